@@ -108,7 +108,7 @@ const FRAME_BASES: [&str; 5] = [
 
 /// Compares the wave's result for every lane with a separate evaluation.
 fn assert_same(
-    wave: &WaveOutcome,
+    wave: &mut WaveOutcome,
     lanes: u64,
     mut alone: impl FnMut(u32) -> Result<Element, Fault>,
 ) -> Result<(), TestCaseError> {
@@ -116,6 +116,9 @@ fn assert_same(
         let asked = lanes >> lane & 1 == 1;
         let found = wave.lane(lane);
         prop_assert_eq!(found.is_some(), asked, "lane {}", lane);
+        // Kept in the memory of the lane before.
+        let kept = wave.locate(lane).map(|kept| kept.cloned().map_err(Clone::clone));
+        prop_assert_eq!(&kept, &found, "lane {}", lane);
         if let Some(found) = found {
             prop_assert_eq!(found, alone(lane), "lane {}", lane);
         }
@@ -325,9 +328,9 @@ proptest! {
         let initial = [Element::Location(Location::register(Reg(32), 32))];
         let context = Context { kind, place, initial: &initial, ..Context::new(encoding, &target) };
         let mut evaluator = Evaluator::new().with_limits(limits);
-        let wave = evaluator.wave(&expr, lanes, &machine, &context);
+        let mut wave = evaluator.wave(&expr, lanes, &machine, &context);
         prop_assert_eq!(wave.lanes(), lanes);
-        assert_same(&wave, lanes, |lane| {
+        assert_same(&mut wave, lanes, |lane| {
             machine.lane = Some(lane.into());
             evaluator.evaluate(&expr, &machine, &context)
         })?;
@@ -349,8 +352,8 @@ fn vectors_in_all_lanes() {
             let Body::Expression(expr) = &vector.body else { continue };
             let (snapshot, context) = (&vector.machine.snapshot, vector.context());
             let mut evaluator = Evaluator::new();
-            let wave = evaluator.wave(expr, u64::MAX, snapshot, &context);
-            let same = assert_same(&wave, u64::MAX, |lane| {
+            let mut wave = evaluator.wave(expr, u64::MAX, snapshot, &context);
+            let same = assert_same(&mut wave, u64::MAX, |lane| {
                 evaluator.evaluate(expr, &InLane::new(snapshot, lane.into()), &context)
             });
             same.unwrap_or_else(|error| panic!("{}: {}: {error}", path.display(), vector.name));
@@ -462,8 +465,8 @@ fn places_that_lanes_have_of_their_own() {
         let (expr, context) = (bytes(&expr, LLVM, &target), Context::new(LLVM, &target));
         for lanes in [0xff, 0xffff_ffff] {
             let mut evaluator = Evaluator::new();
-            let wave = evaluator.wave(&expr, lanes, &machine, &context);
-            let same = assert_same(&wave, lanes, |lane| {
+            let mut wave = evaluator.wave(&expr, lanes, &machine, &context);
+            let same = assert_same(&mut wave, lanes, |lane| {
                 machine.lane = Some(lane.into());
                 evaluator.evaluate(&expr, &machine, &context)
             });

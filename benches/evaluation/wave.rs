@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use eitri::eval::{Context, Element, Evaluator, Fault, InLane, Machine, Unavailable, WaveOutcome, read_bits};
+use eitri::eval::{Context, Element, Evaluator, InLane, Location, Machine, Unavailable, read_bits};
 use eitri::op::{Dialect, Encoding, Reg, text};
 use eitri::target::{SpaceId, Target};
 
@@ -14,7 +14,7 @@ const RUNS: usize = 401;
 const TIMES: usize = 16;
 
 /// A name, an expression, and the use of each lane's result.
-type Case = (&'static str, &'static str, fn(Result<Element, Fault>, &Wave));
+type Case = (&'static str, &'static str, fn(&Location, &Wave));
 
 const PAIR: &str =
     "regx v0; push_lane; lit4; mul; offset; piece 4; regx v1; push_lane; lit4; mul; offset; piece 4";
@@ -23,21 +23,20 @@ const CASES: [Case; 5] = [
     // One result for the wave, without a lane's location.
     ("wave", PAIR, |_, _| unreachable!("no lane is asked for")),
     // Location of each lane.
-    ("wave_locations", PAIR, |answer, _| {
-        black_box(&answer);
+    ("wave_locations", PAIR, |location, _| {
+        black_box(location);
     }),
     // Bytes at the location of each lane.
-    ("wave_bytes", PAIR, |answer, machine| {
-        let Ok(Element::Location(location)) = answer else { panic!("a location") };
-        black_box(read_bits(&location, 64, machine).expect("bytes"));
+    ("wave_bytes", PAIR, |location, machine| {
+        black_box(read_bits(location, 64, machine).expect("bytes"));
     }),
     // A pointer in the memory of each lane, and its target.
-    ("wave_pointer", "lit8; lit5; form_aspace_address; deref; plus_uconst 16; deref", |answer, _| {
-        black_box(&answer);
+    ("wave_pointer", "lit8; lit5; form_aspace_address; deref; plus_uconst 16; deref", |location, _| {
+        black_box(location);
     }),
     // An expression that does not depend on the lane.
-    ("wave_uniform", "breg16 8; deref; plus_uconst 16; deref; plus_uconst 24", |answer, _| {
-        black_box(&answer);
+    ("wave_uniform", "breg16 8; deref; plus_uconst 16; deref; plus_uconst 24", |location, _| {
+        black_box(location);
     }),
 ];
 
@@ -55,24 +54,27 @@ pub fn compare() {
         let expr = text::parse(expr, encoding, Some(&target)).expect("an expression");
         let expr = expr.bytes();
         let asks = *name != "wave";
+        // Both sides keep one location at a time.
         let at_once = |evaluator: &mut Evaluator| {
-            let wave = evaluator.wave(black_box(expr), u64::MAX, &machine, &context);
-            let answers =
-                |wave: &WaveOutcome| (0..LANES).for_each(|lane| then(wave.lane(lane).expect("it"), &machine));
-            if asks {
-                answers(&wave);
-            } else {
+            let mut wave = evaluator.wave(black_box(expr), u64::MAX, &machine, &context);
+            if !asks {
                 black_box(&wave);
+                return;
+            }
+            for lane in 0..LANES {
+                let Some(Ok(Element::Location(location))) = wave.locate(lane) else { panic!("a location") };
+                then(location, &machine);
             }
         };
         let one_by_one = |evaluator: &mut Evaluator| {
             for lane in 0..LANES {
                 let in_lane = InLane::new(&machine, lane.into());
-                let answer = evaluator.evaluate(black_box(expr), &in_lane as &dyn Machine, &context);
+                let location = evaluator.locate(black_box(expr), &in_lane as &dyn Machine, &context);
+                let location = location.expect("a location");
                 if asks {
-                    then(answer, &machine);
+                    then(location, &machine);
                 } else {
-                    black_box(&answer);
+                    black_box(location);
                 }
             }
         };
@@ -92,10 +94,11 @@ pub fn compare() {
 }
 
 fn assert_same(evaluator: &mut Evaluator, expr: &[u8], machine: &Wave, context: &Context<'_>) {
-    let wave = evaluator.wave(expr, u64::MAX, machine, context);
+    let mut wave = evaluator.wave(expr, u64::MAX, machine, context);
     for lane in 0..LANES {
         let alone = evaluator.evaluate(expr, &InLane::new(machine, lane.into()), context);
         assert!(alone.is_ok());
+        assert_eq!(wave.locate(lane), Some(alone.as_ref()));
         assert_eq!(wave.lane(lane), Some(alone));
     }
 }

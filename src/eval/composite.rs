@@ -108,6 +108,12 @@ impl Composite {
         Self { parts, ..all }
     }
 
+    /// Makes the parts of one lane, made from `all`, those of another lane. Returns false where that is not possible.
+    pub(super) fn move_parts(&mut self, all: &Self, lane: u32) -> bool {
+        let mut parts = self.parts.iter_mut().zip(&all.parts);
+        parts.all(|(part, all)| part.location.move_to(&all.location, lane))
+    }
+
     /// Adds a place to the weight, depth and variation.
     fn count(&mut self, place: &SingleLocation) {
         let (weight, depth) = Self::weigh(&place.storage);

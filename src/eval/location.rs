@@ -315,6 +315,14 @@ impl Location {
         }
     }
 
+    /// Returns the place, if there is exactly one.
+    pub(super) fn single_mut(&mut self) -> Option<&mut SingleLocation> {
+        match &mut self.0 {
+            Places::One(place) => Some(place),
+            Places::Several(_) => None,
+        }
+    }
+
     /// Replaces the location by a new one, which is constructed in its place. Most locations own no memory, so that
     /// nothing needs to be dropped.
     #[inline(always)]

@@ -49,6 +49,19 @@ impl Places {
         Some(Composite::of_places(Arc::new(self), bits, weight, depth).into())
     }
 
+    /// Makes a place of one lane, at `by` bits from one of these, that of another lane.
+    fn move_to(&self, place: &mut SingleLocation, by: u128, lane: u32) -> bool {
+        let Self::Along { storage, is_of_lane, offsets } = self else { return false };
+        match (storage, &mut place.storage) {
+            // Such a storage differs between lanes in itself.
+            (Storage::Composite(_), _) => return false,
+            (_, Storage::Memory { lane: of, .. }) if *is_of_lane => *of = Some(lane),
+            _ => {}
+        }
+        place.offset = u128::from(offsets[lane as usize]) + by;
+        true
+    }
+
     fn in_lane(&self, lane: u32) -> SingleLocation {
         match self {
             Self::Along {
@@ -105,7 +118,33 @@ impl Element {
     }
 }
 
+impl Element {
+    /// Makes the element of one lane, made from `all`, that of another. Returns false, without effect on more than its
+    /// parts, where only [`in_lane`](Self::in_lane) can.
+    pub(super) fn move_to(&mut self, all: &Self, lane: u32) -> bool {
+        match (self, all) {
+            (Self::Location(one), Self::Location(all)) => one.move_to(all, lane),
+            _ => false,
+        }
+    }
+}
+
 impl Location {
+    pub(super) fn move_to(&mut self, all: &Self, lane: u32) -> bool {
+        let Some(all) = all.single() else { return false };
+        match &all.storage {
+            Storage::Composite(varying) if varying.places().is_none() && varying.varies() => {
+                let Some(composite) = self.own_composite() else { return false };
+                composite.move_parts(varying, lane)
+            }
+            Storage::Composite(varying) => match (varying.places(), self.single_mut()) {
+                (Some(places), Some(place)) => places.move_to(place, all.offset, lane),
+                _ => false,
+            },
+            _ => true,
+        }
+    }
+
     fn in_lane(&self, lane: u32) -> Self {
         self.map_places(|place| place.in_lane(lane))
     }

@@ -59,6 +59,8 @@ use run::{Answer, WaveRun};
 pub struct WaveOutcome {
     lanes: u64,
     answers: Vec<Answer>,
+    /// Result of a lane, and the index of the answer that it is from.
+    kept: Option<(usize, Outcome)>,
 }
 
 impl WaveOutcome {
@@ -69,14 +71,35 @@ impl WaveOutcome {
 
     /// Returns the result of a lane. `None` if the lane was not requested.
     ///
-    /// The result is made on request: a location in parts takes one or two allocations.
+    /// The result is made on request: a location in parts takes one or two allocations. [`locate`](Self::locate) spares
+    /// them.
     pub fn lane(&self, lane: u32) -> Option<Result<Outcome, Fault>> {
-        let mask = 1u64.checked_shl(lane)?;
-        let (_, answer) = self.answers.iter().find(|(lanes, _)| lanes & mask != 0)?;
+        let (_, answer) = &self.answers[self.index(lane)?];
         Some(match answer {
             Ok(element) => Ok(element.in_lane(lane)),
             Err(fault) => Err(fault.clone()),
         })
+    }
+
+    /// Returns the result of a lane as [`lane`](Self::lane) does, and keeps it until the next call to reuse its memory,
+    /// as [`Evaluator::locate`] does in one lane.
+    pub fn locate(&mut self, lane: u32) -> Option<Result<&Outcome, &Fault>> {
+        let index = self.index(lane)?;
+        let element = match &self.answers[index].1 {
+            Ok(element) if element.varies() => element,
+            answer => return Some(answer.as_ref()),
+        };
+        let kept = self.kept.as_mut().filter(|(of, _)| *of == index);
+        if !kept.is_some_and(|(_, kept)| kept.move_to(element, lane)) {
+            self.kept = Some((index, element.in_lane(lane)));
+        }
+        self.kept.as_ref().map(|(_, kept)| Ok(kept))
+    }
+
+    /// Returns the index of a lane's answer.
+    fn index(&self, lane: u32) -> Option<usize> {
+        let mask = 1u64.checked_shl(lane)?;
+        self.answers.iter().position(|(lanes, _)| lanes & mask != 0)
     }
 
     /// Returns the common result of all lanes, if the expression proved independent of the lane. `None` also if no lane
@@ -106,6 +129,6 @@ impl Evaluator {
         let run = Run::new(&mut self.stack, &mut self.slots, self.limits, &machine, context, None);
         let answers = WaveRun::new(run, &machine, expr, context).whole(lanes);
         self.stack.clear();
-        WaveOutcome { lanes, answers }
+        WaveOutcome { lanes, answers, kept: None }
     }
 }

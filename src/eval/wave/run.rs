@@ -272,6 +272,9 @@ impl<'r, 't> WaveRun<'r, 't> {
     /// Stores the results of lanes at the end of the expression.
     fn finish(&mut self, lanes: u64) {
         let kind = self.context.kind;
+        if kind == Kind::Location {
+            self.locate(lanes);
+        }
         let below = self.run.stack.len().saturating_sub(1);
         let is_converted = match self.run.stack.last() {
             Some(top @ Element::Value(_)) => kind == Kind::Location && top.varies(),
