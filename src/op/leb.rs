@@ -139,9 +139,6 @@ pub(crate) fn read_uleb(bytes: &[u8], mut at: usize) -> Option<(u64, usize)> {
 /// exceeds 64 bits; padding is accepted.
 #[inline]
 pub(crate) fn read_sleb(bytes: &[u8], mut at: usize) -> Option<(i64, usize)> {
-    if let Some(&byte @ ..0x80) = bytes.get(at) {
-        return Some((((byte << 1) as i8 >> 1).into(), at + 1));
-    }
     let mut value = 0i64;
     let mut shift = 0u32;
     loop {

@@ -220,11 +220,9 @@ impl<'m, 'o> Reader<'m, 'o> {
                 let skip = rest.skip(*skipped);
                 let read = skip.and_then(|()| read(&mut rest, unit.forms, table, *spec));
                 let read = read.map_err(|error| self.broken(error, "an entry", offset))?;
-                if *is_checked {
-                    if let Err(error) = resolve(&self.dwarf, unit, read.name(), read.raw_value()) {
-                        let unit = unit.name.as_deref().map(String::from);
-                        return Err(self.place(error, offset).or_at(At { unit, ..At::default() }));
-                    }
+                if *is_checked && let Err(error) = resolve(&self.dwarf, unit, read.name(), read.raw_value()) {
+                    let unit = unit.name.as_deref().map(String::from);
+                    return Err(self.place(error, offset).or_at(At { unit, ..At::default() }));
                 }
             }
             rest.skip(shape.rest).map_err(|error| self.broken(error, "an entry", offset))?;
