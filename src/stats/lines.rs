@@ -2,7 +2,7 @@
 
 use core::hash::{Hash, Hasher};
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 
 use crate::read::{LineProgram, LineRow, Unit};
 
@@ -42,9 +42,8 @@ pub(super) struct Lines {
     counts: LineCounts,
     /// Numbers of the paths.
     files: HashMap<String, u32>,
-    unique: HashSet<Position>,
-    /// Rows of the sequence that was read last.
-    sequence: Vec<Row>,
+    unique: Positions,
+    sequence: Sequence,
 }
 
 impl Lines {
@@ -55,24 +54,19 @@ impl Lines {
         }
         let number = |path: &Option<String>| path.as_deref().map_or(NO_FILE, |path| self.file(path));
         let numbers: Vec<u32> = paths.iter().map(number).collect();
-        let mut sequence = std::mem::take(&mut self.sequence);
-        sequence.clear();
+        self.sequence.clear();
         let mut rows = program.rows();
         while let Ok(Some(row)) = rows.next_row() {
             crate::work::step();
-            let &LineRow { address, line, column, is_stmt, .. } = row;
-            let file = usize::try_from(row.file).ok().and_then(|file| numbers.get(file)).copied();
-            sequence.push(Row {
-                address,
-                position: Position { line, column, file: file.unwrap_or(NO_FILE) },
-                is_stmt,
-            });
+            self.sequence.reach(row.address);
             if row.end_sequence {
-                self.add_sequence(&sequence);
-                sequence.clear();
+                self.add_sequence(row.address);
+                self.sequence.clear();
+                continue;
             }
+            let file = usize::try_from(row.file).ok().and_then(|file| numbers.get(file)).copied();
+            self.sequence.add(row, file.unwrap_or(NO_FILE));
         }
-        self.sequence = sequence;
     }
 
     fn file(&mut self, path: &str) -> u32 {
@@ -80,24 +74,14 @@ impl Lines {
         *self.files.entry_ref(path).or_insert(next)
     }
 
-    /// Adds a sequence, unless its code was removed or has no bytes.
-    fn add_sequence(&mut self, sequence: &[Row]) {
-        let [first, .., last] = sequence else { return };
-        if first.address >= last.address {
+    /// Adds the sequence, unless its code was removed or has no bytes.
+    fn add_sequence(&mut self, end: u64) {
+        let Sequence { start, counts: more, groups, .. } = &self.sequence;
+        let Some(bytes) = start.and_then(|start| end.checked_sub(start)).filter(|bytes| *bytes > 0) else {
             return;
-        }
-        let counts = &mut self.counts;
-        counts.bytes = counts.bytes.saturating_add(last.address - first.address);
-        for rows in sequence.windows(2) {
-            let [row, next] = rows else { continue };
-            counts.rows += 1;
-            counts.is_stmt += u64::from(row.is_stmt);
-            self.unique.insert(row.position);
-            if row.position.line == 0 {
-                let bytes = next.address.saturating_sub(row.address);
-                counts.line_0 = counts.line_0.saturating_add(bytes);
-            }
-        }
+        };
+        add_counts(&mut self.counts, &LineCounts { bytes, ..*more });
+        groups.iter().for_each(|(group, columns)| self.unique.add(*group, *columns));
     }
 
     /// Adds the rows of later units.
@@ -107,45 +91,138 @@ impl Lines {
             numbers[*number as usize] = self.file(path);
         }
         let number = |file: u32| numbers.get(file as usize).copied().unwrap_or(NO_FILE);
-        self.unique.extend(later.unique.iter().map(|one| Position { file: number(one.file), ..*one }));
-        let (counts, more) = (&mut self.counts, later.counts);
-        counts.bytes = counts.bytes.saturating_add(more.bytes);
-        counts.line_0 = counts.line_0.saturating_add(more.line_0);
-        counts.rows += more.rows;
-        counts.is_stmt += more.is_stmt;
+        for (group, columns) in later.unique.groups() {
+            self.unique.add(Group { file: number(group.file), ..group }, columns);
+        }
+        add_counts(&mut self.counts, &later.counts);
     }
 
-    pub(super) fn counts(mut self) -> LineCounts {
+    pub(super) fn counts(self) -> LineCounts {
         // Rows without a file are those of the first one.
-        let without: Vec<_> = self.unique.extract_if(|one| one.file == NO_FILE).collect();
-        self.unique.extend(without.into_iter().map(|one| Position { file: 0, ..one }));
-        let unique = self.unique.len() as u64;
-        let unique_non_0 = self.unique.iter().filter(|position| position.line != 0).count() as u64;
-        LineCounts { unique, unique_non_0, ..self.counts }
+        let has_no_file = |one: &(Group, u64)| one.0.file == NO_FILE;
+        let without: Vec<_> = self.unique.groups().filter(has_no_file).collect();
+        let mut unique = self.unique;
+        for (group, columns) in &without {
+            unique.add(Group { file: 0, ..*group }, *columns);
+        }
+        let mut counts = self.counts;
+        for (group, columns) in unique.groups().filter(|one| !has_no_file(one)) {
+            let number = u64::from(columns.count_ones());
+            counts.unique += number;
+            counts.unique_non_0 += if group.line == 0 { 0 } else { number };
+        }
+        counts
     }
 }
 
-/// Counted fields of a row.
-#[derive(Debug)]
-struct Row {
-    address: u64,
-    position: Position,
-    is_stmt: bool,
+/// Adds those of other rows, without the source positions.
+fn add_counts(counts: &mut LineCounts, more: &LineCounts) {
+    counts.bytes = counts.bytes.saturating_add(more.bytes);
+    counts.line_0 = counts.line_0.saturating_add(more.line_0);
+    counts.rows += more.rows;
+    counts.is_stmt += more.is_stmt;
 }
 
-/// Line, column and number of the file.
+/// Rows of a sequence so far.
+#[derive(Debug, Default)]
+struct Sequence {
+    /// Address of the first row.
+    start: Option<u64>,
+    /// Address of the last row, if it has no line.
+    without_line: Option<u64>,
+    counts: LineCounts,
+    /// Source positions: the columns of a group, a bit for each.
+    groups: Vec<(Group, u64)>,
+}
+
+impl Sequence {
+    fn clear(&mut self) {
+        self.groups.clear();
+        *self = Self { groups: std::mem::take(&mut self.groups), ..Self::default() };
+    }
+
+    /// Ends the code of the last row.
+    fn reach(&mut self, address: u64) {
+        if let Some(start) = self.without_line.take() {
+            let bytes = address.saturating_sub(start);
+            self.counts.line_0 = self.counts.line_0.saturating_add(bytes);
+        }
+    }
+
+    fn add(&mut self, row: &LineRow, file: u32) {
+        self.start = self.start.or(Some(row.address));
+        self.without_line = (row.line == 0).then_some(row.address);
+        self.counts.rows += 1;
+        self.counts.is_stmt += u64::from(row.is_stmt);
+        let group = Group { line: row.line, columns: row.column / 64, file };
+        let column = 1 << (row.column % 64);
+        match self.groups.last_mut() {
+            Some((last, columns)) if *last == group => *columns |= column,
+            _ => self.groups.push((group, column)),
+        }
+    }
+}
+
+/// Source positions in 64 columns of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Position {
+struct Group {
     line: u64,
-    column: u64,
+    /// Number of the columns, divided by 64.
+    columns: u64,
     file: u32,
 }
 
-impl Hash for Position {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        // One number instead of three: most lines and columns are small.
-        state.write_u64(self.line ^ self.column.rotate_right(16) ^ u64::from(self.file).rotate_right(32));
+/// Number of lines that are next to each other in memory, since rows that follow each other often have them.
+const LINES: u64 = 8;
+
+/// Columns of each of [`LINES`] groups, a bit for each.
+type Block = [u64; LINES as usize];
+
+/// Different source positions.
+#[derive(Debug, Default)]
+struct Positions {
+    /// Indices of the blocks; the line of a block is divided by [`LINES`].
+    indices: HashMap<Group, u32>,
+    blocks: Vec<Block>,
+    /// The last block.
+    last: Option<(Group, u32)>,
+}
+
+impl Positions {
+    fn add(&mut self, group: Group, columns: u64) {
+        let place = Group { line: group.line / LINES, ..group };
+        let index = match self.last {
+            Some((last, index)) if last == place => index,
+            _ => {
+                // There are fewer groups than bytes of programs.
+                let next = self.blocks.len() as u32;
+                let index = *self.indices.entry(place).or_insert(next);
+                if index == next {
+                    self.blocks.push(Block::default());
+                }
+                self.last = Some((place, index));
+                index
+            }
+        };
+        self.blocks[index as usize][(group.line % LINES) as usize] |= columns;
+    }
+
+    /// Returns the groups with their columns.
+    fn groups(&self) -> impl Iterator<Item = (Group, u64)> {
+        self.indices.iter().flat_map(|(place, index)| {
+            let columns = self.blocks[*index as usize].into_iter();
+            let group = |line| Group { line: place.line * LINES + line, ..*place };
+            columns.zip(0..).map(move |(columns, line)| (group(line), columns)).filter(|one| one.1 != 0)
+        })
     }
 }
+
+impl Hash for Group {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // One number instead of three: most lines and columns are small.
+        state.write_u64(self.line ^ self.columns.rotate_right(16) ^ u64::from(self.file).rotate_right(32));
+    }
+}
+
 /// Number of a row without a file.
 const NO_FILE: u32 = u32::MAX;
