@@ -4,6 +4,7 @@ use hashbrown::HashMap;
 
 use super::codes::Code;
 use super::finding::{Finding, Report};
+use super::recurring::Recurring;
 use crate::read::{StringId, StringIds};
 
 /// Findings that are collected.
@@ -13,6 +14,8 @@ pub(super) enum Wanted {
     All,
     /// The first of each topic, with texts, and the number of the others.
     Topics,
+    /// The same, with [deferred](Finding::is_deferred) texts in units that have the name of one before these units.
+    NewTopics,
 }
 
 /// Function around a finding, by number: one for all functions of one name in units of one name.
@@ -27,8 +30,10 @@ pub(super) struct Collected<'r> {
     pub(super) report: Report,
     wanted: Wanted,
     functions: HashMap<Names<'r>, FunctionId>,
-    /// Numbers of the first findings of each topic: code, function, variable.
-    topics: HashMap<(Code, FunctionId, Option<StringId>), usize>,
+    /// Numbers of the topics, which are those of their first findings: code, function, variable.
+    topics: Recurring<(Code, FunctionId, Option<StringId>)>,
+    /// Number of findings of each topic.
+    counts: Vec<usize>,
     pub(super) names: StringIds<'r>,
     /// The scope that had each name last, by the number of the name, and the number of scopes.
     last_scopes: (Vec<u32>, u32),
@@ -36,12 +41,12 @@ pub(super) struct Collected<'r> {
 
 impl<'r> Collected<'r> {
     pub(super) fn new(wanted: Wanted) -> Self {
-        let (functions, topics) = (HashMap::new(), HashMap::new());
         Self {
             report: Report::default(),
             wanted,
-            functions,
-            topics,
+            functions: HashMap::new(),
+            topics: Recurring::default(),
+            counts: Vec::new(),
             names: StringIds::default(),
             last_scopes: (Vec::new(), 0),
         }
@@ -75,15 +80,23 @@ impl<'r> Collected<'r> {
             Code::XderefAsLocation => (code, unit, None),
             _ => (code, function, variable),
         };
-        let next = self.report.findings.len();
-        let first = *self.topics.entry(topic).or_insert(next);
-        if let Some(finding) = self.report.findings.get_mut(first) {
-            finding.count += 1;
+        let (number, is_new) = self.topics.add(topic);
+        match is_new {
+            true => self.counts.push(1),
+            false => self.counts[number] += 1,
         }
-        first == next
+        is_new
     }
 
     pub(super) fn add(&mut self, finding: Finding) {
         self.report.findings.push(finding);
+    }
+
+    /// Returns the report.
+    pub(super) fn finish(mut self) -> Report {
+        for (finding, count) in self.report.findings.iter_mut().zip(self.counts) {
+            finding.count = count;
+        }
+        self.report
     }
 }

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use gimli::constants as dw;
 use hashbrown::HashMap;
 
+use super::by_expression::ByExpression;
 use super::file::{File, Function};
 use super::finding::Level;
 use super::places::{Findings, Located, Type};
@@ -52,7 +53,7 @@ impl<'v, 'r> Variable<'v, 'r> {
 pub(crate) struct Judge<'a, 'r, 'o> {
     pub(super) file: &'a File<'r, 'o>,
     pub(super) unit: &'r Unit<'r>,
-    expressions: HashMap<&'r [u8], Rc<Expr>>,
+    expressions: ByExpression<'r, Rc<Expr>>,
     /// Number of expressions so far.
     numbers: u32,
     /// Places at witnesses.
@@ -69,7 +70,7 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
         Self {
             file,
             unit,
-            expressions: HashMap::new(),
+            expressions: ByExpression::default(),
             numbers: 0,
             places: Known::default(),
             types: HashMap::new(),
@@ -112,18 +113,23 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
 
     #[cold]
     fn add(&mut self, expr: &'r [u8]) -> Rc<Expr> {
+        let new = self.read(expr);
+        if self.expressions.len() == MOST_SHAPES {
+            self.expressions.clear();
+        }
+        self.expressions.insert(expr, new.clone());
+        new
+    }
+
+    /// Reads an expression anew.
+    pub(crate) fn read(&mut self, expr: &'r [u8]) -> Rc<Expr> {
         let (dwarf, unit) = (self.file.dwarf, self.unit);
         let mut shape = shape::of(expr, unit.encoding, &|index| dwarf.address(unit, index).ok());
         if shape.error.is_none() && !expr.is_empty() {
             let failure = self.witnessed(expr).and_then(|witnessed| witnessed.failure());
             shape.failure = failure.map(|(offset, rule)| (offset, rule.into_owned()));
         }
-        let new = self.numbered(shape);
-        if self.expressions.len() == MOST_SHAPES {
-            self.expressions.clear();
-        }
-        self.expressions.insert(expr, new.clone());
-        new
+        self.numbered(shape)
     }
 
     fn witnessed(&self, expr: &'r [u8]) -> Option<Witnessed<'_, 'r>> {
@@ -171,13 +177,14 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
         self.located(variable, of, true).findings()
     }
 
-    /// Appends whether each location entry of a variable has an error; `ty` is the offset in its own attribute.
-    pub(crate) fn errors(
+    /// Appends whether each location entry of a variable has an error; `ty` is the offset in its own attribute, `known`
+    /// has the expressions of the entries.
+    pub(crate) fn errors<'e>(
         &mut self,
         entry: Entry<'r, 'r>,
         ty: Option<u64>,
         framed: Option<&Framed<'r>>,
-        list: &[ListEntry<'r>],
+        (list, known): (&[ListEntry<'r>], impl Iterator<Item = &'e Expr>),
         errors: &mut Vec<bool>,
     ) {
         let Some(first) = list.first() else { return };
@@ -185,12 +192,11 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
         let (file, function, asked) = (self.file, variable.function(), variable.asked());
         let is_discarded = function.is_some_and(|function| !function.is_live);
         let mut constants = lists::Constants::default();
-        for one in list {
+        for (one, known) in list.iter().zip(known) {
             let pcs = (!one.is_default()).then_some(one.start..one.end);
-            let known = self.expression(one.expr);
             let shape = &known.shape;
             let is_judged = !is_discarded && !one.expr.is_empty();
-            let is_wrong = is_judged && self.verdict(&variable, (&known, one), asked, Verdict::has_error)
+            let is_wrong = is_judged && self.verdict(&variable, (known, one), asked, Verdict::has_error)
                 || pcs.as_ref().is_some_and(|pcs| {
                     lists::range(file, function, (pcs.start, pcs.end)).is_some()
                         || constants.contradiction(pcs, shape).is_some()

@@ -17,6 +17,7 @@
 //! # }
 //! ```
 
+mod by_expression;
 mod code;
 mod codes;
 mod collect;
@@ -31,6 +32,7 @@ mod lists;
 mod memory;
 mod places;
 mod recoverable;
+mod recurring;
 mod registers;
 pub(crate) mod shape;
 mod type_size;
@@ -38,10 +40,13 @@ mod verdict;
 mod walk;
 pub(crate) mod witness;
 
+pub(crate) use by_expression::ByExpression;
 pub use codes::{Code, Page};
 pub(crate) use file::File;
 pub use finding::{Expression, Finding, Level, Report, Topic};
 pub(crate) use judge::{Framed, Judge};
+pub(crate) use recurring::Recurring;
+pub(crate) use verdict::Expr;
 
 use crate::error::Result;
 use crate::read::{Dwarf, Object, Placing};

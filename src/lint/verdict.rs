@@ -57,7 +57,7 @@ impl Verdict {
 
 /// An expression with its verdicts so far.
 #[derive(Debug)]
-pub(super) struct Expr {
+pub(crate) struct Expr {
     /// Number among the expressions of the unit.
     number: u32,
     pub(super) shape: Shape,

@@ -5,13 +5,14 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use gimli::constants as dw;
+use hashbrown::HashSet;
 
 use super::codes::Code;
 use super::collect::{Collected, FunctionId, Wanted};
 use super::details::Details;
 use super::entries::{self, Own};
 use super::file::File;
-use super::finding::{Expression, Finding, Report};
+use super::finding::{DEFERRED, Expression, Finding, Report};
 use super::judge::{Framed, Judge, Variable};
 use super::places::{Findings, Judged};
 use super::verdict::{Codes, Expr};
@@ -46,6 +47,8 @@ struct Walk<'a, 'r, 'o> {
     collected: &'a mut Collected<'r>,
     judge: Judge<'a, 'r, 'o>,
     id: FunctionId,
+    /// Whether findings have no texts yet, since units before, which others judge, can have the same topics.
+    is_deferred: bool,
     files: OnceCell<Vec<String>>,
     scopes: Vec<Scope<'r>>,
     abbreviations: &'a mut ByAbbreviation<entries::Judged>,
@@ -64,10 +67,19 @@ pub(super) fn folded(object: &Object<'_>, dwarf: &Dwarf<'_>, options: &Options) 
     let file = File::new(object, dwarf)?;
     let mut report = Report::default();
     let parts = threads::parts(dwarf.units(), options.threads);
-    for one in threads::each(&parts, |units| judge(&file, units, &options.only, Wanted::Topics)) {
-        report.append(one?.report);
+    for one in threads::each(&parts, |units| judge(&file, units, &options.only, Wanted::NewTopics)) {
+        report.append(one?);
     }
     report.fold();
+    let left = report.findings.iter().filter(|finding| finding.is_deferred());
+    let mut left: Vec<usize> = left.filter_map(|one| dwarf.unit_number(one.entry?)).collect();
+    left.dedup();
+    let units: Vec<_> = left.chunks(left.len().div_ceil(options.threads.max(1)).max(1)).collect();
+    let texts = threads::each(&units, |units| {
+        let each = units.iter().map(|unit| judge(&file, *unit..unit + 1, &options.only, Wanted::Topics));
+        each.collect::<Result<Vec<_>>>()
+    });
+    report.write_deferred(texts.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten());
     Ok(report)
 }
 
@@ -82,7 +94,7 @@ pub(super) fn each(
     let mut report = Report::default();
     for pieces in threads::chunks(dwarf.units(), PIECE).chunks(options.threads.max(1)) {
         for one in threads::each(pieces, |units| judge(&file, units, &options.only, Wanted::All)) {
-            let mut one = one?.report;
+            let mut one = one?;
             one.findings.drain(..).for_each(&mut *take);
             report.append(one);
         }
@@ -91,20 +103,22 @@ pub(super) fn each(
 }
 
 /// Collects the findings about units.
-fn judge<'r>(
-    file: &File<'r, '_>,
-    units: Range<usize>,
-    only: &[String],
-    wanted: Wanted,
-) -> Result<Collected<'r>> {
+fn judge(file: &File<'_, '_>, units: Range<usize>, only: &[String], wanted: Wanted) -> Result<Report> {
     let (mut collected, mut abbreviations) = (Collected::new(wanted), ByAbbreviation::default());
-    for unit in &file.dwarf.units()[units] {
+    let (before, all) = (&file.dwarf.units()[..units.start], &file.dwarf.units()[units]);
+    // A unit of the same name has most of the topics.
+    let before: HashSet<_> = match wanted {
+        Wanted::NewTopics => before.iter().map(|unit| unit.name.as_deref()).collect(),
+        Wanted::Topics | Wanted::All => HashSet::new(),
+    };
+    for unit in all {
         let id = collected.function((unit.name.as_deref(), None));
         let mut walk = Walk {
             only,
             collected: &mut collected,
             judge: Judge::new(file, unit),
             id,
+            is_deferred: before.contains(&unit.name.as_deref()),
             files: OnceCell::new(),
             scopes: Vec::new(),
             abbreviations: &mut abbreviations,
@@ -112,7 +126,7 @@ fn judge<'r>(
         };
         walk.run(file.dwarf)?;
     }
-    Ok(collected)
+    Ok(collected.finish())
 }
 
 impl<'a, 'r> Walk<'a, 'r, '_> {
@@ -187,6 +201,9 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         let place = function.entry.dwarf().place(function.entry.offset());
         functions::findings(self.judge.file, function, &mut |code, own, details| {
             if self.wants(code, None, Some(around)) {
+                if self.is_deferred {
+                    return self.defer(code, None, Some(around));
+                }
                 let judged = Judged::new(code, details());
                 let mut finding = self.finding(judged, None, Some(around), own.unwrap_or(place));
                 finding.pcs = function.ranges.first().cloned();
@@ -313,6 +330,10 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
             let of_entry = (variable, one, place);
             for (index, code) in codes.into_iter().enumerate() {
                 if self.wants(code, name, around) {
+                    if self.is_deferred {
+                        self.defer(code, Some(entry), around);
+                        continue;
+                    }
                     let judged = self.judge.explained(variable, (&known, one)).swap_remove(index);
                     self.add_located(judged, around, of_entry);
                 }
@@ -327,6 +348,11 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
                 last = Some((one, known));
             }
         }
+    }
+
+    /// Adds a finding whose texts are written later.
+    fn defer(&mut self, code: Code, variable: Option<Entry<'r, 'r>>, around: Option<&Around<'r>>) {
+        self.collected.add(self.without_texts(code, variable, around, (DEFERRED, 0)));
     }
 
     /// Adds a finding about a location entry of a variable.
@@ -388,28 +414,46 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         judged: Judged,
         variable: Option<Entry<'r, 'r>>,
         around: Option<&Around<'r>>,
-        (section, offset): At,
+        place: At,
     ) -> Finding {
         let Details { written, meant, evidence } =
             judged.details.map_or_else(Details::default, |details| *details);
-        let text = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
-        let names = |entry: Entry<'r, 'r>| entry.name().map(String::from);
+        let inlined = self.scopes.iter().filter_map(|scope| scope.inlined);
         Finding {
-            code: judged.code,
-            level: judged.code.level(),
+            inlined: inlined.filter_map(|entry| entry.name().map(String::from)).collect(),
+            declared: variable.and_then(|entry| functions::declared(entry, self.files())),
+            written,
+            meant,
+            evidence,
+            ..self.without_texts(judged.code, variable, around, place)
+        }
+    }
+
+    /// Returns a finding with its topic and place.
+    fn without_texts(
+        &self,
+        code: Code,
+        variable: Option<Entry<'r, 'r>>,
+        around: Option<&Around<'r>>,
+        (section, offset): At,
+    ) -> Finding {
+        let text = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+        Finding {
+            code,
+            level: code.level(),
             unit: self.judge.unit.name.as_deref().map(String::from),
             function: around.and_then(|around| around.name).map(text),
-            inlined: self.scopes.iter().filter_map(|scope| scope.inlined).filter_map(names).collect(),
-            variable: variable.and_then(names),
-            declared: variable.and_then(|entry| functions::declared(entry, self.files())),
+            inlined: Vec::new(),
+            variable: variable.and_then(|entry| entry.name().map(String::from)),
+            declared: None,
             pcs: None,
             section,
             offset,
             entry: variable.or_else(|| around.map(|around| around.framed.function.entry)).map(Entry::offset),
             expression: None,
-            written,
-            meant,
-            evidence,
+            written: String::new(),
+            meant: None,
+            evidence: Vec::new(),
             count: 1,
         }
     }

@@ -1,5 +1,7 @@
 //! Attributes of entries, as far as they are counted.
 
+use std::cell::Cell;
+
 use gimli::{DwAt, DwTag, constants as dw};
 
 use crate::read::{Entry, Str, Value};
@@ -19,6 +21,10 @@ pub(super) struct Shape {
     pub(super) inherits: bool,
     pub(super) has_source: bool,
     pub(super) has_type: bool,
+    /// Whether each entry has forms of its own.
+    pub(super) has_own_forms: bool,
+    /// Number of entries so far.
+    pub(super) count: Cell<u64>,
     /// Positions of the names, the location and the type.
     positions: Box<[u32]>,
 }
@@ -41,6 +47,8 @@ impl Shape {
             inherits: has(dw::DW_AT_abstract_origin) || has(dw::DW_AT_specification),
             has_source: has(dw::DW_AT_decl_file) && has(dw::DW_AT_decl_line),
             has_type: has(dw::DW_AT_type),
+            has_own_forms: entry.specs().iter().any(|spec| spec.form() == dw::DW_FORM_indirect),
+            count: Cell::new(0),
             positions: specs.filter(|(name, _)| is_read(*name)).map(|(_, position)| position).collect(),
         }
     }

@@ -16,6 +16,8 @@
 mod attributes;
 mod compare;
 mod coverage;
+mod expressions;
+mod forms;
 mod lines;
 mod numbers;
 mod origins;

@@ -9,10 +9,10 @@ use super::lines::{self, Lines};
 use super::origins::{self, Abstract, Origins};
 use super::sizes::Tally;
 use super::source::Source;
-use super::walk::{Walk, count_missing};
+use super::walk::{Known, Walk, count_missing};
 use crate::error::Result;
 use crate::lint::{File, Judge};
-use crate::read::{ByAbbreviation, Dwarf};
+use crate::read::Dwarf;
 
 /// Counts of several units.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(super) struct Part<'r> {
     pub(super) found: Statistics,
     pub(super) source: Source<'r>,
     lines: Lines,
-    pub(super) contents: Tally<'r>,
+    pub(super) contents: Tally,
     /// Variables of abstract instances.
     pub(super) abstracts: Origins,
     /// Concrete instances whose abstract instance is in another unit, by index.
@@ -47,7 +47,7 @@ impl<'r> Part<'r> {
         units: Range<usize>,
         lists_variables: bool,
     ) -> Result<()> {
-        let mut shapes = ByAbbreviation::default();
+        let mut known = Known::default();
         for (unit, number) in dwarf.units()[units.clone()].iter().zip(units.start as u32..) {
             let program = dwarf.lines(unit).ok().flatten();
             let files = program.as_ref().map(|program| lines::paths(program, unit)).unwrap_or_default();
@@ -55,7 +55,7 @@ impl<'r> Part<'r> {
                 self.lines.add(&program, &files);
             }
             let judge = file.map(|file| Judge::new(file, unit));
-            let mut walk = Walk::new(self, judge, &files, &mut shapes, lists_variables);
+            let mut walk = Walk::new(self, judge, &files, &mut known, lists_variables);
             walk.unit(dwarf, unit, number)?;
             let Walk { waiting, local, .. } = walk;
             for (index, origin) in waiting {
@@ -64,8 +64,8 @@ impl<'r> Part<'r> {
                     None => self.across.push((index, origin)),
                 }
             }
-            self.contents.finish_unit(unit);
         }
+        self.contents.forms = known.forms.finish();
         self.contents.finish();
         Ok(())
     }

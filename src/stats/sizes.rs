@@ -3,11 +3,12 @@
 use core::hash::{BuildHasher, Hash, Hasher};
 use std::collections::BTreeMap;
 
-use gimli::{DwForm, constants as dw};
+use gimli::DwForm;
 use hashbrown::{DefaultHashBuilder, HashMap, HashSet};
 
+use super::expressions::Expressions;
 use crate::op::Decoder;
-use crate::read::{Dwarf, Entry, ListEntry, Unit};
+use crate::read::{Dwarf, ListEntry, Unit};
 
 /// Contents that a section has more than once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -33,42 +34,28 @@ pub struct Contents {
 
 /// Contents of several units.
 #[derive(Debug)]
-pub(super) struct Tally<'r> {
-    forms: Forms<'r>,
+pub(super) struct Tally {
+    /// Numbers of attributes.
+    pub(super) forms: HashMap<DwForm, u64>,
     operations: HashMap<&'static str, u64>,
-    /// Expressions of the last unit.
-    expressions: HashMap<&'r [u8], u64>,
     lists: Lists,
 }
 
-impl<'r> Tally<'r> {
+impl Tally {
     /// Makes an empty one. Those that are [appended](Self::append) to it have the same hasher.
     pub(super) fn new(hasher: &DefaultHashBuilder) -> Self {
-        let (operations, expressions) = (HashMap::new(), HashMap::new());
         let lists = Lists { hasher: hasher.clone(), places: Vec::new(), hashes: Vec::new() };
-        Self { forms: Forms::default(), operations, expressions, lists }
-    }
-
-    /// Counts the forms of an entry.
-    pub(super) fn entry(&mut self, entry: Entry<'r, 'r>) {
-        self.forms.count(entry);
-    }
-
-    /// Counts the operations of the entries of a location.
-    pub(super) fn locations(&mut self, list: &[ListEntry<'r>]) {
-        for one in list {
-            *self.expressions.entry(one.expr).or_default() += 1;
-        }
+        Self { forms: HashMap::new(), operations: HashMap::new(), lists }
     }
 
     /// Counts a location list, by the index of its unit and its offset.
-    pub(super) fn list(&mut self, unit: u32, offset: u64, list: &[ListEntry<'r>]) {
+    pub(super) fn list(&mut self, unit: u32, offset: u64, list: &[ListEntry<'_>]) {
         self.lists.add(unit, offset, list);
     }
 
-    /// Counts the operations of a unit whose entries were added.
-    pub(super) fn finish_unit(&mut self, unit: &Unit<'r>) {
-        for (expr, count) in self.expressions.drain() {
+    /// Counts the operations of the expressions of a unit.
+    pub(super) fn operations(&mut self, expressions: &Expressions<'_>, unit: &Unit<'_>) {
+        for (expr, count) in expressions.counts() {
             for decoded in Decoder::new(expr, unit.encoding).map_while(Result::ok) {
                 *self.operations.entry(decoded.op.row().text).or_default() += count;
             }
@@ -76,11 +63,9 @@ impl<'r> Tally<'r> {
     }
 
     /// Adds the contents of later units.
-    pub(super) fn append(&mut self, mut later: Self) {
-        self.forms.flush();
-        later.forms.flush();
-        for (form, number) in later.forms.counts {
-            *self.forms.counts.entry(form).or_default() += number;
+    pub(super) fn append(&mut self, later: Self) {
+        for (form, number) in later.forms {
+            *self.forms.entry(form).or_default() += number;
         }
         for (name, number) in later.operations {
             *self.operations.entry(name).or_default() += number;
@@ -97,7 +82,7 @@ impl<'r> Tally<'r> {
         self.lists.hashes.sort_unstable();
     }
 
-    pub(super) fn contents(mut self, dwarf: &Dwarf<'_>) -> Contents {
+    pub(super) fn contents(self, dwarf: &Dwarf<'_>) -> Contents {
         let mut strings = Repeated::default();
         for section in [dwarf.sections().debug_str, dwarf.sections().debug_line_str] {
             let mut seen = HashSet::new();
@@ -107,8 +92,7 @@ impl<'r> Tally<'r> {
                 }
             }
         }
-        self.forms.flush();
-        let forms = self.forms.counts.into_iter().map(|(form, count)| (form.to_string(), count)).collect();
+        let forms = self.forms.into_iter().map(|(form, count)| (form.to_string(), count)).collect();
         let operations = self.operations.into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
         Contents { strings, lists: self.lists.repeated(dwarf), operations, forms }
     }
@@ -119,52 +103,6 @@ fn read<'r>(dwarf: &Dwarf<'r>, unit: &Unit<'r>, offset: u64, list: &mut Vec<List
     list.clear();
     if dwarf.read_locations(unit, offset, list).is_err() {
         list.clear();
-    }
-}
-
-/// Numbers of attributes by form.
-#[derive(Debug, Default)]
-struct Forms<'r> {
-    /// Entries of one abbreviation have the same forms: one of the entries, and their number.
-    abbreviations: HashMap<(u32, u32), (Entry<'r, 'r>, u64)>,
-    /// The last entries, of one abbreviation.
-    last: Option<(Entry<'r, 'r>, u64)>,
-    /// Numbers of attributes of entries that have forms of their own.
-    counts: HashMap<DwForm, u64>,
-}
-
-impl<'r> Forms<'r> {
-    fn count(&mut self, entry: Entry<'r, 'r>) {
-        match &mut self.last {
-            Some((last, count)) if last.abbreviation_number() == entry.abbreviation_number() => *count += 1,
-            _ => {
-                self.count_last();
-                match entry.specs().iter().any(|spec| spec.form() == dw::DW_FORM_indirect) {
-                    true => self.add(entry, 1),
-                    false => self.last = Some((entry, 1)),
-                }
-            }
-        }
-    }
-
-    fn count_last(&mut self) {
-        if let Some((entry, count)) = self.last.take() {
-            self.abbreviations.entry(entry.abbreviation_number()).or_insert((entry, 0)).1 += count;
-        }
-    }
-
-    fn add(&mut self, entry: Entry<'_, '_>, number: u64) {
-        for attribute in entry.attributes() {
-            *self.counts.entry(attribute.form).or_default() += number;
-        }
-    }
-
-    /// Adds all entries so far to the counts.
-    fn flush(&mut self) {
-        self.count_last();
-        for (entry, number) in std::mem::take(&mut self.abbreviations).into_values() {
-            self.add(entry, number);
-        }
     }
 }
 

@@ -3,6 +3,7 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::numbers::Counts;
+use crate::lint::Recurring;
 use crate::read::{StringId, StringIds};
 
 /// Numbers of the blocks and parameters around a variable.
@@ -38,7 +39,7 @@ pub(super) struct Source<'r> {
     /// Paths by the path around them, whether it is a block, and its number.
     paths: HashMap<(Path, bool, u32), Path>,
     pub(super) strings: StringIds<'r>,
-    variables: HashSet<Key>,
+    variables: Recurring<Key>,
     /// Variables outside of functions.
     globals: HashSet<(Key, Declared)>,
 }
@@ -50,7 +51,7 @@ impl<'r> Source<'r> {
             names: HashMap::new(),
             paths: HashMap::new(),
             strings: StringIds::default(),
-            variables: HashSet::new(),
+            variables: Recurring::default(),
             globals: HashSet::new(),
         }
     }
@@ -79,7 +80,7 @@ impl<'r> Source<'r> {
     /// Counts a variable of a function, unless another instance was.
     pub(super) fn variable(&mut self, key: Key, declared: Option<Declared>) {
         let is_new = match declared {
-            None => self.variables.insert(key),
+            None => self.variables.add(key).1,
             Some(declared) => self.globals.insert((key, declared)),
         };
         self.named(key.0).unique += u64::from(is_new);
@@ -112,7 +113,7 @@ impl<'r> Source<'r> {
         let key = |(function, path, name): Key| {
             (functions[function as usize], known[path as usize], strings[name as usize])
         };
-        later.variables.into_iter().for_each(|one| self.variable(key(one), None));
+        later.variables.keys().iter().for_each(|one| self.variable(key(*one), None));
         later.globals.into_iter().for_each(|(one, declared)| self.variable(key(one), Some(declared)));
     }
 

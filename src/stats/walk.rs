@@ -7,12 +7,13 @@ use gimli::{DwTag, constants as dw};
 use super::Statistics;
 use super::attributes::{Own, Shape, has_source, name_of, read};
 use super::coverage::{Coverage, FunctionCoverage, VariableCoverage};
+use super::expressions::Expressions;
+use super::forms::Forms;
 use super::origins::{self, Abstract, Origins};
 use super::part::Part;
 use super::source::{FUNCTION, GLOBAL, Path};
 use crate::error::Result;
 use crate::lint::{Framed, Judge};
-use crate::op::{Decoder, Op};
 use crate::read::{ByAbbreviation, Dwarf, Entry, ListEntry, ListKind, Str, Unit, Value};
 
 /// Part of a scope that scopes in it have, too.
@@ -44,6 +45,15 @@ struct Scope {
     owns_tracked: bool,
 }
 
+/// Facts of abbreviations and expressions.
+#[derive(Debug, Default)]
+pub(super) struct Known<'r> {
+    shapes: ByAbbreviation<Shape>,
+    pub(super) forms: Forms<'r>,
+    /// Those of the unit.
+    expressions: Expressions<'r>,
+}
+
 pub(super) struct Walk<'a, 'r, 'o> {
     part: &'a mut Part<'r>,
     judge: Option<Judge<'a, 'r, 'o>>,
@@ -57,7 +67,7 @@ pub(super) struct Walk<'a, 'r, 'o> {
     scopes: Vec<Scope>,
     /// Functions with code.
     framed: Vec<Framed<'r>>,
-    shapes: &'a mut ByAbbreviation<Shape>,
+    known: &'a mut Known<'r>,
     /// Whether the entry that was read last has a location.
     has_location: bool,
     /// Entries of its location.
@@ -86,7 +96,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         part: &'a mut Part<'r>,
         judge: Option<Judge<'a, 'r, 'o>>,
         files: &'a [Option<String>],
-        shapes: &'a mut ByAbbreviation<Shape>,
+        known: &'a mut Known<'r>,
         lists_variables: bool,
     ) -> Self {
         Self {
@@ -99,7 +109,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
             waiting: Vec::new(),
             scopes: Vec::new(),
             framed: Vec::new(),
-            shapes,
+            known,
             has_location: false,
             list: Vec::new(),
             wrong: Vec::new(),
@@ -115,13 +125,16 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
             while self.scopes.last().is_some_and(|scope| scope.end <= index) {
                 self.leave();
             }
-            self.part.contents.entry(entry);
-            let shape = self.shapes.of(entry, || Shape::of(entry));
+            let shape = self.known.shapes.of(entry, || Shape::of(entry));
+            self.known.forms.count(entry, &shape);
             let own = read(entry, &shape);
             let read = self.read_locations(entry, unit, own.location);
             self.has_location =
                 read.is_ok() && matches!(own.location, Some(Value::LocList(_) | Value::Expr(_)));
-            self.part.contents.locations(&self.list);
+            if self.known.expressions.is_full() {
+                self.finish_expressions(unit);
+            }
+            self.known.expressions.add(&self.list, unit.encoding);
             if let Some(Value::LocList(offset)) = own.location {
                 self.part.contents.list(number, offset, &self.list);
             }
@@ -142,7 +155,13 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         while !self.scopes.is_empty() {
             self.leave();
         }
+        self.finish_expressions(unit);
         Ok(())
+    }
+
+    fn finish_expressions(&mut self, unit: &Unit<'r>) {
+        self.part.contents.operations(&self.known.expressions, unit);
+        self.known.expressions.clear();
     }
 
     fn leave(&mut self) {
@@ -382,7 +401,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         let declared = declared.map(|(file, line)| (file.to_owned(), line));
         let name = match origin {
             Some(origin) => {
-                let shape = self.shapes.of(origin, || Shape::of(origin));
+                let shape = self.known.shapes.of(origin, || Shape::of(origin));
                 name_of(origin, &shape, &read(origin, &shape))
             }
             None => name_of(entry, shape, own),
@@ -435,7 +454,8 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         match self.judge.as_mut().filter(|_| bytes > 0) {
             Some(judge) => {
                 let framed = scope.framed.and_then(|framed| self.framed.get(framed));
-                judge.errors(entry, own.ty, framed, &self.list, &mut self.wrong);
+                let known = self.known.expressions.judged(judge);
+                judge.errors(entry, own.ty, framed, (&self.list, known), &mut self.wrong);
             }
             None => self.wrong.resize(self.list.len(), false),
         }
@@ -453,13 +473,14 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
             }
         };
         let mut any: u64 = 0;
-        for (one, is_wrong) in entries() {
+        for ((one, is_wrong), needs_entry_value) in entries().zip(self.known.expressions.need_entry_values())
+        {
             any = any.saturating_add(one.end.saturating_sub(one.start));
             let bytes = ranges.iter().fold(0u64, |sum, range| {
                 sum.saturating_add(range.end.min(one.end).saturating_sub(range.start.max(one.start)))
             });
             coverage.located = coverage.located.saturating_add(bytes);
-            if needs_entry_value(one.expr, entry.unit()) {
+            if needs_entry_value {
                 coverage.entry_values = coverage.entry_values.saturating_add(bytes);
             }
             if !is_wrong {
@@ -479,15 +500,4 @@ impl Default for Inherited {
 /// Bytes of the pcs and expressions of a location list.
 pub(super) fn list_bytes(list: &[ListEntry<'_>]) -> usize {
     list.iter().map(|one| 16 + one.expr.len()).sum()
-}
-
-/// Whether an expression uses a value at the entry of the function.
-fn needs_entry_value(expr: &[u8], unit: &Unit<'_>) -> bool {
-    // The operation has one of two opcodes.
-    let opcodes = [dw::DW_OP_entry_value.0, dw::DW_OP_GNU_entry_value.0];
-    if !expr.iter().any(|byte| opcodes.contains(byte)) {
-        return false;
-    }
-    let operations = Decoder::new(expr, unit.encoding).map_while(Result::ok);
-    operations.into_iter().any(|one| matches!(one.op, Op::EntryValue { .. }))
 }
