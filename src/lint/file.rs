@@ -41,7 +41,7 @@ pub(crate) struct File<'r, 'o> {
     /// Addresses of loaded code.
     code: Vec<Range<u64>>,
     /// Function symbols by address: address, size.
-    symbols: Vec<(u64, u64)>,
+    symbols: OnceLock<Vec<(u64, u64)>>,
     /// Kernels by address.
     kernels: Vec<Kernel>,
     /// Ranges of all functions, sorted by start.
@@ -95,10 +95,6 @@ impl<'r, 'o> File<'r, 'o> {
         let mut code: Vec<_> =
             sections.map(|one| one.address..one.address.saturating_add(one.size)).collect();
         code.sort_unstable_by_key(|range| range.start);
-        let is_function = |symbol: &&Symbol<'_>| symbol.kind == SymbolKind::Func && symbol.is_defined;
-        let mut symbols: Vec<_> =
-            object.symbols().iter().filter(is_function).map(|symbol| (symbol.address, symbol.size)).collect();
-        symbols.sort_unstable();
         let mut frames = Vec::new();
         for (section, bytes) in [
             (FrameSection::Debug, dwarf.sections().debug_frame),
@@ -123,7 +119,7 @@ impl<'r, 'o> File<'r, 'o> {
             registers,
             set,
             code,
-            symbols,
+            symbols: OnceLock::new(),
             kernels,
             extents: OnceLock::new(),
             has_code,
@@ -153,8 +149,15 @@ impl<'r, 'o> File<'r, 'o> {
 
     /// Returns the sizes of the function symbols at an address.
     pub(super) fn symbol_sizes(&self, address: u64) -> impl Iterator<Item = u64> {
-        let first = self.symbols.partition_point(|symbol| symbol.0 < address);
-        self.symbols[first..].iter().take_while(move |symbol| symbol.0 == address).map(|symbol| symbol.1)
+        let symbols = self.symbols.get_or_init(|| {
+            let is_function = |symbol: &&Symbol<'_>| symbol.kind == SymbolKind::Func && symbol.is_defined;
+            let functions = self.object.symbols().iter().filter(is_function);
+            let mut symbols: Vec<_> = functions.map(|symbol| (symbol.address, symbol.size)).collect();
+            symbols.sort_unstable();
+            symbols
+        });
+        let first = symbols.partition_point(|symbol| symbol.0 < address);
+        symbols[first..].iter().take_while(move |symbol| symbol.0 == address).map(|symbol| symbol.1)
     }
 
     /// Whether an address is in a loaded section, or that of a defined symbol.

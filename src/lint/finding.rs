@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::codes::Code;
+use super::recurring::Recurring;
 
 /// Weight of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -102,18 +103,24 @@ impl Report {
 
     /// Replaces the findings of each topic by the first of them, with their count.
     pub fn fold(&mut self) {
-        let mut topics: HashMap<Topic<'_>, usize> = HashMap::new();
-        let mut counts: Vec<usize> = Vec::with_capacity(self.findings.len());
+        let (mut topics, mut counts) = (Recurring::default(), Vec::new());
+        let mut are_new = Vec::with_capacity(self.findings.len());
         for finding in &self.findings {
-            let first = *topics.entry(finding.topic()).or_insert(counts.len());
-            counts.push(0);
-            counts[first] += finding.count;
+            let (number, is_new) = topics.add(finding.topic());
+            match is_new {
+                true => counts.push(finding.count),
+                false => counts[number] += finding.count,
+            }
+            are_new.push(is_new);
         }
         drop(topics);
-        let mut counts = counts.into_iter();
+        let (mut are_new, mut counts) = (are_new.into_iter(), counts.into_iter());
         self.findings.retain_mut(|finding| {
-            finding.count = counts.next().unwrap_or(0);
-            finding.count > 0
+            let is_new = are_new.next().unwrap_or(false);
+            if is_new {
+                finding.count = counts.next().unwrap_or(0);
+            }
+            is_new
         });
     }
 
@@ -133,7 +140,10 @@ impl Report {
 
     /// Appends the report of later units.
     pub(super) fn append(&mut self, later: Self) {
-        self.findings.extend(later.findings);
+        match self.findings.is_empty() {
+            true => self.findings = later.findings,
+            false => self.findings.extend(later.findings),
+        }
         self.functions += later.functions;
         self.entries += later.entries;
         for name in later.named {

@@ -19,6 +19,7 @@ mod coverage;
 mod expressions;
 mod forms;
 mod lines;
+mod lists;
 mod numbers;
 mod origins;
 mod part;

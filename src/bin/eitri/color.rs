@@ -47,11 +47,18 @@ pub fn has_colors(stream: &impl IsTerminal) -> bool {
 
 /// Returns a text in a colour if `is_coloured` is set.
 pub fn painted(is_coloured: bool, paint: Paint, text: &str) -> String {
-    let code = match paint {
-        Paint::Heading => "1",
-        Paint::Error => "1;31",
-        Paint::Warning => "1;33",
-        Paint::Note => "1;36",
+    let [start, end] = escapes(is_coloured, paint);
+    format!("{start}{text}{end}")
+}
+
+/// Returns what starts and ends a colour if `is_coloured` is set.
+pub fn escapes(is_coloured: bool, paint: Paint) -> [&'static str; 2] {
+    let start = match paint {
+        _ if !is_coloured => return ["", ""],
+        Paint::Heading => "\x1b[1m",
+        Paint::Error => "\x1b[1;31m",
+        Paint::Warning => "\x1b[1;33m",
+        Paint::Note => "\x1b[1;36m",
     };
-    if is_coloured { format!("\x1b[{code}m{text}\x1b[0m") } else { text.into() }
+    [start, "\x1b[0m"]
 }

@@ -167,7 +167,7 @@ impl LintArguments {
         let fails = worst.is_some_and(|worst| worst >= self.fail_on);
         match stream {
             Some(stream) => stream.end().map(|()| (String::new(), fails, failures)).map_err(Failure::from),
-            None => Ok((text::print(&all), fails, failures)),
+            None => Ok((text::print(all, fold), fails, failures)),
         }
     }
 

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::stdout;
+use std::iter::repeat_n;
 use std::path::Path;
 
 use eitri::lint::{Code, Finding, Level};
 use hashbrown::HashMap;
 
 use super::Judged;
-use crate::color::{Paint, has_colors, painted};
+use crate::color::{Paint, escapes, has_colors, painted};
 
 /// Returns the list of codes.
 pub fn codes() -> String {
@@ -65,6 +66,9 @@ fn counted(count: usize, noun: &str) -> String {
     }
 }
 
+/// Function and unit of findings.
+type Group<'f> = (Option<&'f str>, Option<&'f str>);
+
 /// Text and facts that its parts have in common.
 struct Text {
     out: String,
@@ -73,18 +77,27 @@ struct Text {
     sources: HashMap<String, Option<Vec<String>>>,
 }
 
-pub fn print(all: &[Judged]) -> String {
+/// Returns the findings of files. `is_folded` is set if each stands for all of its topic.
+pub fn print(all: Vec<Judged>, is_folded: bool) -> String {
     let mut text = Text { out: String::new(), is_coloured: has_colors(&stdout()), sources: HashMap::new() };
     let mut counts = BTreeMap::<Code, (Level, usize)>::new();
     let (mut functions, mut entries) = (0, 0);
-    for one in all {
+    for mut one in all {
         functions += one.report.functions;
         entries += one.report.entries;
         for finding in &one.report.findings {
             let count = counts.entry(finding.code).or_insert((finding.level, 0));
             count.1 += finding.count;
         }
-        text.file(one);
+        let hidden = one.report.findings.len() - one.shown;
+        one.report.findings.truncate(one.shown);
+        if !is_folded {
+            one.report.fold();
+        }
+        text.file(&one);
+        if hidden > 0 {
+            let _ = writeln!(text.out, "{}: {} not printed", one.name, counted(hidden, "finding"));
+        }
     }
     for (code, (level, count)) in &counts {
         let name = text.of_level(*level, &format!("{:22}", code.name()));
@@ -110,25 +123,23 @@ impl Text {
     }
 
     fn file(&mut self, one: &Judged) {
-        let findings = &one.report.findings[..one.shown];
-        let mut equal = HashMap::new();
-        let mut groups: Vec<(Option<&str>, Vec<&Finding>)> = Vec::new();
+        let mut groups: Vec<(Group<'_>, Vec<&Finding>)> = Vec::new();
         let mut places = HashMap::new();
-        for finding in findings {
-            let count = equal.entry(finding.topic()).or_insert(0usize);
-            *count += finding.count;
-            if *count > finding.count {
-                continue;
-            }
-            let function = finding.function.as_deref();
-            let place = *places.entry((function, finding.unit.as_deref())).or_insert_with(|| {
-                groups.push((function, Vec::new()));
-                groups.len() - 1
-            });
+        let mut last = None;
+        for finding in &one.report.findings {
+            let group = (finding.function.as_deref(), finding.unit.as_deref());
+            let place = match last {
+                Some((known, place)) if known == group => place,
+                _ => *places.entry(group).or_insert_with(|| {
+                    groups.push((group, Vec::new()));
+                    groups.len() - 1
+                }),
+            };
+            last = Some((group, place));
             groups[place].1.push(finding);
         }
-        for (function, mut group) in groups {
-            let unit = group.first().and_then(|finding| finding.unit.as_deref()).unwrap_or("no unit");
+        for ((function, unit), mut group) in groups {
+            let unit = unit.unwrap_or("no unit");
             let head = match function {
                 Some(function) => format!("{}: {unit}: function `{function}`", one.name),
                 None => format!("{}: {unit}", one.name),
@@ -142,42 +153,45 @@ impl Text {
                     let level = self.of_level(finding.level, &level);
                     let _ = writeln!(self.out, "  {level}: {}", finding.code.page().title);
                 }
-                let count = equal.get(&finding.topic()).copied().unwrap_or(1);
-                self.finding(finding, count);
+                self.finding(finding);
             }
             self.out.push('\n');
         }
-        let hidden = one.report.findings.len() - one.shown;
-        if hidden > 0 {
-            let _ = writeln!(self.out, "{}: {} not printed", one.name, counted(hidden, "finding"));
-        }
     }
 
-    fn finding(&mut self, finding: &Finding, count: usize) {
+    fn finding(&mut self, finding: &Finding) {
         let Self { out, is_coloured, sources } = self;
-        let mut head = finding.variable.clone().unwrap_or_else(|| "(the function)".into());
-        if finding.variable.is_none() && finding.function.is_none() {
-            head = "(the unit)".into();
-        }
+        let head = match (&finding.variable, &finding.function) {
+            (Some(variable), _) => variable,
+            (None, Some(_)) => "(the function)",
+            (None, None) => "(the unit)",
+        };
+        let _ = write!(out, "    {head}");
         for inlined in &finding.inlined {
-            let _ = write!(head, ", inlined `{inlined}`");
+            let _ = write!(out, ", inlined `{inlined}`");
         }
         if let Some(pcs) = &finding.pcs {
-            let _ = write!(head, " [{:#x}, {:#x})", pcs.start, pcs.end);
+            let _ = write!(out, " [{:#x}, {:#x})", pcs.start, pcs.end);
         }
-        let _ = write!(out, "    {head}");
         let _ = writeln!(out, "  {}+{:#x}", finding.section, finding.offset);
         if let Some((file, line)) = &finding.declared {
-            let text = source(sources, file, *line);
-            let text = text.map_or_else(String::new, |text| format!(" | {}", text.trim()));
-            let _ = writeln!(out, "      {file}:{line}{text}");
+            let _ = write!(out, "      {file}:{line}");
+            if let Some(text) = source(sources, file, *line) {
+                let _ = write!(out, " | {}", text.trim());
+            }
+            out.push('\n');
         }
         if let Some(expression) = &finding.expression {
             let _ = writeln!(out, "      {}", expression.text);
             let before = expression.text.get(..expression.fault.start).map_or(0, |text| text.chars().count());
             let length = expression.text.get(expression.fault.clone()).map_or(1, |text| text.chars().count());
-            let caret = painted(*is_coloured, color(finding.level), &"^".repeat(length.max(1)));
-            let _ = writeln!(out, "      {}{caret}", " ".repeat(before));
+            let [start, end] = escapes(*is_coloured, color(finding.level));
+            out.push_str("      ");
+            out.extend(repeat_n(' ', before));
+            out.push_str(start);
+            out.extend(repeat_n('^', length.max(1)));
+            out.push_str(end);
+            out.push('\n');
         }
         let _ = writeln!(out, "      written: {}", finding.written);
         if let Some(meant) = &finding.meant {
@@ -186,8 +200,8 @@ impl Text {
         for evidence in &finding.evidence {
             let _ = writeln!(out, "      evidence: {evidence}");
         }
-        if count > 1 {
-            let _ = writeln!(out, "      and {} more", count - 1);
+        if finding.count > 1 {
+            let _ = writeln!(out, "      and {} more", finding.count - 1);
         }
     }
 }
