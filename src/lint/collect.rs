@@ -14,7 +14,7 @@ pub(super) enum Wanted {
     All,
     /// The first of each topic, with texts, and the number of the others.
     Topics,
-    /// The same, with [deferred](Finding::is_deferred) texts in units that have the name of one before these units.
+    /// The same, without the texts of findings in units that have the name of one before these units.
     NewTopics,
 }
 
@@ -24,14 +24,30 @@ pub(super) type FunctionId = u32;
 /// Names of a unit and of a function in it.
 type Names<'r> = (Option<&'r str>, Option<&'r [u8]>);
 
+/// Code, function and variable of findings.
+type Topic = (Code, FunctionId, Option<StringId>);
+
+/// First finding of a topic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+enum First {
+    /// Index of the finding.
+    Written(u32),
+    /// Index of its unit: the texts are to be written.
+    Deferred(u32),
+}
+
 /// Collected findings.
 #[derive(Debug)]
 pub(super) struct Collected<'r> {
+    /// Counts beside the findings.
     pub(super) report: Report,
+    findings: Vec<Finding>,
     wanted: Wanted,
     functions: HashMap<Names<'r>, FunctionId>,
-    /// Numbers of the topics, which are those of their first findings: code, function, variable.
-    topics: Recurring<(Code, FunctionId, Option<StringId>)>,
+    /// Numbers of the topics, which are those of their first findings.
+    topics: Recurring<Topic>,
+    /// First finding of each topic.
+    firsts: Vec<First>,
     /// Number of findings of each topic.
     counts: Vec<usize>,
     pub(super) names: StringIds<'r>,
@@ -43,9 +59,11 @@ impl<'r> Collected<'r> {
     pub(super) fn new(wanted: Wanted) -> Self {
         Self {
             report: Report::default(),
+            findings: Vec::new(),
             wanted,
             functions: HashMap::new(),
             topics: Recurring::default(),
+            firsts: Vec::new(),
             counts: Vec::new(),
             names: StringIds::default(),
             last_scopes: (Vec::new(), 0),
@@ -89,14 +107,91 @@ impl<'r> Collected<'r> {
     }
 
     pub(super) fn add(&mut self, finding: Finding) {
-        self.report.findings.push(finding);
+        if self.wanted != Wanted::All {
+            // There are fewer topics than entries.
+            self.firsts.push(First::Written(self.findings.len() as u32));
+        }
+        self.findings.push(finding);
+    }
+
+    /// Adds a finding in a unit, by index, whose texts can be [written](Self::write) later.
+    pub(super) fn defer(&mut self, unit: usize) {
+        self.firsts.push(First::Deferred(unit as u32));
+    }
+
+    /// Returns the topics of others, by number, with the numbers of functions and names that they have here.
+    fn topics(&mut self, others: &Self) -> Vec<Topic> {
+        let mut functions = vec![0; others.functions.len()];
+        for (names, number) in &others.functions {
+            functions[*number as usize] = self.function(*names);
+        }
+        let names: Vec<_> = others.names.bytes().iter().map(|bytes| self.names.of_bytes(bytes)).collect();
+        let topic = |&(code, function, variable): &Topic| {
+            (code, functions[function as usize], variable.map(|name: StringId| names[name as usize]))
+        };
+        others.topics.keys().iter().map(topic).collect()
+    }
+
+    /// Appends the findings of later units whose topics are new. The others are counted.
+    pub(super) fn append(&mut self, later: Self) {
+        let topics = self.topics(&later);
+        let mut findings = later.findings.into_iter();
+        for ((topic, count), first) in topics.into_iter().zip(later.counts).zip(later.firsts) {
+            let finding = if matches!(first, First::Written(_)) { findings.next() } else { None };
+            let (number, is_new) = self.topics.add(topic);
+            if !is_new {
+                self.counts[number] += count;
+                continue;
+            }
+            self.counts.push(count);
+            match (finding, first) {
+                (Some(finding), _) => self.add(finding),
+                (None, first) => self.firsts.push(first),
+            }
+        }
+        self.report.append(later.report);
+    }
+
+    /// Returns the units with findings whose texts are to be written, in order.
+    pub(super) fn deferred(&self) -> Vec<usize> {
+        let unit = |first: &First| match first {
+            First::Written(_) => None,
+            First::Deferred(unit) => Some(*unit as usize),
+        };
+        let mut units: Vec<_> = self.firsts.iter().filter_map(unit).collect();
+        units.dedup();
+        units
+    }
+
+    /// Writes the texts of findings in a unit, which was judged again. Units come in order.
+    pub(super) fn write(&mut self, unit: Self) {
+        let topics = self.topics(&unit);
+        for (topic, finding) in topics.into_iter().zip(unit.findings) {
+            let number = self.topics.find(topic);
+            if let Some(first) = number.and_then(|number| self.firsts.get_mut(number))
+                && matches!(first, First::Deferred(_))
+            {
+                *first = First::Written(self.findings.len() as u32);
+                self.findings.push(finding);
+            }
+        }
     }
 
     /// Returns the report.
     pub(super) fn finish(mut self) -> Report {
-        for (finding, count) in self.report.findings.iter_mut().zip(self.counts) {
+        // Texts that were written again are at the end.
+        if !self.firsts.is_sorted() {
+            let mut findings: Vec<_> = self.findings.into_iter().map(Some).collect();
+            let of = |first: &First| match first {
+                First::Written(index) => findings.get_mut(*index as usize)?.take(),
+                First::Deferred(_) => None,
+            };
+            self.findings = self.firsts.iter().filter_map(of).collect();
+        }
+        for (finding, count) in self.findings.iter_mut().zip(self.counts) {
             finding.count = count;
         }
+        self.report.findings = self.findings;
         self.report
     }
 }

@@ -1,6 +1,5 @@
 //! Findings, and the report that has them.
 
-use hashbrown::HashMap;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -124,26 +123,9 @@ impl Report {
         });
     }
 
-    /// Replaces findings without texts by those of reports of their units, which come in the order of the file.
-    pub(super) fn write_deferred(&mut self, reports: impl Iterator<Item = Self>) {
-        let written: Vec<_> = reports.flat_map(|report| report.findings).collect();
-        let mut numbers: HashMap<Topic<'_>, usize> = HashMap::new();
-        for (number, finding) in written.iter().enumerate() {
-            numbers.entry(finding.topic()).or_insert(number);
-        }
-        for finding in self.findings.iter_mut().filter(|finding| finding.is_deferred()) {
-            if let Some(number) = numbers.get(&finding.topic()) {
-                *finding = Finding { count: finding.count, ..written[*number].clone() };
-            }
-        }
-    }
-
     /// Appends the report of later units.
     pub(super) fn append(&mut self, later: Self) {
-        match self.findings.is_empty() {
-            true => self.findings = later.findings,
-            false => self.findings.extend(later.findings),
-        }
+        self.findings.extend(later.findings);
         self.functions += later.functions;
         self.entries += later.entries;
         for name in later.named {
@@ -159,15 +141,7 @@ impl Report {
     }
 }
 
-/// Section of a finding whose texts are not written yet.
-pub(super) const DEFERRED: &str = "";
-
 impl Finding {
-    /// Whether its texts are not written yet.
-    pub(super) fn is_deferred(&self) -> bool {
-        self.section == DEFERRED
-    }
-
     /// Returns what the finding is about.
     pub fn topic(&self) -> Topic<'_> {
         let unit = self.unit.as_deref();

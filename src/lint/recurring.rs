@@ -24,30 +24,38 @@ impl<K: Copy + Eq + Hash> Recurring<K> {
     /// Returns the number of a key, and whether it is new.
     #[inline]
     pub(crate) fn add(&mut self, key: K) -> (usize, bool) {
-        let near = self.all.get(self.last..).unwrap_or_default().iter().take(2);
-        match near.into_iter().position(|known| *known == key) {
-            Some(by) => {
-                self.last += by;
-                (self.last, false)
-            }
-            None => self.find(key),
+        match self.find(key) {
+            Some(number) => (number, false),
+            None => (self.insert(key), true),
         }
     }
 
-    #[inline(never)]
-    fn find(&mut self, key: K) -> (usize, bool) {
-        let Self { hasher, numbers, all, last } = self;
-        let hash = hasher.hash_one(key);
-        if let Some(number) = numbers.find(hash, |number| all[*number as usize] == key) {
-            *last = *number as usize;
-            return (*last, false);
+    /// Returns the number of a key, if it has one.
+    #[inline]
+    pub(crate) fn find(&mut self, key: K) -> Option<usize> {
+        let near = self.all.get(self.last..).unwrap_or_default().iter().take(2);
+        match near.into_iter().position(|known| *known == key) {
+            Some(by) => self.last += by,
+            None => self.last = self.look_up(key)?,
         }
+        Some(self.last)
+    }
+
+    #[inline(never)]
+    fn look_up(&self, key: K) -> Option<usize> {
+        let is_same = |number: &u32| self.all[*number as usize] == key;
+        self.numbers.find(self.hasher.hash_one(key), is_same).map(|number| *number as usize)
+    }
+
+    fn insert(&mut self, key: K) -> usize {
+        let Self { hasher, numbers, all, last } = self;
         // Keys are of entries, which have numbers of this type.
         let number = all.len() as u32;
         all.push(key);
-        numbers.insert_unique(hash, number, |number| hasher.hash_one(all[*number as usize]));
+        let hash = |number: &u32| hasher.hash_one(all[*number as usize]);
+        numbers.insert_unique(hasher.hash_one(key), number, hash);
         *last = number as usize;
-        (*last, true)
+        *last
     }
 
     /// Returns the keys, by number.

@@ -12,7 +12,7 @@ use super::collect::{Collected, FunctionId, Wanted};
 use super::details::Details;
 use super::entries::{self, Own};
 use super::file::File;
-use super::finding::{DEFERRED, Expression, Finding, Report};
+use super::finding::{Expression, Finding, Report};
 use super::judge::{Framed, Judge, Variable};
 use super::places::{Findings, Judged};
 use super::verdict::{Codes, Expr};
@@ -47,8 +47,8 @@ struct Walk<'a, 'r, 'o> {
     collected: &'a mut Collected<'r>,
     judge: Judge<'a, 'r, 'o>,
     id: FunctionId,
-    /// Whether findings have no texts yet, since units before, which others judge, can have the same topics.
-    is_deferred: bool,
+    /// Index of a unit whose findings have no texts yet, since units before, which others judge, can have their topics.
+    deferred: Option<usize>,
     files: OnceCell<Vec<String>>,
     scopes: Vec<Scope<'r>>,
     abbreviations: &'a mut ByAbbreviation<entries::Judged>,
@@ -62,25 +62,25 @@ type At = (&'static str, u64);
 /// Number of bytes of the units whose findings are collected at a time, by each thread.
 const PIECE: u64 = 1 << 17;
 
+/// Number of parts of the units for each thread: the texts are in the first ones, if units have one name.
+const PARTS: usize = 4;
+
 /// Returns the findings about a file, the first of each topic.
 pub(super) fn folded(object: &Object<'_>, dwarf: &Dwarf<'_>, options: &Options) -> Result<Report> {
     let file = File::new(object, dwarf)?;
-    let mut report = Report::default();
-    let parts = threads::parts(dwarf.units(), options.threads);
-    for one in threads::each(&parts, |units| judge(&file, units, &options.only, Wanted::NewTopics)) {
-        report.append(one?);
+    let count = if options.threads > 1 { options.threads.saturating_mul(PARTS) } else { 1 };
+    let parts = threads::parts(dwarf.units(), count);
+    let judged = |units, wanted| judge(&file, units, &options.only, wanted);
+    let parts = threads::queue(&parts, options.threads, |units| judged(units, Wanted::NewTopics));
+    let mut parts = parts.into_iter();
+    let mut all = parts.next().unwrap_or_else(|| Ok(Collected::new(Wanted::NewTopics)))?;
+    parts.try_for_each(|part| part.map(|part| all.append(part)))?;
+    let units = all.deferred();
+    let again = |unit: usize| judged(unit..unit + 1, Wanted::Topics);
+    for unit in threads::queue(&units, options.threads, again) {
+        all.write(unit?);
     }
-    report.fold();
-    let left = report.findings.iter().filter(|finding| finding.is_deferred());
-    let mut left: Vec<usize> = left.filter_map(|one| dwarf.unit_number(one.entry?)).collect();
-    left.dedup();
-    let units: Vec<_> = left.chunks(left.len().div_ceil(options.threads.max(1)).max(1)).collect();
-    let texts = threads::each(&units, |units| {
-        let each = units.iter().map(|unit| judge(&file, *unit..unit + 1, &options.only, Wanted::Topics));
-        each.collect::<Result<Vec<_>>>()
-    });
-    report.write_deferred(texts.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten());
-    Ok(report)
+    Ok(all.finish())
 }
 
 /// Passes all findings about a file to a function, piece by piece. Returns the rest of the report.
@@ -94,7 +94,7 @@ pub(super) fn each(
     let mut report = Report::default();
     for pieces in threads::chunks(dwarf.units(), PIECE).chunks(options.threads.max(1)) {
         for one in threads::each(pieces, |units| judge(&file, units, &options.only, Wanted::All)) {
-            let mut one = one?;
+            let mut one = one?.finish();
             one.findings.drain(..).for_each(&mut *take);
             report.append(one);
         }
@@ -103,22 +103,27 @@ pub(super) fn each(
 }
 
 /// Collects the findings about units.
-fn judge(file: &File<'_, '_>, units: Range<usize>, only: &[String], wanted: Wanted) -> Result<Report> {
+fn judge<'r>(
+    file: &File<'r, '_>,
+    units: Range<usize>,
+    only: &[String],
+    wanted: Wanted,
+) -> Result<Collected<'r>> {
     let (mut collected, mut abbreviations) = (Collected::new(wanted), ByAbbreviation::default());
-    let (before, all) = (&file.dwarf.units()[..units.start], &file.dwarf.units()[units]);
+    let (before, all) = (&file.dwarf.units()[..units.start], &file.dwarf.units()[units.clone()]);
     // A unit of the same name has most of the topics.
     let before: HashSet<_> = match wanted {
         Wanted::NewTopics => before.iter().map(|unit| unit.name.as_deref()).collect(),
         Wanted::Topics | Wanted::All => HashSet::new(),
     };
-    for unit in all {
+    for (unit, index) in all.iter().zip(units) {
         let id = collected.function((unit.name.as_deref(), None));
         let mut walk = Walk {
             only,
             collected: &mut collected,
             judge: Judge::new(file, unit),
             id,
-            is_deferred: before.contains(&unit.name.as_deref()),
+            deferred: before.contains(&unit.name.as_deref()).then_some(index),
             files: OnceCell::new(),
             scopes: Vec::new(),
             abbreviations: &mut abbreviations,
@@ -126,7 +131,7 @@ fn judge(file: &File<'_, '_>, units: Range<usize>, only: &[String], wanted: Want
         };
         walk.run(file.dwarf)?;
     }
-    Ok(collected.finish())
+    Ok(collected)
 }
 
 impl<'a, 'r> Walk<'a, 'r, '_> {
@@ -201,8 +206,8 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         let place = function.entry.dwarf().place(function.entry.offset());
         functions::findings(self.judge.file, function, &mut |code, own, details| {
             if self.wants(code, None, Some(around)) {
-                if self.is_deferred {
-                    return self.defer(code, None, Some(around));
+                if let Some(unit) = self.deferred {
+                    return self.collected.defer(unit);
                 }
                 let judged = Judged::new(code, details());
                 let mut finding = self.finding(judged, None, Some(around), own.unwrap_or(place));
@@ -330,8 +335,8 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
             let of_entry = (variable, one, place);
             for (index, code) in codes.into_iter().enumerate() {
                 if self.wants(code, name, around) {
-                    if self.is_deferred {
-                        self.defer(code, Some(entry), around);
+                    if let Some(unit) = self.deferred {
+                        self.collected.defer(unit);
                         continue;
                     }
                     let judged = self.judge.explained(variable, (&known, one)).swap_remove(index);
@@ -348,11 +353,6 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
                 last = Some((one, known));
             }
         }
-    }
-
-    /// Adds a finding whose texts are written later.
-    fn defer(&mut self, code: Code, variable: Option<Entry<'r, 'r>>, around: Option<&Around<'r>>) {
-        self.collected.add(self.without_texts(code, variable, around, (DEFERRED, 0)));
     }
 
     /// Adds a finding about a location entry of a variable.
@@ -414,46 +414,28 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         judged: Judged,
         variable: Option<Entry<'r, 'r>>,
         around: Option<&Around<'r>>,
-        place: At,
+        (section, offset): At,
     ) -> Finding {
         let Details { written, meant, evidence } =
             judged.details.map_or_else(Details::default, |details| *details);
-        let inlined = self.scopes.iter().filter_map(|scope| scope.inlined);
-        Finding {
-            inlined: inlined.filter_map(|entry| entry.name().map(String::from)).collect(),
-            declared: variable.and_then(|entry| functions::declared(entry, self.files())),
-            written,
-            meant,
-            evidence,
-            ..self.without_texts(judged.code, variable, around, place)
-        }
-    }
-
-    /// Returns a finding with its topic and place.
-    fn without_texts(
-        &self,
-        code: Code,
-        variable: Option<Entry<'r, 'r>>,
-        around: Option<&Around<'r>>,
-        (section, offset): At,
-    ) -> Finding {
         let text = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+        let names = |entry: Entry<'r, 'r>| entry.name().map(String::from);
         Finding {
-            code,
-            level: code.level(),
+            code: judged.code,
+            level: judged.code.level(),
             unit: self.judge.unit.name.as_deref().map(String::from),
             function: around.and_then(|around| around.name).map(text),
-            inlined: Vec::new(),
-            variable: variable.and_then(|entry| entry.name().map(String::from)),
-            declared: None,
+            inlined: self.scopes.iter().filter_map(|scope| scope.inlined).filter_map(names).collect(),
+            variable: variable.and_then(names),
+            declared: variable.and_then(|entry| functions::declared(entry, self.files())),
             pcs: None,
             section,
             offset,
             entry: variable.or_else(|| around.map(|around| around.framed.function.entry)).map(Entry::offset),
             expression: None,
-            written: String::new(),
-            meant: None,
-            evidence: Vec::new(),
+            written,
+            meant,
+            evidence,
             count: 1,
         }
     }

@@ -227,8 +227,7 @@ impl<'o> Dwarf<'o> {
         self.unit_number(offset).map(|number| &self.units[number])
     }
 
-    /// Returns the index of the unit whose header or entries contain an offset.
-    pub(crate) fn unit_number(&self, offset: u64) -> Option<usize> {
+    fn unit_number(&self, offset: u64) -> Option<usize> {
         let number = self.units.partition_point(|unit| unit.offset <= offset).checked_sub(1)?;
         (offset < self.units[number].end).then_some(number)
     }

@@ -1,6 +1,7 @@
 //! Work on the units of a file, divided among threads.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gimli::DebugInfo;
 
@@ -22,6 +23,24 @@ pub(crate) fn each<I: Clone + Send, O: Send>(inputs: &[I], call: impl Fn(I) -> O
         };
         started.into_iter().map(finish).collect()
     })
+}
+
+/// Calls a function for each of several inputs on a number of threads: each takes the next input when it has finished one.
+pub(crate) fn queue<I: Clone + Send + Sync, O: Send>(
+    inputs: &[I],
+    threads: usize,
+    call: impl Fn(I) -> O + Sync,
+) -> Vec<O> {
+    let next = AtomicUsize::new(0);
+    let take = || {
+        let number = next.fetch_add(1, Ordering::Relaxed);
+        Some((number, call(inputs.get(number)?.clone())))
+    };
+    let workers = vec![(); threads.min(inputs.len()).max(1)];
+    let all = each(&workers, |()| std::iter::from_fn(take).collect::<Vec<_>>());
+    let mut all: Vec<_> = all.into_iter().flatten().collect();
+    all.sort_unstable_by_key(|one| one.0);
+    all.into_iter().map(|one| one.1).collect()
 }
 
 /// Divides units into consecutive parts of about one size, for a number of threads: their indices.

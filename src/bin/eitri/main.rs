@@ -12,6 +12,7 @@ mod lanes;
 mod lint;
 #[cfg(feature = "spirv")]
 mod modules;
+mod parts;
 mod progress;
 mod report;
 mod stats;

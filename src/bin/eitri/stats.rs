@@ -10,7 +10,7 @@ use eitri::stats::{
 use serde_json::{Map, Value, json};
 
 use super::progress::Progress;
-use super::{Failure, containers, of};
+use super::{Failure, containers, of, parts};
 
 /// Arguments of `stats`.
 #[derive(Debug, Args)]
@@ -222,9 +222,9 @@ fn coverage(one: Coverage) -> Value {
 
 fn text(name: &str, found: &Statistics) -> String {
     let mut out = format!("{name}\n  {:>10} {:>8} {:>8}\n", "scope", "located", "sound");
-    for one in &found.functions {
-        line(&mut out, one.coverage, &one.name);
-    }
+    parts::append(&mut out, &found.functions, found.functions.len(), |out, functions| {
+        functions.iter().for_each(|one| line(out, one.coverage, &one.name));
+    });
     let groups = [
         ("all parameters", &found.params),
         ("all other variables", &found.locals),

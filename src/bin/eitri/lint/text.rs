@@ -1,5 +1,6 @@
 //! Text for people: findings grouped by function and code.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::stdout;
@@ -11,6 +12,7 @@ use hashbrown::HashMap;
 
 use super::Judged;
 use crate::color::{Paint, escapes, has_colors, painted};
+use crate::parts;
 
 /// Returns the list of codes.
 pub fn codes() -> String {
@@ -66,12 +68,12 @@ fn counted(count: usize, noun: &str) -> String {
     }
 }
 
-/// Function and unit of findings.
-type Group<'f> = (Option<&'f str>, Option<&'f str>);
+/// Findings of a function, with the names of the function and the unit.
+type Group<'f> = ((Option<&'f str>, Option<&'f str>), Vec<&'f Finding>);
 
-/// Text and facts that its parts have in common.
-struct Text {
-    out: String,
+/// Text of some groups, and facts that they have in common.
+struct Text<'o> {
+    out: &'o mut String,
     is_coloured: bool,
     /// Lines of source files, by path.
     sources: HashMap<String, Option<Vec<String>>>,
@@ -79,7 +81,7 @@ struct Text {
 
 /// Returns the findings of files. `is_folded` is set if each stands for all of its topic.
 pub fn print(all: Vec<Judged>, is_folded: bool) -> String {
-    let mut text = Text { out: String::new(), is_coloured: has_colors(&stdout()), sources: HashMap::new() };
+    let (mut out, is_coloured) = (String::new(), has_colors(&stdout()));
     let mut counts = BTreeMap::<Code, (Level, usize)>::new();
     let (mut functions, mut entries) = (0, 0);
     for mut one in all {
@@ -94,18 +96,25 @@ pub fn print(all: Vec<Judged>, is_folded: bool) -> String {
         if !is_folded {
             one.report.fold();
         }
-        text.file(&one);
+        let groups = groups(&one.report.findings);
+        // A finding has at least two lines.
+        parts::append(&mut out, &groups, 2 * one.report.findings.len(), |out, groups| {
+            let mut text = Text { out, is_coloured, sources: HashMap::new() };
+            groups.iter().for_each(|group| text.group(&one.name, group));
+        });
         if hidden > 0 {
-            let _ = writeln!(text.out, "{}: {} not printed", one.name, counted(hidden, "finding"));
+            let _ = writeln!(out, "{}: {} not printed", one.name, counted(hidden, "finding"));
         }
+        // The end of the process releases the findings.
+        std::mem::forget(one);
     }
     for (code, (level, count)) in &counts {
-        let name = text.of_level(*level, &format!("{:22}", code.name()));
-        let _ = writeln!(text.out, "{name} {:8} {count:6}", level.name());
+        let name = painted(is_coloured, color(*level), &format!("{:22}", code.name()));
+        let _ = writeln!(out, "{name} {:8} {count:6}", level.name());
     }
     let count = |level| counts.values().filter(|count| count.0 == level).map(|count| count.1).sum::<usize>();
     let _ = writeln!(
-        text.out,
+        out,
         "{}, {}, {} in {} with {}",
         counted(count(Level::Error), "error"),
         counted(count(Level::Warning), "warning"),
@@ -113,50 +122,48 @@ pub fn print(all: Vec<Judged>, is_folded: bool) -> String {
         counted(functions, "function"),
         counted(entries, "location entry"),
     );
-    text.out
+    out
 }
 
-impl Text {
-    /// Returns a text in the colour of a level.
-    fn of_level(&self, level: Level, text: &str) -> String {
-        painted(self.is_coloured, color(level), text)
+/// Returns the findings of each function, in the order of the first ones.
+fn groups(findings: &[Finding]) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    let mut places = HashMap::new();
+    let mut last = None;
+    for finding in findings {
+        let of = (finding.function.as_deref(), finding.unit.as_deref());
+        let place = match last {
+            Some((known, place)) if known == of => place,
+            _ => *places.entry(of).or_insert_with(|| {
+                groups.push((of, Vec::new()));
+                groups.len() - 1
+            }),
+        };
+        last = Some((of, place));
+        groups[place].1.push(finding);
     }
+    groups.iter_mut().for_each(|(_, group)| group.sort_by_key(|one| (Reverse(one.level), one.code)));
+    groups
+}
 
-    fn file(&mut self, one: &Judged) {
-        let mut groups: Vec<(Group<'_>, Vec<&Finding>)> = Vec::new();
-        let mut places = HashMap::new();
+impl Text<'_> {
+    fn group(&mut self, name: &str, ((function, unit), group): &Group<'_>) {
+        let unit = unit.unwrap_or("no unit");
+        let head = match function {
+            Some(function) => format!("{name}: {unit}: function `{function}`"),
+            None => format!("{name}: {unit}"),
+        };
+        let _ = writeln!(self.out, "{}", painted(self.is_coloured, Paint::Heading, &head));
         let mut last = None;
-        for finding in &one.report.findings {
-            let group = (finding.function.as_deref(), finding.unit.as_deref());
-            let place = match last {
-                Some((known, place)) if known == group => place,
-                _ => *places.entry(group).or_insert_with(|| {
-                    groups.push((group, Vec::new()));
-                    groups.len() - 1
-                }),
-            };
-            last = Some((group, place));
-            groups[place].1.push(finding);
-        }
-        for ((function, unit), mut group) in groups {
-            let unit = unit.unwrap_or("no unit");
-            let head = match function {
-                Some(function) => format!("{}: {unit}: function `{function}`", one.name),
-                None => format!("{}: {unit}", one.name),
-            };
-            let _ = writeln!(self.out, "{}", painted(self.is_coloured, Paint::Heading, &head));
-            group.sort_by_key(|finding| (std::cmp::Reverse(finding.level), finding.code));
-            let mut last = None;
-            for finding in group {
-                if last.replace(finding.code) != Some(finding.code) {
-                    let level = format!("{}[{}]", finding.level.name(), finding.code.name());
-                    let level = self.of_level(finding.level, &level);
-                    let _ = writeln!(self.out, "  {level}: {}", finding.code.page().title);
-                }
-                self.finding(finding);
+        for finding in group {
+            if last.replace(finding.code) != Some(finding.code) {
+                let level = format!("{}[{}]", finding.level.name(), finding.code.name());
+                let level = painted(self.is_coloured, color(finding.level), &level);
+                let _ = writeln!(self.out, "  {level}: {}", finding.code.page().title);
             }
-            self.out.push('\n');
+            self.finding(finding);
         }
+        self.out.push('\n');
     }
 
     fn finding(&mut self, finding: &Finding) {
