@@ -14,8 +14,8 @@ pub(super) enum Wanted {
     All,
     /// The first of each topic, with texts, and the number of the others.
     Topics,
-    /// The same, without the texts of findings in units that have the name of one before these units.
-    NewTopics,
+    /// Those whose texts are to be written.
+    Deferred,
 }
 
 /// Function around a finding, by number: one for all functions of one name in units of one name.
@@ -98,6 +98,10 @@ impl<'r> Collected<'r> {
             Code::XderefAsLocation => (code, unit, None),
             _ => (code, function, variable),
         };
+        if self.wanted == Wanted::Deferred {
+            let first = self.topics.find(topic).and_then(|number| self.firsts.get(number));
+            return matches!(first, Some(First::Deferred(_)));
+        }
         let (number, is_new) = self.topics.add(topic);
         match is_new {
             true => self.counts.push(1),
@@ -107,14 +111,18 @@ impl<'r> Collected<'r> {
     }
 
     pub(super) fn add(&mut self, finding: Finding) {
-        if self.wanted != Wanted::All {
-            // There are fewer topics than entries.
-            self.firsts.push(First::Written(self.findings.len() as u32));
+        // There are fewer topics than entries.
+        let first = First::Written(self.findings.len() as u32);
+        match self.wanted {
+            Wanted::All => {}
+            Wanted::Topics => self.firsts.push(first),
+            // The topic is the last that was looked for.
+            Wanted::Deferred => self.firsts[self.topics.last()] = first,
         }
         self.findings.push(finding);
     }
 
-    /// Adds a finding in a unit, by index, whose texts can be [written](Self::write) later.
+    /// Adds a finding in a unit, by index, whose texts can be written later.
     pub(super) fn defer(&mut self, unit: usize) {
         self.firsts.push(First::Deferred(unit as u32));
     }
@@ -152,8 +160,10 @@ impl<'r> Collected<'r> {
         self.report.append(later.report);
     }
 
-    /// Returns the units with findings whose texts are to be written, in order.
-    pub(super) fn deferred(&self) -> Vec<usize> {
+    /// Returns the units with findings whose texts are to be written, in order. They are the only ones that are wanted
+    /// from then on.
+    pub(super) fn deferred(&mut self) -> Vec<usize> {
+        self.wanted = Wanted::Deferred;
         let unit = |first: &First| match first {
             First::Written(_) => None,
             First::Deferred(unit) => Some(*unit as usize),
@@ -161,20 +171,6 @@ impl<'r> Collected<'r> {
         let mut units: Vec<_> = self.firsts.iter().filter_map(unit).collect();
         units.dedup();
         units
-    }
-
-    /// Writes the texts of findings in a unit, which was judged again. Units come in order.
-    pub(super) fn write(&mut self, unit: Self) {
-        let topics = self.topics(&unit);
-        for (topic, finding) in topics.into_iter().zip(unit.findings) {
-            let number = self.topics.find(topic);
-            if let Some(first) = number.and_then(|number| self.firsts.get_mut(number))
-                && matches!(first, First::Deferred(_))
-            {
-                *first = First::Written(self.findings.len() as u32);
-                self.findings.push(finding);
-            }
-        }
     }
 
     /// Returns the report.

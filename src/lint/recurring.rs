@@ -58,6 +58,11 @@ impl<K: Copy + Eq + Hash> Recurring<K> {
         *last
     }
 
+    /// Returns the number of the last key that was found or added.
+    pub(crate) fn last(&self) -> usize {
+        self.last
+    }
+
     /// Returns the keys, by number.
     pub(crate) fn keys(&self) -> &[K] {
         &self.all

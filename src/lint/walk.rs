@@ -3,9 +3,10 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::rc::Rc;
+use std::sync::OnceLock;
 
 use gimli::constants as dw;
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 use super::codes::Code;
 use super::collect::{Collected, FunctionId, Wanted};
@@ -29,6 +30,8 @@ struct Around<'r> {
     name: Option<&'r [u8]>,
     id: FunctionId,
     is_wanted: bool,
+    /// Whether the texts of findings are written later.
+    is_deferred: bool,
 }
 
 /// An entry around others.
@@ -47,8 +50,9 @@ struct Walk<'a, 'r, 'o> {
     collected: &'a mut Collected<'r>,
     judge: Judge<'a, 'r, 'o>,
     id: FunctionId,
-    /// Index of a unit whose findings have no texts yet, since units before, which others judge, can have their topics.
-    deferred: Option<usize>,
+    index: usize,
+    /// The first unit of its name, if others judge that unit.
+    first: Option<&'a First<'r>>,
     files: OnceCell<Vec<String>>,
     scopes: Vec<Scope<'r>>,
     abbreviations: &'a mut ByAbbreviation<entries::Judged>,
@@ -56,30 +60,43 @@ struct Walk<'a, 'r, 'o> {
     list: Vec<ListEntry<'r>>,
 }
 
+/// First unit of a name, by index, with the names of its functions.
+type First<'r> = (usize, OnceLock<HashSet<&'r [u8]>>);
+/// First units, by name.
+type Firsts<'r> = HashMap<Option<&'r str>, First<'r>>;
+
 /// A place of a finding: section and offset.
 type At = (&'static str, u64);
 
 /// Number of bytes of the units whose findings are collected at a time, by each thread.
 const PIECE: u64 = 1 << 17;
 
-/// Number of parts of the units for each thread: the texts are in the first ones, if units have one name.
+/// Number of parts of the units for each thread: the texts are in the first ones, if units are alike.
 const PARTS: usize = 4;
 
 /// Returns the findings about a file, the first of each topic.
 pub(super) fn folded(object: &Object<'_>, dwarf: &Dwarf<'_>, options: &Options) -> Result<Report> {
     let file = File::new(object, dwarf)?;
-    let count = if options.threads > 1 { options.threads.saturating_mul(PARTS) } else { 1 };
-    let parts = threads::parts(dwarf.units(), count);
-    let judged = |units, wanted| judge(&file, units, &options.only, wanted);
-    let parts = threads::queue(&parts, options.threads, |units| judged(units, Wanted::NewTopics));
+    let (mut firsts, mut count) = (Firsts::new(), 1);
+    if options.threads > 1 {
+        for (index, unit) in dwarf.units().iter().enumerate() {
+            firsts.entry(unit.name.as_deref()).or_insert_with(|| (index, OnceLock::new()));
+        }
+        count = options.threads.saturating_mul(PARTS);
+    }
+    let parts = threads::queue(&threads::parts(dwarf.units(), count), options.threads, |units| {
+        let mut part = Collected::new(Wanted::Topics);
+        judge(&file, units, &options.only, &firsts, &mut part).map(|()| part)
+    });
     let mut parts = parts.into_iter();
-    let mut all = parts.next().unwrap_or_else(|| Ok(Collected::new(Wanted::NewTopics)))?;
+    let mut all = parts.next().unwrap_or_else(|| Ok(Collected::new(Wanted::Topics)))?;
     parts.try_for_each(|part| part.map(|part| all.append(part)))?;
     let units = all.deferred();
-    let again = |unit: usize| judged(unit..unit + 1, Wanted::Topics);
-    for unit in threads::queue(&units, options.threads, again) {
-        all.write(unit?);
+    let counts = std::mem::take(&mut all.report);
+    for unit in units {
+        judge(&file, unit..unit + 1, &options.only, &Firsts::new(), &mut all)?;
     }
+    all.report = counts;
     Ok(all.finish())
 }
 
@@ -93,8 +110,12 @@ pub(super) fn each(
     let file = File::new(object, dwarf)?;
     let mut report = Report::default();
     for pieces in threads::chunks(dwarf.units(), PIECE).chunks(options.threads.max(1)) {
-        for one in threads::each(pieces, |units| judge(&file, units, &options.only, Wanted::All)) {
-            let mut one = one?.finish();
+        let judged = |units| {
+            let mut all = Collected::new(Wanted::All);
+            judge(&file, units, &options.only, &Firsts::new(), &mut all).map(|()| all.finish())
+        };
+        for one in threads::each(pieces, judged) {
+            let mut one = one?;
             one.findings.drain(..).for_each(&mut *take);
             report.append(one);
         }
@@ -107,23 +128,19 @@ fn judge<'r>(
     file: &File<'r, '_>,
     units: Range<usize>,
     only: &[String],
-    wanted: Wanted,
-) -> Result<Collected<'r>> {
-    let (mut collected, mut abbreviations) = (Collected::new(wanted), ByAbbreviation::default());
-    let (before, all) = (&file.dwarf.units()[..units.start], &file.dwarf.units()[units.clone()]);
-    // A unit of the same name has most of the topics.
-    let before: HashSet<_> = match wanted {
-        Wanted::NewTopics => before.iter().map(|unit| unit.name.as_deref()).collect(),
-        Wanted::Topics | Wanted::All => HashSet::new(),
-    };
-    for (unit, index) in all.iter().zip(units) {
+    firsts: &Firsts<'r>,
+    collected: &mut Collected<'r>,
+) -> Result<()> {
+    let mut abbreviations = ByAbbreviation::default();
+    for (unit, index) in file.dwarf.units()[units.clone()].iter().zip(units.clone()) {
         let id = collected.function((unit.name.as_deref(), None));
         let mut walk = Walk {
             only,
-            collected: &mut collected,
+            collected,
             judge: Judge::new(file, unit),
             id,
-            deferred: before.contains(&unit.name.as_deref()).then_some(index),
+            index,
+            first: firsts.get(&unit.name.as_deref()).filter(|first| first.0 < units.start),
             files: OnceCell::new(),
             scopes: Vec::new(),
             abbreviations: &mut abbreviations,
@@ -131,7 +148,7 @@ fn judge<'r>(
         };
         walk.run(file.dwarf)?;
     }
-    Ok(collected)
+    Ok(())
 }
 
 impl<'a, 'r> Walk<'a, 'r, '_> {
@@ -185,7 +202,12 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         let name = name(entry, own).map(Str::bytes);
         let is_wanted = self.only.is_empty() || self.is_named(entry, name);
         let id = self.collected.function((self.judge.unit.name.as_deref(), name));
-        Ok(Some(Rc::new(Around { framed, name, id, is_wanted })))
+        // A function of the same name has most of the topics.
+        let is_deferred = self.first.is_some_and(|(unit, names)| {
+            let names = names.get_or_init(|| function_names(self.judge.file.dwarf, *unit));
+            name.is_some_and(|name| names.contains(name))
+        });
+        Ok(Some(Rc::new(Around { framed, name, id, is_wanted, is_deferred })))
     }
 
     /// Whether the caller asks for a function of this name.
@@ -206,8 +228,8 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         let place = function.entry.dwarf().place(function.entry.offset());
         functions::findings(self.judge.file, function, &mut |code, own, details| {
             if self.wants(code, None, Some(around)) {
-                if let Some(unit) = self.deferred {
-                    return self.collected.defer(unit);
+                if around.is_deferred {
+                    return self.collected.defer(self.index);
                 }
                 let judged = Judged::new(code, details());
                 let mut finding = self.finding(judged, None, Some(around), own.unwrap_or(place));
@@ -335,8 +357,8 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
             let of_entry = (variable, one, place);
             for (index, code) in codes.into_iter().enumerate() {
                 if self.wants(code, name, around) {
-                    if let Some(unit) = self.deferred {
-                        self.collected.defer(unit);
+                    if around.is_some_and(|around| around.is_deferred) {
+                        self.collected.defer(self.index);
                         continue;
                     }
                     let judged = self.judge.explained(variable, (&known, one)).swap_remove(index);
@@ -477,6 +499,13 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
             }
         }
     }
+}
+
+/// Returns the names of the functions in a unit, by index.
+fn function_names<'r>(dwarf: &'r Dwarf<'r>, unit: usize) -> HashSet<&'r [u8]> {
+    let entries = dwarf.units().get(unit).into_iter().flat_map(|unit| dwarf.entries_of(unit));
+    let functions = entries.filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
+    functions.filter_map(|entry| Some(entry.inherited(dw::DW_AT_name)?.string()?.bytes())).collect()
 }
 
 /// Returns the name of an entry, its own or inherited.

@@ -226,3 +226,30 @@ impl Hash for Group {
 
 /// Number of a row without a file.
 const NO_FILE: u32 = u32::MAX;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{Group, Positions};
+
+    /// The positions are those of a set, whatever the distance of lines and columns.
+    #[test]
+    fn positions_are_a_set() {
+        let numbers = [0, 1, 7, 8, 9, 63, 64, 65, 127, 128, 1 << 40, u64::MAX];
+        let (mut positions, mut expected) = (Positions::default(), BTreeSet::new());
+        for (index, line) in numbers.iter().chain(&numbers).enumerate() {
+            for column in &numbers[index % 3..] {
+                let file = (line ^ column) as u32 % 3;
+                positions.add(Group { line: *line, columns: column / 64, file }, 1 << (column % 64));
+                expected.insert((file, *line, *column));
+            }
+        }
+        let mut found = BTreeSet::new();
+        for (Group { line, columns, file }, bits) in positions.groups() {
+            let set = (0..64).filter(|bit| bits >> bit & 1 != 0);
+            found.extend(set.map(|bit| (file, line, columns * 64 + bit)));
+        }
+        assert_eq!(found, expected);
+    }
+}

@@ -22,11 +22,29 @@ pub fn append<T: Sync>(
         text
     };
     thread::scope(|scope| {
-        let parts = rest.chunks(first.len());
+        let parts = rest.chunks(first.len().max(1));
         let started: Vec<_> = parts.map(|part| scope.spawn(move || text(part))).collect();
         print(out, first);
         for one in started {
             out.push_str(&one.join().unwrap_or_else(|panic| resume_unwind(panic)));
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::append;
+
+    #[test]
+    fn parts_are_in_order() {
+        let print =
+            |out: &mut String, items: &[u32]| items.iter().for_each(|one| *out += &format!("{one}\n"));
+        for count in [0, 1, 2, 1023, 5001] {
+            let items: Vec<u32> = (0..count).collect();
+            let (mut parts, mut whole) = (String::from("head\n"), String::from("head\n"));
+            append(&mut parts, &items, 1 << 10, print);
+            print(&mut whole, &items);
+            assert_eq!(parts, whole);
+        }
+    }
 }
