@@ -14,7 +14,7 @@ pub(super) enum Wanted {
     All,
     /// The first of each topic, with texts, and the number of the others.
     Topics,
-    /// Those whose texts are to be written.
+    /// Findings whose texts are to be written.
     Deferred,
 }
 

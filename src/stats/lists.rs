@@ -1,4 +1,4 @@
-//! Location lists that are there twice.
+//! Copies of location lists.
 
 use core::hash::{BuildHasher, Hash, Hasher};
 use std::ops::RangeInclusive;

@@ -50,7 +50,7 @@ struct Scope {
 pub(super) struct Known<'r> {
     shapes: ByAbbreviation<Shape>,
     pub(super) forms: Forms<'r>,
-    /// Those of the unit.
+    /// Expressions of the unit.
     expressions: Expressions<'r>,
 }
 
