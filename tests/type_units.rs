@@ -436,8 +436,8 @@ fn who_cannot_have_them_is_refused() {
         assert!(matches!(error.kind(), ErrorKind::InvalidConsumer(_)), "{error:?}");
         error.to_string()
     };
-    assert_eq!(refused(|it| it.version = 2), "type units came with DWARF 4: version 2 has none");
-    assert_eq!(refused(|it| it.version = 3), "type units came with DWARF 4: version 3 has none");
+    assert_eq!(refused(|it| it.version = 2), "type units require DWARF 4 or newer: the version is 2");
+    assert_eq!(refused(|it| it.version = 3), "type units require DWARF 4 or newer: the version is 3");
     assert_eq!(
         refused(|it| it.tables.names = true),
         "`.debug_names` of an object cannot refer to type units, which a linker may drop"

@@ -323,7 +323,7 @@ impl ControlFlow {
             // Blocks do not overlap: the last one that begins before the instruction is around it, or none is.
             let after = sorted.partition_point(|block| block.start <= pcs.start);
             if sorted[..after].last().is_none_or(|block| pcs.end > block.end) {
-                let what = "an instruction that writes EXEC is outside all blocks";
+                let what = "an instruction that writes EXEC is in a block: this one is in none";
                 return Err(at_pcs(Error::bad_argument(what), Some(pcs.clone())));
             }
         }
@@ -346,7 +346,7 @@ impl ControlFlow {
         );
         let order: Vec<usize> = order.into_iter().map(|block| block as usize).collect();
         if let Some(block) = dominators.iter().position(|&of| of == UNREACHED) {
-            let what = "the block is not reachable from the entry";
+            let what = "each block is reachable from the entry: no path leads to this one";
             return Err(at_pcs(Error::bad_argument(what), Some(self.blocks[block].clone())));
         }
         let mut place = vec![0; count];

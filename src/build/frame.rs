@@ -167,7 +167,12 @@ impl FrameBuilder<'_> {
             return Err(self.error(Error::bad_argument(what), Column::Register(vgpr), &pcs));
         }
         let offset = slot.checked_mul(lanes.into());
-        let offset = offset.ok_or_else(|| Error::bad_argument("the slot exceeds 2^63 bytes"));
+        let offset = offset.ok_or_else(|| {
+            let what = format!(
+                "a slot for all lanes begins within 2^63 bytes of the frame: {slot} in each of {lanes}"
+            );
+            Error::bad_argument(what)
+        });
         let offset = offset.map_err(|error| self.error(error, Column::Register(vgpr), &pcs))?;
         let row = Loc::cfa().offset(offset);
         let loc = match mask {

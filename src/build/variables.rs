@@ -123,7 +123,8 @@ impl Builder {
         let function = self.module.function_of(of.scope);
         let is_inlined = |body| function.is_some_and(|function| body == (function, true));
         if !is_code || !self.body(scope).is_some_and(is_inlined) {
-            let what = "the variable does not belong to the function that is inlined here";
+            let what =
+                "an instance of a variable is in an inlined call of the variable's function: this one is not";
             return Err(crate::Error::bad_argument(what).or_at(crate::error::At {
                 variable: self.module.at_variable(origin, None).variable,
                 ..self.module.at_scope(scope)
@@ -147,7 +148,7 @@ impl Builder {
         let (ty, at) = (of.ty, self.module.at_variable(member, None));
         if !self.module.is_static_member(member) && !of.is_declaration {
             return Err(crate::Error::bad_argument(
-                "the variable is neither a static member nor a declaration",
+                "a definition completes a static member or a declaration: the variable is neither",
             )
             .or_at(at));
         }
@@ -255,9 +256,12 @@ impl VariableBuilder<'_> {
                 self.error(crate::Error::bad_argument("a live range needs at least one location"), Some(pcs))
             );
         }
-        let is_nowhere = |loc: &Loc| loc.nodes().all(|node| node == Node::Undefined);
-        if locs.len() > 1 && locs.iter().any(is_nowhere) {
-            let what = "one of several locations of a variable is undefined";
+        let is_undefined = |loc: &Loc| loc.nodes().all(|node| node == Node::Undefined);
+        let undefined = locs.iter().position(is_undefined).filter(|_| locs.len() > 1);
+        if let Some(index) = undefined {
+            let number = index + 1;
+            let what =
+                format!("each of several locations is defined: number {number} of {} is not", locs.len());
             return Err(self.error(crate::Error::bad_argument(what), Some(pcs)));
         }
         for loc in locs {

@@ -75,9 +75,9 @@ pub enum Obstacle {
 impl Obstacle {
     fn text(self) -> &'static str {
         match self {
-            Self::Raw => "a raw expression has no meaning but its own",
-            Self::Outside => "it means nothing in any of the machines that were tried",
-            Self::Depth => "so many regions inside of each other are not tried",
+            Self::Raw => "only DWARF defines the meaning of a raw expression",
+            Self::Outside => "the location is out of bounds in every tried machine",
+            Self::Depth => "the regions of lanes are nested too deeply to be compared",
         }
     }
 }

@@ -91,7 +91,8 @@ pub fn lower_loc(
     let refers =
         |node| matches!(node, Node::Address(..) | Node::PointerTo(..) | Node::Call(_) | Node::Expr(_));
     if loc.nodes().any(refers) {
-        return Err(Error::bad_argument("the location refers to what it cannot name without a module"));
+        let what = "without a module, a location references no symbol, variable or procedure: this one does";
+        return Err(Error::bad_argument(what));
     }
     if let Some(reg) = stack.base {
         crate::build::scalar(target, reg)?;

@@ -141,7 +141,8 @@ impl<'m> Units<'m> {
         }
         if consumer.has_type_units {
             if consumer.version < 4 {
-                let what = format!("type units came with DWARF 4: version {} has none", consumer.version);
+                let what =
+                    format!("type units require DWARF 4 or newer: the version is {}", consumer.version);
                 return Err(invalid(what));
             }
             if consumer.tables.names {

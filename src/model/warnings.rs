@@ -110,7 +110,7 @@ impl Module {
             warnings.extend(without.map(|(id, function)| Warning {
                 warned: Warned::Function(id),
                 at: self.at_scope(function.scope),
-                what: "it has no rules for its frame, so its callers cannot be found".into(),
+                what: "a frame with rules leads to its caller: this function has code without rules".into(),
             }));
         }
         warnings

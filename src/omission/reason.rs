@@ -110,7 +110,7 @@ reasons! {
     BaseNotFixed "it is virtual, at no fixed offset, or not a class";
     NamedAs(_of: TypeId) "{object} is encoded as its class";
     WholeType "it has all bits of its type";
-    NoDimension "the array has none; one of unknown count is encoded";
+    NoDimension "an array without dimensions is encoded with one of unknown count";
     Empty "0 elements; an unknown count is encoded";
     Computed "it is computed";
     VariableCount(_variable: VariableId) "`{object}` is not a variable of an unsigned type of 32 or 64 bits";

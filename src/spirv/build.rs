@@ -358,7 +358,7 @@ impl ModuleBuilder {
     /// [`ErrorKind::BadArgument`] outside of a function, or if the last block is not ended.
     pub fn end_function(&mut self) -> Result<&mut Self> {
         match self.open {
-            None => return Err(Error::bad_argument("there is no function to end")),
+            None => return Err(Error::bad_argument("`end_function` ends an open function: none is open")),
             Some(Open { block: Some((block, _)), .. }) => {
                 return Err(Error::bad_argument(format!("block {block} has no end")));
             }

@@ -64,7 +64,7 @@ impl<'a> Layout<'a> {
     fn no_value_at(&self, id: Id, spot: &Spot) -> Error {
         match self.definition(id) {
             None => unknown(id),
-            Some(defined) if !self.is_value(defined) => wrong(defined, "value"),
+            Some(defined) if !self.is_value(defined) => wrong(defined, "a value"),
             Some(defined) if !self.is_seen(defined, spot) => {
                 Error::bad_argument(format!("{id} is defined in another function"))
             }
@@ -96,7 +96,7 @@ impl<'a> Layout<'a> {
         };
         match is_declared {
             true => Ok(defined),
-            false => Err(wrong(defined, "OpVariable or parameter that is a pointer")),
+            false => Err(wrong(defined, "an OpVariable or a pointer parameter")),
         }
     }
 
@@ -164,9 +164,7 @@ impl<'a> Layout<'a> {
         if let Some((offset, size)) = piece {
             let needs = u64::from(offset) + u64::from(size);
             if size == 0 {
-                return Err(Error::bad_argument(format!(
-                    "a piece has at least 1 bit, and there are 0 in {id}"
-                )));
+                return Err(Error::bad_argument(format!("a piece has at least 1 bit: that of {id} has 0")));
             }
             if let Some(has) = bits.filter(|&has| needs > has) {
                 let what = format!("the piece of {id}");
@@ -206,7 +204,7 @@ fn piece(operations: &[DebugOperation]) -> Result<Option<(u32, u32)>> {
         let &Operation { name, takes, leaves, .. } = &OPERATIONS[operation.number() as usize];
         if depth < takes {
             let takes = Count(takes, "entry");
-            let what = format!("operation {index}, {name}, takes {takes}, and there is {depth}");
+            let what = format!("operation {index}, {name}, takes {takes}: the stack has {depth}");
             return Err(Error::bad_argument(what));
         }
         depth = depth - takes + leaves;
@@ -231,5 +229,5 @@ pub(super) fn wrong(defined: Instruction<'_>, wanted: &str) -> Error {
         Some(name) => format!("an {name}"),
         None => format!("an instruction of opcode {}", defined.opcode()),
     };
-    Error::bad_argument(format!("{id} is {is}, and no {wanted}"))
+    Error::bad_argument(format!("an id of {wanted} is required: {id} is {is}"))
 }

@@ -121,7 +121,7 @@ impl Code {
         let (to, bits) = (self.data(parameter)?, self.data(value)?.bits);
         let ValueKind::Merged(_) = to.kind else {
             let what =
-                format!("a value that comes in is of a block parameter: value {} is none", parameter.0);
+                format!("a block parameter receives values: value {} is not a block parameter", parameter.0);
             return Err(Error::bad_argument(what));
         };
         same_size("the block parameter", to.bits.into(), bits.into())

@@ -374,7 +374,7 @@ impl<'c> Lower<'c> {
             };
             if !leads.contains_key(&(from.0, to.0)) {
                 let what = format!(
-                    "what comes in to a block comes from one that leads there: {} does not",
+                    "a block receives values from its predecessors: {} is not one",
                     block_text(code, from)
                 );
                 return Err(Error::bad_argument(what).or_at(code.at(code.flow.blocks[to.0].clone())));

@@ -409,7 +409,7 @@ impl<F: Function, M: Machine> Adder<'_, F, M> {
                 InstPosition::After => "after",
             };
             let what = format!(
-                "a move has a register: {from} to {to} {side} instruction {} has none",
+                "a move has at least one register: not so {from} to {to}, {side} instruction {}",
                 point.inst().index()
             );
             return Err(at(Error::bad_argument(what), pcs));

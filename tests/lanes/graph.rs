@@ -225,7 +225,8 @@ fn writes_that_do_not_fit_are_refused() {
         flow.block(0..32);
         flow.block(32..64);
     });
-    assert!(unreached.contains("pc 0x20..0x40: the block is not reachable from the entry"), "{unreached}");
+    let rule = "pc 0x20..0x40: each block is reachable from the entry: no path leads to this one";
+    assert!(unreached.contains(rule), "{unreached}");
     let overlaps = error(|flow, _| {
         let (one, two) = (flow.block(0..36), flow.block(32..64));
         flow.edge(one, two);

@@ -43,7 +43,7 @@ fn functions_and_globals() {
         &|it| {
             it.function(case.scale, case.id("entry"));
         },
-        &format!("{SCALE}: %entry is an OpLabel, and no OpFunction"),
+        &format!("{SCALE}: an id of an OpFunction is required: %entry is an OpLabel"),
     );
     f(
         &|it| {
@@ -68,7 +68,9 @@ fn functions_and_globals() {
         &|it| {
             it.global(case.table, case.id("kind"));
         },
-        &format!("{table}: %kind is an instruction of opcode 33, and no OpVariable or constant"),
+        &format!(
+            "{table}: an id of an OpVariable or a constant is required: %kind is an instruction of opcode 33"
+        ),
     );
     f(
         &|it| {
@@ -91,9 +93,12 @@ fn positions() {
     let (scale, n) = (id("scale"), format!("{SCALE}, variable `n`"));
     let cases = [
         (Position::start(Id(900), id("entry")), "no such entity in this module: %900".to_owned()),
-        (Position::start(id("entry"), id("entry")), "%entry is an OpLabel, and no OpFunction".into()),
+        (
+            Position::start(id("entry"), id("entry")),
+            "an id of an OpFunction is required: %entry is an OpLabel".into(),
+        ),
         (Position::start(scale, Id(901)), "no such entity in this module: %901".into()),
-        (Position::start(scale, id("sum")), "%sum is an OpPhi, and no OpLabel".into()),
+        (Position::start(scale, id("sum")), "an id of an OpLabel is required: %sum is an OpPhi".into()),
         (Position::start(scale, id("single")), "%single is not a block of function %scale".into()),
         (
             Position::start(id("other"), id("single")),
@@ -192,14 +197,17 @@ fn entities_of_the_model() {
         &|it| {
             it.global(case.n, case.id("table")).value(start, case.n, std::slice::from_ref(&provider));
         },
-        &format!("{SCALE}, variable `n`: the variable is %table wherever its function is"),
+        &format!(
+            "{SCALE}, variable `n`: a variable has a global id or positions, not both: it has the global id %table"
+        ),
     );
     f(
         &|it| {
             it.global(case.v, case.id("table")).value(start, case.inner, std::slice::from_ref(&provider));
         },
         &format!(
-            "{SCALE}, variable `v`: what the variable is an instance of is %table wherever its function is"
+            "{SCALE}, variable `v`: a variable has a global id or positions, not both: its origin has the global \
+             id %table"
         ),
     );
     f(
@@ -233,9 +241,9 @@ fn what_holds_a_variable() {
     };
     let of = |name| Provider::value(id(name));
     value(&[Provider::value(Id(904))], "no such entity in this module: %904");
-    value(&[of("then")], "%then is an OpLabel, and no value");
-    value(&[of("uint")], "%uint is an OpTypeInt, and no value");
-    value(&[of("scale")], "%scale is an OpFunction, and no value");
+    value(&[of("then")], "an id of a value is required: %then is an OpLabel");
+    value(&[of("uint")], "an id of a value is required: %uint is an OpTypeInt");
+    value(&[of("scale")], "an id of a value is required: %scale is an OpFunction");
     value(&[of("v")], "%v is defined in another function");
     let behind = "is defined behind the position at which it is bound";
     value(&[of("three")], &format!("%three {behind}"));
@@ -270,9 +278,9 @@ fn what_holds_a_variable() {
     value(&[of("more").bits(0..16)], "the value %more needs 16 bits, but there are 32");
     value(&[of("more").taken(0..16)], "the value %more needs 32 bits, but there are 16");
     value(&[of("more").taken(16..48)], "what is taken of %more needs 48 bits, but there are 32");
-    value(&[of("more").bits(0..0)], "a piece has at least 1 bit, and there are 0 in %more");
+    value(&[of("more").bits(0..0)], "a piece has at least 1 bit: that of %more has 0");
     #[allow(clippy::reversed_empty_ranges)]
-    value(&[of("more").bits(9..3)], "a piece has at least 1 bit, and there are 0 in %more");
+    value(&[of("more").bits(9..3)], "a piece has at least 1 bit: that of %more has 0");
     pair(&[of("more")], "the value %more needs 96 bits, but there are 32");
     pair(&[of("more").bits(80..112)], "the piece of %more needs 112 bits, but there are 96");
     pair(
@@ -285,7 +293,7 @@ fn what_holds_a_variable() {
     );
     value(
         &[Provider::expression(id("n"), &[DebugOperation::Plus])],
-        "operation 0, Plus, takes 2 entries, and there is 1",
+        "operation 0, Plus, takes 2 entries: the stack has 1",
     );
     let part = DebugOperation::Fragment { offset: 16, size: 32 };
     value(&[Provider::expression(id("n"), &[part])], "the piece of %n needs 48 bits, but there are 32");
@@ -300,10 +308,13 @@ fn what_holds_a_variable() {
         };
         refuses(&case, say, &format!("{}: {expected}", at("sum")));
     };
-    declare(of("n"), "%n is an OpFunctionParameter, and no OpVariable or parameter that is a pointer");
+    declare(
+        of("n"),
+        "an id of an OpVariable or a pointer parameter is required: %n is an OpFunctionParameter",
+    );
     declare(
         of("two"),
-        "%two is an instruction of opcode 80, and no OpVariable or parameter that is a pointer",
+        "an id of an OpVariable or a pointer parameter is required: %two is an instruction of opcode 80",
     );
     declare(of("var").bits(0..16), "the value %var needs 16 bits, but there are 32");
     let say = |it: &mut Binding| {
@@ -353,7 +364,10 @@ fn results_that_are_no_values() {
     let mut binding = case.bound();
     binding.value(case.start("entry"), case.n, &[Provider::value(unit)]);
     let error = attach(&words, &case.module, &binding, &Mode::exact(Set::OpenCl)).expect_err("is refused");
-    assert_eq!(error.to_string(), format!("{SCALE}, variable `n`: {unit} is an OpExtInst, and no value"));
+    assert_eq!(
+        error.to_string(),
+        format!("{SCALE}, variable `n`: an id of a value is required: {unit} is an OpExtInst")
+    );
 }
 
 /// `%more` is of a block that not every path to the last block passes: attaching refuses it there, and importing lists it.

@@ -52,7 +52,7 @@ pub fn one(command: &str, file: &Path, member: Option<&str>) -> Result<(String, 
     let mut all = objects(file, member)?;
     match (all.pop(), all.as_slice()) {
         (Some(Inside { name, bytes }), []) => Ok((name, bytes)),
-        (None, _) => Err(Failure(format!("{}: there is no object in it", file.display()))),
+        (None, _) => Err(Failure(format!("{}: the file contains no object", file.display()))),
         (Some(last), _) => {
             let names: Vec<_> = all.iter().chain([&last]).map(|one| format!("  {}", one.name)).collect();
             let count = names.len();

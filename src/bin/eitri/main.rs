@@ -182,7 +182,9 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             Ok(if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
         }
         #[cfg(not(feature = "spirv"))]
-        Command::Check { object: None, .. } => Err(Failure("there is no object to compare with".into())),
+        Command::Check { object: None, .. } => {
+            Err(Failure("`check` compares an object: none is given".into()))
+        }
         Command::Check { description, object: Some(object), member, reader, partial, allow, code } => {
             let text = input(&description)?;
             let bytes = containers::one("check", &object, member.as_deref())?.1;
@@ -432,7 +434,7 @@ fn page(name: Option<&str>) -> Result<Vec<u8>, Failure> {
             // The parser's error has the nearest command.
             return match Arguments::command().try_get_matches_from(["eitri", name]) {
                 Err(error) => error.exit(),
-                Ok(_) => Err(Failure(format!("a page is of a command, and `{name}` is not one"))),
+                Ok(_) => Err(Failure(format!("`man` prints the page of a command: `{name}` is not a command"))),
             };
         };
         command = named;

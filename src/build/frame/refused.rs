@@ -68,7 +68,10 @@ fn place_of_cfa(tree: &Tree<'_>, root: usize) -> Result<usize> {
             Node::Memory(_) | Node::Expr(_) => return Ok(at),
             Node::Offset(_) => tree.last(at),
             Node::OffsetBy => tree.two(at).0,
-            _ => return Err(Error::bad_argument("the canonical frame address is a location in memory")),
+            _ => {
+                let what = "the canonical frame address is a location in memory: this location is not";
+                return Err(Error::bad_argument(what));
+            }
         };
     }
 }
@@ -227,7 +230,7 @@ impl<'m> Frame<'m> {
         // Rules that form a cycle at a pc all apply at the start of the last of them.
         for rule in self.rules {
             if self.comes_back(rule) {
-                let what = "the rule depends on itself through entry values";
+                let what = "a rule does not depend on itself: this one does, through entry values";
                 return Err(self.wrong(what, rule.column, rule.pcs()));
             }
         }
@@ -246,7 +249,7 @@ impl<'m> Frame<'m> {
                 let Some(reg) = from(last) else { break };
                 let column = Column::Register(reg);
                 if column == rule.column {
-                    let what = "registers that are saved in each other depend on themselves";
+                    let what = "a rule does not depend on itself: this one does, through registers saved in each other";
                     return Err(self.wrong(what, rule.column, rule.pcs()));
                 }
                 let Some(next) = self.rule_at(column, rule.start) else { break };

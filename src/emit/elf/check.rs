@@ -28,8 +28,9 @@ impl<'s> Added<'s> {
             let compressed = section.name.strip_prefix(".debug_").map(|rest| format!(".zdebug_{rest}"));
             let is_there = |name: &str| old.contains(name.as_bytes());
             if is_there(section.name) || compressed.is_some_and(|name| is_there(&name)) {
-                let what = "the object already has a section of this name";
-                return Err(Error::new(ErrorKind::AlreadyPresent(what.into())).in_section(section.name));
+                let what =
+                    format!("an added section has a new name: the object already has `{}`", section.name);
+                return Err(Error::new(ErrorKind::AlreadyPresent(what)).in_section(section.name));
             }
             if positions.insert((section.name, section.group), index).is_some() {
                 return bad("a section of this name is added twice");
@@ -92,7 +93,10 @@ fn field(section: &Section, relocation: &Relocation, after: u64) -> Result<u64> 
         return Err(Error::bad_argument(text));
     }
     if relocation.offset < after {
-        return Err(Error::bad_argument("relocations overlap or are not in ascending order"));
+        let at = relocation.offset;
+        let text =
+            format!("relocations ascend and do not overlap: {at:#x} follows one that ends at {after:#x}");
+        return Err(Error::bad_argument(text));
     }
     let end = relocation.offset.checked_add(relocation.bytes.into());
     let field = end.and_then(|end| {
@@ -101,8 +105,15 @@ fn field(section: &Section, relocation: &Relocation, after: u64) -> Result<u64> 
     });
     match (field, end) {
         (Some(field), Some(end)) if field.iter().all(|&byte| byte == 0) => Ok(end),
-        (Some(_), _) => Err(Error::bad_argument("the field of a relocation is not 0")),
-        (None, _) => Err(Error::bad_argument("the field of a relocation is outside of its section")),
+        (Some(field), _) => {
+            Err(Error::bad_argument(format!("the field of a relocation is 0: it has the bytes {field:02x?}")))
+        }
+        (None, _) => Err(Error::bad_argument(format!(
+            "the field of a relocation is within its section: {} at {:#x} of {}",
+            Count(relocation.bytes, "byte"),
+            relocation.offset,
+            Count(section.bytes.len(), "byte")
+        ))),
     }
 }
 

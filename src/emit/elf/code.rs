@@ -256,8 +256,9 @@ fn relocation_table(
             Error::new(ErrorKind::UnknownName { of: Named::Symbol, name: name.clone(), nearest })
         };
         if relocation.offset >= section.bytes.len() as u64 {
-            let error = Error::bad_argument("the field of a relocation is outside of its section");
-            return Err(error.at_offset(relocation.offset));
+            let section = crate::error::Count(section.bytes.len(), "byte");
+            let text = format!("the field of a relocation is within its section, which has {section}");
+            return Err(Error::bad_argument(text).at_offset(relocation.offset));
         }
         let position = symbols.iter().position(|symbol| symbol.name == *name);
         let position = position.ok_or_else(missing).map_err(|error| error.at_offset(relocation.offset))?;

@@ -120,7 +120,9 @@ impl<'a> Image<'a> {
         encoder(order)
             .file_header(&mut bytes, &header, &FileHeaderLayout::default())
             .map_err(|error| Error::bad_argument(error.to_string()).caused_by(error))?;
-        let header = bytes.try_into().map_err(|_| Error::malformed("the size of the ELF header is wrong"))?;
+        let header = bytes.try_into().map_err(|bytes: Vec<u8>| {
+            Error::malformed(format!("an ELF header has {HEADER} bytes: this one has {}", bytes.len()))
+        })?;
         Ok(Self {
             input: &[],
             header,

@@ -341,5 +341,7 @@ fn malformed() -> Error {
 
 #[cold]
 fn nameless() -> Error {
-    Error::bad_argument("the location refers to what it cannot name without a module")
+    Error::bad_argument(
+        "without a module, a location references no symbol, variable or procedure: this one does",
+    )
 }

@@ -330,8 +330,11 @@ impl<'f, 'a> Importer<'f, 'a> {
     /// Counts one more entity, against the limit that the number of words sets.
     fn take_room(&mut self) -> Result<()> {
         self.room = self.room.checked_sub(1).ok_or_else(|| {
-            let what = "what is shared between units, or inlined, takes far more room than the words";
-            Error::new(ErrorKind::TooLarge(what.into()))
+            let what = format!(
+                "an import copies entities, one for each unit or inlined call, within the limit of {MOST_COPIES} for \
+                 an instruction: this one exceeds it"
+            );
+            Error::new(ErrorKind::TooLarge(what))
         })?;
         Ok(())
     }

@@ -210,7 +210,9 @@ impl Body<'_, '_> {
         if instance_of != variable
             && let Some(id) = self.binding.global_id(instance_of)
         {
-            let what = format!("what the variable is an instance of is {id} wherever its function is");
+            let what = format!(
+                "a variable has a global id or positions, not both: its origin has the global id {id}"
+            );
             return Err(Error::bad_argument(what).or_at(self.module.at_variable(variable, None)));
         }
         let Some(debug) = self.entities.variable(instance_of) else { return Ok(()) };

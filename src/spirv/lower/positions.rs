@@ -193,7 +193,7 @@ impl<'a> Places<'a> {
         let defined = self.defined(id)?;
         let opcode = defined.opcode();
         if !op::is_constant(opcode) && opcode != op::VARIABLE {
-            return Err(wrong(defined, "OpVariable or constant"));
+            return Err(wrong(defined, "an OpVariable or a constant"));
         }
         if defined.at >= self.layout.globals_end() {
             return Err(Error::bad_argument(format!("{id} is defined in a function")));
@@ -205,9 +205,9 @@ impl<'a> Places<'a> {
     fn function(&self, id: Id) -> Result<usize> {
         let defined = self.defined(id)?;
         if defined.opcode() != op::FUNCTION {
-            return Err(wrong(defined, "OpFunction"));
+            return Err(wrong(defined, "an OpFunction"));
         }
-        self.around(defined.at).ok_or_else(|| wrong(defined, "OpFunction"))
+        self.around(defined.at).ok_or_else(|| wrong(defined, "an OpFunction"))
     }
 
     /// Index in the layout of the function that contains the word.
@@ -281,7 +281,9 @@ impl<'f> Find<'f, '_> {
             Statement::Declare { variable, .. } | Statement::Value { variable, .. } => {
                 has(&self.places.module.variables, variable)?;
                 if let Some(id) = self.places.binding.globals[variable] {
-                    let what = format!("the variable is {id} wherever its function is");
+                    let what = format!(
+                        "a variable has a global id or positions, not both: it has the global id {id}"
+                    );
                     return Err(Error::bad_argument(what));
                 }
                 let (scope, _) = self.entities.of_variable(self.places.module, variable);
@@ -345,7 +347,7 @@ impl<'f> Find<'f, '_> {
     fn find_block(&self, id: Id) -> Result<&'f Block> {
         let defined = self.places.defined(id)?;
         if defined.opcode() != op::LABEL {
-            return Err(wrong(defined, "OpLabel"));
+            return Err(wrong(defined, "an OpLabel"));
         }
         self.blocks.around(defined.at).ok_or_else(|| {
             Error::bad_argument(format!("{id} is not a block of function {}", self.function.id))

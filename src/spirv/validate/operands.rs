@@ -99,18 +99,20 @@ impl<'a> Check<'_, 'a> {
             ),
             (Enumeration::Operation, 10..=167) => (
                 Rule::Enumerant,
-                format!("{value} is none of the list; the LLVM translator has more operations of its own"),
+                format!("the set lists no operation {value}; the LLVM translator has more operations of its own"),
             ),
             (Enumeration::Operation, 10_000..) if spot.fact.set == Set::Shader200 => (
                 Rule::Enumerant,
-                format!("{value} is none of the list; ROCm's translator has operations of its own from 10000 on"),
+                format!(
+                    "the set lists no operation {value}; ROCm's translator has operations of its own from 10000 on"
+                ),
             ),
             _ if enumeration.is_mask() => {
                 let set = spot.fact.set;
                 let text = enumeration.text(value, set);
-                (Rule::Flags, format!("{text} has flags that {} does not know", set.name()))
+                (Rule::Flags, format!("{} does not define all flags of {text}", set.name()))
             }
-            _ => (Rule::Enumerant, format!("{value} is none of the list")),
+            _ => (Rule::Enumerant, format!("the set lists no such value: {value}")),
         };
         self.find_at_operand(rule, spot, what);
     }
