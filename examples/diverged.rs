@@ -1,4 +1,4 @@
-//! Positions of a wave's lanes in an `if`: described, written, proven, and evaluated.
+//! Positions of a wave's lanes in an `if`: described, encoded, checked, and evaluated.
 //!
 //! ```c
 //! kernel void weigh(…)      // line 1

@@ -1,4 +1,4 @@
-//! Frames of three functions that call each other: described, written, proven, and unwound.
+//! Frames of three functions that call each other: described, encoded, checked, and unwound.
 //!
 //! ```c
 //! kernel void sum(…)       // if (lane < 4) y = lane * add(2)

@@ -1,4 +1,4 @@
-//! One kernel: described, written, proven, printed.
+//! One kernel: described, encoded, checked, printed.
 use std::path::PathBuf;
 
 use eitri::build::Builder;

@@ -33,7 +33,7 @@ pages! {
     locations "../docs/locations.md" "../docs/two-graphs.svg";
     compiler "../docs/compiler.md";
     lint "../docs/lint.md";
-    report "../docs/report.md";
+    report "../docs/report.md" "../docs/report.svg";
     spirv "../docs/spirv.md";
     ptx "../docs/ptx.md";
     consumers "../docs/consumers.md";
