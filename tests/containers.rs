@@ -181,7 +181,7 @@ fn cubins_of_fat_binaries_are_those_that_cuobjdump_extracts() {
         let listed = listed.clean();
         let file = listed.split_whitespace().find(|word| word.ends_with(&format!("{name}.cubin")));
         let file = file.unwrap_or_else(|| panic!("{name}: {listed}"));
-        // It extracts to the current folder.
+        // The tool extracts to the current folder.
         let Some(ran) = cuobjdump.run_in(folder.path(), &["-xelf", file, &object]) else { return };
         assert!(ran.succeeded, "{ran}");
         let extracted = std::fs::read(folder.path().join(file)).expect("a cubin");

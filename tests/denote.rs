@@ -315,7 +315,7 @@ fn a_stack_slot_depends_on_the_function() {
     assert_eq!(meaning(slot, 32, None, &Wave), "private_lane@5+0x80/32");
 }
 
-/// Without a current lane, only locations that depend on the lane are errors.
+/// Locations that depend on the lane are the only errors without a current lane.
 #[test]
 fn without_a_lane() {
     struct None;

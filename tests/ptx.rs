@@ -1,5 +1,5 @@
-//! Debug information in texts of PTX: what is written, that it can be removed to the byte, and that `check` finds what is
-//! wrong.
+//! Debug information in texts of PTX: what is written, that it can be removed to the byte, and that `check` finds what
+//! is wrong.
 
 mod common;
 
@@ -300,8 +300,8 @@ fn types(bit_field_at: u64) -> eitri::Result<Module> {
     m.finish()
 }
 
-/// ptxas reads the forms of DWARF 2 alone, up to 256 attributes, and cuobjdump the tags up to 0x42: the numbers here are
-/// those of DWARF 2 section 7, and the limits are what the tools answered.
+/// ptxas reads the forms of DWARF 2 alone, up to 256 attributes, and cuobjdump the tags up to 0x42: the numbers here
+/// are those of DWARF 2 section 7, and the limits are what the tools answered.
 #[test]
 fn entries_have_the_forms_that_the_tools_read() -> eitri::Result<()> {
     // addr, block2, data2, data4, data8, string, block1, data1, flag, sdata, udata, ref_addr, ref4.
@@ -341,8 +341,8 @@ fn entries_have_the_forms_that_the_tools_read() -> eitri::Result<()> {
     Ok(())
 }
 
-/// nvcc writes `DW_LANG_C_plus_plus` for every C++, the class of each pointer (generic is 12, shared is 8), and numbers of
-/// DWARF 2 for other constants. Of several places, the debugger gets the first that an expression has.
+/// nvcc writes `DW_LANG_C_plus_plus` for every C++, the class of each pointer (generic is 12, shared is 8), and numbers
+/// of DWARF 2 for other constants. The debugger gets the first expressible place of several.
 #[test]
 fn facts_are_those_that_nvcc_writes() -> eitri::Result<()> {
     let gpu = target();

@@ -29,7 +29,7 @@ fn page(name: &str) -> String {
     report(&object(name), &Options { name, ..Options::default() }).expect("a page")
 }
 
-/// Asks the browser about a page; `None` without a browser. It has no message and sends no request.
+/// Asks the browser about a page; `None` without a browser. The page has no message and sends no request.
 fn asked(page: &str, hash: &str, question: &str) -> Option<Value> {
     CHROMIUM.run(&["--version"])?;
     let folder = Folder::new();
@@ -171,10 +171,10 @@ fn a_ptx_register_is_shown_by_its_homes() {
     );
 }
 
-/// The registers of PTX have the machine registers that `cuobjdump` prints of the cubin's map, at the pcs that it prints:
-/// `(reg: %r7) 0x500000c, 0x230, 0xb40`. The class is in the upper byte, 2 for predicates and 5 for general registers; the
-/// last pc is that of an instruction of 16 bytes, and the function is at 0x10000. A register without a home at some pcs has
-/// no row there.
+/// The registers of PTX have the machine registers that `cuobjdump` prints of the cubin's map, at the pcs that it
+/// prints: `(reg: %r7) 0x500000c, 0x230, 0xb40`. The class is in the upper byte, 2 for predicates and 5 for general
+/// registers; the last pc is that of an instruction of 16 bytes, and the function is at 0x10000. A register without a
+/// home at some pcs has no row there.
 #[test]
 fn registers_of_ptx_have_their_homes() {
     let name = "triton/scan_limit.sm_90.cubin";

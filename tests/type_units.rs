@@ -328,7 +328,7 @@ fn a_linker_keeps_one() {
         let dwarf = Dwarf::read(&object).unwrap();
         let count = |kind| dwarf.units().iter().filter(|unit| unit.kind == kind).count();
         assert_eq!((count(dw::DW_UT_compile), count(dw::DW_UT_type)), (2, 1));
-        // Both variables have the type.
+        // Two variables have the type.
         let heads = dwarf.entries().filter(|entry| entry.name().as_deref() == Some("head"));
         let types: Vec<_> = heads.map(|head| head.ty().expect("a type")).collect();
         assert!(types.len() == 2 && types[0] == types[1], "{types:?}");

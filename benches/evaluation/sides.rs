@@ -1,4 +1,4 @@
-//! Both evaluators, each used as its authors intend.
+//! Evaluators, each used as its authors intend.
 
 use eitri::eval::{Element, Location as Place, Machine, SingleLocation, Storage, Value as Typed};
 use eitri::op::Reg;

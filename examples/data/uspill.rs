@@ -73,7 +73,7 @@ pub struct Scalar {
     pub stays: &'static [Stay],
 }
 
-/// The line table of `uspill`, sorted by pc. It ends at [`CODE_BYTES`].
+/// The line table of `uspill`, sorted by pc. The table ends at [`CODE_BYTES`].
 #[rustfmt::skip]
 pub const LINES: &[Row] = &[
     Row { pc: 0x000, line: 3, column: 0, is_stmt: true, prologue_end: false },

@@ -27,8 +27,8 @@ pub struct ArgumentBuilder<'b> {
 }
 
 impl Builder {
-    /// Adds a call in the code of a function, block or inlined call. It is identified by the pc to which the callee
-    /// returns, by the pc of the call instruction, or by both.
+    /// Adds a call in the code of a function, block or inlined call. The call is identified by the pc to which the
+    /// callee returns, by the pc of the call instruction, or by both.
     ///
     /// DWARF 5 debuggers find a call in any of these scopes. LLVM's tools expect it directly in the function, and the
     /// verifier of LLVM 19 does not terminate on one in a block.

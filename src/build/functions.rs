@@ -114,7 +114,8 @@ pub struct FunctionBuilder<'b> {
 function_properties! { methods (self) FunctionBuilder; }
 
 impl FunctionBuilder<'_> {
-    /// Sets the function's code: `bytes` bytes at a symbol of the object. It precedes all uses of the function's pcs.
+    /// Sets the function's code: `bytes` bytes at a symbol of the object. The call of `code` precedes all uses of the
+    /// function's pcs.
     /// [`Builder::finish`] refuses a symbol without a name.
     pub fn code(&mut self, symbol: &str, bytes: u64) -> &mut Self {
         self.code_behind(symbol, 0, bytes)

@@ -87,7 +87,7 @@ impl Builder {
     }
 
     /// Adds a variable that is declared here and defined elsewhere: in another unit, or by
-    /// [`definition`](Self::definition). It has no location. DWARF 5 section 2.13.1.
+    /// [`definition`](Self::definition). The declaration has no location. DWARF 5 section 2.13.1.
     ///
     /// # Errors
     /// The errors of [`variable`](Self::variable).
@@ -134,7 +134,8 @@ impl Builder {
     }
 
     /// Adds the definition of a static member, or of a variable that was [declared](Self::extern_variable), in the unit
-    /// or a namespace. It has the location; all other properties come from the declaration. DWARF 5 section 2.13.2.
+    /// or a namespace. The definition has the location; all other properties come from the declaration. DWARF 5 section
+    /// 2.13.2.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the scope or the variable does not exist, or belongs to another unit;
@@ -229,8 +230,8 @@ impl VariableBuilder<'_> {
 
     /// Adds a location of the variable for half-open pcs, in bytes from the start of the function.
     ///
-    /// It is valid before the instruction at `pcs.start` runs, until before the one at `pcs.end` runs. Ranges may be
-    /// added in any order; at pcs outside all ranges the variable is not available.
+    /// The location is valid before the instruction at `pcs.start` runs, until before the one at `pcs.end` runs. Ranges
+    /// may be added in any order; at pcs outside all ranges the variable is not available.
     ///
     /// # Errors
     /// [`ErrorKind::EmptyRange`], [`ErrorKind::OutsideFunction`]; [`ErrorKind::BadArgument`] where the range begins or

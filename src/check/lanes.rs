@@ -20,8 +20,8 @@ use crate::read::{Entry, Value};
 /// number of masks, or more, for none.
 type Outcome = usize;
 
-/// Limit of nested regions that are compared. The procedure of each calls that of the next, which takes stack for
-/// each.
+/// Limit of nested regions that are compared. A region's procedure calls that of the enclosing region, and each call
+/// takes stack.
 const MAX_NESTED: usize = 64;
 
 /// Entries of an attribute that apply at a pc; an expression is one entry without bounds.

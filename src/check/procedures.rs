@@ -80,7 +80,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         // All expressions of a file are decoded for it.
         let referred = if has_entries { file.referred() } else { &none };
         let mut called = Called::new(file.dwarf, referred);
-        // Unreferenced procedures come first, so that the procedures that they call are no findings of their own.
+        // Unreferenced procedures come first, so that the procedures that they call are not findings of their own.
         for is_referred in [false, true] {
             for of_unit in &mut units {
                 let is_referred_to =

@@ -66,7 +66,7 @@ pub struct Unproven {
 pub enum Obstacle {
     /// The module has a raw expression, whose meaning only DWARF defines.
     Raw,
-    /// It has no meaning in any of the machines that were tried: it is outside of its storage.
+    /// The location is outside of its storage in every tried machine.
     Outside,
     /// Regions of lanes are nested more deeply than the comparison allows.
     Depth,

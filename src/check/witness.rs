@@ -70,7 +70,7 @@ fn tried(bounds: impl IntoIterator<Item = u64>, size: u64) -> Vec<Tried> {
 pub(super) struct Pcs {
     size: u64,
     all: Vec<Tried>,
-    /// Number of those that were tried.
+    /// Number of witnesses.
     next: usize,
     /// All pcs, once an entry was read.
     known: BTreeSet<u64>,

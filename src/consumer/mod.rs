@@ -53,14 +53,14 @@ pub struct Consumer {
     pub address_space: Option<DwAt>,
     /// Attribute for the memory space that the source declares for a pointer or a variable.
     pub memory_space: Option<DwAt>,
-    /// Attribute for the address space of a variable's memory places, whose expressions have addresses alone. A variable
-    /// has one space; its other memory places are refused or omitted. Of several places at once, the first that can be
-    /// expressed is encoded. `None` for a consumer whose expressions name the space.
+    /// Attribute for the address space of a variable's memory places, whose expressions have addresses alone. A
+    /// variable has one space; its other memory places are refused or omitted. The first expressible place of several
+    /// is encoded. `None` for a consumer whose expressions name the space.
     pub variable_space: Option<DwAt>,
     /// Operations of expressions.
     pub operations: Operations,
-    /// Whether expressions without pcs read registers, such as that of a variable's whole life or of an array's bound. A
-    /// reader can fail where a register has no value: then only locations at pcs read registers.
+    /// Whether expressions without pcs read registers, such as that of a variable's whole life or of an array's bound.
+    /// A reader can fail where a register has no value: then only locations at pcs read registers.
     pub has_registers_at_all_pcs: bool,
     /// Form of entries.
     pub entries: EntryForm,
@@ -90,8 +90,8 @@ pub struct Consumer {
     /// Lookup tables.
     pub tables: Tables,
     /// Whether named structures, classes, unions and enumerations are emitted in type units; a linker keeps one unit
-    /// per type. They are in `.debug_types` for DWARF 4, in `.debug_info` for DWARF 5 (section 3.1.4). Versions 2 and 3
-    /// do not have type units.
+    /// per type. Type units are in `.debug_types` for DWARF 4, in `.debug_info` for DWARF 5 (section 3.1.4). Versions 2
+    /// and 3 do not have type units.
     ///
     /// These types stay in the compile unit: incomplete types; types declared in code, in a class, or in an unnamed
     /// namespace; classes with static members, member functions or nested types; types with expressions; types that

@@ -4,7 +4,7 @@ use gimli::DwAt;
 
 use super::{EntryForm, Operations};
 
-/// Attributes that cuobjdump names. It prints a warning for each other one.
+/// Attributes that cuobjdump names. cuobjdump prints a warning for each other attribute.
 #[rustfmt::skip]
 const ATTRIBUTES: &[DwAt] = &{
     let numbers: [u16; 83] = [
@@ -25,7 +25,8 @@ const ATTRIBUTES: &[DwAt] = &{
 };
 
 /// Entries as NVIDIA's readers know them: `DW_FORM_strp` is read as a string in the entry, and a tag from 0x43 on is an
-/// error of cuobjdump. nvcc writes every C++ as `DW_LANG_C_plus_plus`; to an older debugger, later standards are no C++.
+/// error of cuobjdump. nvcc writes every C++ as `DW_LANG_C_plus_plus`; an older debugger does not take later standards
+/// for C++.
 pub(super) const ENTRIES: EntryForm = EntryForm {
     has_inline_strings: true,
     has_fixed_forms: true,
@@ -35,7 +36,7 @@ pub(super) const ENTRIES: EntryForm = EntryForm {
     last_language: Some(gimli::DW_LANG_D),
 };
 
-/// Operations over which ptxas and cuobjdump step as over those of DWARF: of each other one, they read the operand as
+/// Operations over which ptxas and cuobjdump step as over those of DWARF: both read the operand of each other one as
 /// operations. Reads from memory are left out, as the space of an address is that of the variable.
 #[rustfmt::skip]
 pub(super) const OPERATIONS: Operations = Operations::Only(&[

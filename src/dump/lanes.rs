@@ -32,7 +32,7 @@ pub enum Standing {
     Active,
     /// Waiting at an address.
     Waits(u64),
-    /// Without a position: the lane was not active when the function was entered, or its position is unknown to the
+    /// Lane without a position: not active when the function was entered, or its position is unknown to the
     /// object.
     Nowhere,
 }

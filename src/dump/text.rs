@@ -40,8 +40,8 @@ use crate::target::{SpaceId, Target};
 /// Options of a dump.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DumpOptions {
-    /// Also prints section offsets, forms, abbreviation codes, hashes, index tables, and the encoding of entries in
-    /// lists, line programs and frames. Such a text changes with every inserted or removed byte.
+    /// Prints, in addition, section offsets, forms, abbreviation codes, hashes, index tables, and the encoding of
+    /// entries in lists, line programs and frames. Such a text changes with every inserted or removed byte.
     pub verbose: bool,
 }
 

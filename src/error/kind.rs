@@ -62,7 +62,7 @@ pub enum ErrorKind {
     DuplicateName {
         /// Kind of the entities.
         of: Named,
-        /// Their name.
+        /// Shared name.
         name: String,
     },
     /// The input already has what is to be added.

@@ -41,7 +41,7 @@ enum Wave {
     Same,
     /// Parts of the composite differ between lanes.
     Parts,
-    /// Without parts, representing a place that differs between lanes. Its size is the smallest of all lanes.
+    /// Composite without parts, representing a place that differs between lanes. Its size is the smallest of all lanes.
     Places(Arc<Places>),
 }
 
@@ -98,7 +98,7 @@ impl Composite {
         }
     }
 
-    /// Returns the composite with other locations in its parts. It varies if they do.
+    /// Returns the composite with other locations in its parts. The composite varies if a part does.
     pub(super) fn with_parts(&self, mut location: impl FnMut(usize, &Part) -> Location) -> Self {
         let parts = self.parts.iter().enumerate();
         let parts: Vec<_> =

@@ -20,10 +20,10 @@ pub enum Kind {
 /// Position of an expression. Call frame information does not allow all operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Where {
-    /// In an attribute or a location list.
+    /// Attribute or location list.
     #[default]
     Location,
-    /// In call frame information.
+    /// Call frame information.
     Cfi,
 }
 
@@ -33,7 +33,7 @@ pub enum CurrentObject<'a> {
     /// The result of [`Machine::object`](super::Machine::object).
     #[default]
     OfMachine,
-    /// This object.
+    /// Object of the expression.
     Is(&'a Location),
     /// No object: its use is an evaluation error.
     Unspecified,

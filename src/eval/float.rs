@@ -17,7 +17,7 @@ pub(super) struct Format {
 /// A decoded number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Parts {
-    /// Not a number; the payload is at the top of 52 bits.
+    /// NaN; the payload is at the top of 52 bits.
     Nan { negative: bool, payload: u64 },
     /// Positive or negative infinity.
     Infinite { negative: bool },

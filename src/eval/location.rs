@@ -21,8 +21,8 @@
 //!                    ├── v3 + 96 ────┼── s10 ───────┤     one composite of two parts
 //! ```
 //!
-//! The rule to remember: a location is bound when it is made. It contains the lane of a lane's memory and the frame of
-//! a register, so a later change of the context does not move it.
+//! The rule to remember: a location is bound when it is made. The location contains the lane of a lane's memory and the
+//! frame of a register, so a later change of the context does not move it.
 //!
 //! Two locations are equal over a number of bits if their [`spans`](super::spans::spans) are: bit for bit the same
 //! places.
@@ -125,10 +125,10 @@ pub enum Storage {
         /// Frame of the register, 0 the innermost. A register of an outer frame that was saved is the place where it
         /// was saved instead.
         frame: u32,
-        /// Its size in bits.
+        /// Size in bits.
         bits: u32,
     },
-    /// Known bits without a place in the program. They cannot be written.
+    /// Known bits without a place in the program. Such bits cannot be written.
     Implicit(ImplicitBits),
     /// Unknown bits of a pointer with a known pointee.
     ImplicitPointer(ImplicitPointer),
@@ -291,9 +291,9 @@ impl Location {
         }
     }
 
-    /// Returns the location with memory of the default space replaced by that of another space: the space of the object,
-    /// where expressions have addresses alone, as on NVIDIA's processors (`DW_AT_address_class` of a variable). `lane`
-    /// is that of a space with memory of each lane.
+    /// Returns the location with memory of the default space replaced by that of another space: the space of the
+    /// object, where expressions have addresses alone, as on NVIDIA's processors (`DW_AT_address_class` of a variable).
+    /// `lane` is that of a space with memory of each lane.
     #[must_use]
     pub fn in_space(&self, space: SpaceId, layout: SpaceLayout, lane: Option<u32>) -> Self {
         self.map_places(|place| place.in_space(space, layout, lane))

@@ -171,7 +171,7 @@ pub enum Body<'a> {
     EncodedList(EncodedList<'a>),
     /// `DW_AT_const_value` as bytes in memory order.
     Constant(&'a [u8]),
-    /// Neither.
+    /// Unknown entry, without either.
     Nothing,
 }
 
@@ -281,7 +281,7 @@ pub trait Machine {
     ) -> Result<(), Unavailable>;
 
     /// Returns the number in the lowest `bytes` bytes of a register, at most 8, as [`register`](Self::register) reads
-    /// them. It is called far more often than all other methods, and need not be implemented.
+    /// them. The method is called far more often than all other methods, and need not be implemented.
     ///
     /// # Errors
     /// The errors of [`register`](Self::register).
@@ -291,7 +291,7 @@ pub trait Machine {
     }
 
     /// Returns the number in `bytes` bytes of memory, at most 8, as [`memory`](Self::memory) reads them in the order of
-    /// [`is_big_endian`](Self::is_big_endian). It need not be implemented.
+    /// [`is_big_endian`](Self::is_big_endian). The method need not be implemented.
     ///
     /// # Errors
     /// The errors of [`memory`](Self::memory).
@@ -334,7 +334,7 @@ pub trait Machine {
     }
 
     /// Returns the program location of a frame (A.2.5.1): the program counter of the innermost frame, the call of an
-    /// outer one. It selects the entries of location lists, so it is an address of the file, without the [load
+    /// outer one. The pc selects the entries of location lists, so it is an address of the file, without the [load
     /// bias](Self::load_bias).
     fn pc(&self, frame: u32) -> Option<u64> {
         let _ = frame;

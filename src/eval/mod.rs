@@ -1,8 +1,8 @@
 //! The reference evaluator: the meaning of an expression, step by step.
 //!
-//! It follows the text of "Allow Location Descriptions on the DWARF Expression Stack" (sections A.2.5) and of the
-//! AMDGPU extension built on it. It shares the operation table with the rest of the crate, and no code with the writer
-//! of expressions.
+//! The evaluator follows the text of "Allow Location Descriptions on the DWARF Expression Stack" (sections A.2.5) and
+//! of the AMDGPU extension built on it. The evaluator shares the operation table with the rest of the crate, and no
+//! code with the writer of expressions.
 //!
 //! ```text
 //!  bytes ──► Decoder ──► ops ──► Element (Value | Location)

@@ -341,7 +341,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// In DWARF 6 undefined storage is as large as the largest address space.
+    /// Undefined storage of DWARF 6 is as large as the largest address space.
     fn draft_undefined(&self, offset: u128, by: i128) -> Result<Location, Fault> {
         let offset = offset.checked_add_signed(by).filter(|&offset| offset < self.largest_storage());
         let offset = offset.ok_or_else(|| error("the offset exceeds undefined storage"))?;

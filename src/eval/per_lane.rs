@@ -15,7 +15,7 @@ use super::value::{Numbers, Value};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(clippy::large_enum_variant, reason = "it is shared, and nearly always the large one")]
 pub(super) enum Places {
-    /// In one storage, or in one space in which each lane has its own memory.
+    /// Places in one storage, or in one space in which each lane has its own memory.
     Along {
         storage: Storage,
         /// Whether the storage is the lane's own memory.
@@ -23,7 +23,7 @@ pub(super) enum Places {
         /// Offsets in bits from the start of the storage.
         offsets: Numbers,
     },
-    /// In any storage: one place for each of 64 lanes.
+    /// Places in any storage, one for each of 64 lanes.
     Anywhere(Vec<SingleLocation>),
 }
 

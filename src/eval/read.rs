@@ -20,8 +20,8 @@ pub struct Bits {
 
 /// Reads `bits` bits at a location.
 ///
-/// An object in several places is read at the first readable place, part by part. It is undefined only if all places
-/// are.
+/// An object in several places is read at the first readable place, part by part. The object is undefined only if all
+/// places are.
 ///
 /// # Errors
 /// * [`Class::Unmapped`] if memory is not mapped, or a register is not available;

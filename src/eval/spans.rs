@@ -44,8 +44,9 @@ pub fn spans(location: &Location, bits: u128) -> Result<Vec<Span>, Fault> {
     Ok(found)
 }
 
-/// Calls `is_right` with the storage, the offset in it and the number of bits of each part of an object's bits, in order.
-/// Returns whether it is right for all; `false` for bits outside of their storage, or in several places at once.
+/// Calls `is_right` with the storage, the offset in it and the number of bits of each part of an object's bits, in
+/// order. Returns whether `is_right` accepts each part; `false` for bits outside of their storage, or in several places
+/// at once.
 pub(crate) fn all_parts<F>(location: &Location, skip: u128, bits: u128, is_right: &mut F) -> bool
 where
     F: FnMut(&Storage, u128, u128) -> bool,
@@ -209,7 +210,7 @@ fn together(lists: &[Vec<Span>]) -> Result<Vec<Span>, Fault> {
     Ok(all)
 }
 
-/// Like [`Cursor`], but keeps known bits whole, so that adjacent spans can still be joined.
+/// Variant of [`Cursor`] that keeps known bits whole, so that adjacent spans can still be joined.
 struct Cut<'a>(Cursor<'a>);
 
 impl<'a> Cut<'a> {

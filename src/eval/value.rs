@@ -247,7 +247,7 @@ impl Value {
         }
     }
 
-    /// Returns an element, counted from 0; of a value that is not a vector, the value itself.
+    /// Returns an element, counted from 0, or the whole value if it is not a vector.
     pub(super) fn element(&self, index: u32) -> Self {
         let ty = self.ty.element();
         if self.ty.elements == 1 {

@@ -10,7 +10,7 @@ use crate::read::{StringId, StringIds};
 /// Findings that are collected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// All, with texts.
+    /// Keeps every finding, with texts.
     All,
     /// The first of each topic, with texts, and the number of the others.
     Topics,

@@ -15,7 +15,7 @@ pub(super) type Add<'a> = &'a mut dyn FnMut(Code, Option<(&'static str, u64)>, &
 /// Numbers of `DW_AT_LLVM_lane_pc`: the registry's, and that of AMD's documents.
 const LANE_PC: [DwAt; 2] = [DwAt(0x3e12), DwAt(0x3e0b)];
 
-/// Finds what is wrong with a function.
+/// Judges a function.
 pub(super) fn findings<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
     extent(file, function, add);
     if function.is_live {
@@ -104,7 +104,7 @@ fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
                 .evidence(leaves())
         });
     }
-    // Without a rule, a CPU's return register keeps its value; on x86-64 the column is no register.
+    // Without a rule, a CPU's return register keeps its value; on x86-64 the column is not a register.
     let needs_rule = file.object.machine() == 62;
     if !has_return && needs_rule {
         add(Code::NoReturnAddress, place, &|| {

@@ -81,7 +81,7 @@ impl Located<'_, '_, '_> {
         }
     }
 
-    /// Returns the finding about a register that is taken as an address, and is none.
+    /// Returns the finding about a register that is used as an address without being one.
     fn value_in_register(
         &self,
         part: &Part,

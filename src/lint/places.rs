@@ -59,7 +59,7 @@ impl<'r> Type<'r> {
 pub(super) struct Judged {
     pub(super) code: Code,
     pub(super) operations: Range<usize>,
-    /// Its texts; `None` where they are not asked for.
+    /// Texts; `None` where no text is requested.
     pub(super) details: Option<Box<Details>>,
 }
 

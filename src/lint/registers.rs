@@ -45,7 +45,7 @@ impl Located<'_, '_, '_> {
             Selected::Piece(offset, size) if offset.saturating_add(size) > bits => {
                 beyond(&|| Details::new(format!("bit {offset} of {}", has())))
             }
-            // A part of lane 0 is no choice of a lane.
+            // A part of lane 0 does not select a lane.
             Selected::Piece(offset, bits)
                 if offset.saturating_add(bits) <= u64::from(register.lane_bits()) =>
             {

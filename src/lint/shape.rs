@@ -30,7 +30,7 @@ pub(crate) enum Number {
 /// Lane of a vector register that a place selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Selected {
-    /// None: the place is the start of the register.
+    /// Start of the register, without an offset.
     Nothing,
     /// A fixed offset in bits.
     Bits(u64),
@@ -45,7 +45,7 @@ pub(crate) enum Selected {
 /// A place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Not available.
+    /// Unavailable variable.
     Nothing,
     /// A register.
     Register(Reg, Selected),

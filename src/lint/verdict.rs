@@ -1,4 +1,5 @@
-//! Findings about an expression that recurs: they depend on its shape, the type, the frame base, and sometimes the code.
+//! Findings about an expression that recurs: they depend on its shape, the type, the frame base, and sometimes the
+//! code.
 
 use std::cell::RefCell;
 
@@ -29,7 +30,7 @@ impl Asked {
 /// Further facts on which findings depend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Depends {
-    /// None.
+    /// Absence of a finding.
     #[default]
     Nothing,
     /// Whether a vector register has an address in scratch within the pcs.
@@ -72,8 +73,8 @@ impl Expr {
         Self { number, shape, verdicts: RefCell::default() }
     }
 
-    /// Uses the verdict on a location entry with this expression. `is_address` is true for a vector register that has an
-    /// address in scratch within the pcs.
+    /// Uses the verdict on a location entry with this expression. `is_address` is true for a vector register that has
+    /// an address in scratch within the pcs.
     pub(super) fn verdict<'l, 'r: 'l, 'o: 'r, R>(
         &self,
         asked: Asked,

@@ -179,7 +179,7 @@ impl<'u> Expressions<'u> {
         written
     }
 
-    /// Returns, of several places at once, the first that the consumer can express, or else the first.
+    /// Returns the first expressible place of several at once, or else the first place.
     fn first_places(&mut self, all: &[Live], bits: Option<u64>, stack: Stack) -> Vec<Live> {
         let mut first = Vec::new();
         for same in all.chunk_by(|a, b| (a.start, a.end) == (b.start, b.end)) {

@@ -49,7 +49,7 @@ pub(super) struct Linker {
     places: Vec<u64>,
     /// Last tables, which later units can share or extend.
     last_tables: VecDeque<Abbreviations>,
-    /// For each unit: its offset in `.debug_info`, and the offset of the relocation of its abbreviation table, with the
+    /// Units: offset in `.debug_info`, and the offset of the relocation of its abbreviation table, with the
     /// table's index.
     starts: Vec<u64>,
     table_of: Vec<(u64, usize)>,

@@ -13,7 +13,7 @@ struct Row {
     language: Language,
     /// `DW_LNAME_*`.
     name: u16,
-    /// In the language's scheme (`YYYYMM`, `YYYY`); `None` where the number implies no version.
+    /// Version in the language's scheme (`YYYYMM`, `YYYY`); `None` where the number implies no version.
     version: Option<u32>,
 }
 

@@ -231,7 +231,7 @@ impl Loc {
     /// The canonical frame address of the function, as a location: usually the value of the caller's stack pointer at
     /// the call. The function's [frame](super::FrameRule) defines it. DWARF 5 section 6.4.
     ///
-    /// It is a location and not a number, because it may be in any address space.
+    /// The result is a location and not a number, because it may be in any address space.
     #[inline]
     pub fn cfa() -> Self {
         Self::leaf(Node::Cfa)

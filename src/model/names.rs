@@ -34,7 +34,7 @@ label_properties! { entity (pub)
     pub struct Label {
         /// The scope in which it is declared.
         pub scope: ScopeId,
-        /// Its name.
+        /// Name.
         pub name: StringId,
     }
     default {}

@@ -418,7 +418,7 @@ const fn is_arithmetic(sort: Sort, operands: &[Sort]) -> bool {
     is_it
 }
 
-/// At most two numbers, with 0 in place of the others.
+/// Returns the first two numbers, with 0 in place of missing ones.
 #[inline(always)]
 fn two(numbers: &[u64]) -> [u64; 2] {
     match *numbers {

@@ -1,7 +1,7 @@
 //! Detects variables, and saved registers of the caller, that share bits at one pc.
 //!
 //! Each storage is swept by pc: an item that begins is compared with its neighbours among the items that have not
-//! ended. Of several items with the same type and bits, the last to end represents all.
+//! ended. The last item to end represents all items with its type and bits.
 
 use core::cmp::Reverse;
 use core::ops::Range;

@@ -22,7 +22,7 @@ impl<T> Default for Recent<T> {
 }
 
 impl<T: Copy> Recent<T> {
-    /// Returns the fact in the slot of a hash. The caller compares what it is a fact of.
+    /// Returns the fact in the slot of a hash. The caller compares the key.
     #[inline]
     pub(crate) fn get(&self, hash: usize) -> Option<&T> {
         self.slots.get(hash & self.slots.len().wrapping_sub(1))?.as_ref()

@@ -16,13 +16,13 @@ unit_properties! { entity (pub)
     pub struct Unit {
         /// The name of its primary source file.
         pub name: StringId,
-        /// Its outermost scope.
+        /// Outermost scope.
         pub scope: ScopeId,
-        /// Its primary source file.
+        /// Primary source file.
         pub file: FileId,
     }
     default {
-        /// Its macros, as indices into the module's list.
+        /// Macros, as indices into the module's list.
         pub(crate) macros: Range<u32>,
     }
 }
@@ -150,7 +150,7 @@ variable_properties! { entity (pub)
         pub name: Option<StringId>,
         /// The scope in which it is declared.
         pub scope: ScopeId,
-        /// Its type.
+        /// Type.
         pub ty: TypeId,
         /// Kind.
         pub kind: VariableKind,

@@ -20,7 +20,7 @@ pub(crate) struct Strings {
     numbering: Numbering,
 }
 
-/// Identity of the numbers of strings: a table that is extended keeps it.
+/// Identity of a numbering. An extended table keeps its identity.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Numbering(Arc<()>);
 

@@ -54,7 +54,7 @@ impl<'m> Tree<'m> {
         self.nodes[at].1 as usize - 1
     }
 
-    /// Both operands.
+    /// Pair of operands.
     #[inline]
     pub(crate) fn two(&self, at: At) -> (At, At) {
         let second = self.last(at);

@@ -1,6 +1,6 @@
 //! Warnings: valid descriptions that can be mistakes.
 //!
-//! They are computed on request, because most modules have been examined before they are emitted.
+//! Warnings are computed on request, because most modules have been examined before they are emitted.
 
 use core::fmt;
 

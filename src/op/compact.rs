@@ -23,13 +23,13 @@ pub struct Compact {
 /// Encoding of the operand in a compact spelling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// In the opcode, as the distance from the family's first.
+    /// Operand in the opcode, as the distance from the family's first.
     InOpcode,
     /// Implied: it is this number.
     Fixed(u8),
-    /// This number of bytes, zero-extended.
+    /// Operand of this number of bytes, zero-extended.
     Unsigned(u8),
-    /// This number of bytes, sign-extended.
+    /// Operand of this number of bytes, sign-extended.
     Signed(u8),
 }
 

@@ -12,8 +12,8 @@ use crate::error::{Construct, Error, ErrorKind, Result};
 /// one that introduced an operation, GNU's earlier form is used, if any.
 ///
 /// # Errors
-/// The first operation that the version or dialect does not have, or whose operand exceeds its encoding, is recorded as
-/// an error, which [`finish`](Self::finish) returns.
+/// [`finish`](Self::finish) returns the first error: an operation that the version or dialect lacks, or an operand
+/// beyond its encoding.
 #[derive(Debug)]
 pub struct Encoder<'b> {
     pub(super) out: &'b mut Vec<u8>,

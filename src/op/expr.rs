@@ -5,7 +5,7 @@ use crate::error::{Count, Error, ErrorKind, Result};
 
 /// Reference of an expression to something without a known number yet: an entry of `.debug_info`, or an address.
 ///
-/// It is an index into a list of the expression's owner, and has no meaning to the expression itself.
+/// The number is an index into a list of the expression's owner, and has no meaning to the expression itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot(pub u32);
 

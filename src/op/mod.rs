@@ -162,7 +162,7 @@ impl core::fmt::Debug for DraftCodes {
 pub enum Code {
     /// The encoding does not have the operation.
     None,
-    /// To be assigned: the operation is accepted or proposed, without a number.
+    /// Unassigned number: the operation is accepted or proposed, without a number.
     Unassigned,
     /// The opcode, or the sub-operation.
     Is(u8),

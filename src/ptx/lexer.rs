@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Token<'t> {
     pub(super) kind: Kind,
-    /// The token; of a string, what is between the quotation marks.
+    /// Text of the token, without quotation marks.
     pub(super) text: &'t str,
     pub(super) span: Span,
 }

@@ -84,7 +84,7 @@ pub struct Unit<'o> {
     pub has_skeleton: bool,
     /// Number of entries whose children are not terminated before the end of the unit.
     pub(crate) unclosed: usize,
-    /// Its entries, by index.
+    /// Entries, by index.
     pub(super) entries: Range<u32>,
     /// Index of its table of abbreviations.
     pub(super) table: u32,

@@ -47,8 +47,8 @@ pub(crate) enum Placing<'s> {
     /// `.debug_info`, begin with zero bytes that are not in the file, a different number in each, and undefined symbols
     /// have addresses after all sections, each with room for its size.
     Linked(&'s Sizes<'s>),
-    /// Like [`AsIs`](Self::AsIs), with the numbers that are stored in the sections of a linked cubin in place of the addends
-    /// of its relocations: a reader without relocations of linked files sees them.
+    /// Addends as in [`AsIs`](Self::AsIs), with the numbers that are stored in the sections of a linked cubin in place
+    /// of the addends of its relocations: a reader without relocations of linked files sees them.
     Stored,
     /// Simulates linking `.debug_info` after [`INFO_BEHIND`] bytes of others: references to it are moved, its contents
     /// are not.
@@ -87,7 +87,8 @@ pub(super) struct Parts<'d> {
     pub(super) symbols: Vec<Symbol<'d>>,
 }
 
-/// A section `.nv.merc.*` of a cubin for sm_100 and later: a copy of another section for the finalizer. It is not read.
+/// A section `.nv.merc.*` of a cubin for sm_100 and later: a copy of another section for the finalizer. The copy is not
+/// read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MercuryCopy {
     /// Index of the copy in [`Object::sections`].
@@ -117,7 +118,8 @@ pub struct Section<'d> {
     pub kind: u32,
     /// `sh_flags`.
     pub flags: u64,
-    /// Address of the first byte; 0 if not loaded. In a relocatable object, and in a cubin, it is assigned by the reader.
+    /// Address of the first byte; 0 if not loaded. In a relocatable object, and in a cubin, it is assigned by the
+    /// reader.
     pub address: u64,
     /// Size in bytes when loaded. `data` is empty where the file has no contents.
     pub size: u64,
@@ -472,7 +474,7 @@ impl<'d> Object<'d> {
     }
 }
 
-/// Indices of the named symbols, by name: of each name the first that is defined, or else the first.
+/// Indices of the named symbols, by name: the first defined symbol of each name, or else the first one.
 #[derive(Debug, Clone, Default)]
 struct ByName {
     hasher: DefaultHashBuilder,

@@ -365,7 +365,7 @@ type Raw<'r, 'o> = gimli::EntriesRaw<'r, Slice<'o>>;
 
 /// Attributes of an entry, in order.
 ///
-/// They were checked when the file was read: decoding does not fail.
+/// The reader checked the attributes: decoding does not fail.
 #[derive(Debug, Clone)]
 pub struct Attributes<'r, 'o> {
     dwarf: &'r Dwarf<'o>,

@@ -62,7 +62,7 @@ pub struct Cie<'o> {
     pub code_alignment: u64,
     /// Factor of factored offsets: `data_alignment_factor`.
     pub data_alignment: i64,
-    /// Register whose rule gives the return address. It need not be a register of the machine.
+    /// Register whose rule gives the return address. The column need not be a register of the machine.
     pub return_register: Reg,
     /// Encoding of addresses in FDEs (`DW_EH_PE_*`, augmentation `R`); 0 for plain addresses.
     pub pointer_encoding: u8,

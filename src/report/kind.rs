@@ -10,7 +10,7 @@ use crate::target::{SpaceId, Target};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub(super) enum Kind {
-    /// Not available.
+    /// Unavailable variable.
     Nowhere,
     /// A scalar register.
     Scalar,

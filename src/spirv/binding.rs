@@ -16,8 +16,8 @@ pub enum Position {
         /// Result of the `OpLabel`.
         block: Id,
     },
-    /// Before an instruction of a block. If that is one of the `OpPhi` and `OpVariable` instructions at the start of
-    /// the block: after all of these.
+    /// Position before an instruction of a block. If that is one of the `OpPhi` and `OpVariable` instructions at the
+    /// start of the block: after all of these.
     Before {
         /// Result of the `OpFunction`.
         function: Id,
@@ -27,8 +27,8 @@ pub enum Position {
         /// included.
         instruction: u32,
     },
-    /// After the instruction that defines the id. If that is one of the `OpPhi` and `OpVariable` instructions at the
-    /// start of a block: after all of these. If it is a parameter of the function: at the start of the function.
+    /// Position after the instruction that defines the id. If that is one of the `OpPhi` and `OpVariable` instructions
+    /// at the start of a block: after all of these. If it is a parameter of the function: at the start of the function.
     After(Id),
 }
 
@@ -166,8 +166,8 @@ impl Binding {
     }
 
     /// Starts values of a variable: one operand, or several that each provide a [part](Provider::part) or some
-    /// [bits](Provider::bits). Other parts and bits keep their values. With an empty list the variable is unavailable from
-    /// here on.
+    /// [bits](Provider::bits). Other parts and bits keep their values. With an empty list the variable is unavailable
+    /// from here on.
     pub fn value(&mut self, position: Position, variable: VariableId, providers: &[Provider]) -> &mut Self {
         let place = self.providers.len() as u32;
         self.providers.extend_from_slice(providers);

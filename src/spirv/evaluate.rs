@@ -34,13 +34,13 @@ pub struct Evaluated {
 /// * In a `DebugValue`, a final `Deref` or `Xderef` (only a piece may follow) does not read memory: the variable is at
 ///   that address, with its full size. Other ones read an address.
 /// * A `BitPiece` is DWARF's `DW_OP_bit_piece`. Several form one variable, in order.
-/// * A `Fragment` is the last operation. It selects the bits of the variable that the preceding operations describe;
+/// * A `Fragment` is the last operation. A `Fragment` selects the bits of the variable that the preceding operations describe;
 ///   after a `BitPiece`, the bits that the piece describes.
 ///
 /// Indexes of the `DebugValue` or `DebugDeclare` select a part: "the variable" then means that part.
 ///
-/// An operation that version 200 adds is the DWARF operation of its name. Some cannot be evaluated, as no text states what
-/// their operands count or reference: branches, calls, types, references to entries, `Fbreg` and `Arg`.
+/// An operation that version 200 adds is the DWARF operation of its name. Some cannot be evaluated, as no text states
+/// what their operands count or reference: branches, calls, types, references to entries, `Fbreg` and `Arg`.
 ///
 /// ```
 /// use eitri::eval::{Element, Snapshot, Value};

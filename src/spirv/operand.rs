@@ -86,11 +86,11 @@ impl OperandRow {
 pub enum Repeat {
     /// Exactly once.
     Once,
-    /// At most once.
+    /// Optional operand.
     Optional,
     /// Any number of times, at the end.
     Many,
-    /// At least once, at the end.
+    /// One or more operands, at the end.
     Some,
     /// Any number of times, at the end, alternating with the other operand of the pair.
     Pairs,
@@ -106,7 +106,7 @@ impl Repeat {
 /// Place of an instruction in the module: section 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// After all types, constants and global variables, and before the first function.
+    /// Section after all types, constants and global variables, and before the first function.
     Globals,
     /// Among the instructions of a function.
     Body,

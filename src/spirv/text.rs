@@ -11,7 +11,7 @@ use super::{Constant, Function, opcodes as op};
 /// Options of [`print()`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TextOptions {
-    /// Also print the word where each instruction begins.
+    /// Prints, in addition, the word where each instruction begins.
     pub verbose: bool,
 }
 

@@ -116,6 +116,6 @@ pub struct FunctionCoverage {
     pub name: String,
     /// Sum over its variables.
     pub coverage: Coverage,
-    /// Its variables whose scope has code.
+    /// Variables whose scope has code.
     pub variables: Vec<VariableCoverage>,
 }

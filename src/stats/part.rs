@@ -39,7 +39,7 @@ impl<'r> Part<'r> {
         }
     }
 
-    /// Counts the units with these indices. `file` is there if places are judged.
+    /// Counts the units with these indices. `file` is `Some` if places are judged.
     pub(super) fn units(
         &mut self,
         dwarf: &'r Dwarf<'r>,

@@ -432,7 +432,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         }
     }
 
-    /// Returns the coverage of a variable, the bytes of its entries also outside of the scope, and whether it has a
+    /// Returns the coverage of a variable, the bytes of its entries in and outside of the scope, and whether it has a
     /// location.
     fn coverage(
         &mut self,

@@ -14,7 +14,7 @@ pub enum Wave {
 }
 
 impl Wave {
-    /// Both sizes.
+    /// Waves of both sizes.
     pub(crate) const ALL: [Self; 2] = [Self::W32, Self::W64];
 
     /// Returns the number of lanes.

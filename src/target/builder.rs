@@ -97,8 +97,8 @@ impl TargetBuilder {
         self
     }
 
-    /// Names the register whose rule gives the return address, and states whether that register is the pc itself, which
-    /// no function preserves. DWARF 5 section 6.4.1, return_address_register. By default, the register with number 0.
+    /// Names the register whose rule gives the return address; `is_pc` for the pc itself, which no function preserves. DWARF 5 section 6.4.1, return_address_register. By default, the register with
+    /// number 0.
     pub fn return_register(&mut self, name: impl Into<String>, is_pc: bool) -> &mut Self {
         self.return_register = Some(name.into());
         self.facts.call_frames.is_return_register_pc = is_pc;

@@ -37,7 +37,7 @@ pub(super) fn x86_64() -> Target {
     made(&target)
 }
 
-/// Without the registers of the Scalable Vector Extension, whose size is that of the processor.
+/// Target without the registers of the Scalable Vector Extension, whose size is that of the processor.
 pub(super) fn aarch64() -> Target {
     // R_AARCH64_ABS32, R_AARCH64_ABS64, R_AARCH64_PREL32.
     let mut target = cpu("aarch64", 183, Relocations { abs32: 258, abs64: 257, relative32: 261 });
@@ -52,8 +52,8 @@ pub(super) fn aarch64() -> Target {
     made(&target)
 }
 
-/// Without vector registers and CSRs, whose size is that of the processor. Floating-point registers are those of the
-/// extension D.
+/// Target without vector registers and CSRs, whose size is that of the processor. Floating-point registers are those of
+/// the extension D.
 pub(super) fn riscv64() -> Target {
     // R_RISCV_32, R_RISCV_64, R_RISCV_32_PCREL.
     let mut target = cpu("riscv64", 243, Relocations { abs32: 1, abs64: 2, relative32: 57 });

@@ -61,8 +61,8 @@ impl Code {
         }
     }
 
-    /// Adds a variable that no description has: a name for what merges where paths meet, such as the result of an inlined
-    /// call, and for what a variable had before it was assigned. Variables are assigned it by
+    /// Adds a variable that no description has: a name for values merged where paths meet, such as the result of an
+    /// inlined call, and for the value of a variable before its assignment. Variables are assigned it by
     /// [`assign_variable`](Self::assign_variable).
     pub fn unnamed(&mut self) -> VariableId {
         self.unnamed += 1;

@@ -44,7 +44,7 @@ pub(super) struct Wait {
     /// The node behind which lanes wait.
     pub(super) from: u32,
     pub(super) until: Until,
-    /// For lanes that wait where their mask was saved: the nodes that they ran since.
+    /// Nodes run since, by wait where the mask was saved.
     pub(super) since: Vec<u32>,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Wait {
 pub(super) enum Until {
     /// The exit of a region.
     Exit(u32),
-    /// Other ends for the lanes of a mask: those that are done, or those that wait where it was saved.
+    /// Other ends for the lanes of a mask: lanes that are done, or lanes that wait at the save of the mask.
     Ends { mask: usize, is_later: bool },
     /// A node to which only lanes go.
     Node(u32),
@@ -192,8 +192,8 @@ impl Graphs {
         self.regions.entered(segment).filter(|&entered| region.is_some_and(|region| region != entered))
     }
 
-    /// Returns the node behind which a wait begins in the code of a region: the exit of an inner region, if the wave comes
-    /// there, with the region.
+    /// Returns the node behind which a wait begins in the code of a region: the exit of an inner region, if the wave
+    /// comes there, with the region.
     pub(super) fn begins(&self, region: u32, node: u32) -> Option<(u32, Option<u32>)> {
         let of = self.regions.of(node);
         if of == region {

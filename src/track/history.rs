@@ -28,7 +28,7 @@ pub(super) type Bits = (Storage, i64, i64);
 pub(super) struct Paths<'c> {
     code: &'c Code,
     graphs: Graphs,
-    /// For each node, the nodes before it, with the skip between.
+    /// Predecessors with the skip between, by node.
     before: Vec<Vec<(u32, Option<u32>)>>,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct History(Vec<Recorded>);
 struct Recorded {
     node: u32,
     event: Event,
-    /// Whether lanes that wait keep what they have.
+    /// Whether waiting lanes keep their contents.
     is_masked: bool,
 }
 

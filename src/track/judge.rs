@@ -74,7 +74,7 @@ impl OwnPlace {
 /// Bits that a location claims, for each kind of lane.
 type Claim = Result<HashSet<Vec<Wanted>>, String>;
 
-/// Returns what all lanes find in the same storage, or else what each finds.
+/// Returns the contents of a storage: one for all lanes, or one for each.
 fn common(mut lanes: Vec<Vec<Wanted>>) -> HashSet<Vec<Wanted>> {
     let Some(first) = lanes.first() else { return HashSet::new() };
     let mut shared = first.clone();
@@ -110,7 +110,7 @@ struct Judge<'t, 'm> {
     stops: Vec<(u64, u64)>,
     /// Parts of each storage.
     stored: HashMap<Storage, Vec<(u32, i64, i64)>>,
-    /// For stale claims: paths of lanes, and what happened to the storage of a claim or to a variable.
+    /// Paths of lanes, with the events of storages and variables, for stale claims.
     paths: Option<Paths<'t>>,
     histories: HashMap<(Option<usize>, Vec<Bits>), History>,
     report: Report,
@@ -434,8 +434,8 @@ impl Judge<'_, '_> {
         places
     }
 
-    /// Divides bits where lanes of a vector register end, at the lane's bit of a mask, and where places of the compiler's
-    /// own begin or end.
+    /// Divides bits where lanes of a vector register end, at the lane's bit of a mask, and where places of the
+    /// compiler's own begin or end.
     fn divided(&self, span: &Span, lane: u32, own: &[OwnPlace]) -> Vec<Span> {
         let (start, end) = (span.from, span.from + u128::from(span.bits));
         let same = own.iter().map(|own| &own.span).filter(|own| own.storage == span.storage);

@@ -440,8 +440,7 @@ impl<'c> Lower<'c> {
         }
     }
 
-    /// Adds what a lane does for block parameters when it goes from one node to another while others run: first what
-    /// comes in, then what is received.
+    /// Adds the assignments of block parameters on an edge of a lane: arguments first, then parameters.
     pub(super) fn skipped(&mut self, from: u32, to: u32) -> [Range<u32>; 2] {
         let code = self.code;
         let [of, into] = [from, to].map(|node| self.graphs.segment(node).block as usize);

@@ -17,7 +17,7 @@ pub(super) struct Write {
 /// The pcs at which a path has origins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum At {
-    /// Its end.
+    /// End.
     End,
     /// All pcs, the first one among them: each place is its own source there, which has no entry.
     Any,
@@ -26,8 +26,8 @@ pub(super) enum At {
 /// Sources of a place beyond which it is taken to be lost.
 const SOURCES: usize = 4;
 
-/// Sources of the contents of each place, at the start of a path: places, constants, or none. A place without entries is
-/// its own source.
+/// Sources of the contents of each place, at the start of a path: places, constants, or none. A place without entries
+/// is its own source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Origins {
     /// A bit for each place that has something new, up to the last such place.
@@ -49,7 +49,7 @@ impl Origins {
         self.lost[word] |= 1 << (place % 64);
     }
 
-    /// Adds what another path loses.
+    /// Adds the places overwritten on another path.
     pub(super) fn lose_all(&mut self, other: &Self) {
         if self.lost.len() < other.lost.len() {
             self.lost.resize(other.lost.len(), 0);

@@ -28,7 +28,7 @@ pub(super) struct Ranges<'a, 'p> {
     program: &'p Program,
     graphs: &'a Graphs,
     ssa: &'a Ssa<'p>,
-    /// For each wait, places that others change.
+    /// Places that others change, by wait.
     unknown: &'a [Vec<u32>],
     /// Places of each name, and parts of variables: the first of a list.
     heads: [Vec<u32>; 2],

@@ -28,7 +28,7 @@ pub struct Report {
 pub struct Stale {
     /// The variable.
     pub variable: VariableId,
-    /// Its unit, function, name and pcs.
+    /// Unit, function, name and pcs.
     pub at: At,
     /// Bits of the variable.
     pub bits: Range<u64>,

@@ -158,8 +158,8 @@ impl<'a> Stretches<'a> {
         }
     }
 
-    /// Returns what places have at the end of each skip, for each wait what is unknown, and choices between what a place
-    /// has meanwhile.
+    /// Returns the contents of places at the end of each skip, the unknown places by wait, and choices between contents
+    /// of a place.
     fn follow(mut self) -> (States, Vec<Vec<u32>>, Vec<(u32, Choice)>) {
         let graphs = self.graphs;
         let mut ends = vec![None; graphs.skips.len()];
@@ -463,7 +463,7 @@ fn write(program: &Program, op: Op) -> Option<Write> {
     Some(Write { to, from, is_first: false })
 }
 
-/// Adds what lanes that wait where their mask was saved have run since.
+/// Adds the code run since by lanes that wait where their mask was saved.
 fn since(program: &Program, wait: &Wait, unknown: &mut Vec<u32>) {
     for &node in &wait.since {
         let is_own = |kind: Kind| kind.is_instruction() || kind == Kind::Assign;

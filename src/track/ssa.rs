@@ -290,7 +290,7 @@ impl<'p> Ssa<'p> {
     }
 
     /// Finds the phis that are equal to another name: those with one operand, and those of one node with the same
-    /// operands. It begins with the assumption that a phi without known operands is equal to everything.
+    /// operands. The analysis begins with the assumption that a phi without known operands is equal to everything.
     fn merge(&mut self, nodes: &[u32]) {
         /// Rounds after which a phi that still changes is taken to be a name of its own.
         const ROUNDS: usize = 32;

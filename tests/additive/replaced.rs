@@ -253,7 +253,7 @@ fn with_nothing() {
     }
 }
 
-/// Without debug information, the result is that of [`attach`].
+/// Replacing nothing is the same as [`attach`].
 #[test]
 fn where_there_is_nothing() {
     let after = attach(&uspill(), &gfx1030(), &uspill_sections()).unwrap();

@@ -280,7 +280,7 @@ fn lists_of_earlier_versions() {
     assert_eq!(run(&list), "reg:0");
 }
 
-/// Without a program location, the default entry of DWARF 6 still applies.
+/// The default entry of DWARF 6 applies without a program location, too.
 #[test]
 fn lists_without_a_program_location() {
     let machine = Snapshot { pc: None, ..machine() };

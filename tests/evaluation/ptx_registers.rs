@@ -27,7 +27,7 @@ fn function() -> MappedFunction<'static> {
         home("%r2", 0, 0x0701_00b0, 0x10, 0x40),
         home("%r3", 0, 0x0b00_0004, 0x10, 0x40),
         home("%p1", 0, 0x0200_0001, 0x10, 0x40),
-        // A word above 1, and a class that is no storage.
+        // A word above 1, and a class that is not storage.
         home("%r4", 2, 0x0500_0004, 0x10, 0x40),
         home("%r5", 0, 0x0100_0000, 0x10, 0x40),
     ];
@@ -69,7 +69,7 @@ fn read(expression: &str, pc: u64, bits: u64) -> Result<Vec<u8>, (Class, String)
 fn words_are_put_together_from_their_homes() {
     assert_eq!(read("regx %rd1", 0x20, 64), Ok(vec![0x40, 0x41, 0x42, 0x43, 0x70, 0x71, 0x72, 0x73]));
     assert_eq!(read("regx %r1", 0x10, 32), Ok(vec![0x50, 0x51, 0x52, 0x53]));
-    // Both ends of a range are in it.
+    // A range includes both ends.
     assert_eq!(read("regx %r1", 0x50, 32), Ok(vec![0x60, 0x61, 0x62, 0x63]));
     // R5, upper half.
     assert_eq!(read("regx %rs1", 0x10, 16), Ok(vec![0x52, 0x53]));

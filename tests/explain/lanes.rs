@@ -48,7 +48,7 @@ fn charts_are_as_reviewed() {
     explained("walk", 0, &["--lanes", path(&walk("reviewed", "rocgdb")), "--machine", WALK_STOPS]);
 }
 
-/// Not all consumers know the active lanes where they differ from EXEC.
+/// Some consumers do not know active lanes that differ from EXEC.
 #[test]
 fn lanes_are_the_same_for_all_who_are_told() {
     let printed = |consumer, dialect| {

@@ -191,7 +191,7 @@ fn examples_of_statements_are_read_and_there_is_one_of_each() {
             continue;
         }
         let (before, after) = (read(&around(example.clone(), false)), read(&around(example.clone(), true)));
-        // Code is no part of a module.
+        // Code is not part of a module.
         let is_code = word(&example).as_deref() == Some("code");
         assert!((before == after) == is_code, "says nothing: {fence}");
         words.extend(word(&example));

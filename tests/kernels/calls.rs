@@ -67,7 +67,7 @@ impl Describe {
         Ok(id)
     }
 
-    /// `leaf`, with the same instructions in both objects. It saves nothing: its frame is empty.
+    /// `leaf`, with the same instructions in both objects. The function saves nothing: its frame is empty.
     fn leaf(&mut self) -> eitri::Result<()> {
         let leaf = self.function("leaf", 0x4c, 1, LEAF_LINES)?;
         let gpu = gfx1030();

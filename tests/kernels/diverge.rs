@@ -106,7 +106,7 @@ fn stand(attached: &Attached, stop: Stop) -> Vec<Option<u64>> {
     (0..32).map(|lane| lane_pc(lane).map(|at| at.wrapping_sub(start))).collect()
 }
 
-/// Without a position: the lane was inactive on entry, or its position is unknown.
+/// Lane without a position: inactive on entry, or its position is unknown.
 const NOWHERE: Option<u64> = None;
 
 const fn at(pc: u64) -> Option<u64> {

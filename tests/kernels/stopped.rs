@@ -23,7 +23,7 @@ pub enum Holds {
 #[derive(Debug, Clone, Copy)]
 pub enum Found {
     Is(u32),
-    /// In scratch memory, at this offset in bytes of the wave.
+    /// Place in scratch memory, at this offset in bytes of the wave.
     InScratch(u64, u32),
     Undefined,
 }

@@ -339,7 +339,7 @@ fn regions_are_nested_deeply() {
     assert_eq!((unproven[0].variable, unproven[0].at.pcs.clone()), (None, Some(4 * 64..4 * 64 + 1)));
 }
 
-/// In a split unit, the procedures and the lists that call them are in the split file.
+/// Procedures of a split unit and the lists that call them are in the split file.
 #[test]
 fn split_units_say_where_lanes_stand() {
     for mut consumer in [Consumer::rocgdb(), Consumer::llvm()] {

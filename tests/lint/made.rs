@@ -153,7 +153,7 @@ fn replaced(object: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
     changed
 }
 
-/// Bytes that are no expression: an unknown operation, and an address without its bytes.
+/// Bytes that are not an expression: an unknown operation, and an address without its bytes.
 #[test]
 fn bytes_that_are_no_expression_are_found() {
     // lit17; lit1; plus; stack_value

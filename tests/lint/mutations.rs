@@ -103,7 +103,7 @@ fn one_changed_bit_is_found() {
 
 /// Outcome of a change in one fact.
 enum Expected {
-    /// It is found.
+    /// Finding.
     Found(Code),
     /// The object alone cannot show it, for this reason.
     Hidden(&'static str),

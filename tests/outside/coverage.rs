@@ -75,7 +75,7 @@ fn is_whole(module: &Module, bytes: &[u8], what: &str) {
     assert_eq!((located, readable), (described, described), "{what}: {coverage}");
 }
 
-/// Without a row at its first instruction, a label there is behind the prologue: the function begins at its name.
+/// A label at a first instruction without a row is behind the prologue: the function begins at its name.
 #[test]
 fn functions_without_a_first_row_begin_at_their_symbol() {
     let module = kernel("k");

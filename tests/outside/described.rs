@@ -95,7 +95,7 @@ pub enum Known {
     Both,
     /// Plain DWARF 5; LLVM's dialect uses vendor operations that LLVM 19 does not know.
     Plain,
-    /// None: LLVM 19 does not know `DW_OP_implicit_pointer` of DWARF 5.
+    /// No result: LLVM 19 does not know `DW_OP_implicit_pointer` of DWARF 5.
     None,
 }
 

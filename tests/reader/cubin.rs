@@ -1,5 +1,5 @@
-//! A relocatable cubin typed by hand, section by section as ptxas lays them out, and its dump to the character. Cubins of
-//! ptxas differ from run to run and are compared with other tools in `tests/outside`.
+//! A relocatable cubin typed by hand, section by section as ptxas lays them out, and its dump to the character. Cubins
+//! of ptxas differ from run to run and are compared with other tools in `tests/outside`.
 
 use eitri::dump::{DumpOptions, print, print_to};
 use eitri::emit::elf::{
@@ -139,7 +139,8 @@ fn lists() -> (Section, [u64; 3]) {
     (section(".debug_loc", &out, relocations), starts)
 }
 
-/// The line table of the source, with the extended header and the operations of ptxas, or that of the PTX: without files.
+/// The line table of the source, with the extended header and the operations of ptxas, or that of the PTX: without
+/// files.
 fn lines(is_of_ptx: bool) -> (Bytes, Vec<Relocation>) {
     let mut relocations = Vec::new();
     let mut header = Bytes::default();
@@ -309,8 +310,8 @@ fn a_cubin_is_printed_to_the_character() {
     check_golden("cubin/verbose.txt", &String::from_utf8(verbose).expect("text"));
 }
 
-/// `cuobjdump` prints the entries and lists of the bytes above. It stops at the line table: its fields are 0, as the
-/// relocations have the addends.
+/// `cuobjdump` prints the entries and lists of the bytes above. `cuobjdump` stops at the line table: its fields are 0,
+/// as the relocations have the addends.
 #[test]
 fn a_tool_reads_the_same_entries_and_lists() {
     const CUOBJDUMP: Tool = Tool::new("cuobjdump", "nvidia-cuda-cuobjdump of PyPI");

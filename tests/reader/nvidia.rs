@@ -59,7 +59,7 @@ fn homes_of_registers_have_class_and_number() {
     assert_eq!(names, [("k".into(), Some(0x10010)), ("gone".into(), None)]);
     let k = map.function_at(0x10010).unwrap();
     for (register, word, pc, home) in [
-        // Both ends are included.
+        // Range that includes both ends.
         ("%rd1", 0, 0x0f, None),
         ("%rd1", 0, 0x10, Some(0x0500_0004)),
         ("%rd1", 0, 0x30, Some(0x0500_0004)),

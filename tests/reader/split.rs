@@ -163,7 +163,7 @@ fn split_units_with_their_skeletons_say_what_the_whole_program_says() {
     }
 }
 
-/// With the skeletons of another program, the units are read as if alone.
+/// Units beside the skeletons of another program are read as if alone.
 #[test]
 fn a_skeleton_of_another_unit_is_not_taken() {
     let folder = sources();

@@ -19,7 +19,7 @@ fn outside(text: &str) -> Option<Vec<u32>> {
 
 /// Converts an operand of `spirv-dis` to this crate's notation.
 fn spelled(operand: &str) -> String {
-    // Both bits of the access have a name of their own.
+    // Each bit of the access has a name of its own.
     operand.replace("FlagIsProtected|FlagIsPrivate", "FlagIsPublic")
 }
 

@@ -78,9 +78,9 @@ pub struct Case {
     pub pair: VariableId,
     /// An array of 4 by 2 such structures.
     pub cells: VariableId,
-    /// In the second function.
+    /// Place in the second function.
     pub v: VariableId,
-    /// In the unit.
+    /// Place in the unit.
     pub table: VariableId,
 }
 

@@ -16,18 +16,18 @@ pub(crate) enum Mistake {
     /// Repeated with the same result id, and with a new one.
     Again,
     Double,
-    /// For instructions in functions: at the start and the end of another block, and in another function.
+    /// Moves of instructions in functions: to the start and the end of another block, and to another function.
     OtherBlock,
     OtherEnd,
     OtherFunction,
-    /// Before the `OpPhi` and `OpVariable` of its block.
+    /// Move before the `OpPhi` and `OpVariable` of its block.
     BlockStart,
-    /// Between a merge instruction and the following branch.
+    /// Move between a merge instruction and the following branch.
     Merge,
     BlockEnd,
     /// Moved from a function to before the functions, or the reverse.
     OtherPlace,
-    /// After the next instruction.
+    /// Move behind the next instruction.
     Swapped,
     /// First or last of the debug instructions before the functions.
     First,
@@ -46,7 +46,7 @@ struct Listing<'a> {
 struct Block {
     function: Id,
     label: usize,
-    /// After its `OpPhi` and `OpVariable`.
+    /// Position behind the `OpPhi` and `OpVariable`.
     start: usize,
     /// The merge instruction, if any, and below it the branch.
     merge: Option<usize>,

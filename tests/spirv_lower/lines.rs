@@ -149,7 +149,7 @@ fn lines_of_the_module_are_not_judged() {
     }
 }
 
-/// Without a line, a block is in the file of its parent, if known.
+/// A block without a line is in the file of its parent, if known.
 #[test]
 fn a_block_without_a_line_is_of_the_file_of_its_function() {
     let mut case = Case::new();

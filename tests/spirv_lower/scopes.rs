@@ -109,7 +109,7 @@ fn inlined_calls() {
             .has("InlinedVariable y call:30")
             .has(r#"LocalVariable "x" int </src/a.cl> 0 0 leaf None 1"#)
             .has(r#"LocalVariable "y" int </src/a.cl> 0 0 block:0 None"#)
-            // It belongs to the inlined function.
+            // The scope belongs to the inlined function.
             .has(r#"LocalVariable "z" int </src/a.cl> 0 0 leaf None"#)
             .lacks(&left);
         assert_eq!(emitted.all(Name::LexicalBlock), ["LexicalBlock </src/a.cl> 0 0 leaf"]);

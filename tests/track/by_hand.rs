@@ -179,8 +179,8 @@ fn bits_of_two_lanes_are_judged() -> eitri::Result<()> {
     Ok(())
 }
 
-/// The first bits of a variable are the low bits of a register, and the last one is the lane's bit of it: for lane 3, the
-/// bit behind the others.
+/// The first bits of a variable are the low bits of a register, and the last one is the lane's bit of it: for lane 3,
+/// the bit behind the others.
 #[test]
 fn bits_of_a_mask_behind_others_are_judged() -> eitri::Result<()> {
     let mut k = Kernel::new(4)?;
@@ -230,7 +230,7 @@ fn homes_are_beside_derived_places() -> eitri::Result<()> {
     Ok(())
 }
 
-/// Both sides bring a value in one register. Lanes that leave before the other side come from the block before it.
+/// Two sides bring a value in one register. Lanes that leave before the other side come from the block before it.
 #[test]
 fn lanes_bring_values_along_skips() -> eitri::Result<()> {
     let k = Kernel::new(32)?;

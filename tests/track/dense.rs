@@ -1,5 +1,6 @@
 //! The analysis of the design in its plainest form: at each pc a partition of all places, variables, values and
-//! constants into classes of equal contents, and iteration until nothing changes. It shares nothing with the library.
+//! constants into classes of equal contents, and iteration until nothing changes. The analysis shares nothing with the
+//! library.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -351,8 +352,8 @@ impl<'p> Dense<'p> {
         (self.lanes, self.unknown) = (lanes, unknown);
     }
 
-    /// Returns what lanes have that were in a state when they left: the stretch runs, beside a copy of all places. Adds the
-    /// places that have something else behind one of its instructions.
+    /// Returns what lanes have that were in a state when they left: the stretch runs, beside a copy of all places. Adds
+    /// the places that have something else behind one of its instructions.
     fn wait(&self, skip: &Skip, mut start: State, changed: &mut BTreeSet<usize>) -> State {
         for place in 0..self.places.len() {
             let class = self.of(&start, Item::Place(place));

@@ -129,7 +129,7 @@ pub struct Program {
     pub lanes: u32,
     /// Instructions, with the scalar registers that they write besides.
     pub code: Vec<(Op, Vec<At>)>,
-    /// In the order of pcs.
+    /// Instructions in the order of pcs.
     pub assigns: Vec<(u64, String, Source)>,
     pub masks: usize,
 }

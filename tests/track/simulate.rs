@@ -1,4 +1,5 @@
-//! A wave that runs programs, lane by lane. Storage has tags. A tag is an execution of a definition, as each lane sees it.
+//! A wave that runs programs, lane by lane. Storage has tags. A tag is an execution of a definition, as each lane sees
+//! it.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +24,7 @@ enum Lane {
         mask: usize,
         is_touched: [bool; 3],
     },
-    /// Is done until a mask is restored; stands behind that.
+    /// Lane that has run its side, and waits behind the restore of the mask.
     Done {
         mask: usize,
     },
@@ -154,7 +155,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The values that assignments at a pc give to a lane. It finds contents that others still write as they are now.
+    /// The values that assignments at a pc give to a lane. The search finds contents that others still write as they
+    /// are now.
     fn assigned(&mut self, pc: u64, lane: usize) -> [u64; 3] {
         let mut now = [0, 1, 2].map(|at: usize| self.variables[at][lane]);
         for (_, name, source) in self.program.assigns.iter().filter(|assign| assign.0 == pc) {

@@ -180,7 +180,7 @@ pub struct Variable {
     pub is_parameter: bool,
     pub line: u32,
     pub ty: Type,
-    /// In an inlined call: the abstract variable, numbered within the unit.
+    /// Abstract variable of an inlined call, numbered within the unit.
     pub origin: Option<usize>,
     pub at: At,
 }

@@ -38,7 +38,8 @@ pub fn target() -> eitri::Result<Target> {
     Target::amdgpu(Gfx::GFX1100, Wave::W32)
 }
 
-/// Describes all but locations. Returns the effects of each function's instructions, and what its variables are assigned.
+/// Describes all but locations. Returns the effects of each function's instructions, and what its variables are
+/// assigned.
 pub fn begin<'a>(
     source: &'a Source,
     all: &'a [Lowered<'_>],
@@ -376,7 +377,7 @@ impl Describe<'_> {
         }
         for (pcs, fact) in &self.machine.facts {
             let &Fact::Assign(slot, given) = fact else { continue };
-            // The result of an inlined call is no variable of the source.
+            // The result of an inlined call is not a variable of the source.
             let mut of_slot = |slot| *variables.entry(slot).or_insert_with(|| (code.unnamed(), 0));
             let (variable, bit) = of_slot(slot);
             let bits = bit..bit + 32;

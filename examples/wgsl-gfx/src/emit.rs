@@ -49,7 +49,7 @@ pub enum Fact {
     Exec(Change, usize),
     /// All lanes run; the active ones are in [`SAVED`].
     WholeWave,
-    /// Before the pc, a variable gets a value.
+    /// Assignment of a variable before the pc.
     Assign(Slot, Given),
     /// A statement begins.
     Statement(u64),
@@ -133,7 +133,7 @@ pub struct Frame {
     pub rows_from: u64,
     /// Scalar registers in lanes, each with the pcs.
     pub scalars: Vec<(u32, (u32, u32), Range<u64>)>,
-    /// While the base of the frame is in its register.
+    /// Pcs at which the base of the frame is in its register.
     pub body: Range<u64>,
 }
 
@@ -402,8 +402,8 @@ impl Emitter<'_> {
         self.frame = Some(frame);
     }
 
-    /// The last instructions of a function that is called. The base of the caller's frame is restored at last: variables
-    /// in the frame have no place then.
+    /// The last instructions of a function that is called. The base of the caller's frame is restored at last:
+    /// variables in the frame have no place then.
     fn epilogue(&mut self, body: &mut Body) {
         let Some(frame) = self.frame.clone() else { return };
         if !frame.rows.is_empty() {
@@ -611,7 +611,7 @@ impl Emitter<'_> {
             body.written(Op::DsPermute, other, &[other, dst]);
             body.plain(Op::WaitCount, Reg::Null, &[]);
             if combine != Op::VXor {
-                // The first lanes have none before them. The neutral element is no inline constant: it comes from a
+                // The first lanes have none before them. The neutral element is not an inline constant: it comes from a
                 // register.
                 body.plain(Op::VLeU, Reg::S(COMPARED), &[Reg::Const(by), lane]);
             }
@@ -666,7 +666,7 @@ impl Body {
         self.ends_in_mark = false;
     }
 
-    /// Adds an instruction whose result is no value of the code, in all lanes.
+    /// Adds an instruction whose result is not a value of the code, in all lanes.
     fn written(&mut self, op: Op, dst: Reg, src: &[Reg]) {
         let start = self.bytes.len();
         self.plain(op, dst, src);

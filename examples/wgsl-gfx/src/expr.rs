@@ -126,7 +126,7 @@ impl<'m> Lower<'m> {
         self.held(dst)
     }
 
-    /// A vector instruction: of scalar registers and literals it reads two, and of literals one.
+    /// A vector instruction: it reads at most two scalar registers or literals, and one literal.
     fn vop(&mut self, op: Op, parts: &[Part]) -> VReg {
         let mut src: Vec<Src> = parts.iter().map(|&part| self.operand(part)).collect();
         let (mut scalars, mut literals) = (Vec::new(), Vec::new());

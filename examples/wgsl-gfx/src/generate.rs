@@ -23,7 +23,8 @@ struct Shader {
     statements: u32,
 }
 
-/// Compiles, checks and runs the shaders of some seeds, every third with low limits, each on the inputs that are found in `runs` runs.
+/// Compiles, checks and runs the shaders of some seeds, every third with low limits, each on the inputs that are found
+/// in `runs` runs.
 ///
 /// # Errors
 /// The seed of a shader that the compiler refuses, or whose debug information differs from the description.
@@ -49,7 +50,7 @@ pub fn prove_all(seeds: Range<u64>, runs: u64) -> Result<Proof, String> {
     Ok(all)
 }
 
-/// Returns a shader of about `size` statements. It ends on every input.
+/// Returns a shader of about `size` statements. The shader ends on every input.
 pub fn shader(seed: u64, size: u32) -> String {
     let mut made = Shader {
         random: Random::new(seed),
@@ -125,7 +126,7 @@ impl Shader {
     }
 
     /// A number of few bits that differs from run to run, and from place to place: of the wave, or of each lane. A
-    /// condition that holds for every input would make code that nobody runs, which nobody can describe.
+    /// condition that holds for every input would make code without a run to compare with.
     fn data(&mut self) -> String {
         let at = self.random.below(64);
         match self.random.below(3) {

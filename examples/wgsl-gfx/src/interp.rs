@@ -1,6 +1,6 @@
 //! An interpreter of naga's tree: all items of a group side by side, without a compiler between.
 //!
-//! It notes for each item the statements that it runs, and what its variables have before each.
+//! The interpreter notes for each item the statements that it runs, and what its variables have before each.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -32,7 +32,7 @@ pub enum Which {
 #[derive(Debug, Clone)]
 pub struct Event {
     pub key: u64,
-    /// Its offset in the source, in bytes.
+    /// Offset in the source, in bytes.
     pub at: u32,
     pub values: Vec<(Name, Vec<u32>)>,
 }
@@ -60,7 +60,7 @@ enum Argument {
 #[derive(Clone)]
 struct Pointer {
     root: Root,
-    /// In bytes.
+    /// Size in bytes.
     offset: Vec<u32>,
 }
 
@@ -396,7 +396,7 @@ impl<'m> Group<'m> {
         }
     }
 
-    /// In the order that the hardware uses: floating point depends on it.
+    /// Adds in the order of the hardware, on which floating point depends.
     fn collective(
         &self,
         op: SubgroupOperation,

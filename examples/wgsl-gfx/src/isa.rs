@@ -35,7 +35,7 @@ macro_rules! ops {
             /// All instructions.
             pub const ALL: &[Self] = &[$(Self::$op),*];
 
-            /// Its name in AMD's manual, its format, and its number there.
+            /// Name in AMD's manual, format, and number there.
             pub fn row(self) -> (&'static str, Format, u32) {
                 match self { $(Self::$op => ($name, Format::$format, $code)),* }
             }
@@ -193,7 +193,7 @@ pub enum Reg {
     V(u32),
     /// The low half of EXEC: all 32 lanes.
     Exec,
-    /// No register.
+    /// Absence of a register.
     Null,
     /// A constant of 32 bits.
     Const(u32),
@@ -290,7 +290,8 @@ pub const ADDRESS: usize = 16;
 /// Register pair for the address of a jump or call.
 pub const TARGET: u32 = 102;
 
-/// Writes the address of code into [`TARGET`]: `distance` bytes from the end of the first instruction, which has the pc.
+/// Writes the address of code into [`TARGET`]: `distance` bytes from the end of the first instruction, which has the
+/// pc.
 pub fn put_address(distance: i64, into: &mut Vec<u8>) {
     let (low, high) = (Reg::S(TARGET), Reg::S(TARGET + 1));
     encode(Op::SGetPc, low, &[Reg::S(0)], 0, into);

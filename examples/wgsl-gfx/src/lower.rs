@@ -25,7 +25,7 @@ pub const VECTOR: RegClass = RegClass::Float;
 /// Largest depth of masks.
 const MASKS: u32 = 20;
 
-/// Where a component of a value is.
+/// Place of a component of a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum In {
     Const(u32),
@@ -106,9 +106,9 @@ pub struct Lowered<'m> {
 /// A construct that is open.
 #[derive(Debug, Clone)]
 pub(crate) struct Open {
-    /// Where lanes that leave it go.
+    /// Target of lanes that leave.
     exit: BlockId,
-    /// Where a wave without active lanes goes.
+    /// Target of a wave without active lanes.
     join: BlockId,
     /// The mask of lanes that have left.
     mask: Option<usize>,
@@ -179,7 +179,7 @@ pub(crate) struct Kernel {
     pub group: [VReg; 3],
 }
 
-/// The first of the registers that have addresses of buffers, in pairs; and of the masks.
+/// First registers of the buffer addresses (pairs) and of the masks.
 pub const BUFFERS: u32 = 84;
 pub const FIRST_MASK: u32 = 64;
 /// The registers of calls: the return address in a pair, the end of the caller's frame, and the address of the frame.

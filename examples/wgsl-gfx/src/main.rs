@@ -18,7 +18,7 @@ struct Arguments {
     json: bool,
     /// The lane whose variables are printed.
     trace: Option<u32>,
-    /// Where a picture is written.
+    /// Path of a picture.
     svg: Option<PathBuf>,
     generate: Option<usize>,
     statements: Option<usize>,

@@ -321,13 +321,13 @@ struct Watch {
     first: usize,
     /// The tags of each component's value.
     current: Vec<[u64; 32]>,
-    /// By function and virtual register.
+    /// Index by function and virtual register.
     last: HashMap<(usize, usize), [u64; 32]>,
     calls: Vec<Call>,
     events: [usize; 32],
     stands: [Option<u64>; 32],
     ran: [u64; 32],
-    /// Where a lane waits with the assignments that are made there.
+    /// Wait of a lane, with the assignments made there.
     assigned: [Option<u64>; 32],
     active: u32,
     /// The instruction that runs.
@@ -629,7 +629,7 @@ impl<'a> Prover<'a> {
         lanes.iter().for_each(|&lane| watch.assigned[lane] = None);
         let stands = self.lane_pcs(wave)?;
         for (lane, at) in stands.iter().enumerate() {
-            // A lane that waits somewhere else than where it was has what is assigned there.
+            // A lane that moves to another wait has the assignments made there.
             let Some(at) = *at else { continue };
             let was_active = watch.active >> lane & 1 == 1;
             if was_active && active >> lane & 1 == 0 && at != watch.ran[lane] {
@@ -862,7 +862,7 @@ impl<'a> Prover<'a> {
         }
     }
 
-    /// The pcs of all lanes, by the object's DWARF. They are known where all that was read for them is what it was.
+    /// The pcs of all lanes, by the object's DWARF. A value is known where its operands are unchanged.
     pub(crate) fn lane_pcs(&mut self, wave: &Wave) -> Result<[Option<u64>; 32], String> {
         let machine = Stopped::new(wave, self.base, wave.pc, None);
         let known = self.pcs.entry(wave.pc).or_default();

@@ -125,14 +125,14 @@ pub enum Term {
     Jump,
     /// Lanes have left: the wave goes on with none.
     Empty,
-    /// To the first successor if the scalar is not 0.
+    /// Jump to the first successor if the scalar is not 0.
     If(Src),
     /// Lanes in which the condition holds run the first successor; the others wait in the mask. The second one is for
     /// a wave without such lanes.
     Split(Src, usize),
-    /// To the second successor if no lane is active.
+    /// Jump to the second successor if no lane is active.
     SkipIfEmpty,
-    /// To the first successor if a lane is active.
+    /// Jump to the first successor if a lane is active.
     Again,
     End,
 }
@@ -281,7 +281,7 @@ impl Code {
         }
     }
 
-    /// For each register the one that it equals: a parameter whose arguments are one value is this value.
+    /// Equal register of each register: a parameter whose arguments are one value is this value.
     fn one_value(&self, arguments: &[Vec<VReg>]) -> Vec<VReg> {
         let mut same: Vec<VReg> =
             self.classes.iter().enumerate().map(|(n, &class)| VReg::new(n, class)).collect();

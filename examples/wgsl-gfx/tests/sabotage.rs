@@ -276,7 +276,7 @@ const EMISSION: &[(&str, Mistake)] = &[
 #[derive(Debug, Default, Clone, Copy)]
 struct Found {
     tried: u32,
-    /// By claims that are wrong; by places that are lost.
+    /// Mistakes by wrong claims, and by lost places.
     ran: u32,
     judged: u32,
     ran_lost: u32,

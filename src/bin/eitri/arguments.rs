@@ -53,8 +53,8 @@ pub enum Command {
         /// Choose the member of an archive or bundle whose name contains this text.
         #[arg(long, requires = "object", value_name = "TEXT")]
         member: Option<String>,
-        /// SPIR-V module without debug instructions, to which those of the description are added: its key `spirv` has the
-        /// ids and positions.
+        /// SPIR-V module without debug instructions, to which those of the description are added: its key `spirv` has
+        /// the ids and positions.
         #[cfg(feature = "spirv")]
         #[arg(long, value_name = "MODULE", conflicts_with_all = ["object", "replace"])]
         spirv: Option<PathBuf>,
@@ -85,8 +85,8 @@ pub enum Command {
     /// Each difference is printed. Raw expressions of the description cannot be compared, and are listed as unproven.
     /// Files of split units are read from the folder of the object, by their names in it.
     ///
-    /// A cubin that ptxas made of PTX for `cuda-gdb` is compared by way of the lines of the PTX, and the number of pcs at
-    /// which the debugger finds each variable is printed.
+    /// A cubin that ptxas made of PTX for `cuda-gdb` is compared by way of the lines of the PTX, and the number of pcs
+    /// at which the debugger finds each variable is printed.
     ///
     /// In a SPIR-V module, every debug instruction is checked by the rules of its specification.
     #[command(after_help = "Example: eitri check scale.json scale.o --for llvm\n\
@@ -108,12 +108,12 @@ pub enum Command {
         /// Suppress findings of this kind: `extra`, units, types, files and frames that the description does not have.
         #[arg(long, requires = "object", value_name = "KIND", value_parser = ["extra"])]
         allow: Vec<String>,
-        /// Also judge the locations of the description by its statements `code`.
+        /// Judge the locations of the description too, by its statements `code`.
         #[arg(long, requires = "object")]
         code: bool,
     },
-    /// Derive the locations of variables from statements `code` of a description, which declare what instructions do to
-    /// storage and which variable has which value.
+    /// Derive the locations of variables from statements `code` of a description, which declare the effects of
+    /// instructions on storage and the values of variables.
     ///
     /// The output is the description with these locations. Assignments of values that some path of a lane does not
     /// define are listed on standard error; such a variable has no location there.
@@ -139,7 +139,7 @@ pub enum Command {
         /// Print only members of archives and bundles whose name contains this text.
         #[arg(long, value_name = "TEXT")]
         member: Option<String>,
-        /// Also print section offsets, forms and encodings; for a module, the word at which each instruction begins.
+        /// Print section offsets, forms and encodings too; for a module, the word at which each instruction begins.
         #[arg(short, long)]
         verbose: bool,
         /// File of split units (`.dwo`) with their skeleton units in the object file: print these units, with the
@@ -275,7 +275,7 @@ pub enum Command {
         /// Function for --lanes: the innermost function at the first stop, or one of its callers.
         #[arg(long, value_name = "NAME", requires = "lanes")]
         function: Option<String>,
-        /// Also draw a figure: a panel for each step, with the stack and the storages; with --lanes, a column for each
+        /// Draw a figure too: a panel for each step, with the stack and the storages; with --lanes, a column for each
         /// stop.
         #[arg(long, value_name = "FILE")]
         svg: Option<PathBuf>,

@@ -17,7 +17,7 @@ use eitri::{Result, target};
 use super::arguments::{Pc, Question};
 use super::{Failure, containers, input, of, targets};
 
-/// Result of a question.
+/// Result of an evaluation.
 pub struct Answer {
     /// Steps as text.
     pub steps: String,

@@ -168,7 +168,7 @@ impl Builder {
         Ok(self)
     }
 
-    /// Adds a static member of a structure, class or union. It is defined elsewhere by
+    /// Adds a static member of a structure, class or union. The member is defined elsewhere by
     /// [`definition`](Self::definition), or nowhere if it is [`always`](VariableBuilder::always) a constant.
     ///
     /// # Errors

@@ -1,5 +1,5 @@
-//! Coverage of a cubin that ptxas made of a text with debug information: at how many pcs of the machine's code a variable
-//! has a place in the description, in the cubin's entries, and in its map of registers.
+//! Coverage of a cubin that ptxas made of a text with debug information: at how many pcs of the machine's code a
+//! variable has a place in the description, in the cubin's entries, and in its map of registers.
 //!
 //! The lines of the PTX lead from a pc to an instruction of the text, and so to a pc of the description. There, the
 //! location in the cubin's entry is compared with the description, in registers of PTX, and read by way of the map.
@@ -49,8 +49,8 @@ pub struct VariableCoverage {
     pub located: u64,
     /// Pcs of these at which the location can be read: the map has a home for each register.
     pub readable: u64,
-    /// Other pcs of the cubin at which the variable's entry has a location: ptxas puts some labels an instruction beside
-    /// the line that they belong to.
+    /// Other pcs of the cubin at which the variable's entry has a location: ptxas puts some labels an instruction
+    /// beside the line that they belong to.
     pub beyond: u64,
 }
 
@@ -105,8 +105,8 @@ impl fmt::Display for Coverage {
 /// several instructions are not counted.
 ///
 /// # Errors
-/// The errors of [`Object::read`] and [`Dwarf::read`]; [`BadArgument`](crate::error::ErrorKind::BadArgument) for an object
-/// without the text of the PTX, or without a function of the description.
+/// The errors of [`Object::read`] and [`Dwarf::read`]; [`BadArgument`](crate::error::ErrorKind::BadArgument) for an
+/// object without the text of the PTX, or without a function of the description.
 pub fn coverage(module: &Module, consumer: &Consumer, bytes: &[u8]) -> Result<Coverage> {
     let object = Object::read_for(bytes, module.target())?;
     let dwarf = Dwarf::read_as(&object, dialect(consumer), consumer.draft)?;
@@ -289,7 +289,8 @@ impl<'c> Compared<'c, '_> {
         }
     }
 
-    /// Returns the places of a variable at the pcs of the cubin, in ascending order of pcs, which are sorted by position.
+    /// Returns the places of a variable at the pcs of the cubin, in ascending order of pcs. `pcs` are sorted by
+    /// position.
     fn described(&self, id: VariableId, pcs: &[(u64, u64)]) -> Vec<Described> {
         let always = self.module.always(id).map(|loc| (0..u64::MAX, loc));
         let live = self.module.live(id).iter().map(|live| (live.pcs(), live.loc));

@@ -35,21 +35,21 @@ pub struct Symbol {
 /// Location of a symbol's code or data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// In a section of a relocatable object.
+    /// Place in a section of a relocatable object.
     Section {
         /// Index of the section, counted from 1: 0 is the null section.
         index: u32,
         /// Bytes from the start of the section.
         offset: u64,
     },
-    /// At an address of a linked object; or a number that linking does not change (`SHN_ABS`).
+    /// Address in a linked object; or a number that linking does not change (`SHN_ABS`).
     Address(u64),
-    /// In AMD's local memory (LDS), which is allocated when the object is linked.
+    /// Place in AMD's local memory (LDS), which is allocated when the object is linked.
     Local {
         /// The alignment in bytes.
         align: u64,
     },
-    /// In another object.
+    /// Place in another object.
     Undefined,
     /// Elsewhere: `SHN_COMMON` or another special index.
     Other {

@@ -1,6 +1,6 @@
 //! `.debug_names`: the name index of DWARF 5 section 6.1.1.
 //!
-//! One index covers all units of an object. It is written when the units are concatenated.
+//! One index covers all units of an object. The index is written when the units are concatenated.
 
 mod hash;
 #[cfg(test)]

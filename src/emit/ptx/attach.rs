@@ -122,7 +122,7 @@ fn refuse_existing(text: &Text<'_>) -> Result<()> {
 /// Labels of positions to which sections refer, and what else they can refer to.
 #[derive(Debug)]
 pub(super) struct Labels<'t> {
-    /// For each position of a function, the number of its label, counted from 1; 0 for none. Empty without labels.
+    /// Number of the label, counted from 1, by position of the function; 0 for none. Empty without labels.
     functions: Vec<Vec<u32>>,
     count: u32,
     by_name: HashMap<&'t str, usize>,
@@ -259,8 +259,8 @@ impl Written<'_> {
         self.done = end;
     }
 
-    /// Copies the text up to a statement, and inserts another one in front of it: on a line of its own, if the statement
-    /// begins its line.
+    /// Copies the text up to a statement, and inserts another one in front of it: on a line of its own, if the
+    /// statement begins its line.
     fn insert(&mut self, at: usize, indent: &str, statement: impl FnOnce(&mut String)) {
         let line = line_start(self.text, at);
         self.copy(line.unwrap_or(at));
@@ -269,7 +269,8 @@ impl Written<'_> {
         self.out.push(line.map_or(' ', |_| '\n'));
     }
 
-    /// Writes the rows and labels of a function, in the order of positions: at one position, rows come before the label.
+    /// Writes the rows and labels of a function, in the order of positions: at one position, rows come before the
+    /// label.
     fn function<'l>(
         &mut self,
         function: &Function<'_>,
@@ -344,8 +345,8 @@ impl Written<'_> {
     }
 }
 
-/// Returns the start of a line if only blanks are between it and an offset. The search does not leave the blanks: a text
-/// can be one long line.
+/// Returns the start of a line if only blanks are between it and an offset. The search does not leave the blanks: a
+/// text can be one long line.
 pub(super) fn line_start(text: &str, at: usize) -> Option<usize> {
     let before = text[..at].trim_end_matches([' ', '\t', '\r', '\x0c']);
     (before.is_empty() || before.ends_with('\n')).then_some(before.len())

@@ -1,11 +1,11 @@
 //! Debug information in a text of PTX, NVIDIA's assembly language.
 //!
 //! ptxas keeps the entries of such a text, relocates them, and makes the line tables, the frames, and the map from the
-//! registers of PTX to those of the machine. It refuses `debug` with optimization: a variable's locations are exact in
-//! the code that it makes at `-O0` from PTX that a front end has optimized.
+//! registers of PTX to those of the machine. ptxas refuses `debug` with optimization: a variable's locations are exact
+//! in the code that it makes at `-O0` from PTX that a front end has optimized.
 //!
 //! The pc of a function of PTX is a *position*: the number of an instruction in its body, in the order of the text,
-//! counted from 0. Labels, `.loc`, declarations, braces and other directives are no instructions. A function of *n*
+//! counted from 0. Labels, `.loc`, declarations, braces and other directives are not instructions. A function of *n*
 //! instructions has *n* as its size.
 
 mod attach;

@@ -64,7 +64,8 @@ impl<'s, 'a, 'o> Frame<'s, 'a, 'o> {
     }
 
     /// Reads bytes of a register's value in this frame, from byte `at`; byte 0 is the least significant, as for
-    /// [`Machine::register`](super::super::Machine::register) in the innermost frame. It is faster than reading at
+    /// [`Machine::register`](super::super::Machine::register) in the innermost frame. The call is faster than reading
+    /// at
     /// [`register`](Self::register).
     ///
     /// # Errors

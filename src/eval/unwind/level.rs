@@ -68,7 +68,7 @@ impl<'a, 'o> Row<'a, 'o> {
 /// State of the search outward of the last frame found.
 #[derive(Debug, Clone)]
 pub(super) enum Outward {
-    /// Not searched.
+    /// Unsearched row.
     Unknown,
     /// No further frame.
     Nothing,

@@ -73,8 +73,8 @@ pub type Result<T, E = Box<UnwindFault>> = core::result::Result<T, E>;
 
 /// The frames of a stopped thread, found by call frame information.
 ///
-/// It is a [`Machine`]: that of the innermost frame, which also knows its callers. Frames are found and rules are
-/// followed on demand. Results are cached, so the wrapped machine must not change meanwhile.
+/// A call stack is a [`Machine`]: that of the innermost frame, which also knows its callers. Frames are found and rules
+/// are followed on demand. Results are cached, so the wrapped machine must not change meanwhile.
 ///
 /// * Pcs are addresses of the file, for looking up rules. A return address is a loaded address, so the [load
 ///   bias](Machine::load_bias) is subtracted from it.
@@ -190,7 +190,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         Ok(self.level(number)?.map(|level| Frame::new(self, level)))
     }
 
-    /// Returns all frames, the innermost first. It ends after an error.
+    /// Returns all frames, the innermost first. The iteration ends after an error.
     pub fn frames(&self) -> FramesOutward<'_, 'a, 'o> {
         FramesOutward::new(self, None)
     }

@@ -1,6 +1,6 @@
 //! Evaluation of a wave: groups of lanes, each with a stack and a position in the expression.
 //!
-//! It has no faults of its own. [`Run`] executes operations that do not handle several lanes: on elements that are
+//! The wave's run adds no faults. [`Run`] executes operations that do not handle several lanes: on elements that are
 //! equal in all lanes, or on the elements of each lane, one after the other. Where the results of the lanes cannot be
 //! combined, each lane continues alone.
 

@@ -290,7 +290,7 @@ fn is_in_a_space(rule: &Lowered) -> bool {
     matches!(rule.rule, Rule::CfaRegister { space: 1.., .. })
 }
 
-/// Strips constant offsets: the node below them, and their sum in bytes, if it is whole bytes.
+/// Strips constant offsets. Returns the node below, and the offset in bytes; `None` if it is not whole bytes.
 fn offset(tree: &Tree<'_>, mut at: usize) -> (usize, Option<i64>) {
     let mut bits = Some(0i64);
     loop {

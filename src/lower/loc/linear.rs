@@ -9,7 +9,7 @@ use crate::target::{Scaling, SpaceId};
 /// Numbers directly before a node that are added to its address.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
-    /// None that the address includes.
+    /// No offset beyond that of the address.
     Other,
     /// A constant.
     Const,

@@ -35,8 +35,8 @@ impl Module {
         Ok(standing)
     }
 
-    /// The mask of active lanes while the wave is at `pc`: bit *k* for lane *k*. It is EXEC, except in whole-wave code,
-    /// which has a mask of its own.
+    /// The mask of active lanes while the wave is at `pc`: bit *k* for lane *k*. The mask is EXEC, except in whole-wave
+    /// code, which has a mask of its own.
     ///
     /// # Errors
     /// The reason why a mask has no meaning with these contents.

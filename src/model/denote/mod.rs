@@ -1,6 +1,6 @@
 //! Meaning of a location: bits of storage.
 //!
-//! This is the only definition of the meaning of [`Node`]s, in terms of storage and bits, independent of DWARF.
+//! Defines the meaning of [`Node`]s, in terms of storage and bits, independent of DWARF. No other definition exists.
 //! [`check`](crate::check) compares it with the evaluation of the emitted bytes.
 //!
 //! *Storage* is a sequence of numbered bits: a register, an address space (one per lane, for the spaces private to

@@ -11,9 +11,9 @@ use crate::model::ids::{LocId, ScopeId, StringId, TypeId, VariantPartId};
 pub struct Composite {
     /// Structure, class or union.
     pub kind: CompositeKind,
-    /// Its name, if any.
+    /// Name, if any.
     pub name: Option<StringId>,
-    /// Its scope: that of its static members, member functions and nested types.
+    /// Scope: that of its static members, member functions and nested types.
     pub scope: ScopeId,
     /// Passing of its objects to functions; `None` if not described.
     pub passed: Option<Passed>,
@@ -21,7 +21,7 @@ pub struct Composite {
     pub templates: Vec<TemplateParameter>,
     /// Base classes, in order.
     pub bases: Vec<Base>,
-    /// Its members, in order.
+    /// Members, in order.
     pub members: Vec<Member>,
     /// Variant parts.
     pub variant_parts: Vec<VariantPartId>,
@@ -73,9 +73,9 @@ member_properties! { entity (pub)
     /// A member of a structure, class or union.
     #[derive(Copy, Hash)]
     pub struct Member {
-        /// Its name; `None` for an anonymous one.
+        /// Name; `None` for an anonymous one.
         pub name: Option<StringId>,
-        /// Its type.
+        /// Type.
         pub ty: TypeId,
         /// Offset of the member's first bit from the start of the object, in bits.
         pub offset_bits: u64,
@@ -111,7 +111,7 @@ pub enum Discriminant {
 pub struct Variant {
     /// Values of the discriminant that select the variant; empty for the default variant.
     pub values: Vec<VariantValues>,
-    /// Its members, in order.
+    /// Members, in order.
     pub members: Vec<Member>,
 }
 
@@ -125,7 +125,7 @@ pub enum VariantValues {
 }
 
 impl Composite {
-    /// Its members, including those of its variant parts.
+    /// Members, including those of its variant parts.
     pub(crate) fn all_members<'m>(&'m self, module: &'m Module) -> impl Iterator<Item = &'m Member> {
         let parts = self.variant_parts.iter().map(|&part| &module.variant_parts[part]);
         let inner = parts.flat_map(|part| {

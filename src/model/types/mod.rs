@@ -46,14 +46,14 @@ type_properties! { entity (pub(crate))
 pub enum TypeKind {
     /// A number, character or truth value.
     Base {
-        /// Its name.
+        /// Name.
         name: StringId,
         /// Encoding of its bits.
         encoding: BaseEncoding,
     },
     /// An unspecified type, which has only a name, such as the type of C++'s `nullptr`.
     Unspecified {
-        /// Its name.
+        /// Name.
         name: StringId,
     },
     /// A pointer or reference.
@@ -105,7 +105,7 @@ pub enum TypeKind {
     Composite(Composite),
     /// An enumeration.
     Enum {
-        /// Its name, if any.
+        /// Name, if any.
         name: Option<StringId>,
         /// The type of its values.
         of: TypeId,
@@ -247,7 +247,7 @@ impl Type {
         self.is_declaration
     }
 
-    /// Its name, if it has one.
+    /// Name, if it has one.
     pub fn name(&self) -> Option<StringId> {
         match &self.kind {
             TypeKind::Base { name, .. } | TypeKind::Typedef { name, .. } | TypeKind::Unspecified { name } => {
@@ -259,7 +259,7 @@ impl Type {
         }
     }
 
-    /// Its own scope, if it is a structure, class or union.
+    /// Own scope, if it is a structure, class or union.
     pub fn own_scope(&self) -> Option<ScopeId> {
         self.composite().map(|composite| composite.scope)
     }

@@ -5,7 +5,7 @@ use crate::model::ids::{LocId, StringId, TypeId};
 /// A template parameter with its argument, of a type or function that is an instance of the template.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TemplateParameter {
-    /// Its name, if any.
+    /// Name, if any.
     pub name: Option<StringId>,
     /// The argument.
     pub argument: TemplateArgument,
@@ -20,7 +20,7 @@ pub enum TemplateArgument {
     Type(Option<TypeId>),
     /// A value: a constant ([`Loc::implicit`](crate::model::Loc::implicit)), or a location.
     Value {
-        /// Its type.
+        /// Type.
         ty: TypeId,
         /// The value.
         value: LocId,

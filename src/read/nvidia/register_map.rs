@@ -47,7 +47,7 @@ pub struct RegisterHome<'o> {
 }
 
 impl RegisterHome<'_> {
-    /// Whether the word is there at a pc, in bytes from the start of the function.
+    /// Whether the word has a home at a pc, in bytes from the start of the function.
     pub fn contains(&self, pc: u64) -> bool {
         (self.start.into()..=self.end.into()).contains(&pc)
     }

@@ -35,7 +35,8 @@ impl Parameter {
 }
 
 impl<'a> Importer<'_, 'a> {
-    /// Imports the members of composite types, in order. It comes after all types, because a member can have any type.
+    /// Imports the members of composite types, in order. The import of types comes first, because a member can have any
+    /// type.
     pub(super) fn members(&mut self) -> Result<()> {
         while let Some((id, unit, ty)) = self.composites.pop() {
             let Some(fact) = self.get(id) else { continue };

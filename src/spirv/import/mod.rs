@@ -1,7 +1,7 @@
 //! Imports debug instructions, of either set and of any producer: from words to a model and a binding.
 //!
-//! It shares the table with the writing half, and nothing else: the meaning of each instruction is taken from the
-//! specification.
+//! The import shares the table with the writing half, and nothing else: the meaning of each instruction is taken from
+//! the specification.
 //!
 //! ```text
 //!  Facts ──► order (what an instruction needs comes before it) ──► Builder ──► Module
@@ -50,7 +50,7 @@ pub struct ImportedModule {
     pub binding: Binding,
     /// Instructions and operands that the model does not have, or has otherwise.
     pub omissions: Vec<Omission>,
-    /// The types, by instruction; of a type of several units, the one of any unit.
+    /// Types, by instruction. A type of several units is that of any unit.
     pub(super) types: HashMap<Id, TypeId>,
 }
 

@@ -176,8 +176,8 @@ impl<'a> Importer<'_, 'a> {
         self.end_file(open);
     }
 
-    /// The unit of a macro in a file. It is not encoded: it is the unit named after the file, else the unit of the
-    /// macro before, else a unit that has the file.
+    /// The unit of a macro in a file. The unit is not encoded: it is the unit named after the file, else the unit of
+    /// the macro before, else a unit that has the file.
     fn macro_unit(&self, path: &str, before: Option<UnitId>) -> UnitId {
         let module = self.m.described();
         let name_of = |file| module.string(module.file(file).name);

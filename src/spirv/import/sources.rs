@@ -16,7 +16,7 @@ use crate::spirv::words::Id;
 #[derive(Debug, Clone)]
 pub(super) struct Source {
     pub path: String,
-    /// Its text, if any.
+    /// Text, if any.
     pub text: Option<String>,
     pub md5: Option<[u8; 16]>,
 }
@@ -152,7 +152,7 @@ impl<'a> Importer<'_, 'a> {
         }
     }
 
-    /// The source line of an instruction, in a file of the unit. Line 0 is no line.
+    /// The source line of an instruction, in a file of the unit. Line 0 is not a line.
     pub(super) fn line(&mut self, fact: &Fact<'a>, unit: UnitId) -> Option<SourceLine> {
         let (line, column) = (self.word(fact, Field::Line), self.word(fact, Field::Column));
         if line == 0 {

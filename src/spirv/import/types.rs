@@ -14,7 +14,7 @@ use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 use crate::target::SpaceId;
 
-/// Encodings by their numbers: section 3.3. `Unspecified` is no encoding.
+/// Encodings by their numbers: section 3.3. `Unspecified` is not an encoding.
 const ENCODINGS: [Option<BaseEncoding>; 9] = [
     None,
     Some(BaseEncoding::Address),

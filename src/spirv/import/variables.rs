@@ -159,7 +159,7 @@ impl<'a> Importer<'_, 'a> {
         }
     }
 
-    /// The number that an expression pushes, if that is all it does.
+    /// Number pushed by an expression of one operation.
     fn constant_of(&self, expression: &Fact<'_>) -> Option<u32> {
         use crate::spirv::DebugOperation::{Constu, StackValue};
         match self.facts.operations(expression.result).ok()?[..] {

@@ -11,9 +11,9 @@ use crate::spirv::words::STEPS;
 pub(super) struct Block {
     /// Position of the `OpLabel`.
     pub label: u32,
-    /// After the label and the `OpPhi` and `OpVariable` instructions at the start of the block.
+    /// Position after the label and the `OpPhi` and `OpVariable` instructions at the start of the block.
     pub start: u32,
-    /// After the terminator.
+    /// Position after the terminator.
     pub end: u32,
     /// Index of the label among the instructions of the function.
     number: u32,
@@ -62,7 +62,7 @@ impl Blocks {
                     open = None;
                 }
                 (Some(block), _) if op::begins_block(opcode) && is_start => block.start = end,
-                // These may be between `OpPhi` and `OpVariable` instructions.
+                // Such instructions may be between `OpPhi` and `OpVariable` instructions.
                 (_, op::LINE | op::NO_LINE) => self.has_lines = true,
                 (_, op::EXT_INST) => {}
                 (Some(block), op::FUNCTION_END) => {

@@ -36,7 +36,7 @@ pub(super) struct Inverse {
     pub inlined: SecondaryMap<ScopeId, Option<ScopeId>>,
     /// The innermost enclosing lexical scope of the set, for each scope.
     lexical: PrimaryMap<ScopeId, ScopeId>,
-    /// For each lexical scope: the function, type or unit that it is, or that contains it as a block or namespace.
+    /// Function, type or unit of each lexical scope: the scope itself, or the one around a block or namespace.
     whole: PrimaryMap<ScopeId, ScopeId>,
     /// The function that contains a scope, or is the scope.
     functions: PrimaryMap<ScopeId, Option<FunctionId>>,

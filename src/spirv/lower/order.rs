@@ -35,12 +35,12 @@ pub(super) enum Item {
 /// Progress of an item.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum State {
-    /// Not started.
+    /// Entity that is not started.
     #[default]
     New,
     /// The items that it refers to are being written.
     Open,
-    /// Its instruction is written.
+    /// Entity with a written instruction.
     Done,
 }
 

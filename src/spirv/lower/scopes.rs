@@ -90,7 +90,7 @@ impl Globals<'_, '_, '_> {
         Ok(word)
     }
 
-    /// Lists that an entity of one inlined call is in the function instead.
+    /// Adds an omission: the function has the entity of an inlined call.
     pub(super) fn omit_inlined(&mut self, scope: ScopeId, subject: Subject) {
         let Some(call) = self.described.relations.inlined[scope] else { return };
         let ScopeKind::Inlined { function, .. } = self.module.scopes[call].kind else { return };

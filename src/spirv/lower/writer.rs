@@ -58,9 +58,9 @@ impl From<u32> for Word {
 /// Position of a string's words.
 #[derive(Debug, Clone, Copy)]
 enum Text {
-    /// In the original module, at this word.
+    /// Word of the original module.
     Existing(usize),
-    /// In the new words, at this word.
+    /// Word of the new words.
     New(usize),
 }
 

@@ -51,7 +51,7 @@ pub struct Finding {
 }
 
 impl Report {
-    /// Whether there are no violations.
+    /// Whether the report is without violations.
     pub fn is_clean(&self) -> bool {
         self.findings.is_empty()
     }

@@ -29,7 +29,7 @@ impl Outline {
 /// Frequent encodings of instructions that neither change the pc nor use `exec` as an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
-    /// None of these: the operands decide.
+    /// Other opcode: the operands decide.
     Any,
     /// One word.
     One,
@@ -123,8 +123,8 @@ impl Class {
 }
 
 impl InstructionSet {
-    /// Returns the size in bytes of the instruction at the start of the bytes, and the vector register with an address in
-    /// scratch, if the encoding is frequent. It neither changes the pc nor uses `exec` as an operand.
+    /// Returns the size in bytes of the instruction at the start of the bytes, and the vector register with an address
+    /// in scratch, if the encoding is frequent. It neither changes the pc nor uses `exec` as an operand.
     #[inline]
     pub(crate) fn plain(&self, bytes: &[u8]) -> Option<(usize, Option<u16>)> {
         let first = u32::from_le_bytes(*bytes.first_chunk()?);

@@ -78,7 +78,7 @@ impl Destinations {
 /// Effect of an instruction on the pc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flow {
-    /// None: the next instruction follows.
+    /// No jump: the next instruction follows.
     Next,
     /// A branch by a number of words.
     Branch,
@@ -105,13 +105,13 @@ pub(super) struct Row {
 /// Part of `exec` in an instruction that is not a branch, by its opcode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Exec {
-    /// None.
+    /// No part of `exec`.
     Never,
-    /// It is written if it is among this number of scalar registers from the destination on.
+    /// Written if `exec` is among this number of scalar registers from the destination on.
     AmongScalars(u16),
-    /// It is written if it is the destination, a mask of the wave.
+    /// Written if `exec` is the destination, a mask of the wave.
     InMask,
-    /// It is written if it is the second destination of the format VOP3, a mask of the wave.
+    /// Written if `exec` is the second destination of the format VOP3, a mask of the wave.
     InSecondMask,
     /// The operands decide.
     Any,

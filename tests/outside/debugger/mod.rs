@@ -40,7 +40,7 @@ impl Written {
         written
     }
 
-    /// With type units.
+    /// Module with type units.
     fn type_units(version: u16) -> Self {
         let mut written = Self::version(version);
         written.consumer.has_type_units = true;
@@ -53,7 +53,7 @@ impl Written {
         written
     }
 
-    /// With lookup tables.
+    /// Module with lookup tables.
     fn tables(version: u16) -> Self {
         let mut written = Self::version(version);
         written.consumer.tables = Tables { names: version >= 5, pubs: version < 5, aranges: true };

@@ -17,7 +17,7 @@ pub struct Bound {
     pub words: Vec<u32>,
     pub described: Described,
     pub binding: Binding,
-    /// The list, if there is one.
+    /// List of the example, if any.
     pub list: Option<Listed>,
 }
 

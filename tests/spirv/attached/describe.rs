@@ -82,7 +82,7 @@ struct Describer {
     functions: HashMap<String, FunctionId>,
     /// Blocks and inlined calls.
     scopes: HashMap<String, ScopeId>,
-    /// In order; the last of several variables with one name in a scope is used.
+    /// Variables in order; the last of several variables with one name in a scope is used.
     variables: Vec<((String, String), VariableId)>,
     parameters: HashMap<String, Vec<VariableId>>,
 }

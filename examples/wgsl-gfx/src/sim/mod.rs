@@ -1,7 +1,7 @@
 //! A simulator of the instructions in [`crate::isa`]: one group of waves of 32 lanes.
 //!
-//! It knows the object's bytes and nothing of the compiler's data. Each dword has a *tag* beside its bits: the
-//! definition that made it, the number of that definition's execution, and the lane. Moves copy tags; every other
+//! The simulator knows the object's bytes and nothing of the compiler's data. Each dword has a *tag* beside its bits:
+//! the definition that made it, the number of that definition's execution, and the lane. Moves copy tags; every other
 //! operation makes a new tag. Equal constants have equal tags.
 
 pub mod decode;
@@ -59,7 +59,7 @@ pub struct Wave {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     Runs,
-    /// At a barrier.
+    /// Wave at a barrier.
     Waits,
     Ended,
 }
@@ -81,7 +81,7 @@ impl Group {
         self.tags - count
     }
 
-    /// The dword at an address. Outside of all buffers there is none.
+    /// The dword at an address. `None` outside of all buffers.
     fn at(&mut self, address: u64) -> Option<&mut u32> {
         let dword = (address as u32 / 4) as usize;
         match address >> 32 {
@@ -152,8 +152,8 @@ impl Program {
 const FUEL: usize = 4_000_000;
 
 impl Program {
-    /// Runs the waves of a group, each up to a barrier, until all have ended or `before` returns false: it sees the number
-    /// of a wave and the wave before each instruction.
+    /// Runs the waves of a group, each up to a barrier, until all have ended or `before` returns false: it sees the
+    /// number of a wave and the wave before each instruction.
     ///
     /// # Errors
     /// The errors of `before`; a pc without an instruction; a program that does not end.
