@@ -6,12 +6,12 @@
 
 #[path = "size/count.rs"]
 mod count;
+#[path = "size/describe/mod.rs"]
+mod describe;
 #[path = "size/facts.rs"]
 mod facts;
 #[path = "size/programs.rs"]
 mod programs;
-#[path = "size/say/mod.rs"]
-mod say;
 
 use std::collections::BTreeMap;
 
@@ -63,7 +63,7 @@ fn measure(program: &Program, bytes: &[u8], excepted: &mut [BTreeMap<&'static st
     let object = Object::read(bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
     let dwarf = Dwarf::read(&object).unwrap_or_else(|error| panic!("{name}: {error}"));
     let module =
-        say::module(&object, &dwarf, program.target()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        describe::module(&object, &dwarf, program.target()).unwrap_or_else(|error| panic!("{name}: {error}"));
     let theirs = Facts::read(&dwarf).unwrap_or_else(|error| panic!("{name}: {error}"));
     let ours = [Consumer::dwarf5(), Consumer::llvm()].map(|mut consumer| {
         // LLVM omits it.

@@ -149,7 +149,10 @@ fn the_pages_show_examples_and_what_they_print() {
     common::check_page(
         "README.md",
         &[
-            ("<!-- examples/minimal.rs: the description and its check -->", part("minimal", "let gpu", "print!")),
+            (
+                "<!-- examples/minimal.rs: the description and its check -->",
+                part("minimal", "let gpu", "print!"),
+            ),
             ("<!-- output of minimal, in part -->", variables),
         ],
     );

@@ -10,7 +10,7 @@ use eitri::read::{Attribute, Dwarf, Entry, Value};
 use gimli::constants as dw;
 use gimli::{DwAt, DwTag};
 
-use crate::say::named_type;
+use crate::describe::named_type;
 
 /// Facts of a unit.
 #[derive(Debug, Default)]

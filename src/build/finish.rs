@@ -80,7 +80,7 @@ impl Builder {
     /// Records for each type's scope the innermost enclosing scope that is not a type's. Each step is taken once for
     /// all types on the way.
     fn find_outside(&mut self) {
-        let Module { scopes, outside: known, .. } = &mut self.module;
+        let Module { scopes, enclosing_scope: known, .. } = &mut self.module;
         let mut between = Vec::new();
         for id in scopes.keys() {
             let mut outside = id;

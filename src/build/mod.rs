@@ -131,7 +131,7 @@ impl Builder {
             functions: Default::default(),
             variables: Default::default(),
             parameters_and_statics: Vec::new(),
-            outside: SecondaryMap::new(),
+            enclosing_scope: SecondaryMap::new(),
             procedures: Default::default(),
             calls: Default::default(),
             imports: Default::default(),

@@ -86,7 +86,7 @@ impl Builder {
             functions,
             variables,
             parameters_and_statics,
-            outside,
+            enclosing_scope,
             procedures: procedure_data,
             calls,
             imports,
@@ -127,7 +127,7 @@ impl Builder {
         functions.clear();
         variables.clear();
         parameters_and_statics.clear();
-        *outside = SecondaryMap::new();
+        *enclosing_scope = SecondaryMap::new();
         procedure_data.clear();
         calls.clear();
         imports.clear();

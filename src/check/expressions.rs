@@ -129,11 +129,11 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                     self.report.locations += 1;
                     is_proven = true;
                 }
-                Some(Obstacle::Outside) => {}
+                Some(Obstacle::OutOfBounds) => {}
                 Some(_) => unproven = obstacle,
             }
         }
-        Ok(unproven.or((!is_proven).then_some(Obstacle::Outside)))
+        Ok(unproven.or((!is_proven).then_some(Obstacle::OutOfBounds)))
     }
 
     fn same_number(
@@ -145,7 +145,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         asked: &Asked,
     ) -> Result<Option<Obstacle>, Difference> {
         let bits = u64::from(self.module.target.address_bytes()) * 8;
-        let expected = match self.meant(described, bits, witness, asked) {
+        let expected = match self.described_spans(described, bits, witness, asked) {
             Ok(Ok(expected)) => expected,
             Ok(Err(obstacle)) => return Ok(Some(obstacle)),
             Err(why) => return self.unreadable_too(entry, expr, witness, asked, eval::Kind::Value, &why),
@@ -172,9 +172,9 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     ) -> Result<Option<Obstacle>, Difference> {
         // A location without a size is compared at the first of these sizes at which it has a meaning.
         for bits in SIZES {
-            let expected = match self.meant(described, bits, witness, asked) {
+            let expected = match self.described_spans(described, bits, witness, asked) {
                 Ok(Ok(expected)) => expected,
-                Ok(Err(Obstacle::Outside)) => continue,
+                Ok(Err(Obstacle::OutOfBounds)) => continue,
                 Ok(Err(obstacle)) => return Ok(Some(obstacle)),
                 Err(why) => {
                     return self.unreadable_too(entry, expr, witness, asked, eval::Kind::Location, &why);
@@ -192,11 +192,11 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 false => Err((Kind::Location, self.show(&expected), self.show(&found))),
             };
         }
-        Ok(Some(Obstacle::Outside))
+        Ok(Some(Obstacle::OutOfBounds))
     }
 
     /// Returns the meaning of a described location, or the obstacle to its comparison.
-    pub(super) fn meant(
+    pub(super) fn described_spans(
         &self,
         described: DescribedLocation,
         bits: u64,
@@ -208,7 +208,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         match self.module.denote(described.function, described.loc, bits, &contents) {
             Ok(spans) => Ok(Ok(spans)),
             Err(NoMeaning::Raw) => Ok(Err(Obstacle::Raw)),
-            Err(NoMeaning::Outside(_) | NoMeaning::Part(_)) => Ok(Err(Obstacle::Outside)),
+            Err(NoMeaning::OutOfBounds(_) | NoMeaning::Part(_)) => Ok(Err(Obstacle::OutOfBounds)),
             Err(why) => Err(why),
         }
     }

@@ -322,7 +322,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                     is_proven = true;
                     continue;
                 }
-                Ok(Some(Obstacle::Outside)) => continue,
+                Ok(Some(Obstacle::OutOfBounds)) => continue,
                 Ok(obstacle) => {
                     unproven = obstacle;
                     continue;
@@ -334,7 +334,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             let finding = Finding { kind: Kind::Frame, at, lane, expected, found, trace: Vec::new() };
             return Err(finding.into());
         }
-        Ok(unproven.or((!is_proven).then_some(Obstacle::Outside)))
+        Ok(unproven.or((!is_proven).then_some(Obstacle::OutOfBounds)))
     }
 
     /// Compares a column at a witness. Returns the obstacle to the comparison, if there is one.
@@ -354,7 +354,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let expected = match module.denote_frame(of.function, witness.pc, column, &contents) {
             Ok(spans) => Ok(spans.iter().map(|span| self.span(span)).collect::<Vec<_>>()),
             Err(NoMeaning::Raw) => return Ok(Some(Obstacle::Raw)),
-            Err(NoMeaning::Outside(_) | NoMeaning::Part(_)) => return Ok(Some(Obstacle::Outside)),
+            Err(NoMeaning::OutOfBounds(_) | NoMeaning::Part(_)) => return Ok(Some(Obstacle::OutOfBounds)),
             Err(why) => Err(why.to_string()),
         };
         let rule = module.frame_rule(of.function, column, witness.pc);

@@ -178,7 +178,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                     unproven = Some(Obstacle::Raw);
                     continue;
                 }
-                (Err(NoMeaning::Outside(_) | NoMeaning::Part(_)), _) => continue,
+                (Err(NoMeaning::OutOfBounds(_) | NoMeaning::Part(_)), _) => continue,
                 (Ok(_), Err(_)) if is_left_out => {
                     is_proven = true;
                     continue;
@@ -196,7 +196,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 return Err(finding.into());
             }
         }
-        Ok(unproven.or((!is_proven).then_some(Obstacle::Outside)))
+        Ok(unproven.or((!is_proven).then_some(Obstacle::OutOfBounds)))
     }
 
     /// Returns a finding for the first lane with another pc.
@@ -297,7 +297,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Writes the address at which a wave is stopped into its pc register.
     fn put_pc(&self, code: Code<'a, 'o>, wave: &mut Wave) {
         if let Some(reg) = self.module.target.pc() {
-            wave.patch.put(wave.fill, &[whole(reg, 64)], self.loaded(code).wrapping_add(wave.pc));
+            wave.patch.store(wave.fill, &[whole(reg, 64)], self.loaded(code).wrapping_add(wave.pc));
         }
     }
 
@@ -315,7 +315,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             (None, Some(exec)) => vec![whole(exec, lanes.into())],
             (None, None) => Vec::new(),
         };
-        wave.patch.put(wave.fill, &spans, number);
+        wave.patch.store(wave.fill, &spans, number);
     }
 
     fn with_contents<T>(&self, code: Code<'a, 'o>, wave: &Wave, then: impl FnOnce(&Stopped<'_>) -> T) -> T {

@@ -8,7 +8,7 @@ use smallvec::{SmallVec, smallvec};
 use super::expressions::SIZES;
 use super::machine::{self, Asked, List};
 use super::meanings::Meanings;
-use super::pairs::{Pair, Reads, Same, Setting};
+use super::pairs::{Agreement, Pair, Reads, Setting};
 use super::places::{Spans, is_nowhere, merged};
 use super::report::{Finding, Kind, Obstacle, Unproven};
 use super::witness::{self, Fill, Pcs, Tried};
@@ -77,7 +77,7 @@ impl<'o> Encoded<'o> {
 
 /// Result at a witness.
 enum Verdict {
-    Same,
+    Equal,
     /// The model has no meaning: the location leaves its storage, and any result is allowed.
     Nothing,
     /// The model has a raw expression.
@@ -126,7 +126,7 @@ struct AtPc {
 
 impl AtPc {
     /// Whether all comparisons are these, without a difference.
-    fn is(&self, same: Same) -> bool {
+    fn is(&self, same: Agreement) -> bool {
         self.comparisons == same.comparisons && self.finding.is_none() && !self.is_raw && !self.is_left_out
     }
 }
@@ -162,7 +162,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let has_omissions = self.omitted.of_variables.contains_key(&id);
         let (mut unproven, mut same) = (None, None);
         while let Some(Tried { pc, is_bound }) = pcs.next() {
-            if is_bound || has_omissions || same.is_some_and(|same: Same| same.reads.position) {
+            if is_bound || has_omissions || same.is_some_and(|same: Agreement| same.reads.position) {
                 same = if self.left_out_at(id, pc) == 0 { self.one_by_one(&of, pc) } else { None };
             }
             match same {
@@ -176,7 +176,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                     }
                     let is_proven = found.comparisons > 0 || found.is_left_out || found.finding.is_some();
                     if found.is_outside && !is_proven {
-                        unproven = unproven.or(Some((Obstacle::Outside, pc)));
+                        unproven = unproven.or(Some((Obstacle::OutOfBounds, pc)));
                     }
                     // One finding per variable and pc is enough.
                     self.report.findings.extend(found.finding.map(|finding| *finding));
@@ -204,7 +204,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
 
     /// Compares each location at a pc with one expression of the object, in order. Where no pair differs, neither do all
     /// together, which debug builds compare too. `None` with a difference, and for other numbers of both.
-    fn one_by_one(&mut self, of: &Located<'_, 'a, 'o>, pc: u64) -> Option<Same> {
+    fn one_by_one(&mut self, of: &Located<'_, 'a, 'o>, pc: u64) -> Option<Agreement> {
         let found = of.encoded.as_ref()?.at(pc, of.start)?;
         let mut described: SmallVec<[LocId; 2]> = self.locations_at(of.place.id, pc).collect();
         if described.len() != found.len() {
@@ -235,14 +235,14 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 _ => of.comparisons(reads),
             };
         }
-        let same = Same { comparisons, reads };
+        let same = Agreement { comparisons, reads };
         debug_assert!(!is_new || self.as_a_whole(of, pc, &Asked::default()).is(same), "pairs are the whole");
         Some(same)
     }
 
     /// Compares a described location with an expression at every witness. `None` if they differ, or cannot be compared
     /// without the other locations of the variable.
-    fn pair(&self, of: &Located<'_, 'a, 'o>, pc: u64, described: LocId, expr: &[u8]) -> Option<Same> {
+    fn pair(&self, of: &Located<'_, 'a, 'o>, pc: u64, described: LocId, expr: &[u8]) -> Option<Agreement> {
         let meaning = self.module.meaning(of.place.function, described).ok()?;
         let unit = of.place.entry.unit();
         let context = Context { unit: unit.offset, ..Context::new(unit.encoding, &self.module.target) };
@@ -256,7 +256,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             let contents = self.contents(witness, &symbol, &of.asked);
             for &bits in of.sizes {
                 match (meaning.spans(bits, &contents), &found) {
-                    (Err(NoMeaning::Outside(_) | NoMeaning::Part(_)), _) => continue,
+                    (Err(NoMeaning::OutOfBounds(_) | NoMeaning::Part(_)), _) => continue,
                     (Err(NoMeaning::Raw), _) | (Err(_), Ok(_)) | (Ok(_), Err(_)) => return None,
                     // A location that is unreadable in the model must be unreadable in the object.
                     (Err(_), Err(_)) => {}
@@ -270,7 +270,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             }
         }
         let reads = of.asked.reads();
-        (comparisons > 0).then_some(Same { comparisons, reads })
+        (comparisons > 0).then_some(Agreement { comparisons, reads })
     }
 
     /// Compares all locations at a pc at every witness.
@@ -280,7 +280,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             let mut verdicts =
                 of.sizes.iter().map(|&bits| self.at_witness(Place { bits, ..of.place }, witness, asked));
             match verdicts.find(|verdict| !matches!(verdict, Verdict::Nothing)) {
-                Some(Verdict::Same) => all.comparisons += 1,
+                Some(Verdict::Equal) => all.comparisons += 1,
                 Some(Verdict::Raw) => all.is_raw = true,
                 Some(Verdict::LeftOut) => all.is_left_out = true,
                 Some(Verdict::Different(finding)) => all.finding = all.finding.or(Some(finding)),
@@ -334,10 +334,10 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             match one {
                 Ok(spans) => expected.push(spans),
                 Err(NoMeaning::Raw) => return Verdict::Raw,
-                Err(NoMeaning::Outside(_) | NoMeaning::Part(_)) => return Verdict::Nothing,
+                Err(NoMeaning::OutOfBounds(_) | NoMeaning::Part(_)) => return Verdict::Nothing,
                 // A location that is unreadable in the model must be unreadable in the object, or omitted.
                 Err(why) => match &found {
-                    Err(_) => return Verdict::Same,
+                    Err(_) => return Verdict::Equal,
                     Ok(_) if left_out > 0 => left_out -= 1,
                     Ok(found) => {
                         let found = self.show(found);
@@ -349,7 +349,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         if let (Ok(found), [one]) = (&found, &expected[..])
             && eval::are_equal(one, found)
         {
-            return Verdict::Same;
+            return Verdict::Equal;
         }
         let has_one = self.described.consumer.variable_space.is_some();
         if has_one
@@ -360,7 +360,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 .any(|one| eval::are_equal(&merged(core::slice::from_ref(one), place.bits), found))
         {
             // The first place that the consumer can express.
-            return Verdict::Same;
+            return Verdict::Equal;
         }
         let is_left_out = left_out >= expected.len() && all_left_out > 0;
         let whole = merged(&expected, place.bits);
@@ -370,9 +370,9 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 let found = fault.map_or_else(|| "no location".into(), |fault| self.fault_text(&fault));
                 self.different(Kind::Evaluation, place, witness, self.show(&whole), found)
             }
-            Ok(found) if eval::are_equal(&whole, &found) => Verdict::Same,
+            Ok(found) if eval::are_equal(&whole, &found) => Verdict::Equal,
             Ok(found) if is_left_out && is_nowhere(&found) => Verdict::LeftOut,
-            Ok(found) if left_out > 0 && is_rest(&expected, left_out, &found, place.bits) => Verdict::Same,
+            Ok(found) if left_out > 0 && is_rest(&expected, left_out, &found, place.bits) => Verdict::Equal,
             Ok(found) => self.different(Kind::Location, place, witness, self.show(&whole), self.show(&found)),
         }
     }

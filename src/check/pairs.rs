@@ -32,7 +32,7 @@ pub(super) struct Pair<'o> {
 
 /// Comparisons without a difference.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Same {
+pub(super) struct Agreement {
     /// Number of comparisons: one for each witness at which the described location has a meaning.
     pub(super) comparisons: u32,
     pub(super) reads: Reads,
@@ -62,7 +62,7 @@ impl Reads {
 #[derive(Default)]
 pub(super) struct Pairs<'o> {
     settings: Vec<Setting>,
-    known: HashTable<(Pair<'o>, Same)>,
+    known: HashTable<(Pair<'o>, Agreement)>,
     hasher: DefaultHashBuilder,
 }
 
@@ -80,8 +80,8 @@ impl<'o> Pairs<'o> {
     }
 
     /// Returns the comparisons of a pair, if it is known.
-    pub(super) fn get(&self, module: &Module, pair: &Pair<'o>) -> Option<Same> {
-        let is_same = |(other, _): &(Pair<'o>, Same)| {
+    pub(super) fn get(&self, module: &Module, pair: &Pair<'o>) -> Option<Agreement> {
+        let is_same = |(other, _): &(Pair<'o>, Agreement)| {
             (other.setting, other.bits, other.found) == (pair.setting, pair.bits, pair.found)
                 && module.locs.is_same(other.described, pair.described)
         };
@@ -89,7 +89,7 @@ impl<'o> Pairs<'o> {
     }
 
     /// Adds a pair that is not known.
-    pub(super) fn add(&mut self, module: &Module, pair: Pair<'o>, same: Same) {
+    pub(super) fn add(&mut self, module: &Module, pair: Pair<'o>, same: Agreement) {
         if self.known.len() == MOST {
             self.known.clear();
         }

@@ -60,7 +60,7 @@ enum Meaning {
 }
 
 /// Unit, and its procedures that match no described one so far.
-struct OfUnit<'a, 'o> {
+struct UnitProcedures<'a, 'o> {
     unit: UnitId,
     entries: Vec<Entry<'a, 'o>>,
     described: Described,
@@ -102,7 +102,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 }
             }
         }
-        for OfUnit { unit, entries, mut described } in units {
+        for UnitProcedures { unit, entries, mut described } in units {
             // An omitted procedure has an entry without a location, and one that is inlined in its callers.
             let (with, without): (Vec<_>, Vec<_>) =
                 entries.into_iter().partition(|entry| entry.has(dw::DW_AT_location));
@@ -129,7 +129,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         }
     }
 
-    fn of_unit(&mut self, unit: UnitId, root: Entry<'a, 'o>) -> OfUnit<'a, 'o> {
+    fn of_unit(&mut self, unit: UnitId, root: Entry<'a, 'o>) -> UnitProcedures<'a, 'o> {
         let entries: Vec<_> = root.children().filter(|&child| is_procedure(child)).collect();
         for &entry in &entries {
             let at = self.module.at_unit(unit);
@@ -159,7 +159,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 Meaning::Any => described.any.push(procedure),
             }
         }
-        OfUnit { unit, entries, described }
+        UnitProcedures { unit, entries, described }
     }
 
     fn extra_procedure(&mut self, unit: UnitId, entry: Entry<'a, 'o>) {
@@ -182,12 +182,12 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let mut without = Meaning::Any;
         for (number, witness) in self.witnesses().into_iter().enumerate() {
             for (size, bits) in SIZES.into_iter().enumerate() {
-                match self.meant(described, bits, witness, &asked) {
+                match self.described_spans(described, bits, witness, &asked) {
                     Ok(Ok(spans)) => {
                         let spans: Vec<_> = spans.iter().map(|span| self.span(span)).collect();
                         return Meaning::Bits((number, size), eval::hash(&spans));
                     }
-                    Ok(Err(Obstacle::Outside)) => {}
+                    Ok(Err(Obstacle::OutOfBounds)) => {}
                     Ok(Err(_)) => break,
                     Err(_) => {
                         without = Meaning::Unreadable;

@@ -67,7 +67,7 @@ pub enum Obstacle {
     /// The module has a raw expression, whose meaning only DWARF defines.
     Raw,
     /// The location is outside of its storage in every tried machine.
-    Outside,
+    OutOfBounds,
     /// Regions of lanes are nested more deeply than the comparison allows.
     Depth,
 }
@@ -76,7 +76,7 @@ impl Obstacle {
     fn text(self) -> &'static str {
         match self {
             Self::Raw => "only DWARF defines the meaning of a raw expression",
-            Self::Outside => "the location is out of bounds in every tried machine",
+            Self::OutOfBounds => "the location is out of bounds in every tried machine",
             Self::Depth => "the regions of lanes are nested too deeply to be compared",
         }
     }

@@ -15,7 +15,7 @@ use crate::read::Entry;
 
 /// References, numbers and scopes of a type that matches an entry.
 #[derive(Default)]
-pub(super) struct Met<'a, 'o> {
+pub(super) struct MatchedType<'a, 'o> {
     /// Composite types as scopes.
     scopes: Vec<(ScopeId, Entry<'a, 'o>)>,
     references: Vec<Reference<'a, 'o>>,
@@ -29,13 +29,13 @@ impl<'a, 'o> Compare<'a, 'o> {
             return self.report.find(Kind::Type, self.described.at(of), "a type", "void");
         };
         match self.same_type(ty, entry) {
-            Ok(met) => self.met(met, of),
+            Ok(matched) => self.defer(matched, of),
             Err((expected, found)) => self.report.find(Kind::Type, self.described.at(of), expected, found),
         }
     }
 
     /// Adds comparisons that depend on other entries.
-    fn met(&mut self, Met { scopes, references, numbers }: Met<'a, 'o>, of: Entity) {
+    fn defer(&mut self, MatchedType { scopes, references, numbers }: MatchedType<'a, 'o>, of: Entity) {
         self.pending.types.extend(scopes);
         references.into_iter().for_each(|one| self.pending.refer(of, one));
         self.pending.numbers.extend(numbers.into_iter().map(|(number, entry)| (of, number, entry)));
@@ -45,14 +45,18 @@ impl<'a, 'o> Compare<'a, 'o> {
     ///
     /// # Errors
     /// The first difference.
-    pub(super) fn same_type(&mut self, ty: TypeId, entry: Entry<'a, 'o>) -> Result<Met<'a, 'o>, Different> {
+    pub(super) fn same_type(
+        &mut self,
+        ty: TypeId,
+        entry: Entry<'a, 'o>,
+    ) -> Result<MatchedType<'a, 'o>, Different> {
         // A pair that was seen before is compared once: a difference is found where it was seen first.
         if self.known.types.contains(&(ty, entry.offset())) {
-            return Ok(Met::default());
+            return Ok(MatchedType::default());
         }
         // A work list, as types may be nested deeply.
         let mut seen = BTreeSet::new();
-        let mut met = Met::default();
+        let mut matched = MatchedType::default();
         let mut pairs = Vec::from([(ty, entry)]);
         while let Some((id, entry)) = pairs.pop() {
             let pair = (id, entry.offset());
@@ -70,20 +74,20 @@ impl<'a, 'o> Compare<'a, 'o> {
                 return Err(different);
             }
             if let TypeKind::Composite(composite) = &self.described.module.ty(id).kind {
-                met.scopes.push((composite.scope, entry));
+                matched.scopes.push((composite.scope, entry));
             }
             for one in compared.references {
                 match (one.entity, one.found) {
                     (Entity::Type(id), Some(entry)) => pairs.push((id, entry)),
                     (Entity::Type(_), None) => return Err(("a type".into(), "void".into())),
-                    _ => met.references.push(one),
+                    _ => matched.references.push(one),
                 }
             }
-            met.numbers.extend(compared.numbers);
+            matched.numbers.extend(compared.numbers);
         }
         self.known.type_entries.extend(seen.iter().map(|&(_, entry)| entry));
         self.known.types.extend(seen);
-        Ok(met)
+        Ok(matched)
     }
 
     /// Compares the entry around a type.
@@ -142,8 +146,8 @@ impl<'a, 'o> Compare<'a, 'o> {
             candidates.extend(others);
             candidates.extend(self.in_type_units(tag, name));
             match candidates.into_iter().find_map(|entry| self.same_type(id, entry).ok()) {
-                Some(met) => {
-                    self.met(met, Entity::Inside(module.unit(unit).scope));
+                Some(matched) => {
+                    self.defer(matched, Entity::Inside(module.unit(unit).scope));
                     self.scopes_of_types();
                 }
                 None => {

@@ -50,7 +50,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let asked = Asked::default();
         let (mut unproven, mut is_proven) = (None, false);
         for witness in witnesses(&lanes(&module.target), 0, None, &asked) {
-            let expected: Spans = match self.meant(location, bits, witness, &asked) {
+            let expected: Spans = match self.described_spans(location, bits, witness, &asked) {
                 Ok(Ok(spans)) => spans.iter().map(|span| self.span(span)).collect(),
                 Ok(Err(Obstacle::Raw)) => {
                     unproven = Some(Obstacle::Raw);
@@ -70,7 +70,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             };
             return self.report.find(Kind::Type, self.described.at(of), self.show(&expected), found);
         }
-        match unproven.or((!is_proven).then_some(Obstacle::Outside)) {
+        match unproven.or((!is_proven).then_some(Obstacle::OutOfBounds)) {
             None => self.report.locations += 1,
             why => {
                 let what = format!("{} `{}`", entry.tag().describe(), entry.name().unwrap_or_default());

@@ -240,7 +240,7 @@ impl Patch {
     }
 
     /// Writes the low bits of a number to a described location. Bits without a storage are not written.
-    pub(super) fn put(&mut self, fill: Fill, spans: &[Span], mut value: u64) {
+    pub(super) fn store(&mut self, fill: Fill, spans: &[Span], mut value: u64) {
         for span in spans {
             for bit in span.from..span.from + u128::from(span.bits) {
                 let at = (bit / 8) as u64;

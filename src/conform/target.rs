@@ -223,7 +223,7 @@ objects! {
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(untagged, expecting = "a number, or the first and the last number of a range, is expected")]
 enum Numbers {
-    One(Number<u64>),
+    Single(Number<u64>),
     Range(Number<u64>, Number<u64>),
 }
 
@@ -239,7 +239,7 @@ const MOST_REGISTERS: u64 = 0x1_0000;
 impl Numbers {
     fn range(self) -> Result<RangeInclusive<u64>, String> {
         let (first, last) = match self {
-            Self::One(Number(number)) => (number, number),
+            Self::Single(Number(number)) => (number, number),
             Self::Range(Number(first), Number(last)) => (first, last),
         };
         match last.checked_sub(first) {

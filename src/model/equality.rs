@@ -38,7 +38,7 @@ impl PartialEq for Module {
             // Follows from the variables.
             parameters_and_statics: _,
             // Follows from the scopes.
-            outside: _,
+            enclosing_scope: _,
             procedures,
             locs,
             lanes,

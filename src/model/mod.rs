@@ -97,7 +97,7 @@ pub struct Module {
     /// Parameters and static members, in the order of their function or type.
     pub(crate) parameters_and_statics: Vec<VariableId>,
     /// Innermost enclosing scope that is not a type's, for each scope of a type. Computed when the module is finished.
-    pub(crate) outside: SecondaryMap<ScopeId, Option<ScopeId>>,
+    pub(crate) enclosing_scope: SecondaryMap<ScopeId, Option<ScopeId>>,
     pub(crate) procedures: PrimaryMap<ProcedureId, Procedure>,
     pub(crate) calls: PrimaryMap<CallId, Call>,
     pub(crate) imports: PrimaryMap<ImportId, Import>,
@@ -337,7 +337,7 @@ impl Module {
     pub fn function_of(&self, mut scope: ScopeId) -> Option<FunctionId> {
         while let Scope { kind: ScopeKind::Type(_), parent: Some(parent), .. } = &self.scopes[scope] {
             crate::work::step();
-            scope = self.outside[scope].unwrap_or(*parent);
+            scope = self.enclosing_scope[scope].unwrap_or(*parent);
         }
         self.scopes[scope].function
     }

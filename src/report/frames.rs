@@ -2,7 +2,7 @@
 
 use super::block::Strings;
 use super::gather::Entry;
-use super::kind::{Kind, Words};
+use super::kind::{Kind, PlaceText};
 use super::place::Places;
 use crate::op::{Encoding, Reg, text};
 use crate::read::{CfaRule, FrameRow, Frames, Rule};
@@ -31,7 +31,7 @@ pub(super) fn rows(
         crate::work::step();
         let at = |pc: u64| pc.saturating_sub(start).min(u64::from(size)) as u32;
         let (from, to) = (at(row.start), at(row.end));
-        let place = places.of_text(&names.words(row, return_register), "", strings);
+        let place = places.of_text(&names.describe(row, return_register), "", strings);
         match all.last_mut() {
             Some(last) if last.place == place && last.end == from => last.end = to,
             _ => all.push(Entry { start: from, end: to, place }),
@@ -51,7 +51,7 @@ impl Names<'_> {
         known.map_or_else(|| format!("register {}", reg.0), |known| known.name().to_string())
     }
 
-    fn words(&self, row: &FrameRow<'_>, return_register: Reg) -> Words {
+    fn describe(&self, row: &FrameRow<'_>, return_register: Reg) -> PlaceText {
         let cfa = match row.cfa {
             CfaRule::Unset => "no rule".into(),
             CfaRule::Register { register, offset, .. } => format!("{}{offset:+}", self.register(register)),
@@ -69,7 +69,7 @@ impl Names<'_> {
         if more > 0 {
             meaning += &format!("\n… and {more} more");
         }
-        Words::new(Kind::Rule, cfa, meaning)
+        PlaceText::new(Kind::Rule, cfa, meaning)
     }
 
     fn rule(&self, rule: Rule<'_>) -> String {

@@ -10,7 +10,7 @@ use gimli::{DwAt, constants as dw};
 use super::block::Strings;
 use super::disassembly::Disassembly;
 use super::homes::{self, Registers};
-use super::kind::{Kind, Names, Words};
+use super::kind::{Kind, Names, PlaceText};
 use super::place::{In, PlaceId, Places};
 use super::{Options, frames, types};
 use crate::error::Result;
@@ -372,7 +372,7 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
                 };
                 let Some((start, end)) = pcs else { continue };
                 let place = self.place(one.expr, index, None, None);
-                let words = Words::new(Kind::Rule, "lanes", "pcs of the lanes, active or waiting");
+                let words = PlaceText::new(Kind::Rule, "lanes", "pcs of the lanes, active or waiting");
                 let place = self.gathered.places.renamed(place, &words, self.strings);
                 rows.push(Entry { start, end, place });
             }
@@ -492,7 +492,7 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
                 Value::Signed(value) => value.to_string(),
                 value => value.unsigned().map_or_else(String::new, |value| (value as i64).to_string()),
             };
-            let words = Words::new(Kind::Constant, value.clone(), format!("the constant {value}"));
+            let words = PlaceText::new(Kind::Constant, value.clone(), format!("the constant {value}"));
             let place =
                 self.gathered.places.of_text(&words, &format!("DW_AT_const_value {value}"), self.strings);
             entries.push(Entry { start: scope.pcs.0, end: scope.pcs.1, place });

@@ -36,7 +36,7 @@ pub(super) enum Kind {
 
 /// A place in words.
 #[derive(Debug, Clone)]
-pub(super) struct Words {
+pub(super) struct PlaceText {
     pub(super) kind: Kind,
     /// A few characters, for a cell of the timeline.
     pub(super) label: String,
@@ -44,7 +44,7 @@ pub(super) struct Words {
     pub(super) meaning: String,
 }
 
-impl Words {
+impl PlaceText {
     pub(super) fn new(kind: Kind, label: impl Into<String>, meaning: impl Into<String>) -> Self {
         Self { kind, label: label.into(), meaning: meaning.into() }
     }
@@ -64,16 +64,16 @@ pub(super) struct Names<'a> {
 
 impl Names<'_> {
     /// Describes the location of a variable.
-    pub(super) fn words(&self, shape: &Shape) -> Words {
+    pub(super) fn describe(&self, shape: &Shape) -> PlaceText {
         if let Some((_, rule)) = &shape.error {
-            return Words::new(Kind::Unknown, "?", format!("it cannot be evaluated: {rule}"));
+            return PlaceText::new(Kind::Unknown, "?", format!("it cannot be evaluated: {rule}"));
         }
         match &shape.parts[..] {
-            [] => Words::new(Kind::Nowhere, "", "not available"),
+            [] => PlaceText::new(Kind::Nowhere, "", "not available"),
             [part] => {
                 let one = self.place(&part.place);
                 match part.bits {
-                    Some(bits) => Words { meaning: format!("{} in {}", size(bits), one.meaning), ..one },
+                    Some(bits) => PlaceText { meaning: format!("{} in {}", size(bits), one.meaning), ..one },
                     None => one,
                 }
             }
@@ -81,8 +81,8 @@ impl Names<'_> {
         }
     }
 
-    fn several(&self, parts: &[Part]) -> Words {
-        let all: Vec<Words> = parts.iter().map(|part| self.place(&part.place)).collect();
+    fn several(&self, parts: &[Part]) -> PlaceText {
+        let all: Vec<PlaceText> = parts.iter().map(|part| self.place(&part.place)).collect();
         let mut meaning = String::new();
         for (index, (part, one)) in parts.iter().zip(&all).take(8).enumerate() {
             let join = if index == 0 { "" } else { "; " };
@@ -94,31 +94,35 @@ impl Names<'_> {
         }
         let label: Vec<&str> = all.iter().take(2).map(|one| one.label.as_str()).collect();
         match all.iter().all(|one| one.kind == Kind::Nowhere) {
-            true => Words::new(Kind::Nowhere, "", meaning),
-            false => Words::new(Kind::Several, label.join(" ").trim(), meaning),
+            true => PlaceText::new(Kind::Nowhere, "", meaning),
+            false => PlaceText::new(Kind::Several, label.join(" ").trim(), meaning),
         }
     }
 
-    fn place(&self, place: &Place) -> Words {
+    fn place(&self, place: &Place) -> PlaceText {
         match place {
-            Place::Nothing => Words::new(Kind::Nowhere, "", "not available"),
+            Place::Nothing => PlaceText::new(Kind::Nowhere, "", "not available"),
             Place::Register(reg, selected) => self.register(*reg, *selected),
             Place::Memory { space, address } => self.memory(space.as_ref(), address),
             Place::Value(Number::Known(value)) => {
                 let value = *value as i64;
-                Words::new(Kind::Constant, value.to_string(), format!("the constant {value}"))
+                PlaceText::new(Kind::Constant, value.to_string(), format!("the constant {value}"))
             }
             Place::Value(number) => {
                 let text = self.number(number);
                 let text = text.strip_prefix("what is ").unwrap_or(&text);
-                Words::new(Kind::Computed, format!("={}", self.short(number)), format!("the value {text}"))
+                PlaceText::new(
+                    Kind::Computed,
+                    format!("={}", self.short(number)),
+                    format!("the value {text}"),
+                )
             }
             Place::Implicit(bytes) => {
                 let bytes: Vec<String> = bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
                 let text = bytes.join(" ");
-                Words::new(Kind::Constant, text.clone(), format!("the bytes {text}"))
+                PlaceText::new(Kind::Constant, text.clone(), format!("the bytes {text}"))
             }
-            Place::Other => Words::new(Kind::Unknown, "…", "a place that the steps show"),
+            Place::Other => PlaceText::new(Kind::Unknown, "…", "a place that the steps show"),
         }
     }
 
@@ -134,7 +138,7 @@ impl Names<'_> {
     }
 
     /// Returns the name of a register in a number, with its home.
-    fn housed(&self, reg: Reg) -> String {
+    fn register_home(&self, reg: Reg) -> String {
         let name = self.name(reg);
         match self.homes(reg).map(homes::texts) {
             Some(Some(texts)) => format!("{name} in {}", texts.join(" and ")),
@@ -143,22 +147,22 @@ impl Names<'_> {
         }
     }
 
-    fn register(&self, reg: Reg, selected: Selected) -> Words {
+    fn register(&self, reg: Reg, selected: Selected) -> PlaceText {
         let name = self.name(reg);
         if let Some(words) = self.homes(reg) {
             let Some(texts) = homes::texts(words) else {
                 let meaning = format!("the PTX register {name}, which no machine register has at these pcs");
-                return Words::new(Kind::Nowhere, "", meaning);
+                return PlaceText::new(Kind::Nowhere, "", meaning);
             };
             let is_memory = words.iter().flatten().any(|home| home.is_memory());
             let kind = if is_memory { Kind::Scratch } else { Kind::Scalar };
             let places = texts.join(" and ").replace('/', " or ");
             let meaning = format!("the PTX register {name}, which is in {places}");
-            return Words::new(kind, texts.join(" "), meaning);
+            return PlaceText::new(kind, texts.join(" "), meaning);
         }
         let register = self.target.and_then(|target| target.register(reg));
         let Some(register) = register.filter(|register| register.is_vector()) else {
-            return Words::new(Kind::Scalar, name.clone(), format!("the register {name}"));
+            return PlaceText::new(Kind::Scalar, name.clone(), format!("the register {name}"));
         };
         let lane_bits = u64::from(register.lane_bits()).max(1);
         let is_implied = self.target.is_some_and(Target::has_lane_expressions);
@@ -177,10 +181,10 @@ impl Names<'_> {
                 (format!("{name}[{lane}]"), format!("the element of {name} of lane {lane}"))
             }
         };
-        Words::new(Kind::Vector, label, meaning)
+        PlaceText::new(Kind::Vector, label, meaning)
     }
 
-    fn memory(&self, space: Option<&Number>, address: &Number) -> Words {
+    fn memory(&self, space: Option<&Number>, address: &Number) -> PlaceText {
         let text = self.number(address);
         let number = match space {
             None => self.space.or(Some(SpaceId::DEFAULT)),
@@ -205,16 +209,16 @@ impl Names<'_> {
             true => format!("memory at {text}"),
             false => format!("memory of the space {name} at {text}"),
         };
-        Words::new(kind, format!("[{}]", self.short(address)), meaning)
+        PlaceText::new(kind, format!("[{}]", self.short(address)), meaning)
     }
 
     /// Describes a number in words.
     fn number(&self, number: &Number) -> String {
         match number {
             Number::Known(value) => format!("{value:#x}"),
-            Number::Register(reg, 0) => self.housed(*reg),
+            Number::Register(reg, 0) => self.register_home(*reg),
             Number::Register(reg, by) => match self.homes(*reg) {
-                Some(_) => format!("{:#x} from {} on", Count(*by, "byte"), self.housed(*reg)),
+                Some(_) => format!("{:#x} from {} on", Count(*by, "byte"), self.register_home(*reg)),
                 None => format!("{}{by:+}", self.name(*reg)),
             },
             Number::Symbol(address) => format!("the address {address:#x}"),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::block::Strings;
 use super::homes;
-use super::kind::{Kind, Names, Words};
+use super::kind::{Kind, Names, PlaceText};
 use crate::dump::steps;
 use crate::eval::{Body, Context, CurrentObject};
 use crate::lint::shape::Shape;
@@ -62,7 +62,7 @@ pub(super) struct In<'a, 'o> {
 }
 
 impl Places {
-    fn push(&mut self, words: &Words, expr: &str, result: &str, strings: &mut Strings) -> PlaceId {
+    fn push(&mut self, words: &PlaceText, expr: &str, result: &str, strings: &mut Strings) -> PlaceId {
         let id = (self.places.len() / PLACE) as PlaceId;
         let first = (self.steps.len() / STEP) as u32;
         let text = [&words.label, expr, &words.meaning, result].map(|text| strings.add(text));
@@ -71,7 +71,7 @@ impl Places {
     }
 
     /// Returns the number of a place without an expression.
-    pub(super) fn of_text(&mut self, words: &Words, expr: &str, strings: &mut Strings) -> PlaceId {
+    pub(super) fn of_text(&mut self, words: &PlaceText, expr: &str, strings: &mut Strings) -> PlaceId {
         let key = (strings.add(expr), strings.add(&words.meaning));
         if let Some(id) = self.texts.get(&key) {
             return *id;
@@ -82,7 +82,7 @@ impl Places {
     }
 
     /// Returns the number of a place like another one, with other words.
-    pub(super) fn renamed(&mut self, id: PlaceId, words: &Words, strings: &mut Strings) -> PlaceId {
+    pub(super) fn renamed(&mut self, id: PlaceId, words: &PlaceText, strings: &mut Strings) -> PlaceId {
         let at = id as usize * PLACE;
         let text = [
             strings.add(&words.label),
@@ -112,7 +112,7 @@ impl Places {
         if let Some(id) = self.known.get(&key) {
             return *id;
         }
-        let words = within.names.words(shape);
+        let words = within.names.describe(shape);
         let (result, steps) = self.evaluated(expr, within);
         let id = self.push(
             &words,

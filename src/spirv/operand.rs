@@ -184,7 +184,7 @@ pub enum Kind {
     /// A number; as an id, that of any constant instruction of a 32-bit integer type.
     AnyNumber,
     /// A number of the enumeration, or bits of a mask.
-    Of(Enumeration),
+    Enumerant(Enumeration),
     /// An id, in all sets.
     Id(&'static Names),
 }
@@ -245,17 +245,17 @@ pub enum Width {
 
 pub(super) const NUMBER: Kind = Kind::Number;
 pub(super) const ANY_NUMBER: Kind = Kind::AnyNumber;
-pub(super) const LANGUAGE: Kind = Kind::Of(Enumeration::Language);
-pub(super) const ENCODING: Kind = Kind::Of(Enumeration::Encoding);
-pub(super) const CHECKSUM_KIND: Kind = Kind::Of(Enumeration::ChecksumKind);
-pub(super) const FP_ENCODING: Kind = Kind::Of(Enumeration::FpEncoding);
-pub(super) const STORAGE_CLASS: Kind = Kind::Of(Enumeration::StorageClass);
-pub(super) const QUALIFIER: Kind = Kind::Of(Enumeration::Qualifier);
-pub(super) const COMPOSITE_TAG: Kind = Kind::Of(Enumeration::CompositeTag);
-pub(super) const OPERATION: Kind = Kind::Of(Enumeration::Operation);
-pub(super) const IMPORTED_ENTITY: Kind = Kind::Of(Enumeration::ImportedEntity);
-pub(super) const FLAGS: Kind = Kind::Of(Enumeration::Flags);
-pub(super) const BUILD_FLAGS: Kind = Kind::Of(Enumeration::BuildFlags);
+pub(super) const LANGUAGE: Kind = Kind::Enumerant(Enumeration::Language);
+pub(super) const ENCODING: Kind = Kind::Enumerant(Enumeration::Encoding);
+pub(super) const CHECKSUM_KIND: Kind = Kind::Enumerant(Enumeration::ChecksumKind);
+pub(super) const FP_ENCODING: Kind = Kind::Enumerant(Enumeration::FpEncoding);
+pub(super) const STORAGE_CLASS: Kind = Kind::Enumerant(Enumeration::StorageClass);
+pub(super) const QUALIFIER: Kind = Kind::Enumerant(Enumeration::Qualifier);
+pub(super) const COMPOSITE_TAG: Kind = Kind::Enumerant(Enumeration::CompositeTag);
+pub(super) const OPERATION: Kind = Kind::Enumerant(Enumeration::Operation);
+pub(super) const IMPORTED_ENTITY: Kind = Kind::Enumerant(Enumeration::ImportedEntity);
+pub(super) const FLAGS: Kind = Kind::Enumerant(Enumeration::Flags);
+pub(super) const BUILD_FLAGS: Kind = Kind::Enumerant(Enumeration::BuildFlags);
 
 /// Instructions that represent a type. Members and base classes are parts of a type; template parameters stand for a
 /// type.

@@ -132,7 +132,7 @@ fn operand(text: &mut String, facts: &Facts<'_>, fact: &Fact<'_>, operand: Opera
         }
     };
     let number = number.map(|number| match (row.kind, u32::try_from(number)) {
-        (Kind::Of(enumeration), Ok(number)) => enumeration.text(number, fact.set),
+        (Kind::Enumerant(enumeration), Ok(number)) => enumeration.text(number, fact.set),
         // Signed, for readers: enumerators and offsets can be negative.
         _ => (number as i64).to_string(),
     });

@@ -16,7 +16,7 @@ pub struct Sm {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Features {
     None,
-    Own,
+    Architecture,
     Family,
 }
 
@@ -24,7 +24,7 @@ impl Features {
     const fn letter(self) -> &'static str {
         match self {
             Self::None => "",
-            Self::Own => "a",
+            Self::Architecture => "a",
             Self::Family => "f",
         }
     }
@@ -32,7 +32,7 @@ impl Features {
 
 /// Processors, and the features with which PTX can be compiled for each.
 const PROCESSORS: &[(u16, &[Features])] = {
-    use Features::{Family, None, Own};
+    use Features::{Architecture, Family, None};
     &[
         (75, &[None]),
         (80, &[None]),
@@ -40,13 +40,13 @@ const PROCESSORS: &[(u16, &[Features])] = {
         (87, &[None]),
         (88, &[None]),
         (89, &[None]),
-        (90, &[None, Own]),
-        (100, &[None, Own, Family]),
-        (103, &[None, Own, Family]),
-        (107, &[None, Own, Family]),
-        (110, &[None, Own, Family]),
-        (120, &[None, Own, Family]),
-        (121, &[None, Own, Family]),
+        (90, &[None, Architecture]),
+        (100, &[None, Architecture, Family]),
+        (103, &[None, Architecture, Family]),
+        (107, &[None, Architecture, Family]),
+        (110, &[None, Architecture, Family]),
+        (120, &[None, Architecture, Family]),
+        (121, &[None, Architecture, Family]),
     ]
 };
 

@@ -139,7 +139,7 @@ impl Code {
             ));
         };
         self.own.push(loc.clone());
-        let of = Storage::Own(self.own.len() as u32 - 1, is_row);
+        let of = Storage::Compiler(self.own.len() as u32 - 1, is_row);
         Ok(Place { of, from: 0, bits: Some(32) })
     }
 

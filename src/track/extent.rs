@@ -74,10 +74,10 @@ impl Code {
                 }
                 found.lane_bits()
             }
-            Storage::Own(index, _) if index as usize >= self.own.len() => {
+            Storage::Compiler(index, _) if index as usize >= self.own.len() => {
                 return Err(ErrorKind::UnknownId(format!("place {index} of this code")).into());
             }
-            Storage::Stack | Storage::Own(..) => {
+            Storage::Stack | Storage::Compiler(..) => {
                 let bits = place.bits.unwrap_or(32);
                 if place.from.unsigned_abs() > 1 << 40 {
                     let what = format!("a stack slot is within 2^37 bytes: {}", place.from / 8);
@@ -115,7 +115,7 @@ impl Code {
             Storage::Bits(reg) => format!("the lane's bit of {}", name(reg)),
             Storage::Stack if place.from % 8 == 0 => return format!("stack slot {}", place.from / 8),
             Storage::Stack => return format!("bit {} of the stack", place.from),
-            Storage::Own(index, _) => format!("own place {index}"),
+            Storage::Compiler(index, _) => format!("own place {index}"),
         };
         if place.from == 0 { of } else { format!("{of} from bit {}", place.from) }
     }

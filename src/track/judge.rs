@@ -385,7 +385,7 @@ impl Judge<'_, '_> {
         for (index, own) in (0..).zip(&self.tracked.code.own) {
             if self.is_same(loc, own) {
                 let keys = self.stored.keys();
-                let of = keys.copied().find(|of| matches!(of, Storage::Own(own, _) if *own == index));
+                let of = keys.copied().find(|of| matches!(of, Storage::Compiler(own, _) if *own == index));
                 let stored = of.map(|of| (of, 0)).into_iter().collect();
                 let wanted = Wanted { from: 0, bits: bits as i64, found: Found::Stored(stored) };
                 return Ok(HashSet::from_iter([vec![wanted]]));
@@ -416,7 +416,7 @@ impl Judge<'_, '_> {
     fn own_places(&self, function: Option<FunctionId>, lane: &Stopped) -> Vec<OwnPlace> {
         let mut places = Vec::new();
         for (index, own) in (0..).zip(&self.tracked.code.own) {
-            let kinds = [false, true].map(|is_row| Storage::Own(index, is_row));
+            let kinds = [false, true].map(|is_row| Storage::Compiler(index, is_row));
             let Some((of, parts)) = kinds.iter().find_map(|&of| Some((of, self.stored.get(&of)?))) else {
                 continue;
             };

@@ -31,30 +31,30 @@ const SOURCES: usize = 4;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Origins {
     /// A bit for each place that has something new, up to the last such place.
-    lost: Vec<u64>,
+    overwritten: Vec<u64>,
     /// Places with sources, sorted.
     moved: Vec<(u32, u32)>,
 }
 
 impl Origins {
     fn is_lost(&self, place: u32) -> bool {
-        self.lost.get(place as usize / 64).is_some_and(|word| word >> (place % 64) & 1 != 0)
+        self.overwritten.get(place as usize / 64).is_some_and(|word| word >> (place % 64) & 1 != 0)
     }
 
-    fn lose(&mut self, place: u32) {
+    fn overwrite(&mut self, place: u32) {
         let word = place as usize / 64;
-        if self.lost.len() <= word {
-            self.lost.resize(word + 1, 0);
+        if self.overwritten.len() <= word {
+            self.overwritten.resize(word + 1, 0);
         }
-        self.lost[word] |= 1 << (place % 64);
+        self.overwritten[word] |= 1 << (place % 64);
     }
 
     /// Adds the places overwritten on another path.
-    pub(super) fn lose_all(&mut self, other: &Self) {
-        if self.lost.len() < other.lost.len() {
-            self.lost.resize(other.lost.len(), 0);
+    pub(super) fn overwrite_all(&mut self, other: &Self) {
+        if self.overwritten.len() < other.overwritten.len() {
+            self.overwritten.resize(other.overwritten.len(), 0);
         }
-        self.lost.iter_mut().zip(&other.lost).for_each(|(word, other)| *word |= other);
+        self.overwritten.iter_mut().zip(&other.overwritten).for_each(|(word, other)| *word |= other);
     }
 
     fn sources(&self, place: u32) -> &[(u32, u32)] {
@@ -64,8 +64,8 @@ impl Origins {
     }
 
     /// Returns the places that have something new.
-    pub(super) fn lost(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..).zip(&self.lost).flat_map(|(word, &bits)| {
+    pub(super) fn overwritten(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..).zip(&self.overwritten).flat_map(|(word, &bits)| {
             let next = |bits: &u64| Some(bits & (bits - 1)).filter(|&rest| rest != 0);
             let all = core::iter::successors(Some(bits).filter(|&bits| bits != 0), next);
             all.map(move |bits| 64 * word + bits.trailing_zeros())
@@ -78,8 +78,8 @@ impl Origins {
     }
 
     /// Adds the origins of another path.
-    pub(super) fn join(&mut self, other: &Self, at: At) {
-        self.lose_all(other);
+    pub(super) fn merge(&mut self, other: &Self, at: At) {
+        self.overwrite_all(other);
         if self.moved == other.moved {
             // Nothing but losses is new.
             let moved = core::mem::take(&mut self.moved);
@@ -131,17 +131,17 @@ impl Origins {
 
     /// Returns the origins behind a path with these at its end.
     pub(super) fn behind(&self, first: &Self, at: At) -> Self {
-        let mut all = Self { lost: first.lost.clone(), moved: Vec::new() };
+        let mut all = Self { overwritten: first.overwritten.clone(), moved: Vec::new() };
         if at == At::End {
             for &(place, _) in &self.moved {
-                if let Some(word) = all.lost.get_mut(place as usize / 64) {
+                if let Some(word) = all.overwritten.get_mut(place as usize / 64) {
                     *word &= !(1 << (place % 64));
                 }
             }
-            let used = all.lost.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
-            all.lost.truncate(used);
+            let used = all.overwritten.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
+            all.overwritten.truncate(used);
         }
-        all.lose_all(self);
+        all.overwrite_all(self);
         let is_own = |place: u32| at == At::Any || self.sources(place).is_empty();
         let mut moved: Vec<(u32, u32)> =
             first.moved.iter().filter(|moved| is_own(moved.0)).copied().collect();
@@ -167,7 +167,7 @@ impl Origins {
             let end = start + moved[start..].iter().take_while(|moved| moved.0 == place).count();
             let is_gone = |&(_, from): &(u32, u32)| from == LOST;
             if end - start > SOURCES || moved[start..end].iter().any(is_gone) {
-                self.lose(place);
+                self.overwrite(place);
             } else if !self.is_lost(place) {
                 let is_one = end - start == 1;
                 for other in start..end {

@@ -38,13 +38,13 @@ pub(super) enum Storage {
     /// One bit for each lane, in a scalar register.
     Bits(Reg),
     /// Storage of the compiler's own, by number, and whether each lane has one.
-    Own(u32, bool),
+    Compiler(u32, bool),
 }
 
 impl Storage {
     /// Whether each lane has its own value.
     pub(super) fn is_row(self) -> bool {
-        matches!(self, Self::Row(_) | Self::Stack | Self::Bits(_) | Self::Own(_, true))
+        matches!(self, Self::Row(_) | Self::Stack | Self::Bits(_) | Self::Compiler(_, true))
     }
 }
 
@@ -162,7 +162,7 @@ pub(super) fn loc(of: Storage, from: i64, own: &[Loc]) -> Loc {
         Storage::Lane(reg, lane) => Loc::lane(reg, lane),
         Storage::Row(reg) => Loc::per_lane(reg),
         Storage::Bits(reg) => Loc::register(reg).bit_offset_by(Val::lane_index()),
-        Storage::Own(index, _) => own.get(index as usize).cloned().unwrap_or_else(Loc::undefined),
+        Storage::Compiler(index, _) => own.get(index as usize).cloned().unwrap_or_else(Loc::undefined),
     };
     moved(place, from)
 }

@@ -27,7 +27,7 @@ pub(super) enum From {
     /// operation defines the part.
     New(u32),
     /// The contents of one of several places, by the number of the choice.
-    One(u32),
+    Choice(u32),
     /// No value.
     Nothing,
 }
@@ -76,7 +76,7 @@ impl Op {
             From::Value(part) => (part, 2),
             From::Constant(constant) => (constant, 3),
             From::New(number) => (number, 4),
-            From::One(choice) => (choice, 5),
+            From::Choice(choice) => (choice, 5),
         };
         let masked = if is_masked { Self::MASKED } else { 0 };
         Self { to: Tagged::new(target | masked, to), from: Tagged::new(source, from) }
@@ -99,7 +99,7 @@ impl Op {
             2 => From::Value(number),
             3 => From::Constant(number),
             4 => From::New(number),
-            _ => From::One(number),
+            _ => From::Choice(number),
         }
     }
 

@@ -51,7 +51,7 @@ pub(super) fn add(lower: &mut Lower<'_>, graphs: &Graphs) -> Result<Unknown> {
         let program = &mut lower.program;
         let start = program.end();
         let end = end.unwrap_or_default();
-        for place in end.lost() {
+        for place in end.overwritten() {
             let from = program.new_source();
             program.push(To::Place(place), from);
         }
@@ -61,7 +61,7 @@ pub(super) fn add(lower: &mut Lower<'_>, graphs: &Graphs) -> Result<Unknown> {
                 [(_, from)] => From::Place(from),
                 _ => {
                     let of = sources.iter().map(|source| source.1).collect();
-                    From::One(program.choose(Choice { node: skip.from, of }))
+                    From::Choice(program.choose(Choice { node: skip.from, of }))
                 }
             };
             program.push(To::Place(sources[0].0), from);
@@ -91,7 +91,7 @@ impl Traced {
     fn behind(&self, first: &Self) -> Self {
         let mut all = first.all.clone();
         let end = first.end.as_ref().and_then(|before| {
-            Rc::make_mut(&mut all).join(&self.all.behind(before, At::Any), At::Any);
+            Rc::make_mut(&mut all).merge(&self.all.behind(before, At::Any), At::Any);
             Some(Rc::new(self.end.as_ref()?.behind(before, At::End)))
         });
         Self { end, all }
@@ -178,7 +178,7 @@ impl<'a> Stretches<'a> {
                 lost.push((wait, Origins::default()));
             }
             let (first, lost) = &mut lost[at];
-            lost.lose_all(all);
+            lost.overwrite_all(all);
             for sources in all.moved() {
                 let of = core::iter::once(sources[0].0).chain(sources.iter().map(|source| source.1));
                 choices.push((*first, Choice { node: from, of: of.collect() }));
@@ -203,7 +203,7 @@ impl<'a> Stretches<'a> {
         }
         let mut unknown = vec![Vec::new(); graphs.waits.len()];
         for (wait, origins) in &lost {
-            unknown[*wait as usize].extend(origins.lost());
+            unknown[*wait as usize].extend(origins.overwritten());
         }
         for wait in &graphs.waits {
             let (wait_of_all, _) = lost[first[&wait.pc]];
@@ -420,7 +420,7 @@ impl<'a> Stretches<'a> {
                 At::End => behind.map(Rc::new),
                 At::Any => {
                     let mut all = passed.all.clone();
-                    behind.iter().for_each(|behind| Rc::make_mut(&mut all).join(behind, at));
+                    behind.iter().for_each(|behind| Rc::make_mut(&mut all).merge(behind, at));
                     Some(all)
                 }
             };
@@ -429,7 +429,7 @@ impl<'a> Stretches<'a> {
         for next in self.graphs.next(order.region, node).iter().filter_map(|&node| state(node)) {
             match &mut all {
                 Some(all) if Rc::ptr_eq(all, next) => {}
-                Some(all) => Rc::make_mut(all).join(next, at),
+                Some(all) => Rc::make_mut(all).merge(next, at),
                 None => all = Some(next.clone()),
             }
         }
@@ -458,7 +458,7 @@ fn write(program: &Program, op: Op) -> Option<Write> {
         From::Place(from) => from,
         From::Constant(constant) => CONSTANT | constant,
         // Values are those of lanes that run.
-        From::Value(_) | From::New(_) | From::One(_) | From::Nothing => LOST,
+        From::Value(_) | From::New(_) | From::Choice(_) | From::Nothing => LOST,
     };
     Some(Write { to, from, is_first: false })
 }

@@ -152,14 +152,14 @@ impl<'p> Ssa<'p> {
     fn place_phis(&mut self, order: &[u32], idom: &[u32]) -> Vec<u32> {
         let nodes = self.graph.nodes();
         let frontiers = Frontiers::new(&self.graph, idom);
-        let (first, written) = self.written();
+        let (first, writers) = self.writers();
         // The phis of each node, in the order of places.
         let mut phis: Vec<(u32, u32)> = Vec::new();
         let mut count = vec![0u32; nodes];
         let (mut has_phi, mut is_open) = (vec![NONE; nodes], vec![NONE; nodes]);
         let mut open = Vec::new();
         for place in 0..self.program.places {
-            for &node in &written[first[place as usize] as usize..first[place as usize + 1] as usize] {
+            for &node in &writers[first[place as usize] as usize..first[place as usize + 1] as usize] {
                 is_open[node as usize] = place;
                 open.push(node);
             }
@@ -175,7 +175,7 @@ impl<'p> Ssa<'p> {
                 }
             }
         }
-        drop((written, first, frontiers));
+        drop((writers, first, frontiers));
         self.of_node = vec![0..0; nodes];
         let (mut start, mut operands) = (0, 0);
         let choices = &self.program.choices;
@@ -219,7 +219,7 @@ impl<'p> Ssa<'p> {
     }
 
     /// Returns the nodes that write each place, and the first one of each place.
-    fn written(&self) -> (Vec<u32>, Vec<u32>) {
+    fn writers(&self) -> (Vec<u32>, Vec<u32>) {
         let places = self.program.places as usize;
         let mut last = vec![NONE; places];
         let mut each = |write: &mut dyn FnMut(u32, u32)| {
@@ -237,13 +237,13 @@ impl<'p> Ssa<'p> {
         let mut first = vec![0u32; places + 1];
         each(&mut |place, _| first[place as usize + 1] += 1);
         (0..places).for_each(|at| first[at + 1] += first[at]);
-        let mut written = vec![0; first[places] as usize];
+        let mut writers = vec![0; first[places] as usize];
         let mut at = first.clone();
         each(&mut |place, node| {
-            written[at[place as usize] as usize] = node;
+            writers[at[place as usize] as usize] = node;
             at[place as usize] += 1;
         });
-        (first, written)
+        (first, writers)
     }
 
     /// Fills in the operands of phis.
@@ -449,7 +449,7 @@ impl<'p> Ssa<'p> {
             From::Value(part) => values[part as usize],
             From::Constant(constant) => self.constant(constant),
             From::New(number) => self.new_name(number),
-            From::One(choice) => self.represented(self.phi(self.choices[choice as usize])),
+            From::Choice(choice) => self.represented(self.phi(self.choices[choice as usize])),
             From::Nothing => NOTHING,
         }
     }

@@ -22,7 +22,7 @@ pub enum Keep {
     /// All places.
     All,
     /// One place at a time: the one that lasts longest.
-    One,
+    Single,
 }
 
 /// Places of the variables of a [`Code`], derived by [`Code::track`].
@@ -202,7 +202,7 @@ impl<'c> Tracked<'c> {
             }
             let at: Vec<Vec<u32>> = match keep {
                 Keep::All => now.iter().map(|now| now.iter().map(|range| range.place).collect()).collect(),
-                Keep::One => {
+                Keep::Single => {
                     for (chosen, now) in chosen.iter_mut().zip(&now) {
                         if !chosen.is_some_and(|chosen| now.contains(&chosen)) {
                             // The first of those that last longest.

@@ -68,7 +68,7 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
         for Unproven { variable, at, what, why } in &report.unproven {
             let may_be = match why {
                 Obstacle::Raw => is_raw,
-                Obstacle::Outside => may_be_outside,
+                Obstacle::OutOfBounds => may_be_outside,
                 _ => return Err(format!("unproven: {at}")),
             };
             let explains =

@@ -4,10 +4,10 @@ mod compile;
 mod describe;
 mod everywhere;
 mod graph;
+mod output;
 mod program;
 #[path = "../common/random.rs"]
 mod random;
 mod refused;
 mod simulate;
 mod wave;
-mod written;

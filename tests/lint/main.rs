@@ -11,10 +11,10 @@ mod source;
 #[allow(dead_code, reason = "a part is used")]
 mod tools;
 
+mod clean;
 mod compiled;
 mod counts;
 mod made;
 mod mutations;
-mod own;
 mod pages;
 mod threads;

@@ -1,6 +1,7 @@
 //! The promise: the reader finds the contents of the bytes, compared with `gimli` on bytes written by `gimli`,
 //! `object` and, where installed, clang. No input causes a panic.
 
+mod attributes;
 mod broken;
 mod bytes;
 #[path = "../common/mod.rs"]
@@ -23,13 +24,12 @@ mod random;
 mod split;
 #[path = "../common/tools.rs"]
 mod tools;
-mod written;
 
 use eitri::read::Entry;
 use gimli::{Format, constants as dw};
 
+use attributes::{Contents, Form, read, sections_of, write};
 use compare::compare;
-use written::{Contents, Form, read, sections_of, write};
 
 #[test]
 fn facts_are_those_that_gimli_reads() {

@@ -11,10 +11,10 @@ use object::{
     SymbolFlags, SymbolKind, SymbolScope,
 };
 
+use crate::attributes::{Contents, Form, sections_of, write};
 use crate::compare::compare;
 use crate::compiled::{CLANG, compile};
 use crate::tools::Folder;
-use crate::written::{Contents, Form, sections_of, write};
 
 pub const FORM: fn() -> Form = || Form::new(5, Format::Dwarf32, 8, false);
 

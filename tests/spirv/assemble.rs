@@ -176,7 +176,7 @@ impl Assembled {
         for (index, token) in operands[1..].iter().enumerate() {
             let kind = row.operand(set, index, operands.len() - 1).map(|operand| operand.kind);
             match (kind, token) {
-                (Some(Kind::Of(enumeration)), Token::Word(word)) if kind.unwrap().is_literal(set) => {
+                (Some(Kind::Enumerant(enumeration)), Token::Word(word)) if kind.unwrap().is_literal(set) => {
                     let entries: Vec<_> = enumeration.entries(Set::Shader200).collect();
                     let number = |name: &str| entries.iter().find(|(_, it)| *it == name).map(|&(it, _)| it);
                     let numbers: Option<Vec<u32>> = word.split('|').map(number).collect();

@@ -3,7 +3,7 @@
 mod bind;
 mod describe;
 mod everything;
-mod outside;
+mod spirv_tools;
 mod translated;
 
 use eitri::spirv::{Attached, Mode, Set, TextOptions, attach, print, read};
@@ -12,7 +12,7 @@ use pretty_assertions::assert_eq;
 use crate::common::check_golden;
 use bind::Bound;
 pub use bind::all;
-pub use outside::complaints;
+pub use spirv_tools::complaints;
 
 /// All modes.
 pub fn modes() -> [Mode; 10] {

@@ -53,7 +53,7 @@ fn enumeration(text: &str) -> Option<Enumeration> {
 /// The listing's notation for the permitted contents of an operand.
 fn kind(operand: &OperandRow, set: Set) -> String {
     let kind = match operand.kind {
-        Kind::Of(enumeration) => {
+        Kind::Enumerant(enumeration) => {
             let sections = ["3.2", "3.3", "3.4", "3.5", "3.6", "3.7", "Source Language", "Storage Class"];
             let mut all =
                 sections.into_iter().chain(["FP Encoding", "Build Identifier Flags", "Checksum Kinds"]);

@@ -17,7 +17,6 @@ mod import;
 mod kernels;
 mod later;
 mod lavapipe;
-mod listed;
 mod listing;
 mod matrices;
 mod metadata;
@@ -31,6 +30,7 @@ mod taken;
 #[path = "../common/tools.rs"]
 mod tools;
 mod unknown;
+mod values;
 mod words;
 
 use tools::Tool;

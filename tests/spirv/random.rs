@@ -377,11 +377,11 @@ impl Maker {
         match (row.kind, row.field) {
             (Kind::Number | Kind::AnyNumber, _) => self.value(|it| it < 10, random),
             // A base class is a class or a structure.
-            (Kind::Of(Enumeration::CompositeTag), _) => self.value(|it| it < 2, random),
-            (Kind::Of(Enumeration::Flags), _) if self.set == Set::OpenCl => {
+            (Kind::Enumerant(Enumeration::CompositeTag), _) => self.value(|it| it < 2, random),
+            (Kind::Enumerant(Enumeration::Flags), _) if self.set == Set::OpenCl => {
                 Some(random.below(1 << 17) as u32)
             }
-            (Kind::Of(enumeration), _) => self.value(|it| enumeration.has(it, self.set), random),
+            (Kind::Enumerant(enumeration), _) => self.value(|it| enumeration.has(it, self.set), random),
             (Kind::Id(_), Field::Text) => Some(TEXT_ID),
             (Kind::Id(_), Field::Identifier) => Some(BUILD),
             (Kind::Id(names), field) => {

@@ -4,7 +4,7 @@ use eitri::spirv::{Id, Mode, ModuleBuilder, Part, Position, Provider, Set, read,
 use pretty_assertions::assert_eq;
 
 use crate::assemble::assemble;
-use crate::outside::SPIRV_VAL;
+use crate::spirv_val::SPIRV_VAL;
 use crate::support::{Case, bytes};
 use crate::tools::Folder;
 

@@ -11,7 +11,7 @@ use eitri::spirv::{
 use eitri::target::{Gfx, Target, Wave};
 use pretty_assertions::assert_eq;
 
-use crate::outside::SPIRV_VAL;
+use crate::spirv_val::SPIRV_VAL;
 use crate::support::bytes;
 use crate::tools::Folder;
 

@@ -11,11 +11,11 @@ mod detached;
 mod json;
 mod kernels;
 mod metadata;
-mod outside;
 mod placed;
 mod refused;
 #[cfg(feature = "rspirv")]
 mod rspirv;
+mod spirv_val;
 mod support;
 #[path = "../common/tools.rs"]
 #[allow(dead_code, reason = "the parts are those of other tests")]

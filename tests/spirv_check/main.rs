@@ -11,7 +11,7 @@ mod idle;
 mod meaning;
 mod moves;
 mod omissions;
-mod own;
+mod output;
 #[path = "../common/random.rs"]
 mod random;
 mod round;

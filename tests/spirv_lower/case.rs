@@ -273,8 +273,8 @@ pub fn line(facts: &Facts<'_>, fact: &Fact<'_>) -> String {
         };
         let is_none = !row.kind.is_literal(fact.set) && facts.get(Id(operand.word)).is_some();
         let text = match row.kind {
-            Kind::Of(_) if is_none => named(facts, Id(operand.word)),
-            Kind::Of(enumeration) => enumeration.text(number(), fact.set),
+            Kind::Enumerant(_) if is_none => named(facts, Id(operand.word)),
+            Kind::Enumerant(enumeration) => enumeration.text(number(), fact.set),
             Kind::Number | Kind::AnyNumber => number().to_string(),
             Kind::Id(_) => named(facts, Id(operand.word)),
         };

@@ -155,5 +155,8 @@ fn graphs_that_are_no_control_flow_are_refused() {
         let [value, parameter] = [code.value(32), code.merged(end, 32)];
         code.incoming(end, parameter, value)
     });
-    assert!(comes.starts_with("pc 0x8..0x10, block 0x8..0x10: a block receives values from its predecessors"), "{comes}");
+    assert!(
+        comes.starts_with("pc 0x8..0x10, block 0x8..0x10: a block receives values from its predecessors"),
+        "{comes}"
+    );
 }

@@ -201,7 +201,7 @@ fn derived_descriptions_are_right() {
         let report = judged(&program, &described(&program, Keep::All));
         assert!(report.is_sound() && report.missed.is_empty(), "seed {seed}: {report}");
         assert_eq!((report.claimed, report.right), (report.recoverable, report.recoverable), "seed {seed}");
-        let one = judged(&program, &described(&program, Keep::One));
+        let one = judged(&program, &described(&program, Keep::Single));
         assert!(one.is_sound() && one.right <= report.right, "seed {seed}: {one}");
     }
 }

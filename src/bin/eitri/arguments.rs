@@ -571,7 +571,7 @@ impl From<Keep> for track::Keep {
     fn from(keep: Keep) -> Self {
         match keep {
             Keep::All => Self::All,
-            Keep::One => Self::One,
+            Keep::One => Self::Single,
         }
     }
 }

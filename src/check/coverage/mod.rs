@@ -203,7 +203,7 @@ fn positions<'t>(texts: &[Text<'t>]) -> HashMap<&'t str, BTreeMap<u64, u64>> {
 }
 
 /// Number of pcs, which are sorted, at which an entry has a location.
-fn listed(entry: Entry<'_, '_>, pcs: &[u64]) -> u64 {
+fn covered_pcs(entry: Entry<'_, '_>, pcs: &[u64]) -> u64 {
     let Ok(Some(list)) = entry.locations(gimli::DW_AT_location) else { return 0 };
     let with_location = list.iter().filter(|one| !one.expr.is_empty());
     let mut ranges: Vec<Range<usize>> = with_location
@@ -281,8 +281,8 @@ impl<'c> Compared<'c, '_> {
                 }
                 found.readable += u64::from(self.is_readable(entry, at));
             }
-            let listed = entry.map_or(0, |entry| listed(entry, &by_pc));
-            found.beyond = listed.saturating_sub(found.located);
+            let covered = entry.map_or(0, |entry| covered_pcs(entry, &by_pc));
+            found.beyond = covered.saturating_sub(found.located);
             if found.described > 0 || found.beyond > 0 {
                 coverage.variables.push(found);
             }

@@ -117,7 +117,7 @@ pub enum NoMeaning {
     /// The location depends on contents that cannot be read.
     Unreadable(String),
     /// The location, or one that it is computed from, is outside its storage.
-    Outside(String),
+    OutOfBounds(String),
     /// Another part of the location has no meaning.
     Part(String),
     /// The nodes do not form a location.
@@ -131,7 +131,7 @@ impl fmt::Display for NoMeaning {
             Self::NoLane => f.write_str("it depends on the lane, and no lane asks"),
             Self::Unreadable(what) => write!(f, "{what} cannot be read"),
             Self::Part(why) => write!(f, "a part of it means nothing: {why}"),
-            Self::Outside(what) => write!(f, "it goes past the end of {what}"),
+            Self::OutOfBounds(what) => write!(f, "it goes past the end of {what}"),
             Self::Malformed => f.write_str("its nodes form no location"),
         }
     }
@@ -268,7 +268,7 @@ impl Denote<'_> {
                 let [below, above, offset, size] = operands[..] else { return Err(NoMeaning::Malformed) };
                 let (offset, size) = (self.number(offset)?, self.number(size)?);
                 let past =
-                    offset.checked_add(size).ok_or_else(|| NoMeaning::Outside("the overlay".into()))?;
+                    offset.checked_add(size).ok_or_else(|| NoMeaning::OutOfBounds("the overlay".into()))?;
                 let pieces = [(below, 0, offset), (above, 0, size), (below, past.into(), u64::MAX - past)];
                 self.sequence(pieces, "the overlay", from, bits, out)
             }
@@ -323,7 +323,7 @@ impl Denote<'_> {
         out: &mut Spans,
     ) -> Result<(), NoMeaning> {
         if from < 0 {
-            return Err(NoMeaning::Outside(name.into()));
+            return Err(NoMeaning::OutOfBounds(name.into()));
         }
         for (loc, first, size) in pieces {
             if from < size.into() && bits > 0 {
@@ -335,7 +335,7 @@ impl Denote<'_> {
                 from -= i128::from(size);
             }
         }
-        if bits == 0 { Ok(()) } else { Err(NoMeaning::Outside(name.into())) }
+        if bits == 0 { Ok(()) } else { Err(NoMeaning::OutOfBounds(name.into())) }
     }
 
     /// Calls `each` with the number, the first bit and the size of each element's bits in the slice.
@@ -420,7 +420,7 @@ impl Denote<'_> {
 fn inside(from: i128, bits: u64, size: u128, name: impl Fn() -> String) -> Result<u128, NoMeaning> {
     match u128::try_from(from) {
         Ok(from) if from + u128::from(bits) <= size => Ok(from),
-        _ => Err(NoMeaning::Outside(name())),
+        _ => Err(NoMeaning::OutOfBounds(name())),
     }
 }
 

@@ -74,7 +74,9 @@ impl<'a> Check<'_, 'a> {
         } else {
             let Some(defined) = self.defined(spot, id) else { return };
             if let Some(wanted) = self.unlike(spot, id, defined) {
-                let habit = self.habit(spot, defined).map(|habit| format!("; the LLVM translator {habit}"));
+                let habit = self
+                    .producer_deviation(spot, defined)
+                    .map(|habit| format!("; the LLVM translator {habit}"));
                 let what = format!("{} is not {wanted}{}", self.describe(id), habit.unwrap_or_default());
                 self.find_at_operand(Rule::OperandKind, spot, what);
                 return;
@@ -82,7 +84,7 @@ impl<'a> Check<'_, 'a> {
             let constant = self.facts.layout().constant(id);
             constant.and_then(|constant| constant.value).and_then(|value| u32::try_from(value).ok())
         };
-        if let (Kind::Of(enumeration), Some(value)) = (kind, value)
+        if let (Kind::Enumerant(enumeration), Some(value)) = (kind, value)
             && !enumeration.has(value, set)
         {
             self.unknown(spot, enumeration, value);
@@ -210,14 +212,15 @@ impl<'a> Check<'_, 'a> {
         if named.and_then(|named| named.name()) != Some(Name::InfoNone) {
             return Some(wanted);
         }
-        let habit = self.habit(spot, defined).map(|habit| format!("; the LLVM translator {habit}"));
+        let habit =
+            self.producer_deviation(spot, defined).map(|habit| format!("; the LLVM translator {habit}"));
         let what = format!("{} stands for {wanted}{}", self.describe(id), habit.unwrap_or_default());
         self.find_at_operand(Rule::Removed, spot, what);
         None
     }
 
     /// The instruction that LLVM's translator is known to refer to instead.
-    fn habit(&self, spot: Spot<'_, 'a>, defined: Instruction<'a>) -> Option<&'static str> {
+    fn producer_deviation(&self, spot: Spot<'_, 'a>, defined: Instruction<'a>) -> Option<&'static str> {
         let named = self.facts.fact(defined).and_then(|named| named.name());
         Some(match (spot.row.field, named) {
             (Field::Scope | Field::Parent | Field::Child, Some(Name::TypeTemplate)) => {

@@ -6,7 +6,7 @@ use rspirv::spirv::Op;
 
 use super::describe::{Described, describe};
 use crate::kernels::{KERNELS, Kernel, LEVELS, functions};
-use crate::listed::{At, Entry, Listed, Piece, in_functions, operation};
+use crate::values::{At, Entry, Listed, Piece, in_functions, operation};
 
 /// A module with its description and binding.
 pub struct Bound {

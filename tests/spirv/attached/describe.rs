@@ -11,7 +11,7 @@ use eitri::model::{
 use eitri::target::{Gfx, Target, Wave};
 
 use crate::kernels::Kernel;
-use crate::listed::{Listed, Scope, position};
+use crate::values::{Listed, Scope, position};
 
 const SOURCES: &str = include_str!("../kernels/sources.txt");
 

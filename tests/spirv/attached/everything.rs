@@ -13,7 +13,7 @@ use eitri::spirv::{
 use eitri::target::{Gfx, Target, Wave};
 use pretty_assertions::assert_eq;
 
-use super::outside::{complaints, optimized, round};
+use super::spirv_tools::{complaints, optimized, round};
 use super::{modes, validated};
 use crate::assemble::{Assembled, assemble};
 use crate::common::check_golden;

@@ -9,10 +9,10 @@ use rspirv::spirv::Op;
 
 use super::bind::{Bound, all};
 use crate::kernels::{bitcode, functions};
-use crate::listed::{Entry, Function, Listed, Named, Piece, in_functions, operation};
 use crate::metadata::facts::{self, Program, Step};
 use crate::metadata::{disassembled, read_back};
 use crate::tools::Folder;
+use crate::values::{Entry, Function, Listed, Named, Piece, in_functions, operation};
 
 /// clang's debug information of the source.
 fn of_clang(bound: &Bound) -> Option<Program> {
