@@ -216,7 +216,8 @@ fn check_live(module: &Module) -> Result<(), Wrong> {
         let same_place_set = first.start == second.start && first.end == second.end;
         if first.variable == second.variable && second.start < first.end && !same_place_set {
             let at = module.at_variable(second.variable, Some(second.pcs()));
-            let error = Error::new(ErrorKind::OverlappingRanges { of: Ranges::Live, other: first.pcs() }).or_at(at);
+            let error =
+                Error::new(ErrorKind::OverlappingRanges { of: Ranges::Live, other: first.pcs() }).or_at(at);
             return Err(Wrong::with(error, Blame::Live(second.variable, second.pcs())));
         }
     }

@@ -231,5 +231,8 @@ fn writes_that_do_not_fit_are_refused() {
         let (one, two) = (flow.block(0..36), flow.block(32..64));
         flow.edge(one, two);
     });
-    assert!(overlaps.contains("pc 0x20..0x40: blocks do not overlap: the block overlaps 0x0..0x24"), "{overlaps}");
+    assert!(
+        overlaps.contains("pc 0x20..0x40: blocks do not overlap: the block overlaps 0x0..0x24"),
+        "{overlaps}"
+    );
 }

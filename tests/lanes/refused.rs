@@ -163,7 +163,10 @@ parent: the parent is 0x8..0x20"
 #[test]
 fn whole_wave_code_does_not_overlap() {
     let error = error(|lanes| lanes.whole_wave(8..32, &s(4))?.whole_wave(28..36, &s(4)).map(drop));
-    assert_eq!(error, "unit `a.cl`, function `k`, pc 0x1c..0x24: code in whole-wave mode is disjoint: it overlaps 0x8..0x20");
+    assert_eq!(
+        error,
+        "unit `a.cl`, function `k`, pc 0x1c..0x24: code in whole-wave mode is disjoint: it overlaps 0x8..0x20"
+    );
 }
 
 #[test]

@@ -36,7 +36,8 @@ fn instructions_that_do_not_fit_are_refused() {
             Ok(())
         })
     };
-    let overlap = "pc 0x4..0x8, block 0x0..0x20, s4: instructions do not overlap: the instruction overlaps 0x0..0x8";
+    let overlap =
+        "pc 0x4..0x8, block 0x0..0x20, s4: instructions do not overlap: the instruction overlaps 0x0..0x8";
     assert_eq!(at(&[(0, 8), (4, 8)]), overlap);
     // No block contains the pcs.
     assert!(at(&[(0x20, 0x24)]).starts_with("pc 0x20..0x24, s4: an instruction is in a block"));

@@ -434,7 +434,9 @@ fn page(name: Option<&str>) -> Result<Vec<u8>, Failure> {
             // The parser's error has the nearest command.
             return match Arguments::command().try_get_matches_from(["eitri", name]) {
                 Err(error) => error.exit(),
-                Ok(_) => Err(Failure(format!("`man` prints the page of a command: `{name}` is not a command"))),
+                Ok(_) => {
+                    Err(Failure(format!("`man` prints the page of a command: `{name}` is not a command")))
+                }
             };
         };
         command = named;

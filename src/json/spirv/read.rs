@@ -95,7 +95,8 @@ impl<'a> Binder<'_, 'a> {
             Some(&[id]) => Ok(id),
             Some([one, other, ..]) => {
                 let candidates = vec![one.to_string(), other.to_string()];
-                let kind = ErrorKind::AmbiguousName { of: error::Named::Id, name: name.to_string(), candidates };
+                let kind =
+                    ErrorKind::AmbiguousName { of: error::Named::Id, name: name.to_string(), candidates };
                 Err(place::at_part(kind.into(), self.text, name))
             }
             _ => {

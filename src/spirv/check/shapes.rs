@@ -202,7 +202,8 @@ impl Shapes {
                 Part::Typed(typed) => {
                     let next = typed_values.len() as u32;
                     let number = typed_values.get(typed).copied();
-                    number.unwrap_or_else(|| *typed_values.entry(typed.clone()).or_insert(next)) << TAG | TYPED
+                    number.unwrap_or_else(|| *typed_values.entry(typed.clone()).or_insert(next)) << TAG
+                        | TYPED
                 }
                 &Part::Number(number @ 0..SHORT) => (number as u32) << TAG | NUMBER,
                 &Part::Number(number) => {
