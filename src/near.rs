@@ -9,7 +9,7 @@ const FARTHEST: usize = 3;
 #[cfg(any(feature = "json", test))]
 #[cold]
 pub(crate) fn suggestion<N: AsRef<str>>(word: &str, names: impl IntoIterator<Item = N>) -> String {
-    meant(&nearest(word, names))
+    suggestion_of(&nearest(word, names))
 }
 
 /// Returns the known names nearest to an unknown word, if they are similar and few.
@@ -39,7 +39,7 @@ pub(crate) fn nearest<N: AsRef<str>>(word: &str, names: impl IntoIterator<Item =
 
 /// Returns the end of a message that suggests these names.
 #[cold]
-pub(crate) fn meant(names: &[impl AsRef<str>]) -> String {
+pub(crate) fn suggestion_of(names: &[impl AsRef<str>]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{}`", name.as_ref())).collect();
     match quoted.is_empty() {
         true => String::new(),

@@ -2,8 +2,8 @@
 //! general one, which a traced evaluation uses.
 
 use eitri::eval::{
-    BaseType, Caller, Compiled, Context, Element, Evaluator, Kind, Layout, Limits, Location, Machine,
-    OwnedBody, Snapshot, SpaceLayout, TypeEncoding, Where,
+    BaseType, Caller, Compiled, Context, Element, Evaluator, ExpressionSite, Kind, Layout, Limits, Location,
+    Machine, OwnedBody, Snapshot, SpaceLayout, TypeEncoding,
 };
 use eitri::op::{Dialect, Encoding, Reg};
 use eitri::target::{Per, SpaceId};
@@ -164,7 +164,7 @@ proptest! {
         let per = if shared { Per::Process } else { Per::Lane };
         let target = layout(if fits { bits } else { 24 }, per);
         let encoding = Encoding { big_endian: code_big_endian, ..Encoding::new(address_bytes, dialect) };
-        let place = if cfi { Where::Cfi } else { Where::Location };
+        let place = if cfi { ExpressionSite::Cfi } else { ExpressionSite::Location };
         let context = Context { frame: frame.into(), kind, place, ..Context::new(encoding, &target) };
         let limits = Limits { steps, depth, stack, parts };
         let mut evaluator = Evaluator::new().with_limits(limits);

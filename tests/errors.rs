@@ -531,7 +531,7 @@ const CASES: &[Case] = &[
     ("a variant for a value that the discriminant cannot have", || of(|a, _| {
         let class = a.m.class(a.unit, Some("shape"), 8)?;
         let part = a.m.variant_part(class, DataMember::new("", a.int, 0))?;
-        a.m.variant(part, &[VariantValues::One(1 << 31)]).map(drop)
+        a.m.variant(part, &[VariantValues::Single(1 << 31)]).map(drop)
     })),
     ("a discriminant beyond the structure", || of(|a, _| {
         let class = a.m.class(a.unit, Some("shape"), 8)?;

@@ -205,7 +205,7 @@ fn x86_64_has_the_numbers_of_its_abi() {
 /// A target that no reader knows: 16 lanes, packed names, spaces with numbers of its own.
 fn toy() -> TargetBuilder {
     let mut target = Target::builder("toy", 16);
-    target.registers(Registers::listed(0, ["pc", "mask", "sp"], 64)).pc("pc").exec("mask").cfa_register("sp");
+    target.registers(Registers::named(0, ["pc", "mask", "sp"], 64)).pc("pc").exec("mask").cfa_register("sp");
     target.registers(Registers::numbered(16, "r", 0..128, 32).with_lanes(16));
     target.registers(Registers::packed_names('%', 32).with_lanes(16));
     target.space(Space::new(SpaceId::LOCAL, "shared", 32));
@@ -268,11 +268,11 @@ fn targets_that_contradict_themselves_are_refused() {
         (|to| _ = to.min_instruction_bytes(0), "an instruction has at least 1 byte: 0"),
         (|to| _ = to.data_alignment(0), "the data alignment is not 0: 0"),
         (
-            |to| _ = to.registers(Registers::listed(300, ["x"], 0)),
+            |to| _ = to.registers(Registers::named(300, ["x"], 0)),
             "a register has 1 to 1048576 bits: 0 (register 300)",
         ),
         (
-            |to| _ = to.registers(Registers::listed(300, ["x"], 1 << 21)),
+            |to| _ = to.registers(Registers::named(300, ["x"], 1 << 21)),
             "a register has 1 to 1048576 bits: 2097152 (register 300)",
         ),
         (
@@ -295,14 +295,14 @@ fn targets_that_contradict_themselves_are_refused() {
             |to| _ = to.registers(Registers::numbered(300, "x", 0..1 << 30, 32)),
             "a target has at most 65536 registers with listed names",
         ),
-        (|to| _ = to.registers(Registers::listed(2, ["x"], 32)), "a number is that of one register: 2 (`x`)"),
-        (|to| _ = to.registers(Registers::listed(300, ["r7"], 32)), "a register has a name of its own: `r7`"),
-        (|to| _ = to.registers(Registers::listed(300, [""], 32)), "a register has a name of its own: ``"),
+        (|to| _ = to.registers(Registers::named(2, ["x"], 32)), "a number is that of one register: 2 (`x`)"),
+        (|to| _ = to.registers(Registers::named(300, ["r7"], 32)), "a register has a name of its own: `r7`"),
+        (|to| _ = to.registers(Registers::named(300, [""], 32)), "a register has a name of its own: ``"),
         (
-            |to| _ = to.registers(Registers::listed(0x25_7234, ["x"], 32)),
+            |to| _ = to.registers(Registers::named(0x25_7234, ["x"], 32)),
             "a number is that of one register: 2454068 (`x`)",
         ),
-        (|to| _ = to.registers(Registers::listed(300, ["%a"], 32)), "a register has a name of its own: `%a`"),
+        (|to| _ = to.registers(Registers::named(300, ["%a"], 32)), "a register has a name of its own: `%a`"),
         (
             |to| _ = to.registers(Registers::packed_names('%', 64)),
             "packed names begin with a printable character of their own: 0x25",

@@ -156,8 +156,8 @@ fn what_can_move_moves() {
         // A Rust enum.
         let option = m.structure(unit, Some("option"), 8)?;
         let part = m.variant_part(option, DataMember::new("", int, 0))?;
-        m.variant(part, &[VariantValues::One(0)])?;
-        let some = m.variant(part, &[VariantValues::Range(1, 2), VariantValues::One(7)])?;
+        m.variant(part, &[VariantValues::Single(0)])?;
+        let some = m.variant(part, &[VariantValues::Range(1, 2), VariantValues::Single(7)])?;
         m.member(some, "value", int, 4)?;
         let two = m.structure(unit, Some("two"), 16)?;
         m.member(two, "a", option, 0)?.member(two, "b", option, 8)?;

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use std::cell::Cell;
 
 use eitri::eval::{
-    BaseType, Caller, Context, Element, Evaluator, Fault, InLane, Kind, Limits, ListEntry, Location, Machine,
-    OwnedBody, Snapshot, TypeEncoding, Unavailable, WaveOutcome, Where,
+    BaseType, Caller, Context, Element, Evaluator, ExpressionSite, Fault, InLane, Kind, Limits, ListEntry,
+    Location, Machine, OwnedBody, Snapshot, TypeEncoding, Unavailable, WaveOutcome,
 };
 use eitri::op::{Code, Dialect, DraftCodes, Encoding, Name, Reg, text};
 use eitri::target::{SpaceId, Target};
@@ -311,7 +311,7 @@ proptest! {
         lanes in prop_oneof![3 => Just(u64::MAX), 1 => any::<u64>(), 1 => Just(1 << 5)],
         kind in prop::sample::select(&[Kind::Location, Kind::Value, Kind::Any][..]),
         frame_base in prop::sample::select(&FRAME_BASES[..]),
-        place in prop_oneof![9 => Just(Where::Location), 1 => Just(Where::Cfi)],
+        place in prop_oneof![9 => Just(ExpressionSite::Location), 1 => Just(ExpressionSite::Cfi)],
         big_endian in prop::bool::weighted(0.1),
         few_lanes in prop::bool::weighted(0.1),
         limits in limits(),

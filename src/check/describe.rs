@@ -41,7 +41,7 @@ describe! {
     DwUt: |kind| kind.static_string().map_or_else(|| format!("DW_UT_{:#x}", kind.0), Into::into);
     Hex: |number| format!("{:#x}", number.0);
     VariantValues: |values| match values {
-        VariantValues::One(value) => value.to_string(),
+        VariantValues::Single(value) => value.to_string(),
         VariantValues::Range(first, last) => format!("{first} to {last}"),
     };
     Encoding: |encoding| {

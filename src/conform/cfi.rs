@@ -8,7 +8,7 @@ use super::target::Target;
 use super::unwound::{Recovered, Unwound};
 use super::values::{Bytes, Offset, Parsed, choice, objects};
 use crate::error::{Error, ErrorKind};
-use crate::eval::unwind::{UnwindFault, Why};
+use crate::eval::unwind::{Cause, UnwindFault};
 use crate::eval::{Architecture, CallStack, Class, Fault, Location, read_bits};
 use crate::op::{Encoding, Reg};
 use crate::read::{Fde, FrameSection, Frames, Sections};
@@ -163,7 +163,7 @@ fn reading(error: &Error) -> Fault {
 
 fn unwinding(fault: &UnwindFault) -> Fault {
     match &fault.why {
-        Why::Reading(error) => reading(error),
-        Why::Fault(why) => Fault { rule: fault.to_string().into(), ..why.clone() },
+        Cause::Reading(error) => reading(error),
+        Cause::Fault(why) => Fault { rule: fault.to_string().into(), ..why.clone() },
     }
 }

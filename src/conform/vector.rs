@@ -9,7 +9,7 @@ use super::report::{Outcome, Verdict};
 use super::target::{Target, TargetText};
 use super::unwound::Unwound;
 use super::values::{Bytes, Given, Map, Number, Unread, Word, Wrong, choice, objects};
-use crate::eval::{Context, Kind, ListEntry, Where};
+use crate::eval::{Context, ExpressionSite, Kind, ListEntry};
 use crate::op::{COMPACT, Code, Dialect, DraftCodes, Encoding, Name};
 
 /// Subject of a vector.
@@ -92,7 +92,7 @@ pub struct Vector {
     /// Requested kind of result.
     pub kind: Kind,
     /// Position of the expression in the file.
-    pub place: Where,
+    pub place: ExpressionSite,
     /// Number of bits to read at the resulting location.
     pub read: u128,
     /// Bytes to store there after reading.
@@ -205,8 +205,8 @@ impl VectorText {
                 KindText::Any => Kind::Any,
             },
             place: match self.place {
-                PlaceText::Location => Where::Location,
-                PlaceText::Cfi => Where::Cfi,
+                PlaceText::Location => ExpressionSite::Location,
+                PlaceText::Cfi => ExpressionSite::Cfi,
             },
             read,
             write: self.write.as_ref().map(|Bytes(bytes)| bytes.clone()),

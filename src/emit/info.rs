@@ -342,7 +342,7 @@ impl Info {
     }
 
     /// Records the pending fields of an expression in this section. `name` gives the name of a symbol.
-    pub(crate) fn pend(
+    pub(crate) fn defer(
         &mut self,
         pending: impl IntoIterator<Item = Pending>,
         mut name: impl FnMut(u32) -> std::borrow::Cow<'static, str>,

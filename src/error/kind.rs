@@ -7,7 +7,7 @@ use std::io;
 use super::at::At;
 use super::construct::Construct;
 use super::count::Count;
-use crate::near::meant;
+use crate::near::suggestion_of;
 
 /// Kind of an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -226,17 +226,27 @@ impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnknownRegister { name, target, nearest, bounds } => {
-                write!(f, "the target has no register {} ({target}){}", Requested(name), meant(nearest))?;
+                write!(
+                    f,
+                    "the target has no register {} ({target}){}",
+                    Requested(name),
+                    suggestion_of(nearest)
+                )?;
                 match bounds {
                     Some((first, last)) => write!(f, "; the target has `{first}` to `{last}`"),
                     None => Ok(()),
                 }
             }
             Self::UnknownSpace { name, target, nearest } => {
-                write!(f, "the target has no address space {} ({target}){}", Requested(name), meant(nearest))
+                write!(
+                    f,
+                    "the target has no address space {} ({target}){}",
+                    Requested(name),
+                    suggestion_of(nearest)
+                )
             }
             Self::UnknownTarget { name, nearest } => {
-                write!(f, "unknown target: `{name}`{}", meant(nearest))
+                write!(f, "unknown target: `{name}`{}", suggestion_of(nearest))
             }
             Self::UnknownName { of, name, nearest } => {
                 match of {
@@ -254,7 +264,7 @@ impl fmt::Display for ErrorKind {
                     Named::Described(kind) => write!(f, "no {kind} has the id or name `{name}` so far")?,
                     Named::Language => write!(f, "no language is `DW_LANG_{name}`")?,
                 }
-                f.write_str(&meant(nearest))
+                f.write_str(&suggestion_of(nearest))
             }
             Self::AmbiguousName { of, name, candidates } => match of {
                 Named::Variable { pc } => {

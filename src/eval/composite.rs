@@ -38,7 +38,7 @@ pub struct Composite {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Wave {
     /// Equal in all lanes. The other variants occur only in the evaluation of a whole wave.
-    Same,
+    Unchanged,
     /// Parts of the composite differ between lanes.
     Parts,
     /// Composite without parts, representing a place that differs between lanes. Its size is the smallest of all lanes.
@@ -58,7 +58,7 @@ impl Composite {
             is_open: false,
             weight: 0,
             depth: 1,
-            wave: Wave::Same,
+            wave: Wave::Unchanged,
         }
     }
 
@@ -74,7 +74,7 @@ impl Composite {
 
     /// Whether it differs between lanes.
     pub(super) fn varies(&self) -> bool {
-        self.wave != Wave::Same
+        self.wave != Wave::Unchanged
     }
 
     /// Whether it contains no composite, in any lane.
@@ -103,7 +103,7 @@ impl Composite {
         let parts = self.parts.iter().enumerate();
         let parts: Vec<_> =
             parts.map(|(index, part)| Part { location: location(index, part), ..*part }).collect();
-        let mut all = Self { parts: Vec::new(), weight: 0, depth: 1, wave: Wave::Same, ..*self };
+        let mut all = Self { parts: Vec::new(), weight: 0, depth: 1, wave: Wave::Unchanged, ..*self };
         parts.iter().flat_map(|part| part.location.places()).for_each(|place| all.count(place));
         Self { parts, ..all }
     }

@@ -19,7 +19,7 @@ pub enum Kind {
 
 /// Position of an expression. Call frame information does not allow all operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Where {
+pub enum ExpressionSite {
     /// Attribute or location list.
     #[default]
     Location,
@@ -57,7 +57,7 @@ pub struct Context<'a> {
     /// Required kind of result.
     pub kind: Kind,
     /// Position of the expression.
-    pub place: Where,
+    pub place: ExpressionSite,
 }
 
 impl core::fmt::Debug for Context<'_> {
@@ -77,7 +77,7 @@ impl core::fmt::Debug for Context<'_> {
 impl<'a> Context<'a> {
     /// Returns a context for a location of the first unit, in the innermost frame, with an empty stack.
     pub fn new(encoding: Encoding, target: &'a dyn Architecture) -> Self {
-        let (kind, place) = (Kind::Location, Where::Location);
+        let (kind, place) = (Kind::Location, ExpressionSite::Location);
         Self {
             encoding,
             target,

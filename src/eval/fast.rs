@@ -28,7 +28,7 @@ mod results;
 mod stack;
 mod translate;
 
-use super::Where;
+use super::ExpressionSite;
 use super::branch::Branches;
 use super::location::Location;
 use super::machine::{Architecture, Machine};
@@ -71,7 +71,7 @@ pub(super) struct Fast<'f> {
     /// Mask of the generic type's bits, of 64; 0 if it has another size.
     pub mask: u64,
     pub frame: u32,
-    pub place: Where,
+    pub place: ExpressionSite,
     pub is_frame_base: bool,
     /// Whether the machine may be asked for its lane. Otherwise, operations that mostly depend on it are not supported.
     pub asks_lane: bool,

@@ -222,7 +222,7 @@ pub struct Location(Places);
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Places {
-    One(SingleLocation),
+    Single(SingleLocation),
     /// Two or more.
     Several(Box<[SingleLocation]>),
 }
@@ -230,7 +230,7 @@ enum Places {
 impl From<SingleLocation> for Location {
     #[inline]
     fn from(place: SingleLocation) -> Self {
-        Self(Places::One(place))
+        Self(Places::Single(place))
     }
 }
 
@@ -286,7 +286,7 @@ impl Location {
 
     fn all(&self) -> &[SingleLocation] {
         match &self.0 {
-            Places::One(place) => core::slice::from_ref(place),
+            Places::Single(place) => core::slice::from_ref(place),
             Places::Several(places) => places,
         }
     }
@@ -302,7 +302,7 @@ impl Location {
     /// Returns a location with each place replaced.
     pub(super) fn map_places(&self, mut place: impl FnMut(&SingleLocation) -> SingleLocation) -> Self {
         Self(match &self.0 {
-            Places::One(one) => Places::One(place(one)),
+            Places::Single(one) => Places::Single(place(one)),
             Places::Several(places) => Places::Several(places.iter().map(place).collect()),
         })
     }
@@ -310,7 +310,7 @@ impl Location {
     /// Returns the place, if there is exactly one.
     pub fn single(&self) -> Option<&SingleLocation> {
         match &self.0 {
-            Places::One(place) => Some(place),
+            Places::Single(place) => Some(place),
             Places::Several(_) => None,
         }
     }
@@ -318,7 +318,7 @@ impl Location {
     /// Returns the place, if there is exactly one.
     pub(super) fn single_mut(&mut self) -> Option<&mut SingleLocation> {
         match &mut self.0 {
-            Places::One(place) => Some(place),
+            Places::Single(place) => Some(place),
             Places::Several(_) => None,
         }
     }
@@ -328,7 +328,7 @@ impl Location {
     #[inline(always)]
     pub(super) fn replace(&mut self, new: impl FnOnce() -> Self) {
         let owns_memory = match &self.0 {
-            Places::One(place) => matches!(place.storage, Storage::Implicit(_) | Storage::Composite(_)),
+            Places::Single(place) => matches!(place.storage, Storage::Implicit(_) | Storage::Composite(_)),
             Places::Several(_) => true,
         };
         if owns_memory {
@@ -346,7 +346,7 @@ impl Location {
     #[inline]
     pub(super) fn own_composite(&mut self) -> Option<&mut Composite> {
         match &mut self.0 {
-            Places::One(SingleLocation { storage: Storage::Composite(composite), offset: 0 }) => {
+            Places::Single(SingleLocation { storage: Storage::Composite(composite), offset: 0 }) => {
                 Arc::get_mut(composite)
             }
             _ => None,
@@ -355,7 +355,7 @@ impl Location {
 
     fn into_places(self) -> Vec<SingleLocation> {
         match self.0 {
-            Places::One(place) => vec![place],
+            Places::Single(place) => vec![place],
             Places::Several(places) => places.into(),
         }
     }
@@ -370,7 +370,7 @@ impl Location {
             }
         }
         match places.len() {
-            1 => Self(Places::One(places.remove(0))),
+            1 => Self(Places::Single(places.remove(0))),
             _ => Self(Places::Several(places.into())),
         }
     }
@@ -381,7 +381,7 @@ impl Location {
     /// An evaluation error if a place leaves its storage.
     pub fn moved(self, by: i128) -> Result<Self, Fault> {
         Ok(Self(match self.0 {
-            Places::One(place) => Places::One(place.moved(by)?),
+            Places::Single(place) => Places::Single(place.moved(by)?),
             Places::Several(places) => {
                 Places::Several(places.into_iter().map(|place| place.moved(by)).collect::<Result<_, _>>()?)
             }
@@ -413,7 +413,7 @@ impl Location {
     /// Returns the composite for adding parts, if it is the only place.
     pub(super) fn composite_mut(&mut self) -> Option<&mut Composite> {
         match &mut self.0 {
-            Places::One(SingleLocation { storage: Storage::Composite(composite), .. }) => {
+            Places::Single(SingleLocation { storage: Storage::Composite(composite), .. }) => {
                 Some(Arc::make_mut(composite))
             }
             _ => None,

@@ -74,7 +74,7 @@ pub mod write;
 
 pub use attributes::{MemberLocation, Property};
 pub use composite::{Composite, Part};
-pub use context::{Context, CurrentObject, Kind, Where};
+pub use context::{Context, CurrentObject, ExpressionSite, Kind};
 pub use debug_info::{DebugInfo, WithDebugInfo};
 pub use fast::Compiled;
 pub use fault::{Class, Fault};

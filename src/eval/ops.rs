@@ -15,7 +15,7 @@ use super::location::{ImplicitBits, Location, SingleLocation, Storage};
 use super::order::stream_of_value;
 use super::run::Run;
 use super::value::{BaseType, Value};
-use super::{CurrentObject, Element, Where};
+use super::{CurrentObject, Element, ExpressionSite};
 use crate::error::Count;
 use crate::op::{Name, Op};
 
@@ -31,7 +31,7 @@ impl Run<'_, '_> {
     /// Executes one operation.
     #[inline]
     pub(super) fn operation(&mut self, op: &Op<'_>) -> Result<Next, Fault> {
-        if self.place == Where::Cfi && !op.row().is_for_cfi {
+        if self.place == ExpressionSite::Cfi && !op.row().is_for_cfi {
             return Err(ill_formed("the operation is not allowed in call frame information (A.6.4.2)"));
         }
         // No arm has a `?` or a local location: each would take room on the machine stack, at every level of calls.

@@ -10,7 +10,7 @@ use super::scope::Scope;
 use super::stack::{Element, complete, integral};
 use super::value::{BaseType, Value};
 use super::wide::{constant, truncated};
-use super::{Context, CurrentObject, Kind, Limits, Outcome, Step, Where};
+use super::{Context, CurrentObject, ExpressionSite, Kind, Limits, Outcome, Step};
 use crate::error::Count;
 use crate::op::{Decoder, Dialect, Encoding, Op, Reg};
 use crate::target::SpaceId;
@@ -26,7 +26,7 @@ pub(super) struct Run<'r, 't> {
     pub limits: Limits,
     /// Requires all places of a location that is read to contain the same bits.
     pub all_places: bool,
-    pub place: Where,
+    pub place: ExpressionSite,
     pub scope: Scope,
     pub object: CurrentObject<'r>,
     /// Register of the last operation, if it was `DW_OP_reg*`.

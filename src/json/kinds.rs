@@ -115,7 +115,7 @@ macro_rules! kind {
         &$json
             .iter()
             .map(|values| match *values {
-                Values::One(Integer(value)) => VariantValues::One(value),
+                Values::Single(Integer(value)) => VariantValues::Single(value),
                 Values::Range(Integer(first), Integer(last)) => VariantValues::Range(first, last),
             })
             .collect::<Vec<_>>()
@@ -124,7 +124,7 @@ macro_rules! kind {
         $value
             .iter()
             .map(|values| match *values {
-                VariantValues::One(value) => Values::One(Integer(value)),
+                VariantValues::Single(value) => Values::Single(Integer(value)),
                 VariantValues::Range(first, last) => Values::Range(Integer(first), Integer(last)),
             })
             .collect()

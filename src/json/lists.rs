@@ -33,12 +33,12 @@ pub(super) trait Element<'a>: Sized {
 }
 
 /// An element that is written from one of the model.
-pub(super) trait Written<'a>: Element<'a> {
+pub(super) trait ToElements<'a>: Element<'a> {
     /// The element of the model.
-    type Of: fmt::Debug;
+    type Model: fmt::Debug;
 
     /// Writes the items.
-    fn write<S: SerializeSeq>(known: &'a Known<'a>, of: &Self::Of, to: &mut S) -> Result<(), S::Error>;
+    fn write<S: SerializeSeq>(known: &'a Known<'a>, of: &Self::Model, to: &mut S) -> Result<(), S::Error>;
 }
 
 /// Conversions of an item by its form: `read` from JSON, and `schema`.
@@ -114,8 +114,8 @@ macro_rules! elements { ($(
         }
     }
 
-    $(impl<'a> Written<'a> for $name<'a> {
-        type Of = $model;
+    $(impl<'a> ToElements<'a> for $name<'a> {
+        type Model = $model;
 
         #[allow(unused, reason = "not every element has names or optional items")]
         fn write<S: SerializeSeq>($known: &'a Known<'a>, $of: &$model, to: &mut S) -> Result<(), S::Error> {
@@ -184,30 +184,30 @@ values! {
 
 /// Elements of the module, written as a list.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Elements<'m, E: Written<'m>> {
+pub(super) struct Elements<'m, E: ToElements<'m>> {
     pub known: &'m Known<'m>,
-    pub of: &'m [E::Of],
+    pub of: &'m [E::Model],
 }
 
-impl<'m, E: Written<'m>> Serialize for Elements<'m, E> {
+impl<'m, E: ToElements<'m>> Serialize for Elements<'m, E> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_seq(self.of.iter().map(|of| OneElement::<E> { known: self.known, of }))
     }
 }
 
-impl<'m, E: Written<'m>> HasSchema for Elements<'m, E> {
+impl<'m, E: ToElements<'m>> HasSchema for Elements<'m, E> {
     fn schema(to: &mut Schemas) -> Value {
         json!({"type": "array", "items": E::schema(to)})
     }
 }
 
 /// An element of the module.
-struct OneElement<'e, 'm, E: Written<'m>> {
+struct OneElement<'e, 'm, E: ToElements<'m>> {
     known: &'m Known<'m>,
-    of: &'e E::Of,
+    of: &'e E::Model,
 }
 
-impl<'m, E: Written<'m>> Serialize for OneElement<'_, 'm, E> {
+impl<'m, E: ToElements<'m>> Serialize for OneElement<'_, 'm, E> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut items = to.serialize_seq(None)?;
         E::write(self.known, self.of, &mut items)?;
@@ -297,7 +297,7 @@ struct Places<'s, 'r, 'a>(&'s mut In<'r, 'a>);
 #[allow(clippy::large_enum_variant, reason = "it is taken apart at once, and mostly it is the large one")]
 #[derive(Debug)]
 pub(super) enum At {
-    One(Loc),
+    Single(Loc),
     Several(Vec<Loc>),
 }
 
@@ -318,12 +318,12 @@ impl<'a> Visitor<'a> for Places<'_, '_, 'a> {
     }
 
     fn visit_borrowed_str<E: de::Error>(self, text: &'a str) -> Result<At, E> {
-        Loc::deserialized(self.0, de::value::BorrowedStrDeserializer::new(text)).map(At::One)
+        Loc::deserialized(self.0, de::value::BorrowedStrDeserializer::new(text)).map(At::Single)
     }
 
     #[inline]
     fn visit_map<A: MapAccess<'a>>(self, json: A) -> Result<At, A::Error> {
-        Loc::deserialized(self.0, de::value::MapAccessDeserializer::new(json)).map(At::One)
+        Loc::deserialized(self.0, de::value::MapAccessDeserializer::new(json)).map(At::Single)
     }
 
     fn visit_seq<S: SeqAccess<'a>>(self, mut json: S) -> Result<At, S::Error> {

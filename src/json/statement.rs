@@ -457,7 +457,7 @@ objects! {
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(untagged, expecting = "a number of 64 bits, or a list of the first and the last")]
 pub(super) enum Values {
-    One(Integer),
+    Single(Integer),
     Range(Integer, Integer),
 }
 

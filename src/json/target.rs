@@ -136,7 +136,7 @@ values! {
 #[derive(Debug)]
 pub(super) enum TargetText<'a> {
     Named(Text<'a>),
-    Own(Box<TargetFacts<'a>>),
+    Described(Box<TargetFacts<'a>>),
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for TargetText<'a> {
@@ -155,7 +155,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for TargetText<'a> {
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<TargetText<'de>, A::Error> {
                 let facts = Deserialize::deserialize(MapAccessDeserializer::new(map))?;
-                Ok(TargetText::Own(Box::new(facts)))
+                Ok(TargetText::Described(Box::new(facts)))
             }
         }
         from.deserialize_any(AsTarget)
@@ -172,7 +172,7 @@ impl TargetText<'_> {
     pub fn resolve(&self) -> Result<Target> {
         match self {
             Self::Named(name) => Target::named(name),
-            Self::Own(facts) => facts.builder()?.build(),
+            Self::Described(facts) => facts.builder()?.build(),
         }
     }
 }
@@ -197,7 +197,7 @@ impl RegisterFacts<'_> {
         let first = self.dwarf.map(|Number(first)| first);
         let registers = match (self, first) {
             (Self { names: Some(names), prefix: None, numbers: None, packed: None, .. }, Some(first)) => {
-                Registers::listed(first, names.iter().map(|name| name.to_string()), self.bits)
+                Registers::named(first, names.iter().map(|name| name.to_string()), self.bits)
             }
             (
                 Self { names: None, prefix: Some(prefix), numbers: Some((from, to)), packed: None, .. },
@@ -246,9 +246,9 @@ impl RegisterFacts<'_> {
 }
 
 /// Writes a built-in target by its name, and any other one with its facts.
-pub(super) struct Written<'t>(pub &'t Target);
+pub(super) struct TargetJson<'t>(pub &'t Target);
 
-impl Serialize for Written<'_> {
+impl Serialize for TargetJson<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let target = self.0;
         if Target::named(target.name()).is_ok_and(|named| named == *target) {
@@ -282,7 +282,7 @@ impl Target {
     /// Writes the target as JSON, from which [`from_json`](Self::from_json) makes an equal one: a built-in target as
     /// its name.
     pub fn to_json(&self) -> String {
-        serde_json::to_string_pretty(&Written(self)).unwrap_or_default()
+        serde_json::to_string_pretty(&TargetJson(self)).unwrap_or_default()
     }
 }
 

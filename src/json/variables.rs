@@ -76,7 +76,7 @@ impl<'a> Property<'a, VariableId> for LiveRanges<'a> {
             each(reader, unit, json, |reader, Live { start, end, locs, .. }| {
                 let (pcs, mut variable) = (start.0..end.0, reader.builder.describe_variable(id)?);
                 match locs {
-                    At::One(loc) => variable.live(pcs.clone(), loc)?,
+                    At::Single(loc) => variable.live(pcs.clone(), loc)?,
                     At::Several(locs) => variable.live_in(pcs.clone(), &locs)?,
                 };
                 reader.seek(|blame| *blame == Blame::Live(id, pcs))

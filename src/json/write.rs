@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::ids::Known;
 use super::read::VERSION;
 use super::statement::{Statement, frame_statement, rows_statement};
-use super::target::Written;
+use super::target::TargetJson;
 use crate::error::Result;
 use crate::model::{
     Entity, FileId, LocId, Module, Node, ProcedureId, ScopeId, SourceLine, TypeId, VariableId,
@@ -27,7 +27,7 @@ pub(super) fn module<'m>(
     let module = known.module;
     let mut writer = Writer { known, module, out: to, counts: Counts::default(), later: Vec::new() };
     write!(writer.out, "{{\"eitri\":{VERSION},\"target\":")?;
-    writer.json(&Written(&module.target))?;
+    writer.json(&TargetJson(&module.target))?;
     writer.out.write_all(b",\"describe\":[")?;
     writer.all()?;
     writer.out.write_all(b"\n]")?;

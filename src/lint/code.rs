@@ -60,7 +60,7 @@ impl<'r> Code<'r> {
         let mut at = 0;
         loop {
             let rest = bytes.get(at..).unwrap_or_default();
-            if let Some((size, address)) = set.plain(rest) {
+            if let Some((size, address)) = set.decode_frequent(rest) {
                 code.addresses.extend(address.map(|register| (register, at as u32)));
                 at += size;
                 continue;
@@ -119,7 +119,8 @@ impl<'r> Code<'r> {
             let (mut all, mut at) = (Writers::new(), 0);
             while at < self.size {
                 let rest = self.bytes.get(at as usize..);
-                let Some((size, writes)) = self.set.zip(rest).and_then(|(set, rest)| set.written(rest))
+                let Some((size, writes)) =
+                    self.set.zip(rest).and_then(|(set, rest)| set.decode_destinations(rest))
                 else {
                     break;
                 };
@@ -311,7 +312,7 @@ impl<'r> Code<'r> {
         let mut next = pc + u64::from(one.bytes);
         while next < before {
             let rest = self.bytes.get((next - self.start) as usize..)?;
-            let (size, writes) = self.set?.written(rest)?;
+            let (size, writes) = self.set?.decode_destinations(rest)?;
             if writes.iter().any(|write| write.contains(RegisterKind::Scalar, number)) {
                 return None;
             }

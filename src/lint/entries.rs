@@ -7,7 +7,7 @@ use crate::read::{Entry, Unresolved, Value};
 use crate::tags::is_type;
 
 /// A finding about an attribute.
-pub(super) struct OfEntry {
+pub(super) struct EntryFindings {
     pub(super) code: Code,
     pub(super) written: String,
     pub(super) evidence: Vec<String>,
@@ -24,7 +24,7 @@ const AMBIGUOUS: [(DwAt, &str, &str); 5] = [
 
 /// Attributes of an entry that findings about variables depend on.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Own<'r> {
+pub(super) struct OwnAttributes<'r> {
     pub(super) name: Option<Unresolved<'r>>,
     pub(super) location: Option<Unresolved<'r>>,
     /// Offset of the type.
@@ -39,7 +39,7 @@ fn is_ambiguous(name: DwAt) -> bool {
     (AMBIGUOUS[0].0.0..=AMBIGUOUS[4].0.0).contains(&name.0)
 }
 
-/// Whether an attribute is one of [`Own`], or can refer to another entry.
+/// Whether an attribute is one of [`OwnAttributes`], or can refer to another entry.
 fn is_judged(name: DwAt, form: DwForm) -> bool {
     let is_own = matches!(
         name,
@@ -67,7 +67,7 @@ fn is_judged(name: DwAt, form: DwForm) -> bool {
 #[derive(Debug)]
 pub(super) struct Judged {
     pub(super) tag: DwTag,
-    /// Positions of the attributes of [`Own`], and of those that can refer to another entry.
+    /// Positions of the attributes of [`OwnAttributes`], and of those that can refer to another entry.
     positions: Box<[u32]>,
 }
 
@@ -86,14 +86,14 @@ pub(super) fn read<'r>(
     entry: Entry<'r, 'r>,
     abbreviation: &Judged,
     is_known_type: impl Fn(u64) -> bool,
-    out: &mut Vec<OfEntry>,
-) -> Own<'r> {
+    out: &mut Vec<EntryFindings>,
+) -> OwnAttributes<'r> {
     let (dwarf, unit) = (entry.dwarf(), entry.unit());
-    let mut own = Own::default();
+    let mut own = OwnAttributes::default();
     for attribute in entry.attributes_at(&abbreviation.positions) {
         let ambiguous = Some(attribute.name).filter(|name| is_ambiguous(*name));
         if let Some((_, amd, llvm)) = ambiguous.and_then(|name| AMBIGUOUS.iter().find(|one| one.0 == name)) {
-            out.push(OfEntry {
+            out.push(EntryFindings {
                 code: Code::AmbiguousAttribute,
                 written: format!("attribute {:#x}", attribute.name.0),
                 evidence: vec![format!("AMD's debugger reads {amd}, LLVM's registry has {llvm}")],
@@ -118,7 +118,7 @@ pub(super) fn read<'r>(
             }
         }
         let Some(to) = dwarf.entry_at(offset) else {
-            out.push(OfEntry {
+            out.push(EntryFindings {
                 code: Code::BadReference,
                 written: format!("{} is {offset:#x}", attribute.name),
                 evidence: vec![format!("no entry is at {offset:#x}")],
@@ -126,7 +126,7 @@ pub(super) fn read<'r>(
             continue;
         };
         if attribute.name == dw::DW_AT_type && !is_type(to.tag()) && to.tag() < dw::DW_TAG_lo_user {
-            out.push(OfEntry {
+            out.push(EntryFindings {
                 code: Code::BadReference,
                 written: format!("DW_AT_type is {offset:#x}"),
                 evidence: vec![format!("a {} is at {offset:#x}", to.tag())],
@@ -140,13 +140,13 @@ pub(super) fn read<'r>(
 }
 
 /// Appends the finding about an instance and its abstract instance.
-fn instance(entry: Entry<'_, '_>, out: &mut Vec<OfEntry>) {
+fn instance(entry: Entry<'_, '_>, out: &mut Vec<EntryFindings>) {
     let Some(origin) = entry.reference(dw::DW_AT_abstract_origin) else { return };
     let (own, abstracted) = (entry.attr(dw::DW_AT_name), origin.inherited(dw::DW_AT_name));
     if let (Some(Value::String(own)), Some(Value::String(of_origin))) = (own, abstracted)
         && own != of_origin
     {
-        out.push(OfEntry {
+        out.push(EntryFindings {
             code: Code::AbstractDiffers,
             written: format!("the name `{}`", own.text()),
             evidence: vec![format!(

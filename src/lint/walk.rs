@@ -11,7 +11,7 @@ use hashbrown::{HashMap, HashSet};
 use super::codes::Code;
 use super::collect::{Collected, FunctionId, Wanted};
 use super::details::Details;
-use super::entries::{self, Own};
+use super::entries::{self, OwnAttributes};
 use super::file::File;
 use super::finding::{Expression, Finding, Report};
 use super::judge::{Framed, Judge, Variable};
@@ -196,7 +196,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         Ok(())
     }
 
-    fn function(&mut self, entry: Entry<'r, 'r>, own: &Own<'r>) -> Result<Option<Rc<Around<'r>>>> {
+    fn function(&mut self, entry: Entry<'r, 'r>, own: &OwnAttributes<'r>) -> Result<Option<Rc<Around<'r>>>> {
         let Some(framed) = self.judge.function(entry)? else { return Ok(None) };
         self.collected.report.functions += 1;
         let name = name(entry, own).map(Str::bytes);
@@ -241,7 +241,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
     }
 
     /// Reads the location entries of a variable into the list.
-    fn read_locations(&mut self, entry: Entry<'r, 'r>, own: &Own<'r>) -> Result<()> {
+    fn read_locations(&mut self, entry: Entry<'r, 'r>, own: &OwnAttributes<'r>) -> Result<()> {
         self.list.clear();
         match own.location.and_then(|location| location.value(entry)) {
             Some(Value::LocList(offset)) => {
@@ -262,7 +262,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         &mut self,
         entry: Entry<'r, 'r>,
         is_parameter: bool,
-        own: &Own<'r>,
+        own: &OwnAttributes<'r>,
         around: Option<&Around<'r>>,
     ) -> Result<()> {
         if own.is_declaration {
@@ -509,7 +509,7 @@ fn function_names<'r>(dwarf: &'r Dwarf<'r>, unit: usize) -> HashSet<&'r [u8]> {
 }
 
 /// Returns the name of an entry, its own or inherited.
-fn name<'r>(entry: Entry<'r, 'r>, own: &Own<'r>) -> Option<Str<'r>> {
+fn name<'r>(entry: Entry<'r, 'r>, own: &OwnAttributes<'r>) -> Option<Str<'r>> {
     let inherited = || if own.has_origin { entry.inherited(dw::DW_AT_name)?.string() } else { None };
     own.name.and_then(|name| name.string(entry)).or_else(inherited)
 }

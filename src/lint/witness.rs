@@ -44,7 +44,7 @@ pub(crate) struct Witness<'a, 'o> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Changed {
     None,
-    One(Reg, u64),
+    Register(Reg, u64),
     All(u64),
 }
 
@@ -52,7 +52,7 @@ impl Machine for Witness<'_, '_> {
     fn register(&self, reg: Reg, _frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable> {
         let is_vector = self.target.register(reg).is_some_and(|register| register.is_vector());
         let by = match self.changed {
-            Changed::One(changed, by) if changed == reg => by,
+            Changed::Register(changed, by) if changed == reg => by,
             Changed::All(by) => by,
             _ => 0,
         };
@@ -227,7 +227,7 @@ impl<'a, 'o> Witnessed<'a, 'o> {
         let machine = self.machine(base);
         let other = match difference {
             Difference::Lane => Witness { lane: Some(1), ..machine },
-            Difference::Register(reg, by) => Witness { changed: Changed::One(reg, by), ..machine },
+            Difference::Register(reg, by) => Witness { changed: Changed::Register(reg, by), ..machine },
             Difference::Registers => Witness { changed: Changed::All(STEP), ..machine },
         };
         let place = |machine: &Witness<'_, '_>| {

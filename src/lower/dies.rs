@@ -402,7 +402,7 @@ impl<'u> Dies<'u> {
             let module = self.module;
             let pending =
                 self.expressions.lowering.pending.drain(..).map(|one| Pending { at: start + one.at, ..one });
-            self.info.pend(pending, |symbol| symbol_name(module, symbol));
+            self.info.defer(pending, |symbol| symbol_name(module, symbol));
         }
     }
 

@@ -88,7 +88,7 @@ impl ByUnit {
 pub(super) struct Numbers<'u> {
     units: &'u Units<'u>,
     pub(super) unit: UnitId,
-    of_unit: OfUnit<'u>,
+    of_unit: UnitEntities<'u>,
     /// Unsigned base types of the unit that expressions use: bits and offset in the unit.
     pub(super) unsigned: Vec<(u32, u64)>,
     /// Procedures whose entries have no expression.
@@ -96,35 +96,35 @@ pub(super) struct Numbers<'u> {
 }
 
 /// Numbers of a unit's entries, kind by kind.
-struct OfUnit<'u> {
-    variables: OfKind<'u>,
+struct UnitEntities<'u> {
+    variables: KindEntities<'u>,
     /// Variables in abstract instances.
-    origins: OfKind<'u>,
-    types: OfKind<'u>,
-    functions: OfKind<'u>,
-    procedures: OfKind<'u>,
+    origins: KindEntities<'u>,
+    types: KindEntities<'u>,
+    functions: KindEntities<'u>,
+    procedures: KindEntities<'u>,
     /// Discriminants.
-    variant_parts: OfKind<'u>,
-    scopes: OfKind<'u>,
+    variant_parts: KindEntities<'u>,
+    scopes: KindEntities<'u>,
     count: u32,
 }
 
 /// Numbers of the entries of one kind.
-struct OfKind<'u> {
+struct KindEntities<'u> {
     /// Number of the entry at place 0, less the place of the unit's first entity, modulo 2³².
     from: u32,
     /// Place of each entity; `None` if it is the entity's id.
     places: Option<&'u [u32]>,
 }
 
-impl<'u> OfUnit<'u> {
+impl<'u> UnitEntities<'u> {
     fn new(units: &'u Units<'u>, unit: UnitId) -> Self {
         let mut count = 0;
         let mut next = |kind: &'u ByUnit| {
             let start = if kind.mixed.is_some() { 0 } else { kind.starts[unit.as_u32() as usize] };
             let from = u32::wrapping_sub(count, start);
             count += kind.count(unit);
-            OfKind { from, places: kind.mixed.as_ref().map(|(_, places)| places.as_slice()) }
+            KindEntities { from, places: kind.mixed.as_ref().map(|(_, places)| places.as_slice()) }
         };
         Self {
             variables: next(&units.variables),
@@ -139,7 +139,7 @@ impl<'u> OfUnit<'u> {
     }
 }
 
-impl OfKind<'_> {
+impl KindEntities<'_> {
     #[inline]
     fn of(&self, id: u32) -> EntryRef {
         let place = self.places.map_or(id, |places| places[id as usize]);
@@ -149,7 +149,7 @@ impl OfKind<'_> {
 
 impl<'u> Numbers<'u> {
     pub(super) fn new(units: &'u Units<'u>, unit: UnitId) -> Self {
-        let of_unit = OfUnit::new(units, unit);
+        let of_unit = UnitEntities::new(units, unit);
         Self { units, unit, of_unit, unsigned: Vec::new(), without_expression: BTreeSet::new() }
     }
 
@@ -196,7 +196,7 @@ impl<'u> Numbers<'u> {
 impl Entries for Numbers<'_> {
     fn entity(&self, entity: Entity) -> Option<UnitEntry> {
         let module = self.units.module;
-        let numbers = |unit| OfUnit::new(self.units, unit);
+        let numbers = |unit| UnitEntities::new(self.units, unit);
         let (unit, entry) = match entity {
             Entity::Variable(id) => {
                 let unit = module.scopes[module.variables[id].scope].unit;

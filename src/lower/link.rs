@@ -31,17 +31,17 @@ pub(super) struct Linker {
     tables: Tables,
     /// Limit of a section in bytes.
     limit: u64,
-    info: Whole,
-    loclists: Whole,
-    rnglists: Whole,
-    addr: Whole,
-    line: Whole,
-    macros: Whole,
-    aranges: Whole,
-    pubnames: Whole,
-    pubtypes: Whole,
+    info: SectionContents,
+    loclists: SectionContents,
+    rnglists: SectionContents,
+    addr: SectionContents,
+    line: SectionContents,
+    macros: SectionContents,
+    aranges: SectionContents,
+    pubnames: SectionContents,
+    pubtypes: SectionContents,
     frames: FrameTables,
-    str_offsets: Whole,
+    str_offsets: SectionContents,
     strings: Strings,
     line_strings: Strings,
     abbrev: Vec<u8>,
@@ -56,7 +56,7 @@ pub(super) struct Linker {
     /// Offset in `.debug_str` of each name of the name index, and its entries.
     names: IndexSet<u64, DefaultHashBuilder>,
     entries: Vec<IndexEntry>,
-    of_module: OfModule,
+    of_module: LastModule,
     /// Type units with the indices of their abbreviation tables.
     type_units: Vec<(TypeUnit, usize)>,
     signatures: HashSet<u64>,
@@ -68,7 +68,7 @@ pub(super) struct Linker {
 
 /// Facts of the units of the last module, which refer to each other.
 #[derive(Default)]
-struct OfModule {
+struct LastModule {
     /// Number of units of earlier modules.
     first: usize,
     /// Offsets of the entries of each unit.
@@ -81,14 +81,14 @@ struct OfModule {
 
 /// Contents of a section so far.
 #[derive(Default)]
-struct Whole {
+struct SectionContents {
     bytes: Vec<u8>,
     relocations: Vec<Relocation>,
     /// Offset and size in bytes of each reference to an entry of another unit.
     elsewhere: Vec<(u64, u8, UnitEntry)>,
 }
 
-impl Whole {
+impl SectionContents {
     /// Appends a part. Returns its offset, and the index of its first relocation.
     fn append(&mut self, part: Part, progress: Progress) -> (u64, usize) {
         let (start, first) = (self.bytes.len() as u64, self.relocations.len());
@@ -157,17 +157,17 @@ impl Linker {
             format: units.format,
             tables: units.consumer.tables,
             limit: if units.format.offset_bytes == 4 { LIMIT } else { u64::MAX },
-            info: Whole::default(),
-            loclists: Whole::default(),
-            rnglists: Whole::default(),
-            addr: Whole::default(),
-            line: Whole::default(),
-            macros: Whole::default(),
-            aranges: Whole::default(),
-            pubnames: Whole::default(),
-            pubtypes: Whole::default(),
+            info: SectionContents::default(),
+            loclists: SectionContents::default(),
+            rnglists: SectionContents::default(),
+            addr: SectionContents::default(),
+            line: SectionContents::default(),
+            macros: SectionContents::default(),
+            aranges: SectionContents::default(),
+            pubnames: SectionContents::default(),
+            pubtypes: SectionContents::default(),
             frames: FrameTables::new(units),
-            str_offsets: Whole::default(),
+            str_offsets: SectionContents::default(),
             strings: Strings::default(),
             line_strings: Strings::default(),
             abbrev: Vec::new(),
@@ -177,7 +177,7 @@ impl Linker {
             table_of: Vec::new(),
             names: IndexSet::default(),
             entries: Vec::new(),
-            of_module: OfModule::default(),
+            of_module: LastModule::default(),
             type_units: Vec::new(),
             signatures: HashSet::default(),
             omissions: Vec::new(),
@@ -273,7 +273,7 @@ impl Linker {
     /// # Errors
     /// [`ErrorKind::BadArgument`] for a reference to an entry that no unit has.
     pub(super) fn end_module(&mut self, units: &Units<'_>) -> Result<()> {
-        let OfModule { first, offsets, named, relocations } = core::mem::take(&mut self.of_module);
+        let LastModule { first, offsets, named, relocations } = core::mem::take(&mut self.of_module);
         let starts = &self.starts[first..];
         for (section, settled) in [&mut self.info, &mut self.loclists].into_iter().zip(relocations) {
             if section.elsewhere.is_empty() {
@@ -312,10 +312,10 @@ impl Linker {
                 }
             }
         }
-        self.of_module = OfModule {
+        self.of_module = LastModule {
             first: self.starts.len(),
             relocations: [self.info.relocations.len(), self.loclists.relocations.len()],
-            ..OfModule::default()
+            ..LastModule::default()
         };
         Ok(())
     }
@@ -359,8 +359,8 @@ impl Linker {
     }
 
     /// Encodes the name index, `.debug_names`.
-    fn index(&self) -> Result<Whole> {
-        let mut whole = Whole::default();
+    fn index(&self) -> Result<SectionContents> {
+        let mut whole = SectionContents::default();
         // A name index of no units is useless.
         if !self.tables.names || self.starts.is_empty() {
             return Ok(whole);
@@ -420,7 +420,7 @@ impl Linker {
         let names = self.index()?;
         let is_five = self.format.version >= 5;
         let name = |five, older| if is_five { five } else { older };
-        let plain = |name, whole: Whole| Section {
+        let plain = |name, whole: SectionContents| Section {
             name,
             bytes: whole.bytes,
             relocations: whole.relocations,
@@ -435,7 +435,7 @@ impl Linker {
             group: None,
         };
         let mut sections = vec![
-            plain(".debug_abbrev", Whole { bytes: self.abbrev, ..Whole::default() }),
+            plain(".debug_abbrev", SectionContents { bytes: self.abbrev, ..SectionContents::default() }),
             plain(".debug_info", self.info),
         ];
         sections.extend(self.type_units.into_iter().map(|(TypeUnit { signature, mut info }, table)| {

@@ -394,7 +394,7 @@ impl<'m> Signatures<'m> {
         self.tag(gimli::DW_TAG_variant);
         match variant.values[..] {
             [] => {}
-            [VariantValues::One(value)] => self.wide(gimli::DW_AT_discr_value, value),
+            [VariantValues::Single(value)] => self.wide(gimli::DW_AT_discr_value, value),
             _ => self.block(gimli::DW_AT_discr_list, &discriminant_list(&variant.values, is_signed)),
         }
         self.tasks.push(Task::End);

@@ -197,6 +197,7 @@ macro_rules! dimension_properties { ($use:ident $($with:tt)*) => { $use! { $($wi
 } } }
 
 /// Calls a macro with the properties of template parameters.
+#[cfg(feature = "json")]
 macro_rules! template_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
     /// Name; without it the parameter is unnamed.
     [initial Text<'a>] "0.1" name;
@@ -236,10 +237,12 @@ macro_rules! region_properties { ($use:ident $($with:tt)*) => { $use! { $($with)
     [initial Ref<'a>] "0.1" inside;
 } } }
 
+#[cfg(feature = "json")]
+pub(crate) use template_properties;
 pub(crate) use {
     call_properties, dimension_properties, file_properties, function_properties, import_properties,
-    label_properties, member_properties, region_properties, scope_properties, template_properties,
-    type_properties, unit_properties, variable_properties,
+    label_properties, member_properties, region_properties, scope_properties, type_properties,
+    unit_properties, variable_properties,
 };
 
 /// An entity: required fields, fields with the default of their type, and properties.

@@ -56,7 +56,7 @@ impl Shape {
 
 /// Own attributes of an entry, as far as they are counted.
 #[derive(Debug, Default)]
-pub(super) struct Own<'r> {
+pub(super) struct OwnAttributes<'r> {
     /// The first name of [`NAMES`] that it has, with its place there.
     pub(super) name: Option<(usize, Str<'r>)>,
     pub(super) location: Option<Value<'r>>,
@@ -68,8 +68,8 @@ pub(super) struct Own<'r> {
 const NAMES: [DwAt; 3] = [dw::DW_AT_MIPS_linkage_name, dw::DW_AT_linkage_name, dw::DW_AT_name];
 
 /// Reads the own attributes of an entry.
-pub(super) fn read<'r>(entry: Entry<'r, 'r>, shape: &Shape) -> Own<'r> {
-    let mut own = Own::default();
+pub(super) fn read<'r>(entry: Entry<'r, 'r>, shape: &Shape) -> OwnAttributes<'r> {
+    let mut own = OwnAttributes::default();
     for attribute in entry.attributes_at(&shape.positions) {
         match attribute.name {
             dw::DW_AT_location => own.location = own.location.or_else(|| attribute.value(entry)),
@@ -86,7 +86,7 @@ pub(super) fn read<'r>(entry: Entry<'r, 'r>, shape: &Shape) -> Own<'r> {
 }
 
 /// Returns the linkage name, or else the name, of an entry.
-pub(super) fn name_of<'r>(entry: Entry<'r, 'r>, shape: &Shape, own: &Own<'r>) -> Option<Str<'r>> {
+pub(super) fn name_of<'r>(entry: Entry<'r, 'r>, shape: &Shape, own: &OwnAttributes<'r>) -> Option<Str<'r>> {
     match shape.inherits {
         true => NAMES.into_iter().find_map(|name| entry.inherited(name)?.string()),
         false => own.name.map(|name| name.1),

@@ -23,7 +23,7 @@ pub(super) struct Named {
     pub(super) out_of_line: u64,
     pub(super) with_origin: u64,
     unique: u64,
-    pub(super) others: u64,
+    pub(super) other_lines: u64,
 }
 
 /// Key of a variable, equal for all instances: function, path, name.
@@ -106,7 +106,7 @@ impl<'r> Source<'r> {
             own.inlined += one.inlined;
             own.out_of_line += one.out_of_line;
             own.with_origin += one.with_origin;
-            own.others += one.others;
+            own.other_lines += one.other_lines;
         }
         let strings: Vec<_> =
             later.strings.bytes().iter().map(|bytes| self.strings.of_bytes(bytes)).collect();
@@ -128,7 +128,7 @@ impl<'r> Source<'r> {
                 counts.inlined_with_origin += one.with_origin;
                 counts.variables += one.unique * (one.inlined + one.out_of_line);
             } else {
-                counts.variables += one.others;
+                counts.variables += one.other_lines;
             }
         }
     }

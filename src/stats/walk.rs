@@ -5,7 +5,7 @@ use std::ops::Range;
 use gimli::{DwTag, constants as dw};
 
 use super::Statistics;
-use super::attributes::{Own, Shape, has_source, name_of, read};
+use super::attributes::{OwnAttributes, Shape, has_source, name_of, read};
 use super::coverage::{Coverage, FunctionCoverage, VariableCoverage};
 use super::expressions::Expressions;
 use super::forms::Forms;
@@ -215,7 +215,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         &mut self,
         entry: Entry<'r, 'r>,
         shape: &Shape,
-        own: &Own<'r>,
+        own: &OwnAttributes<'r>,
         end: usize,
     ) -> Result<Option<Scope>> {
         let tag = shape.tag;
@@ -243,7 +243,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         &mut self,
         entry: Entry<'r, 'r>,
         shape: &Shape,
-        own: &Own<'r>,
+        own: &OwnAttributes<'r>,
         mut scope: Scope,
     ) -> Result<Option<Scope>> {
         let is_function = shape.tag == dw::DW_TAG_subprogram;
@@ -314,7 +314,13 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
     }
 
     /// Returns the index of the functions with the name of this one.
-    fn function(&mut self, entry: Entry<'r, 'r>, shape: &Shape, own: &Own<'r>, is_inlined: bool) -> u32 {
+    fn function(
+        &mut self,
+        entry: Entry<'r, 'r>,
+        shape: &Shape,
+        own: &OwnAttributes<'r>,
+        is_inlined: bool,
+    ) -> u32 {
         let (file, line) = self.declared(entry);
         let own = name_of(entry, shape, own).map_or("".into(), Str::text);
         let name = format!("{own}:{file}:{line}");
@@ -341,7 +347,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
     }
 
     /// Counts a variable, a parameter, a constant member or a call site.
-    fn variable(&mut self, entry: Entry<'r, 'r>, shape: &Shape, own: &Own<'r>, scope: &Inherited) {
+    fn variable(&mut self, entry: Entry<'r, 'r>, shape: &Shape, own: &OwnAttributes<'r>, scope: &Inherited) {
         let counts = &mut self.part.found.counts;
         let (is_param, is_local) = match shape.tag {
             dw::DW_TAG_call_site | dw::DW_TAG_GNU_call_site => {
@@ -413,7 +419,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         };
         source.variable((scope.named, scope.path, name), declared);
         let others = is_constant || is_artificial || is_local;
-        self.part.source.named(scope.named).others += u64::from(others);
+        self.part.source.named(scope.named).other_lines += u64::from(others);
         if let Some(function) = scope.function.filter(|_| scope.bytes > 0) {
             let function = &mut self.part.found.functions[function];
             function.coverage += coverage;
@@ -438,7 +444,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         &mut self,
         entry: Entry<'r, 'r>,
         shape: &Shape,
-        own: &Own<'r>,
+        own: &OwnAttributes<'r>,
         scope: &Inherited,
     ) -> (Coverage, u64, bool) {
         let bytes = scope.bytes;

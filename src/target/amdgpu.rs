@@ -200,7 +200,7 @@ pub(super) fn target(gfx: Gfx, wave: Wave) -> Result<Target> {
     };
     target.registers(vector(v, "v", 0..256)).registers(Registers::numbered(32, "s", 0..64, 32));
     for (number, name, bits) in scalars {
-        target.registers(Registers::listed(number, [name], bits));
+        target.registers(Registers::named(number, [name], bits));
     }
     target.registers(match processor.sgprs {
         To101 => Registers::numbered(1088, "s", 64..102, 32),

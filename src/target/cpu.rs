@@ -23,11 +23,11 @@ fn made(target: &TargetBuilder) -> Target {
 pub(super) fn x86_64() -> Target {
     let mut target = cpu("x86_64", 62, Relocations { abs32: 10, abs64: 1, relative32: 2 });
     #[rustfmt::skip]
-    target.registers(Registers::listed(0, [
+    target.registers(Registers::named(0, [
         "rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
         "rip",
     ], 64));
-    target.registers(Registers::numbered(17, "xmm", 0..16, 128)).registers(Registers::listed(
+    target.registers(Registers::numbered(17, "xmm", 0..16, 128)).registers(Registers::named(
         49,
         ["rflags"],
         64,
@@ -41,7 +41,7 @@ pub(super) fn x86_64() -> Target {
 pub(super) fn aarch64() -> Target {
     // R_AARCH64_ABS32, R_AARCH64_ABS64, R_AARCH64_PREL32.
     let mut target = cpu("aarch64", 183, Relocations { abs32: 258, abs64: 257, relative32: 261 });
-    target.registers(Registers::numbered(0, "x", 0..31, 64)).registers(Registers::listed(
+    target.registers(Registers::numbered(0, "x", 0..31, 64)).registers(Registers::named(
         31,
         ["sp", "pc"],
         64,
@@ -73,10 +73,10 @@ pub(super) fn s390x() -> Target {
     let mut target = cpu("s390x", 22, Relocations { abs32: 4, abs64: 22, relative32: 5 });
     target.registers(Registers::numbered(0, "r", 0..16, 64));
     #[rustfmt::skip]
-    target.registers(Registers::listed(16, [
+    target.registers(Registers::named(16, [
         "f0", "f2", "f4", "f6", "f1", "f3", "f5", "f7", "f8", "f10", "f12", "f14", "f9", "f11", "f13", "f15",
     ], 64));
-    target.registers(Registers::listed(64, ["pswm", "pswa"], 64)).big_endian();
+    target.registers(Registers::named(64, ["pswm", "pswa"], 64)).big_endian();
     target.min_instruction_bytes(2).return_register("r14", false);
     made(&target)
 }

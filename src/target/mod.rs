@@ -140,7 +140,7 @@ impl Target {
     /// use eitri::target::{Per, Registers, Space, SpaceId, Target};
     ///
     /// let mut target = Target::builder("toy", 16);
-    /// target.registers(Registers::listed(0, ["pc", "mask", "sp"], 64)).pc("pc").exec("mask");
+    /// target.registers(Registers::named(0, ["pc", "mask", "sp"], 64)).pc("pc").exec("mask");
     /// target.registers(Registers::numbered(16, "r", 0..128, 32).with_lanes(16));
     /// target.space(Space::new(SpaceId::LOCAL, "shared", 32));
     /// target.space(Space { per: Per::Lane, ..Space::new(SpaceId::PRIVATE_LANE, "stack", 32) });

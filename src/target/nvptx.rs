@@ -119,15 +119,15 @@ pub(super) fn target(sm: Sm) -> Target {
     // RZ reads as 0.
     target
         .registers(per_lane(Registers::numbered(0, "R", 0..255, 32)).with_alias(number(class::R, 0)))
-        .registers(per_lane(Registers::listed(255, ["RZ"], 32)).with_alias(number(class::R, 255)))
+        .registers(per_lane(Registers::named(255, ["RZ"], 32)).with_alias(number(class::R, 255)))
         .registers(per_lane(Registers::numbered(number(class::P, 0), "P", 0..7, 1)))
-        .registers(per_lane(Registers::listed(number(class::P, 7), ["PT"], 1)))
+        .registers(per_lane(Registers::named(number(class::P, 7), ["PT"], 1)))
         .registers(Registers::numbered(number(class::UR, 0), "UR", 0..63, 32))
-        .registers(Registers::listed(number(class::UR, 63), ["URZ"], 32))
+        .registers(Registers::named(number(class::UR, 63), ["URZ"], 32))
         .registers(Registers::numbered(number(class::UP, 0), "UP", 0..7, 1))
         // A register of PTX has up to two words.
         .registers(per_lane(Registers::packed_names('%', 64)));
-    target.registers(per_lane(Registers::listed(number(class::CC, 0), ["CC"], 32)));
+    target.registers(per_lane(Registers::named(number(class::CC, 0), ["CC"], 32)));
     target
         .space(space(SpaceId::DEFAULT.0, "default", 64, 12))
         .space(space(SpaceId::LOCAL.0, "shared", 32, 8))

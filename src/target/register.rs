@@ -61,7 +61,7 @@ impl Registers {
     }
 
     /// Scalar registers with individual names, in the order of their DWARF numbers from `first` on.
-    pub fn listed<N: Into<Cow<'static, str>>>(
+    pub fn named<N: Into<Cow<'static, str>>>(
         first: u64,
         names: impl IntoIterator<Item = N>,
         bits: u32,

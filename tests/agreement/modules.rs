@@ -463,7 +463,7 @@ impl Maker<'_, '_> {
             _ => self.m.variant_part(class, DataMember::new("", tag, 0).artificial()),
         };
         let Ok(part) = part else { return };
-        let values = [VariantValues::One(1), VariantValues::Range(2, 5), VariantValues::One(15)];
+        let values = [VariantValues::Single(1), VariantValues::Range(2, 5), VariantValues::Single(15)];
         for count in 0..self.c.below(4) {
             let of = self.c.of(&self.types).0;
             // The first variant is the default.

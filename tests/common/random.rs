@@ -291,7 +291,7 @@ impl Making<'_> {
                 _ => {
                     let tag = self.types[0].0;
                     let tag = m.variant_part(class, DataMember::new("", tag, 0)).expect("a variant part");
-                    let values = [VariantValues::One(-7), VariantValues::Range(0, 1 << 20)];
+                    let values = [VariantValues::Single(-7), VariantValues::Range(0, 1 << 20)];
                     for count in 0..self.c.below(4) {
                         let variant = self.m.variant(tag, &values[..count.min(2)]);
                         // One variant is the default.

@@ -3,8 +3,8 @@
 
 use eitri::conform::{File, Machine, Verdict, location};
 use eitri::eval::{
-    BaseType, CallStack, Caller, Class, Context, Element, Evaluator, InLane, Kind, Limits, ListEntry,
-    Location, OwnedBody, Snapshot, TypeEncoding, Where, are_equal, read_bits, read_pointer, spans,
+    BaseType, CallStack, Caller, Class, Context, Element, Evaluator, ExpressionSite, InLane, Kind, Limits,
+    ListEntry, Location, OwnedBody, Snapshot, TypeEncoding, are_equal, read_bits, read_pointer, spans,
     write_bits,
 };
 use eitri::op::{Code, Decoder, Dialect, DraftCodes, Encoder, Encoding, Name, Reg, text};
@@ -123,7 +123,7 @@ pub fn eval(data: &[u8]) {
         frame: u32::from(what >> 1 & 1),
         initial: if what & 4 == 0 { &[] } else { core::slice::from_ref(&initial) },
         kind: [Kind::Location, Kind::Any, Kind::Value, Kind::Location][usize::from(what >> 3) % 4],
-        place: if what & 0x20 == 0 { Where::Location } else { Where::Cfi },
+        place: if what & 0x20 == 0 { ExpressionSite::Location } else { ExpressionSite::Cfi },
         ..Context::new(encoding, &target)
     };
     let (bits, written) = (u64::from(input.byte()), input.block());

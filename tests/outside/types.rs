@@ -149,7 +149,7 @@ fn rust() -> eitri::Result<Module> {
         for (at, field) in ["__0", "__1"].into_iter().take(fields).enumerate() {
             m.member(inner, field, u32, 4 + 4 * at as u64)?;
         }
-        let values = [VariantValues::One(index as i128)];
+        let values = [VariantValues::Single(index as i128)];
         let variant = m.variant(part, if name == "Square" { &[] } else { &values })?;
         m.member(variant, name, inner, 0)?;
     }
@@ -158,14 +158,14 @@ fn rust() -> eitri::Result<Module> {
     let part = m.variant_part(level, DataMember::new("", i16, 0).artificial())?;
     let variant = m.variant(
         part,
-        &[VariantValues::Range(-200, -1), VariantValues::One(7), VariantValues::Range(64, 300)],
+        &[VariantValues::Range(-200, -1), VariantValues::Single(7), VariantValues::Range(64, 300)],
     )?;
     m.member(variant, "far", i16, 2)?;
     let near = m.variant(part, &[])?;
     m.member(near, "near", i16, 2)?;
     let untagged = m.structure(unit, Some("Untagged"), 4)?;
     let part = m.untagged_variant_part(untagged, u32)?;
-    let variant = m.variant(part, &[VariantValues::One(1)])?;
+    let variant = m.variant(part, &[VariantValues::Single(1)])?;
     m.member(variant, "one", u32, 0)?;
     let data = m.symbol("data");
     for (name, ty, by) in

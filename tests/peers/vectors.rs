@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use eitri::conform::{Body, File, Found, Read, Vector, Verdict};
-use eitri::eval::{Element, Fault, Kind, Location, Where, read_bits, read_pointer, write_bits};
+use eitri::eval::{Element, ExpressionSite, Fault, Kind, Location, read_bits, read_pointer, write_bits};
 use eitri::op::Dialect;
 
 use super::asked::{self, Stop};
@@ -18,7 +18,7 @@ fn answer(vector: &Vector) -> Result<Option<String>, &'static str> {
     if vector.encoding.dialect != Dialect::Dwarf5 {
         return Err("vendor's operations");
     }
-    if vector.place == Where::Cfi {
+    if vector.place == ExpressionSite::Cfi {
         return Err("the rules of call frame information");
     }
     let none = || Stop::Missing("a value");

@@ -195,9 +195,9 @@ impl Builder {
     /// let line = m.structure(unit, Some("Line"), 8)?;
     /// m.member(line, "__0", u32, 4)?;
     /// let part = m.variant_part(shape, DataMember::new("", u32, 0).artificial())?;
-    /// let variant = m.variant(part, &[VariantValues::One(0)])?;
+    /// let variant = m.variant(part, &[VariantValues::Single(0)])?;
     /// m.member(variant, "Dot", dot, 0)?;
-    /// let variant = m.variant(part, &[VariantValues::One(1)])?;
+    /// let variant = m.variant(part, &[VariantValues::Single(1)])?;
     /// m.member(variant, "Line", line, 0)?;
     /// # Ok::<(), eitri::Error>(())
     /// ```
@@ -241,7 +241,7 @@ impl Builder {
             }
             for &values in values {
                 let (first, last) = match values {
-                    VariantValues::One(value) => (value, value),
+                    VariantValues::Single(value) => (value, value),
                     VariantValues::Range(first, last) => (first, last),
                 };
                 if first > last {

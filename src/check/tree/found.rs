@@ -267,7 +267,7 @@ impl Value<'_, '_> {
     pub(super) fn variants(&self, is_signed: bool) -> Option<Vec<VariantValues>> {
         match *self {
             Self::Absent => Some(Vec::new()),
-            Self::Number(number) => Some(Vec::from([VariantValues::One(number)])),
+            Self::Number(number) => Some(Vec::from([VariantValues::Single(number)])),
             Self::Block(bytes) => list(bytes, is_signed),
             _ => None,
         }
@@ -289,7 +289,7 @@ fn list(mut bytes: &[u8], is_signed: bool) -> Option<Vec<VariantValues>> {
     while let Some((&kind, rest)) = bytes.split_first() {
         bytes = rest;
         all.push(match kind {
-            0 => VariantValues::One(number(&mut bytes)?),
+            0 => VariantValues::Single(number(&mut bytes)?),
             1 => VariantValues::Range(number(&mut bytes)?, number(&mut bytes)?),
             _ => return None,
         });

@@ -5,7 +5,7 @@ use super::super::location::{ImplicitBits, Location, Storage};
 use super::super::machine::{Body, Entry, Machine};
 use super::super::order::stream_of_value;
 use super::super::stack::Element;
-use super::super::{Context, Evaluator, Kind, Where};
+use super::super::{Context, Evaluator, ExpressionSite, Kind};
 use super::{in_memory, without_object};
 use crate::error::Count;
 use crate::op::Reg;
@@ -13,7 +13,7 @@ use crate::op::Reg;
 /// Returns the context of an expression in call frame information, which belongs to no unit, and may not use all
 /// operations (A.6.4.2).
 fn in_cfi<'a>(context: &Context<'a>, kind: Kind) -> Context<'a> {
-    Context { place: Where::Cfi, ..without_object(context, kind) }
+    Context { place: ExpressionSite::Cfi, ..without_object(context, kind) }
 }
 
 impl Evaluator {

@@ -2,7 +2,7 @@
 
 use super::super::location::Location;
 use super::super::value::Value;
-use super::super::{Context, Element, Evaluator, Fault, Kind as Wanted, Machine, Outcome, Where};
+use super::super::{Context, Element, Evaluator, ExpressionSite, Fault, Kind as Wanted, Machine, Outcome};
 use super::program::Execution;
 use super::{Compiled, Fast, Found, Slots};
 
@@ -106,7 +106,7 @@ impl Evaluator {
         let fast = self.fast(machine, context).with(expr.encoding_ref(), program.mask);
         let is_allowed = context.initial.is_empty()
             && context.frame == 0
-            && (context.place == Where::Location || program.is_for_cfi)
+            && (context.place == ExpressionSite::Location || program.is_for_cfi)
             && program.height <= fast.room
             && program.parts as usize <= fast.pieces
             && (!program.needs_flat || fast.is_flat());

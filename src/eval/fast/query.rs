@@ -1,6 +1,6 @@
 //! Instructions that query the machine or the target. `None` marks a possible fault; nothing is changed then.
 
-use super::super::Where;
+use super::super::ExpressionSite;
 use super::super::location::{ImplicitBits, Location, SingleLocation, Storage};
 use super::super::machine::Body;
 use super::super::word;
@@ -125,7 +125,7 @@ impl Fast<'_> {
     /// Checks that an operation is allowed at the expression's position.
     #[inline(always)]
     pub(super) fn is_allowed(&self, name: Name) -> Option<()> {
-        (self.place == Where::Location || name.row().is_for_cfi).then_some(())
+        (self.place == ExpressionSite::Location || name.row().is_for_cfi).then_some(())
     }
 
     /// Returns the size of a register of the innermost frame. Registers of other frames can be at any location.

@@ -28,12 +28,12 @@ pub struct UnwindFault {
     /// Rule as text, such as `offset(-16)`.
     pub rule: Option<String>,
     /// Reason of the fault.
-    pub why: Why,
+    pub why: Cause,
 }
 
 /// Reason of a fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Why {
+pub enum Cause {
     /// The section cannot be read.
     Reading(crate::Error),
     /// The rules are ill-formed, or cannot be followed on this machine.
@@ -44,8 +44,8 @@ impl UnwindFault {
     /// Returns the class of the fault; `None` if the section could not be read.
     pub fn class(&self) -> Option<Class> {
         match &self.why {
-            Why::Reading(_) => None,
-            Why::Fault(fault) => Some(fault.class),
+            Cause::Reading(_) => None,
+            Cause::Fault(fault) => Some(fault.class),
         }
     }
 }
@@ -70,8 +70,8 @@ impl core::fmt::Display for UnwindFault {
             write!(f, ", rule {rule}")?;
         }
         match &self.why {
-            Why::Reading(error) => write!(f, ": {error}"),
-            Why::Fault(fault) => write!(f, ": {fault}"),
+            Cause::Reading(error) => write!(f, ": {error}"),
+            Cause::Fault(fault) => write!(f, ": {fault}"),
         }
     }
 }

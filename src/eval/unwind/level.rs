@@ -12,7 +12,7 @@ use super::super::value::{BaseType, TypeEncoding};
 use super::fault::rule_text;
 use super::lanes::LanePcs;
 use super::rules::Kept;
-use super::{CallStack, Column, Result, UnwindFault, Why};
+use super::{CallStack, Cause, Column, Result, UnwindFault};
 use crate::error::Count;
 use crate::op::Reg;
 use crate::read::{Cie, Fde, FrameRow, Frames, KnownRows, Rule};
@@ -73,7 +73,7 @@ pub(super) enum Outward {
     /// No further frame.
     Nothing,
     /// A frame that cannot be found.
-    Lost(Box<UnwindFault>),
+    Unreadable(Box<UnwindFault>),
 }
 
 impl<'a, 'o> Level<'a, 'o> {
@@ -100,7 +100,7 @@ impl<'a, 'o> Level<'a, 'o> {
                     entry: Some((frames.section, fde.offset)),
                     column: None,
                     rule: None,
-                    why: Why::Reading(why),
+                    why: Cause::Reading(why),
                 })),
             };
         }
@@ -135,7 +135,7 @@ impl<'a, 'o> Level<'a, 'o> {
             entry: row.map(|row| (row.frames.section, row.fde.offset)),
             column,
             rule,
-            why: Why::Fault(fault),
+            why: Cause::Fault(fault),
         })
     }
 }
@@ -154,7 +154,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
             match &*self.outward.borrow() {
                 Outward::Unknown => {}
                 Outward::Nothing => return Ok(None),
-                Outward::Lost(fault) => return Err(fault.clone()),
+                Outward::Unreadable(fault) => return Err(fault.clone()),
             }
             let next = match last {
                 None => self.first(),
@@ -170,7 +170,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
                 Err(fault) => {
                     // A fault within a cycle of rules need not occur for other requests.
                     if self.asking.borrow().is_empty() {
-                        *self.outward.borrow_mut() = Outward::Lost(fault);
+                        *self.outward.borrow_mut() = Outward::Unreadable(fault);
                         continue;
                     }
                     return Err(fault);
@@ -182,7 +182,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
     fn first(&self) -> Result<Option<Level<'a, 'o>>> {
         let pc = self.machine.pc(0).ok_or_else(|| {
             let mut fault = self.unknown(0);
-            fault.why = Why::Fault(error("the machine has no program location (A.2.5.1)"));
+            fault.why = Cause::Fault(error("the machine has no program location (A.2.5.1)"));
             fault
         })?;
         Ok(Some(Level::new(0, pc, pc, self.sections, self.known_rows())))

@@ -50,7 +50,7 @@ mod lanes;
 mod level;
 mod rules;
 
-pub use fault::{Column, UnwindFault, Why};
+pub use fault::{Cause, Column, UnwindFault};
 pub use frame::{Frame, FramesOutward};
 
 use core::cell::RefCell;
@@ -257,7 +257,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
 
     #[cold]
     fn unknown(&self, frame: u32) -> Box<UnwindFault> {
-        let why = Why::Fault(error("the frame does not exist"));
+        let why = Cause::Fault(error("the frame does not exist"));
         Box::new(UnwindFault { frame, pc: None, entry: None, column: None, rule: None, why })
     }
 }

@@ -9,7 +9,7 @@ use super::super::order::stream_of_value;
 use super::super::read::read_bits;
 use super::super::value::{BaseType, TypeEncoding, Value};
 use super::level::{Chain, Level, Row};
-use super::{CallStack, Column, Result, UnwindFault, Why};
+use super::{CallStack, Cause, Column, Result, UnwindFault};
 use crate::error::Count;
 use crate::op::Reg;
 use crate::read::{CfaRule, Rule};
@@ -142,7 +142,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         let fault = ill_formed(format!("the target has no register {}", reg.0));
         match self.level(0) {
             Ok(Some(level)) => level.fault(Some(Column::Register(reg)), fault),
-            _ => Box::new(UnwindFault { why: Why::Fault(fault), ..*self.unknown(0) }),
+            _ => Box::new(UnwindFault { why: Cause::Fault(fault), ..*self.unknown(0) }),
         }
     }
 
@@ -158,7 +158,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
             Kept::ByRule(level, reg, _) => level.fault(Some(Column::Register(reg)), fault),
             Kept::InPlace(reg) => Box::new(UnwindFault {
                 column: Some(Column::Register(reg)),
-                why: Why::Fault(fault),
+                why: Cause::Fault(fault),
                 ..*self.unknown(frame)
             }),
         })

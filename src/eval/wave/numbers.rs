@@ -6,7 +6,7 @@
 use core::ops::Deref;
 use std::sync::Arc;
 
-use super::super::Where;
+use super::super::ExpressionSite;
 use super::super::arith::{Binary, Compare, Unary};
 use super::super::location::{Location, Storage};
 use super::super::machine::Machine;
@@ -21,7 +21,7 @@ use crate::target::{Per, SpaceId};
 /// A number of the generic type.
 enum Number<'n> {
     /// Equal in all lanes.
-    Same(u64),
+    Uniform(u64),
     Lanes(&'n Arc<Numbers>),
 }
 
@@ -32,14 +32,14 @@ impl Number<'_> {
 
     fn into_lanes(self) -> Operand {
         match self {
-            Self::Same(number) => Operand::Same([number; 64]),
+            Self::Uniform(number) => Operand::Uniform([number; 64]),
             Self::Lanes(numbers) => Operand::Lanes(numbers.clone()),
         }
     }
 
     fn in_lane(&self, lane: usize) -> u64 {
         match self {
-            Self::Same(number) => *number,
+            Self::Uniform(number) => *number,
             Self::Lanes(numbers) => numbers[lane],
         }
     }
@@ -48,7 +48,7 @@ impl Number<'_> {
 /// A number of each lane.
 #[allow(clippy::large_enum_variant, reason = "it is not stored")]
 enum Operand {
-    Same(Numbers),
+    Uniform(Numbers),
     Lanes(Arc<Numbers>),
 }
 
@@ -58,7 +58,7 @@ impl Deref for Operand {
     #[inline]
     fn deref(&self) -> &Numbers {
         match self {
-            Self::Same(numbers) => numbers,
+            Self::Uniform(numbers) => numbers,
             Self::Lanes(numbers) => numbers,
         }
     }
@@ -73,7 +73,7 @@ impl WaveRun<'_, '_> {
         let has_room =
             self.run.steps < self.run.limits.steps && self.run.stack.len() < self.run.limits.stack as usize;
         // Call frame information does not allow all operations.
-        let is_known = has_room && self.run.place == Where::Location;
+        let is_known = has_room && self.run.place == ExpressionSite::Location;
         let is_done = is_known && self.all_lanes(lanes, op, varies).is_some();
         if is_done {
             self.run.steps += 1;
@@ -150,12 +150,12 @@ impl WaveRun<'_, '_> {
         match self.run.peek(index)? {
             Element::Value(value) if value.ty() == self.run.generic_type() => match value.lanes() {
                 Some(numbers) => Some(Number::Lanes(numbers)),
-                None => value.as_u64().map(Number::Same),
+                None => value.as_u64().map(Number::Uniform),
             },
             Element::Value(_) => None,
             Element::Location(location) => {
                 let address = location.default_address()?;
-                Some(Number::Same(address & u64::MAX >> self.unused()?))
+                Some(Number::Uniform(address & u64::MAX >> self.unused()?))
             }
         }
     }
@@ -220,7 +220,7 @@ impl WaveRun<'_, '_> {
         let mask = u64::MAX >> unused;
         let mut numbers = [0; 64];
         match left {
-            Number::Same(left) => {
+            Number::Uniform(left) => {
                 for (number, right) in numbers.iter_mut().zip(right) {
                     *number = calculate(unused, left, *right) & mask;
                 }
@@ -282,7 +282,7 @@ impl WaveRun<'_, '_> {
 
     /// Pops a space and a number below it, and pushes the place in memory.
     fn form_address(&mut self, lanes: u64) -> Option<()> {
-        let (Number::Same(space), number) = (self.number(0)?, self.number(1)?) else { return None };
+        let (Number::Uniform(space), number) = (self.number(0)?, self.number(1)?) else { return None };
         let per = self.run.target.space(SpaceId(space.try_into().ok()?))?.per;
         if !number.varies() && per != Per::Lane {
             return None;

@@ -35,7 +35,7 @@ use pieces::Piece;
 /// Procedures for the lanes of a unit.
 #[derive(Default)]
 pub(super) struct LaneProcedures {
-    nobody: Option<Procedure>,
+    empty_mask: Option<Procedure>,
     active: Option<Procedure>,
     regions: SecondaryMap<RegionId, Option<Procedure>>,
     /// Procedures of whole-wave code, by index in the module's list.
@@ -149,8 +149,8 @@ impl Dies<'_> {
             Some(index) => lanes.whole_waves.get(&index),
             None => lanes.active.as_ref(),
         };
-        let (nobody, active) = (procedure(lanes.nobody.as_ref())?, procedure(active)?);
-        Ok([nobody].into_iter().chain(regions.into_iter().rev()).chain([active]).collect())
+        let (empty_mask, active) = (procedure(lanes.empty_mask.as_ref())?, procedure(active)?);
+        Ok([empty_mask].into_iter().chain(regions.into_iter().rev()).chain([active]).collect())
     }
 
     fn active_lane(

@@ -26,8 +26,8 @@ impl Dies<'_> {
                 self.omit_lanes(function.scope, None, self.consumer.inexpressible(Construct::LanePc))?;
                 continue;
             }
-            if self.lanes.nobody.is_none() {
-                self.lanes.nobody = Some(self.nobody(function.stack)?);
+            if self.lanes.empty_mask.is_none() {
+                self.lanes.empty_mask = Some(self.empty_mask(function.stack)?);
             }
             if has_exec && self.lanes.active.is_none() {
                 self.lanes.active = Some(self.active(function.stack)?);
@@ -53,7 +53,7 @@ impl Dies<'_> {
     }
 
     /// Writes the procedure of the unit for lanes that have not entered.
-    fn nobody(&mut self, stack: Stack) -> Result<Procedure> {
+    fn empty_mask(&mut self, stack: Stack) -> Result<Procedure> {
         let (bits, lanes) = (self.element_bits(), self.module.target.lanes());
         self.lane_procedure(stack, |_, encoding, sink| {
             let mut encoder = Encoder::new(sink.out, encoding);

@@ -130,7 +130,7 @@ impl Dies<'_> {
             self.info.begin_entry(gimli::DW_TAG_variant, !variant.members.is_empty(), None);
             match variant.values[..] {
                 [] => {}
-                [VariantValues::One(value)] => self.wide_constant(gimli::DW_AT_discr_value, value),
+                [VariantValues::Single(value)] => self.wide_constant(gimli::DW_AT_discr_value, value),
                 _ => {
                     let is_signed = self.module.is_signed(part.discriminant.ty());
                     let list = discriminant_list(&variant.values, is_signed.unwrap_or(false));
@@ -162,7 +162,7 @@ pub(in crate::lower) fn discriminant_list(values: &[VariantValues], is_signed: b
     };
     for &values in values {
         match values {
-            VariantValues::One(value) => {
+            VariantValues::Single(value) => {
                 block.push(gimli::DW_DSC_label.0);
                 number(&mut block, value);
             }

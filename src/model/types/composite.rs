@@ -119,7 +119,7 @@ pub struct Variant {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum VariantValues {
     /// A single value.
-    One(i128),
+    Single(i128),
     /// An inclusive range: first and last value.
     Range(i128, i128),
 }

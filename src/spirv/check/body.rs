@@ -27,7 +27,7 @@ pub(super) struct Body {
 }
 
 /// An instruction that is not debug information.
-struct Real {
+struct ModuleInstruction {
     word: usize,
     block: Id,
     /// Whether it is one of the `OpPhi` and `OpVariable` at the start of the block.
@@ -113,7 +113,11 @@ pub(super) fn own_files(projection: &mut Projection<'_>, function: &Function, ad
 }
 
 /// The instructions of a function that are not debug information.
-fn reals(projection: &Projection<'_>, function: &Function, added: &[Range<usize>]) -> Vec<Real> {
+fn module_instructions(
+    projection: &Projection<'_>,
+    function: &Function,
+    added: &[Range<usize>],
+) -> Vec<ModuleInstruction> {
     let layout = projection.layout;
     let (mut all, mut block, mut counted, mut is_start, mut line) = (Vec::new(), None, 0, true, None);
     let (mut is_first, mut is_open) = (false, false);
@@ -130,7 +134,7 @@ fn reals(projection: &Projection<'_>, function: &Function, added: &[Range<usize>
         if let Some(block) = block.filter(|_| !is_debug && !is_line) {
             is_start &= matches!(opcode, op::PHI | op::VARIABLE);
             let line = line.take();
-            all.push(Real { word: instruction.at, block, is_start, counted, is_first, line });
+            all.push(ModuleInstruction { word: instruction.at, block, is_start, counted, is_first, line });
             is_first = false;
             is_open &= !op::is_terminator(opcode);
         } else if is_line && !is_added {
@@ -155,16 +159,16 @@ pub(super) fn body(
 ) -> Option<Body> {
     let module = projection.module;
     let owner = *bodies.owners.get(&function.id)?;
-    let reals = reals(projection, function, added);
+    let module_instructions = module_instructions(projection, function, added);
     let mut starts: HashMap<Id, usize> = HashMap::new();
-    for (index, real) in reals.iter().enumerate() {
+    for (index, real) in module_instructions.iter().enumerate() {
         if real.is_first {
             starts.insert(real.block, index);
         }
     }
     // The first instruction at or after an index that can have a statement before it.
     let behind = |mut index: usize| {
-        while reals.get(index).is_some_and(|real| real.is_start) {
+        while module_instructions.get(index).is_some_and(|real| real.is_start) {
             index += 1;
         }
         index
@@ -175,13 +179,13 @@ pub(super) fn body(
         let index = match position {
             Position::Start { block, .. } => starts.get(&block).copied().map(behind),
             Position::Before { block, instruction, .. } => starts.get(&block).and_then(|&start| {
-                let is_before = |real: &Real| real.block == block && real.counted < instruction;
-                let index = start + reals[start..].partition_point(is_before);
-                reals.get(index).filter(|real| real.block == block).map(|_| behind(index))
+                let is_before = |real: &ModuleInstruction| real.block == block && real.counted < instruction;
+                let index = start + module_instructions[start..].partition_point(is_before);
+                module_instructions.get(index).filter(|real| real.block == block).map(|_| behind(index))
             }),
             Position::After(id) => {
                 let defined = projection.layout.definition(id);
-                let found = |at| reals.binary_search_by_key(&at, |real| real.word).ok();
+                let found = |at| module_instructions.binary_search_by_key(&at, |real| real.word).ok();
                 match defined.and_then(|it| found(it.at)) {
                     Some(index) => Some(behind(index + 1)),
                     // The id is that of a block or a parameter.
@@ -191,8 +195,8 @@ pub(super) fn body(
         };
         let Some(index) = index else { continue };
         // Number of counted instructions before the statement, to order it among the lines before the instruction.
-        let start = match index.checked_sub(1).map(|before| &reals[before]) {
-            Some(before) if reals.get(index).is_some_and(|real| real.block == before.block) => {
+        let start = match index.checked_sub(1).map(|before| &module_instructions[before]) {
+            Some(before) if module_instructions.get(index).is_some_and(|real| real.block == before.block) => {
                 before.counted + 1
             }
             _ => 0,
@@ -205,10 +209,10 @@ pub(super) fn body(
     }
     placed.sort_unstable();
     let own = module.function(owner).scope;
-    let mut now = Now { scope: Some(own), line: None };
+    let mut now = CurrentState { scope: Some(own), line: None };
     let (mut next, mut instructions, mut values) = (placed.iter().peekable(), Vec::new(), Vec::new());
     let mut own_line: Option<OwnLine> = None;
-    for (index, real) in reals.iter().enumerate() {
+    for (index, real) in module_instructions.iter().enumerate() {
         if real.is_first {
             own_line = None;
         }
@@ -255,7 +259,7 @@ pub(super) fn body(
 }
 
 /// Scope and line in effect from an instruction on.
-struct Now {
+struct CurrentState {
     scope: Option<ScopeId>,
     line: Option<SourceLine>,
 }

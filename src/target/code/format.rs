@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::table::{Destinations, Format, Generation};
-use super::{EXEC, InstructionSet, RegisterKind, VCC, Written};
+use super::{Destination, EXEC, InstructionSet, RegisterKind, VCC};
 use crate::target::Wave;
 
 /// A decoded instruction.
@@ -14,7 +14,7 @@ pub struct Instruction {
     /// Name, without the suffix of its encoding; `None` for an opcode that is not in the table.
     pub name: Option<&'static str>,
     /// Registers that it writes; `None` if they are not known.
-    pub writes: Option<SmallVec<[Written; 2]>>,
+    pub writes: Option<SmallVec<[Destination; 2]>>,
     /// Vector register with an address in scratch, which it reads or writes.
     pub scratch_address: Option<u16>,
     /// First source operand, of scalar and vector arithmetic; the base of a scalar load.
@@ -106,7 +106,7 @@ impl Fields {
 impl InstructionSet {
     /// Returns the size in bytes of the instruction at the start of the bytes, and the registers that it writes, as
     /// [`decode`](Self::decode) returns them.
-    pub(crate) fn written(&self, bytes: &[u8]) -> Option<(u8, SmallVec<[Written; 2]>)> {
+    pub(crate) fn decode_destinations(&self, bytes: &[u8]) -> Option<(u8, SmallVec<[Destination; 2]>)> {
         let first = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?);
         let words = Words { bytes, first };
         if let Some(dual) = self.dual(&words)? {
@@ -148,13 +148,13 @@ impl InstructionSet {
         })
     }
 
-    pub(super) fn destinations(&self, to: Destinations, fields: &Fields) -> SmallVec<[Written; 2]> {
+    pub(super) fn destinations(&self, to: Destinations, fields: &Fields) -> SmallVec<[Destination; 2]> {
         let mut all = SmallVec::new();
         let mut add = |kind, first: u32, count| {
             // Null, which no value is written to.
             let null = if self.generation == Generation::Gfx11 { 124 } else { 125 };
             if kind != RegisterKind::Scalar || first != null || self.generation == Generation::Gfx9 {
-                all.push(Written { kind, first: first as u16, count });
+                all.push(Destination { kind, first: first as u16, count });
             }
         };
         let mask = match self.wave {
@@ -210,7 +210,7 @@ impl InstructionSet {
         let to_x = second >> 24;
         // The second destination has the other parity.
         let to_y = (second >> 17 & 0x7f) << 1 | (!to_x & 1);
-        let write = |first| Written { kind: RegisterKind::Vector, first: first as u16, count: 1 };
+        let write = |first| Destination { kind: RegisterKind::Vector, first: first as u16, count: 1 };
         Some(Some(Instruction {
             bytes: bytes as u8,
             name: Some("v_dual"),

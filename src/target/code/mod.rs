@@ -31,7 +31,7 @@ pub const EXEC: u16 = 126;
 
 /// Consecutive registers of 32 bits, of each lane for a vector register, that an instruction writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Written {
+pub struct Destination {
     /// Kind of the registers.
     pub kind: RegisterKind,
     /// Number of the first.
@@ -40,7 +40,7 @@ pub struct Written {
     pub count: u16,
 }
 
-impl Written {
+impl Destination {
     /// Whether a register is among them.
     pub fn contains(&self, kind: RegisterKind, number: u16) -> bool {
         self.kind == kind && number.wrapping_sub(self.first) < self.count

@@ -32,7 +32,7 @@ pub(super) enum Class {
     /// Other opcode: the operands decide.
     Any,
     /// One word.
-    One,
+    OneWord,
     /// Two words.
     Two,
     /// Scalar arithmetic: one word, and a literal.
@@ -89,9 +89,9 @@ impl Class {
                 // The opcode is in the lower half.
                 0b1_0111_1101 => Self::Any,
                 0b1_0111_1110 => if_never(Self::Scalar, Format::SopC, field(16, 7)),
-                0b1_0111_1111 => if_never(Self::One, Format::SopP, field(16, 7)),
+                0b1_0111_1111 => if_never(Self::OneWord, Format::SopP, field(16, 7)),
                 prefix if prefix >> 5 == 0b1011 => {
-                    if_plain(Self::One, Format::SopK, prefix & 0x1f, field(16, 7))
+                    if_plain(Self::OneWord, Format::SopK, prefix & 0x1f, field(16, 7))
                 }
                 prefix => if_plain(Self::Scalar, Format::Sop2, prefix & 0x7f, field(16, 7)),
             },
@@ -126,7 +126,7 @@ impl InstructionSet {
     /// Returns the size in bytes of the instruction at the start of the bytes, and the vector register with an address
     /// in scratch, if the encoding is frequent. It neither changes the pc nor uses `exec` as an operand.
     #[inline]
-    pub(crate) fn plain(&self, bytes: &[u8]) -> Option<(usize, Option<u16>)> {
+    pub(crate) fn decode_frequent(&self, bytes: &[u8]) -> Option<(usize, Option<u16>)> {
         let first = u32::from_le_bytes(*bytes.first_chunk()?);
         let words = &Words { bytes, first };
         let literal = |is: bool| if is { 4 } else { 0 };
@@ -143,7 +143,7 @@ impl InstructionSet {
         };
         let mut address = None;
         let size = match self.tables.class(first) {
-            Class::One => 4,
+            Class::OneWord => 4,
             Class::Two => 8,
             Class::Scalar => 4 + literal(first & 0xff == LITERAL || first >> 8 & 0xff == LITERAL),
             Class::Vector => vector(first & 0x1ff)?,
@@ -225,7 +225,7 @@ mod tests {
                     let bytes = [high << 16 | source, (seed >> 20) as u32, seed as u32];
                     let bytes = bytes.map(u32::to_le_bytes).concat();
                     for bytes in [&bytes[..], &bytes[..8], &bytes[..4]] {
-                        if let Some((size, address)) = set.plain(bytes) {
+                        if let Some((size, address)) = set.decode_frequent(bytes) {
                             let plain = Outline::of(size as u8, address);
                             assert_eq!(Some(plain), set.outline(bytes), "{gfx} {bytes:02x?}");
                             count += 1;

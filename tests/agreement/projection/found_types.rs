@@ -168,7 +168,7 @@ impl<'a> Found<'_, 'a> {
     fn values(&self, die: &Die<'a>) -> Vec<eitri::model::VariantValues> {
         use eitri::model::VariantValues;
         if let Some(value) = own(die, dw::DW_AT_discr_value) {
-            return vec![VariantValues::One(constant(value))];
+            return vec![VariantValues::Single(constant(value))];
         }
         let Some(list) = own(die, dw::DW_AT_discr_list) else { return Vec::new() };
         let AttributeValue::Block(mut bytes) = list.raw_value() else { panic!("a block") };
@@ -177,7 +177,7 @@ impl<'a> Found<'_, 'a> {
         while !bytes.is_empty() {
             let mut next = || i128::from(gimli::leb128::read::unsigned(&mut bytes).expect("a number"));
             all.push(match next() {
-                0 => VariantValues::One(next()),
+                0 => VariantValues::Single(next()),
                 1 => VariantValues::Range(next(), next()),
                 other => panic!("a descriptor {other}"),
             });

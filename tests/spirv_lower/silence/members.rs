@@ -224,7 +224,7 @@ const CALLS: &[Call<TypeId>] = &[
         let int = case.int();
         let part = case.m.variant_part(ty, DataMember::new("tag", int, 0))?;
         if way > 0 {
-            let variant = case.m.variant(part, &[VariantValues::One(way as i128)])?;
+            let variant = case.m.variant(part, &[VariantValues::Single(way as i128)])?;
             case.m.member(variant, "a", int, 4)?;
         }
         Ok(())
