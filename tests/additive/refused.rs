@@ -65,11 +65,11 @@ fn relocations_that_cannot_be() {
         }
     };
     refused(&[to_symbol(8, 8, "nowhere", 0)], &["0x8", "no symbol `nowhere`"]);
-    refused(&[to_symbol(9, 8, "uspill", 0)], &["0x9", "outside"]);
-    refused(&[to_symbol(u64::MAX, 8, "uspill", 0)], &["outside"]);
+    refused(&[to_symbol(9, 8, "uspill", 0)], &["0x9", "within its section"]);
+    refused(&[to_symbol(u64::MAX, 8, "uspill", 0)], &["within its section"]);
     refused(&[to_symbol(0, 2, "uspill", 0)], &["2 bytes"]);
     refused(&[to_symbol(0, 8, "uspill", 0), to_symbol(4, 4, "uspill", 0)], &["0x4", "overlap"]);
-    refused(&[to_symbol(8, 4, "uspill", 0), to_symbol(0, 4, "uspill", 0)], &["order"]);
+    refused(&[to_symbol(8, 4, "uspill", 0), to_symbol(0, 4, "uspill", 0)], &["ascend"]);
     refused(&[to_section(4, ".debug_c", 0)], &["0x4", ".debug_c", "not among the added sections"]);
     refused(&[to_section(4, ".debug_b", 9)], &["0x9 of .debug_b, which has 0x8"]);
     refused(&[to_symbol(4, 4, "uspill", 1 << 32)], &["0x4", "field of 4 bytes"]);
@@ -77,7 +77,7 @@ fn relocations_that_cannot_be() {
     let mut filled = section(".debug_a", 8);
     filled.bytes[3] = 1;
     filled.relocations.push(to_symbol(0, 4, "uspill", 0));
-    says(&attach(&uspill(), &gfx1030(), &[filled]).unwrap_err(), &[".debug_a", "not 0"]);
+    says(&attach(&uspill(), &gfx1030(), &[filled]).unwrap_err(), &[".debug_a", "is 0: it has the bytes"]);
     let unended = Section { is_strings: true, bytes: vec![b'a'], ..section(".debug_str", 0) };
     says(&attach(&uspill(), &gfx1030(), &[unended]).unwrap_err(), &[".debug_str", "zero byte"]);
 }
