@@ -202,7 +202,7 @@ macro_rules! template_properties { ($use:ident $($with:tt)*) => { $use! { $($wit
     /// Name; without it the parameter is unnamed.
     [initial Text<'a>] "0.1" name;
     /// The argument is the parameter's default.
-    [flag] "0.1" default => is_default;
+    [flag] "0.1" default => is_default by default;
 } } }
 
 /// Calls a macro with the properties of imports.
