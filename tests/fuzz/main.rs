@@ -229,7 +229,8 @@ fn the_lock_names_what_the_library_needs() {
         after.split_once(end).expect("the part ends").0.to_owned()
     };
     // The features that the targets enable, and those of the features.
-    let mut enabled = vec!["json".to_owned(), "spirv".to_owned()];
+    let names = between(&read("fuzz/Cargo.toml"), "default-features = false, features = [", "]");
+    let mut enabled: Vec<_> = names.split(", ").map(|name| name.trim_matches('"').to_owned()).collect();
     let features = between(&manifest, "\n[features]\n", "\n[dependencies]\n");
     let mut next = 0;
     while let Some(feature) = enabled.get(next) {

@@ -101,7 +101,7 @@ fn indexes_by_id() {
     assert_eq!(binding.providers()[1], expected);
     let named = with("[{\"id\": 26}]", r#"[{"id": 26, "part": [{"id": "saxpi"}]}]"#);
     let error = Binding::from_json(&named, &words).expect_err("is refused").to_string();
-    assert!(error.contains("`saxpi`, as no id of the module is named"), "{error}");
+    assert!(error.contains("no id of the module has the name `saxpi`"), "{error}");
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn mistakes_are_refused() {
         error.kind().to_string()
     };
     let named = refused(with("\"id\": \"saxpy\"", "\"id\": \"saxpi\""));
-    assert!(named.ends_with("`saxpi`, as no id of the module is named; did you mean `saxpy`?"), "{named}");
+    assert!(named.ends_with("no id of the module has the name `saxpi`; did you mean `saxpy`?"), "{named}");
     let twice = refused(with("\"after\": 21", "\"after\": 21, \"start\": 16"));
     assert_eq!(twice, "a position has one of the keys `start`, `before`, `after`");
     let unknown = refused(with("\"after\": 21", "\"behind\": 21"));
