@@ -192,7 +192,7 @@ pub enum Named {
     Described(&'static str),
 }
 
-/// Ranges of pcs of which no two overlap.
+/// Kinds of pc ranges that are disjoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Ranges {

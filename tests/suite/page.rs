@@ -97,8 +97,8 @@ fn the_runner_agrees_with_the_verdicts_of_the_crate() {
 /// A program that validates files against a schema and prints a line for each: valid, or refused with the reason.
 const VALIDATE: &str = include_str!("../common/validate.py");
 
-/// A valid file, and single changes of it, by JSON pointer, that the suite's schema refuses: each with whether eitri
-/// accepts the file, as the page says of files written by hand.
+/// A valid file, and single changes of the file, by JSON pointer, that the suite's schema refuses. Each has whether eitri
+/// accepts it: the page lists what eitri also accepts.
 fn changed_files() -> Vec<(Value, bool)> {
     let right = serde_json::json!({
         "format": "eitri-vectors-1",
