@@ -308,3 +308,22 @@ fn quote(quoted: &str, text: &mut String) {
     let end = quoted.floor_char_boundary(LENGTH);
     text.push_str(&format!("`{}`", quoted[..end].escape_debug()));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Part, Shapes, Typed};
+    use crate::eval::Location;
+    use crate::target::SpaceId;
+
+    #[test]
+    fn locations_with_one_text_are_compared_by_value() {
+        let shapes = Shapes::default();
+        let memory = |address_bits| Location::memory(SpaceId::DEFAULT, address_bits, 0x10);
+        let shape = |location: &Location| shapes.of(&[Part::Typed(Typed::Location(location.clone()))]);
+        let (narrow, wide) = (memory(32), memory(64));
+        assert_eq!(narrow.to_string(), wide.to_string());
+        assert_ne!(shape(&narrow), shape(&wide));
+        assert_eq!(shape(&narrow), shape(&memory(32)));
+        assert_eq!(shapes.text(shape(&narrow)), format!("`{narrow}`"));
+    }
+}
