@@ -57,11 +57,7 @@ pub(super) use objects;
 /// Reads a type from an object alone. A type with an alternative reads itself.
 macro_rules! shaped {
     ([] $type:ident) => {
-        impl<'de> serde::Deserialize<'de> for $type {
-            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-                Self::deserialize($crate::json::shape::Shaped(from))
-            }
-        }
+        $crate::json::shape::read_in_shape! { $type }
     };
     ([$other:ty] $type:ident) => {};
 }

@@ -1,22 +1,12 @@
-//! Imports, labels and calls: registered, and written from the model.
+//! Imports, labels and calls: written from the model.
 
 use std::io::Write;
 
-use super::read::Reader;
 use super::statement::{
     CallFacts, ImportFacts, LabelFacts, argument_statement, call_statement, import_statement, label_statement,
 };
-use super::values::Text;
 use super::write::Writer;
 use crate::error::Result;
-use crate::model::CallId;
-
-impl<'a> Reader<'a> {
-    /// Registers a call under its id, if any.
-    pub fn named_call(&mut self, call: CallId, id: Option<&Text<'a>>, _: Option<&Text<'a>>) -> Result<()> {
-        self.names.calls.add(call, id, None)
-    }
-}
 
 impl<W: Write> Writer<'_, W> {
     pub fn imports_and_labels(&mut self) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Lane descriptions: registered and read, and written from the model.
+//! Lane descriptions: masks read, and all written from the model.
 
 use core::ops::Range;
 use std::io::Write;
@@ -7,11 +7,9 @@ use super::later::Later;
 use super::lists::{Elements, MaskAt, each};
 use super::read::Reader;
 use super::statement::{RegionFacts, lanes_statement, region_statement, whole_wave_statement};
-use super::values::Text;
 use super::write::Writer;
-use crate::build::Blame;
 use crate::error::Result;
-use crate::model::{Loc, RegionId, UnitId};
+use crate::model::{Loc, UnitId};
 
 impl<'a> Reader<'a> {
     /// Reads the masks of a region.
@@ -29,17 +27,6 @@ impl<'a> Reader<'a> {
             self.part(masks, |reader, json| each(reader, unit, json, add))?;
         }
         Ok(all)
-    }
-
-    /// Registers a region under its id, if any.
-    pub fn named_region(
-        &mut self,
-        region: RegionId,
-        id: Option<&Text<'a>>,
-        _: Option<&Text<'a>>,
-    ) -> Result<()> {
-        self.seek(|blame| *blame == Blame::Region(region))?;
-        self.names.regions.add(region, id, None)
     }
 }
 

@@ -210,7 +210,9 @@ region_properties! {
                 if let Some(inside) = inside {
                     lanes.inside(inside)?;
                 }
-                lanes.region(kind, pcs, waits_at, &masks)?
+                let region = lanes.region(kind, pcs, waits_at, &masks)?;
+                reader.seek(|blame| *blame == Blame::Region(region))?;
+                region
             };
     }
 }

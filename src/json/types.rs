@@ -20,7 +20,6 @@ use crate::build::VariantId;
 use crate::error::{Error, Result};
 use crate::model::{
     self, Count, ExprId, FunctionId, Loc, Passed, ScopeId, TemplateParameter, TypeId, TypeKind, UnitId, Val,
-    VariantPartId,
 };
 
 impl<'a> Member<'a> {
@@ -92,26 +91,6 @@ impl<'a> Reader<'a> {
         self.names.types.add(ty, id, name.map(|name| (unit, name)))?;
         // A type is a scope by its id only, because a function may have the same name.
         own.map_or(Ok(()), |own| self.names.scopes.add(own, id, None))
-    }
-
-    /// Registers a variant part under its id.
-    pub fn named_part(
-        &mut self,
-        part: VariantPartId,
-        _: Option<&Text<'a>>,
-        id: Option<&Text<'a>>,
-    ) -> Result<()> {
-        self.names.parts.add(part, id, None)
-    }
-
-    /// Registers a variant under its id.
-    pub fn named_variant(
-        &mut self,
-        variant: VariantId,
-        _: Option<&Text<'a>>,
-        id: Option<&Text<'a>>,
-    ) -> Result<()> {
-        self.names.variants.add(variant, id, None)
     }
 
     /// Reads a location outside lists.

@@ -11,33 +11,11 @@ use super::rows::Property;
 use super::statement::{
     LiveRanges, Loc, VariableFacts, describe_variable, procedure_statement, variable_statement,
 };
-use super::values::{Bytes, Text};
+use super::values::Bytes;
 use super::write::Writer;
 use crate::build::Blame;
 use crate::error::Result;
 use crate::model::{ProcedureId, UnitId, VariableId, VariableKind};
-
-impl<'a> Reader<'a> {
-    /// Registers a variable under its id, if any.
-    pub fn named_variable(
-        &mut self,
-        variable: VariableId,
-        id: Option<&Text<'a>>,
-        _: Option<&Text<'a>>,
-    ) -> Result<()> {
-        self.names.variables.add(variable, id, None)
-    }
-
-    /// Registers a procedure under its id.
-    pub fn named_procedure(
-        &mut self,
-        procedure: ProcedureId,
-        _: Option<&Text<'a>>,
-        id: Option<&Text<'a>>,
-    ) -> Result<()> {
-        self.names.procedures.add(procedure, id, None)
-    }
-}
 
 /// The constant value.
 impl<'a> Property<'a, VariableId> for Bytes {
