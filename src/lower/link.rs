@@ -7,6 +7,7 @@ use hashbrown::{DefaultHashBuilder, HashSet};
 use indexmap::IndexSet;
 
 use super::frame_table::FrameTables;
+use super::section::{LIMIT, Progress, SectionContents, reserve};
 use super::type_units::TypeUnit;
 use super::units::{LoweredUnit, Part, Units};
 use super::{Lowered, SplitUnit};
@@ -79,59 +80,6 @@ struct LastModule {
     relocations: [usize; 2],
 }
 
-/// Contents of a section so far.
-#[derive(Default)]
-struct SectionContents {
-    bytes: Vec<u8>,
-    relocations: Vec<Relocation>,
-    /// Offset and size in bytes of each reference to an entry of another unit.
-    elsewhere: Vec<(u64, u8, UnitEntry)>,
-}
-
-impl SectionContents {
-    /// Appends a part. Returns its offset, and the index of its first relocation.
-    fn append(&mut self, part: Part, progress: Progress) -> (u64, usize) {
-        let (start, first) = (self.bytes.len() as u64, self.relocations.len());
-        if start == 0 {
-            // The first part is moved, not copied.
-            self.bytes = part.bytes;
-        } else {
-            reserve(&mut self.bytes, part.bytes.len(), progress);
-            self.bytes.extend_from_slice(&part.bytes);
-        }
-        if first == 0 {
-            self.relocations = part.relocations;
-        } else {
-            reserve(&mut self.relocations, part.relocations.len(), progress);
-            self.relocations.extend(part.relocations);
-        }
-        for relocation in &mut self.relocations[first..] {
-            relocation.offset += start;
-        }
-        self.elsewhere.extend(part.elsewhere.iter().map(|one| (start + one.at as u64, one.bytes, one.entry)));
-        (start, first)
-    }
-}
-
-/// Units that are appended to the sections, and units known to follow.
-#[derive(Clone, Copy, Default)]
-struct Progress {
-    done: usize,
-    left: usize,
-}
-
-/// Reserves room for more elements, and for those of the units to come by estimate: at most [`AHEAD`] times as many.
-/// Sections are most of the memory in use.
-fn reserve<T>(all: &mut Vec<T>, more: usize, Progress { done, left }: Progress) {
-    if all.capacity() - all.len() < more {
-        // A sixteenth more, so that the last units do not move a section once again.
-        let others = (all.len() + more).saturating_mul(17 * left) / (16 * (done + 1));
-        all.reserve_exact((more + others.min(AHEAD * all.len())).max(all.len() / 8));
-    }
-}
-
-const AHEAD: usize = 7;
-
 /// Offsets of a unit's parts in their sections, added to the addends of its relocations.
 #[derive(Default, Clone, Copy)]
 struct Bases {
@@ -143,9 +91,6 @@ struct Bases {
     macros: u64,
     str_offsets: u64,
 }
-
-/// Limit of a section of the 32-bit format in bytes: unit lengths from here on are reserved. DWARF 5 section 7.2.2.
-pub(super) const LIMIT: u64 = 0xffff_fff0;
 
 /// Number of recent abbreviation tables that are searched for one that a unit can share.
 const TABLES: usize = 8;

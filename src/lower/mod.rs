@@ -23,6 +23,7 @@ mod register_types;
 mod scope_items;
 mod scopes;
 mod scratch;
+mod section;
 mod signature;
 mod split;
 mod stream;

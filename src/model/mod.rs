@@ -19,6 +19,7 @@ mod macros;
 mod names;
 mod nodes;
 mod overlap;
+mod pool;
 mod postfix;
 mod recent;
 mod scopes;
@@ -49,10 +50,11 @@ pub use nodes::Node;
 pub(crate) use nodes::{
     Form, Kind, Makes, Number, Operand, Row as NodeRow, Sort, Tag, count, keyed, keys, rows,
 };
+pub(crate) use pool::Pool;
 pub use postfix::Nodes;
 #[cfg(feature = "json")]
 pub(crate) use postfix::Postfix;
-pub(crate) use postfix::{Pool, Small};
+pub(crate) use postfix::Small;
 pub(crate) use recent::Recent;
 pub use scopes::{Address, File, Procedure, Scope, ScopeKind, SourceLine, Unit, Variable, VariableKind};
 pub(crate) use strings::{Numbering, Strings};

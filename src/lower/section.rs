@@ -1,0 +1,61 @@
+//! Sections of the whole, to which the parts of units are appended.
+
+use super::units::Part;
+use crate::emit::Relocation;
+use crate::emit::info::UnitEntry;
+
+/// Contents of a section so far.
+#[derive(Default)]
+pub(super) struct SectionContents {
+    pub(super) bytes: Vec<u8>,
+    pub(super) relocations: Vec<Relocation>,
+    /// Offset and size in bytes of each reference to an entry of another unit.
+    pub(super) elsewhere: Vec<(u64, u8, UnitEntry)>,
+}
+
+impl SectionContents {
+    /// Appends a part. Returns its offset, and the index of its first relocation.
+    pub(super) fn append(&mut self, part: Part, progress: Progress) -> (u64, usize) {
+        let (start, first) = (self.bytes.len() as u64, self.relocations.len());
+        if start == 0 {
+            // The first part is moved, not copied.
+            self.bytes = part.bytes;
+        } else {
+            reserve(&mut self.bytes, part.bytes.len(), progress);
+            self.bytes.extend_from_slice(&part.bytes);
+        }
+        if first == 0 {
+            self.relocations = part.relocations;
+        } else {
+            reserve(&mut self.relocations, part.relocations.len(), progress);
+            self.relocations.extend(part.relocations);
+        }
+        for relocation in &mut self.relocations[first..] {
+            relocation.offset += start;
+        }
+        self.elsewhere.extend(part.elsewhere.iter().map(|one| (start + one.at as u64, one.bytes, one.entry)));
+        (start, first)
+    }
+}
+
+/// Units that are appended to the sections, and units known to follow.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Progress {
+    pub(super) done: usize,
+    pub(super) left: usize,
+}
+
+/// Reserves room for more elements, and for those of the units to come by estimate: at most [`AHEAD`] times as many.
+/// Sections are most of the memory in use.
+pub(super) fn reserve<T>(all: &mut Vec<T>, more: usize, Progress { done, left }: Progress) {
+    if all.capacity() - all.len() < more {
+        // A sixteenth more, so that the last units do not move a section once again.
+        let others = (all.len() + more).saturating_mul(17 * left) / (16 * (done + 1));
+        all.reserve_exact((more + others.min(AHEAD * all.len())).max(all.len() / 8));
+    }
+}
+
+const AHEAD: usize = 7;
+
+/// Limit of a section of the 32-bit format in bytes: unit lengths from here on are reserved. DWARF 5 section 7.2.2.
+pub(super) const LIMIT: u64 = 0xffff_fff0;
