@@ -6,8 +6,9 @@ use std::borrow::Cow;
 use std::cell::Cell;
 
 use eitri::eval::{
-    BaseType, Caller, Context, Element, Evaluator, ExpressionSite, Fault, InLane, Kind, Limits, ListEntry,
-    Location, Machine, OwnedBody, Snapshot, TypeEncoding, Unavailable, WaveOutcome,
+    BaseType, Bits, Caller, Context, Element, Evaluator, ExpressionSite, Fault, InLane, Kind, LaneBits,
+    Limits, ListEntry, Location, Machine, OwnedBody, Snapshot, TypeEncoding, Unavailable, WaveOutcome,
+    read_bits,
 };
 use eitri::op::{Code, Dialect, DraftCodes, Encoding, Name, Reg, text};
 use eitri::target::{SpaceId, Target};
@@ -129,9 +130,35 @@ fn assert_same(
     Ok(())
 }
 
+/// Compares the bits that are read in all lanes at once with those read at the location of each lane.
+fn assert_read(wave: &WaveOutcome, lanes: u64, machine: &dyn Machine) -> Result<(), TestCaseError> {
+    for bits in [0, 1, 8, 12, 32, 64, 100, 1024] {
+        let read = wave.read_bits(bits, machine).expect("few bits");
+        for lane in 0..64 {
+            let found = read.lane(lane);
+            prop_assert_eq!(found.is_some(), lanes >> lane & 1 == 1, "lane {}", lane);
+            let alone = match (found, wave.lane(lane)) {
+                (Some(_), Some(Ok(Element::Location(location)))) => read_bits(&location, bits, machine),
+                (Some(found), Some(Ok(Element::Value(_)))) => {
+                    prop_assert!(found.is_err(), "lane {}", lane);
+                    continue;
+                }
+                (_, Some(Err(fault))) => Err(fault),
+                _ => continue,
+            };
+            let found = found.map(|found| match found {
+                Ok(LaneBits { bytes, defined }) => Ok(Bits { bytes: bytes.into(), defined: defined.into() }),
+                Err(fault) => Err(fault.clone()),
+            });
+            prop_assert_eq!(found, Some(alone), "{} bits of lane {}", bits, lane);
+        }
+    }
+    Ok(())
+}
+
 /// Operations with the stack elements that they pop and push: `v` is a value of the generic type, `t` of another, `l`
 /// a location, `c` an incomplete composite. The last element is on top.
-const OPS: [(&str, &str, &str); 123] = [
+const OPS: [(&str, &str, &str); 126] = [
     ("lit0", "", "v"),
     ("lit1", "", "v"),
     ("lit8", "", "v"),
@@ -147,6 +174,9 @@ const OPS: [(&str, &str, &str); 123] = [
     ("push_lane; lit4; mul", "", "v"),
     ("push_lane; lit1; and", "", "v"),
     ("push_lane; lit8; minus", "", "v"),
+    ("lit31; lit1; shl; push_lane; minus", "", "v"),
+    ("push_lane; lit3; shl", "", "v"),
+    ("push_lane; lit4; mul; const2u 0x1000; plus", "", "v"),
     ("const_type @0x10 {01 02 03 04}", "", "t"),
     ("regval_type reg32 @0x10", "", "t"),
     ("call_ref @0x40", "", "v"),
@@ -330,6 +360,7 @@ proptest! {
         let mut evaluator = Evaluator::new().with_limits(limits);
         let mut wave = evaluator.wave(&expr, lanes, &machine, &context);
         prop_assert_eq!(wave.lanes(), lanes);
+        assert_read(&wave, lanes, &machine)?;
         assert_same(&mut wave, lanes, |lane| {
             machine.lane = Some(lane.into());
             evaluator.evaluate(&expr, &machine, &context)
@@ -353,6 +384,8 @@ fn vectors_in_all_lanes() {
             let (snapshot, context) = (&vector.machine.snapshot, vector.context());
             let mut evaluator = Evaluator::new();
             let mut wave = evaluator.wave(expr, u64::MAX, snapshot, &context);
+            let same = assert_read(&wave, u64::MAX, snapshot);
+            same.unwrap_or_else(|error| panic!("{}: {}: {error}", path.display(), vector.name));
             let same = assert_same(&mut wave, u64::MAX, |lane| {
                 evaluator.evaluate(expr, &InLane::new(snapshot, lane.into()), &context)
             });
@@ -424,6 +457,31 @@ fn what_does_not_depend_on_the_lane_is_done_once() {
 }
 
 #[test]
+fn the_bits_of_all_lanes_are_read_at_once() {
+    let target = target(32);
+    let machine = Counting { machine: machine(&target, 32, "reg16"), reads: Cell::new(0) };
+    let count = |expr: &str, bits| {
+        let (_, wave) = reads(expr, 0xffff_ffff);
+        let before = machine.reads.get();
+        let bits = wave.read_bits(bits, &machine).unwrap();
+        (machine.reads.get() - before, bits)
+    };
+    let lane_of = |reg| format!("regx v{reg}; push_lane; lit4; mul; offset");
+    let (reads, bits) = count(&lane_of(1), 32);
+    assert_eq!(reads, 1);
+    // Byte n of v1 is 7 n + 31.
+    assert_eq!(bits.lane(9).unwrap().unwrap().bytes, [27, 34, 41, 48]);
+    assert_eq!(count(&format!("{}; piece 4; {}; piece 4", lane_of(0), lane_of(1)), 64).0, 2);
+    // Memory of the wave, and memory that each lane has of its own.
+    assert_eq!(count("breg16 0; push_lane; lit2; mul; plus", 16).0, 1);
+    assert_eq!(count("lit8; lit5; form_aspace_address", 16).0, 32);
+    // The last lanes are not mapped: each lane is read alone, and so is what precedes its fault.
+    let (reads, bits) = count("breg16 0; push_lane; lit8; mul; plus", 64);
+    assert_eq!(reads, 1 + 32);
+    assert!(bits.lane(15).unwrap().is_ok() && bits.lane(16).unwrap().is_err() && bits.lane(32).is_none());
+}
+
+#[test]
 fn a_fault_is_of_the_lane_that_has_it() {
     let (_, wave) = reads("const1u 100; push_lane; lit2; minus; div", 0xf);
     let shown = |lane: u32| match wave.lane(lane).unwrap() {
@@ -466,6 +524,8 @@ fn places_that_lanes_have_of_their_own() {
         for lanes in [0xff, 0xffff_ffff] {
             let mut evaluator = Evaluator::new();
             let mut wave = evaluator.wave(&expr, lanes, &machine, &context);
+            let read = assert_read(&wave, lanes, &machine);
+            read.unwrap_or_else(|error| panic!("{}: {error}", text::print(&expr, LLVM, Some(&target))));
             let same = assert_same(&mut wave, lanes, |lane| {
                 machine.lane = Some(lane.into());
                 evaluator.evaluate(&expr, &machine, &context)

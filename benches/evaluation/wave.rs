@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use eitri::eval::{Context, Element, Evaluator, InLane, Location, Machine, Unavailable, read_bits};
+use eitri::eval::{Context, Element, Evaluator, InLane, Machine, Unavailable, read_bits};
 use eitri::op::{Dialect, Encoding, Reg, text};
 use eitri::target::{SpaceId, Target};
 
@@ -13,31 +13,31 @@ const RUNS: usize = 401;
 /// Number of wave evaluations in a run, so that runs of both sides take a similar time.
 const TIMES: usize = 16;
 
-/// A name, an expression, and the use of each lane's result.
-type Case = (&'static str, &'static str, fn(&Location, &Wave));
+/// A name, an expression, and the use of the result.
+type Case = (&'static str, &'static str, Use);
+
+/// Use of a result.
+#[derive(Clone, Copy, PartialEq)]
+enum Use {
+    /// One result for the wave, without a lane's location.
+    Outcome,
+    /// Location of each lane.
+    Locations,
+    /// 64 bits at the location of each lane.
+    Bytes,
+}
 
 const PAIR: &str =
     "regx v0; push_lane; lit4; mul; offset; piece 4; regx v1; push_lane; lit4; mul; offset; piece 4";
 
 const CASES: [Case; 5] = [
-    // One result for the wave, without a lane's location.
-    ("wave", PAIR, |_, _| unreachable!("no lane is asked for")),
-    // Location of each lane.
-    ("wave_locations", PAIR, |location, _| {
-        black_box(location);
-    }),
-    // Bytes at the location of each lane.
-    ("wave_bytes", PAIR, |location, machine| {
-        black_box(read_bits(location, 64, machine).expect("bytes"));
-    }),
+    ("wave", PAIR, Use::Outcome),
+    ("wave_locations", PAIR, Use::Locations),
+    ("wave_bytes", PAIR, Use::Bytes),
     // A pointer in the memory of each lane, and its target.
-    ("wave_pointer", "lit8; lit5; form_aspace_address; deref; plus_uconst 16; deref", |location, _| {
-        black_box(location);
-    }),
+    ("wave_pointer", "lit8; lit5; form_aspace_address; deref; plus_uconst 16; deref", Use::Locations),
     // An expression that does not depend on the lane.
-    ("wave_uniform", "breg16 8; deref; plus_uconst 16; deref; plus_uconst 24", |location, _| {
-        black_box(location);
-    }),
+    ("wave_uniform", "breg16 8; deref; plus_uconst 16; deref; plus_uconst 24", Use::Locations),
 ];
 
 /// Prints a table of times and the ratios.
@@ -50,20 +50,29 @@ pub fn compare() {
     println!("| expression, 64 lanes | ns at once | ns one by one |");
     println!("|---|---|---|");
     let mut ratios = Vec::new();
-    for (name, expr, then) in &CASES {
+    for &(name, expr, used) in &CASES {
         let expr = text::parse(expr, encoding, Some(&target)).expect("an expression");
         let expr = expr.bytes();
-        let asks = *name != "wave";
         // Both sides keep one location at a time.
         let at_once = |evaluator: &mut Evaluator| {
             let mut wave = evaluator.wave(black_box(expr), u64::MAX, &machine, &context);
-            if !asks {
-                black_box(&wave);
-                return;
-            }
-            for lane in 0..LANES {
-                let Some(Ok(Element::Location(location))) = wave.locate(lane) else { panic!("a location") };
-                then(location, &machine);
+            match used {
+                Use::Outcome => {
+                    black_box(&wave);
+                }
+                Use::Locations => {
+                    for lane in 0..LANES {
+                        let found = wave.locate(lane);
+                        assert!(matches!(found, Some(Ok(Element::Location(_)))), "a location");
+                        black_box(found);
+                    }
+                }
+                Use::Bytes => {
+                    let bits = wave.read_bits(64, &machine).expect("bits");
+                    for lane in 0..LANES {
+                        black_box(bits.lane(lane).expect("a lane").expect("bytes"));
+                    }
+                }
             }
         };
         let one_by_one = |evaluator: &mut Evaluator| {
@@ -71,10 +80,13 @@ pub fn compare() {
                 let in_lane = InLane::new(&machine, lane.into());
                 let location = evaluator.locate(black_box(expr), &in_lane as &dyn Machine, &context);
                 let location = location.expect("a location");
-                if asks {
-                    then(location, &machine);
-                } else {
-                    black_box(location);
+                match used {
+                    Use::Outcome | Use::Locations => {
+                        black_box(location);
+                    }
+                    Use::Bytes => {
+                        black_box(read_bits(location, 64, &machine).expect("bytes"));
+                    }
                 }
             }
         };
@@ -99,6 +111,13 @@ fn assert_same(evaluator: &mut Evaluator, expr: &[u8], machine: &Wave, context: 
         let alone = evaluator.evaluate(expr, &InLane::new(machine, lane.into()), context);
         assert!(alone.is_ok());
         assert_eq!(wave.locate(lane), Some(alone.as_ref()));
+        let bits = wave.read_bits(64, machine).expect("bits");
+        if let Ok(Element::Location(location)) = &alone
+            && let Ok(alone) = read_bits(location, 64, machine)
+        {
+            let found = bits.lane(lane).expect("a lane").expect("bytes");
+            assert_eq!((found.bytes, found.defined), (&alone.bytes[..], &alone.defined[..]));
+        }
         assert_eq!(wave.lane(lane), Some(alone));
     }
 }

@@ -52,6 +52,7 @@ pub mod fault;
 mod float;
 pub(crate) mod forward;
 mod integer;
+mod lane_numbers;
 pub mod lists;
 pub mod location;
 pub mod machine;
@@ -89,7 +90,7 @@ pub(crate) use spans::{all_parts, hash};
 pub use stack::Element;
 pub use unwind::{CallStack, Column, Frame, UnwindFault};
 pub use value::{BaseType, TypeEncoding, Value};
-pub use wave::{InLane, WaveOutcome};
+pub use wave::{InLane, LaneBits, WaveBits, WaveOutcome};
 pub use write::{MachineMut, write_bits};
 
 use crate::op::{Encoding, Op};

@@ -117,16 +117,12 @@ fn each_element(
 
 /// Sets or clears bits of a mask.
 pub(super) fn fill(mask: &mut [u8], at: usize, bits: usize, set: bool, big_endian: bool) {
-    let mut bit = at;
     let end = at + bits;
-    while bit < end {
-        if bit.is_multiple_of(8) && end - bit >= 8 {
-            mask[bit / 8] = if set { 0xff } else { 0 };
-            bit += 8;
-        } else {
-            let one = if big_endian { 0x80 >> (bit % 8) } else { 1 << (bit % 8) };
-            mask[bit / 8] = mask[bit / 8] & !one | if set { one } else { 0 };
-            bit += 1;
-        }
+    let whole = at.next_multiple_of(8).min(end)..end;
+    let whole = whole.start..whole.start + whole.len() / 8 * 8;
+    mask[whole.start / 8..whole.end / 8].fill(if set { 0xff } else { 0 });
+    for bit in (at..whole.start).chain(whole.end..end) {
+        let one = if big_endian { 0x80 >> (bit % 8) } else { 1 << (bit % 8) };
+        mask[bit / 8] = mask[bit / 8] & !one | if set { one } else { 0 };
     }
 }

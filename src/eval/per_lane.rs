@@ -7,13 +7,13 @@
 use std::sync::Arc;
 
 use super::composite::Composite;
+use super::lane_numbers::LaneNumbers;
 use super::location::{Location, SingleLocation, Storage};
 use super::stack::Element;
-use super::value::{Numbers, Value};
+use super::value::Value;
 
 /// A place that differs between lanes. Places of lanes that are not evaluated are arbitrary.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-#[allow(clippy::large_enum_variant, reason = "it is shared, and nearly always the large one")]
 pub(super) enum Places {
     /// Places in one storage, or in one space in which each lane has its own memory.
     Along {
@@ -21,7 +21,7 @@ pub(super) enum Places {
         /// Whether the storage is the lane's own memory.
         is_of_lane: bool,
         /// Offsets in bits from the start of the storage.
-        offsets: Numbers,
+        offsets: LaneNumbers,
     },
     /// Places in any storage, one for each of 64 lanes.
     Anywhere(Vec<SingleLocation>),
@@ -35,7 +35,7 @@ impl Places {
     pub fn into_location(self, lanes: u64) -> Option<Location> {
         let (bits, (weight, depth)) = match &self {
             Self::Along { storage, offsets, .. } => {
-                let last = lanes_of(lanes).map(|lane| offsets[lane as usize]).max()?;
+                let (_, last) = offsets.bounds(lanes)?;
                 let bits = storage.size()?.checked_sub(last.into())?;
                 (bits, Composite::weigh(storage))
             }
@@ -50,6 +50,7 @@ impl Places {
     }
 
     /// Makes a place of one lane, at `by` bits from one of these, that of another lane.
+    #[inline]
     fn move_to(&self, place: &mut SingleLocation, by: u128, lane: u32) -> bool {
         let Self::Along { storage, is_of_lane, offsets } = self else { return false };
         match (storage, &mut place.storage) {
@@ -58,7 +59,7 @@ impl Places {
             (_, Storage::Memory { lane: of, .. }) if *is_of_lane => *of = Some(lane),
             _ => {}
         }
-        place.offset = u128::from(offsets[lane as usize]) + by;
+        place.offset = u128::from(offsets.get(lane)) + by;
         true
     }
 
@@ -70,11 +71,10 @@ impl Places {
                 offsets,
             } => SingleLocation {
                 storage: Storage::Memory { space: *space, address_bits: *address_bits, lane: Some(lane) },
-                offset: offsets[lane as usize].into(),
+                offset: offsets.get(lane).into(),
             },
             Self::Along { storage, offsets, .. } => {
-                let place =
-                    SingleLocation { storage: storage.clone(), offset: offsets[lane as usize].into() };
+                let place = SingleLocation { storage: storage.clone(), offset: offsets.get(lane).into() };
                 place.in_lane(lane)
             }
             Self::Anywhere(places) => places[lane as usize].clone(),
@@ -110,7 +110,7 @@ impl Element {
     pub(super) fn in_lane(&self, lane: u32) -> Self {
         match self {
             Self::Value(value) => Self::Value(match value.lanes() {
-                Some(numbers) => Value::new(value.ty(), numbers[lane as usize]),
+                Some(numbers) => Value::new(value.ty(), numbers.get(lane)),
                 None => value.clone(),
             }),
             Self::Location(location) => Self::Location(location.in_lane(lane)),
@@ -121,6 +121,7 @@ impl Element {
 impl Element {
     /// Makes the element of one lane, made from `all`, that of another. Returns false, without effect on more than its
     /// parts, where only [`in_lane`](Self::in_lane) can.
+    #[inline]
     pub(super) fn move_to(&mut self, all: &Self, lane: u32) -> bool {
         match (self, all) {
             (Self::Location(one), Self::Location(all)) => one.move_to(all, lane),
@@ -130,19 +131,9 @@ impl Element {
 }
 
 impl Location {
+    #[inline]
     pub(super) fn move_to(&mut self, all: &Self, lane: u32) -> bool {
-        let Some(all) = all.single() else { return false };
-        match &all.storage {
-            Storage::Composite(varying) if varying.places().is_none() && varying.varies() => {
-                let Some(composite) = self.own_composite() else { return false };
-                composite.move_parts(varying, lane)
-            }
-            Storage::Composite(varying) => match (varying.places(), self.single_mut()) {
-                (Some(places), Some(place)) => places.move_to(place, all.offset, lane),
-                _ => false,
-            },
-            _ => true,
-        }
+        self.single_mut().zip(all.single()).is_some_and(|(one, all)| one.move_to(all, lane))
     }
 
     fn in_lane(&self, lane: u32) -> Self {
@@ -155,6 +146,24 @@ impl Location {
 }
 
 impl SingleLocation {
+    #[inline]
+    fn move_to(&mut self, all: &Self, lane: u32) -> bool {
+        let Storage::Composite(varying) = &all.storage else { return true };
+        match varying.places() {
+            Some(places) => places.move_to(self, all.offset, lane),
+            None => self.move_parts(varying, lane),
+        }
+    }
+
+    #[inline(never)]
+    fn move_parts(&mut self, varying: &Composite, lane: u32) -> bool {
+        if !varying.varies() {
+            return true;
+        }
+        let Storage::Composite(composite) = &mut self.storage else { return false };
+        triomphe::Arc::get_mut(composite).is_some_and(|composite| composite.move_parts(varying, lane))
+    }
+
     fn varies(&self) -> bool {
         matches!(&self.storage, Storage::Composite(composite) if composite.varies())
     }
@@ -210,7 +219,7 @@ fn values_together(first: &Value, values: &[(u32, &Value)]) -> Option<Value> {
         }
         numbers[*lane as usize] = value.as_u64()?;
     }
-    Some(Value::of_lanes(first.ty(), Arc::new(numbers)))
+    Some(Value::of_lanes(first.ty(), LaneNumbers::of_table(numbers)))
 }
 
 fn locations_together(locations: &[(u32, &Location)]) -> Option<Location> {
@@ -261,6 +270,7 @@ fn along(places: &[(u32, &SingleLocation)]) -> Option<Places> {
     for (lane, place) in places {
         offsets[*lane as usize] = place.offset.try_into().ok()?;
     }
+    let offsets = LaneNumbers::of_table(offsets);
     Some(Places::Along { storage: storage.clone(), is_of_lane: !are_same, offsets })
 }
 

@@ -28,25 +28,42 @@ pub struct Bits {
 /// * [`Class::Evaluation`] if the storage has fewer bits, or the bits are those of an implicit pointer: see
 ///   [`read_pointer`].
 pub fn read_bits(location: &Location, bits: u64, machine: &dyn Machine) -> Result<Bits, Fault> {
-    let len = usize::try_from(bits.div_ceil(8)).unwrap_or(usize::MAX);
-    if len > MAX_BYTES {
-        return Err(error(format!(
-            "one read has at most {MAX_BYTES} bytes: {bits} read",
-            bits = Count(bits, "bit").are()
-        )));
-    }
+    let len = read_bytes(bits, 1)?;
     let mut read = Bits { bytes: vec![0; len], defined: vec![0; len] };
-    let mut sink =
-        Sink { bytes: &mut read.bytes, defined: Some(&mut read.defined), all_places: false, places: 0 };
-    read_whole(location, bits as usize, &mut sink, machine)?;
-    for (byte, defined) in read.bytes.iter_mut().zip(&read.defined) {
-        *byte &= defined;
-    }
+    read_into(location, bits, &mut read.bytes, &mut read.defined, machine)?;
     Ok(read)
 }
 
 /// Maximum number of bytes read at once: larger requests are mistakes.
 const MAX_BYTES: usize = 1 << 26;
+
+/// Returns the number of bytes of `bits` bits, which are read at `count` locations.
+pub(super) fn read_bytes(bits: u64, count: usize) -> Result<usize, Fault> {
+    let len = usize::try_from(bits.div_ceil(8)).unwrap_or(usize::MAX);
+    match len.checked_mul(count) {
+        Some(0..=MAX_BYTES) => Ok(len),
+        _ => Err(error(format!(
+            "one read has at most {MAX_BYTES} bytes: {bits} read",
+            bits = Count(bits, "bit").are()
+        ))),
+    }
+}
+
+/// Reads bits at a location into zeros.
+pub(super) fn read_into(
+    location: &Location,
+    bits: u64,
+    bytes: &mut [u8],
+    defined: &mut [u8],
+    machine: &dyn Machine,
+) -> Result<(), Fault> {
+    let mut sink = Sink { bytes, defined: Some(defined), all_places: false, places: 0 };
+    read_whole(location, bits as usize, &mut sink, machine)?;
+    for (byte, defined) in bytes.iter_mut().zip(defined) {
+        *byte &= *defined;
+    }
+    Ok(())
+}
 
 /// Returns the pointer, if the `bits` bits at the location are all bits of an implicit pointer, in order.
 ///

@@ -2,8 +2,7 @@
 //!
 //! Values of up to 64 bits are stored in place; wider ones (vectors of a whole wave, 128-bit integers) on the heap.
 
-use std::sync::Arc;
-
+use super::lane_numbers::LaneNumbers;
 use super::location::ImplicitPointer;
 use super::order::copy_bits;
 
@@ -128,11 +127,8 @@ enum Literal {
     /// The value read from an implicit pointer, without bits.
     Pointer(ImplicitPointer),
     /// Up to 64 bits for each lane; only in the evaluation of a whole wave.
-    Lanes(Arc<Numbers>),
+    Lanes(LaneNumbers),
 }
-
-/// A number for each lane.
-pub(super) type Numbers = [u64; 64];
 
 impl Value {
     /// Returns a value of a type. Bits above the type's size are dropped; missing bits are 0.
@@ -172,12 +168,12 @@ impl Value {
     }
 
     /// Returns a value of at most 64 bits that differs between lanes. Bits above the type's size must be 0.
-    pub(super) fn of_lanes(ty: BaseType, numbers: Arc<Numbers>) -> Self {
+    pub(super) fn of_lanes(ty: BaseType, numbers: LaneNumbers) -> Self {
         Self { ty, literal: Literal::Lanes(numbers) }
     }
 
     /// Returns the numbers of the lanes, if each has its own.
-    pub(super) fn lanes(&self) -> Option<&Arc<Numbers>> {
+    pub(super) fn lanes(&self) -> Option<&LaneNumbers> {
         match &self.literal {
             Literal::Lanes(numbers) => Some(numbers),
             _ => None,

@@ -46,9 +46,11 @@
 
 mod machine;
 mod numbers;
+mod read;
 mod run;
 
 pub use machine::InLane;
+pub use read::{LaneBits, WaveBits};
 
 use super::run::Run;
 use super::{Context, Evaluator, Fault, Machine, Outcome};
@@ -59,8 +61,16 @@ use run::{Answer, WaveRun};
 pub struct WaveOutcome {
     lanes: u64,
     answers: Vec<Answer>,
-    /// Result of a lane, and the index of the answer that it is from.
-    kept: Option<(usize, Outcome)>,
+    kept: Option<Kept>,
+}
+
+/// Result of a lane.
+#[derive(Debug)]
+struct Kept {
+    /// Index of the answer that it is from, and the answer's lanes.
+    index: usize,
+    lanes: u64,
+    outcome: Outcome,
 }
 
 impl WaveOutcome {
@@ -84,16 +94,23 @@ impl WaveOutcome {
     /// Returns the result of a lane as [`lane`](Self::lane) does, and keeps it until the next call to reuse its memory,
     /// as [`Evaluator::locate`] does in one lane.
     pub fn locate(&mut self, lane: u32) -> Option<Result<&Outcome, &Fault>> {
-        let index = self.index(lane)?;
-        let element = match &self.answers[index].1 {
-            Ok(element) if element.varies() => element,
-            answer => return Some(answer.as_ref()),
-        };
-        let kept = self.kept.as_mut().filter(|(of, _)| *of == index);
-        if !kept.is_some_and(|(_, kept)| kept.move_to(element, lane)) {
-            self.kept = Some((index, element.in_lane(lane)));
+        let mask = 1u64.checked_shl(lane)?;
+        let kept = self.kept.as_mut().filter(|kept| kept.lanes & mask != 0);
+        let is_moved = kept.is_some_and(|kept| match &self.answers[kept.index].1 {
+            Ok(element) => kept.outcome.move_to(element, lane),
+            Err(_) => false,
+        });
+        if !is_moved {
+            let index = self.index(lane)?;
+            let (lanes, answer) = &self.answers[index];
+            match answer {
+                Ok(element) if element.varies() => {
+                    self.kept = Some(Kept { index, lanes: *lanes, outcome: element.in_lane(lane) });
+                }
+                answer => return Some(answer.as_ref()),
+            }
         }
-        self.kept.as_ref().map(|(_, kept)| Ok(kept))
+        self.kept.as_ref().map(|kept| Ok(&kept.outcome))
     }
 
     /// Returns the index of a lane's answer.

@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use super::super::ExpressionSite;
 use super::super::arith::{Binary, Compare, Unary};
+use super::super::lane_numbers::{LaneNumbers, Line, Table};
 use super::super::location::{Location, Storage};
 use super::super::machine::Machine;
 use super::super::per_lane::{Places, lanes_of};
 use super::super::stack::Element;
-use super::super::value::{Numbers, Value};
+use super::super::value::Value;
 use super::super::word::{self, Signs};
 use super::run::WaveRun;
 use crate::op::Op;
@@ -22,7 +23,7 @@ use crate::target::{Per, SpaceId};
 enum Number<'n> {
     /// Equal in all lanes.
     Uniform(u64),
-    Lanes(&'n Arc<Numbers>),
+    Lanes(&'n LaneNumbers),
 }
 
 impl Number<'_> {
@@ -30,17 +31,29 @@ impl Number<'_> {
         matches!(self, Self::Lanes(_))
     }
 
-    fn into_lanes(self) -> Operand {
+    /// Returns the number as an unsigned number, if it is linear.
+    fn line(&self) -> Option<Line> {
         match self {
-            Self::Uniform(number) => Operand::Uniform([number; 64]),
-            Self::Lanes(numbers) => Operand::Lanes(numbers.clone()),
+            Self::Uniform(number) => Line::constant(i64::try_from(*number).ok()?),
+            Self::Lanes(LaneNumbers::Linear(line)) => Some(*line),
+            Self::Lanes(LaneNumbers::Each(_)) => None,
         }
     }
 
-    fn in_lane(&self, lane: usize) -> u64 {
+    /// Returns the number in two's complement, if it is linear in some lanes. `unused` is the number of bits of 64 above
+    /// the generic type.
+    fn signed_line(&self, lanes: u64, unused: u32) -> Option<Line> {
         match self {
-            Self::Uniform(number) => *number,
-            Self::Lanes(numbers) => numbers[lane],
+            Self::Uniform(number) => Line::constant(word::signed(unused, *number)),
+            Self::Lanes(_) => self.line().filter(|line| line.is_within(lanes, i64::MAX as u64 >> unused)),
+        }
+    }
+
+    fn table(&self) -> Operand {
+        match self {
+            Self::Uniform(number) => Operand::Table([*number; 64]),
+            Self::Lanes(LaneNumbers::Each(numbers)) => Operand::Shared(numbers.clone()),
+            Self::Lanes(numbers) => Operand::Table(numbers.table()),
         }
     }
 }
@@ -48,20 +61,26 @@ impl Number<'_> {
 /// A number of each lane.
 #[allow(clippy::large_enum_variant, reason = "it is not stored")]
 enum Operand {
-    Uniform(Numbers),
-    Lanes(Arc<Numbers>),
+    Table(Table),
+    Shared(Arc<Table>),
 }
 
 impl Deref for Operand {
-    type Target = Numbers;
+    type Target = Table;
 
     #[inline]
-    fn deref(&self) -> &Numbers {
+    fn deref(&self) -> &Table {
         match self {
-            Self::Uniform(numbers) => numbers,
-            Self::Lanes(numbers) => numbers,
+            Self::Table(numbers) => numbers,
+            Self::Shared(numbers) => numbers,
         }
     }
+}
+
+/// Distance in bits by which a location is moved in each lane.
+enum Distance {
+    Linear(Line),
+    Each([i64; 64]),
 }
 
 /// Limit of bit offsets that can be added without overflow.
@@ -85,8 +104,13 @@ impl WaveRun<'_, '_> {
     fn all_lanes(&mut self, lanes: u64, op: &Op<'_>, varies: bool) -> Option<()> {
         match *op {
             Op::PushLane {} if self.is_wave(lanes) => {
-                let mask = u64::MAX >> self.unused()?;
-                self.push_numbers(core::array::from_fn(|lane| lane as u64 & mask));
+                match self.push_line(lanes, 0, Some(Line::LANE)) {
+                    Some(()) => {}
+                    None => {
+                        let mask = u64::MAX >> self.unused()?;
+                        self.push_numbers(core::array::from_fn(|lane| lane as u64 & mask));
+                    }
+                }
                 Some(())
             }
             Op::FormAspaceAddress {} => self.form_address(lanes),
@@ -108,8 +132,10 @@ impl WaveRun<'_, '_> {
             Op::Neg {} => self.unary(Unary::Neg),
             Op::Not {} => self.unary(Unary::Not),
             Op::PlusUconst { value } => {
-                let by = [value & u64::MAX >> self.unused()?; 64];
-                self.replace(1, &by, |_, a, by| a.wrapping_add(by))
+                let by = Number::Uniform(value & u64::MAX >> self.unused()?);
+                let line = self.number(0)?.line().zip(by.line()).and_then(|(line, by)| line.plus(by));
+                self.push_line(lanes, 1, line)
+                    .or_else(|| self.replace(1, &by.table(), |_, a, by| a.wrapping_add(by)))
             }
             Op::Eq {} => self.compare(Compare::Eq),
             Op::Ge {} => self.compare(Compare::Ge),
@@ -124,7 +150,7 @@ impl WaveRun<'_, '_> {
             Op::BitOffset {} => self.offset(lanes, 1),
             Op::OffsetUconst { bytes } => {
                 let by = i64::try_from(bytes).ok()?.checked_mul(8)?;
-                self.move_places(lanes, 0, |_| by)
+                self.move_places(lanes, 0, Distance::Linear(Line::constant(by)?))
             }
             _ => None,
         }
@@ -140,9 +166,22 @@ impl WaveRun<'_, '_> {
         u64::from(u64::BITS - lanes.leading_zeros()) <= self.machine.lanes()
     }
 
-    fn push_numbers(&mut self, numbers: Numbers) {
-        let value = Value::of_lanes(self.run.generic_type(), Arc::new(numbers));
+    fn push_numbers(&mut self, numbers: Table) {
+        let value = Value::of_lanes(self.run.generic_type(), LaneNumbers::of_table(numbers));
         self.run.push(value);
+    }
+
+    /// Replaces the `takes` topmost elements by numbers, if they are numbers of the generic type in these lanes.
+    fn push_line(&mut self, lanes: u64, takes: usize, line: Option<Line>) -> Option<()> {
+        let mask = u64::MAX >> self.unused()?;
+        let line = line.filter(|line| line.is_within(lanes, mask))?;
+        self.run.stack.truncate(self.run.stack.len() - takes);
+        let value = match line.as_constant() {
+            Some(number) => self.run.generic(number as u64),
+            None => Value::of_lanes(self.run.generic_type(), LaneNumbers::Linear(line)),
+        };
+        self.run.push(value);
+        Some(())
     }
 
     /// Returns the number `index` below the top, if it is of the generic type or converts to it.
@@ -161,7 +200,12 @@ impl WaveRun<'_, '_> {
     }
 
     fn binary(&mut self, lanes: u64, op: Binary) -> Option<()> {
-        let right = self.number(0)?.into_lanes();
+        let (left, right) = (self.number(1)?, self.number(0)?);
+        let line = left.line().zip(right.line()).and_then(|(left, right)| Line::binary(op, left, right));
+        if self.push_line(lanes, 2, line).is_some() {
+            return Some(());
+        }
+        let right = self.number(0)?.table();
         if let Binary::Div | Binary::Mod | Binary::ModFloor = op
             && lanes_of(lanes).any(|lane| right[lane as usize] == 0)
         {
@@ -181,7 +225,7 @@ impl WaveRun<'_, '_> {
     }
 
     fn compare(&mut self, op: Compare) -> Option<()> {
-        let right = self.number(0)?.into_lanes();
+        let right = self.number(0)?.table();
         macro_rules! each_of {
             ($($op:ident)*) => {
                 match op {
@@ -212,24 +256,15 @@ impl WaveRun<'_, '_> {
     fn replace(
         &mut self,
         takes: usize,
-        right: &Numbers,
+        right: &Table,
         calculate: impl Fn(u32, u64, u64) -> u64,
     ) -> Option<()> {
         let unused = self.unused()?;
-        let left = self.number(takes - 1)?;
+        let left = self.number(takes - 1)?.table();
         let mask = u64::MAX >> unused;
         let mut numbers = [0; 64];
-        match left {
-            Number::Uniform(left) => {
-                for (number, right) in numbers.iter_mut().zip(right) {
-                    *number = calculate(unused, left, *right) & mask;
-                }
-            }
-            Number::Lanes(left) => {
-                for ((number, left), right) in numbers.iter_mut().zip(&**left).zip(right) {
-                    *number = calculate(unused, *left, *right) & mask;
-                }
-            }
+        for ((number, left), right) in numbers.iter_mut().zip(&*left).zip(right) {
+            *number = calculate(unused, *left, *right) & mask;
         }
         self.run.stack.truncate(self.run.stack.len() - takes);
         self.push_numbers(numbers);
@@ -239,41 +274,58 @@ impl WaveRun<'_, '_> {
     /// Moves the location below the top by the top number, in units of `unit` bits.
     fn offset(&mut self, lanes: u64, unit: i64) -> Option<()> {
         let (number, unused) = (self.number(0)?, self.unused()?);
-        let is_small = |lane| word::signed(unused, number.in_lane(lane as usize)).unsigned_abs() < SMALL / 8;
+        if let Some(by) = number.signed_line(lanes, unused).and_then(|line| line.times(unit)) {
+            return self.move_places(lanes, 1, Distance::Linear(by));
+        }
+        let numbers = number.table();
+        let is_small = |lane| word::signed(unused, numbers[lane as usize]).unsigned_abs() < SMALL / 8;
         if !lanes_of(lanes).all(is_small) {
             return None;
         }
-        let numbers = number.into_lanes();
-        let by = |lane: usize| word::signed(unused, numbers[lane]).wrapping_mul(unit);
-        self.move_places(lanes, 1, by)
+        let by = numbers.map(|number| word::signed(unused, number).wrapping_mul(unit));
+        self.move_places(lanes, 1, Distance::Each(by))
     }
 
-    /// Moves the location below the `below` topmost elements by a number of bits in each lane, and pops these elements.
-    #[inline(always)]
-    fn move_places(&mut self, lanes: u64, below: usize, by: impl Fn(usize) -> i64) -> Option<()> {
+    /// Moves the location below the `below` topmost elements, and pops these elements.
+    fn move_places(&mut self, lanes: u64, below: usize, by: Distance) -> Option<()> {
         let Element::Location(location) = self.run.peek(below)? else { return None };
         let place = location.single().filter(|_| !location.is_incomplete())?;
-        let from = u64::try_from(place.offset).ok().filter(|&from| from < SMALL)?;
+        let from = i64::try_from(place.offset).ok().filter(|&from| (from as u64) < SMALL)?;
         let places = match &place.storage {
             Storage::Composite(composite) => composite.places(),
             _ => None,
         };
-        let (storage, is_of_lane, mut offsets) = match places {
-            Some(Places::Along { storage, is_of_lane, offsets }) => (storage, *is_of_lane, *offsets),
+        let start = LaneNumbers::Linear(Line::constant(0)?);
+        let (storage, is_of_lane, offsets) = match places {
+            Some(Places::Along { storage, is_of_lane, offsets }) => (storage, *is_of_lane, offsets),
             Some(Places::Anywhere(_)) => return None,
-            None => (&place.storage, false, [0; 64]),
+            None => (&place.storage, false, &start),
         };
-        let size = u64::try_from(storage.size()?).unwrap_or(u64::MAX).min(SMALL) as i64;
-        let mut outside = 0;
-        for (lane, offset) in offsets.iter_mut().enumerate() {
-            let moved = (*offset as i64).wrapping_add(from as i64).wrapping_add(by(lane));
-            let is_inside = *offset < SMALL && (0..size).contains(&moved);
-            outside |= u64::from(!is_inside) << lane;
-            *offset = moved as u64;
-        }
-        if outside & lanes != 0 {
-            return None;
-        }
+        let last = u64::try_from(storage.size()?).unwrap_or(u64::MAX).min(SMALL).checked_sub(1)?;
+        let offsets = match (offsets, by) {
+            (LaneNumbers::Linear(start), Distance::Linear(by)) => {
+                let moved = Line::constant(from)?.plus(*start)?.plus(by)?;
+                LaneNumbers::Linear(moved.is_within(lanes, last).then_some(moved)?)
+            }
+            (offsets, by) => {
+                let mut offsets = offsets.table();
+                let mut outside = 0;
+                for (lane, offset) in offsets.iter_mut().enumerate() {
+                    let by = match &by {
+                        Distance::Linear(by) => by.get(lane as u32),
+                        Distance::Each(by) => by[lane],
+                    };
+                    let moved = (*offset as i64).wrapping_add(from).wrapping_add(by);
+                    let is_inside = *offset < SMALL && u64::try_from(moved).is_ok_and(|moved| moved <= last);
+                    outside |= u64::from(!is_inside) << lane;
+                    *offset = moved as u64;
+                }
+                if outside & lanes != 0 {
+                    return None;
+                }
+                LaneNumbers::of_table(offsets)
+            }
+        };
         let moved = Places::Along { storage: storage.clone(), is_of_lane, offsets }.into_location(lanes)?;
         self.run.stack.truncate(self.run.stack.len() - below - 1);
         self.run.push(moved);
@@ -287,27 +339,37 @@ impl WaveRun<'_, '_> {
         if !number.varies() && per != Per::Lane {
             return None;
         }
-        let numbers = number.into_lanes();
-        let location = self.places(lanes, space, &numbers)?;
+        let location = self.places(lanes, space, &number)?;
         self.run.stack.truncate(self.run.stack.len() - 2);
         self.run.push(location);
         Some(())
     }
 
+    /// Returns the memory of a space.
+    fn memory(&self, space: u64) -> Option<Storage> {
+        Some(self.run.memory(space.into(), 0).ok()?.single()?.storage.clone())
+    }
+
     /// Returns the places at addresses in a space.
-    fn places(&self, lanes: u64, space: u64, addresses: &Numbers) -> Option<Location> {
-        let start = self.run.memory(space.into(), 0).ok()?;
-        let storage = start.single()?.storage.clone();
+    fn places(&self, lanes: u64, space: u64, addresses: &Number<'_>) -> Option<Location> {
+        let storage = self.memory(space)?;
         let Storage::Memory { address_bits, lane, .. } = storage else { return None };
         let is_of_lane = lane.is_some();
         if is_of_lane && !self.is_wave(lanes) {
             return None;
         }
-        let mask = u64::MAX >> (64 - address_bits.clamp(1, 64));
-        if lanes_of(lanes).any(|lane| addresses[lane as usize] & mask >= SMALL / 8) {
-            return None;
-        }
-        let offsets = addresses.map(|address| (address & mask).wrapping_mul(8));
+        let mask = address_mask(address_bits);
+        let linear = addresses.line().filter(|line| line.is_within(lanes, mask.min(SMALL / 8 - 1)));
+        let offsets = match linear.and_then(|line| line.times(8)) {
+            Some(offsets) => LaneNumbers::Linear(offsets),
+            None => {
+                let addresses = addresses.table();
+                if lanes_of(lanes).any(|lane| addresses[lane as usize] & mask >= SMALL / 8) {
+                    return None;
+                }
+                LaneNumbers::of_table(addresses.map(|address| (address & mask).wrapping_mul(8)))
+            }
+        };
         Places::Along { storage, is_of_lane, offsets }.into_location(lanes)
     }
 
@@ -317,22 +379,33 @@ impl WaveRun<'_, '_> {
         if bytes == 0 || u32::from(bytes) * 8 > self.run.generic_type().bits {
             return None;
         }
-        let of_numbers = match self.number(0) {
-            Some(Number::Lanes(numbers)) => Some(Element::Location(self.places(lanes, 0, numbers)?)),
-            _ => None,
+        let (storage, addresses, is_of_lane) = match self.number(0) {
+            Some(Number::Lanes(numbers)) => {
+                let storage = self.memory(0)?;
+                let Storage::Memory { address_bits, lane: None, .. } = storage else { return None };
+                let mask = address_mask(address_bits);
+                (storage, numbers.table().map(|number| number & mask), false)
+            }
+            _ => {
+                let Element::Location(location) = self.run.peek(0)? else { return None };
+                let place = location.single().filter(|_| !location.is_incomplete())?;
+                let Storage::Composite(composite) = &place.storage else { return None };
+                let Places::Along { storage, is_of_lane, offsets } = composite.places()? else { return None };
+                let from = u64::try_from(place.offset).ok().filter(|&from| from < SMALL)?;
+                let bits = offsets.table().map(|offset| offset.saturating_add(from));
+                let is_aligned = |lane: u32| bits[lane as usize].is_multiple_of(8);
+                if !lanes_of(lanes).all(is_aligned) {
+                    return None;
+                }
+                (storage.clone(), bits.map(|bit| bit / 8), *is_of_lane)
+            }
         };
-        let Element::Location(location) = of_numbers.as_ref().or(self.run.peek(0))? else { return None };
-        let place = location.single().filter(|_| !location.is_incomplete())?;
-        let Storage::Composite(composite) = &place.storage else { return None };
-        let Places::Along { storage, is_of_lane, offsets } = composite.places()? else { return None };
-        let Storage::Memory { space, address_bits, lane: common } = *storage else { return None };
-        let last = (u64::MAX >> (64 - address_bits.clamp(1, 64))).checked_sub(u64::from(bytes) - 1)?;
-        let from = u64::try_from(place.offset).ok().filter(|&from| from < SMALL)?;
+        let Storage::Memory { space, address_bits, lane: common } = storage else { return None };
+        let last = address_mask(address_bits).checked_sub(u64::from(bytes) - 1)?;
         let mut numbers = [0; 64];
         for lane in lanes_of(lanes) {
-            let bit = offsets[lane as usize].checked_add(from)?;
-            let address = Some(bit / 8).filter(|&address| bit.is_multiple_of(8) && address <= last)?;
-            let lane_of_memory = if *is_of_lane { Some(lane) } else { common };
+            let address = Some(addresses[lane as usize]).filter(|&address| address <= last)?;
+            let lane_of_memory = if is_of_lane { Some(lane) } else { common };
             let number = self.machine.memory_word(space, lane_of_memory, address, bytes).ok()?;
             numbers[lane as usize] = number & mask;
         }
@@ -343,11 +416,16 @@ impl WaveRun<'_, '_> {
 
     /// Converts a number on top of the stack to a location, if that succeeds in all lanes.
     pub(super) fn locate(&mut self, lanes: u64) {
-        if let Some(Number::Lanes(numbers)) = self.number(0)
-            && let Some(location) = self.places(lanes, 0, &numbers.clone())
+        if let Some(number @ Number::Lanes(_)) = self.number(0)
+            && let Some(location) = self.places(lanes, 0, &number)
         {
             self.run.stack.pop();
             self.run.push(location);
         }
     }
+}
+
+/// Returns the mask of an address.
+fn address_mask(address_bits: u32) -> u64 {
+    u64::MAX >> (64 - address_bits.clamp(1, 64))
 }

@@ -49,26 +49,27 @@ impl<'r, 't> WaveRun<'r, 't> {
     /// Evaluates the expression in all these lanes.
     pub fn whole(mut self, lanes: u64) -> Vec<Answer> {
         if lanes != 0 {
-            let (stack, progress) = (self.context.initial.to_vec(), Progress::after(0, None));
-            self.waiting.push(Group { lanes, stack, progress });
+            self.run.stack.extend_from_slice(self.context.initial);
+            self.group(lanes, Progress::after(0, None));
         }
-        while let Some(group) = self.waiting.pop() {
-            self.group(group);
+        while let Some(Group { lanes, stack, progress }) = self.waiting.pop() {
+            *self.run.stack = stack;
+            self.group(lanes, progress);
         }
         self.answers
     }
 
-    /// Evaluates the rest of the expression for a group.
-    fn group(&mut self, group: Group) {
-        let Group { mut lanes, stack, mut progress } = group;
-        *self.run.stack = stack;
+    /// Evaluates the rest of the expression for lanes whose elements are on the stack.
+    fn group(&mut self, mut lanes: u64, mut progress: Progress) {
         self.resume(&progress);
         let mut decoder = Decoder::new(self.expr, self.run.scope.encoding);
         loop {
             if lanes.is_power_of_two() {
                 return self.part(lanes, self.progress(progress));
             }
-            if self.run.fast_part(self.expr, &mut progress, false) {
+            // Most operations behind an element that varies take it.
+            let varies = self.run.stack.last().is_some_and(Element::varies);
+            if !varies && self.run.fast_part(self.expr, &mut progress, false) {
                 return self.finish(lanes);
             }
             let offset = progress.at;
@@ -172,8 +173,7 @@ impl<'r, 't> WaveRun<'r, 't> {
     fn split(&mut self, lanes: u64, progress: Progress) -> bool {
         let Some(Element::Value(top)) = self.run.stack.last() else { return false };
         let Some(numbers) = top.lanes().filter(|_| top.ty().is_generic()) else { return false };
-        let ones =
-            lanes_of(lanes).fold(0, |ones, lane| ones | u64::from(numbers[lane as usize] != 0) << lane);
+        let ones = lanes_of(lanes).fold(0, |ones, lane| ones | u64::from(numbers.get(lane) != 0) << lane);
         for (number, lanes) in [(0, lanes & !ones), (1, lanes & ones)] {
             if lanes != 0 {
                 let mut stack = self.run.stack.clone();

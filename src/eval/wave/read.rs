@@ -1,0 +1,218 @@
+//! Reads bits at the location of each lane.
+
+use core::ops::Range;
+
+use super::super::fault::error;
+use super::super::location::{Location, Storage};
+use super::super::order::{copy_bits, fill};
+use super::super::per_lane::{Places, lanes_of};
+use super::super::read::{read_bytes, read_into};
+use super::super::{Element, Fault, Machine};
+use super::WaveOutcome;
+
+/// Bits read at the location of each lane.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaveBits {
+    lanes: u64,
+    /// Bytes of a lane.
+    len: usize,
+    /// The bytes of each of the lanes up to the last one that was requested.
+    bytes: Vec<u8>,
+    defined: Vec<u8>,
+    /// Faults, by lane.
+    faults: Vec<(u32, Fault)>,
+}
+
+/// Bits read at the location of one lane: the contents of [`Bits`](super::super::Bits).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LaneBits<'w> {
+    /// The bytes in memory order.
+    pub bytes: &'w [u8],
+    /// Mask of the defined bits, in the same order: 1 where defined. Undefined bits are 0 in both.
+    pub defined: &'w [u8],
+}
+
+impl WaveBits {
+    /// Returns the bits of a lane, or the fault of its evaluation or of the read. `None` if the lane was not requested.
+    pub fn lane(&self, lane: u32) -> Option<Result<LaneBits<'_>, &Fault>> {
+        if self.lanes & 1u64.checked_shl(lane)? == 0 {
+            return None;
+        }
+        if let Some((_, fault)) = self.faults.iter().find(|(of, _)| *of == lane) {
+            return Some(Err(fault));
+        }
+        let range = range(self.len, lane);
+        Some(Ok(LaneBits { bytes: &self.bytes[range.clone()], defined: &self.defined[range] }))
+    }
+}
+
+impl WaveOutcome {
+    /// Reads `bits` bits at the location of each requested lane, as [`read_bits`](super::super::read_bits) does. The
+    /// bits that lanes have in one register, or in one memory, are read at once.
+    ///
+    /// # Errors
+    /// An evaluation error if the bits are too many for one read. Faults of single lanes are in the result: those of
+    /// [`read_bits`](super::super::read_bits), and an evaluation error if the result of a lane is a value.
+    pub fn read_bits(&self, bits: u64, machine: &dyn Machine) -> Result<WaveBits, Fault> {
+        let lanes = self.lanes.checked_ilog2().map_or(0, |last| last as usize + 1);
+        let len = read_bytes(bits, lanes)?;
+        let mut read = WaveBits {
+            lanes: self.lanes,
+            len,
+            bytes: vec![0; lanes * len],
+            defined: vec![0; lanes * len],
+            faults: Vec::new(),
+        };
+        for (lanes, answer) in &self.answers {
+            if let Ok(Element::Location(location)) = answer
+                && read.at_once(location, *lanes, bits, machine).is_some()
+            {
+                continue;
+            }
+            for lane in lanes_of(*lanes) {
+                if let Err(fault) = read.in_lane(answer.as_ref(), lane, bits, machine) {
+                    read.faults.push((lane, fault));
+                }
+            }
+        }
+        Ok(read)
+    }
+}
+
+impl WaveBits {
+    fn in_lane(
+        &mut self,
+        answer: Result<&Element, &Fault>,
+        lane: u32,
+        bits: u64,
+        machine: &dyn Machine,
+    ) -> Result<(), Fault> {
+        let Element::Location(location) = answer.map_err(Clone::clone)?.in_lane(lane) else {
+            return Err(error("bits are read at a location: the result is a value"));
+        };
+        let range = range(self.len, lane);
+        let (bytes, defined) = (&mut self.bytes[range.clone()], &mut self.defined[range]);
+        // An attempt at once may have stored bits.
+        bytes.fill(0);
+        defined.fill(0);
+        read_into(&location, bits, bytes, defined, machine)
+    }
+
+    /// Reads the bits of some lanes at once. `None` if that is not supported, or fails.
+    fn at_once(&mut self, location: &Location, lanes: u64, bits: u64, machine: &dyn Machine) -> Option<()> {
+        let place = location.single()?;
+        let Storage::Composite(composite) = &place.storage else { return None };
+        if machine.is_big_endian() || place.remaining()? < bits.into() {
+            return None;
+        }
+        let mut at = 0;
+        if let Some(places) = composite.places() {
+            self.part(places, place.offset, 0..bits as usize, lanes, machine)?;
+            at = bits.into();
+        } else {
+            for (part, skip, bits) in composite.slice(place.offset, bits.into()) {
+                let part = part.single()?;
+                let Storage::Composite(places) = &part.storage else { return None };
+                let range = at as usize..(at + bits) as usize;
+                self.part(places.places()?, part.offset + skip, range, lanes, machine)?;
+                at += bits;
+            }
+        }
+        if at < bits.into() {
+            return None;
+        }
+        for lane in lanes_of(lanes) {
+            fill(&mut self.defined[range(self.len, lane)], 0, bits as usize, true, false);
+        }
+        Some(())
+    }
+
+    /// Reads the bits of a part: those at `from` bits behind the place of each lane. `into` are the part's bits of the
+    /// object.
+    fn part(
+        &mut self,
+        places: &Places,
+        from: u128,
+        into: Range<usize>,
+        lanes: u64,
+        machine: &dyn Machine,
+    ) -> Option<()> {
+        let Places::Along { storage, is_of_lane, offsets } = places else { return None };
+        let from = usize::try_from(from).ok()?;
+        let bits = into.len();
+        let start = |offset: u64| usize::try_from(offset).ok()?.checked_add(from);
+        let mut room = Room::default();
+        if *is_of_lane {
+            for lane in lanes_of(lanes) {
+                let bit = start(offsets.get(lane))?;
+                let bytes = room.bytes((bit % 8).checked_add(bits)?.div_ceil(8));
+                read_storage(storage, Some(lane), bit / 8, bytes, machine)?;
+                copy_bits(&mut self.bytes[range(self.len, lane)], into.start, bytes, bit % 8, bits);
+            }
+            return Some(());
+        }
+        let (least, greatest) = offsets.bounds(lanes)?;
+        let first = start(least)? / 8;
+        let count = start(greatest)?.checked_add(bits)?.div_ceil(8) - first;
+        // Lanes far apart would read much in between.
+        if count > SPARSE.saturating_mul(lanes.count_ones() as usize * bits.div_ceil(8)) {
+            return None;
+        }
+        let bytes = room.bytes(count);
+        read_storage(storage, None, first, bytes, machine)?;
+        for lane in lanes_of(lanes) {
+            let skip = start(offsets.get(lane))? - 8 * first;
+            copy_bits(&mut self.bytes[range(self.len, lane)], into.start, bytes, skip, bits);
+        }
+        Some(())
+    }
+}
+
+/// Limit of the bytes between lanes that are read in vain, as a multiple of the lanes' own.
+const SPARSE: usize = 4;
+
+/// Reads bytes of a register or of memory. `lane` is the lane of memory that each lane has of its own.
+fn read_storage(
+    storage: &Storage,
+    lane: Option<u32>,
+    first: usize,
+    into: &mut [u8],
+    machine: &dyn Machine,
+) -> Option<()> {
+    match *storage {
+        Storage::Register { reg, frame, .. } => machine.register(reg, frame, first.try_into().ok()?, into),
+        Storage::Memory { space, lane: common, .. } => {
+            machine.memory(space, lane.or(common), first as u64, into)
+        }
+        _ => return None,
+    }
+    .ok()
+}
+
+/// Memory for the bytes of a part, without an allocation for a register.
+struct Room {
+    inline: [u8; 256],
+    large: Vec<u8>,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self { inline: [0; 256], large: Vec::new() }
+    }
+}
+
+impl Room {
+    fn bytes(&mut self, count: usize) -> &mut [u8] {
+        if count <= self.inline.len() {
+            return &mut self.inline[..count];
+        }
+        self.large.resize(count, 0);
+        &mut self.large[..count]
+    }
+}
+
+/// Returns the range of a lane's bytes.
+fn range(len: usize, lane: u32) -> Range<usize> {
+    let start = lane as usize * len;
+    start..start + len
+}
