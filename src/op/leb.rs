@@ -32,15 +32,19 @@ pub(crate) fn write_byte_ulebs(out: &mut Vec<u8>, byte: u8, [first, second]: [u6
 }
 
 /// Appends a signed LEB128 number.
-#[inline]
-pub(crate) fn write_sleb(out: &mut Vec<u8>, value: i64) {
-    sleb_after(out, [], value);
+pub(crate) fn write_sleb(out: &mut Vec<u8>, mut value: i64) {
+    while !(-0x40..0x40).contains(&value) {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8 & 0x7f);
 }
 
 /// Appends a byte and a signed LEB128 number.
 #[inline]
 pub(crate) fn write_byte_sleb(out: &mut Vec<u8>, byte: u8, value: i64) {
-    sleb_after(out, [byte], value);
+    out.push(byte);
+    write_sleb(out, value);
 }
 
 /// Appends bytes and a number. Numbers of one or two bytes, the most frequent, are written without a branch on the
@@ -61,20 +65,6 @@ fn long(out: &mut Vec<u8>, mut value: u64) {
         value >>= 7;
     }
     out.push(value as u8);
-}
-
-#[inline(always)]
-fn sleb_after<const N: usize>(out: &mut Vec<u8>, before: [u8; N], mut value: i64) {
-    if (-0x2000..0x2000).contains(&value) {
-        let has_two = !(-0x40..0x40).contains(&value);
-        return short(out, before, two_bytes(value as u32 & 0x3fff), has_two);
-    }
-    out.extend_from_slice(&before);
-    while !(-0x40..0x40).contains(&value) {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8 & 0x7f);
 }
 
 /// Moves the bits of a number of 14 bits from bit 7 on to bit 8.

@@ -13,8 +13,9 @@
 //!
 //! * An element that is equal in all lanes is stored once, and operations on such elements are executed once, unless
 //!   they query the machine for its lane.
-//! * Numbers that differ between lanes are calculated in one loop. A storage can represent a place that differs between
-//!   lanes: pieces, overlays and similar operations are then executed once for all lanes.
+//! * Numbers that differ evenly from lane to lane, as `4 × lane` does, are calculated as two numbers, others in one
+//!   loop. A storage can represent a place that differs between lanes: pieces, overlays and similar operations are then
+//!   executed once for all lanes.
 //! * Any other operation is executed lane by lane, and its results are combined into one element. Lanes with different
 //!   branch targets continue separately; a lane whose results cannot be combined with the others' is evaluated alone.
 //!
@@ -41,7 +42,10 @@
 //! let Some(Ok(Element::Location(location))) = wave.lane(3) else { panic!("a location") };
 //! assert_eq!(location.to_string(), "[reg:1536+96/32, reg:1537+96/32]");
 //! assert_eq!(read_bits(&location, 64, &machine).unwrap().bytes, [12, 13, 14, 15, 140, 141, 142, 143]);
-//! # Ok::<(), eitri::Error>(())
+//! // The bits of all lanes, by one access to each register.
+//! let bits = wave.read_bits(64, &machine)?;
+//! assert_eq!(bits.lane(4).unwrap().unwrap().bytes, [16, 17, 18, 19, 144, 145, 146, 147]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod machine;
