@@ -1,8 +1,7 @@
 //! Summary of a unit for its entry: functions, code, and the tables that it refers to.
 
-use super::scope_items;
 use super::units::Units;
-use crate::model::{FunctionId, Macro, ScopeId, ScopeKind, TypeId, UnitId, VariableId};
+use crate::model::{FunctionId, Macro, Module, ScopeId, ScopeKind, TypeId, UnitId, VariableId};
 
 /// Summary of a unit for its entry.
 pub(super) struct Contents {
@@ -34,7 +33,7 @@ impl Contents {
                 || functions.iter().any(|&id| module.functions[id].line.is_some())
                 || code.iter().any(|&id| !module.functions[id].rows.is_empty())
                 || variables().any(|variable| variable.line.is_some())
-                || scope_items::has_lines(module, id)
+                || has_lines(module, id)
                 || types().any(|ty| ty.lines(module).next().is_some())
                 || scopes().any(|scope| match scope.kind {
                     ScopeKind::Inlined { .. } => true,
@@ -52,4 +51,12 @@ impl Contents {
             code,
         }
     }
+}
+
+/// Returns whether an import, a label or a call of the unit has a source line.
+fn has_lines(module: &Module, unit: UnitId) -> bool {
+    let is_here = |scope: ScopeId| module.scopes[scope].unit == unit;
+    module.imports.values().any(|import| import.line.is_some() && is_here(import.scope))
+        || module.labels.values().any(|label| label.line.is_some() && is_here(label.scope))
+        || module.calls.values().any(|call| call.line.is_some() && is_here(call.scope))
 }

@@ -1,14 +1,15 @@
 //! Entries of units: DWARF 5 section 3.1.
 
+use super::children::ListCount;
 use super::contents::Contents;
-use super::entries::ListCount;
 use super::expressions::Expressions;
+use super::lowered::LoweredUnit;
 use super::register_types::unsigned_sizes;
-use super::scratch::Scratch;
-use std::borrow::Cow;
-
 use super::scopes::Code;
-use super::units::{LoweredUnit, Part, Units};
+use super::scratch::Scratch;
+use super::section::{Part, symbol_name};
+use super::units::{Units, producer};
+use super::{lines, macros, strings};
 use crate::consumer::Consumer;
 use crate::emit::RelocationTarget;
 use crate::emit::abbrev::Abbreviations;
@@ -17,9 +18,7 @@ use crate::emit::info::{EntryStyle, Info, Pending};
 use crate::emit::lists::{FinishedLists, Lists, lists_base};
 use crate::emit::strings::str_offsets_base;
 use crate::error::{Construct, ErrorKind, Result};
-use crate::model::{
-    Address, FileId, Function, Module, ProcedureId, Stack, StringId, TypeId, Unit, UnitId, VariableId,
-};
+use crate::model::{Address, FileId, Function, Module, ProcedureId, Stack, TypeId, Unit, UnitId, VariableId};
 use crate::omission::{Property, Subject};
 
 /// Approximate bytes of a list without its entries: its operations and its offset in the table of lists.
@@ -117,11 +116,11 @@ impl<'u> Dies<'u> {
         self.children(open, is_one)?;
 
         let line = match has.lines && !self.consumer.has_line_directives {
-            true => self.units.line_program(id, &has.functions)?,
+            true => lines::program(self.units, id, &has.functions)?,
             false => Part::default(),
         };
         let macros = match has.macros {
-            true => self.units.macro_program(id, has.lines),
+            true => macros::program(self.units, id, has.lines),
             false => Part::default(),
         };
         let loclists = self.finish_lists(has.loclists, |dies| &mut dies.expressions.loclists)?;
@@ -262,7 +261,7 @@ impl<'u> Dies<'u> {
     fn producer(&mut self, unit: &Unit) {
         match (unit.producer, producer(self.module, unit)) {
             (_, Some(text)) => {
-                let number = super::link::producer(self.units, &text);
+                let number = strings::producer(self.units, &text);
                 self.info.string(gimli::DW_AT_producer, number, || text.len(), || &text);
             }
             (Some(producer), None) => self.text(gimli::DW_AT_producer, producer),
@@ -444,21 +443,5 @@ impl<'u> Dies<'u> {
     }
 }
 
-/// Attribute for a linkage name. Before DWARF 4 it is that of the MIPS compilers, which other producers adopted.
-pub(super) fn linkage_name(version: u16) -> gimli::DwAt {
-    if version < 4 { gimli::DW_AT_MIPS_linkage_name } else { gimli::DW_AT_linkage_name }
-}
-
-/// Compiler and command line, separated by a space as in gcc and LLVM; `None` without a command line.
-pub(super) fn producer(module: &Module, unit: &Unit) -> Option<String> {
-    let compiler = unit.producer.map_or("", |producer| module.string(producer));
-    unit.command_line.map(|command_line| format!("{compiler} {}", module.string(command_line)))
-}
-
 /// Address 0.
 const ABSOLUTE: AddressKey = AddressKey { symbol: None, addend: 0 };
-
-/// Name of a symbol, by its number.
-pub(super) fn symbol_name(module: &Module, symbol: u32) -> Cow<'static, str> {
-    module.string(StringId::from_u32(symbol)).to_owned().into()
-}

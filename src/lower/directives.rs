@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use super::lowered::Lowered;
 use super::units::Units;
-use super::{Lowered, Policy};
+use crate::consumer::Policy;
 use crate::emit::ptx::{FunctionLines, InlinedCall, LineRow, Lines, SourcePlace};
 use crate::error::{Construct, Result};
 use crate::model::{Address, FunctionId, Module, Row, ScopeId, ScopeKind, SourceLine};

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::entries::Numbers;
+use super::entry_numbers::EntryNumbers;
 use super::lists::{Base, addresses, begin, end, patch_length};
 use super::loc::{Key, Lowering, Sink, append};
 use super::units::Units;
@@ -27,7 +27,7 @@ pub(super) struct Expressions<'u> {
     format: Format,
     pub(super) lowering: Lowering<'u>,
     /// Entries of the unit, for references.
-    pub(super) entries: Numbers<'u>,
+    pub(super) entries: EntryNumbers<'u>,
     pub(super) addresses: Addresses,
     pub(super) loclists: Lists,
     /// Expression encoded last. Its references are in `lowering`.
@@ -43,7 +43,7 @@ impl<'u> Expressions<'u> {
             policy: units.policy,
             format: units.format,
             lowering: Lowering::new(units.module, units.consumer),
-            entries: Numbers::new(units, unit),
+            entries: EntryNumbers::new(units, unit),
             addresses: Addresses::default(),
             loclists: Lists::empty(units.format),
             bytes: Vec::new(),

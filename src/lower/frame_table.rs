@@ -1,16 +1,15 @@
 //! Frame tables of all units. Equal first rows share one common entry.
 
-use std::borrow::Cow;
-
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexMap;
 
-use super::frame::UnitFrames;
+use super::frame::{self, UnitFrames};
+use super::section::symbol_name;
 use super::units::Units;
 use crate::emit::Section;
 use crate::emit::frame::{FrameSection, FrameTable, Program};
 use crate::error::{Construct, Result};
-use crate::model::{Address, Module, StringId};
+use crate::model::Address;
 
 /// `.debug_frame` and `.eh_frame`, as far as the consumer has them.
 pub(super) struct FrameTables {
@@ -21,7 +20,7 @@ pub(super) struct FrameTables {
 
 impl FrameTables {
     pub(super) fn new(units: &Units<'_>) -> Self {
-        let (format, wanted) = (units.frame_format(), &units.consumer.frames);
+        let (format, wanted) = (frame::format(units), &units.consumer.frames);
         let sections = [(FrameSection::Debug, wanted.debug_frame), (FrameSection::Eh, wanted.eh_frame)];
         let wanted = sections.into_iter().filter(|(_, is_wanted)| *is_wanted);
         let tables = wanted.map(|(section, _)| (section, FrameTable::new(section, format))).collect();
@@ -80,8 +79,4 @@ impl FrameTables {
             group: None,
         })
     }
-}
-
-fn symbol_name(module: &Module, number: u32) -> Cow<'static, str> {
-    module.string(StringId::from_u32(number)).to_owned().into()
 }

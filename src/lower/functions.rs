@@ -1,6 +1,7 @@
 //! Entries of functions: DWARF 5 section 3.3.
 
-use super::dies::{Dies, linkage_name};
+use super::constants::{inline, linkage_name};
+use super::dies::Dies;
 use super::lists::Base;
 use super::open::Open;
 use super::scopes::{Instance, is_first};
@@ -186,15 +187,5 @@ impl Dies<'_> {
     pub(super) fn more(&mut self) {
         self.info.begin_entry(gimli::DW_TAG_unspecified_parameters, false, None);
         self.info.end_entry();
-    }
-}
-
-/// Value of `DW_AT_inline`: whether a function is inlined, and whether it is declared inline.
-fn inline(function: &Function) -> gimli::DwInl {
-    match (function.is_inlined, function.is_declared_inline) {
-        (false, false) => gimli::DW_INL_not_inlined,
-        (true, false) => gimli::DW_INL_inlined,
-        (false, true) => gimli::DW_INL_declared_not_inlined,
-        (true, true) => gimli::DW_INL_declared_inlined,
     }
 }

@@ -1,111 +1,102 @@
 //! Lowering of line tables.
 
-use super::units::{Part, Units};
+use super::section::Part;
+use super::units::Units;
 use crate::emit::RelocationTarget;
-use crate::emit::line::{LineFile, LineProgram, LineState, Names, Survey, file_number};
+use crate::emit::line::{LineFile, LineProgram, LineState, Names, Survey};
 use crate::error::Result;
 use crate::model::{Address, FileId, FunctionId, Row, StringId, UnitId};
 
-impl Units<'_> {
-    /// Encodes the line program of a unit.
-    pub(super) fn line_program(&self, unit: UnitId, functions: &[FunctionId]) -> Result<Part> {
-        self.encode_lines(unit, functions, false)
-    }
+/// Encodes the line program of a unit.
+pub(super) fn program(units: &Units<'_>, unit: UnitId, functions: &[FunctionId]) -> Result<Part> {
+    encode(units, unit, functions, false)
+}
 
-    /// Encodes the files of a unit as a line program without rows.
-    pub(super) fn file_program(&self, unit: UnitId) -> Result<Part> {
-        self.encode_lines(unit, &[], true)
-    }
+/// Encodes the files of a unit as a line program without rows.
+pub(super) fn files(units: &Units<'_>, unit: UnitId) -> Result<Part> {
+    encode(units, unit, &[], true)
+}
 
-    /// Number of a file in rows and attributes of a unit.
-    pub(super) fn file_number(&self, unit: UnitId, file: FileId) -> u64 {
-        if self.consumer.has_line_directives {
-            return u64::from(file.as_u32()) + 1;
-        }
-        file_number(self.format, self.files.place(unit, file.as_u32()).into())
-    }
-
-    /// `is_alone` is for a file without string sections: names are in the program, and the texts of files are
-    /// omitted.
-    fn encode_lines(&self, unit: UnitId, functions: &[FunctionId], is_alone: bool) -> Result<Part> {
-        let module = self.module;
-        let format = self.format;
-        let min_instruction_bytes = module.target.min_instruction_bytes();
-        let text = |id: Option<StringId>| id.map_or("", |id| module.string(id));
-        let mut directories = vec![module.units[unit].directory];
-        let mut files = Vec::new();
-        for file in self.files.of(unit) {
-            let file = &module.files[FileId::from_u32(file)];
-            let index = match file.directory {
-                None => 0,
-                Some(_) => match directories.iter().skip(1).position(|&known| known == file.directory) {
-                    Some(index) => index + 1,
-                    None => {
-                        directories.push(file.directory);
-                        directories.len() - 1
-                    }
-                },
-            };
-            files.push(LineFile {
-                name: module.string(file.name),
-                directory: index as u64,
-                md5: file.md5,
-                source: file.source.filter(|_| !is_alone).map(|source| module.string(source)),
-            });
-        }
-        let directories: Vec<&str> = directories.into_iter().map(text).collect();
-
-        let mut survey = Survey::new(format, min_instruction_bytes);
-        for &function in functions {
-            survey.begin_sequence();
-            for row in module.rows(function) {
-                survey.row(row.pc, row.line, row.is_prologue_end || row.is_epilogue_begin);
-            }
-        }
-        // Addends are string numbers plus 1 until the units are joined; 0 is the empty string.
-        let mut offset = |text: &str| module.strings.number(text).map_or(0, |number| u64::from(number) + 1);
-        let names = Names { offset: &mut offset, are_shared: self.has_others && !is_alone };
-        let mut line = Part::default();
-        line.bytes.reserve(survey.approximate_bytes(functions.len()));
-        let mut program = LineProgram::begin(
-            &mut line.bytes,
-            &mut line.relocations,
-            format,
-            min_instruction_bytes,
-            survey.shape(),
-            names,
-            &directories,
-            &files,
-        )?;
-        let state = |row: &Row| LineState {
-            file: self.file_number(unit, row.file),
-            line: row.line,
-            column: row.column,
-            discriminator: row.discriminator,
-            is_stmt: row.is_stmt,
-            is_prologue_end: row.is_prologue_end,
-            is_epilogue_begin: row.is_epilogue_begin,
-        };
-        for &id in functions {
-            let function = &module.functions[id];
-            let rows = module.rows(id);
-            let Some(address) = function.address else { continue };
-            if rows.is_empty() {
-                continue;
-            }
-            match address {
-                Address::Symbol(symbol, by) => {
-                    let name = module.symbol_name(symbol).to_owned().into();
-                    program.begin_sequence(Some(RelocationTarget::Symbol(name)), by);
+/// `is_alone` is for a file without string sections: names are in the program, and the texts of files are
+/// omitted.
+fn encode(units: &Units<'_>, unit: UnitId, functions: &[FunctionId], is_alone: bool) -> Result<Part> {
+    let module = units.module;
+    let format = units.format;
+    let min_instruction_bytes = module.target.min_instruction_bytes();
+    let text = |id: Option<StringId>| id.map_or("", |id| module.string(id));
+    let mut directories = vec![module.units[unit].directory];
+    let mut files = Vec::new();
+    for file in units.files.of(unit) {
+        let file = &module.files[FileId::from_u32(file)];
+        let index = match file.directory {
+            None => 0,
+            Some(_) => match directories.iter().skip(1).position(|&known| known == file.directory) {
+                Some(index) => index + 1,
+                None => {
+                    directories.push(file.directory);
+                    directories.len() - 1
                 }
-                Address::Constant(address) => program.begin_sequence(None, address),
-            }
-            for row in rows {
-                program.row(row.pc, state(row));
-            }
-            program.end_sequence(function.bytes);
-        }
-        program.finish();
-        Ok(line)
+            },
+        };
+        files.push(LineFile {
+            name: module.string(file.name),
+            directory: index as u64,
+            md5: file.md5,
+            source: file.source.filter(|_| !is_alone).map(|source| module.string(source)),
+        });
     }
+    let directories: Vec<&str> = directories.into_iter().map(text).collect();
+
+    let mut survey = Survey::new(format, min_instruction_bytes);
+    for &function in functions {
+        survey.begin_sequence();
+        for row in module.rows(function) {
+            survey.row(row.pc, row.line, row.is_prologue_end || row.is_epilogue_begin);
+        }
+    }
+    // Addends are string numbers plus 1 until the units are joined; 0 is the empty string.
+    let mut offset = |text: &str| module.strings.number(text).map_or(0, |number| u64::from(number) + 1);
+    let names = Names { offset: &mut offset, are_shared: units.has_others && !is_alone };
+    let mut line = Part::default();
+    line.bytes.reserve(survey.approximate_bytes(functions.len()));
+    let mut program = LineProgram::begin(
+        &mut line.bytes,
+        &mut line.relocations,
+        format,
+        min_instruction_bytes,
+        survey.shape(),
+        names,
+        &directories,
+        &files,
+    )?;
+    let state = |row: &Row| LineState {
+        file: units.file_number(unit, row.file),
+        line: row.line,
+        column: row.column,
+        discriminator: row.discriminator,
+        is_stmt: row.is_stmt,
+        is_prologue_end: row.is_prologue_end,
+        is_epilogue_begin: row.is_epilogue_begin,
+    };
+    for &id in functions {
+        let function = &module.functions[id];
+        let rows = module.rows(id);
+        let Some(address) = function.address else { continue };
+        if rows.is_empty() {
+            continue;
+        }
+        match address {
+            Address::Symbol(symbol, by) => {
+                let name = module.symbol_name(symbol).to_owned().into();
+                program.begin_sequence(Some(RelocationTarget::Symbol(name)), by);
+            }
+            Address::Constant(address) => program.begin_sequence(None, address),
+        }
+        for row in rows {
+            program.row(row.pc, state(row));
+        }
+        program.end_sequence(function.bytes);
+    }
+    program.finish();
+    Ok(line)
 }

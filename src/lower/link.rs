@@ -1,16 +1,15 @@
 //! Concatenation of units into sections. Only this module knows the offset of each unit's part of a section.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use hashbrown::{DefaultHashBuilder, HashSet};
 use indexmap::IndexSet;
 
 use super::frame_table::FrameTables;
-use super::section::{LIMIT, Progress, SectionContents, reserve};
-use super::type_units::TypeUnit;
-use super::units::{LoweredUnit, Part, Units};
-use super::{Lowered, SplitUnit};
+use super::lowered::{Lowered, LoweredUnit, SplitUnit, TypeUnit};
+use super::section::{LIMIT, Part, Progress, SectionContents, reserve};
+use super::strings::{ANONYMOUS, text};
+use super::units::Units;
 use crate::consumer::Tables;
 use crate::emit::abbrev::Abbreviations;
 use crate::emit::aranges::{self, AddressRange};
@@ -23,7 +22,7 @@ use crate::emit::pubs::{self, PublicUnit};
 use crate::emit::strings::{StringIndices, Strings};
 use crate::emit::{Relocation, RelocationTarget, Section};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Address, FunctionId, Module, Numbering, StringId, UnitId};
+use crate::model::{Address, FunctionId, Module, Numbering};
 use crate::omission::Omission;
 
 /// Sections, to which units are appended in order.
@@ -265,14 +264,6 @@ impl Linker {
         Ok(())
     }
 
-    /// Lowers and appends all units of a module.
-    pub(super) fn push_all(&mut self, units: &Units<'_>) -> Result<()> {
-        for unit in units.module.units.keys() {
-            self.push(units, units.lower(unit)?)?;
-        }
-        self.end_module(units)
-    }
-
     /// Appends all units of a module, in any order.
     ///
     /// # Errors
@@ -423,20 +414,6 @@ impl Linker {
     }
 }
 
-/// Exclusive limit in bits of the unsigned types that eitri adds for expressions.
-const UNSIGNED: u32 = 64;
-
-/// String number of the name of a unit's split file.
-pub(super) fn split_name(units: &Units<'_>, unit: UnitId) -> u32 {
-    units.module.strings.len() as u32 + UNSIGNED + unit.as_u32()
-}
-
-/// String number of a compiler with its command line.
-pub(super) fn producer(units: &Units<'_>, text: &str) -> u32 {
-    let index = units.producers.get_index_of(text).unwrap_or_default();
-    split_name(units, units.module.units.next_key()) + index as u32
-}
-
 /// Address range of a function's code.
 fn address_range(module: &Module, id: FunctionId) -> AddressRange {
     let function = &module.functions[id];
@@ -469,10 +446,6 @@ fn public(units: &Units<'_>, named: &NamedEntries, kinds: [NamedKind; 2]) -> Vec
     all
 }
 
-/// String number, counted from the end of the module's strings, of the name of an unnamed namespace: DWARF 5 section
-/// 6.1.1.1. No type has 0 bits.
-const ANONYMOUS: u32 = 0;
-
 /// Rebases the addends of a unit's relocations to the start of the whole sections, and appends the strings that they
 /// refer to.
 fn relocate(
@@ -500,22 +473,6 @@ fn relocate(
             ".debug_str_offsets" => relocation.addend + bases.str_offsets,
             _ => relocation.addend,
         };
-    }
-}
-
-/// Text of a string, by its number. The module's strings come first, then the unnamed namespace and the added
-/// unsigned types by their size in bits, the names of split files, and the compilers with their command lines.
-pub(super) fn text<'u>(units: &'u Units<'_>, number: u32) -> Cow<'u, str> {
-    match number.checked_sub(units.module.strings.len() as u32) {
-        None => units.module.string(StringId::from_u32(number)).into(),
-        Some(ANONYMOUS) => "(anonymous namespace)".into(),
-        Some(bits) if bits < UNSIGNED => format!("unsigned_{bits}").into(),
-        Some(other) => {
-            let other = (other - UNSIGNED) as usize;
-            let file = units.split_names.get(other).filter(|_| other < units.module.units.len());
-            let producer = || units.producers.get_index(other.wrapping_sub(units.module.units.len()));
-            file.or_else(producer).map_or("", String::as_str).into()
-        }
     }
 }
 

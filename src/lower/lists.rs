@@ -3,8 +3,9 @@
 
 use core::ops::Range;
 
-use super::dies::{Dies, symbol_name};
+use super::dies::Dies;
 use super::scopes::Code;
+use super::section::symbol_name;
 use crate::emit::addr::AddressKey;
 use crate::emit::lists::Lists;
 use crate::model::{Function, FunctionId, Module};

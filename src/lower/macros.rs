@@ -1,33 +1,32 @@
 //! Lowering of macros.
 
-use super::units::{Part, Units};
+use super::section::Part;
+use super::units::Units;
 use crate::emit::macros::{MacroProgram, MacroSection};
 use crate::model::{Macro, UnitId};
 
-impl Units<'_> {
-    /// Encodes the macros of a unit. With `has_lines`, the unit has a line program.
-    pub(super) fn macro_program(&self, unit: UnitId, has_lines: bool) -> Part {
-        let (module, format) = (self.module, self.format);
-        let mut part = Part::default();
-        // Addends are string numbers until the units are joined.
-        let mut string = |text: &str| module.strings.number(text).map_or(0, u64::from);
-        let mut program = MacroProgram::begin(
-            &mut part.bytes,
-            &mut part.relocations,
-            format,
-            if format.version >= 5 { MacroSection::Macro } else { MacroSection::Macinfo },
-            module.units.len() > 1 && !self.consumer.is_split,
-            has_lines.then_some(0),
-        );
-        for what in module.macros(unit) {
-            match *what {
-                Macro::Define { line, text } => program.define(line, module.string(text), &mut string),
-                Macro::Undefine { line, name } => program.undefine(line, module.string(name), &mut string),
-                Macro::File { line, file } => program.start_file(line, self.file_number(unit, file)),
-                Macro::EndFile => program.end_file(),
-            }
+/// Encodes the macros of a unit. With `has_lines`, the unit has a line program.
+pub(super) fn program(units: &Units<'_>, unit: UnitId, has_lines: bool) -> Part {
+    let (module, format) = (units.module, units.format);
+    let mut part = Part::default();
+    // Addends are string numbers until the units are joined.
+    let mut string = |text: &str| module.strings.number(text).map_or(0, u64::from);
+    let mut program = MacroProgram::begin(
+        &mut part.bytes,
+        &mut part.relocations,
+        format,
+        if format.version >= 5 { MacroSection::Macro } else { MacroSection::Macinfo },
+        module.units.len() > 1 && !units.consumer.is_split,
+        has_lines.then_some(0),
+    );
+    for what in module.macros(unit) {
+        match *what {
+            Macro::Define { line, text } => program.define(line, module.string(text), &mut string),
+            Macro::Undefine { line, name } => program.undefine(line, module.string(name), &mut string),
+            Macro::File { line, file } => program.start_file(line, units.file_number(unit, file)),
+            Macro::EndFile => program.end_file(),
         }
-        program.finish();
-        part
     }
+    program.finish();
+    part
 }

@@ -3,11 +3,14 @@
 //! [`lower`] walks the module once and appends entries, lists and rows to the sections as it reaches them. [`Policy`]
 //! decides whether a property that the consumer cannot express is an error or an [`Omission`].
 
+mod by_unit;
 mod calls;
+mod children;
+mod constants;
 mod contents;
 mod dies;
 mod directives;
-mod entries;
+mod entry_numbers;
 mod expressions;
 mod frame;
 mod frame_table;
@@ -17,6 +20,8 @@ mod lines;
 mod link;
 mod lists;
 mod loc;
+mod lowered;
+mod lowering;
 mod macros;
 mod open;
 mod register_types;
@@ -27,6 +32,8 @@ mod section;
 mod signature;
 mod split;
 mod stream;
+mod strings;
+mod type_unit;
 mod type_units;
 mod types;
 mod units;
@@ -34,30 +41,14 @@ mod variables;
 
 #[doc(no_inline)]
 pub use crate::consumer::{Consumer, Policy};
-pub use split::SplitUnit;
+pub use lowered::{Lowered, LoweredUnit, SplitUnit};
 pub use stream::Stream;
-pub use units::{LoweredUnit, Units};
+pub use units::Units;
 
-use crate::emit::Section;
 use crate::emit::addr::Addresses;
-use crate::emit::ptx::Lines;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::{Loc, Module, Node, Stack};
-use crate::omission::Omission;
 use crate::op::Expr;
-
-/// Debug sections of a module, with the omissions.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lowered {
-    /// The debug sections, with relocations.
-    pub sections: Vec<Section>,
-    /// Omissions: properties that the consumer cannot express, by entity and pc.
-    pub omissions: Vec<Omission>,
-    /// Line table, for a consumer with [directives](Consumer::has_line_directives) in place of a section.
-    pub lines: Option<Lines>,
-    /// Split units, one for each unit in the module's order, for a consumer that [splits them](Consumer::is_split).
-    pub split: Vec<SplitUnit>,
-}
 
 /// Writes the module's debug sections for a consumer.
 ///
@@ -69,7 +60,7 @@ pub struct Lowered {
 pub fn lower(module: &Module, consumer: &Consumer, policy: Policy) -> Result<Lowered> {
     let units = Units::new(module, consumer, policy)?;
     let mut linker = link::Linker::new(&units);
-    linker.push_all(&units)?;
+    units.push_all(&mut linker)?;
     directives::added(&units, linker.finish()?)
 }
 
@@ -105,7 +96,7 @@ pub fn lower_loc(
     let mut out = Vec::new();
     let mut addresses = Addresses::default();
     let mut lowering = loc::Lowering::new(&module, consumer);
-    let entries = &NoEntries;
+    let entries = &loc::NoEntries;
     lowering.lower(
         loc,
         bits,
@@ -113,30 +104,4 @@ pub fn lower_loc(
         &mut loc::Sink { out: &mut out, addresses: &mut addresses, entries, stack },
     )?;
     Ok(Expr::raw(out))
-}
-
-/// Entries of an expression without a module: no entity has one.
-struct NoEntries;
-
-impl loc::Entries for NoEntries {
-    fn entity(&self, _: crate::model::Entity) -> Option<crate::emit::info::UnitEntry> {
-        None
-    }
-
-    fn is_in_reach(&self, _: crate::emit::info::UnitEntry) -> bool {
-        true
-    }
-
-    fn unsigned(&self, _: u32) -> Option<u64> {
-        None
-    }
-
-    fn has_expression(&self, _: crate::model::ProcedureId) -> bool {
-        true
-    }
-}
-
-/// Returns whether the error is an inexpressible property.
-fn is_inexpressible(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Inexpressible { .. })
 }

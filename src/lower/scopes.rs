@@ -2,10 +2,10 @@
 
 use core::ops::Range;
 
+use super::children::ScopeItem;
 use super::dies::Dies;
 use super::lists::Base;
 use super::open::Open;
-use super::scope_items::ScopeItem;
 use super::variables::Around;
 use crate::emit::addr::AddressKey;
 use crate::error::Result;

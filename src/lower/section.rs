@@ -1,8 +1,18 @@
-//! Sections of the whole, to which the parts of units are appended.
+//! Sections of the whole, and the parts of units that are appended to them.
 
-use super::units::Part;
+use std::borrow::Cow;
+
 use crate::emit::Relocation;
-use crate::emit::info::UnitEntry;
+use crate::emit::info::{Elsewhere, UnitEntry};
+use crate::model::{Module, StringId};
+
+/// Part of a section that belongs to a unit.
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    pub(super) bytes: Vec<u8>,
+    pub(super) relocations: Vec<Relocation>,
+    pub(super) elsewhere: Vec<Elsewhere>,
+}
 
 /// Contents of a section so far.
 #[derive(Default)]
@@ -59,3 +69,8 @@ const AHEAD: usize = 7;
 
 /// Limit of a section of the 32-bit format in bytes: unit lengths from here on are reserved. DWARF 5 section 7.2.2.
 pub(super) const LIMIT: u64 = 0xffff_fff0;
+
+/// Name of a symbol, by its number.
+pub(super) fn symbol_name(module: &Module, symbol: u32) -> Cow<'static, str> {
+    module.string(StringId::from_u32(symbol)).to_owned().into()
+}

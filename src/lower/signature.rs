@@ -7,7 +7,7 @@
 use gimli::{DwAt, DwForm, DwTag};
 use md5::{Digest, Md5};
 
-use super::types::{base, discriminant_list};
+use super::constants::{self, discriminant_list};
 use crate::consumer::Consumer;
 use crate::model::{
     Base, BaseOffset, Composite, Count, Dimension, Discriminant, Member, Module, ScopeId, ScopeKind,
@@ -178,7 +178,7 @@ impl<'m> Signatures<'m> {
                     self.number(gimli::DW_AT_bit_size, bits);
                 }
                 self.number(gimli::DW_AT_byte_size, bits.div_ceil(8));
-                self.number(gimli::DW_AT_encoding, base::encoding(*encoding).0.into());
+                self.number(gimli::DW_AT_encoding, constants::encoding(*encoding).0.into());
             }
             TypeKind::Unspecified { .. } => self.alignment(ty),
             TypeKind::Pointer { to, space, memory, .. } => {
@@ -200,7 +200,7 @@ impl<'m> Signatures<'m> {
                     self.number(at, space.0.into());
                 }
                 if let (Some(at), Some(memory)) = (consumer.memory_space, *memory) {
-                    self.number(at, base::memory_space(memory));
+                    self.number(at, constants::memory_space(memory));
                 }
                 self.tasks.extend(to.map(Task::Pointee));
             }
@@ -240,7 +240,7 @@ impl<'m> Signatures<'m> {
                 } = composite;
                 // DWARF 5 section 7.32 does not list this attribute.
                 if let (Purpose::Contents(_), Some(passed)) =
-                    (purpose, base::calling_convention(*passed, consumer.version))
+                    (purpose, constants::calling_convention(*passed, consumer.version))
                 {
                     self.uleb(passed.0.into());
                 }
@@ -496,7 +496,7 @@ impl<'m> Signatures<'m> {
 
     fn accessibility(&mut self, accessibility: Option<crate::model::Accessibility>) {
         if let Some(accessibility) = accessibility {
-            self.number(gimli::DW_AT_accessibility, base::accessibility(accessibility).0.into());
+            self.number(gimli::DW_AT_accessibility, constants::accessibility(accessibility).0.into());
         }
     }
 

@@ -6,71 +6,20 @@
 
 use md5::{Digest, Md5};
 
-use super::Lowered;
 use super::contents::Contents;
 use super::dies::Dies;
-use super::link::{split_name, text};
-use super::section::LIMIT;
-use super::units::invalid;
-use super::units::{LoweredUnit, Part, Units};
-use crate::consumer::Consumer;
+use super::lines;
+use super::lowered::{LoweredUnit, Skeleton, SplitUnit};
+use super::section::{LIMIT, Part};
+use super::strings::{split_name, text};
+use super::units::Units;
 use crate::emit::abbrev::Abbreviations;
 use crate::emit::addr::addr_base;
-use crate::emit::elf::{Code, new_object};
 use crate::emit::info::{Info, nowhere};
 use crate::emit::lists::FinishedLists;
 use crate::emit::strings::{StringIndices, Strings, str_offsets_base};
 use crate::emit::{Relocation, RelocationTarget, Section};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Module, UnitId};
-use crate::target::Target;
-
-/// Contents of a unit in a separate file, which a debugger finds through the unit's skeleton in the object.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SplitUnit {
-    /// The unit.
-    pub unit: UnitId,
-    /// Name of the file, relative to the directory of the compilation: `DW_AT_dwo_name`. See
-    /// [`Module::split_names`](crate::model::Module::split_names).
-    pub name: String,
-    /// Id of the split unit and its skeleton: the first eight bytes, least significant first, of the MD5 digest of
-    /// the name and the sections. DWARF 5 section 7.5.1.2.
-    pub id: u64,
-    /// Sections of the file, without relocations.
-    pub sections: Vec<Section>,
-}
-
-impl SplitUnit {
-    /// Returns the bytes of the file, an object for the module's target.
-    ///
-    /// # Errors
-    /// The errors of [`new_object`].
-    pub fn object(&self, target: &Target) -> Result<Vec<u8>> {
-        new_object(target, &Code::default(), &self.sections)
-    }
-}
-
-impl Lowered {
-    /// Returns the name and the bytes of every [split unit's](SplitUnit) file, for the module's target. Names are
-    /// relative to the directory of each unit's compilation.
-    ///
-    /// # Errors
-    /// The errors of [`new_object`].
-    pub fn split_files(&self, target: &Target) -> Result<Vec<(&str, Vec<u8>)>> {
-        self.split.iter().map(|unit| Ok((unit.name.as_str(), unit.object(target)?))).collect()
-    }
-}
-
-/// Part of a split unit in the object.
-#[derive(Debug)]
-pub(super) struct Skeleton {
-    info: Part,
-    abbreviations: Abbreviations,
-    strings: Vec<u32>,
-    rnglists: FinishedLists,
-    /// Line table of the split file: the file names for its macros.
-    files: Part,
-}
 
 impl Dies<'_> {
     /// Writes the unit's skeleton: DWARF 5 section 3.1.2. The unit's own entries and lists are finished.
@@ -104,73 +53,56 @@ impl Dies<'_> {
         let Info { bytes, relocations, elsewhere, abbreviations, strings, .. } =
             core::mem::replace(&mut self.info, split);
         let info = Part { bytes, relocations, elsewhere };
-        let files = if has.macros && has.lines { self.units.file_program(id)? } else { Part::default() };
+        let files = if has.macros && has.lines { lines::files(self.units, id)? } else { Part::default() };
         Ok(Skeleton { info, abbreviations, strings: strings.numbers, rnglists, files })
     }
 }
 
-impl Units<'_> {
-    /// Names of the split files; empty if units are not split. Refuses consumers without split units.
-    pub(super) fn split_names(module: &Module, consumer: &Consumer) -> Result<Vec<String>> {
-        if !consumer.is_split {
-            return Ok(Vec::new());
-        }
-        if consumer.version != 5 {
-            let what = format!("split units are written in DWARF 5, not in DWARF {}", consumer.version);
-            return Err(invalid(what));
-        }
-        if consumer.has_type_units {
-            return Err(invalid("split units are written without type units"));
-        }
-        Ok(module.split_names())
+/// Moves the contents of a unit into a separate file, if it is split, and leaves its skeleton.
+///
+/// # Errors
+/// [`ErrorKind::TooLarge`].
+pub(super) fn split(units: &Units<'_>, unit: &mut LoweredUnit) -> Result<()> {
+    let Some(Skeleton { info, abbreviations, strings, rnglists, files }) = unit.skeleton.take() else {
+        return Ok(());
+    };
+    let Part { bytes: split, relocations, elsewhere } = core::mem::replace(&mut unit.info, info);
+    let loclists = core::mem::take(&mut unit.loclists);
+    let rnglists = core::mem::replace(&mut unit.rnglists, rnglists);
+    let macros = core::mem::take(&mut unit.macros);
+    let numbers = core::mem::replace(&mut unit.strings, strings);
+    let mut file = File { units, strings: Strings::default(), sections: Vec::new() };
+
+    let mut abbrev = Vec::new();
+    core::mem::replace(&mut unit.abbreviations, abbreviations).write(&mut abbrev);
+    file.push(".debug_abbrev.dwo", abbrev, &[])?;
+    file.push(".debug_info.dwo", split, &relocations)?;
+    file.push(".debug_loclists.dwo", loclists.bytes, &loclists.relocations)?;
+    file.push(".debug_rnglists.dwo", rnglists.bytes, &rnglists.relocations)?;
+    file.push(".debug_macro.dwo", macros.bytes, &macros.relocations)?;
+    file.push(".debug_line.dwo", files.bytes, &files.relocations)?;
+    if !elsewhere.is_empty() || !loclists.elsewhere.is_empty() {
+        return Err(nowhere());
+    }
+    if !numbers.is_empty() {
+        let (mut bytes, mut relocations) = (Vec::new(), Vec::new());
+        // Offsets are string numbers until `push` knows the strings.
+        StringIndices::write(&numbers, units.format, u64::from, &mut bytes, &mut relocations);
+        file.push(".debug_str_offsets.dwo", bytes, &relocations)?;
+        let strings = core::mem::take(&mut file.strings.bytes);
+        file.push(".debug_str.dwo", strings, &[])?;
     }
 
-    /// Moves the contents of a unit into a separate file, if it is split, and leaves its skeleton.
-    ///
-    /// # Errors
-    /// [`ErrorKind::TooLarge`].
-    pub(super) fn split(&self, unit: &mut LoweredUnit) -> Result<()> {
-        let Some(Skeleton { info, abbreviations, strings, rnglists, files }) = unit.skeleton.take() else {
-            return Ok(());
-        };
-        let Part { bytes: split, relocations, elsewhere } = core::mem::replace(&mut unit.info, info);
-        let loclists = core::mem::take(&mut unit.loclists);
-        let rnglists = core::mem::replace(&mut unit.rnglists, rnglists);
-        let macros = core::mem::take(&mut unit.macros);
-        let numbers = core::mem::replace(&mut unit.strings, strings);
-        let mut file = File { units: self, strings: Strings::default(), sections: Vec::new() };
-
-        let mut abbrev = Vec::new();
-        core::mem::replace(&mut unit.abbreviations, abbreviations).write(&mut abbrev);
-        file.push(".debug_abbrev.dwo", abbrev, &[])?;
-        file.push(".debug_info.dwo", split, &relocations)?;
-        file.push(".debug_loclists.dwo", loclists.bytes, &loclists.relocations)?;
-        file.push(".debug_rnglists.dwo", rnglists.bytes, &rnglists.relocations)?;
-        file.push(".debug_macro.dwo", macros.bytes, &macros.relocations)?;
-        file.push(".debug_line.dwo", files.bytes, &files.relocations)?;
-        if !elsewhere.is_empty() || !loclists.elsewhere.is_empty() {
-            return Err(nowhere());
-        }
-        if !numbers.is_empty() {
-            let (mut bytes, mut relocations) = (Vec::new(), Vec::new());
-            // Offsets are string numbers until `push` knows the strings.
-            StringIndices::write(&numbers, self.format, u64::from, &mut bytes, &mut relocations);
-            file.push(".debug_str_offsets.dwo", bytes, &relocations)?;
-            let strings = core::mem::take(&mut file.strings.bytes);
-            file.push(".debug_str.dwo", strings, &[])?;
-        }
-
-        let name = self.split_names[unit.unit.as_u32() as usize].clone();
-        let mut sections = file.sections;
-        let id = id(&name, &sections);
-        let at = Info::id_offset(self.format);
-        let own = sections.iter_mut().filter(|section| section.name == ".debug_info.dwo");
-        for bytes in own.map(|section| &mut section.bytes).chain([&mut unit.info.bytes]) {
-            self.format.patch(bytes, at, id, 8);
-        }
-        unit.split = Some(SplitUnit { unit: unit.unit, name, id, sections });
-        Ok(())
+    let name = units.split_names[unit.unit.as_u32() as usize].clone();
+    let mut sections = file.sections;
+    let id = id(&name, &sections);
+    let at = Info::id_offset(units.format);
+    let own = sections.iter_mut().filter(|section| section.name == ".debug_info.dwo");
+    for bytes in own.map(|section| &mut section.bytes).chain([&mut unit.info.bytes]) {
+        units.format.patch(bytes, at, id, 8);
     }
+    unit.split = Some(SplitUnit { unit: unit.unit, name, id, sections });
+    Ok(())
 }
 
 /// Split file of a unit, during construction.

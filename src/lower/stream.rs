@@ -2,10 +2,10 @@
 
 use std::sync::Mutex;
 
-use super::Units;
 use super::link::Linker;
+use super::lowered::LoweredUnit;
 use super::scratch::Scratch;
-use super::units::{LoweredUnit, invalid};
+use super::units::{Units, invalid};
 use crate::consumer::{Consumer, Policy};
 use crate::emit::Section;
 use crate::error::{Error, Result};
@@ -73,7 +73,7 @@ impl<'c> Stream<'c> {
         let mut units = units(module, self.consumer, self.policy)?;
         units.scratch = Mutex::new(core::mem::take(&mut self.scratch));
         let linker = self.linker(&units)?;
-        linker.push_all(&units)?;
+        units.push_all(linker)?;
         let omissions = linker.take_omissions();
         self.scratch = units.scratch.into_inner().unwrap_or_default();
         self.scratch.iter_mut().for_each(|scratch| scratch.memo.clear());

@@ -1,30 +1,20 @@
-//! Lowering of single units, and their join.
+//! Facts of a module that the lowering of each unit depends on.
 
-use std::sync::{Mutex, MutexGuard};
+use std::sync::Mutex;
 
 use cranelift_entity::EntitySet;
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
 
-use super::Lowered;
-use super::dies::{self, Dies};
-use super::entries::{ByUnit, Children, ListCount};
-use super::frame::UnitFrames;
-use super::link::Linker;
-use super::scope_items::ScopeItems;
+use super::by_unit::ByUnit;
+use super::children::{Children, ListCount, ScopeItems};
 use super::scratch::Scratch;
-use super::split::{Skeleton, SplitUnit};
-use super::type_units::{self, TypeUnit, TypeUnits};
+use super::type_units::TypeUnits;
 use crate::consumer::{Consumer, Policy};
-use crate::emit::Relocation;
-use crate::emit::abbrev::Abbreviations;
 use crate::emit::format::Format;
-use crate::emit::info::Elsewhere;
-use crate::emit::lists::FinishedLists;
-use crate::emit::named::NamedEntries;
-use crate::error::{At, Error, ErrorKind, Result};
-use crate::model::{FunctionId, Module, ProcedureId, UnitId};
-use crate::omission::Omission;
+use crate::emit::line::file_number;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{FileId, Module, ProcedureId, Unit, UnitId};
 
 /// Lowering of a module's units one by one, on several threads if the user wants.
 ///
@@ -79,51 +69,6 @@ impl core::fmt::Debug for Units<'_> {
     }
 }
 
-/// Lowered unit, with its part of every section.
-#[derive(Debug)]
-pub struct LoweredUnit {
-    pub(super) unit: UnitId,
-    pub(super) info: Part,
-    pub(super) abbreviations: Abbreviations,
-    /// Offsets of the unit's entries, for references from other units.
-    pub(super) offsets: Vec<u32>,
-    /// Strings that the unit refers to by index.
-    pub(super) strings: Vec<u32>,
-    pub(super) addresses: Part,
-    pub(super) loclists: FinishedLists,
-    pub(super) rnglists: FinishedLists,
-    pub(super) line: Part,
-    pub(super) macros: Part,
-    /// Functions that have code.
-    pub(super) code: Vec<FunctionId>,
-    pub(super) frames: UnitFrames,
-    /// Entries for the name index.
-    pub(super) named: NamedEntries,
-    /// Type units that the unit writes, which share its abbreviations.
-    pub(super) type_units: Vec<TypeUnit>,
-    pub(super) omissions: Vec<Omission>,
-    /// Whether recurring subexpressions became procedures.
-    pub(super) has_shared: bool,
-    /// Skeleton of a split unit, until the rest moves into a separate file.
-    pub(super) skeleton: Option<Skeleton>,
-    pub(super) split: Option<SplitUnit>,
-}
-
-/// Part of a section that belongs to a unit.
-#[derive(Debug, Default)]
-pub(super) struct Part {
-    pub(super) bytes: Vec<u8>,
-    pub(super) relocations: Vec<Relocation>,
-    pub(super) elsewhere: Vec<Elsewhere>,
-}
-
-impl LoweredUnit {
-    /// Size in bytes of the unit's entries and location lists.
-    fn bytes(&self) -> usize {
-        self.info.bytes.len() + self.loclists.bytes.len()
-    }
-}
-
 impl<'m> Units<'m> {
     /// Collects the facts of all units that the lowering of one depends on.
     ///
@@ -153,6 +98,15 @@ impl<'m> Units<'m> {
         if consumer.frames.eh_frame && !module.target.call_frames().has_eh_frame {
             let what = format!("the ABI of {} has no `.eh_frame`", module.target.name());
             return Err(invalid(what));
+        }
+        if consumer.is_split {
+            if consumer.version != 5 {
+                let what = format!("split units are written in DWARF 5, not in DWARF {}", consumer.version);
+                return Err(invalid(what));
+            }
+            if consumer.has_type_units {
+                return Err(invalid("split units are written without type units"));
+            }
         }
         let ((children, variables, lists), scope_items) = (Children::new(module), ScopeItems::new(module));
         let type_units = match consumer.has_type_units {
@@ -191,71 +145,25 @@ impl<'m> Units<'m> {
             ),
             scopes: ByUnit::new(count, module.scopes.values().map(|one| one.unit)),
             files: ByUnit::new(count, module.files.values().map(|one| one.unit)),
-            split_names: Self::split_names(module, consumer)?,
-            producers: module.units.values().filter_map(|unit| dies::producer(module, unit)).collect(),
+            split_names: if consumer.is_split { module.split_names() } else { Vec::new() },
+            producers: module.units.values().filter_map(|unit| producer(module, unit)).collect(),
         })
     }
 
-    /// Lowers a unit.
-    ///
-    /// # Errors
-    /// The errors of [`lower()`](super::lower()); [`ErrorKind::UnknownId`] where the unit is not the module's.
-    pub fn lower(&self, unit: UnitId) -> Result<LoweredUnit> {
-        let left = |mut all: MutexGuard<'_, Vec<Scratch>>| all.pop();
-        let mut scratch = self.scratch.lock().ok().and_then(left).unwrap_or_default();
-        let lowered = self.lower_with(unit, &mut scratch);
-        if let Ok(mut all) = self.scratch.lock() {
-            all.push(scratch);
+    /// Number of a file in rows and attributes of a unit.
+    pub(super) fn file_number(&self, unit: UnitId, file: FileId) -> u64 {
+        if self.consumer.has_line_directives {
+            return u64::from(file.as_u32()) + 1;
         }
-        lowered
-    }
-
-    fn lower_with(&self, unit: UnitId, scratch: &mut Scratch) -> Result<LoweredUnit> {
-        let Some(data) = self.module.units.get(unit) else {
-            return Err(ErrorKind::UnknownId(unit.to_string()).into());
-        };
-        let named = |error: Error| {
-            let name = self.module.string(data.name);
-            error.or_at(At { unit: Some(name.into()), ..At::default() })
-        };
-        let mut lower = |abbreviations, shares| {
-            Dies::new(self, unit, abbreviations).write(shares, scratch).map_err(named)
-        };
-        let mut shares = true;
-        let mut written = lower(Abbreviations::default(), shares)?;
-        if written.has_shared {
-            // Where equal lists are shared anyway, calls and procedures can take more room than they save.
-            let plain = lower(Abbreviations::default(), false)?;
-            if plain.bytes() <= written.bytes() {
-                (written, shares) = (plain, false);
-            }
-        }
-        // The number of uses of each abbreviation is known only now. In few units the order makes a difference.
-        if written.abbreviations.saved_by_order() * WORTHWHILE > written.info.bytes.len() as u64 {
-            written = lower(written.abbreviations.by_use(), shares)?;
-        }
-        written.frames = self.frames(unit).map_err(named)?;
-        written.omissions.append(&mut written.frames.omissions);
-        self.split(&mut written).map_err(named)?;
-        let (types, abbreviations) = type_units::write(self, unit, written.abbreviations).map_err(named)?;
-        (written.type_units, written.abbreviations) = (types, abbreviations);
-        Ok(written)
-    }
-
-    /// Joins all units of the module, given in any order.
-    ///
-    /// # Errors
-    /// [`ErrorKind::UnknownId`] where a unit is missing or occurs twice; [`ErrorKind::TooLarge`] where a section does
-    /// not fit the 32-bit DWARF format.
-    pub fn link(&self, units: Vec<LoweredUnit>) -> Result<Lowered> {
-        let mut linker = Linker::new(self);
-        linker.append_all(self, units)?;
-        super::directives::added(self, linker.finish()?)
+        file_number(self.format, self.files.place(unit, file.as_u32()).into())
     }
 }
 
-/// Minimum saving, as the reciprocal of a fraction of the unit, for which a unit is lowered again.
-const WORTHWHILE: u64 = 200;
+/// Compiler and command line, separated by a space as in gcc and LLVM; `None` without a command line.
+pub(super) fn producer(module: &Module, unit: &Unit) -> Option<String> {
+    let compiler = unit.producer.map_or("", |producer| module.string(producer));
+    unit.command_line.map(|command_line| format!("{compiler} {}", module.string(command_line)))
+}
 
 /// Error for a consumer whose fields contradict each other.
 #[cold]

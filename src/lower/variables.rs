@@ -1,6 +1,7 @@
 //! Entries of variables: DWARF 5 section 4.1.
 
-use super::dies::{Dies, linkage_name};
+use super::constants::linkage_name;
+use super::dies::Dies;
 use super::scopes::Instance;
 use crate::error::Result;
 use crate::model::{Module, ScopeId, ScopeKind, Stack, Variable, VariableId, VariableKind};

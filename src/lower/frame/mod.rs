@@ -6,8 +6,8 @@ use core::ops::Range;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::loc::{Lowering, Sink};
-use super::{NoEntries, Units};
+use super::loc::{Lowering, NoEntries, Sink};
+use super::units::Units;
 use crate::consumer::{AspaceCfa, Consumer, FrameForm, Policy};
 use crate::emit::addr::Addresses;
 use crate::emit::frame::{Exprs, FrameFormat, Keeps, Program, Rule};
@@ -17,7 +17,7 @@ use crate::model::{Column, FrameRule, FunctionId, LocId, Module, Node, Stack, Tr
 use crate::omission::{Omission, Property, Subject};
 use crate::op::Reg;
 use crate::target::SpaceId;
-use rows::Rows;
+use rows::{LoweredRule, Rows};
 
 /// Call frame instructions of a unit's functions.
 #[derive(Debug, Default)]
@@ -36,61 +36,50 @@ pub(super) struct FunctionFrame {
     pub(super) rest: Range<usize>,
 }
 
-impl Units<'_> {
-    /// Parameters that all call frame information of the module shares.
-    pub(super) fn frame_format(&self) -> FrameFormat {
-        let target = &self.module.target;
-        let frames = target.call_frames();
-        FrameFormat {
-            format: self.format,
-            code_alignment: target.min_instruction_bytes(),
-            data_alignment: frames.data_alignment,
-            return_register: frames.return_register,
-            augmentation: self.consumer.frames.augmentation,
-        }
-    }
-
-    /// Lowers the frames of a unit.
-    ///
-    /// # Errors
-    /// The errors of [`lower`](super::lower()).
-    pub(super) fn frames(&self, unit: UnitId) -> Result<UnitFrames> {
-        let FrameForm { debug_frame, eh_frame, .. } = self.consumer.frames;
-        if self.module.frame_rules.is_empty() || !(debug_frame || eh_frame) {
-            return Ok(UnitFrames::default());
-        }
-        let mut frames = Frames {
-            module: self.module,
-            consumer: self.consumer,
-            policy: self.policy,
-            format: self.frame_format(),
-            lowering: Lowering::new(self.module, self.consumer).for_call_frames(),
-            tree: Tree::default(),
-            of_cfa: Tree::default(),
-            exprs: Exprs::default(),
-            known: HashTable::new(),
-            hasher: DefaultHashBuilder::default(),
-            rules: Vec::new(),
-            rows: Rows::default(),
-            out: UnitFrames::default(),
-        };
-        for index in self.functions.of(unit) {
-            let function = FunctionId::from_u32(index);
-            if self.module.functions[function].address.is_some() && !self.module.frame(function).is_empty() {
-                frames.function(function)?;
-            }
-        }
-        Ok(frames.out)
+/// Parameters that all call frame information of the module shares.
+pub(super) fn format(units: &Units<'_>) -> FrameFormat {
+    let target = &units.module.target;
+    let frames = target.call_frames();
+    FrameFormat {
+        format: units.format,
+        code_alignment: target.min_instruction_bytes(),
+        data_alignment: frames.data_alignment,
+        return_register: frames.return_register,
+        augmentation: units.consumer.frames.augmentation,
     }
 }
 
-/// Encoded rule of a column over a pc range.
-#[derive(Debug, Clone, Copy)]
-struct Lowered {
-    start: u32,
-    end: u32,
-    column: Column,
-    rule: Rule,
+/// Lowers the frames of a unit.
+///
+/// # Errors
+/// The errors of [`lower`](super::lower()).
+pub(super) fn lower(units: &Units<'_>, unit: UnitId) -> Result<UnitFrames> {
+    let FrameForm { debug_frame, eh_frame, .. } = units.consumer.frames;
+    if units.module.frame_rules.is_empty() || !(debug_frame || eh_frame) {
+        return Ok(UnitFrames::default());
+    }
+    let mut frames = Frames {
+        module: units.module,
+        consumer: units.consumer,
+        policy: units.policy,
+        format: format(units),
+        lowering: Lowering::new(units.module, units.consumer).for_call_frames(),
+        tree: Tree::default(),
+        of_cfa: Tree::default(),
+        exprs: Exprs::default(),
+        known: HashTable::new(),
+        hasher: DefaultHashBuilder::default(),
+        rules: Vec::new(),
+        rows: Rows::default(),
+        out: UnitFrames::default(),
+    };
+    for index in units.functions.of(unit) {
+        let function = FunctionId::from_u32(index);
+        if units.module.functions[function].address.is_some() && !units.module.frame(function).is_empty() {
+            frames.function(function)?;
+        }
+    }
+    Ok(frames.out)
 }
 
 /// Lowers the frames of one function after the other.
@@ -107,7 +96,7 @@ struct Frames<'m> {
     /// Indices of expressions, by their bytes.
     known: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    rules: Vec<Lowered>,
+    rules: Vec<LoweredRule>,
     rows: Rows,
     out: UnitFrames,
 }
@@ -145,7 +134,7 @@ impl<'m> Frames<'m> {
                 }
             };
             let &FrameRule { start, end, column, .. } = rule;
-            self.rules.push(Lowered { start, end, column, rule: lowered });
+            self.rules.push(LoweredRule { start, end, column, rule: lowered });
         }
         let keeps = match self.consumer.frames.def_cfa_resets_space {
             false if self.rules.iter().any(is_in_a_space) => Keeps::Space,
@@ -286,7 +275,7 @@ impl<'m> Frames<'m> {
     }
 }
 
-fn is_in_a_space(rule: &Lowered) -> bool {
+fn is_in_a_space(rule: &LoweredRule) -> bool {
     matches!(rule.rule, Rule::CfaRegister { space: 1.., .. })
 }
 

@@ -7,9 +7,17 @@ use std::hash::DefaultHasher;
 
 use hashbrown::HashMap;
 
-use super::Lowered;
 use crate::emit::frame::{Exprs, FrameFormat, Keeps, Program, Rule};
 use crate::model::Column;
+
+/// Encoded rule of a column over a pc range.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LoweredRule {
+    pub(super) start: u32,
+    pub(super) end: u32,
+    pub(super) column: Column,
+    pub(super) rule: Rule,
+}
 
 /// Writer of the rows of one function after the other. Its buffers are reused.
 #[derive(Debug, Default)]
@@ -67,7 +75,7 @@ impl Rows {
     /// by pc and column, and the canonical frame address has a rule at each pc.
     pub(super) fn write(
         &mut self,
-        rules: &[Lowered],
+        rules: &[LoweredRule],
         bytes: u64,
         format: FrameFormat,
         keeps: Keeps,
@@ -99,12 +107,12 @@ impl Rows {
         self.instructions(format, out)
     }
 
-    fn begin(&mut self, rules: &[Lowered]) {
+    fn begin(&mut self, rules: &[LoweredRule]) {
         self.ends.clear();
         self.ends.extend(0..rules.len() as u32);
         self.ends.sort_unstable_by_key(|&index| (rules[index as usize].end, index));
         self.columns.clear();
-        let new = |rule: &Lowered| State {
+        let new = |rule: &LoweredRule| State {
             column: rule.column,
             rule: Rule::Default,
             before: Rule::Default,

@@ -1,14 +1,13 @@
 //! Procedures that compute the pcs of lanes.
 
 use super::super::dies::Dies;
-use super::super::is_inexpressible;
 use super::super::lists::Base;
 use super::super::loc::{Lowering, Sink};
 use super::super::scopes::Code;
 use super::{Procedure, call, named};
 use crate::emit::addr::AddressKey;
 use crate::emit::info::{Pending, Wanted};
-use crate::error::{At, Construct, Error, Result};
+use crate::error::{At, Construct, Error, ErrorKind, Result};
 use crate::model::{Function, FunctionId, Mask, RegionId, Stack};
 use crate::op::{Encoder, Encoding};
 
@@ -217,4 +216,9 @@ fn choose(sink: &mut Sink<'_>, encoding: Encoding, bits: u64, lanes: u32) -> Res
     let mut encoder = Encoder::new(sink.out, encoding);
     encoder.select_bit_piece(bits, lanes.into());
     encoder.finish()
+}
+
+/// Returns whether the error is an inexpressible property.
+fn is_inexpressible(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Inexpressible { .. })
 }

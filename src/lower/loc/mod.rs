@@ -41,6 +41,27 @@ pub(super) trait Entries {
     fn has_expression(&self, procedure: ProcedureId) -> bool;
 }
 
+/// Entries of an expression without a module: no entity has one.
+pub(super) struct NoEntries;
+
+impl Entries for NoEntries {
+    fn entity(&self, _: Entity) -> Option<UnitEntry> {
+        None
+    }
+
+    fn is_in_reach(&self, _: UnitEntry) -> bool {
+        true
+    }
+
+    fn unsigned(&self, _: u32) -> Option<u64> {
+        None
+    }
+
+    fn has_expression(&self, _: ProcedureId) -> bool {
+        true
+    }
+}
+
 /// Lowering of one location after the other.
 pub(super) struct Lowering<'m> {
     pub(super) module: &'m Module,

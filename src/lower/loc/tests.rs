@@ -5,11 +5,10 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-use super::{Lowering, Request, Sink};
+use super::{Lowering, NoEntries, Request, Sink};
 use crate::build::Builder;
 use crate::consumer::Consumer;
 use crate::emit::addr::Addresses;
-use crate::lower::NoEntries;
 use crate::model::{BaseEncoding, Loc, LocId, Stack, Val, VariableId};
 use crate::op::Reg;
 use crate::target::{Gfx, Scaling, SpaceId, Target, Wave};

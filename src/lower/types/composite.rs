@@ -1,12 +1,12 @@
 //! Entries of structures, classes and unions, and of their children: DWARF 5 section 5.7.
 
-use super::base;
 use crate::error::Result;
+use crate::lower::constants::{calling_convention, discriminant_list};
 use crate::lower::dies::Dies;
 use crate::lower::open::Open;
 use crate::model::{BaseOffset, Composite, Discriminant, Member, TypeId, VariantPartId, VariantValues};
 use crate::omission::{Property, Subject};
-use crate::op::{uleb_len, write_byte_uleb, write_sleb, write_uleb};
+use crate::op::{uleb_len, write_byte_uleb};
 
 impl Dies<'_> {
     pub(super) fn composite(&mut self, id: TypeId, composite: &Composite) -> Result<Option<Open>> {
@@ -20,7 +20,7 @@ impl Dies<'_> {
         self.info.begin_entry(ty.kind.tag(), has_children, Some(self.expressions.entries.ty(id)));
         self.name(*name);
         self.byte_size(ty);
-        if let Some(passed) = base::calling_convention(*passed, self.consumer.version) {
+        if let Some(passed) = calling_convention(*passed, self.consumer.version) {
             self.info.constant(gimli::DW_AT_calling_convention, passed.0.into());
         }
         self.described(ty);
@@ -150,28 +150,4 @@ impl Dies<'_> {
             self.info.end_children();
         }
     }
-}
-
-/// List of discriminant values as LEB128 numbers, signed if the discriminant's type is. DWARF 5 section 7.5.5.
-pub(in crate::lower) fn discriminant_list(values: &[VariantValues], is_signed: bool) -> Vec<u8> {
-    let mut block = Vec::new();
-    // The builder refuses values of more than 64 bits.
-    let number = |block: &mut Vec<u8>, value: i128| match is_signed {
-        true => write_sleb(block, value as i64),
-        false => write_uleb(block, value as u64),
-    };
-    for &values in values {
-        match values {
-            VariantValues::Single(value) => {
-                block.push(gimli::DW_DSC_label.0);
-                number(&mut block, value);
-            }
-            VariantValues::Range(first, last) => {
-                block.push(gimli::DW_DSC_range.0);
-                number(&mut block, first);
-                number(&mut block, last);
-            }
-        }
-    }
-    block
 }

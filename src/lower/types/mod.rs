@@ -1,12 +1,10 @@
 //! Entries of types: DWARF 5 chapter 5.
 
 mod array;
-pub(super) mod base;
 mod composite;
 mod template;
 
-pub(super) use composite::discriminant_list;
-
+use super::constants;
 use super::dies::Dies;
 use super::open::Open;
 use crate::error::Result;
@@ -28,7 +26,7 @@ impl Dies<'_> {
                 self.info.begin_entry(gimli::DW_TAG_base_type, false, is);
                 self.name(Some(*name));
                 // The constant form is chosen for each encoding, as a unit has few base types.
-                self.info.unsigned(gimli::DW_AT_encoding, base::encoding(*encoding).0.into());
+                self.info.unsigned(gimli::DW_AT_encoding, constants::encoding(*encoding).0.into());
                 let bits = ty.bits.unwrap_or(0);
                 self.info.unsigned(gimli::DW_AT_byte_size, bits.div_ceil(8));
                 if !bits.is_multiple_of(8) {
@@ -153,14 +151,14 @@ impl Dies<'_> {
     #[inline]
     pub(super) fn memory_space(&mut self, memory: Option<MemorySpace>) {
         if let (Some(attribute), Some(memory)) = (self.consumer.memory_space, memory) {
-            self.info.constant(attribute, base::memory_space(memory));
+            self.info.constant(attribute, constants::memory_space(memory));
         }
     }
 
     /// Writes an accessibility.
     pub(super) fn accessibility(&mut self, accessibility: Option<Accessibility>) {
         if let Some(accessibility) = accessibility {
-            self.info.constant(gimli::DW_AT_accessibility, base::accessibility(accessibility).0.into());
+            self.info.constant(gimli::DW_AT_accessibility, constants::accessibility(accessibility).0.into());
         }
     }
 

@@ -1,0 +1,78 @@
+//! Entities of a module by unit.
+
+use crate::model::UnitId;
+
+/// Entities of one kind by unit, in the order of the module.
+pub(super) struct ByUnit {
+    /// Index of each unit's first entity, and the total at the end.
+    pub(super) starts: Vec<u32>,
+    /// Ids ordered by unit, and the index of each entity within its unit. `None` if the entities of each unit are
+    /// consecutive, as in most modules.
+    pub(super) mixed: Option<(Vec<u32>, Vec<u32>)>,
+}
+
+impl ByUnit {
+    /// Groups entities by unit. `units` yields the unit of each entity, in the order of ids.
+    pub(super) fn new(count: usize, units: impl ExactSizeIterator<Item = UnitId> + Clone) -> Self {
+        if count == 1 {
+            return Self { starts: vec![0, units.len() as u32], mixed: None };
+        }
+        let mut counts = vec![0; count];
+        let (mut is_mixed, mut last) = (false, 0);
+        for unit in units.clone() {
+            let unit = unit.as_u32() as usize;
+            counts[unit] += 1;
+            is_mixed |= unit < last;
+            last = unit;
+        }
+        Self::counted(counts, is_mixed, units)
+    }
+
+    /// Groups entities by unit, which are counted. `is_mixed` tells that those of a unit are not consecutive.
+    pub(super) fn counted(counts: Vec<u32>, is_mixed: bool, units: impl Iterator<Item = UnitId>) -> Self {
+        let (count, mut starts) = (counts.len(), counts);
+        starts.push(0);
+        let mut before = 0;
+        for start in &mut starts {
+            before += core::mem::replace(start, before);
+        }
+        let mixed = is_mixed.then(|| {
+            let mut next = starts.clone();
+            let mut ids = vec![0; starts[count] as usize];
+            let mut places = Vec::with_capacity(ids.len());
+            for (id, unit) in units.enumerate() {
+                let unit = unit.as_u32() as usize;
+                ids[next[unit] as usize] = id as u32;
+                places.push(next[unit] - starts[unit]);
+                next[unit] += 1;
+            }
+            (ids, places)
+        });
+        Self { starts, mixed }
+    }
+
+    /// Ids of the entities of a unit.
+    pub(super) fn of(&self, unit: UnitId) -> impl ExactSizeIterator<Item = u32> + Clone + '_ {
+        let unit = unit.as_u32() as usize;
+        (self.starts[unit]..self.starts[unit + 1]).map(|at| match &self.mixed {
+            None => at,
+            Some((ids, _)) => ids[at as usize],
+        })
+    }
+
+    /// Index of an entity within its unit, counted from 0.
+    #[inline]
+    pub(super) fn place(&self, unit: UnitId, id: u32) -> u32 {
+        match &self.mixed {
+            None => id - self.starts[unit.as_u32() as usize],
+            Some((_, places)) => places[id as usize],
+        }
+    }
+
+    /// Number of entities of a unit.
+    #[inline]
+    pub(super) fn count(&self, unit: UnitId) -> u32 {
+        let unit = unit.as_u32() as usize;
+        self.starts[unit + 1] - self.starts[unit]
+    }
+}

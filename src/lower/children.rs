@@ -1,0 +1,133 @@
+//! Children of each scope: variables, types and scopes, and those that nothing refers to.
+
+use core::ops::Range;
+
+use super::by_unit::ByUnit;
+use crate::model::{CallId, ImportId, LabelId, Module, ScopeId, ScopeKind, TypeId, VariableId};
+
+/// Children of each scope, as linked lists in the order of the model.
+pub(super) struct Children {
+    first_variable: Vec<u32>,
+    next_variable: Vec<u32>,
+    first_scope: Vec<u32>,
+    next_scope: Vec<u32>,
+    first_type: Vec<u32>,
+    next_type: Vec<u32>,
+}
+
+const NONE: u32 = u32::MAX;
+
+/// Location lists of a unit, by estimate.
+#[derive(Clone, Copy, Default)]
+pub(super) struct ListCount {
+    pub(super) lists: usize,
+    pub(super) entries: usize,
+}
+
+impl Children {
+    /// Returns the children of each scope, and in the same pass over the variables those of each unit with their lists.
+    pub(super) fn new(module: &Module) -> (Self, ByUnit, Vec<ListCount>) {
+        let mut children = Self {
+            first_variable: vec![NONE; module.scopes.len()],
+            next_variable: vec![NONE; module.variables.len()],
+            first_scope: vec![NONE; module.scopes.len()],
+            next_scope: vec![NONE; module.scopes.len()],
+            first_type: vec![NONE; module.scopes.len()],
+            next_type: vec![NONE; module.types.len()],
+        };
+        for (id, ty) in module.types.iter().rev() {
+            let first = &mut children.first_type[ty.scope.as_u32() as usize];
+            children.next_type[id.as_u32() as usize] = core::mem::replace(first, id.as_u32());
+        }
+        let mut counts = vec![0; module.units.len()];
+        let mut lists = vec![ListCount::default(); module.units.len()];
+        let (mut is_mixed, mut last) = (false, usize::MAX);
+        for (id, variable) in module.variables.iter().rev() {
+            let first = &mut children.first_variable[variable.scope.as_u32() as usize];
+            children.next_variable[id.as_u32() as usize] = core::mem::replace(first, id.as_u32());
+            let unit = module.scopes[variable.scope].unit.as_u32() as usize;
+            counts[unit] += 1;
+            is_mixed |= unit > last;
+            last = unit;
+            let entries = variable.live.len();
+            lists[unit].lists += usize::from(entries > 0);
+            lists[unit].entries += entries;
+        }
+        let units = module.variables.values().map(|one| module.scopes[one.scope].unit);
+        let variables = ByUnit::counted(counts, is_mixed, units);
+        for (id, scope) in module.scopes.iter().rev() {
+            // The entry of a type writes the type's own scope.
+            let Some(parent) = scope.parent.filter(|_| !matches!(scope.kind, ScopeKind::Type(_))) else {
+                continue;
+            };
+            let first = &mut children.first_scope[parent.as_u32() as usize];
+            children.next_scope[id.as_u32() as usize] = core::mem::replace(first, id.as_u32());
+        }
+        (children, variables, lists)
+    }
+
+    pub(super) fn first_variable(&self, scope: ScopeId) -> Option<VariableId> {
+        some(self.first_variable[scope.as_u32() as usize]).map(VariableId::from_u32)
+    }
+
+    pub(super) fn next_variable(&self, variable: VariableId) -> Option<VariableId> {
+        some(self.next_variable[variable.as_u32() as usize]).map(VariableId::from_u32)
+    }
+
+    pub(super) fn first_scope(&self, scope: ScopeId) -> Option<ScopeId> {
+        some(self.first_scope[scope.as_u32() as usize]).map(ScopeId::from_u32)
+    }
+
+    pub(super) fn next_scope(&self, scope: ScopeId) -> Option<ScopeId> {
+        some(self.next_scope[scope.as_u32() as usize]).map(ScopeId::from_u32)
+    }
+
+    pub(super) fn first_type(&self, scope: ScopeId) -> Option<TypeId> {
+        some(self.first_type[scope.as_u32() as usize]).map(TypeId::from_u32)
+    }
+
+    pub(super) fn next_type(&self, ty: TypeId) -> Option<TypeId> {
+        some(self.next_type[ty.as_u32() as usize]).map(TypeId::from_u32)
+    }
+
+    pub(super) fn is_empty(&self, scope: ScopeId) -> bool {
+        let index = scope.as_u32() as usize;
+        [self.first_variable[index], self.first_scope[index], self.first_type[index]] == [NONE; 3]
+    }
+}
+
+fn some(number: u32) -> Option<u32> {
+    (number != NONE).then_some(number)
+}
+
+/// Child of a scope that nothing refers to.
+#[derive(Clone, Copy)]
+pub(super) enum ScopeItem {
+    Import(ImportId),
+    Label(LabelId),
+    Call(CallId),
+}
+
+/// Children of each scope, sorted by scope, then in the order of the model.
+pub(super) struct ScopeItems(Vec<(ScopeId, ScopeItem)>);
+
+impl ScopeItems {
+    pub(super) fn new(module: &Module) -> Self {
+        let imports = module.imports.iter().map(|(id, import)| (import.scope, ScopeItem::Import(id)));
+        let labels = module.labels.iter().map(|(id, label)| (label.scope, ScopeItem::Label(id)));
+        let calls = module.calls.iter().map(|(id, call)| (call.scope, ScopeItem::Call(id)));
+        let mut all: Vec<_> = imports.chain(labels).chain(calls).collect();
+        all.sort_by_key(|&(scope, _)| scope);
+        Self(all)
+    }
+
+    /// Range of a scope's children.
+    pub(super) fn range(&self, scope: ScopeId) -> Range<usize> {
+        let start = self.0.partition_point(|&(of, _)| of < scope);
+        start..start + self.0[start..].partition_point(|&(of, _)| of == scope)
+    }
+
+    pub(super) fn get(&self, at: usize) -> ScopeItem {
+        self.0[at].1
+    }
+}

@@ -1,0 +1,104 @@
+//! Constants of attributes, and the attributes and tags that depend on the version: DWARF 5 section 7.8 and following.
+
+use crate::model::{Accessibility, BaseEncoding, Function, MemorySpace, Passed, VariantValues};
+use crate::op::{write_sleb, write_uleb};
+
+/// Constant of a base type encoding.
+pub(super) fn encoding(encoding: BaseEncoding) -> gimli::DwAte {
+    match encoding {
+        BaseEncoding::Address => gimli::DW_ATE_address,
+        BaseEncoding::Boolean => gimli::DW_ATE_boolean,
+        BaseEncoding::ComplexFloat => gimli::DW_ATE_complex_float,
+        BaseEncoding::Float => gimli::DW_ATE_float,
+        BaseEncoding::ImaginaryFloat => gimli::DW_ATE_imaginary_float,
+        BaseEncoding::DecimalFloat => gimli::DW_ATE_decimal_float,
+        BaseEncoding::Signed => gimli::DW_ATE_signed,
+        BaseEncoding::SignedChar => gimli::DW_ATE_signed_char,
+        BaseEncoding::Unsigned => gimli::DW_ATE_unsigned,
+        BaseEncoding::UnsignedChar => gimli::DW_ATE_unsigned_char,
+        BaseEncoding::SignedFixed => gimli::DW_ATE_signed_fixed,
+        BaseEncoding::UnsignedFixed => gimli::DW_ATE_unsigned_fixed,
+        BaseEncoding::PackedDecimal => gimli::DW_ATE_packed_decimal,
+        BaseEncoding::NumericString => gimli::DW_ATE_numeric_string,
+        BaseEncoding::Edited => gimli::DW_ATE_edited,
+        BaseEncoding::Utf => gimli::DW_ATE_UTF,
+        BaseEncoding::Ucs => gimli::DW_ATE_UCS,
+        BaseEncoding::Ascii => gimli::DW_ATE_ASCII,
+    }
+}
+
+/// Calling convention of a structure, class or union; `None` before DWARF 5. Section 7.15.
+pub(super) fn calling_convention(passed: Option<Passed>, version: u16) -> Option<gimli::DwCc> {
+    passed.filter(|_| version >= 5).map(|passed| match passed {
+        Passed::ByValue => gimli::DW_CC_pass_by_value,
+        Passed::ByReference => gimli::DW_CC_pass_by_reference,
+    })
+}
+
+/// Constant of a memory space.
+pub(super) fn memory_space(memory: MemorySpace) -> u64 {
+    match memory {
+        MemorySpace::Global => 1,
+        MemorySpace::Constant => 2,
+        MemorySpace::Group => 3,
+        MemorySpace::Private => 4,
+    }
+}
+
+/// Constant of an accessibility.
+pub(super) fn accessibility(accessibility: Accessibility) -> gimli::DwAccess {
+    match accessibility {
+        Accessibility::Public => gimli::DW_ACCESS_public,
+        Accessibility::Protected => gimli::DW_ACCESS_protected,
+        Accessibility::Private => gimli::DW_ACCESS_private,
+    }
+}
+
+/// Value of `DW_AT_inline`: whether a function is inlined, and whether it is declared inline.
+pub(super) fn inline(function: &Function) -> gimli::DwInl {
+    match (function.is_inlined, function.is_declared_inline) {
+        (false, false) => gimli::DW_INL_not_inlined,
+        (true, false) => gimli::DW_INL_inlined,
+        (false, true) => gimli::DW_INL_declared_not_inlined,
+        (true, true) => gimli::DW_INL_declared_inlined,
+    }
+}
+
+/// Attribute for a linkage name. Before DWARF 4 it is that of the MIPS compilers, which other producers adopted.
+pub(super) fn linkage_name(version: u16) -> gimli::DwAt {
+    if version < 4 { gimli::DW_AT_MIPS_linkage_name } else { gimli::DW_AT_linkage_name }
+}
+
+/// Returns whether calls have GNU's entries, for a version before DWARF 5.
+pub(super) fn has_gnu_calls(version: u16) -> bool {
+    version < 5
+}
+
+/// Tag of the entry of a call.
+pub(super) fn call_tag(version: u16) -> gimli::DwTag {
+    if has_gnu_calls(version) { gimli::DW_TAG_GNU_call_site } else { gimli::DW_TAG_call_site }
+}
+
+/// List of discriminant values as LEB128 numbers, signed if the discriminant's type is. DWARF 5 section 7.5.5.
+pub(super) fn discriminant_list(values: &[VariantValues], is_signed: bool) -> Vec<u8> {
+    let mut block = Vec::new();
+    // The builder refuses values of more than 64 bits.
+    let number = |block: &mut Vec<u8>, value: i128| match is_signed {
+        true => write_sleb(block, value as i64),
+        false => write_uleb(block, value as u64),
+    };
+    for &values in values {
+        match values {
+            VariantValues::Single(value) => {
+                block.push(gimli::DW_DSC_label.0);
+                number(&mut block, value);
+            }
+            VariantValues::Range(first, last) => {
+                block.push(gimli::DW_DSC_range.0);
+                number(&mut block, first);
+                number(&mut block, last);
+            }
+        }
+    }
+    block
+}

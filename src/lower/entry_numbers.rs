@@ -1,0 +1,153 @@
+//! Numbers of a unit's entries, by which others refer to them before they have offsets.
+
+use std::collections::BTreeSet;
+
+use super::by_unit::ByUnit;
+use super::loc::Entries;
+use super::units::Units;
+use crate::emit::info::{EntryRef, UnitEntry};
+use crate::model::{Entity, FunctionId, ProcedureId, ScopeId, TypeId, UnitId, VariableId, VariantPartId};
+
+/// References to a unit's entries, numbered before they have offsets.
+pub(super) struct EntryNumbers<'u> {
+    units: &'u Units<'u>,
+    pub(super) unit: UnitId,
+    of_unit: UnitEntities<'u>,
+    /// Unsigned base types of the unit that expressions use: bits and offset in the unit.
+    pub(super) unsigned: Vec<(u32, u64)>,
+    /// Procedures whose entries have no expression.
+    pub(super) without_expression: BTreeSet<ProcedureId>,
+}
+
+/// EntryNumbers of a unit's entries, kind by kind.
+struct UnitEntities<'u> {
+    variables: KindEntities<'u>,
+    /// Variables in abstract instances.
+    origins: KindEntities<'u>,
+    types: KindEntities<'u>,
+    functions: KindEntities<'u>,
+    procedures: KindEntities<'u>,
+    /// Discriminants.
+    variant_parts: KindEntities<'u>,
+    scopes: KindEntities<'u>,
+    count: u32,
+}
+
+/// EntryNumbers of the entries of one kind.
+struct KindEntities<'u> {
+    /// Number of the entry at place 0, less the place of the unit's first entity, modulo 2³².
+    from: u32,
+    /// Place of each entity; `None` if it is the entity's id.
+    places: Option<&'u [u32]>,
+}
+
+impl<'u> UnitEntities<'u> {
+    fn new(units: &'u Units<'u>, unit: UnitId) -> Self {
+        let mut count = 0;
+        let mut next = |kind: &'u ByUnit| {
+            let start = if kind.mixed.is_some() { 0 } else { kind.starts[unit.as_u32() as usize] };
+            let from = u32::wrapping_sub(count, start);
+            count += kind.count(unit);
+            KindEntities { from, places: kind.mixed.as_ref().map(|(_, places)| places.as_slice()) }
+        };
+        Self {
+            variables: next(&units.variables),
+            origins: next(&units.variables),
+            types: next(&units.types),
+            functions: next(&units.functions),
+            procedures: next(&units.procedures),
+            variant_parts: next(&units.variant_parts),
+            scopes: next(&units.scopes),
+            count,
+        }
+    }
+}
+
+impl KindEntities<'_> {
+    #[inline]
+    fn of(&self, id: u32) -> EntryRef {
+        let place = self.places.map_or(id, |places| places[id as usize]);
+        EntryRef(self.from.wrapping_add(place))
+    }
+}
+
+impl<'u> EntryNumbers<'u> {
+    pub(super) fn new(units: &'u Units<'u>, unit: UnitId) -> Self {
+        let of_unit = UnitEntities::new(units, unit);
+        Self { units, unit, of_unit, unsigned: Vec::new(), without_expression: BTreeSet::new() }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.of_unit.count as usize
+    }
+
+    /// Entry with the location of a variable.
+    #[inline]
+    pub(super) fn variable(&self, id: VariableId) -> EntryRef {
+        self.of_unit.variables.of(id.as_u32())
+    }
+
+    /// Entry of a variable in the abstract instance, to which the other instances refer.
+    #[inline]
+    pub(super) fn origin(&self, id: VariableId) -> EntryRef {
+        self.of_unit.origins.of(id.as_u32())
+    }
+
+    #[inline]
+    pub(super) fn ty(&self, id: TypeId) -> EntryRef {
+        self.of_unit.types.of(id.as_u32())
+    }
+
+    pub(super) fn function(&self, id: FunctionId) -> EntryRef {
+        self.of_unit.functions.of(id.as_u32())
+    }
+
+    pub(super) fn procedure(&self, id: ProcedureId) -> EntryRef {
+        self.of_unit.procedures.of(id.as_u32())
+    }
+
+    /// Entry of the discriminant of a variant part.
+    pub(super) fn discriminant(&self, id: VariantPartId) -> EntryRef {
+        self.of_unit.variant_parts.of(id.as_u32())
+    }
+
+    /// Entry of a namespace, or of a block of an abstract instance.
+    pub(super) fn scope(&self, id: ScopeId) -> EntryRef {
+        self.of_unit.scopes.of(id.as_u32())
+    }
+}
+
+impl Entries for EntryNumbers<'_> {
+    fn entity(&self, entity: Entity) -> Option<UnitEntry> {
+        let module = self.units.module;
+        let numbers = |unit| UnitEntities::new(self.units, unit);
+        let (unit, entry) = match entity {
+            Entity::Variable(id) => {
+                let unit = module.scopes[module.variables[id].scope].unit;
+                (unit, numbers(unit).variables.of(id.as_u32()))
+            }
+            Entity::Type(id) => {
+                let unit = module.types[id].unit;
+                (unit, numbers(unit).types.of(id.as_u32()))
+            }
+            Entity::Procedure(id) => {
+                let unit = module.procedures[id].unit;
+                (unit, numbers(unit).procedures.of(id.as_u32()))
+            }
+            Entity::Symbol(..) => return None,
+        };
+        Some(UnitEntry { unit: unit.as_u32(), entry })
+    }
+
+    fn is_in_reach(&self, entry: UnitEntry) -> bool {
+        !self.units.consumer.is_split || entry.unit == self.unit.as_u32()
+    }
+
+    fn unsigned(&self, bits: u32) -> Option<u64> {
+        self.unsigned.iter().find(|&&(has, _)| has == bits).map(|&(_, offset)| offset)
+    }
+
+    fn has_expression(&self, procedure: ProcedureId) -> bool {
+        !self.without_expression.contains(&procedure)
+    }
+}

@@ -1,0 +1,83 @@
+//! Lowering of units, and their join.
+
+use std::sync::MutexGuard;
+
+use super::dies::Dies;
+use super::link::Linker;
+use super::lowered::{Lowered, LoweredUnit};
+use super::scratch::Scratch;
+use super::units::Units;
+use super::{directives, frame, split, type_unit};
+use crate::emit::abbrev::Abbreviations;
+use crate::error::{At, Error, ErrorKind, Result};
+use crate::model::UnitId;
+
+impl Units<'_> {
+    /// Lowers a unit.
+    ///
+    /// # Errors
+    /// The errors of [`lower()`](super::lower()); [`ErrorKind::UnknownId`] where the unit is not the module's.
+    pub fn lower(&self, unit: UnitId) -> Result<LoweredUnit> {
+        let left = |mut all: MutexGuard<'_, Vec<Scratch>>| all.pop();
+        let mut scratch = self.scratch.lock().ok().and_then(left).unwrap_or_default();
+        let lowered = self.lower_with(unit, &mut scratch);
+        if let Ok(mut all) = self.scratch.lock() {
+            all.push(scratch);
+        }
+        lowered
+    }
+
+    fn lower_with(&self, unit: UnitId, scratch: &mut Scratch) -> Result<LoweredUnit> {
+        let Some(data) = self.module.units.get(unit) else {
+            return Err(ErrorKind::UnknownId(unit.to_string()).into());
+        };
+        let named = |error: Error| {
+            let name = self.module.string(data.name);
+            error.or_at(At { unit: Some(name.into()), ..At::default() })
+        };
+        let mut lower = |abbreviations, shares| {
+            Dies::new(self, unit, abbreviations).write(shares, scratch).map_err(named)
+        };
+        let mut shares = true;
+        let mut written = lower(Abbreviations::default(), shares)?;
+        if written.has_shared {
+            // Where equal lists are shared anyway, calls and procedures can take more room than they save.
+            let plain = lower(Abbreviations::default(), false)?;
+            if plain.bytes() <= written.bytes() {
+                (written, shares) = (plain, false);
+            }
+        }
+        // The number of uses of each abbreviation is known only now. In few units the order makes a difference.
+        if written.abbreviations.saved_by_order() * WORTHWHILE > written.info.bytes.len() as u64 {
+            written = lower(written.abbreviations.by_use(), shares)?;
+        }
+        written.frames = frame::lower(self, unit).map_err(named)?;
+        written.omissions.append(&mut written.frames.omissions);
+        split::split(self, &mut written).map_err(named)?;
+        let (types, abbreviations) = type_unit::write(self, unit, written.abbreviations).map_err(named)?;
+        (written.type_units, written.abbreviations) = (types, abbreviations);
+        Ok(written)
+    }
+
+    /// Lowers all units, and appends them to a linker.
+    pub(super) fn push_all(&self, linker: &mut Linker) -> Result<()> {
+        for unit in self.module.units.keys() {
+            linker.push(self, self.lower(unit)?)?;
+        }
+        linker.end_module(self)
+    }
+
+    /// Joins all units of the module, given in any order.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`] where a unit is missing or occurs twice; [`ErrorKind::TooLarge`] where a section does
+    /// not fit the 32-bit DWARF format.
+    pub fn link(&self, units: Vec<LoweredUnit>) -> Result<Lowered> {
+        let mut linker = Linker::new(self);
+        linker.append_all(self, units)?;
+        directives::added(self, linker.finish()?)
+    }
+}
+
+/// Minimum saving, as the reciprocal of a fraction of the unit, for which a unit is lowered again.
+const WORTHWHILE: u64 = 200;

@@ -1,0 +1,40 @@
+//! Numbers of strings: those of the module, and those that lowering adds.
+
+use std::borrow::Cow;
+
+use super::units::Units;
+use crate::model::{StringId, UnitId};
+
+/// String number, counted from the end of the module's strings, of the name of an unnamed namespace: DWARF 5 section
+/// 6.1.1.1. No type has 0 bits.
+pub(super) const ANONYMOUS: u32 = 0;
+
+/// Exclusive limit in bits of the unsigned types that eitri adds for expressions.
+const UNSIGNED: u32 = 64;
+
+/// String number of the name of a unit's split file.
+pub(super) fn split_name(units: &Units<'_>, unit: UnitId) -> u32 {
+    units.module.strings.len() as u32 + UNSIGNED + unit.as_u32()
+}
+
+/// String number of a compiler with its command line.
+pub(super) fn producer(units: &Units<'_>, text: &str) -> u32 {
+    let index = units.producers.get_index_of(text).unwrap_or_default();
+    split_name(units, units.module.units.next_key()) + index as u32
+}
+
+/// Text of a string, by its number. The module's strings come first, then the unnamed namespace and the added
+/// unsigned types by their size in bits, the names of split files, and the compilers with their command lines.
+pub(super) fn text<'u>(units: &'u Units<'_>, number: u32) -> Cow<'u, str> {
+    match number.checked_sub(units.module.strings.len() as u32) {
+        None => units.module.string(StringId::from_u32(number)).into(),
+        Some(ANONYMOUS) => "(anonymous namespace)".into(),
+        Some(bits) if bits < UNSIGNED => format!("unsigned_{bits}").into(),
+        Some(other) => {
+            let other = (other - UNSIGNED) as usize;
+            let file = units.split_names.get(other).filter(|_| other < units.module.units.len());
+            let producer = || units.producers.get_index(other.wrapping_sub(units.module.units.len()));
+            file.or_else(producer).map_or("", String::as_str).into()
+        }
+    }
+}
