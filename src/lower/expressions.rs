@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::entry_numbers::EntryNumbers;
-use super::lists::{Base, addresses, begin, end, patch_length};
+use super::lists::{ABSOLUTE, Base, Code, addresses, begin, end, patch_length};
 use super::loc::{Key, Lowering, Sink, append};
 use super::units::Units;
 use crate::consumer::{Consumer, Policy};
@@ -12,7 +12,7 @@ use crate::emit::format::Format;
 use crate::emit::info::Pending;
 use crate::emit::lists::Lists;
 use crate::error::{At, Construct, Error, Result};
-use crate::model::{Live, LocId, Module, Stack, UnitId, VariableId};
+use crate::model::{Address, Live, LocId, Module, Stack, UnitId, VariableId};
 use crate::omission::{Omission, Property, Subject};
 use crate::op::{write_byte_uleb, write_byte_ulebs, write_uleb};
 
@@ -27,7 +27,7 @@ pub(super) struct Expressions<'u> {
     format: Format,
     pub(super) lowering: Lowering<'u>,
     /// Entries of the unit, for references.
-    pub(super) entries: EntryNumbers<'u>,
+    pub(super) numbers: EntryNumbers<'u>,
     pub(super) addresses: Addresses,
     pub(super) loclists: Lists,
     /// Expression encoded last. Its references are in `lowering`.
@@ -43,7 +43,7 @@ impl<'u> Expressions<'u> {
             policy: units.policy,
             format: units.format,
             lowering: Lowering::new(units.module, units.consumer),
-            entries: EntryNumbers::new(units, unit),
+            numbers: EntryNumbers::new(units, unit),
             addresses: Addresses::default(),
             loclists: Lists::empty(units.format),
             bytes: Vec::new(),
@@ -59,7 +59,7 @@ impl<'u> Expressions<'u> {
     ) -> Result<()> {
         let out = &mut self.bytes;
         out.clear();
-        let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.entries, stack };
+        let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.numbers, stack };
         let result = write(&mut self.lowering, &mut sink);
         if result.is_err() {
             self.lowering.pending.clear();
@@ -74,10 +74,30 @@ impl<'u> Expressions<'u> {
         write: impl FnOnce(&mut Lowering<'u>, &mut Sink<'_>) -> Result<()>,
     ) -> Result<Expression> {
         let mut out = Vec::new();
-        let mut sink = Sink { out: &mut out, addresses: &mut self.addresses, entries: &self.entries, stack };
+        let mut sink = Sink { out: &mut out, addresses: &mut self.addresses, entries: &self.numbers, stack };
         let result = write(&mut self.lowering, &mut sink);
         let pending = core::mem::take(&mut self.lowering.pending);
         result.map(|()| (out, pending))
+    }
+
+    /// Encodes a location, or the number of a value, to be used later.
+    pub(super) fn detached(&mut self, loc: LocId, stack: Stack, is_number: bool) -> Result<Expression> {
+        self.encode_apart(stack, |lowering, sink| match is_number {
+            true => lowering.number(loc, sink),
+            false => lowering.lower(loc, None, false, sink),
+        })
+    }
+
+    /// Returns the start address of code; address 0 without an address.
+    pub(super) fn code(&mut self, address: Option<Address>) -> Code {
+        let key = match address {
+            Some(Address::Symbol(symbol, addend)) => AddressKey { symbol: Some(symbol.0.as_u32()), addend },
+            Some(Address::Constant(addend)) => AddressKey { symbol: None, addend },
+            None => ABSOLUTE.key,
+        };
+        // Address indices begin with DWARF 5.
+        let index = if self.format.version >= 5 { self.addresses.index(key) } else { 0 };
+        Code { key, index }
     }
 
     /// Encodes a location that a variable has at all pcs. Returns whether the consumer can express it.
@@ -259,7 +279,7 @@ impl<'u> Expressions<'u> {
             } else {
                 format.half(out, 0);
             }
-            let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.entries, stack };
+            let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.numbers, stack };
             if let Err(error) = encode(&mut self.lowering, one, &mut sink) {
                 self.loclists.truncate(entry);
                 self.lowering.has_address = has_address;

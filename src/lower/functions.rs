@@ -1,191 +1,192 @@
 //! Entries of functions: DWARF 5 section 3.3.
 
-use super::constants::{inline, linkage_name};
-use super::dies::Dies;
-use super::lists::Base;
-use super::open::Open;
-use super::scopes::{Instance, is_first};
+use super::constants::{has_gnu_calls, inline, linkage_name};
+use super::entry::EntryWriter;
+use super::expressions::{Expression, Expressions};
+use super::lanes::{self, LaneProcedures};
+use super::open::{Instance, Open, has_children, is_first};
+use super::types::template;
 use crate::error::Result;
-use crate::model::{
-    Defaulted, DescribedCalls, Function, FunctionId, ScopeId, ScopeKind, VariableId, VariableKind, Virtuality,
-};
-use crate::omission::Property;
+use crate::model::{Defaulted, DescribedCalls, Function, FunctionId, LocId, Virtuality};
+use crate::omission::{Property, Subject};
 
-impl Dies<'_> {
-    /// Writes the entry of a function: of its abstract instance if the function is inlined, else of its code. The
-    /// caller writes the children, and then the code of an abstract instance.
-    pub(super) fn function(&mut self, id: FunctionId, is_one: bool) -> Result<Option<Open>> {
-        let module = self.module;
-        let function = &module.functions[id];
-        if function.has_abstract() {
-            let has_children = self.has_children(function.scope, None);
-            self.info.begin_entry(
-                gimli::DW_TAG_subprogram,
-                has_children,
-                Some(self.expressions.entries.function(id)),
-            );
-            self.function_attributes(function);
-            if function.is_declaration {
-                self.info.flag(gimli::DW_AT_declaration);
-            } else {
-                self.info.constant(gimli::DW_AT_inline, inline(function).0.into());
-            }
-            if let Some(object) = function.object_pointer {
-                self.info.reference(gimli::DW_AT_object_pointer, self.expressions.entries.origin(object));
-            }
-            self.info.end_entry();
-            if has_children {
-                return self.open(function.scope, None).map(Some);
-            }
-        }
-        self.code_of_function(id, is_one)
-    }
-
-    /// Writes the entry of a function's code, if it has code. The caller writes the children.
-    pub(super) fn code_of_function(&mut self, id: FunctionId, is_one: bool) -> Result<Option<Open>> {
-        let module = self.module;
-        let function = &module.functions[id];
-        if function.address.is_none() {
-            return Ok(None);
-        }
-        let code = self.code(function.address);
-        let instance = Instance {
-            base: if is_one { Base::Unit } else { Base::Address(code) },
-            code,
-            stack: function.stack,
-            bytes: function.bytes,
-            has_abstract: function.is_inlined,
-        };
-        // Omissions decide the attributes.
-        let frame_base = self.expressions.frame_place(id, Property::Frame, function.frame_base)?;
-        let static_link = self.expressions.frame_place(id, Property::StaticLink, function.static_link)?;
-        let lanes = self.lane_attributes(function.scope, &instance)?;
-        let has_children = self.has_children(function.scope, Some(&instance));
-        let is = (!function.is_inlined).then(|| self.expressions.entries.function(id));
-        self.info.begin_entry(gimli::DW_TAG_subprogram, has_children, is);
-        if function.is_inlined {
-            self.info.reference(gimli::DW_AT_abstract_origin, self.expressions.entries.function(id));
+/// Writes the entry of a function: of its abstract instance if the function is inlined, else of its code. The
+/// caller writes the children, and then the code of an abstract instance.
+pub(super) fn write(
+    out: &mut EntryWriter<'_>,
+    lanes: &LaneProcedures,
+    id: FunctionId,
+) -> Result<Option<Open>> {
+    let module = out.module;
+    let function = &module.functions[id];
+    if function.has_abstract() {
+        let has_children = has_children(out.units, function.scope, None);
+        out.info.begin_entry(
+            gimli::DW_TAG_subprogram,
+            has_children,
+            Some(out.expressions.numbers.function(id)),
+        );
+        attributes(out, function);
+        if function.is_declaration {
+            out.info.flag(gimli::DW_AT_declaration);
         } else {
-            self.function_attributes(function);
-            if function.is_declared_inline {
-                self.info.constant(gimli::DW_AT_inline, inline(function).0.into());
-            }
+            out.info.constant(gimli::DW_AT_inline, inline(function).0.into());
         }
-        self.code_range(function, code);
-        self.entry_pc(function.scope, Some(&instance));
-        if let (Some(convention), true, None) =
-            (self.consumer.kernel_convention, function.is_kernel, function.convention)
-        {
-            self.info.constant(gimli::DW_AT_calling_convention, convention.into());
-        }
-        let count = module.target.lanes();
-        if let (Some(attribute), true) = (self.consumer.lanes, count > 1) {
-            self.info.constant(attribute, count.into());
-        }
-        self.write_lane_attributes(lanes);
         if let Some(object) = function.object_pointer {
-            self.info.reference(gimli::DW_AT_object_pointer, self.expressions.entries.variable(object));
+            out.info.reference(gimli::DW_AT_object_pointer, out.expressions.numbers.origin(object));
         }
-        match frame_base {
-            Some(expression) => self.detached_expression(gimli::DW_AT_frame_base, expression),
-            // Stack slots count from the canonical frame address.
-            None if module.target.has_lane_expressions() && self.consumer.variable_space.is_some() => {
-                self.detached_expression(
-                    gimli::DW_AT_frame_base,
-                    (vec![gimli::DW_OP_call_frame_cfa.0], Vec::new()),
-                );
-            }
-            None => {}
-        }
-        if let Some(expression) = static_link {
-            self.detached_expression(gimli::DW_AT_static_link, expression);
-        }
-        if let Some(calls) = function.calls {
-            self.info.flag(match (calls, self.has_gnu_calls()) {
-                (DescribedCalls::Tail, false) => gimli::DW_AT_call_all_tail_calls,
-                (DescribedCalls::All, false) => gimli::DW_AT_call_all_calls,
-                (DescribedCalls::Source, false) => gimli::DW_AT_call_all_source_calls,
-                (DescribedCalls::Tail, true) => gimli::DW_AT_GNU_all_tail_call_sites,
-                (DescribedCalls::All, true) => gimli::DW_AT_GNU_all_call_sites,
-                (DescribedCalls::Source, true) => gimli::DW_AT_GNU_all_source_call_sites,
-            });
-        }
-        self.info.end_entry();
-        has_children.then(|| self.open(function.scope, Some(&instance))).transpose()
-    }
-
-    /// Writes the attributes that do not depend on code, without those of the declaration.
-    fn function_attributes(&mut self, function: &Function) {
-        let module = self.module;
-        let declaration = function.specification.map(|id| &module.functions[id]);
-        let is_first = self.consumer.entries.has_linkage_name_first;
-        if let Some(name) = function.linkage_name.filter(|_| is_first) {
-            self.text(linkage_name(self.consumer.version), name);
-        }
-        match function.specification {
-            Some(id) => {
-                self.info.reference(gimli::DW_AT_specification, self.expressions.entries.function(id))
-            }
-            None => self.name(Some(function.name)),
-        }
-        if let Some(name) = function.linkage_name.filter(|_| !is_first) {
-            self.text(linkage_name(self.consumer.version), name);
-        }
-        self.declared(function.line);
-        if declaration.is_none() {
-            if self.has_prototypes(module.scopes[function.scope].unit) {
-                self.info.flag(gimli::DW_AT_prototyped);
-            }
-            self.type_of(function.returns);
-        }
-        for &(attribute, is) in Function::FLAGS {
-            if is(function) && !declaration.is_some_and(is) {
-                self.info.flag(attribute);
-            }
-        }
-        if let Some(convention) = function.convention {
-            self.info.constant(gimli::DW_AT_calling_convention, convention.into());
-        }
-        let member = function.member;
-        self.accessibility(member.accessibility);
-        if let Some(virtuality) = member.virtuality {
-            let virtuality = match virtuality {
-                Virtuality::Virtual => gimli::DW_VIRTUALITY_virtual,
-                Virtuality::Pure => gimli::DW_VIRTUALITY_pure_virtual,
-            };
-            self.info.constant(gimli::DW_AT_virtuality, virtuality.0.into());
-        }
-        if let Some(defaulted) = member.defaulted {
-            let defaulted = match defaulted {
-                Defaulted::InClass => gimli::DW_DEFAULTED_in_class,
-                Defaulted::OutOfClass => gimli::DW_DEFAULTED_out_of_class,
-            };
-            self.info.constant(gimli::DW_AT_defaulted, defaulted.0.into());
+        out.info.end_entry();
+        if has_children {
+            return open(out, id, None).map(Some);
         }
     }
+    code(out, lanes, id)
+}
 
-    /// Last parameter of a variadic function, or `Some(None)` without parameters. `None` if the scope is not a
-    /// variadic function, or the arguments belong to its abstract instance.
-    pub(super) fn more_arguments(
-        &self,
-        scope: ScopeId,
-        instance: Option<&Instance>,
-    ) -> Option<Option<VariableId>> {
-        let module = self.module;
-        let ScopeKind::Function(function) = module.scopes[scope].kind else { return None };
-        if !module.functions[function].is_variadic || !is_first(instance) {
-            return None;
+/// Writes the entry of a function's code, if it has code. The caller writes the children.
+pub(super) fn code(
+    out: &mut EntryWriter<'_>,
+    lanes: &LaneProcedures,
+    id: FunctionId,
+) -> Result<Option<Open>> {
+    let module = out.module;
+    let function = &module.functions[id];
+    if function.address.is_none() {
+        return Ok(None);
+    }
+    let code = out.expressions.code(function.address);
+    let instance = Instance {
+        base: out.base(code),
+        code,
+        stack: function.stack,
+        bytes: function.bytes,
+        has_abstract: function.is_inlined,
+    };
+    // Omissions decide the attributes.
+    let frame_base = frame_place(&mut out.expressions, id, Property::Frame, function.frame_base)?;
+    let static_link = frame_place(&mut out.expressions, id, Property::StaticLink, function.static_link)?;
+    let lane_attributes = lanes::attributes(out, lanes, function.scope, &instance)?;
+    let has_children = has_children(out.units, function.scope, Some(&instance));
+    let is = (!function.is_inlined).then(|| out.expressions.numbers.function(id));
+    out.info.begin_entry(gimli::DW_TAG_subprogram, has_children, is);
+    if function.is_inlined {
+        out.info.reference(gimli::DW_AT_abstract_origin, out.expressions.numbers.function(id));
+    } else {
+        attributes(out, function);
+        if function.is_declared_inline {
+            out.info.constant(gimli::DW_AT_inline, inline(function).0.into());
         }
-        let variables = core::iter::successors(self.units.children.first_variable(scope), |&variable| {
-            self.units.children.next_variable(variable)
+    }
+    out.pcs(code, function.bytes);
+    out.entry_pc(function.scope);
+    if let (Some(convention), true, None) =
+        (out.consumer.kernel_convention, function.is_kernel, function.convention)
+    {
+        out.info.constant(gimli::DW_AT_calling_convention, convention.into());
+    }
+    let count = module.target.lanes();
+    if let (Some(attribute), true) = (out.consumer.lanes, count > 1) {
+        out.info.constant(attribute, count.into());
+    }
+    lanes::write(out, lane_attributes);
+    if let Some(object) = function.object_pointer {
+        out.info.reference(gimli::DW_AT_object_pointer, out.expressions.numbers.variable(object));
+    }
+    match frame_base {
+        Some(expression) => out.detached_expression(gimli::DW_AT_frame_base, expression),
+        // Stack slots count from the canonical frame address.
+        None if module.target.has_lane_expressions() && out.consumer.variable_space.is_some() => {
+            out.detached_expression(
+                gimli::DW_AT_frame_base,
+                (vec![gimli::DW_OP_call_frame_cfa.0], Vec::new()),
+            );
+        }
+        None => {}
+    }
+    if let Some(expression) = static_link {
+        out.detached_expression(gimli::DW_AT_static_link, expression);
+    }
+    if let Some(calls) = function.calls {
+        out.info.flag(match (calls, has_gnu_calls(out.consumer.version)) {
+            (DescribedCalls::Tail, false) => gimli::DW_AT_call_all_tail_calls,
+            (DescribedCalls::All, false) => gimli::DW_AT_call_all_calls,
+            (DescribedCalls::Source, false) => gimli::DW_AT_call_all_source_calls,
+            (DescribedCalls::Tail, true) => gimli::DW_AT_GNU_all_tail_call_sites,
+            (DescribedCalls::All, true) => gimli::DW_AT_GNU_all_call_sites,
+            (DescribedCalls::Source, true) => gimli::DW_AT_GNU_all_source_call_sites,
         });
-        let parameters = variables.filter(|&id| module.variables[id].kind == VariableKind::Parameter);
-        Some(parameters.last())
     }
+    out.info.end_entry();
+    has_children.then(|| open(out, id, Some(&instance))).transpose()
+}
 
-    /// Writes the entry for further arguments.
-    pub(super) fn more(&mut self) {
-        self.info.begin_entry(gimli::DW_TAG_unspecified_parameters, false, None);
-        self.info.end_entry();
+/// Writes the attributes that do not depend on code, without those of the declaration.
+fn attributes(out: &mut EntryWriter<'_>, function: &Function) {
+    let module = out.module;
+    let declaration = function.specification.map(|id| &module.functions[id]);
+    let is_first = out.consumer.entries.has_linkage_name_first;
+    if let Some(name) = function.linkage_name.filter(|_| is_first) {
+        out.text(linkage_name(out.consumer.version), name);
+    }
+    match function.specification {
+        Some(id) => out.info.reference(gimli::DW_AT_specification, out.expressions.numbers.function(id)),
+        None => out.name(Some(function.name)),
+    }
+    if let Some(name) = function.linkage_name.filter(|_| !is_first) {
+        out.text(linkage_name(out.consumer.version), name);
+    }
+    out.declared(function.line);
+    if declaration.is_none() {
+        if module.units[module.scopes[function.scope].unit].has_prototypes() {
+            out.info.flag(gimli::DW_AT_prototyped);
+        }
+        out.type_of(function.returns);
+    }
+    for &(attribute, is) in Function::FLAGS {
+        if is(function) && !declaration.is_some_and(is) {
+            out.info.flag(attribute);
+        }
+    }
+    if let Some(convention) = function.convention {
+        out.info.constant(gimli::DW_AT_calling_convention, convention.into());
+    }
+    let member = function.member;
+    out.accessibility(member.accessibility);
+    if let Some(virtuality) = member.virtuality {
+        let virtuality = match virtuality {
+            Virtuality::Virtual => gimli::DW_VIRTUALITY_virtual,
+            Virtuality::Pure => gimli::DW_VIRTUALITY_pure_virtual,
+        };
+        out.info.constant(gimli::DW_AT_virtuality, virtuality.0.into());
+    }
+    if let Some(defaulted) = member.defaulted {
+        let defaulted = match defaulted {
+            Defaulted::InClass => gimli::DW_DEFAULTED_in_class,
+            Defaulted::OutOfClass => gimli::DW_DEFAULTED_out_of_class,
+        };
+        out.info.constant(gimli::DW_AT_defaulted, defaulted.0.into());
+    }
+}
+
+/// Opens the children of a function's entry: the template parameters are the first.
+fn open(out: &mut EntryWriter<'_>, id: FunctionId, instance: Option<&Instance>) -> Result<Open> {
+    let function = &out.module.functions[id];
+    if is_first(instance) {
+        template::write(out, Subject::Function(id), &function.templates)?;
+    }
+    Ok(Open::new(out.units, function.scope, instance))
+}
+
+/// Encodes the location of a frame; `None` without one, or if the consumer cannot express it.
+fn frame_place(
+    expressions: &mut Expressions<'_>,
+    function: FunctionId,
+    property: Property,
+    loc: Option<LocId>,
+) -> Result<Option<Expression>> {
+    let Some(loc) = loc else { return Ok(None) };
+    match expressions.detached(loc, expressions.module.functions[function].stack, false) {
+        Ok(expression) => Ok(Some(expression)),
+        Err(error) => expressions.omit(Subject::Function(function), property, None, error).map(|()| None),
     }
 }

@@ -3,13 +3,22 @@
 
 use core::ops::Range;
 
-use super::dies::Dies;
-use super::scopes::Code;
 use super::section::symbol_name;
 use crate::emit::addr::AddressKey;
 use crate::emit::lists::Lists;
-use crate::model::{Function, FunctionId, Module};
+use crate::model::Module;
 use crate::op::{uleb_len, write_byte_ulebs, write_uleb};
+
+/// Start address of code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Code {
+    pub(super) key: AddressKey,
+    /// Index in the unit's address table, `.debug_addr`.
+    pub(super) index: u64,
+}
+
+/// Address 0.
+pub(super) const ABSOLUTE: Code = Code { key: AddressKey { symbol: None, addend: 0 }, index: 0 };
 
 /// Base address that offsets in a function's lists are relative to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,61 +29,59 @@ pub(super) enum Base {
     Address(Code),
 }
 
-impl<'u> Dies<'u> {
-    /// Writes a list of ranges of a function's pcs.
-    ///
-    /// Before DWARF 5, ranges that are not relative to the unit's base are pairs of addresses: lldb 19 ignores base
-    /// address selection entries in `.debug_ranges`.
-    pub(super) fn range_list(&mut self, ranges: &[Range<u64>], base: Base) -> u64 {
-        let (format, module) = (self.info.format, self.module);
-        let lists = &mut self.rnglists;
-        let start = lists.bytes.len();
-        let is_five = format.version >= 5;
-        let is_comparable = match is_five {
-            true => begin(lists, base, gimli::DW_RLE_base_addressx.0, module),
-            false => base == Base::Unit,
-        };
-        for range in ranges {
-            let out = &mut lists.bytes;
-            match base {
-                _ if is_five => {
-                    write_byte_ulebs(out, gimli::DW_RLE_offset_pair.0, [range.start, range.end]);
-                }
-                Base::Unit => {
-                    format.fixed(out, range.start, format.address_bytes);
-                    format.fixed(out, range.end, format.address_bytes);
-                }
-                Base::Address(code) => addresses(lists, code, range.clone(), module),
+/// Writes a list of ranges of a function's pcs.
+///
+/// Before DWARF 5, ranges that are not relative to the unit's base are pairs of addresses: lldb 19 ignores base address
+/// selection entries in `.debug_ranges`.
+pub(super) fn ranges(lists: &mut Lists, ranges: &[Range<u64>], base: Base, module: &Module) -> u64 {
+    let format = lists.format;
+    let start = lists.bytes.len();
+    let is_five = format.version >= 5;
+    let is_comparable = match is_five {
+        true => begin(lists, base, gimli::DW_RLE_base_addressx.0, module),
+        false => base == Base::Unit,
+    };
+    for range in ranges {
+        let out = &mut lists.bytes;
+        match base {
+            _ if is_five => {
+                write_byte_ulebs(out, gimli::DW_RLE_offset_pair.0, [range.start, range.end]);
             }
+            Base::Unit => {
+                format.fixed(out, range.start, format.address_bytes);
+                format.fixed(out, range.end, format.address_bytes);
+            }
+            Base::Address(code) => addresses(lists, code, range.clone(), module),
         }
-        end(lists, gimli::DW_RLE_end_of_list.0);
-        lists.end(start, is_comparable)
     }
+    end(lists, gimli::DW_RLE_end_of_list.0);
+    lists.end(start, is_comparable)
+}
 
-    /// Writes a list of whole functions, by their addresses and their sizes in bytes.
-    pub(super) fn function_list(&mut self, functions: &[FunctionId]) -> u64 {
-        let (format, module) = (self.info.format, self.module);
-        let start = self.rnglists.bytes.len();
-        for &id in functions {
-            let Function { address, bytes, .. } = module.functions[id];
-            let (code, lists) = (self.code(address), &mut self.rnglists);
-            // A range of no bytes is void, and two zeros end a list before DWARF 5.
-            if bytes == 0 {
-                continue;
-            }
-            if format.version >= 5 {
-                let out = &mut lists.bytes;
-                out.push(gimli::DW_RLE_startx_length.0);
-                write_uleb(out, code.index);
-                write_uleb(out, bytes);
-            } else {
-                addresses(lists, code, 0..bytes, module);
-            }
+/// Writes a list of whole functions, by their addresses and their sizes in bytes.
+pub(super) fn functions(
+    lists: &mut Lists,
+    functions: impl Iterator<Item = (Code, u64)>,
+    module: &Module,
+) -> u64 {
+    let start = lists.bytes.len();
+    let is_five = lists.format.version >= 5;
+    for (code, bytes) in functions {
+        // A range of no bytes is void, and two zeros end a list before DWARF 5.
+        if bytes == 0 {
+            continue;
         }
-        let lists = &mut self.rnglists;
-        end(lists, gimli::DW_RLE_end_of_list.0);
-        lists.end(start, format.version >= 5)
+        if is_five {
+            let out = &mut lists.bytes;
+            out.push(gimli::DW_RLE_startx_length.0);
+            write_uleb(out, code.index);
+            write_uleb(out, bytes);
+        } else {
+            addresses(lists, code, 0..bytes, module);
+        }
     }
+    end(lists, gimli::DW_RLE_end_of_list.0);
+    lists.end(start, is_five)
 }
 
 /// Appends the start and end addresses of pcs of a function.

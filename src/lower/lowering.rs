@@ -2,12 +2,11 @@
 
 use std::sync::MutexGuard;
 
-use super::dies::Dies;
 use super::link::Linker;
 use super::lowered::{Lowered, LoweredUnit};
 use super::scratch::Scratch;
 use super::units::Units;
-use super::{directives, frame, split, type_unit};
+use super::{directives, frame, split, type_unit, unit};
 use crate::emit::abbrev::Abbreviations;
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::UnitId;
@@ -27,17 +26,16 @@ impl Units<'_> {
         lowered
     }
 
-    fn lower_with(&self, unit: UnitId, scratch: &mut Scratch) -> Result<LoweredUnit> {
-        let Some(data) = self.module.units.get(unit) else {
-            return Err(ErrorKind::UnknownId(unit.to_string()).into());
+    fn lower_with(&self, id: UnitId, scratch: &mut Scratch) -> Result<LoweredUnit> {
+        let Some(data) = self.module.units.get(id) else {
+            return Err(ErrorKind::UnknownId(id.to_string()).into());
         };
         let named = |error: Error| {
             let name = self.module.string(data.name);
             error.or_at(At { unit: Some(name.into()), ..At::default() })
         };
-        let mut lower = |abbreviations, shares| {
-            Dies::new(self, unit, abbreviations).write(shares, scratch).map_err(named)
-        };
+        let mut lower =
+            |abbreviations, shares| unit::write(self, id, abbreviations, shares, scratch).map_err(named);
         let mut shares = true;
         let mut written = lower(Abbreviations::default(), shares)?;
         if written.has_shared {
@@ -51,10 +49,10 @@ impl Units<'_> {
         if written.abbreviations.saved_by_order() * WORTHWHILE > written.info.bytes.len() as u64 {
             written = lower(written.abbreviations.by_use(), shares)?;
         }
-        written.frames = frame::lower(self, unit).map_err(named)?;
+        written.frames = frame::lower(self, id).map_err(named)?;
         written.omissions.append(&mut written.frames.omissions);
         split::split(self, &mut written).map_err(named)?;
-        let (types, abbreviations) = type_unit::write(self, unit, written.abbreviations).map_err(named)?;
+        let (types, abbreviations) = type_unit::write(self, id, written.abbreviations).map_err(named)?;
         (written.type_units, written.abbreviations) = (types, abbreviations);
         Ok(written)
     }

@@ -1,99 +1,141 @@
-//! Traversal of nested scopes: types, functions, blocks, inlined calls and namespaces.
-//!
-//! The enclosing scopes are in a list, so that the depth of the scopes does not affect the depth of recursion.
+//! Open scopes: their own entries are written, and their children are not.
 
-use smallvec::SmallVec;
+use super::children::ScopeItem;
+use super::constants::call_tag;
+use super::lists::{Base, Code};
+use super::units::Units;
+use crate::model::{ScopeId, ScopeKind, Stack, TypeId, VariableId, VariableKind};
 
-use super::dies::Dies;
-use super::scopes::{Instance, is_first};
-use crate::error::Result;
-use crate::model::{ScopeId, ScopeKind, TypeId};
-use crate::omission::Subject;
+/// Instance of a function with code.
+#[derive(Clone, Copy)]
+pub(super) struct Instance {
+    pub(super) base: Base,
+    /// Address of the function.
+    pub(super) code: Code,
+    pub(super) stack: Stack,
+    pub(super) bytes: u64,
+    /// Whether the function has an abstract instance, whose entries describe the variables.
+    pub(super) has_abstract: bool,
+}
+
+/// Returns whether this instance has the entries that a function has once: the abstract instance, if there is one.
+pub(super) fn is_first(instance: Option<&Instance>) -> bool {
+    !instance.is_some_and(|instance| instance.has_abstract)
+}
 
 /// Scope whose own entry is written, and whose children are not all written.
 pub(super) struct Open {
-    scope: ScopeId,
+    pub(super) scope: ScopeId,
     /// Instance of the function around the scope.
-    instance: Option<Instance>,
+    pub(super) instance: Option<Instance>,
     next: Next,
 }
 
-/// Next child of a scope: types come first, then variables, then scopes.
+/// Next child of a scope.
 enum Next {
     Type(Option<TypeId>),
     Scope(Option<ScopeId>),
 }
 
-impl Dies<'_> {
-    /// Starts the children of a scope. The unit's types precede all other entries; a function's are in its abstract
-    /// instance, if it has one.
-    pub(super) fn open(&mut self, scope: ScopeId, instance: Option<&Instance>) -> Result<Open> {
-        let has_types = is_first(instance) && self.module.scopes[scope].parent.is_some();
-        if has_types && let ScopeKind::Function(function) = self.module.scopes[scope].kind {
-            let templates = &self.module.functions[function].templates;
-            self.template_parameters(Subject::Function(function), templates)?;
-        }
-        let first = if has_types { self.units.children.first_type(scope) } else { None };
-        Ok(Open { scope, instance: instance.copied(), next: Next::Type(first) })
+/// Children of a scope, in the order of their entries.
+pub(super) enum Child {
+    Type(TypeId),
+    /// All variables.
+    Variables,
+    Scope(ScopeId),
+    /// All imports, labels and calls, which are the last.
+    Items,
+}
+
+impl Open {
+    /// Opens a scope. The unit's types precede all other entries; a function's are in its abstract instance, if it has
+    /// one.
+    pub(super) fn new(units: &Units<'_>, scope: ScopeId, instance: Option<&Instance>) -> Self {
+        let has_types = is_first(instance) && units.module.scopes[scope].parent.is_some();
+        let first = if has_types { units.children.first_type(scope) } else { None };
+        Self { scope, instance: instance.copied(), next: Next::Type(first) }
     }
 
-    /// Writes the children of a scope with all entries below them, and the end of the children. `is_one` tells that
-    /// exactly one function of the unit has code.
-    pub(super) fn children(&mut self, open: Open, is_one: bool) -> Result<()> {
-        let mut around = SmallVec::<[Open; 4]>::new();
-        around.push(open);
-        while let Some(Open { scope, instance, next }) = around.last_mut() {
-            let (scope, instance) = (*scope, instance.as_ref());
-            let inner = match *next {
-                Next::Type(Some(ty)) => {
-                    *next = Next::Type(self.units.children.next_type(ty));
-                    if self.has_entry(ty) { self.ty(ty)? } else { None }
-                }
-                Next::Type(None) => {
-                    *next = Next::Scope(self.units.children.first_scope(scope));
-                    self.variables(scope, instance)?;
-                    continue;
-                }
-                Next::Scope(Some(inner)) => {
-                    *next = Next::Scope(self.units.children.next_scope(inner));
-                    self.scope(inner, instance, is_one)?
-                }
-                Next::Scope(None) => {
-                    self.after_scopes(scope, instance)?;
-                    self.info.end_children();
-                    let is_abstract = instance.is_none();
-                    around.pop();
-                    match self.module.scopes[scope].kind {
-                        // The code of an inlined function follows its abstract instance.
-                        ScopeKind::Function(id) if is_abstract => self.code_of_function(id, is_one)?,
-                        _ => None,
-                    }
-                }
-            };
-            if let Some(inner) = inner {
-                around.push(inner);
+    /// Returns the next child. The scope has none after its [items](Child::Items).
+    pub(super) fn next(&mut self, units: &Units<'_>) -> Child {
+        let children = &units.children;
+        match self.next {
+            Next::Type(Some(ty)) => {
+                self.next = Next::Type(children.next_type(ty));
+                Child::Type(ty)
             }
-        }
-        Ok(())
-    }
-
-    /// Writes the types that are declared in the unit's scope.
-    pub(super) fn types_of_unit(&mut self, scope: ScopeId, is_one: bool) -> Result<()> {
-        let mut next = self.units.children.first_type(scope);
-        while let Some(ty) = next {
-            if self.has_entry(ty)
-                && let Some(open) = self.ty(ty)?
-            {
-                self.children(open, is_one)?;
+            Next::Type(None) => {
+                self.next = Next::Scope(children.first_scope(self.scope));
+                Child::Variables
             }
-            next = self.units.children.next_type(ty);
+            Next::Scope(Some(inner)) => {
+                self.next = Next::Scope(children.next_scope(inner));
+                Child::Scope(inner)
+            }
+            Next::Scope(None) => Child::Items,
         }
-        Ok(())
     }
+}
 
-    /// Returns whether a type has an entry in its scope: base types are at the start of the unit, and others may have
-    /// type units.
-    pub(super) fn has_entry(&self, ty: TypeId) -> bool {
-        !self.module.types[ty].kind.is_base() && !self.units.type_units.has(ty)
+/// Returns whether the entry of a scope has children.
+pub(super) fn has_children(units: &Units<'_>, scope: ScopeId, instance: Option<&Instance>) -> bool {
+    if units.children.first_variable(scope).is_some() || more_arguments(units, scope, instance).is_some() {
+        return true;
     }
+    let mut scopes =
+        core::iter::successors(units.children.first_scope(scope), |&inner| units.children.next_scope(inner));
+    let mut types =
+        core::iter::successors(units.children.first_type(scope), |&ty| units.children.next_type(ty));
+    let has_types = is_first(instance) && types.any(|ty| has_type_entry(units, ty));
+    let has_templates = || match units.module.scopes[scope].kind {
+        ScopeKind::Function(function) => {
+            is_first(instance) && !units.module.functions[function].templates.is_empty()
+        }
+        _ => false,
+    };
+    let entries = &units.consumer.entries;
+    has_types
+        || has_templates()
+        || scopes.any(|inner| has_scope_entry(units, inner, instance))
+        || units.scope_items.range(scope).any(|at| match units.scope_items.get(at) {
+            ScopeItem::Import(_) => is_first(instance),
+            ScopeItem::Label(_) => instance.is_some(),
+            ScopeItem::Call(_) => instance.is_some() && entries.knows_tag(call_tag(units.consumer.version)),
+        })
+}
+
+/// Returns whether a scope has an entry among the children of the scope around it.
+pub(super) fn has_scope_entry(units: &Units<'_>, scope: ScopeId, instance: Option<&Instance>) -> bool {
+    match units.module.scopes[scope].kind {
+        // The entry of a type has its own scope.
+        ScopeKind::Unit | ScopeKind::Type(_) => false,
+        // The abstract instance of an inlined function has it already.
+        ScopeKind::Function(_) => is_first(instance),
+        ScopeKind::Namespace { .. } | ScopeKind::Block | ScopeKind::Inlined { .. } => true,
+    }
+}
+
+/// Returns whether a type has an entry in its scope: base types are at the start of the unit, and others may have type
+/// units.
+pub(super) fn has_type_entry(units: &Units<'_>, ty: TypeId) -> bool {
+    !units.module.types[ty].kind.is_base() && !units.type_units.has(ty)
+}
+
+/// Last parameter of a variadic function, or `Some(None)` without parameters. `None` if the scope is not a variadic
+/// function, or the arguments belong to its abstract instance.
+pub(super) fn more_arguments(
+    units: &Units<'_>,
+    scope: ScopeId,
+    instance: Option<&Instance>,
+) -> Option<Option<VariableId>> {
+    let module = units.module;
+    let ScopeKind::Function(function) = module.scopes[scope].kind else { return None };
+    if !module.functions[function].is_variadic || !is_first(instance) {
+        return None;
+    }
+    let variables = core::iter::successors(units.children.first_variable(scope), |&variable| {
+        units.children.next_variable(variable)
+    });
+    let parameters = variables.filter(|&id| module.variables[id].kind == VariableKind::Parameter);
+    Some(parameters.last())
 }

@@ -1,9 +1,8 @@
 //! Base types for registers that expressions read: DWARF 5 section 2.5.1.4, `DW_OP_regval_type`.
 
-use super::calls;
 use super::expressions::stack_of;
 use super::units::Units;
-use crate::model::{FunctionId, Node, ProcedureId, TypeId, UnitId, VariableId};
+use crate::model::{Argument, FunctionId, LocId, Module, Node, ProcedureId, TypeId, UnitId, VariableId};
 use crate::omission::Subject;
 use crate::op::Reg;
 
@@ -47,7 +46,7 @@ pub(super) fn unsigned_sizes(units: &Units<'_>, unit: UnitId) -> Vec<u32> {
         let bases = functions.map(|function| module.functions[function].stack.base);
         bases.chain([None]).for_each(|base| used_by(loc, base));
     }
-    calls::locs(module, unit).for_each(|(loc, base)| used_by(loc, base));
+    frame_and_call_locs(module, unit).for_each(|(loc, base)| used_by(loc, base));
     for id in units.functions.of(unit) {
         let function = &module.functions[FunctionId::from_u32(id)];
         let mut locs = Vec::new();
@@ -58,4 +57,24 @@ pub(super) fn unsigned_sizes(units: &Units<'_>, unit: UnitId) -> Vec<u32> {
     sizes.sort_unstable();
     sizes.dedup();
     sizes
+}
+
+/// Locations of a unit's functions and calls, each with the base register of its function's stack frame.
+fn frame_and_call_locs(module: &Module, unit: UnitId) -> impl Iterator<Item = (LocId, Option<Reg>)> + '_ {
+    let functions =
+        module.functions.values().filter(move |function| module.scopes[function.scope].unit == unit);
+    let frames = functions.flat_map(|function| {
+        let base = function.stack.base;
+        function.frame_base.into_iter().chain(function.static_link).map(move |loc| (loc, base))
+    });
+    let calls = module.calls.iter().filter(move |(_, call)| module.scopes[call.scope].unit == unit);
+    frames.chain(calls.flat_map(move |(id, call)| {
+        let base = module.function_of(call.scope).and_then(|function| module.functions[function].stack.base);
+        let targets = [call.target, call.clobbered_target].into_iter().flatten();
+        let arguments = module.arguments(id).iter().flat_map(|argument| {
+            let Argument { location, value, data_location, data_value, .. } = *argument;
+            [Some(location), value, data_location, data_value].into_iter().flatten()
+        });
+        targets.chain(arguments).map(move |loc| (loc, base))
+    }))
 }

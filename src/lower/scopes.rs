@@ -1,259 +1,152 @@
-//! Entries of blocks, inlined calls and namespaces: DWARF 5 sections 3.2.2, 3.3.8 and 3.5.
+//! Entries of blocks, inlined calls and namespaces, and all entries below a scope: DWARF 5 sections 3.2.2, 3.3.8 and
+//! 3.5.
 
 use core::ops::Range;
 
+use smallvec::SmallVec;
+
 use super::children::ScopeItem;
-use super::dies::Dies;
-use super::lists::Base;
-use super::open::Open;
-use super::variables::Around;
+use super::entry::EntryWriter;
+use super::lanes::{self, LaneProcedures};
+use super::lists::Code;
+use super::open::{Child, Instance, Open, has_children, has_scope_entry, has_type_entry};
+use super::{calls, functions, imports, labels, types, variables};
 use crate::emit::addr::AddressKey;
 use crate::error::Result;
-use crate::model::{Address, Function, ScopeId, ScopeKind, SourceLine, Stack, Unit, UnitId};
+use crate::model::{ScopeId, ScopeKind};
 
-/// `DW_AT_language_name` of DWARF 6.
-const DW_AT_LANGUAGE_NAME: gimli::DwAt = gimli::DwAt(0x90);
-/// `DW_AT_language_version` of DWARF 6.
-const DW_AT_LANGUAGE_VERSION: gimli::DwAt = gimli::DwAt(0x91);
-
-/// Start address of code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Code {
-    pub(super) key: AddressKey,
-    /// Index in the unit's address table, `.debug_addr`.
-    pub(super) index: u64,
-}
-
-/// Instance of a function with code.
-#[derive(Clone, Copy)]
-pub(super) struct Instance {
-    pub(super) base: Base,
-    /// Address of the function.
-    pub(super) code: Code,
-    pub(super) stack: Stack,
-    pub(super) bytes: u64,
-    /// Whether the function has an abstract instance, whose entries describe the variables.
-    pub(super) has_abstract: bool,
-}
-
-/// Returns whether this instance has the entries that a function has once: the abstract instance, if there is one.
-pub(super) fn is_first(instance: Option<&Instance>) -> bool {
-    !instance.is_some_and(|instance| instance.has_abstract)
-}
-
-impl Dies<'_> {
-    /// Writes the variables of a scope. `instance` is that of the function around it.
-    pub(super) fn variables(&mut self, scope: ScopeId, instance: Option<&Instance>) -> Result<()> {
-        // The entry for further arguments follows the parameters.
-        let mut more_after = self.more_arguments(scope, instance);
-        if more_after == Some(None) {
-            self.more();
-        }
-        let mut next = self.units.children.first_variable(scope);
-        if next.is_none() {
-            return Ok(());
-        }
-        let around = Around::new(self.module, scope, instance);
-        while let Some(variable) = next {
-            self.variable(variable, &around)?;
-            if more_after == Some(Some(variable)) {
-                self.more();
-                more_after = None;
+/// Writes the children of a scope with all entries below them, and the end of the children.
+///
+/// The enclosing scopes are in a list, so that the depth of the scopes does not affect the depth of recursion.
+pub(super) fn write_children(out: &mut EntryWriter<'_>, lanes: &LaneProcedures, open: Open) -> Result<()> {
+    let mut around = SmallVec::<[Open; 4]>::new();
+    around.push(open);
+    while let Some(open) = around.last_mut() {
+        let child = open.next(out.units);
+        let (scope, instance) = (open.scope, open.instance.as_ref());
+        let inner = match child {
+            Child::Type(ty) if has_type_entry(out.units, ty) => types::write(out, ty)?,
+            Child::Type(_) => None,
+            Child::Variables => {
+                variables::write(out, scope, instance)?;
+                None
             }
-            next = self.units.children.next_variable(variable);
-        }
-        Ok(())
-    }
-
-    /// Writes the children of a scope that follow its scopes.
-    pub(super) fn after_scopes(&mut self, scope: ScopeId, instance: Option<&Instance>) -> Result<()> {
-        for at in self.units.scope_items.range(scope) {
-            match self.units.scope_items.get(at) {
-                ScopeItem::Import(import) => self.import(import, instance),
-                ScopeItem::Label(label) => self.label(label, instance),
-                ScopeItem::Call(call) => self.call(call, instance)?,
+            Child::Scope(inner) => write(out, lanes, inner, instance)?,
+            Child::Items => {
+                items(out, scope, instance)?;
+                out.info.end_children();
+                let is_abstract = instance.is_none();
+                around.pop();
+                match out.module.scopes[scope].kind {
+                    // The code of an inlined function follows its abstract instance.
+                    ScopeKind::Function(id) if is_abstract => functions::code(out, lanes, id)?,
+                    _ => None,
+                }
             }
-        }
-        Ok(())
-    }
-
-    /// Returns whether the entry of a scope has children.
-    pub(super) fn has_children(&self, scope: ScopeId, instance: Option<&Instance>) -> bool {
-        if self.units.children.first_variable(scope).is_some()
-            || self.more_arguments(scope, instance).is_some()
-        {
-            return true;
-        }
-        let mut scopes = core::iter::successors(self.units.children.first_scope(scope), |&inner| {
-            self.units.children.next_scope(inner)
-        });
-        let mut types = core::iter::successors(self.units.children.first_type(scope), |&ty| {
-            self.units.children.next_type(ty)
-        });
-        let has_types = is_first(instance) && types.any(|ty| self.has_entry(ty));
-        let has_templates = || match self.module.scopes[scope].kind {
-            ScopeKind::Function(function) => {
-                is_first(instance) && !self.module.functions[function].templates.is_empty()
-            }
-            _ => false,
         };
-        has_types
-            || has_templates()
-            || scopes.any(|inner| self.is_written(inner, instance))
-            || self.units.scope_items.range(scope).any(|at| match self.units.scope_items.get(at) {
-                ScopeItem::Import(_) => is_first(instance),
-                ScopeItem::Label(_) => instance.is_some(),
-                ScopeItem::Call(_) => instance.is_some() && self.consumer.entries.knows_tag(self.call_tag()),
-            })
-    }
-
-    /// Returns whether a scope has an entry among the children of the scope around it.
-    fn is_written(&self, scope: ScopeId, instance: Option<&Instance>) -> bool {
-        match self.module.scopes[scope].kind {
-            // The entry of a type has its own scope.
-            ScopeKind::Unit | ScopeKind::Type(_) => false,
-            // The abstract instance of an inlined function has it already.
-            ScopeKind::Function(_) => is_first(instance),
-            ScopeKind::Namespace { .. } | ScopeKind::Block | ScopeKind::Inlined { .. } => true,
+        if let Some(inner) = inner {
+            around.push(inner);
         }
     }
+    Ok(())
+}
 
-    /// Writes the entry of a scope. The caller writes the children.
-    pub(super) fn scope(
-        &mut self,
-        id: ScopeId,
-        instance: Option<&Instance>,
-        is_one: bool,
-    ) -> Result<Option<Open>> {
-        let module = self.module;
-        if !self.is_written(id, instance) {
-            return Ok(None);
-        }
-        let has_children = self.has_children(id, instance);
-        match &module.scopes[id].kind {
-            ScopeKind::Unit | ScopeKind::Type(_) => return Ok(None),
-            ScopeKind::Namespace { name, is_inline } => {
-                let is = Some(self.expressions.entries.scope(id));
-                self.info.begin_entry(gimli::DW_TAG_namespace, has_children, is);
-                self.name(*name);
-                self.declared(module.scopes[id].line);
-                if *is_inline {
-                    self.info.flag(gimli::DW_AT_export_symbols);
-                }
-                self.info.end_entry();
-            }
-            ScopeKind::Function(function) => return self.function(*function, is_one),
-            ScopeKind::Block => {
-                // Other instances refer to the block of the abstract instance.
-                let is = instance.is_none().then(|| self.expressions.entries.scope(id));
-                self.info.begin_entry(gimli::DW_TAG_lexical_block, has_children, is);
-                if let Some(origin) = module.scopes[id].origin {
-                    self.info.reference(gimli::DW_AT_abstract_origin, self.expressions.entries.scope(origin));
-                }
-                self.scope_range(module.ranges(id), instance);
-                self.entry_pc(id, instance);
-                self.info.end_entry();
-            }
-            ScopeKind::Inlined { function, call } => {
-                let lanes = match instance {
-                    Some(instance) => self.lane_attributes(id, instance)?,
-                    None => None,
-                };
-                self.info.begin_entry(gimli::DW_TAG_inlined_subroutine, has_children, None);
-                self.info
-                    .reference(gimli::DW_AT_abstract_origin, self.expressions.entries.function(*function));
-                self.scope_range(module.ranges(id), instance);
-                self.entry_pc(id, instance);
-                self.call_line(*call);
-                let discriminator = module.scopes[id].discriminator;
-                if discriminator != 0 {
-                    self.info.unsigned(gimli::DW_AT_GNU_discriminator, discriminator.into());
-                }
-                self.write_lane_attributes(lanes);
-                self.info.end_entry();
-            }
-        }
-        has_children.then(|| self.open(id, instance)).transpose()
-    }
-
-    pub(super) fn scope_range(&mut self, ranges: &[Range<u64>], instance: Option<&Instance>) {
-        let Some(instance) = instance else { return };
-        match ranges {
-            [] => {}
-            [range] if range.start == 0 => self.pcs(instance.code, range.end),
-            // Before DWARF 5, whose lists have address indices, a pair of addresses takes less room than a list.
-            [range] if self.info.format.version < 5 => {
-                let key = instance.code.key;
-                let key = AddressKey { addend: key.addend.wrapping_add(range.start), ..key };
-                self.pcs(Code { key, ..instance.code }, range.end - range.start);
-            }
-            _ => {
-                let list = self.range_list(ranges, instance.base);
-                self.ranges(list);
-            }
-        }
-    }
-
-    /// Writes the language of a unit.
-    pub(super) fn language(&mut self, unit: &Unit) {
-        let Some(language) = unit.language else { return };
-        let known = language.up_to(self.consumer.entries.last_language);
-        self.info.unsigned(gimli::DW_AT_language, known.0.into());
-        let Some((name, version)) = language.name().filter(|_| self.consumer.language_names) else { return };
-        self.info.unsigned(DW_AT_LANGUAGE_NAME, name.into());
-        if let Some(version) = unit.language_version.or(version) {
-            self.info.unsigned(DW_AT_LANGUAGE_VERSION, version.into());
-        }
-    }
-
-    pub(super) fn has_prototypes(&self, unit: UnitId) -> bool {
-        self.module.units[unit].has_prototypes()
-    }
-
-    /// Writes the pc at which a scope is entered, if it is not its lowest.
-    pub(super) fn entry_pc(&mut self, scope: ScopeId, instance: Option<&Instance>) {
-        let module = self.module;
-        if let (Some(pc), Some(_)) = (module.scopes[scope].entry_pc, instance)
-            && let Some(function) = module.function_of(scope)
+/// Writes the types that are declared in the unit's scope, with all entries below them.
+pub(super) fn write_types(out: &mut EntryWriter<'_>, unit: ScopeId) -> Result<()> {
+    // The procedures of lanes follow the types.
+    let lanes = LaneProcedures::default();
+    let mut next = out.units.children.first_type(unit);
+    while let Some(ty) = next {
+        if has_type_entry(out.units, ty)
+            && let Some(open) = types::write(out, ty)?
         {
-            self.pc(gimli::DW_AT_entry_pc, &module.functions[function], pc);
+            write_children(out, &lanes, open)?;
         }
+        next = out.units.children.next_type(ty);
     }
+    Ok(())
+}
 
-    /// Writes an attribute whose value is the address of a pc in a function's code.
-    pub(super) fn pc(&mut self, at: gimli::DwAt, function: &Function, pc: u64) {
-        let address = function.address.map(|address| match address {
-            Address::Symbol(symbol, by) => Address::Symbol(symbol, by.wrapping_add(pc)),
-            Address::Constant(address) => Address::Constant(address.wrapping_add(pc)),
-        });
-        let code = self.code(address);
-        self.low_pc(at, code);
+/// Writes the entry of a scope. The caller writes the children.
+fn write(
+    out: &mut EntryWriter<'_>,
+    lanes: &LaneProcedures,
+    id: ScopeId,
+    instance: Option<&Instance>,
+) -> Result<Option<Open>> {
+    let module = out.module;
+    if !has_scope_entry(out.units, id, instance) {
+        return Ok(None);
     }
+    let has_children = has_children(out.units, id, instance);
+    match &module.scopes[id].kind {
+        ScopeKind::Unit | ScopeKind::Type(_) => return Ok(None),
+        ScopeKind::Namespace { name, is_inline } => {
+            let is = Some(out.expressions.numbers.scope(id));
+            out.info.begin_entry(gimli::DW_TAG_namespace, has_children, is);
+            out.name(*name);
+            out.declared(module.scopes[id].line);
+            if *is_inline {
+                out.info.flag(gimli::DW_AT_export_symbols);
+            }
+            out.info.end_entry();
+        }
+        ScopeKind::Function(function) => return functions::write(out, lanes, *function),
+        ScopeKind::Block => {
+            // Other instances refer to the block of the abstract instance.
+            let is = instance.is_none().then(|| out.expressions.numbers.scope(id));
+            out.info.begin_entry(gimli::DW_TAG_lexical_block, has_children, is);
+            if let Some(origin) = module.scopes[id].origin {
+                out.info.reference(gimli::DW_AT_abstract_origin, out.expressions.numbers.scope(origin));
+            }
+            code(out, id, instance);
+            out.info.end_entry();
+        }
+        ScopeKind::Inlined { function, call } => {
+            let lanes = match instance {
+                Some(instance) => lanes::attributes(out, lanes, id, instance)?,
+                None => None,
+            };
+            out.info.begin_entry(gimli::DW_TAG_inlined_subroutine, has_children, None);
+            out.info.reference(gimli::DW_AT_abstract_origin, out.expressions.numbers.function(*function));
+            code(out, id, instance);
+            out.call_line(*call);
+            let discriminator = module.scopes[id].discriminator;
+            if discriminator != 0 {
+                out.info.unsigned(gimli::DW_AT_GNU_discriminator, discriminator.into());
+            }
+            lanes::write(out, lanes);
+            out.info.end_entry();
+        }
+    }
+    Ok(has_children.then(|| Open::new(out.units, id, instance)))
+}
 
-    /// Writes the source position of a call.
-    pub(super) fn call_line(&mut self, SourceLine { file, line, column }: SourceLine) {
-        self.info
-            .unsigned(gimli::DW_AT_call_file, self.units.file_number(self.expressions.entries.unit, file));
-        self.info.line(gimli::DW_AT_call_line, line);
-        if column != 0 {
-            self.info.unsigned(gimli::DW_AT_call_column, column.into());
+/// Writes the pcs of a scope in an instance with code: its ranges, and where it is entered.
+fn code(out: &mut EntryWriter<'_>, id: ScopeId, instance: Option<&Instance>) {
+    let Some(instance) = instance else { return };
+    match out.module.ranges(id) {
+        [] => {}
+        &[Range { start: 0, end }] => out.pcs(instance.code, end),
+        // Before DWARF 5, whose lists have address indices, a pair of addresses takes less room than a list.
+        &[Range { start, end }] if out.info.format.version < 5 => {
+            let key = instance.code.key;
+            let key = AddressKey { addend: key.addend.wrapping_add(start), ..key };
+            out.pcs(Code { key, ..instance.code }, end - start);
         }
+        ranges => out.ranges(ranges, instance.base),
     }
+    out.entry_pc(id);
+}
 
-    #[inline(always)]
-    pub(super) fn declared(&mut self, line: Option<SourceLine>) {
-        let Some(SourceLine { file, line, column }) = line else { return };
-        // Most declarations are in the unit's primary file.
-        match self.primary_file {
-            (primary, index) if file == primary => self.info.constant(gimli::DW_AT_decl_file, index),
-            _ => self.info.unsigned(
-                gimli::DW_AT_decl_file,
-                self.units.file_number(self.expressions.entries.unit, file),
-            ),
-        }
-        self.info.line(gimli::DW_AT_decl_line, line);
-        if column != 0 {
-            self.info.unsigned(gimli::DW_AT_decl_column, column.into());
+/// Writes the last children of a scope: imports, labels and calls.
+fn items(out: &mut EntryWriter<'_>, scope: ScopeId, instance: Option<&Instance>) -> Result<()> {
+    for at in out.units.scope_items.range(scope) {
+        match out.units.scope_items.get(at) {
+            ScopeItem::Import(import) => imports::write(out, import, instance),
+            ScopeItem::Label(label) => labels::write(out, label, instance),
+            ScopeItem::Call(call) => calls::write(out, call, instance)?,
         }
     }
+    Ok(())
 }

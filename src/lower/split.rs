@@ -6,57 +6,14 @@
 
 use md5::{Digest, Md5};
 
-use super::contents::Contents;
-use super::dies::Dies;
-use super::lines;
 use super::lowered::{LoweredUnit, Skeleton, SplitUnit};
 use super::section::{LIMIT, Part};
-use super::strings::{split_name, text};
+use super::strings::text;
 use super::units::Units;
-use crate::emit::abbrev::Abbreviations;
-use crate::emit::addr::addr_base;
 use crate::emit::info::{Info, nowhere};
-use crate::emit::lists::FinishedLists;
-use crate::emit::strings::{StringIndices, Strings, str_offsets_base};
+use crate::emit::strings::{StringIndices, Strings};
 use crate::emit::{Relocation, RelocationTarget, Section};
 use crate::error::{Error, ErrorKind, Result};
-
-impl Dies<'_> {
-    /// Writes the unit's skeleton: DWARF 5 section 3.1.2. The unit's own entries and lists are finished.
-    pub(super) fn skeleton(&mut self, has: &Contents) -> Result<Skeleton> {
-        let (id, format) = (self.expressions.entries.unit, self.info.format);
-        // A list referred to by offset needs no base, which a reader could apply to the split unit too.
-        let mut forms = vec![(gimli::DW_AT_ranges, gimli::DW_FORM_sec_offset)];
-        forms.extend(&self.consumer.forms);
-        // The name is unique, and units share the directory.
-        forms.push((gimli::DW_AT_dwo_name, gimli::DW_FORM_string));
-        forms.push((gimli::DW_AT_comp_dir, gimli::DW_FORM_strp));
-        let skeleton = Info::new(format, id.as_u32(), 0, forms, Abbreviations::default());
-        let split = core::mem::replace(&mut self.info, skeleton);
-        self.info.begin_unit(gimli::DW_UT_skeleton, Some(0));
-        self.info.begin_entry(gimli::DW_TAG_skeleton_unit, false, None);
-        let name = &self.units.split_names[id.as_u32() as usize];
-        self.info.string(gimli::DW_AT_dwo_name, split_name(self.units, id), || name.len(), || name);
-        self.sources(has);
-        if has.addresses {
-            self.info.offset(gimli::DW_AT_addr_base, ".debug_addr", addr_base(format));
-        }
-        self.code_of_unit(has);
-        if !self.info.strings.numbers.is_empty() {
-            let base = str_offsets_base(format);
-            self.info.offset(gimli::DW_AT_str_offsets_base, ".debug_str_offsets", base);
-        }
-        self.info.end_entry();
-        let rnglists = self.finish_lists(has.code.len() > 1, |dies| &mut dies.rnglists)?;
-        self.name_lists(&FinishedLists::default(), &rnglists);
-        self.info.end_unit()?;
-        let Info { bytes, relocations, elsewhere, abbreviations, strings, .. } =
-            core::mem::replace(&mut self.info, split);
-        let info = Part { bytes, relocations, elsewhere };
-        let files = if has.macros && has.lines { lines::files(self.units, id)? } else { Part::default() };
-        Ok(Skeleton { info, abbreviations, strings: strings.numbers, rnglists, files })
-    }
-}
 
 /// Moves the contents of a unit into a separate file, if it is split, and leaves its skeleton.
 ///

@@ -12,6 +12,11 @@ pub(super) const ANONYMOUS: u32 = 0;
 /// Exclusive limit in bits of the unsigned types that eitri adds for expressions.
 const UNSIGNED: u32 = 64;
 
+/// String number of the name of an unsigned base type that expressions use and the program does not have.
+pub(super) fn unsigned(units: &Units<'_>, bits: u32) -> u32 {
+    units.module.strings.len() as u32 + bits
+}
+
 /// String number of the name of a unit's split file.
 pub(super) fn split_name(units: &Units<'_>, unit: UnitId) -> u32 {
     units.module.strings.len() as u32 + UNSIGNED + unit.as_u32()

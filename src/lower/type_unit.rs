@@ -1,9 +1,12 @@
 //! Entries of a type unit: DWARF 5 section 3.1.4.
 
-use super::dies::Dies;
+use super::entry::EntryWriter;
+use super::lanes::LaneProcedures;
 use super::lowered::TypeUnit;
 use super::section::Part;
+use super::unit_entry::language;
 use super::units::Units;
+use super::{scopes, types};
 use crate::consumer::Policy;
 use crate::emit::abbrev::Abbreviations;
 use crate::error::Result;
@@ -19,17 +22,17 @@ pub(super) fn write(
     if types.is_empty() {
         return Ok((Vec::new(), abbreviations));
     }
-    let mut dies = Dies::new(units, unit, abbreviations);
-    dies.expressions.policy = Policy::Strict;
-    dies.info.named = None;
+    let mut out = EntryWriter::new(units, unit, abbreviations);
+    out.expressions.policy = Policy::Strict;
+    out.info.named = None;
     let mut written = Vec::with_capacity(types.len());
     let mut copies = Copies::new(units, unit);
     for &ty in types {
         copies.find(ty);
         let Some(signature) = units.type_units.signature(ty) else { continue };
-        written.push(TypeUnit { signature, info: dies.type_unit(ty, signature, &copies)? });
+        written.push(TypeUnit { signature, info: type_unit(&mut out, ty, signature, &copies)? });
     }
-    Ok((written, dies.info.abbreviations))
+    Ok((written, out.info.abbreviations))
 }
 
 /// Contents of a type unit.
@@ -82,72 +85,71 @@ impl<'u> Copies<'u> {
     }
 }
 
-impl Dies<'_> {
-    /// Writes the type unit of a type.
-    fn type_unit(&mut self, ty: TypeId, signature: u64, copies: &Copies<'_>) -> Result<Part> {
-        let module = self.module;
-        let unit = &module.units[self.expressions.entries.unit];
-        self.type_unit_of = Some(ty);
-        self.info.begin_type_unit(signature, self.expressions.entries.ty(ty));
-        self.info.begin_entry(gimli::DW_TAG_type_unit, true, None);
-        self.language(unit);
-        if copies.types.iter().any(|&(_, id)| module.types[id].lines(module).next().is_some()) {
-            self.info.offset(gimli::DW_AT_stmt_list, ".debug_line", 0);
-        }
-        self.info.end_entry();
-        self.copied(unit.scope, copies)?;
-        self.info.end_unit()?;
-        // In the next type unit, these have other offsets or are missing.
-        for &(_, id) in &copies.types {
-            self.info.offsets[self.expressions.entries.ty(id).0 as usize] = 0;
-            if let TypeKind::Composite(composite) = &module.types[id].kind {
-                for &part in &composite.variant_parts {
-                    self.info.offsets[self.expressions.entries.discriminant(part).0 as usize] = 0;
-                }
+/// Writes the type unit of a type.
+fn type_unit(out: &mut EntryWriter<'_>, ty: TypeId, signature: u64, copies: &Copies<'_>) -> Result<Part> {
+    let module = out.module;
+    let unit = &module.units[out.unit()];
+    out.type_unit_of = Some(ty);
+    out.info.begin_type_unit(signature, out.expressions.numbers.ty(ty));
+    out.info.begin_entry(gimli::DW_TAG_type_unit, true, None);
+    language(out, unit);
+    if copies.types.iter().any(|&(_, id)| module.types[id].lines(module).next().is_some()) {
+        out.info.offset(gimli::DW_AT_stmt_list, ".debug_line", 0);
+    }
+    out.info.end_entry();
+    copied(out, unit.scope, copies)?;
+    out.info.end_unit()?;
+    // In the next type unit, these have other offsets or are missing.
+    for &(_, id) in &copies.types {
+        out.info.offsets[out.expressions.numbers.ty(id).0 as usize] = 0;
+        if let TypeKind::Composite(composite) = &module.types[id].kind {
+            for &part in &composite.variant_parts {
+                out.info.offsets[out.expressions.numbers.discriminant(part).0 as usize] = 0;
             }
         }
-        let info = &mut self.info;
-        Ok(Part {
-            bytes: core::mem::take(&mut info.bytes),
-            relocations: core::mem::take(&mut info.relocations),
-            elsewhere: core::mem::take(&mut info.elsewhere),
-        })
     }
+    let info = &mut out.info;
+    Ok(Part {
+        bytes: core::mem::take(&mut info.bytes),
+        relocations: core::mem::take(&mut info.relocations),
+        elsewhere: core::mem::take(&mut info.elsewhere),
+    })
+}
 
-    /// Writes the contents of a type unit from the unit's scope down, and the end of the children. The enclosing
-    /// namespaces are in a list, so that the depth of namespaces does not affect the depth of recursion.
-    fn copied(&mut self, unit: ScopeId, copies: &Copies<'_>) -> Result<()> {
-        let first = |scope| copies.namespaces.partition_point(|&(of, _)| of < scope);
-        self.copied_types(unit, copies)?;
-        let mut around = vec![(unit, first(unit))];
-        while let Some((scope, next)) = around.last_mut() {
-            let Some(&(_, inner)) = copies.namespaces.get(*next).filter(|(of, _)| of == scope) else {
-                self.info.end_children();
-                around.pop();
-                continue;
-            };
-            *next += 1;
-            let ScopeKind::Namespace { name, is_inline } = self.module.scopes[inner].kind else { continue };
-            self.info.begin_entry(gimli::DW_TAG_namespace, true, None);
-            self.name(name);
-            if is_inline {
-                self.info.flag(gimli::DW_AT_export_symbols);
-            }
-            self.info.end_entry();
-            self.copied_types(inner, copies)?;
-            around.push((inner, first(inner)));
+/// Writes the contents of a type unit from the unit's scope down, and the end of the children. The enclosing
+/// namespaces are in a list, so that the depth of namespaces does not affect the depth of recursion.
+fn copied(out: &mut EntryWriter<'_>, unit: ScopeId, copies: &Copies<'_>) -> Result<()> {
+    let first = |scope| copies.namespaces.partition_point(|&(of, _)| of < scope);
+    copied_types(out, unit, copies)?;
+    let mut around = vec![(unit, first(unit))];
+    while let Some((scope, next)) = around.last_mut() {
+        let Some(&(_, inner)) = copies.namespaces.get(*next).filter(|(of, _)| of == scope) else {
+            out.info.end_children();
+            around.pop();
+            continue;
+        };
+        *next += 1;
+        let ScopeKind::Namespace { name, is_inline } = out.module.scopes[inner].kind else { continue };
+        out.info.begin_entry(gimli::DW_TAG_namespace, true, None);
+        out.name(name);
+        if is_inline {
+            out.info.flag(gimli::DW_AT_export_symbols);
         }
-        Ok(())
+        out.info.end_entry();
+        copied_types(out, inner, copies)?;
+        around.push((inner, first(inner)));
     }
+    Ok(())
+}
 
-    /// Writes the types of a scope that are in the type unit.
-    fn copied_types(&mut self, scope: ScopeId, copies: &Copies<'_>) -> Result<()> {
-        let first = copies.types.partition_point(|&(of, _)| of < scope);
-        for &(_, id) in copies.types[first..].iter().take_while(|&&(of, _)| of == scope) {
-            if let Some(open) = self.ty(id)? {
-                self.children(open, false)?;
-            }
+/// Writes the types of a scope that are in the type unit.
+fn copied_types(out: &mut EntryWriter<'_>, scope: ScopeId, copies: &Copies<'_>) -> Result<()> {
+    let lanes = LaneProcedures::default();
+    let first = copies.types.partition_point(|&(of, _)| of < scope);
+    for &(_, id) in copies.types[first..].iter().take_while(|&&(of, _)| of == scope) {
+        if let Some(open) = types::write(out, id)? {
+            scopes::write_children(out, &lanes, open)?;
         }
-        Ok(())
     }
+    Ok(())
 }

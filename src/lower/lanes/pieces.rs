@@ -2,8 +2,7 @@
 
 use core::ops::Range;
 
-use super::LaneProcedures;
-use crate::model::{FunctionId, Module, RegionId, ScopeId};
+use crate::model::{FunctionId, Module, RegionId};
 
 /// Code in which the innermost region and the mask of active lanes are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,39 +21,23 @@ impl Piece {
     }
 }
 
-impl LaneProcedures {
-    /// Pieces of a function within a scope, each mapped by `cut`; equal neighbours are merged.
-    pub(super) fn pieces_of(
-        &self,
-        module: &Module,
-        function: FunctionId,
-        scope: ScopeId,
-        cut: impl Fn(Piece) -> Piece,
-    ) -> Vec<Piece> {
-        let all = self.pieces.get(&function).map_or(&[][..], Vec::as_slice);
-        let whole = 0..module.functions[function].bytes;
-        let ranges = match module.ranges(scope) {
-            [] => core::slice::from_ref(&whole),
-            ranges => ranges,
-        };
-        let mut ranges = ranges.to_vec();
-        ranges.sort_by_key(|range| range.start);
-        let mut out: Vec<Piece> = Vec::new();
-        for Range { start, end } in ranges {
-            let first = all.partition_point(|piece| u64::from(piece.end) <= start);
-            for piece in all[first..].iter().take_while(|piece| u64::from(piece.start) < end) {
-                let (start, end) = (piece.start.max(start as u32), piece.end.min(end as u32));
-                let piece = cut(Piece { start, end, ..*piece });
-                match out.last_mut() {
-                    Some(last) if last.end == start && Piece { start, end, ..*last } == piece => {
-                        last.end = end
-                    }
-                    _ => out.push(piece),
-                }
+/// Pieces of a function within ranges, each mapped by `cut`; equal neighbours are merged.
+pub(super) fn within(all: &[Piece], ranges: &[Range<u64>], cut: impl Fn(Piece) -> Piece) -> Vec<Piece> {
+    let mut ranges = ranges.to_vec();
+    ranges.sort_by_key(|range| range.start);
+    let mut out: Vec<Piece> = Vec::new();
+    for Range { start, end } in ranges {
+        let first = all.partition_point(|piece| u64::from(piece.end) <= start);
+        for piece in all[first..].iter().take_while(|piece| u64::from(piece.start) < end) {
+            let (start, end) = (piece.start.max(start as u32), piece.end.min(end as u32));
+            let piece = cut(Piece { start, end, ..*piece });
+            match out.last_mut() {
+                Some(last) if last.end == start && Piece { start, end, ..*last } == piece => last.end = end,
+                _ => out.push(piece),
             }
         }
-        out
     }
+    out
 }
 
 /// Pieces of a function's code, sorted.

@@ -1,122 +1,104 @@
 //! Procedures that compute the pcs of lanes.
 
-use super::super::dies::Dies;
-use super::super::lists::Base;
-use super::super::loc::{Lowering, Sink};
-use super::super::scopes::Code;
-use super::{Procedure, call, named};
+use core::ops::Range;
+
+use cranelift_entity::SecondaryMap;
+use hashbrown::HashMap;
+
+use super::pieces::{Piece, pieces};
+use crate::consumer::Consumer;
 use crate::emit::addr::AddressKey;
 use crate::emit::info::{Pending, Wanted};
 use crate::error::{At, Construct, Error, ErrorKind, Result};
-use crate::model::{Function, FunctionId, Mask, RegionId, Stack};
+use crate::lower::entry::EntryWriter;
+use crate::lower::lists::Code;
+use crate::lower::loc::{Lowering, Sink};
+use crate::model::{Function, FunctionId, Mask, RegionId, ScopeId, Stack};
+use crate::omission::{Property, Subject};
 use crate::op::{Encoder, Encoding};
 
-impl Dies<'_> {
+/// Procedures for the lanes of a unit.
+#[derive(Default)]
+pub(in crate::lower) struct LaneProcedures {
+    pub(super) empty_mask: Option<Procedure>,
+    pub(super) active: Option<Procedure>,
+    pub(super) regions: SecondaryMap<RegionId, Option<Procedure>>,
+    /// Procedures of whole-wave code, by index in the module's list.
+    pub(super) whole_waves: HashMap<u32, Procedure>,
+    /// Innermost region around the inlined call of a region.
+    pub(super) outer: SecondaryMap<RegionId, Option<RegionId>>,
+    /// Pieces of each function's code.
+    pub(super) pieces: HashMap<FunctionId, Vec<Piece>>,
+}
+
+/// Offset of a procedure in the unit, or the reason for its omission.
+pub(super) type Procedure = Result<u64, Error>;
+
+impl LaneProcedures {
     /// Writes the procedures of all functions whose lanes are described.
-    pub(in crate::lower) fn lane_procedures(&mut self, is_one: bool) -> Result<()> {
-        let module = self.module;
-        let functions = self.units.functions.of(self.expressions.entries.unit).map(FunctionId::from_u32);
+    pub(in crate::lower) fn write(out: &mut EntryWriter<'_>) -> Result<Self> {
+        let mut procedures = Self::default();
+        let module = out.module;
+        let functions = out.units.functions.of(out.unit()).map(FunctionId::from_u32);
         for id in functions.filter(|&id| module.functions[id].lanes.is_described) {
             let function = &module.functions[id];
-            let pieces = super::pieces::pieces(module, id);
+            let pieces = pieces(module, id);
             let has_exec = pieces.iter().any(|piece| piece.whole_wave.is_none());
-            self.lanes.pieces.insert(id, pieces);
-            if self.consumer.lane_pc.is_none() {
-                self.omit_lanes(function.scope, None, self.consumer.inexpressible(Construct::LanePc))?;
+            procedures.pieces.insert(id, pieces);
+            if out.consumer.lane_pc.is_none() {
+                let error = out.consumer.inexpressible(Construct::LanePc);
+                omit(out, function.scope, None, error)?;
                 continue;
             }
-            if self.lanes.empty_mask.is_none() {
-                self.lanes.empty_mask = Some(self.empty_mask(function.stack)?);
+            if procedures.empty_mask.is_none() {
+                procedures.empty_mask = Some(empty_mask(out, function.stack)?);
             }
-            if has_exec && self.lanes.active.is_none() {
-                self.lanes.active = Some(self.active(function.stack)?);
+            if has_exec && procedures.active.is_none() {
+                procedures.active = Some(active(out, function.stack)?);
             }
             for &region in module.regions_of(id) {
-                let procedure = self.region_procedure(function, region, is_one)?;
+                let procedure = procedures.region(out, function, region)?;
                 let Some(parent) = module.region(region).parent else {
-                    self.lanes.regions[region] = Some(procedure);
+                    procedures.regions[region] = Some(procedure);
                     continue;
                 };
                 let is_same = module.region(parent).scope == module.region(region).scope;
-                self.lanes.outer[region] = if is_same { self.lanes.outer[parent] } else { Some(parent) };
-                self.lanes.regions[region] = Some(procedure);
+                procedures.outer[region] = if is_same { procedures.outer[parent] } else { Some(parent) };
+                procedures.regions[region] = Some(procedure);
             }
             for (index, one) in function.lanes.whole_waves.clone().zip(module.whole_waves(id)) {
-                let procedure = self.running(function.stack, |lowering, lanes, sink| {
+                let procedure = running(out, function.stack, |lowering, lanes, sink| {
                     lowering.read(one.mask.loc, lanes, sink)
                 })?;
-                self.lanes.whole_waves.insert(index, procedure);
+                procedures.whole_waves.insert(index, procedure);
             }
         }
-        Ok(())
-    }
-
-    /// Writes the procedure of the unit for lanes that have not entered.
-    fn empty_mask(&mut self, stack: Stack) -> Result<Procedure> {
-        let (bits, lanes) = (self.element_bits(), self.module.target.lanes());
-        self.lane_procedure(stack, |_, encoding, sink| {
-            let mut encoder = Encoder::new(sink.out, encoding);
-            encoder.undefined().extend(bits, lanes.into());
-            encoder.finish()
-        })
-    }
-
-    /// Writes the procedure of the unit for the running lanes, which are those of EXEC.
-    fn active(&mut self, stack: Stack) -> Result<Procedure> {
-        let encoding = self.encoding();
-        let Some(exec) = self.module.target.exec() else {
-            return Ok(Err(self.consumer.inexpressible(Construct::ActiveLanes)));
-        };
-        self.running(stack, |_, lanes, sink| {
-            let mut encoder = Encoder::new(sink.out, encoding);
-            encoder.regx(exec);
-            read(&mut encoder, lanes);
-            encoder.finish()
-        })
-    }
-
-    /// Writes a procedure for running lanes: the pc for each lane of the mask.
-    fn running(
-        &mut self,
-        stack: Stack,
-        mask: impl FnOnce(&mut Lowering<'_>, u32, &mut Sink<'_>) -> Result<()>,
-    ) -> Result<Procedure> {
-        let (bits, lanes) = (self.element_bits(), self.module.target.lanes());
-        let Some(pc) = self.module.target.pc() else {
-            return Ok(Err(self.consumer.inexpressible(Construct::WavePc)));
-        };
-        self.lane_procedure(stack, |lowering, encoding, sink| {
-            let mut encoder = Encoder::new(sink.out, encoding);
-            encoder.regx(pc).extend(bits, lanes.into());
-            encoder.finish()?;
-            mask(lowering, lanes, sink)?;
-            choose(sink, encoding, bits, lanes)
-        })
+        Ok(procedures)
     }
 
     /// Writes the procedure of a region.
-    fn region_procedure(&mut self, function: &Function, id: RegionId, is_one: bool) -> Result<Procedure> {
-        let module = self.module;
+    fn region(&self, out: &mut EntryWriter<'_>, function: &Function, id: RegionId) -> Result<Procedure> {
+        let module = out.module;
         let region = module.region(id);
         let around = region.parent.filter(|&parent| module.region(parent).scope == region.scope);
-        let around = match around.and_then(|around| self.lanes.regions[around].clone()) {
+        let around = match around.and_then(|around| self.regions[around].clone()) {
             // The omission of the outer region's procedure omits this one, too.
             Some(Err(error)) => return Ok(Err(error)),
             Some(Ok(around)) => Some(around),
             None => None,
         };
-        let code = self.code(function.address);
+        let code = out.expressions.code(function.address);
         let masks = module.masks(id);
         let named = |error: Error| error.or_at(At { region: Some(module.region_text(id)), ..At::default() });
         let moving = match masks.iter().all(|mask| mask.loc == masks[0].loc) {
             true => None,
-            false => match self.moving_mask(function, code, masks, is_one)? {
+            false => match moving_mask(out, function, code, masks)? {
                 Ok(procedure) => Some(procedure),
                 Err(error) => return Ok(Err(named(error))),
             },
         };
-        let (bits, lanes) = (self.element_bits(), module.target.lanes());
-        let procedure = self.lane_procedure(function.stack, |lowering, encoding, sink| {
+        let (bits, lanes) = (element_bits(out), module.target.lanes());
+        let procedure = procedure(out, function.stack, |lowering, encoding, sink| {
             let mut encoder = Encoder::new(sink.out, encoding);
             around.into_iter().for_each(|around| call(&mut encoder, around));
             if encoding.version >= 5 {
@@ -145,62 +127,123 @@ impl Dies<'_> {
         })?;
         Ok(procedure.map_err(named))
     }
+}
 
-    /// Writes the location list of a mask that moves, as a procedure.
-    fn moving_mask(
-        &mut self,
-        function: &Function,
-        code: Code,
-        masks: &[Mask],
-        is_one: bool,
-    ) -> Result<Procedure> {
-        let base = if is_one { Base::Unit } else { Base::Address(code) };
-        let bits = u64::from(self.module.target.lanes());
-        let mut why = None;
-        let list = self.expressions.list_of(
-            masks,
-            |mask| (mask.start..mask.end, None),
-            function.stack,
-            base,
-            |lowering, mask, sink| lowering.lower(mask.loc, Some(bits), false, sink),
-            |_, _, error| match is_inexpressible(&error) {
-                true => {
-                    why.get_or_insert(error);
-                    Ok(())
-                }
-                false => Err(error),
-            },
-        )?;
-        // A mask with gaps would leave lanes without a pc.
-        match (why, list) {
-            (Some(error), _) => Ok(Err(error)),
-            (None, None) => Ok(Err(self.consumer.inexpressible(Construct::Mask))),
-            (None, Some(list)) => {
-                self.info.begin_entry(gimli::DW_TAG_dwarf_procedure, false, None);
-                self.list(gimli::DW_AT_location, list);
-                self.info.end_entry();
-                Ok(Ok(self.info.entry_offset()))
+/// Writes the procedure of the unit for lanes that have not entered.
+fn empty_mask(out: &mut EntryWriter<'_>, stack: Stack) -> Result<Procedure> {
+    let (bits, lanes) = (element_bits(out), out.module.target.lanes());
+    procedure(out, stack, |_, encoding, sink| {
+        let mut encoder = Encoder::new(sink.out, encoding);
+        encoder.undefined().extend(bits, lanes.into());
+        encoder.finish()
+    })
+}
+
+/// Writes the procedure of the unit for the running lanes, which are those of EXEC.
+fn active(out: &mut EntryWriter<'_>, stack: Stack) -> Result<Procedure> {
+    let encoding = encoding(out);
+    let Some(exec) = out.module.target.exec() else {
+        return Ok(Err(out.consumer.inexpressible(Construct::ActiveLanes)));
+    };
+    running(out, stack, |_, lanes, sink| {
+        let mut encoder = Encoder::new(sink.out, encoding);
+        encoder.regx(exec);
+        read(&mut encoder, lanes);
+        encoder.finish()
+    })
+}
+
+/// Writes a procedure for running lanes: the pc for each lane of the mask.
+fn running(
+    out: &mut EntryWriter<'_>,
+    stack: Stack,
+    mask: impl FnOnce(&mut Lowering<'_>, u32, &mut Sink<'_>) -> Result<()>,
+) -> Result<Procedure> {
+    let (bits, lanes) = (element_bits(out), out.module.target.lanes());
+    let Some(pc) = out.module.target.pc() else {
+        return Ok(Err(out.consumer.inexpressible(Construct::WavePc)));
+    };
+    procedure(out, stack, |lowering, encoding, sink| {
+        let mut encoder = Encoder::new(sink.out, encoding);
+        encoder.regx(pc).extend(bits, lanes.into());
+        encoder.finish()?;
+        mask(lowering, lanes, sink)?;
+        choose(sink, encoding, bits, lanes)
+    })
+}
+
+/// Writes the location list of a mask that moves, as a procedure.
+fn moving_mask(
+    out: &mut EntryWriter<'_>,
+    function: &Function,
+    code: Code,
+    masks: &[Mask],
+) -> Result<Procedure> {
+    let base = out.base(code);
+    let bits = u64::from(out.module.target.lanes());
+    let mut why = None;
+    let list = out.expressions.list_of(
+        masks,
+        |mask| (mask.start..mask.end, None),
+        function.stack,
+        base,
+        |lowering, mask, sink| lowering.lower(mask.loc, Some(bits), false, sink),
+        |_, _, error| match is_inexpressible(&error) {
+            true => {
+                why.get_or_insert(error);
+                Ok(())
             }
+            false => Err(error),
+        },
+    )?;
+    // A mask with gaps would leave lanes without a pc.
+    match (why, list) {
+        (Some(error), _) => Ok(Err(error)),
+        (None, None) => Ok(Err(out.consumer.inexpressible(Construct::Mask))),
+        (None, Some(list)) => {
+            out.info.begin_entry(gimli::DW_TAG_dwarf_procedure, false, None);
+            out.list(gimli::DW_AT_location, list);
+            out.info.end_entry();
+            Ok(Ok(out.info.entry_offset()))
         }
     }
+}
 
-    /// Writes a procedure, if the consumer can express it.
-    fn lane_procedure(
-        &mut self,
-        stack: Stack,
-        write: impl FnOnce(&mut Lowering<'_>, Encoding, &mut Sink<'_>) -> Result<()>,
-    ) -> Result<Procedure> {
-        let encoding = self.encoding();
-        match self.expressions.encode(stack, |lowering, sink| write(lowering, encoding, sink)) {
-            Ok(()) => {}
-            Err(error) if is_inexpressible(&error) => return Ok(Err(named(self.consumer, error))),
-            Err(error) => return Err(error),
-        }
-        self.info.begin_entry(gimli::DW_TAG_dwarf_procedure, false, None);
-        self.expression_attribute(gimli::DW_AT_location);
-        self.info.end_entry();
-        Ok(Ok(self.info.entry_offset()))
+/// Writes a procedure, if the consumer can express it.
+fn procedure(
+    out: &mut EntryWriter<'_>,
+    stack: Stack,
+    write: impl FnOnce(&mut Lowering<'_>, Encoding, &mut Sink<'_>) -> Result<()>,
+) -> Result<Procedure> {
+    let encoding = encoding(out);
+    match out.expressions.encode(stack, |lowering, sink| write(lowering, encoding, sink)) {
+        Ok(()) => {}
+        Err(error) if is_inexpressible(&error) => return Ok(Err(named(out.consumer, error))),
+        Err(error) => return Err(error),
     }
+    out.info.begin_entry(gimli::DW_TAG_dwarf_procedure, false, None);
+    out.expression_attribute(gimli::DW_AT_location);
+    out.info.end_entry();
+    Ok(Ok(out.info.entry_offset()))
+}
+
+/// Records that the lanes of a scope are omitted, at some pcs or in all code.
+pub(super) fn omit(
+    out: &mut EntryWriter<'_>,
+    scope: ScopeId,
+    pcs: Option<Range<u64>>,
+    error: Error,
+) -> Result<()> {
+    out.expressions.omit(Subject::Scope(scope), Property::Lanes, pcs, error)
+}
+
+pub(super) fn encoding(out: &EntryWriter<'_>) -> Encoding {
+    out.consumer.encoding_on(&out.module.target)
+}
+
+/// Bits of an element of the vector, which is a value of the generic type.
+fn element_bits(out: &EntryWriter<'_>) -> u64 {
+    8 * u64::from(out.module.target.address_bytes())
 }
 
 /// Reads one bit for each lane from the location on top.
@@ -221,4 +264,22 @@ fn choose(sink: &mut Sink<'_>, encoding: Encoding, bits: u64, lanes: u32) -> Res
 /// Returns whether the error is an inexpressible property.
 fn is_inexpressible(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Inexpressible { .. })
+}
+
+/// Attributes an encoder's error to the consumer.
+pub(super) fn named(consumer: &Consumer, error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::Inexpressible { what, .. } => {
+            consumer.inexpressible(what.clone()).or_at(error.at().clone())
+        }
+        _ => error,
+    }
+}
+
+/// Calls the procedure at an offset of the unit.
+pub(super) fn call(encoder: &mut Encoder<'_>, procedure: u64) {
+    match procedure {
+        0..0x1_0000 => encoder.call2(procedure),
+        _ => encoder.call4(procedure),
+    };
 }

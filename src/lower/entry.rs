@@ -1,0 +1,311 @@
+//! Writer of entries: the attributes that entries of several kinds have. DWARF 5 chapter 2.
+
+use super::constants;
+use super::expressions::{Expression, Expressions};
+use super::lists::{self, Base, Code};
+use super::section::symbol_name;
+use super::units::Units;
+use crate::consumer::Consumer;
+use crate::emit::RelocationTarget;
+use crate::emit::abbrev::Abbreviations;
+use crate::emit::addr::AddressKey;
+use crate::emit::info::{EntryStyle, Info, Pending};
+use crate::emit::lists::{FinishedLists, Lists};
+use crate::error::Result;
+use crate::model::{
+    Accessibility, Address, FileId, Function, MemorySpace, Module, ScopeId, SourceLine, StringId, Type,
+    TypeId, UnitId,
+};
+
+/// Writer of the entries of a unit.
+pub(super) struct EntryWriter<'u> {
+    pub(super) units: &'u Units<'u>,
+    pub(super) module: &'u Module,
+    pub(super) consumer: &'u Consumer,
+    pub(super) expressions: Expressions<'u>,
+    pub(super) info: Info,
+    pub(super) rnglists: Lists,
+    /// Relocations of attributes that refer to lists by offset. Their addends are list indices until the lists are
+    /// finished.
+    lists_named: Vec<usize>,
+    /// File that the unit is named after, and its number.
+    primary_file: (FileId, u64),
+    /// Type whose type unit is being written; `None` in the compile unit.
+    pub(super) type_unit_of: Option<TypeId>,
+    /// Whether the base address of the unit is that of its only function with code.
+    pub(super) has_function_base: bool,
+}
+
+/// Approximate bytes of a list without its entries: its operations and its offset in the table of lists.
+pub(super) const LIST_BYTES: usize = 8;
+
+impl<'u> EntryWriter<'u> {
+    pub(super) fn new(units: &'u Units<'u>, unit: UnitId, abbreviations: Abbreviations) -> Self {
+        let primary = units.module.units[unit].file;
+        let consumer = units.consumer;
+        let (format, forms) = (units.format, consumer.forms.clone());
+        let scopes = units.scopes.of(unit).len();
+        let expressions = Expressions::new(units, unit);
+        let mut info = Info::new(format, unit.as_u32(), expressions.numbers.count(), forms, abbreviations);
+        info.is_split = consumer.is_split;
+        info.style = EntryStyle {
+            has_inline_strings: consumer.entries.has_inline_strings,
+            has_fixed_forms: consumer.entries.has_fixed_forms,
+            known: consumer.entries.attributes,
+            last_tag: consumer.entries.last_tag.unwrap_or(gimli::DwTag(u16::MAX)),
+        };
+        if consumer.tables.names || consumer.tables.pubs {
+            info.named = Some(Box::default());
+        }
+        Self {
+            units,
+            module: units.module,
+            consumer,
+            expressions,
+            info,
+            rnglists: Lists::new(format, scopes, LIST_BYTES * scopes),
+            lists_named: Vec::new(),
+            primary_file: (primary, units.file_number(unit, primary)),
+            type_unit_of: None,
+            has_function_base: false,
+        }
+    }
+
+    /// Unit of the entries.
+    pub(super) fn unit(&self) -> UnitId {
+        self.expressions.numbers.unit
+    }
+
+    /// Writes the name of an entry, if it has one.
+    #[inline(always)]
+    pub(super) fn name(&mut self, name: Option<StringId>) {
+        if let Some(name) = name {
+            self.text(gimli::DW_AT_name, name);
+        }
+    }
+
+    /// Writes a string of the module.
+    #[inline(always)]
+    pub(super) fn text(&mut self, at: gimli::DwAt, id: StringId) {
+        let module = self.module;
+        self.info.string(at, id.as_u32(), || module.strings.bytes(id.as_u32()), || module.string(id));
+    }
+
+    /// Writes the type of an entry; none for `void`.
+    #[inline(always)]
+    pub(super) fn type_of(&mut self, ty: Option<TypeId>) {
+        if let Some(ty) = ty {
+            self.refer_to_type(gimli::DW_AT_type, ty);
+        }
+    }
+
+    /// Writes a reference to a type, by signature if it has a type unit.
+    #[inline(always)]
+    pub(super) fn refer_to_type(&mut self, at: gimli::DwAt, ty: TypeId) {
+        match self.units.type_units.signature(ty) {
+            Some(signature) if self.type_unit_of != Some(ty) => self.info.signature(at, signature),
+            _ => self.info.reference(at, self.expressions.numbers.ty(ty)),
+        }
+    }
+
+    /// Writes the attributes that every type can have.
+    pub(super) fn type_attributes(&mut self, ty: &Type) {
+        self.declared(ty.line);
+        if let Some(bytes) = ty.alignment {
+            self.info.unsigned(gimli::DW_AT_alignment, bytes);
+        }
+        if ty.is_declaration {
+            self.info.flag(gimli::DW_AT_declaration);
+        }
+    }
+
+    pub(super) fn byte_size(&mut self, ty: &Type) {
+        if let Some(bits) = ty.bits {
+            self.info.unsigned(gimli::DW_AT_byte_size, bits.div_ceil(8));
+        }
+    }
+
+    /// Writes the memory space of a declaration, if the consumer has an attribute for it.
+    #[inline]
+    pub(super) fn memory_space(&mut self, memory: Option<MemorySpace>) {
+        if let (Some(attribute), Some(memory)) = (self.consumer.memory_space, memory) {
+            self.info.constant(attribute, constants::memory_space(memory));
+        }
+    }
+
+    /// Writes an accessibility.
+    pub(super) fn accessibility(&mut self, accessibility: Option<Accessibility>) {
+        if let Some(accessibility) = accessibility {
+            self.info.constant(gimli::DW_AT_accessibility, constants::accessibility(accessibility).0.into());
+        }
+    }
+
+    /// Writes a number of at most 64 bits, in a form that fixes its sign where the value needs it.
+    pub(super) fn wide_constant(&mut self, at: gimli::DwAt, value: i128) {
+        match i64::try_from(value) {
+            Ok(value) => self.info.signed(at, value),
+            Err(_) => self.info.index(at, gimli::DW_FORM_udata, value as u64),
+        }
+    }
+
+    pub(super) fn const_value(&mut self, bytes: &[u8]) {
+        let form = match bytes.len() {
+            1 => gimli::DW_FORM_data1,
+            2 => gimli::DW_FORM_data2,
+            4 => gimli::DW_FORM_data4,
+            8 => gimli::DW_FORM_data8,
+            length => {
+                self.info.begin_block(gimli::DW_AT_const_value, length);
+                self.info.bytes.extend_from_slice(bytes);
+                return;
+            }
+        };
+        self.info.attribute(gimli::DW_AT_const_value, form).extend_from_slice(bytes);
+    }
+
+    /// Writes the position of a declaration.
+    #[inline(always)]
+    pub(super) fn declared(&mut self, line: Option<SourceLine>) {
+        let Some(SourceLine { file, line, column }) = line else { return };
+        // Most declarations are in the unit's primary file.
+        match self.primary_file {
+            (primary, index) if file == primary => self.info.constant(gimli::DW_AT_decl_file, index),
+            _ => self.info.unsigned(gimli::DW_AT_decl_file, self.units.file_number(self.unit(), file)),
+        }
+        self.info.line(gimli::DW_AT_decl_line, line);
+        if column != 0 {
+            self.info.unsigned(gimli::DW_AT_decl_column, column.into());
+        }
+    }
+
+    /// Writes the source position of a call.
+    pub(super) fn call_line(&mut self, SourceLine { file, line, column }: SourceLine) {
+        self.info.unsigned(gimli::DW_AT_call_file, self.units.file_number(self.unit(), file));
+        self.info.line(gimli::DW_AT_call_line, line);
+        if column != 0 {
+            self.info.unsigned(gimli::DW_AT_call_column, column.into());
+        }
+    }
+
+    /// Writes an attribute whose value is an address of code.
+    pub(super) fn low_pc(&mut self, at: gimli::DwAt, code: Code) {
+        if self.info.wants_address(at) {
+            let module = self.module;
+            self.info.address(at, code.key, |symbol| symbol_name(module, symbol));
+        } else {
+            self.info.index(at, gimli::DW_FORM_addrx, code.index);
+        }
+    }
+
+    /// Writes the range of a function, or of a scope that starts at `code`; `bytes` is its length.
+    pub(super) fn pcs(&mut self, code: Code, bytes: u64) {
+        self.low_pc(gimli::DW_AT_low_pc, code);
+        if self.info.format.version >= 4 {
+            self.info.unsigned(gimli::DW_AT_high_pc, bytes);
+        } else {
+            let addend = code.key.addend.wrapping_add(bytes);
+            self.low_pc(gimli::DW_AT_high_pc, Code { key: AddressKey { addend, ..code.key }, ..code });
+        }
+    }
+
+    /// Writes an attribute whose value is the address of a pc in a function's code.
+    pub(super) fn pc(&mut self, at: gimli::DwAt, function: &Function, pc: u64) {
+        let address = function.address.map(|address| match address {
+            Address::Symbol(symbol, by) => Address::Symbol(symbol, by.wrapping_add(pc)),
+            Address::Constant(address) => Address::Constant(address.wrapping_add(pc)),
+        });
+        let code = self.expressions.code(address);
+        self.low_pc(at, code);
+    }
+
+    /// Writes the pc at which a scope is entered, if it is not its lowest.
+    pub(super) fn entry_pc(&mut self, scope: ScopeId) {
+        let module = self.module;
+        if let Some(pc) = module.scopes[scope].entry_pc
+            && let Some(function) = module.function_of(scope)
+        {
+            self.pc(gimli::DW_AT_entry_pc, &module.functions[function], pc);
+        }
+    }
+
+    /// Base address of the lists of a function.
+    pub(super) fn base(&self, code: Code) -> Base {
+        if self.has_function_base { Base::Unit } else { Base::Address(code) }
+    }
+
+    /// Writes a list of ranges of a function's pcs, and `DW_AT_ranges`.
+    pub(super) fn ranges(&mut self, ranges: &[core::ops::Range<u64>], base: Base) {
+        let list = lists::ranges(&mut self.rnglists, ranges, base, self.module);
+        self.list(gimli::DW_AT_ranges, list);
+    }
+
+    /// Writes an attribute that refers to a list.
+    pub(super) fn list(&mut self, at: gimli::DwAt, list: u64) {
+        self.note_address(at);
+        let is_five = self.info.format.version >= 5;
+        let (form, five, older) = match at {
+            gimli::DW_AT_ranges => (gimli::DW_FORM_rnglistx, ".debug_rnglists", ".debug_ranges"),
+            _ => (gimli::DW_FORM_loclistx, ".debug_loclists", ".debug_loc"),
+        };
+        if self.info.wants_offset(at) {
+            self.lists_named.push(self.info.relocations.len());
+            self.info.offset(at, if is_five { five } else { older }, list);
+        } else {
+            self.info.index(at, form, list);
+        }
+    }
+
+    /// Writes an attribute whose value is the expression encoded last.
+    pub(super) fn expression_attribute(&mut self, at: gimli::DwAt) {
+        self.note_address(at);
+        let start = self.info.expression(at, &self.expressions.bytes);
+        if !self.expressions.lowering.pending.is_empty() {
+            let module = self.module;
+            let pending =
+                self.expressions.lowering.pending.drain(..).map(|one| Pending { at: start + one.at, ..one });
+            self.info.defer(pending, |symbol| symbol_name(module, symbol));
+        }
+    }
+
+    /// Writes an attribute whose value is an expression encoded earlier.
+    pub(super) fn detached_expression(&mut self, at: gimli::DwAt, (bytes, pending): Expression) {
+        self.expressions.bytes = bytes;
+        self.expressions.lowering.pending = pending;
+        self.expression_attribute(at);
+    }
+
+    /// Records whether the expression written last has an address in it, for the entry's `DW_AT_location`.
+    fn note_address(&mut self, at: gimli::DwAt) {
+        if let (Some(named), gimli::DW_AT_location) = (&mut self.info.named, at) {
+            named.has_address |= self.expressions.lowering.has_address;
+        }
+    }
+
+    /// Finishes the location lists and the range lists of the unit, those that it has, and replaces list indices by
+    /// offsets in the attributes that refer to lists.
+    pub(super) fn finish_lists(
+        &mut self,
+        has_loclists: bool,
+        has_ranges: bool,
+    ) -> Result<(FinishedLists, FinishedLists)> {
+        let (module, info) = (self.module, &self.info);
+        let finish = |has: bool, lists: &mut Lists| {
+            let lists = core::mem::replace(lists, Lists::empty(info.format));
+            match has {
+                true => lists.finish(info, |symbol| symbol_name(module, symbol)),
+                false => Ok(FinishedLists::default()),
+            }
+        };
+        let loclists = finish(has_loclists, &mut self.expressions.loclists)?;
+        let rnglists = finish(has_ranges, &mut self.rnglists)?;
+        for relocation in self.lists_named.drain(..) {
+            let relocation = &mut self.info.relocations[relocation];
+            let starts = match relocation.target {
+                RelocationTarget::Section(".debug_loclists" | ".debug_loc") => &loclists.starts,
+                _ => &rnglists.starts,
+            };
+            relocation.addend = starts[relocation.addend as usize].into();
+        }
+        Ok((loclists, rnglists))
+    }
+}

@@ -1,0 +1,129 @@
+//! Unit: its entries, lists, line table and macros. DWARF 5 section 3.1.1.
+
+use super::children::ListCount;
+use super::contents::Contents;
+use super::entry::{EntryWriter, LIST_BYTES};
+use super::lanes::LaneProcedures;
+use super::lowered::LoweredUnit;
+use super::open::Open;
+use super::register_types::unsigned_sizes;
+use super::scratch::Scratch;
+use super::section::{Part, symbol_name};
+use super::units::Units;
+use super::{lines, macros, procedures, scopes, skeleton, types, unit_entry};
+use crate::emit::abbrev::Abbreviations;
+use crate::emit::lists::Lists;
+use crate::error::{Construct, Result};
+use crate::model::{ProcedureId, TypeId, UnitId};
+use crate::omission::{Property, Subject};
+
+/// Approximate bytes of an entry of a list of the first unit.
+const ENTRY_BYTES: usize = 10;
+
+/// Writes a unit, without its frames and its type units. With `shares`, subexpressions that recur become procedures, if
+/// the consumer has calls.
+pub(super) fn write(
+    units: &Units<'_>,
+    id: UnitId,
+    abbreviations: Abbreviations,
+    shares: bool,
+    scratch: &mut Scratch,
+) -> Result<LoweredUnit> {
+    let (module, consumer, format) = (units.module, units.consumer, units.format);
+    let mut out = EntryWriter::new(units, id, abbreviations);
+    out.expressions.lowering.memo = core::mem::take(&mut scratch.memo);
+    out.info.strings = core::mem::take(&mut scratch.strings);
+    let ListCount { lists, entries } = units.lists[id.as_u32() as usize];
+    let entry_bytes = scratch.entry_bytes.unwrap_or(ENTRY_BYTES);
+    let bytes = LIST_BYTES * lists + entry_bytes * entries;
+    out.expressions.loclists = Lists::new(format, lists, bytes);
+    let has = Contents::new(units, id);
+    // Not all readers apply the skeleton's base address to the split unit.
+    out.has_function_base = has.code.len() == 1 && !consumer.is_split && !consumer.has_absolute_lists;
+
+    match consumer.is_split {
+        true => out.info.begin_unit(gimli::DW_UT_split_compile, Some(0)),
+        false => out.info.begin_unit(gimli::DW_UT_compile, None),
+    }
+    unit_entry::write(&mut out, &has);
+    let has_shared = children(&mut out, shares)?;
+    let line = match has.lines && !consumer.has_line_directives {
+        true => lines::program(units, id, &has.functions)?,
+        false => Part::default(),
+    };
+    let macros = match has.macros {
+        true => macros::program(units, id, has.lines),
+        false => Part::default(),
+    };
+    let (loclists, rnglists) = out.finish_lists(has.loclists, has.ranges)?;
+    if let Some(tag) = out.info.unknown_tag {
+        // Other entries refer to it, or it to others.
+        return Err(consumer.inexpressible(Construct::Tag(tag)));
+    }
+    for attribute in core::mem::take(&mut out.info.unknown) {
+        let error = consumer.inexpressible(Construct::Attribute(attribute));
+        out.expressions.omit(Subject::Unit(id), Property::Attributes, None, error)?;
+    }
+    out.info.end_unit()?;
+    let skeleton = consumer.is_split.then(|| skeleton::write(&mut out, &has)).transpose()?;
+    let EntryWriter { mut info, expressions, .. } = out;
+    let addresses = if has.addresses && format.version >= 5 {
+        let (bytes, relocations) = expressions.addresses.finish(format, |symbol| symbol_name(module, symbol));
+        Part { bytes, relocations, elsewhere: Vec::new() }
+    } else {
+        Part::default()
+    };
+    let strings = info.strings.finish();
+    let bytes = loclists.bytes.len().saturating_sub(LIST_BYTES * lists);
+    *scratch = Scratch {
+        memo: expressions.lowering.memo,
+        strings: info.strings,
+        entry_bytes: bytes.checked_div(entries).map_or(scratch.entry_bytes, |bytes| Some(bytes + 1)),
+    };
+    Ok(LoweredUnit {
+        unit: id,
+        info: Part { bytes: info.bytes, relocations: info.relocations, elsewhere: info.elsewhere },
+        abbreviations: info.abbreviations,
+        offsets: info.offsets,
+        strings,
+        addresses,
+        loclists,
+        rnglists,
+        line,
+        macros,
+        code: has.code,
+        named: info.named.map(|named| named.finish()).unwrap_or_default(),
+        type_units: Vec::new(),
+        frames: Default::default(),
+        omissions: expressions.omissions,
+        has_shared,
+        skeleton,
+        split: None,
+    })
+}
+
+/// Writes the children of the unit's entry with all entries below them. Returns whether there are procedures for
+/// subexpressions.
+fn children(out: &mut EntryWriter<'_>, shares: bool) -> Result<bool> {
+    let (module, units, id) = (out.module, out.units, out.unit());
+    if !out.consumer.has_locations_on_the_stack() {
+        for bits in unsigned_sizes(units, id) {
+            types::write_unsigned(out, bits);
+        }
+    }
+    // Expressions refer to base types by ULEB128 offsets in the unit, which are shorter near its start.
+    for ty in units.types.of(id).map(TypeId::from_u32) {
+        if module.types[ty].kind.is_base() {
+            types::write(out, ty)?;
+        }
+    }
+    let has_shared = shares && procedures::write_shared(out)?;
+    let scope = module.units[id].scope;
+    scopes::write_types(out, scope)?;
+    for procedure in units.procedures.of(id) {
+        procedures::write(out, ProcedureId::from_u32(procedure))?;
+    }
+    let lanes = LaneProcedures::write(out)?;
+    scopes::write_children(out, &lanes, Open::new(units, scope, None))?;
+    Ok(has_shared)
+}

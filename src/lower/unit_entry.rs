@@ -1,0 +1,119 @@
+//! Entries of units: DWARF 5 section 3.1.
+
+use super::contents::Contents;
+use super::entry::EntryWriter;
+use super::lists::{self, ABSOLUTE};
+use super::strings;
+use super::units::producer;
+use crate::emit::addr::addr_base;
+use crate::emit::lists::lists_base;
+use crate::emit::strings::str_offsets_base;
+use crate::model::Unit;
+
+/// `DW_AT_language_name` of DWARF 6.
+const DW_AT_LANGUAGE_NAME: gimli::DwAt = gimli::DwAt(0x90);
+/// `DW_AT_language_version` of DWARF 6.
+const DW_AT_LANGUAGE_VERSION: gimli::DwAt = gimli::DwAt(0x91);
+
+/// Writes the unit's own entry. Offsets into other sections are relative to the unit's part of them.
+pub(super) fn write(out: &mut EntryWriter<'_>, has: &Contents) {
+    let (module, format) = (out.module, out.info.format);
+    let unit = &module.units[out.unit()];
+    out.info.begin_entry(gimli::DW_TAG_compile_unit, true, None);
+    // A split unit's tables are the first of its file, and the skeleton has the other attributes.
+    let is_split = out.consumer.is_split;
+    if format.version >= 5 && !is_split {
+        let base = str_offsets_base(format);
+        out.info.offset(gimli::DW_AT_str_offsets_base, ".debug_str_offsets", base);
+    }
+    producer_attribute(out, unit);
+    language(out, unit);
+    out.name(Some(unit.name));
+    if !is_split {
+        sources(out, has);
+    }
+    if has.macros {
+        let (at, section) = match format.version {
+            5.. => (gimli::DW_AT_macros, ".debug_macro"),
+            _ => (gimli::DW_AT_macro_info, ".debug_macinfo"),
+        };
+        out.info.offset(at, section, 0);
+    }
+    if format.version >= 5 && !is_split {
+        if has.addresses {
+            out.info.offset(gimli::DW_AT_addr_base, ".debug_addr", addr_base(format));
+        }
+        if has.ranges {
+            out.info.offset(gimli::DW_AT_rnglists_base, ".debug_rnglists", lists_base(format));
+        }
+        if has.loclists {
+            out.info.offset(gimli::DW_AT_loclists_base, ".debug_loclists", lists_base(format));
+        }
+    }
+    if !is_split {
+        code(out, has);
+    }
+    out.info.end_entry();
+}
+
+/// Writes the compiler and its command line.
+fn producer_attribute(out: &mut EntryWriter<'_>, unit: &Unit) {
+    match (unit.producer, producer(out.module, unit)) {
+        (_, Some(text)) => {
+            let number = strings::producer(out.units, &text);
+            out.info.string(gimli::DW_AT_producer, number, || text.len(), || &text);
+        }
+        (Some(producer), None) => out.text(gimli::DW_AT_producer, producer),
+        (None, None) => {}
+    }
+}
+
+/// Writes the language of a unit.
+pub(super) fn language(out: &mut EntryWriter<'_>, unit: &Unit) {
+    let Some(language) = unit.language else { return };
+    let known = language.up_to(out.consumer.entries.last_language);
+    out.info.unsigned(gimli::DW_AT_language, known.0.into());
+    let Some((name, version)) = language.name().filter(|_| out.consumer.language_names) else { return };
+    out.info.unsigned(DW_AT_LANGUAGE_NAME, name.into());
+    if let Some(version) = unit.language_version.or(version) {
+        out.info.unsigned(DW_AT_LANGUAGE_VERSION, version.into());
+    }
+}
+
+/// Writes the directory of the compilation and the line table.
+pub(super) fn sources(out: &mut EntryWriter<'_>, has: &Contents) {
+    if let Some(directory) = out.module.units[out.unit()].directory {
+        out.text(gimli::DW_AT_comp_dir, directory);
+    }
+    if has.lines {
+        out.info.offset(gimli::DW_AT_stmt_list, ".debug_line", 0);
+    }
+}
+
+/// Writes the pc ranges of the unit.
+pub(super) fn code(out: &mut EntryWriter<'_>, has: &Contents) {
+    let (module, format) = (out.module, out.info.format);
+    match has.code[..] {
+        [] => {}
+        // Addresses in lists are absolute.
+        _ if out.consumer.has_absolute_lists => {
+            out.low_pc(gimli::DW_AT_low_pc, ABSOLUTE);
+        }
+        [id] => {
+            let function = &module.functions[id];
+            let code = out.expressions.code(function.address);
+            out.pcs(code, function.bytes);
+        }
+        _ => {
+            if format.version < 5 {
+                // Base address of the unit's lists.
+                out.low_pc(gimli::DW_AT_low_pc, ABSOLUTE);
+            }
+            let (expressions, functions) = (&mut out.expressions, &module.functions);
+            let codes =
+                has.code.iter().map(|&id| (expressions.code(functions[id].address), functions[id].bytes));
+            let list = lists::functions(&mut out.rnglists, codes, module);
+            out.list(gimli::DW_AT_ranges, list);
+        }
+    }
+}
