@@ -501,7 +501,7 @@ mod tests {
             assert_eq!(linker.limit, 0xffff_fff0);
             linker.limit = limit;
         }
-        linker.push_all(&units)?;
+        units.push_all(&mut linker)?;
         linker.finish()
     }
 

@@ -6,7 +6,7 @@ use std::path::Path as File;
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
-use syn::{Attribute, Item, ItemMod, ItemUse, Macro, UseTree};
+use syn::{Attribute, Item, ItemImpl, ItemMod, ItemUse, Macro, Type, UseTree};
 
 /// Names from the crate's root on: `["spirv", "check", "body"]`.
 pub type Path = Vec<String>;
@@ -23,6 +23,8 @@ pub struct Imports {
     pub modules: BTreeMap<Path, BTreeSet<Path>>,
     /// Names that a `use` gives to items of other modules, by module.
     aliases: BTreeMap<Path, Path>,
+    /// Types as named by an `impl` without a trait, with the module of the `impl`.
+    impls: BTreeSet<(Path, Path)>,
 }
 
 impl Imports {
@@ -60,6 +62,16 @@ impl Imports {
             steps.push(next);
         }
         steps
+    }
+
+    /// Types of the crate, by their own paths, with the modules in which they have inherent methods.
+    pub fn inherent(&self) -> BTreeMap<Path, BTreeSet<Path>> {
+        let mut types: BTreeMap<Path, BTreeSet<Path>> = BTreeMap::new();
+        for (ty, module) in &self.impls {
+            let own = self.steps(ty).pop().expect("has one");
+            types.entry(own).or_default().insert(module.clone());
+        }
+        types
     }
 
     fn step(&self, path: &Path) -> Option<Path> {
@@ -177,6 +189,7 @@ impl<'ast> Visit<'ast> for Inside<'_> {
 
     fn visit_item_mod(&mut self, item: &'ast ItemMod) {
         self.at.push(item.ident.to_string());
+        self.imports.modules.entry(self.at.clone()).or_default();
         match &item.content {
             None => self.files.push(self.at.clone()),
             Some((_, items)) => items.iter().for_each(|item| self.visit_item(item)),
@@ -186,6 +199,15 @@ impl<'ast> Visit<'ast> for Inside<'_> {
 
     fn visit_item_use(&mut self, item: &'ast ItemUse) {
         self.tree(&item.tree, Vec::new());
+    }
+
+    fn visit_item_impl(&mut self, item: &'ast ItemImpl) {
+        if let (None, Type::Path(ty)) = (&item.trait_, &*item.self_ty) {
+            let names: Path = ty.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+            let ty = self.absolute(&names).unwrap_or_else(|| [&self.at[..], &names].concat());
+            self.imports.impls.insert((ty, self.at.clone()));
+        }
+        visit::visit_item_impl(self, item);
     }
 
     fn visit_path(&mut self, path: &'ast syn::Path) {

@@ -2,12 +2,14 @@
 //! code that writes, so that one mistake cannot hide another.
 
 mod imports;
+mod order;
 mod rooms;
 
 use std::path::Path as File;
 use std::sync::LazyLock;
 
 use imports::{Imports, Path, path};
+use order::{FILES_OF_A_TYPE, ORDER, SPREAD};
 use rooms::ROOMS;
 
 /// Imports of the library, and of the command as `bin`.
@@ -82,6 +84,78 @@ fn rooms_form_no_circle() {
             assert!(above < row, "`{rooms}` may import `{may}`, whose row is not above");
         }
     }
+}
+
+/// Imports that lead from a module of a room to itself or to a later one, and modules without a place in the order.
+fn out_of_order(imports: &Imports, room: &str, order: &[&str]) -> Vec<String> {
+    let room = path(room);
+    let order: Vec<Path> = order
+        .iter()
+        .map(|module| if module.is_empty() { room.clone() } else { [&room[..], &path(module)].concat() })
+        .collect();
+    let place = |module: &[String]| order.iter().position(|one| one == module);
+    let mut wrong = Vec::new();
+    for (importer, named) in imports.modules.iter().filter(|(module, _)| module.starts_with(&room)) {
+        let Some(own) = place(importer) else {
+            wrong.push(format!("`{}` has no place in the order", importer.join("::")));
+            continue;
+        };
+        for named in named.iter().filter(|named| named.starts_with(&room)) {
+            // The module of an item is the longest part of its path that is a module.
+            let lengths = (room.len()..=named.len()).rev();
+            let module =
+                lengths.map(|length| &named[..length]).find(|part| imports.modules.contains_key(*part));
+            if module.is_none_or(|module| module != importer && place(module).is_none_or(|place| place > own))
+            {
+                wrong.push(format!("`{}` imports `{}`", importer.join("::"), named.join("::")));
+            }
+        }
+    }
+    wrong
+}
+
+#[test]
+fn modules_of_a_room_import_only_earlier_ones() {
+    for (room, order) in ORDER {
+        let wrong = out_of_order(&IMPORTS, room, order);
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        let is_module = |module: &&str| IMPORTS.modules.contains_key(&path(&format!("{room}::{module}")));
+        let (last, others) = order.split_last().expect("has modules");
+        assert!(last.is_empty() && others.iter().all(is_module), "the order of `{room}` names no module");
+    }
+}
+
+#[test]
+fn methods_of_a_type_stand_together() {
+    let mut wrong = Vec::new();
+    for (ty, modules) in IMPORTS.inherent() {
+        let ty = ty.join("::");
+        let row = SPREAD.iter().find(|(spread, _)| *spread == ty);
+        let most = row.map_or(FILES_OF_A_TYPE, |(_, most)| *most);
+        if modules.len() > most {
+            wrong.push(format!("(\"{ty}\", {}),", modules.len()));
+        }
+    }
+    assert!(wrong.is_empty(), "types with inherent methods in too many files:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn wrong_orders_are_found() {
+    let mut imports = Imports::default();
+    let source = "
+        pub use top::Top;
+        mod low { pub struct Low; }
+        mod middle { use super::low::Low; impl Low {} }
+        mod top { use crate::a::{low, middle::{self, Low}}; impl super::low::Low {} fn f(_: super::Top) {} }";
+    imports.source(source, path("a"), &Path::new());
+    assert_eq!(out_of_order(&imports, "a", &["low", "middle", "top", ""]), ["`a::top` imports `a::Top`"]);
+    let wrong = out_of_order(&imports, "a", &["middle", "top", ""]);
+    assert_eq!(wrong[0], "`a::low` has no place in the order");
+    assert_eq!(wrong[1], "`a::middle` imports `a::low::Low`");
+    let wrong = out_of_order(&imports, "a", &["low", "top", "middle", ""]);
+    assert!(wrong.contains(&"`a::top` imports `a::middle::Low`".into()), "{wrong:?}");
+    let low = &imports.inherent()[&path("a::low::Low")];
+    assert_eq!(low.iter().map(|module| module.join("::")).collect::<Vec<_>>(), ["a::middle", "a::top"]);
 }
 
 #[test]

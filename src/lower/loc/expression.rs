@@ -1,8 +1,8 @@
 //! Writer of one expression, from the tree of a location.
 
+use super::entries::{Entries, malformed, nameless};
 use super::linear::plus;
-use super::shared::Shared;
-use super::{Entries, malformed, nameless};
+use super::shared::{At, Shared};
 use crate::consumer::Consumer;
 use crate::emit::addr::{AddressKey, Addresses};
 use crate::emit::info::{Pending, RefForm, UnitEntry, Wanted};
@@ -58,8 +58,6 @@ pub(super) struct Operands {
     /// Whether one of these operands is an incomplete composite, which must not be moved.
     pub(super) is_open: bool,
 }
-
-pub(super) type At = usize;
 
 /// Limit of nested procedures that are inlined.
 pub(super) const MAX_DEPTH: u32 = 16;
@@ -339,5 +337,48 @@ impl<'m> ExpressionWriter<'_, 'm> {
             _ => Construct::OtherLocation,
         };
         self.context.consumer.inexpressible(what)
+    }
+
+    /// Writes the canonical frame address. If it is on the initial stack, every use but the last copies it.
+    pub(super) fn cfa(&mut self) {
+        let Some(uses) = &mut self.operands.cfa_uses else {
+            self.encoder.call_frame_cfa();
+            return;
+        };
+        *uses = uses.saturating_sub(1);
+        match (*uses, self.operands.above) {
+            (0, 0) => {}
+            (0, 1) if !self.operands.is_open => {
+                self.encoder.swap();
+            }
+            (_, above) => {
+                self.encoder.pick(above as u8);
+            }
+        }
+    }
+
+    /// Writes an operand with `more` operands of the same operation below it.
+    pub(super) fn above<T>(&mut self, more: u32, write: impl FnOnce(&mut Self) -> T) -> T {
+        self.operands.above += more;
+        let written = write(self);
+        self.operands.above -= more;
+        written
+    }
+
+    /// Writes the value of a register in the caller.
+    pub(super) fn caller_register(&mut self, reg: Reg) -> Result<()> {
+        if !self.context.consumer.has_locations_on_the_stack() {
+            let name = self.register(reg)?.name();
+            return Err(self.context.consumer.inexpressible(Construct::CallerRegister(name.to_string())));
+        }
+        let bytes = self.register(reg)?.bits.div_ceil(8);
+        let bytes = u8::try_from(bytes).map_err(|_| malformed())?;
+        self.encoder.call_frame_entry_reg(reg).deref_size(bytes);
+        Ok(())
+    }
+
+    #[cold]
+    pub(super) fn refused_in_call_frame(&self, operation: &'static str) -> Error {
+        self.context.consumer.inexpressible(Construct::CallFrameOperation(operation))
     }
 }

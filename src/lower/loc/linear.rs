@@ -1,9 +1,8 @@
 //! Locations whose operations are in the order of their nodes, as in almost all locations: one pass over the nodes,
 //! without a tree. The bytes are those that the writer of the tree appends.
 
-use super::Lowering;
-use crate::model::{Node, Nodes, Stack};
-use crate::op::{Encoder, Reg};
+use crate::model::{Module, Node, Nodes, Stack};
+use crate::op::{Encoder, Encoding, Reg};
 use crate::target::{Scaling, SpaceId};
 
 /// Numbers directly before a node that are added to its address.
@@ -45,7 +44,16 @@ impl Parts {
     }
 }
 
-impl Lowering<'_> {
+/// Writer of locations whose operations are in the order of their nodes.
+pub(super) struct Linear<'m> {
+    pub(super) module: &'m Module,
+    pub(super) encoding: Encoding,
+    pub(super) address_bits: u32,
+    /// Whether locations are stack elements.
+    pub(super) has_places: bool,
+}
+
+impl Linear<'_> {
     /// Returns whether a register is as large as an address.
     #[inline]
     pub(super) fn holds_address(&self, reg: Reg) -> bool {
@@ -56,7 +64,7 @@ impl Lowering<'_> {
     /// nothing, if an operation depends on more than its node and its neighbours, and if there is an error, which the
     /// writer of the tree reports.
     #[inline(always)]
-    pub(super) fn linear(
+    pub(super) fn write(
         &self,
         nodes: Nodes<'_>,
         bits: Option<u64>,

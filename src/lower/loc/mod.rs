@@ -3,8 +3,8 @@
 //! The consumer's stack decides: in [`on_stack`], locations are stack elements; in [`dwarf5`], only the end of an
 //! expression is a location. [`numbers`] are the same in both.
 
-mod call_frame;
 mod dwarf5;
+mod entries;
 mod expression;
 mod fragments;
 mod linear;
@@ -16,60 +16,32 @@ mod shared;
 #[cfg(test)]
 mod tests;
 
+pub(super) use entries::{Entries, NoEntries};
 pub(super) use memo::{Key, Memo, append};
 pub(super) use shared::Part;
 
 use crate::consumer::{Consumer, Operations};
 use crate::emit::addr::Addresses;
-use crate::emit::info::{Pending, UnitEntry};
-use crate::error::{Error, Result};
-use crate::model::{Entity, LocId, Module, Node, Nodes, ProcedureId, Stack, Tree};
+use crate::emit::info::Pending;
+use crate::error::Result;
+use crate::model::{LocId, Module, Node, Nodes, Stack, Tree};
 use crate::op::{Encoder, Encoding};
 use crate::target::SpaceId;
+use dwarf5::Dwarf5;
+use entries::malformed;
 use expression::{Context, ExpressionWriter, Operands, References};
-use shared::Shared;
-
-/// Entries that locations refer to.
-pub(super) trait Entries {
-    /// The entry of a variable, type or procedure.
-    fn entity(&self, entity: Entity) -> Option<UnitEntry>;
-    /// Returns whether a section offset can refer to the entry. From a split unit, only its own entries qualify.
-    fn is_in_reach(&self, entry: UnitEntry) -> bool;
-    /// Offset in the unit of an unsigned base type of `bits` bits.
-    fn unsigned(&self, bits: u32) -> Option<u64>;
-    /// Returns whether the entry of a procedure has an expression.
-    fn has_expression(&self, procedure: ProcedureId) -> bool;
-}
-
-/// Entries of an expression without a module: no entity has one.
-pub(super) struct NoEntries;
-
-impl Entries for NoEntries {
-    fn entity(&self, _: Entity) -> Option<UnitEntry> {
-        None
-    }
-
-    fn is_in_reach(&self, _: UnitEntry) -> bool {
-        true
-    }
-
-    fn unsigned(&self, _: u32) -> Option<u64> {
-        None
-    }
-
-    fn has_expression(&self, _: ProcedureId) -> bool {
-        true
-    }
-}
+use linear::Linear;
+use numbers::Read;
+use on_stack::OnStack;
+use operations::restrict;
+use shared::{At, Shared};
 
 /// Lowering of one location after the other.
 pub(super) struct Lowering<'m> {
     pub(super) module: &'m Module,
     consumer: &'m Consumer,
     encoding: Encoding,
-    address_bits: u32,
-    /// Whether locations are stack elements.
-    has_places: bool,
+    linear: Linear<'m>,
     /// Expressions of earlier lowerings of the module for the consumer.
     pub(super) memo: Memo,
     tree: Tree<'m>,
@@ -123,8 +95,12 @@ impl<'m> Lowering<'m> {
             module,
             consumer,
             encoding,
-            address_bits: u32::from(module.target.address_bytes()) * 8,
-            has_places: consumer.has_locations_on_the_stack(),
+            linear: Linear {
+                module,
+                encoding,
+                address_bits: u32::from(module.target.address_bytes()) * 8,
+                has_places: consumer.has_locations_on_the_stack(),
+            },
             memo: Memo::default(),
             tree: Tree::default(),
             shared: Shared::default(),
@@ -138,6 +114,22 @@ impl<'m> Lowering<'m> {
             has_pcs: false,
             is_call_frame: false,
         }
+    }
+
+    /// Makes the expressions those of call frame information, which refer to no other section: A.6.4.2.
+    pub(super) fn for_call_frames(mut self) -> Self {
+        self.is_call_frame = true;
+        self
+    }
+
+    /// Appends the expression of the location of a register of the caller, or with `is_number` of its value.
+    ///
+    /// # Errors
+    /// The errors of [`lower`](Self::lower).
+    pub(super) fn saved(&mut self, loc: LocId, is_number: bool, sink: &mut Sink<'_>) -> Result<()> {
+        let nodes = self.module.nodes(loc);
+        let uses = nodes.clone().filter(|node| *node == Node::Cfa).count() as u32;
+        self.by_tree(nodes, Request::Saved { uses, is_number }, sink)
     }
 
     /// Appends the expression of a location. `bits` is the size of the object at the location, if it is known.
@@ -154,7 +146,7 @@ impl<'m> Lowering<'m> {
     ) -> Result<()> {
         if self.is_direct(bits)
             && let Some((reg, by)) = self.module.nodes(loc).memory_at_register()
-            && self.holds_address(reg)
+            && self.linear.holds_address(reg)
         {
             Encoder::new(sink.out, self.encoding).bregx(reg, by);
             return Ok(());
@@ -198,7 +190,7 @@ impl<'m> Lowering<'m> {
         let start = sink.out.len();
         if let Some(key) = key
             && (is_small || self.shared.is_empty())
-            && self.linear(nodes.clone(), bits, is_called, sink.stack, sink.out)
+            && self.linear.write(nodes.clone(), bits, is_called, sink.stack, sink.out)
         {
             // Others become calls once their subexpressions have procedures.
             if is_small && !is_called {
@@ -236,7 +228,14 @@ impl<'m> Lowering<'m> {
         let (start, space) = (sink.out.len(), self.space);
         let written = self.write_tree(root, what, sink);
         let written = written.and_then(|()| match self.is_restricted {
-            true => self.restrict(start, sink.out),
+            true => restrict(
+                self.consumer,
+                &self.module.target,
+                self.encoding,
+                self.has_pcs,
+                &mut self.pending,
+                (start, sink.out),
+            ),
             false => Ok(()),
         });
         if written.is_err() {
@@ -247,25 +246,29 @@ impl<'m> Lowering<'m> {
 
     #[inline]
     fn write_tree(&mut self, root: usize, what: Request, sink: &mut Sink<'_>) -> Result<()> {
-        let mut one = self.writer(sink);
-        let has_places = one.context.consumer.has_locations_on_the_stack();
-        match (what, one.tree.node(root)) {
-            (Request::Number, Node::Value) => one.val(one.tree.last(root))?,
+        let mut out = self.writer(sink);
+        let has_places = out.context.consumer.has_locations_on_the_stack();
+        if let Request::Saved { uses, .. } = what {
+            out.operands.cfa_uses = Some(uses);
+        }
+        let tree = out.tree;
+        match (what, tree.node(root)) {
+            (Request::Number, Node::Value) => number(&mut out, tree.last(root))?,
             (Request::Number, _) => return Err(malformed()),
-            (Request::Saved { uses, is_number }, _) => one.saved(root, uses, is_number)?,
+            (Request::Saved { is_number: true, .. }, _) => number(&mut out, tree.last(root))?,
+            (Request::Saved { .. }, _) if has_places => on_stack::write(&mut out, root, None, true)?,
+            (Request::Saved { .. }, _) => dwarf5::write_saved(&mut out, root)?,
             // Bits beyond those of a mask do not matter.
-            (Request::Read(_), Node::Value) => one.val(one.tree.last(root))?,
-            (Request::Read(bits), _) => one.read(root, bits)?,
-            (Request::Location { .. }, _) if one.call_shared(root) => {}
-            (Request::Location { bits, .. }, _) if !has_places => one.dwarf5(root, bits)?,
+            (Request::Read(_), Node::Value) => number(&mut out, tree.last(root))?,
+            (Request::Read(bits), _) if has_places => OnStack::read(&mut out, root, bits)?,
+            (Request::Read(bits), _) => Dwarf5::read(&mut out, root, bits)?,
+            (Request::Location { .. }, _) if out.call_shared(root) => {}
+            (Request::Location { bits, .. }, _) if !has_places => dwarf5::write(&mut out, root, bits)?,
             // An empty expression is an undefined location.
             (Request::Location { is_called: false, .. }, Node::Undefined) => {}
-            (Request::Location { bits, is_called }, _) if one.is_composite(root) => {
-                one.parts(root, bits, !is_called)?;
-            }
-            (Request::Location { .. }, _) => one.loc(root)?,
+            (Request::Location { bits, is_called }, _) => on_stack::write(&mut out, root, bits, !is_called)?,
         }
-        one.finish()
+        out.finish()
     }
 
     /// Writer of the tree that was read last.
@@ -340,13 +343,12 @@ impl<'m> Lowering<'m> {
     pub(super) fn part(&mut self, part: &Part, sink: &mut Sink<'_>) -> Result<()> {
         self.tree.read(self.module.nodes(part.loc)).ok_or_else(malformed)?;
         self.shared.hashes(&self.tree, &mut self.hashes);
-        let mut one = self.writer(sink);
-        match one.tree.node(part.at) {
-            node if node.is_number() => one.val(part.at)?,
-            _ if one.is_composite(part.at) => one.parts(part.at, None, false)?,
-            _ => one.loc(part.at)?,
+        let mut out = self.writer(sink);
+        match out.tree.node(part.at) {
+            node if node.is_number() => number(&mut out, part.at)?,
+            _ => on_stack::write(&mut out, part.at, None, false)?,
         }
-        one.finish()
+        out.finish()
     }
 
     /// Records the offset in the unit of a subexpression's procedure.
@@ -355,14 +357,10 @@ impl<'m> Lowering<'m> {
     }
 }
 
-#[cold]
-fn malformed() -> Error {
-    Error::bad_argument("the nodes form no location, or its offsets add up to more than 63 bits")
-}
-
-#[cold]
-fn nameless() -> Error {
-    Error::bad_argument(
-        "without a module, a location references no symbol, variable or procedure: this one does",
-    )
+/// Writes operations that leave a number on top of the stack.
+fn number(out: &mut ExpressionWriter<'_, '_>, at: At) -> Result<()> {
+    match out.context.consumer.has_locations_on_the_stack() {
+        true => numbers::val::<OnStack>(out, at),
+        false => numbers::val::<Dwarf5>(out, at),
+    }
 }

@@ -1,58 +1,62 @@
 //! Expressions of the operations that a consumer reads.
 
-use super::Lowering;
+use crate::consumer::Consumer;
+use crate::emit::info::Pending;
 use crate::error::{Construct, Result};
-use crate::op::{Decoder, Encoder, Op};
+use crate::op::{Decoder, Encoder, Encoding, Op};
+use crate::target::Target;
 
-impl Lowering<'_> {
-    /// Replaces the encodings in an expression by those that the consumer reads, from `start` to the end of `out`.
-    /// References move along.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Inexpressible`](crate::error::ErrorKind::Inexpressible) for an operation that the consumer does not
-    /// read.
-    pub(super) fn restrict(&mut self, start: usize, out: &mut Vec<u8>) -> Result<()> {
-        let (consumer, encoding) = (self.consumer, self.encoding);
-        let may_read = self.has_pcs || consumer.has_registers_at_all_pcs;
-        let expr = out.split_off(start);
-        let mut pending = self.pending.iter_mut().filter(|one| one.at >= start).peekable();
-        let mut decoder = Decoder::new(&expr, encoding).peekable();
-        let mut is_after_register = false;
-        while let Some(decoded) = decoder.next() {
-            let decoded = decoded?;
-            let end =
-                decoder.peek().and_then(|next| next.as_ref().ok()).map_or(expr.len(), |next| next.offset);
-            let (from, to) = (start + decoded.offset, out.len());
-            let bytes = &expr[decoded.offset..end];
-            while let Some(one) = pending.next_if(|one| one.at < start + end) {
-                one.at = one.at - from + to;
-            }
-            match decoded.op {
-                Op::BregX { reg, .. } if !may_read => {
-                    let register = self.module.target.register(reg);
-                    let name =
-                        register.map_or_else(|| reg.0.to_string(), |register| register.name().to_string());
-                    return Err(consumer.inexpressible(Construct::RegisterAtAllPcs(name)));
-                }
-                // ptxas 13.5 steps over one byte too many after `regx`, and would read the size as the operation
-                // `addr`. In two bytes it is `breg19 0`, which has no effect there.
-                Op::Piece { bytes: 3 } if is_after_register => out.extend_from_slice(&[bytes[0], 0x83, 0]),
-                _ if consumer.operations.has(bytes[0]) => out.extend_from_slice(bytes),
-                Op::ConstU { value } if consumer.operations.has(0x10) => {
-                    Encoder::new(out, encoding).raw(&[0x10]).raw(&leb(value));
-                }
-                Op::ConstS { value } if consumer.operations.has(0x10) && consumer.operations.has(0x1f) => {
-                    Encoder::new(out, encoding).raw(&[0x10]).raw(&leb(value.unsigned_abs()));
-                    if value < 0 {
-                        Encoder::new(out, encoding).neg();
-                    }
-                }
-                op => return Err(consumer.inexpressible(Construct::Operation(op.row().text))),
-            }
-            is_after_register = matches!(decoded.op, Op::RegX { .. });
+/// Replaces the encodings in an expression by those that the consumer reads, from `start` to the end of `out`.
+/// References move along. `has_pcs` tells that the location is one at some pcs.
+///
+/// # Errors
+/// [`ErrorKind::Inexpressible`](crate::error::ErrorKind::Inexpressible) for an operation that the consumer does not
+/// read.
+pub(super) fn restrict(
+    consumer: &Consumer,
+    target: &Target,
+    encoding: Encoding,
+    has_pcs: bool,
+    pending: &mut [Pending],
+    (start, out): (usize, &mut Vec<u8>),
+) -> Result<()> {
+    let may_read = has_pcs || consumer.has_registers_at_all_pcs;
+    let expr = out.split_off(start);
+    let mut pending = pending.iter_mut().filter(|one| one.at >= start).peekable();
+    let mut decoder = Decoder::new(&expr, encoding).peekable();
+    let mut is_after_register = false;
+    while let Some(decoded) = decoder.next() {
+        let decoded = decoded?;
+        let end = decoder.peek().and_then(|next| next.as_ref().ok()).map_or(expr.len(), |next| next.offset);
+        let (from, to) = (start + decoded.offset, out.len());
+        let bytes = &expr[decoded.offset..end];
+        while let Some(one) = pending.next_if(|one| one.at < start + end) {
+            one.at = one.at - from + to;
         }
-        Ok(())
+        match decoded.op {
+            Op::BregX { reg, .. } if !may_read => {
+                let register = target.register(reg);
+                let name = register.map_or_else(|| reg.0.to_string(), |register| register.name().to_string());
+                return Err(consumer.inexpressible(Construct::RegisterAtAllPcs(name)));
+            }
+            // ptxas 13.5 steps over one byte too many after `regx`, and would read the size as the operation
+            // `addr`. In two bytes it is `breg19 0`, which has no effect there.
+            Op::Piece { bytes: 3 } if is_after_register => out.extend_from_slice(&[bytes[0], 0x83, 0]),
+            _ if consumer.operations.has(bytes[0]) => out.extend_from_slice(bytes),
+            Op::ConstU { value } if consumer.operations.has(0x10) => {
+                Encoder::new(out, encoding).raw(&[0x10]).raw(&leb(value));
+            }
+            Op::ConstS { value } if consumer.operations.has(0x10) && consumer.operations.has(0x1f) => {
+                Encoder::new(out, encoding).raw(&[0x10]).raw(&leb(value.unsigned_abs()));
+                if value < 0 {
+                    Encoder::new(out, encoding).neg();
+                }
+            }
+            op => return Err(consumer.inexpressible(Construct::Operation(op.row().text))),
+        }
+        is_after_register = matches!(decoded.op, Op::RegX { .. });
     }
+    Ok(())
 }
 
 fn leb(value: u64) -> Vec<u8> {

@@ -2,8 +2,10 @@
 
 use hashbrown::{DefaultHashBuilder, HashMap};
 
-use super::expression::At;
 use crate::model::{LocId, Module, Node, Tree};
+
+/// Index of a node in its tree.
+pub(super) type At = usize;
 
 /// Minimum words of a location with subexpressions worth a call.
 pub(super) const WORDS: usize = 14;

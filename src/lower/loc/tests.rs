@@ -95,7 +95,7 @@ fn compare(target: &Target, scalars: Vec<Reg>, vectors: Vec<Reg>, consumer: &Con
         let mut lowering = Lowering::new(&module, consumer);
         let what = Request::Location { bits, is_called };
         let mut one_pass = vec![7];
-        if !lowering.linear(module.nodes(id), bits, is_called, stack, &mut one_pass) {
+        if !lowering.linear.write(module.nodes(id), bits, is_called, stack, &mut one_pass) {
             assert_eq!(one_pass, [7], "bytes of a location that needs the tree: {loc:?}");
             continue;
         }

@@ -1,0 +1,107 @@
+//! Modules of rooms in their order: each imports only modules before it.
+
+/// Rooms with the order of their modules. The last is the room's own file, which imports them all.
+pub const ORDER: &[(&str, &[&str])] = &[(
+    "lower",
+    &[
+        // Expressions of locations.
+        "loc::entries",
+        "loc::fragments",
+        "loc::memo",
+        "loc::shared",
+        "loc::operations",
+        "loc::linear",
+        "loc::expression",
+        "loc::numbers",
+        "loc::on_stack",
+        "loc::dwarf5",
+        "loc",
+        // Facts of the module that all units share.
+        "constants",
+        "section",
+        "scratch",
+        "lists",
+        "by_unit",
+        "children",
+        "signature",
+        "type_units",
+        "units",
+        "strings",
+        // Tables without entries.
+        "lines",
+        "macros",
+        "frame::rows",
+        "frame",
+        "frame_table",
+        // Writer of entries: what all kinds of entries have.
+        "entry_numbers",
+        "expressions",
+        "register_types",
+        "contents",
+        "entry",
+        "open",
+        // Kinds of entries.
+        "types::template",
+        "types::array",
+        "types::composite",
+        "types",
+        "variables",
+        "procedures",
+        "lanes::pieces",
+        "lanes::procedures",
+        "lanes",
+        "imports",
+        "labels",
+        "calls",
+        "functions",
+        "scopes",
+        "unit_entry",
+        // Units, and the sections of all units.
+        "lowered",
+        "skeleton",
+        "type_unit",
+        "unit",
+        "split",
+        "directives",
+        "link",
+        "lowering",
+        "stream",
+        "",
+    ],
+)];
+
+/// Files in which a type may have inherent methods.
+pub const FILES_OF_A_TYPE: usize = 2;
+
+/// Types with inherent methods in more files, and the largest number of these files. No row is added, and no number
+/// grows.
+pub const SPREAD: &[(&str, usize)] = &[
+    // Types of the interface, whose documentation lists the methods by topic.
+    ("build::Builder", 19),
+    ("eval::Evaluator", 6),
+    ("eval::unwind::CallStack", 3),
+    ("model::Module", 10),
+    ("read::dwarf::Dwarf", 5),
+    ("spirv::binding::Binding", 3),
+    ("target::Target", 4),
+    ("target::code::InstructionSet", 3),
+    ("track::code::Code", 3),
+    // Interpreters, with the operations by group.
+    ("eval::fast::Fast", 4),
+    ("eval::run::Run", 9),
+    ("model::denote::Denote", 3),
+    // Walks over all kinds of entities.
+    ("check::compare::Compare", 7),
+    ("check::meanings::Meanings", 10),
+    ("check::tables::Tables", 3),
+    ("check::tree::described::Described", 3),
+    ("dump::text::Dump", 7),
+    ("json::read::Reader", 6),
+    ("json::write::Writer", 7),
+    ("lint::places::Located", 4),
+    ("spirv::check::described::Projection", 10),
+    ("spirv::describe::Describer", 4),
+    ("spirv::import::Importer", 14),
+    ("spirv::lower::entities::Globals", 17),
+    ("spirv::validate::Check", 7),
+];
