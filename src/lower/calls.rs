@@ -1,6 +1,6 @@
 //! Entries of calls: DWARF 5 section 3.4, and GNU's entries before DWARF 5.
 
-use super::constants::{call_tag, has_gnu_calls};
+use super::constants::{argument_tag, call_attribute, call_tag};
 use super::entry::EntryWriter;
 use super::expressions::{Expression, Expressions};
 use super::open::Instance;
@@ -23,7 +23,8 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: CallId, instance: Option<&Ins
     let call = &module.calls[id];
     let Some(function) = module.function_of(call.scope) else { return Ok(()) };
     let function = &module.functions[function];
-    let (is_gnu, tag) = (has_gnu_calls(out.consumer.version), call_tag(out.consumer.version));
+    let version = out.consumer.version;
+    let tag = call_tag(version);
     if !out.consumer.entries.knows_tag(tag) {
         let error = out.consumer.inexpressible(Construct::Tag(tag));
         return omit(&mut out.expressions, id, Subject::Call(id), Property::Entity, error);
@@ -50,7 +51,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: CallId, instance: Option<&Ins
     out.info.begin_entry(tag, !arguments.is_empty(), None);
     match (call.return_pc, call.pc) {
         // GNU's entry has one address only.
-        (Some(pc), _) | (None, Some(pc)) if is_gnu => out.pc(gimli::DW_AT_low_pc, function, pc),
+        (Some(pc), _) | (None, Some(pc)) if version < 5 => out.pc(gimli::DW_AT_low_pc, function, pc),
         (return_pc, pc) => {
             if let Some(pc) = return_pc {
                 out.pc(gimli::DW_AT_call_return_pc, function, pc);
@@ -60,23 +61,13 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: CallId, instance: Option<&Ins
             }
         }
     }
-    if let Some(callee) = call.callee {
-        let attribute = if is_gnu { gimli::DW_AT_abstract_origin } else { gimli::DW_AT_call_origin };
-        out.info.reference(attribute, out.expressions.numbers.function(callee));
+    if let (Some(at), Some(callee)) = (call_attribute(gimli::DW_AT_call_origin, version), call.callee) {
+        out.info.reference(at, out.expressions.numbers.function(callee));
     }
-    if let Some(expression) = target {
-        let attribute = if is_gnu { gimli::DW_AT_GNU_call_site_target } else { gimli::DW_AT_call_target };
-        out.detached_expression(attribute, expression);
-    }
-    if let Some(expression) = clobbered {
-        let attribute = match is_gnu {
-            true => gimli::DW_AT_GNU_call_site_target_clobbered,
-            false => gimli::DW_AT_call_target_clobbered,
-        };
-        out.detached_expression(attribute, expression);
-    }
-    if call.is_tail {
-        out.info.flag(if is_gnu { gimli::DW_AT_GNU_tail_call } else { gimli::DW_AT_call_tail_call });
+    expression(out, gimli::DW_AT_call_target, target);
+    expression(out, gimli::DW_AT_call_target_clobbered, clobbered);
+    if let (Some(at), true) = (call_attribute(gimli::DW_AT_call_tail_call, version), call.is_tail) {
+        out.info.flag(at);
     }
     if let Some(line) = call.line {
         out.call_line(line);
@@ -93,28 +84,27 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: CallId, instance: Option<&Ins
 }
 
 fn argument_entry(out: &mut EntryWriter<'_>, argument: &Argument, expressions: ArgumentExpressions) {
-    let is_gnu = has_gnu_calls(out.consumer.version);
-    let tag = if is_gnu { gimli::DW_TAG_GNU_call_site_parameter } else { gimli::DW_TAG_call_site_parameter };
-    out.info.begin_entry(tag, false, None);
+    let version = out.consumer.version;
+    out.info.begin_entry(argument_tag(version), false, None);
     out.detached_expression(gimli::DW_AT_location, expressions.location);
-    if let Some(parameter) = argument.parameter {
-        let attribute = if is_gnu { gimli::DW_AT_abstract_origin } else { gimli::DW_AT_call_parameter };
-        out.info.reference(attribute, parameter_entry(out, parameter));
+    if let Some(at) = call_attribute(gimli::DW_AT_call_parameter, version)
+        && let Some(parameter) = argument.parameter
+    {
+        out.info.reference(at, parameter_entry(out, parameter));
     }
-    if let Some(expression) = expressions.value {
-        let attribute = if is_gnu { gimli::DW_AT_GNU_call_site_value } else { gimli::DW_AT_call_value };
-        out.detached_expression(attribute, expression);
-    }
+    expression(out, gimli::DW_AT_call_value, expressions.value);
     if let Some((location, value)) = expressions.data {
-        // GNU's entries have no attribute for the location of the data that an argument points to.
-        if !is_gnu {
-            out.detached_expression(gimli::DW_AT_call_data_location, location);
-        }
-        let attribute =
-            if is_gnu { gimli::DW_AT_GNU_call_site_data_value } else { gimli::DW_AT_call_data_value };
-        out.detached_expression(attribute, value);
+        expression(out, gimli::DW_AT_call_data_location, Some(location));
+        expression(out, gimli::DW_AT_call_data_value, Some(value));
     }
     out.info.end_entry();
+}
+
+/// Writes an attribute, if there is an expression for it, and the entry can have it.
+fn expression(out: &mut EntryWriter<'_>, at: gimli::DwAt, expression: Option<Expression>) {
+    if let (Some(at), Some(expression)) = (call_attribute(at, out.consumer.version), expression) {
+        out.detached_expression(at, expression);
+    }
 }
 
 /// Entry that describes a parameter: the one of the abstract instance, if there is one.

@@ -69,14 +69,34 @@ pub(super) fn linkage_name(version: u16) -> gimli::DwAt {
     if version < 4 { gimli::DW_AT_MIPS_linkage_name } else { gimli::DW_AT_linkage_name }
 }
 
-/// Returns whether calls have GNU's entries, for a version before DWARF 5.
-pub(super) fn has_gnu_calls(version: u16) -> bool {
-    version < 5
+/// Tag of the entry of a call. Before DWARF 5 it is GNU's.
+pub(super) fn call_tag(version: u16) -> gimli::DwTag {
+    if version < 5 { gimli::DW_TAG_GNU_call_site } else { gimli::DW_TAG_call_site }
 }
 
-/// Tag of the entry of a call.
-pub(super) fn call_tag(version: u16) -> gimli::DwTag {
-    if has_gnu_calls(version) { gimli::DW_TAG_GNU_call_site } else { gimli::DW_TAG_call_site }
+/// Tag of the entry of an argument.
+pub(super) fn argument_tag(version: u16) -> gimli::DwTag {
+    if version < 5 { gimli::DW_TAG_GNU_call_site_parameter } else { gimli::DW_TAG_call_site_parameter }
+}
+
+/// Attribute of a function, a call or an argument in place of one that came with DWARF 5; `None` where GNU's entries have
+/// none.
+pub(super) fn call_attribute(attribute: gimli::DwAt, version: u16) -> Option<gimli::DwAt> {
+    if version >= 5 {
+        return Some(attribute);
+    }
+    Some(match attribute {
+        gimli::DW_AT_call_all_tail_calls => gimli::DW_AT_GNU_all_tail_call_sites,
+        gimli::DW_AT_call_all_calls => gimli::DW_AT_GNU_all_call_sites,
+        gimli::DW_AT_call_all_source_calls => gimli::DW_AT_GNU_all_source_call_sites,
+        gimli::DW_AT_call_origin | gimli::DW_AT_call_parameter => gimli::DW_AT_abstract_origin,
+        gimli::DW_AT_call_target => gimli::DW_AT_GNU_call_site_target,
+        gimli::DW_AT_call_target_clobbered => gimli::DW_AT_GNU_call_site_target_clobbered,
+        gimli::DW_AT_call_tail_call => gimli::DW_AT_GNU_tail_call,
+        gimli::DW_AT_call_value => gimli::DW_AT_GNU_call_site_value,
+        gimli::DW_AT_call_data_value => gimli::DW_AT_GNU_call_site_data_value,
+        _ => return None,
+    })
 }
 
 /// List of discriminant values as LEB128 numbers, signed if the discriminant's type is. DWARF 5 section 7.5.5.

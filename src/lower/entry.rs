@@ -9,7 +9,7 @@ use crate::consumer::Consumer;
 use crate::emit::RelocationTarget;
 use crate::emit::abbrev::Abbreviations;
 use crate::emit::addr::AddressKey;
-use crate::emit::info::{EntryStyle, Info, Pending};
+use crate::emit::info::{EntryRef, EntryStyle, Info, Pending};
 use crate::emit::lists::{FinishedLists, Lists};
 use crate::error::Result;
 use crate::model::{
@@ -81,6 +81,28 @@ impl<'u> EntryWriter<'u> {
     pub(super) fn name(&mut self, name: Option<StringId>) {
         if let Some(name) = name {
             self.text(gimli::DW_AT_name, name);
+        }
+    }
+
+    /// Writes the name of a function or variable, or the reference to its declaration, and the linkage name.
+    #[inline]
+    pub(super) fn names(
+        &mut self,
+        name: Option<StringId>,
+        linkage_name: Option<StringId>,
+        specification: Option<EntryRef>,
+    ) {
+        let is_first = self.consumer.entries.has_linkage_name_first;
+        let linkage_at = constants::linkage_name(self.consumer.version);
+        if let Some(name) = linkage_name.filter(|_| is_first) {
+            self.text(linkage_at, name);
+        }
+        match specification {
+            Some(declaration) => self.info.reference(gimli::DW_AT_specification, declaration),
+            None => self.name(name),
+        }
+        if let Some(name) = linkage_name.filter(|_| !is_first) {
+            self.text(linkage_at, name);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Entries of functions: DWARF 5 section 3.3.
 
-use super::constants::{has_gnu_calls, inline, linkage_name};
+use super::constants::{call_attribute, inline};
 use super::entry::EntryWriter;
 use super::expressions::{Expression, Expressions};
 use super::lanes::{self, LaneProcedures};
@@ -106,15 +106,13 @@ pub(super) fn code(
     if let Some(expression) = static_link {
         out.detached_expression(gimli::DW_AT_static_link, expression);
     }
-    if let Some(calls) = function.calls {
-        out.info.flag(match (calls, has_gnu_calls(out.consumer.version)) {
-            (DescribedCalls::Tail, false) => gimli::DW_AT_call_all_tail_calls,
-            (DescribedCalls::All, false) => gimli::DW_AT_call_all_calls,
-            (DescribedCalls::Source, false) => gimli::DW_AT_call_all_source_calls,
-            (DescribedCalls::Tail, true) => gimli::DW_AT_GNU_all_tail_call_sites,
-            (DescribedCalls::All, true) => gimli::DW_AT_GNU_all_call_sites,
-            (DescribedCalls::Source, true) => gimli::DW_AT_GNU_all_source_call_sites,
-        });
+    let calls = function.calls.map(|calls| match calls {
+        DescribedCalls::Tail => gimli::DW_AT_call_all_tail_calls,
+        DescribedCalls::All => gimli::DW_AT_call_all_calls,
+        DescribedCalls::Source => gimli::DW_AT_call_all_source_calls,
+    });
+    if let Some(attribute) = calls.and_then(|calls| call_attribute(calls, out.consumer.version)) {
+        out.info.flag(attribute);
     }
     out.info.end_entry();
     has_children.then(|| open(out, id, Some(&instance))).transpose()
@@ -124,17 +122,8 @@ pub(super) fn code(
 fn attributes(out: &mut EntryWriter<'_>, function: &Function) {
     let module = out.module;
     let declaration = function.specification.map(|id| &module.functions[id]);
-    let is_first = out.consumer.entries.has_linkage_name_first;
-    if let Some(name) = function.linkage_name.filter(|_| is_first) {
-        out.text(linkage_name(out.consumer.version), name);
-    }
-    match function.specification {
-        Some(id) => out.info.reference(gimli::DW_AT_specification, out.expressions.numbers.function(id)),
-        None => out.name(Some(function.name)),
-    }
-    if let Some(name) = function.linkage_name.filter(|_| !is_first) {
-        out.text(linkage_name(out.consumer.version), name);
-    }
+    let specification = function.specification.map(|id| out.expressions.numbers.function(id));
+    out.names(Some(function.name), function.linkage_name, specification);
     out.declared(function.line);
     if declaration.is_none() {
         if module.units[module.scopes[function.scope].unit].has_prototypes() {

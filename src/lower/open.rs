@@ -56,7 +56,7 @@ impl Open {
         Self { scope, instance: instance.copied(), next: Next::Type(first) }
     }
 
-    /// Returns the next child. The scope has none after its [items](Child::Items).
+    /// Returns the next child; [`Child::Items`] is the last.
     pub(super) fn next(&mut self, units: &Units<'_>) -> Child {
         let children = &units.children;
         match self.next {

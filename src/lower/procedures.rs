@@ -66,10 +66,16 @@ pub(super) fn write_shared(out: &mut EntryWriter<'_>) -> Result<bool> {
     // Smallest first: a part is written after the procedures of the parts within it.
     for part in chosen.iter().rev() {
         out.expressions.encode(stack, |lowering, sink| lowering.part(part, sink))?;
-        out.info.begin_entry(gimli::DW_TAG_dwarf_procedure, false, None);
-        out.expression_attribute(gimli::DW_AT_location);
-        out.info.end_entry();
-        out.expressions.lowering.settle(part, out.info.entry_offset());
+        let entry = write_expression(out);
+        out.expressions.lowering.settle(part, entry);
     }
     Ok(!chosen.is_empty())
+}
+
+/// Writes a procedure of the expression encoded last. Returns its offset in the unit.
+pub(super) fn write_expression(out: &mut EntryWriter<'_>) -> u64 {
+    out.info.begin_entry(gimli::DW_TAG_dwarf_procedure, false, None);
+    out.expression_attribute(gimli::DW_AT_location);
+    out.info.end_entry();
+    out.info.entry_offset()
 }

@@ -1,6 +1,5 @@
 //! Entries of variables: DWARF 5 section 4.1.
 
-use super::constants::linkage_name;
 use super::entry::EntryWriter;
 use super::open::{Instance, more_arguments};
 use crate::error::Result;
@@ -106,17 +105,8 @@ fn write_variable(out: &mut EntryWriter<'_>, id: VariableId, around: &Around<'_>
 fn attributes(out: &mut EntryWriter<'_>, variable: &Variable) {
     let module = out.module;
     let declaration = variable.specification.map(|id| &module.variables[id]);
-    let is_first = out.consumer.entries.has_linkage_name_first;
-    if let Some(name) = variable.linkage_name.filter(|_| is_first) {
-        out.text(linkage_name(out.consumer.version), name);
-    }
-    match variable.specification {
-        Some(id) => out.info.reference(gimli::DW_AT_specification, out.expressions.numbers.variable(id)),
-        None => out.name(variable.name),
-    }
-    if let Some(name) = variable.linkage_name.filter(|_| !is_first) {
-        out.text(linkage_name(out.consumer.version), name);
-    }
+    let specification = variable.specification.map(|id| out.expressions.numbers.variable(id));
+    out.names(variable.name, variable.linkage_name, specification);
     out.declared(variable.line);
     if declaration.is_none() {
         out.type_of(Some(variable.ty));

@@ -13,6 +13,7 @@ use crate::error::{At, Construct, Error, ErrorKind, Result};
 use crate::lower::entry::EntryWriter;
 use crate::lower::lists::Code;
 use crate::lower::loc::{Lowering, Sink};
+use crate::lower::procedures::write_expression;
 use crate::model::{Function, FunctionId, Mask, RegionId, ScopeId, Stack};
 use crate::omission::{Property, Subject};
 use crate::op::{Encoder, Encoding};
@@ -217,14 +218,10 @@ fn procedure(
 ) -> Result<Procedure> {
     let encoding = encoding(out);
     match out.expressions.encode(stack, |lowering, sink| write(lowering, encoding, sink)) {
-        Ok(()) => {}
-        Err(error) if is_inexpressible(&error) => return Ok(Err(named(out.consumer, error))),
-        Err(error) => return Err(error),
+        Ok(()) => Ok(Ok(write_expression(out))),
+        Err(error) if is_inexpressible(&error) => Ok(Err(named(out.consumer, error))),
+        Err(error) => Err(error),
     }
-    out.info.begin_entry(gimli::DW_TAG_dwarf_procedure, false, None);
-    out.expression_attribute(gimli::DW_AT_location);
-    out.info.end_entry();
-    Ok(Ok(out.info.entry_offset()))
 }
 
 /// Records that the lanes of a scope are omitted, at some pcs or in all code.
