@@ -380,7 +380,7 @@ impl<'a, 'o> Compare<'a, 'o> {
     /// Compares the header of a unit.
     pub(super) fn unit_header(&mut self, unit: &crate::read::Unit<'_>, kind: DwUt, at: &At) {
         self.report.expect_equal(at, "a unit's kind", &kind, &unit.kind);
-        self.report.expect_equal(at, "entries that do not end", &0, &unit.unclosed);
+        self.report.expect_equal(at, "entries that do not end", &0, &unit.contents.unclosed);
         let (expected, found) = (self.described.consumer, &unit.encoding);
         let address_bytes = self.described.module.target.address_bytes();
         self.report.expect_equal(at, "bytes of an address", &address_bytes, &found.address_bytes);

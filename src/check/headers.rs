@@ -56,10 +56,10 @@ impl Tables<'_, '_, '_> {
                 tables.into_iter().map(|(at, problem)| (at as u64, problem)).collect();
             for unit in dwarf.units() {
                 let base = match table.section {
-                    ".debug_loclists" => unit.loclists_base,
-                    ".debug_rnglists" => unit.rnglists_base,
-                    ".debug_addr" => unit.addr_base,
-                    _ => unit.str_offsets_base,
+                    ".debug_loclists" => unit.bases.loclists,
+                    ".debug_rnglists" => unit.bases.rnglists,
+                    ".debug_addr" => unit.bases.addr,
+                    _ => unit.bases.str_offsets,
                 };
                 let Some(base) = base else { continue };
                 match bases.get(&base) {

@@ -1,9 +1,8 @@
 //! Units and entries: the tree of `.debug_info`, flat. DWARF 5 sections 2 and 7.5.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
-use gimli::{DwUt, constants as dw};
+use gimli::constants as dw;
 
 use super::Object;
 use super::entry::{Entries, Entry};
@@ -11,8 +10,9 @@ use super::frame::{FrameSection, Frames};
 use super::line::LineProgram;
 use super::lists::{List, ListEntry, ListFormat, RawList};
 use super::sections::{Base, Sections};
+use super::unit::Unit;
 use super::units::Reader;
-use super::value::{Slice, Strings};
+use super::value::Strings;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::{Dialect, DraftCodes, Encoding};
 
@@ -37,61 +37,6 @@ pub struct Dwarf<'o> {
     pub(super) encoding: Encoding,
     /// Sections of the file with the skeletons, for split units.
     pub(super) main: Option<Sections<'o>>,
-}
-
-/// A unit, with the attributes of its first entry that apply to all of it. DWARF 5 sections 3.1 and 7.5.1.
-#[derive(Debug, Clone)]
-pub struct Unit<'o> {
-    /// Offset of the header in bytes, counted as described at [`Dwarf`].
-    pub offset: u64,
-    /// Offset after the last byte.
-    pub end: u64,
-    /// Unit type. Before DWARF 5, which introduced the field, it is derived from the section and the first entry.
-    pub kind: DwUt,
-    /// Signature of a type unit, by which other units refer to its type. DWARF 5 section 7.5.1.3.
-    pub signature: Option<u64>,
-    /// Offset of the type's entry in a type unit, counted like `offset`.
-    pub type_offset: Option<u64>,
-    /// Id shared by a skeleton and its split unit: from the header, or `DW_AT_GNU_dwo_id`.
-    pub dwo_id: Option<u64>,
-    /// File name of the split unit, in a skeleton: `DW_AT_dwo_name`.
-    pub dwo_name: Option<Cow<'o, str>>,
-    /// Version, sizes and dialect, for expressions.
-    pub encoding: Encoding,
-    /// `DW_AT_name`.
-    pub name: Option<Cow<'o, str>>,
-    /// `DW_AT_comp_dir`.
-    pub comp_dir: Option<Cow<'o, str>>,
-    /// `DW_AT_producer`.
-    pub producer: Option<Cow<'o, str>>,
-    /// `DW_AT_language`.
-    pub language: Option<u64>,
-    /// `DW_AT_low_pc`: the initial base address of the unit's lists.
-    pub low_pc: Option<u64>,
-    /// `DW_AT_addr_base`: the offset of the unit's first address in `.debug_addr`.
-    pub addr_base: Option<u64>,
-    /// `DW_AT_str_offsets_base`: the offset of the unit's first string in `.debug_str_offsets`.
-    pub str_offsets_base: Option<u64>,
-    /// `DW_AT_loclists_base`: the offset of the unit's table of lists in `.debug_loclists`.
-    pub loclists_base: Option<u64>,
-    /// `DW_AT_rnglists_base`: the offset of the unit's table of lists in `.debug_rnglists`.
-    pub rnglists_base: Option<u64>,
-    /// `DW_AT_GNU_ranges_base`: the base of a DWARF 4 split unit's offsets in `.debug_ranges`.
-    pub ranges_base: Option<u64>,
-    /// `DW_AT_stmt_list`: the offset of the unit's line program in `.debug_line`.
-    pub stmt_list: Option<u64>,
-    /// Whether it is a split unit with a known skeleton: its addresses and lines are in the skeleton's file.
-    pub has_skeleton: bool,
-    /// Number of entries whose children are not terminated before the end of the unit.
-    pub(crate) unclosed: usize,
-    /// Entries, by index.
-    pub(super) entries: Range<u32>,
-    /// Index of its table of abbreviations.
-    pub(super) table: u32,
-    /// Bytes from its header on.
-    pub(super) bytes: Slice<'o>,
-    /// Sizes of forms.
-    pub(super) forms: gimli::Encoding,
 }
 
 /// Stored data of an entry: the tree only. The rest is decoded from the file on request.
@@ -189,15 +134,15 @@ impl<'o> Dwarf<'o> {
     /// Returns the entry with an index among all [entries](Self::entries).
     pub(crate) fn entry_with_index(&self, index: usize) -> Option<Entry<'_, 'o>> {
         let index = u32::try_from(index).ok().filter(|&index| (index as usize) < self.nodes.len())?;
-        let unit = self.units.partition_point(|unit| unit.entries.end <= index);
+        let unit = self.units.partition_point(|unit| unit.contents.entries.end <= index);
         (unit < self.units.len()).then_some(Entry { dwarf: self, index, unit: unit as u32 })
     }
 
     /// Returns the entries of a unit; the first is the unit's own.
     pub fn entries_of(&self, unit: &Unit<'o>) -> impl Iterator<Item = Entry<'_, 'o>> + Clone {
-        let end = unit.entries.end.min(self.nodes.len() as u32);
+        let end = unit.contents.entries.end.min(self.nodes.len() as u32);
         let number = self.units.partition_point(|one| one.offset < unit.offset);
-        Entries::new(self, unit.entries.start..end, number as u32)
+        Entries::new(self, unit.contents.entries.start..end, number as u32)
     }
 
     /// Returns the first entry of a unit, which describes the whole unit. `None` if the unit is empty.
@@ -208,9 +153,10 @@ impl<'o> Dwarf<'o> {
     /// Returns the entry at an offset, counted as described at [`Dwarf`].
     pub fn entry_at(&self, offset: u64) -> Option<Entry<'_, 'o>> {
         let number = self.unit_number(offset)?;
-        let Unit { offset: start, entries: Range { start: first, end }, .. } = &self.units[number];
-        let offset = u32::try_from(offset.checked_sub(*start)?).ok()?;
-        let nodes = self.nodes.get(*first as usize..*end as usize)?;
+        let unit = &self.units[number];
+        let Range { start: first, end } = unit.contents.entries;
+        let offset = u32::try_from(offset.checked_sub(unit.offset)?).ok()?;
+        let nodes = self.nodes.get(first as usize..end as usize)?;
         let index = nodes.binary_search_by_key(&offset, |node| node.offset).ok()?;
         Some(Entry { dwarf: self, index: first + index as u32, unit: number as u32 })
     }
@@ -263,7 +209,7 @@ impl<'o> Dwarf<'o> {
             return Err(Error::new(ErrorKind::Unsupported(text)));
         }
         self.main_sections(unit)
-            .indexed_address(Base { offset: unit.addr_base, encoding: unit.encoding }, index)
+            .indexed_address(Base { offset: unit.bases.addr, encoding: unit.encoding }, index)
     }
 
     /// Returns the entries of the location list at an offset, with resolved addresses.
@@ -343,7 +289,7 @@ impl<'o> Dwarf<'o> {
     /// # Errors
     /// The errors of [`LineProgram::read`].
     pub fn lines(&self, unit: &Unit<'o>) -> Result<Option<LineProgram<'o>>> {
-        let strings = Base { offset: unit.str_offsets_base, encoding: unit.encoding };
+        let strings = Base { offset: unit.bases.str_offsets, encoding: unit.encoding };
         let sections = match unit.kind {
             dw::DW_UT_split_compile => self.main_sections(unit),
             _ => &self.sections,
@@ -361,21 +307,5 @@ fn refuse_package(dwo: &Object<'_>) -> Result<()> {
             Err(Error::new(ErrorKind::Unsupported(text.into())).in_section(index))
         }
         None => Ok(()),
-    }
-}
-
-impl Unit<'_> {
-    /// Returns the encoding of the unit's location lists, which determines their section.
-    fn location_format(&self) -> ListFormat {
-        match self.encoding.version {
-            5.. => ListFormat::Loclists,
-            _ if self.is_split() => ListFormat::SplitLoc,
-            _ => ListFormat::Loc,
-        }
-    }
-
-    /// Whether it is a split unit, from a `.dwo` section.
-    pub fn is_split(&self) -> bool {
-        matches!(self.kind, dw::DW_UT_split_compile | dw::DW_UT_split_type)
     }
 }

@@ -9,8 +9,9 @@ use gimli::{
     Abbreviation, AttributeSpecification, AttributeValue, DwAt, DwTag, Reader, UnitOffset, constants as dw,
 };
 
-use super::dwarf::{Dwarf, Node, Unit};
+use super::dwarf::{Dwarf, Node};
 use super::lists::{ListEntry, ListKind};
+use super::unit::{Contents, Unit};
 use super::value::{Attribute, Slice, Str, Value, resolve};
 use crate::error::{Error, Result};
 
@@ -60,9 +61,10 @@ impl<'r, 'o> Entry<'r, 'o> {
     /// Returns the size in bytes, with the descendants.
     pub fn bytes(self) -> u64 {
         let next = self.dwarf.nodes.get(self.node().end as usize);
-        let is_inside = self.unit().entries.contains(&self.node().end);
-        let end =
-            next.filter(|_| is_inside).map_or(self.unit().bytes.len() as u64, |next| next.offset.into());
+        let is_inside = self.unit().contents.entries.contains(&self.node().end);
+        let end = next
+            .filter(|_| is_inside)
+            .map_or(self.unit().contents.bytes.len() as u64, |next| next.offset.into());
         end.saturating_sub(self.node().offset.into())
     }
 
@@ -80,7 +82,7 @@ impl<'r, 'o> Entry<'r, 'o> {
 
     #[inline]
     fn shape(self) -> Option<&'r Abbreviation> {
-        self.dwarf.tables[self.unit().table as usize].get(self.abbreviation())
+        self.dwarf.tables[self.unit().contents.table as usize].get(self.abbreviation())
     }
 
     /// Returns the number of ancestors; 0 for the first entry of a unit. The ancestors are counted one by one.
@@ -128,7 +130,8 @@ impl<'r, 'o> Entry<'r, 'o> {
     /// Returns the decoder of the attributes.
     #[inline]
     fn raw(self) -> Raw<'r, 'o> {
-        let (Unit { table, bytes, forms, .. }, offset) = (self.unit(), self.node().offset as usize);
+        let (Contents { table, bytes, forms, .. }, offset) =
+            (&self.unit().contents, self.node().offset as usize);
         let mut rest = *bytes;
         // The code of the abbreviation is skipped. The reader has decoded it.
         if rest.skip(offset).and_then(|()| rest.skip_leb128()).is_err() {
@@ -244,7 +247,7 @@ impl<'r, 'o> Entry<'r, 'o> {
 
     /// Returns the table and the code of the abbreviation.
     pub(crate) fn abbreviation_number(self) -> (u32, u32) {
-        (self.unit().table, self.node().code)
+        (self.unit().contents.table, self.node().code)
     }
 
     /// Returns the name, the entry's own or [inherited](Self::inherited).
@@ -415,7 +418,7 @@ impl<'r, 'o> Iterator for Entries<'r, 'o> {
     #[inline]
     fn next(&mut self) -> Option<Entry<'r, 'o>> {
         let index = self.rest.next()?;
-        while index >= self.dwarf.units.get(self.unit as usize)?.entries.end {
+        while index >= self.dwarf.units.get(self.unit as usize)?.contents.entries.end {
             self.unit += 1;
         }
         Some(Entry { dwarf: self.dwarf, index, unit: self.unit })

@@ -5,8 +5,9 @@
 //! whose end precedes its start is returned like any other.
 
 use super::cursor::{Cursor, is_address_size, max_address};
-use super::dwarf::{Dwarf, Unit};
+use super::dwarf::Dwarf;
 use super::sections::{Base, Sections};
+use super::unit::Unit;
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::op::Encoding;
 
@@ -370,7 +371,7 @@ impl<'o> List<'o> {
     /// Returns the entries of a list of this unit. The initial base address is the unit's `DW_AT_low_pc`, or 0.
     #[inline]
     pub(super) fn new(raw: RawList<'o>, dwarf: &Dwarf<'o>, unit: &Unit<'o>) -> Self {
-        let base = Base { offset: unit.addr_base, encoding: unit.encoding };
+        let base = Base { offset: unit.bases.addr, encoding: unit.encoding };
         let sections = dwarf.main_sections(unit);
         let table = sections.cursor(".debug_addr", sections.debug_addr);
         let addresses = dwarf.knows_addresses(unit).then_some((base, table));

@@ -4,8 +4,9 @@
 use gimli::{DwForm, constants as dw};
 
 use super::cursor::Cursor;
-use super::dwarf::{Dwarf, Unit};
+use super::dwarf::Dwarf;
 use super::sections::{Base, Sections};
+use super::unit::Unit;
 use super::value::Value;
 use crate::error::{ErrorKind, Result};
 
@@ -249,7 +250,7 @@ impl<'o> Dwarf<'o> {
             _ => None,
         };
         if let Some(offset) = offset(dw::DW_AT_macros).or_else(|| offset(dw::DW_AT_GNU_macros)) {
-            let strings = Base { offset: unit.str_offsets_base, encoding: unit.encoding };
+            let strings = Base { offset: unit.bases.str_offsets, encoding: unit.encoding };
             return Macros::read_with(&self.sections, offset, strings).map(Some);
         }
         offset(dw::DW_AT_macro_info).map(|offset| Macros::read_macinfo(&self.sections, offset)).transpose()

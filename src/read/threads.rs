@@ -114,8 +114,8 @@ impl<'o> Reader<'_, 'o> {
                 ..one
             }));
             dwarf.units.extend(part.units.into_iter().map(|mut unit| {
-                unit.entries = unit.entries.start + node..unit.entries.end + node;
-                unit.table += table;
+                unit.contents.entries = unit.contents.entries.start + node..unit.contents.entries.end + node;
+                unit.contents.table += table;
                 unit
             }));
             dwarf.tables.extend(part.tables);

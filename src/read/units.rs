@@ -8,10 +8,10 @@ use hashbrown::HashMap;
 use super::abbrev;
 use super::abbreviations::ByAbbreviation;
 use super::cursor::is_address_size;
-use super::dwarf::{Dwarf, Node, Unit};
+use super::dwarf::{Dwarf, Node};
 use super::sections::Sections;
 use super::shape::{Shape, Step};
-use super::unit_fields::new_unit;
+use super::unit::{Unit, new_unit};
 use super::value::{Slice, Strings, resolve};
 use crate::error::{At, Count, Error, ErrorKind, Result};
 use crate::op::{Dialect, DraftCodes, Encoding};
@@ -131,7 +131,7 @@ impl<'m, 'o> Reader<'m, 'o> {
         }
         let number = self.table(&header)?;
         let mut unit = new_unit(&header, bytes, start, encoding, sections.is_split);
-        (unit.entries.start, unit.table) = (self.next_index(start)?, number);
+        (unit.contents.entries.start, unit.contents.table) = (self.next_index(start)?, number);
         // The table is borrowed while entries are added to `dwarf`.
         let table = core::mem::take(&mut self.dwarf.tables[number as usize]);
         let read = self.entries(&mut unit, &header, &table);
@@ -180,17 +180,17 @@ impl<'m, 'o> Reader<'m, 'o> {
         header: &gimli::UnitHeader<Slice<'o>>,
         table: &gimli::Abbreviations,
     ) -> Result<()> {
-        let (start, first) = (unit.offset, unit.entries.start);
-        let mut rest = unit.bytes;
+        let (start, first) = (unit.offset, unit.contents.entries.start);
+        let mut rest = unit.contents.bytes;
         rest.skip(header.root_offset().0).map_err(|error| self.broken(error, "an entry", start))?;
-        if self.dwarf.units.last().is_some_and(|last| last.forms != unit.forms) {
+        if self.dwarf.units.last().is_some_and(|last| last.contents.forms != unit.contents.forms) {
             self.shapes = ByAbbreviation::default();
         }
         // Shapes are borrowed while entries are added to `dwarf`.
         let mut shapes = core::mem::take(&mut self.shapes);
         self.open.clear();
         while !rest.is_empty() {
-            let at = unit.bytes.len() - rest.len();
+            let at = unit.contents.bytes.len() - rest.len();
             let offset = start + at as u64;
             let code = rest.read_uleb128().map_err(|error| self.broken(error, "an entry", offset))?;
             if code == 0 {
@@ -199,7 +199,8 @@ impl<'m, 'o> Reader<'m, 'o> {
                 }
                 continue;
             }
-            let shape = shapes.of_code(unit.table, code, || Some(Shape::of(table.get(code)?, header)));
+            let shape =
+                shapes.of_code(unit.contents.table, code, || Some(Shape::of(table.get(code)?, header)));
             let Some(shape) = &**shape else {
                 let error = gimli::Error::InvalidAbbreviationCode(code);
                 return Err(self.broken(error, "an entry", offset));
@@ -218,7 +219,7 @@ impl<'m, 'o> Reader<'m, 'o> {
             };
             for Step { skipped, spec, is_checked } in &shape.read {
                 let skip = rest.skip(*skipped);
-                let read = skip.and_then(|()| read(&mut rest, unit.forms, table, *spec));
+                let read = skip.and_then(|()| read(&mut rest, unit.contents.forms, table, *spec));
                 let read = read.map_err(|error| self.broken(error, "an entry", offset))?;
                 if *is_checked && let Err(error) = resolve(&self.dwarf, unit, read.name(), read.raw_value()) {
                     let unit = unit.name.as_deref().map(String::from);
@@ -233,10 +234,10 @@ impl<'m, 'o> Reader<'m, 'o> {
             }
         }
         self.shapes = shapes;
-        unit.entries.end = self.next_index(unit.end)?;
-        unit.unclosed = self.open.len();
+        unit.contents.entries.end = self.next_index(unit.end)?;
+        unit.contents.unclosed = self.open.len();
         for &parent in &self.open {
-            self.dwarf.nodes[parent as usize].end = unit.entries.end;
+            self.dwarf.nodes[parent as usize].end = unit.contents.entries.end;
         }
         Ok(())
     }
@@ -250,7 +251,7 @@ impl<'m, 'o> Reader<'m, 'o> {
         table: &gimli::Abbreviations,
     ) -> gimli::Result<()> {
         let specs = abbreviation.attributes().iter();
-        let raw = specs.map(|&spec| read(&mut rest, unit.forms, table, spec));
+        let raw = specs.map(|&spec| read(&mut rest, unit.contents.forms, table, spec));
         let raw = raw.collect::<gimli::Result<Vec<Raw<'o>>>>()?;
         unit.set_bases(abbreviation.tag(), &raw);
         self.set_skeleton(unit);
@@ -272,8 +273,8 @@ impl<'m, 'o> Reader<'m, 'o> {
         let skeleton = self.skeletons.iter().filter(|_| id.is_some()).find(is_of);
         let Some(skeleton) = skeleton else { return };
         unit.has_skeleton = true;
-        unit.addr_base = unit.addr_base.or(skeleton.addr_base);
-        unit.ranges_base = skeleton.ranges_base;
+        unit.bases.addr = unit.bases.addr.or(skeleton.bases.addr);
+        unit.bases.ranges = skeleton.bases.ranges;
         if unit.kind == dw::DW_UT_split_compile {
             unit.low_pc = skeleton.low_pc;
             unit.stmt_list = skeleton.stmt_list;

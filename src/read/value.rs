@@ -5,8 +5,9 @@ use std::borrow::Cow;
 
 use gimli::{AttributeValue, DwAt, DwForm, EndianSlice, RunTimeEndian, constants as dw};
 
-use super::dwarf::{Dwarf, Unit};
+use super::dwarf::Dwarf;
 use super::sections::{Base, Sections};
+use super::unit::Unit;
 use crate::error::Result;
 
 /// Input of `gimli`.
@@ -260,22 +261,22 @@ pub(super) fn resolve<'o>(
             string(strings.debug_line_str, offset, || sections.line_string(offset))?
         }
         AttributeValue::DebugStrOffsetsIndex(index) => {
-            indirect(sections.indexed_string_offset(base(unit.str_offsets_base), index.0 as u64)?)?
+            indirect(sections.indexed_string_offset(base(unit.bases.str_offsets), index.0 as u64)?)?
         }
         AttributeValue::DebugLocListsIndex(index) => {
             let table = sections.cursor(".debug_loclists", sections.debug_loclists);
-            Value::LocList(list_offset(base(unit.loclists_base), table, index.0 as u64)?)
+            Value::LocList(list_offset(base(unit.bases.loclists), table, index.0 as u64)?)
         }
         AttributeValue::DebugRngListsIndex(index) => {
             let table = sections.cursor(".debug_rnglists", sections.debug_rnglists);
-            Value::RngList(list_offset(base(unit.rnglists_base), table, index.0 as u64)?)
+            Value::RngList(list_offset(base(unit.bases.rnglists), table, index.0 as u64)?)
         }
         AttributeValue::SecOffset(offset) => {
             let offset = offset as u64;
             match name {
                 dw::DW_AT_stmt_list => Value::LineProgram(offset),
                 dw::DW_AT_ranges | dw::DW_AT_start_scope if unit.is_split() => {
-                    Value::RngList(offset.saturating_add(unit.ranges_base.unwrap_or(0)))
+                    Value::RngList(offset.saturating_add(unit.bases.ranges.unwrap_or(0)))
                 }
                 dw::DW_AT_ranges | dw::DW_AT_start_scope => Value::RngList(offset),
                 _ if has_loclist(name) => Value::LocList(offset),

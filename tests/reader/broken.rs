@@ -424,7 +424,7 @@ fn kinds_by_index_find_their_addresses() {
     };
     let dwarf = Dwarf::from_sections(sections, Dialect::Llvm, DraftCodes::NONE).unwrap();
     let unit = &dwarf.units()[0];
-    assert_eq!((unit.addr_base, dwarf.address(unit, 2).unwrap()), (Some(8), 0x3000));
+    assert_eq!((unit.bases.addr, dwarf.address(unit, 2).unwrap()), (Some(8), 0x3000));
     let mut list = dwarf.locations(unit, 0).unwrap();
     let mut next = || list.next().unwrap();
     let bounds: Vec<_> = (0..4).map(|_| next().map(|one| (one.start, one.end, one.is_default()))).collect();

@@ -223,10 +223,10 @@ fn address_ranges_and_public_names_are_those_that_llvm_reads() {
 
         if version == 5 {
             let tables = IndexTable::str_offsets(&sections).unwrap();
-            assert_eq!((tables.len(), Some(tables[0].base)), (1, unit.str_offsets_base));
+            assert_eq!((tables.len(), Some(tables[0].base)), (1, unit.bases.str_offsets));
             assert!(tables[0].elements().all(|offset| sections.string(offset.unwrap()).is_ok()));
             let tables = IndexTable::addresses(&sections).unwrap();
-            assert_eq!((tables.len(), Some(tables[0].base)), (1, unit.addr_base));
+            assert_eq!((tables.len(), Some(tables[0].base)), (1, unit.bases.addr));
             let addresses: Vec<_> = tables[0].elements().map(Result::unwrap).collect();
             let of_unit = (0..addresses.len() as u64).map(|index| dwarf.address(unit, index).unwrap());
             assert!(addresses.len() > 3 && of_unit.eq(addresses));
