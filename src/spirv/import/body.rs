@@ -40,13 +40,13 @@ struct Body {
 impl<'a> Importer<'_, 'a> {
     pub(super) fn bodies(&mut self) -> Result<()> {
         for function in self.facts.layout().functions().to_vec() {
-            let described = self.code.get(&function.id).copied();
+            let described = self.entities.code.get(&function.id).copied();
             let scope = described.map(|described| self.m.described().function(described).scope);
             let unit = scope.map(|own| self.m.described().scope(own).unit);
             let mut body = Body {
                 function: function.id,
                 described,
-                unit: unit.unwrap_or_else(|| self.first_unit()),
+                unit: unit.unwrap_or_else(|| self.units.first()),
                 block: None,
                 index: 0,
                 is_start: true,
@@ -58,8 +58,8 @@ impl<'a> Importer<'_, 'a> {
                 scopes: HashMap::new(),
             };
             for instruction in self.facts.layout().words().between(function.at) {
-                match self.facts.fact(instruction) {
-                    Some(fact) if fact.set != self.set => {}
+                match self.facts.all.fact(instruction) {
+                    Some(fact) if fact.set != self.facts.set => {}
                     Some(fact) => self.debug_instruction(&mut body, &fact)?,
                     None => self.instruction(&mut body, instruction)?,
                 }
@@ -122,7 +122,7 @@ impl<'a> Importer<'_, 'a> {
         if let Some(&known) = body.scopes.get(&in_force) {
             return Ok(known);
         }
-        let of = self.scopes.get(&self.not_template(in_force.0)).copied();
+        let of = self.entities.scopes.get(&self.facts.not_template(in_force.0)).copied();
         let scope = match (of, in_force.1) {
             (Some(of), Some(inlined)) => {
                 let instance = self.instance(of, inlined)?;
@@ -148,24 +148,25 @@ impl<'a> Importer<'_, 'a> {
                 if let Some(in_force) = body.in_force
                     && self.scope_in_force(body, in_force)?.is_none()
                 {
-                    self.omit(fact, Unimported::OtherScopeInstructions);
+                    self.omissions.omit(fact, Unimported::OtherScopeInstructions);
                 }
             }
             Some(Name::NoScope) => body.in_force = None,
             Some(Name::Line) => {
                 let unit = body.unit;
-                let (line, column) = (self.word(fact, Field::LineStart), self.word(fact, Field::ColumnStart));
+                let (line, column) =
+                    (self.facts.word(fact, Field::LineStart), self.facts.word(fact, Field::ColumnStart));
                 let file = fact.id(Field::Source).and_then(|source| self.file(source, unit));
                 body.line = file.filter(|_| line != 0).map(|file| SourceLine { file, line, column });
-                if self.word(fact, Field::LineEnd) != line {
-                    self.omit(fact, Unimported::LineRange);
+                if self.facts.word(fact, Field::LineEnd) != line {
+                    self.omissions.omit(fact, Unimported::LineRange);
                 }
             }
             Some(Name::NoLine) => body.line = None,
             Some(Name::Declare | Name::Value) => self.value(body, fact)?,
             // Imported with the functions.
             Some(Name::FunctionDefinition) => {}
-            _ => self.omit(fact, Unimported::InFunction),
+            _ => self.omissions.omit(fact, Unimported::InFunction),
         }
         Ok(())
     }
@@ -177,15 +178,15 @@ impl<'a> Importer<'_, 'a> {
             None => None,
         };
         let Some(variable) = variable else {
-            self.omit(fact, Unimported::OtherVariable);
+            self.omissions.omit(fact, Unimported::OtherVariable);
             return Ok(());
         };
         let Some(position) = body.position() else {
-            self.omit(fact, Unimported::NoBlock);
+            self.omissions.omit(fact, Unimported::NoBlock);
             return Ok(());
         };
         let made = self.providers(fact, variable);
-        let Some(provider) = self.made(fact, made) else { return Ok(()) };
+        let Some(provider) = self.omissions.made(fact, made) else { return Ok(()) };
         let defined = self.facts.layout().definition(provider.id());
         let is_all = provider.indexes().is_empty() && provider.operations(false).is_empty();
         if is_all && defined.is_some_and(|it| it.opcode() == op::UNDEF) {
@@ -221,24 +222,24 @@ impl<'a> Importer<'_, 'a> {
 
     /// The variable of the function, or the instance of an inlined variable.
     fn variable_in_force(&mut self, body: &Body, id: Id) -> Result<Option<VariableId>> {
-        if let Some(inlined) = self.get(id).filter(|fact| fact.name() == Some(Name::InlinedVariable)) {
+        if let Some(inlined) = self.facts.get(id).filter(|fact| fact.name() == Some(Name::InlinedVariable)) {
             let both = inlined.id(Field::Variable).zip(inlined.id(Field::Inlined));
             return match both {
                 Some((variable, inlined)) => self.instance_in(body, variable, inlined),
                 None => Ok(None),
             };
         }
-        let Some(&variable) = self.variables.get(&id) else { return Ok(None) };
+        let Some(&variable) = self.entities.variables.get(&id) else { return Ok(None) };
         let module = self.m.described();
         let of = module.function_of(module.variable(variable).scope);
         // The innermost enclosing call of the variable's function.
         let (mut in_force, mut steps) = (body.in_force, 0);
         while let Some((scope, Some(inlined))) = in_force {
-            let scope = self.scopes.get(&self.not_template(scope));
+            let scope = self.entities.scopes.get(&self.facts.not_template(scope));
             if of.is_some() && scope.and_then(|&scope| self.m.described().function_of(scope)) == of {
                 return self.instance_in(body, id, inlined);
             }
-            let at = self.get(inlined).filter(|at| at.name() == Some(Name::InlinedAt));
+            let at = self.facts.get(inlined).filter(|at| at.name() == Some(Name::InlinedAt));
             in_force = at.and_then(|at| Some((at.id(Field::Scope)?, at.id(Field::Inlined))));
             steps += 1;
             if steps > MOST_CALLS {

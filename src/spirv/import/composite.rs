@@ -1,8 +1,9 @@
 //! Contents of composite types: members, base classes, template parameters.
 
+use super::Importer;
 use super::flags::{self, Flags};
+use super::omissions::{Made, refused};
 use super::order::Node;
-use super::{Importer, Made, refused};
 use crate::build::{DataMember, Template};
 use crate::error::Result;
 use crate::model::{CompositeKind, TypeId, UnitId};
@@ -38,20 +39,20 @@ impl<'a> Importer<'_, 'a> {
     /// Imports the members of composite types, in order. The import of types comes first, because a member can have any
     /// type.
     pub(super) fn members(&mut self) -> Result<()> {
-        while let Some((id, unit, ty)) = self.composites.pop() {
-            let Some(fact) = self.get(id) else { continue };
+        while let Some((id, unit, ty)) = self.pending.composites.pop() {
+            let Some(fact) = self.facts.get(id) else { continue };
             let is_own = self.own_unit(id) == unit;
             for member in fact.ids(Field::Member) {
-                let Some(member) = self.get(member).filter(|member| member.set == fact.set) else {
-                    self.omit(&fact, Unimported::NotDebug("member", member.0));
+                let Some(member) = self.facts.get(member).filter(|member| member.set == fact.set) else {
+                    self.omissions.omit(&fact, Unimported::NotDebug("member", member.0));
                     continue;
                 };
                 let made = match member.name() {
-                    Some(Name::TypeMember) if self.is_static_member(&member) => Ok(()),
+                    Some(Name::TypeMember) if self.facts.is_static_member(&member) => Ok(()),
                     Some(Name::TypeMember) => self.member(&member, unit, ty)?,
                     Some(Name::TypeInheritance) => self.base(&member, unit, ty)?,
                     Some(Name::Function | Name::FunctionDeclaration) => {
-                        let scope = member.id(Field::Scope).map(|scope| self.not_template(scope));
+                        let scope = member.id(Field::Scope).map(|scope| self.facts.not_template(scope));
                         match scope == Some(id) || !is_own {
                             true => Ok(()),
                             false => Err(Unimported::OtherScope),
@@ -59,40 +60,26 @@ impl<'a> Importer<'_, 'a> {
                     }
                     _ => Err(Unimported::NotMember(id.0)),
                 };
-                if self.made(&member, made).is_none() && member.name() == Some(Name::TypeMember) {
-                    self.partial.insert(ty);
+                if self.omissions.made(&member, made).is_none() && member.name() == Some(Name::TypeMember) {
+                    self.entities.partial.insert(ty);
                 }
             }
-            if let Some(template) = self.templates.get(&id).and_then(|&template| self.get(template)) {
+            if let Some(template) =
+                self.references.templates.get(&id).and_then(|&template| self.facts.get(template))
+            {
                 for parameter in self.template_parameters(&template, unit)? {
                     let made = self.m.template(ty, parameter.as_template()).map(drop).map_err(refused);
-                    self.made(&template, made);
+                    self.omissions.made(&template, made);
                 }
             }
         }
         Ok(())
     }
 
-    /// The members of a composite type that are not static.
-    pub(super) fn data_members(&self, fact: &Fact<'a>) -> impl Iterator<Item = Fact<'a>> {
-        let members = fact.ids(Field::Member).filter_map(|member| self.get(member));
-        members.filter(|it| it.name() == Some(Name::TypeMember) && !self.is_static_member(it))
-    }
-
-    /// Whether a composite type and all its members have the size 0, as in glslang's modules. The offsets of the
-    /// members are then unknown.
-    pub(super) fn has_no_layout(&self, fact: &Fact<'a>) -> bool {
-        let is_zero = |fact: &Fact<'_>, field| self.number(fact, field) == Some(0);
-        let mut members = self.data_members(fact);
-        is_zero(fact, Field::Size)
-            && fact.ids(Field::Member).next().is_some()
-            && members.all(|it| is_zero(&it, Field::Size) && is_zero(&it, Field::Offset))
-    }
-
     /// Lays out the members of a composite type one after the other. Returns the size in bits.
     pub(super) fn lay_out(&mut self, fact: &Fact<'a>, unit: UnitId, kind: CompositeKind) -> u64 {
         let (mut end, mut all) = (0u64, Vec::new());
-        for member in self.data_members(fact).collect::<Vec<_>>() {
+        for member in self.facts.data_members(fact).collect::<Vec<_>>() {
             let ty = self.ty(&member, Field::Type, unit).ok();
             let bits = ty.and_then(|ty| self.m.described().ty(ty).bits()).unwrap_or_default();
             let bits = bits.div_ceil(8).saturating_mul(8);
@@ -100,9 +87,9 @@ impl<'a> Importer<'_, 'a> {
             all.push(((member.result, unit), start));
             end = end.max(start.saturating_add(bits));
         }
-        self.offsets.extend(all);
+        self.pending.offsets.extend(all);
         if end > 0 {
-            self.omit(fact, Unimported::NoLayout);
+            self.omissions.omit(fact, Unimported::NoLayout);
         }
         end
     }
@@ -116,24 +103,24 @@ impl<'a> Importer<'_, 'a> {
 
     fn data_member(&mut self, fact: &Fact<'a>, unit: UnitId, of: TypeId) -> Made<()> {
         let ty = self.ty(fact, Field::Type, unit)?;
-        let name = self.text(fact, Field::Name);
-        let (offset, bits) = match self.offsets.get(&(fact.result, unit)) {
+        let name = self.facts.text(fact, Field::Name);
+        let (offset, bits) = match self.pending.offsets.get(&(fact.result, unit)) {
             Some(&offset) => (offset, None),
             None => {
-                let offset = self.number(fact, Field::Offset).ok_or(Unimported::Unknown("offset"))?;
-                (offset, self.number(fact, Field::Size))
+                let offset = self.facts.number(fact, Field::Offset).ok_or(Unimported::Unknown("offset"))?;
+                (offset, self.facts.number(fact, Field::Size))
             }
         };
         let data = self.m.described().ty(ty);
         let (whole, of_values) = (data.bits(), data.value_bits());
         let is_larger = bits.zip(whole).is_some_and(|(bits, whole)| bits > whole);
         if is_larger {
-            self.omit(fact, Unimported::LargerThanType);
+            self.omissions.omit(fact, Unimported::LargerThanType);
         }
         // A vector of three elements as the last member may have no padding for a fourth one.
         let has = self.m.described().ty(of).bits();
         let has_room = |bits: u64| has.is_none_or(|has| offset.saturating_add(bits) <= has);
-        let mut flags = Flags(self.word(fact, Field::Flags));
+        let mut flags = Flags(self.facts.word(fact, Field::Flags));
         let is_bit_field = flags.take(flags::BIT_FIELD) && bits.is_some_and(|bits| bits > 0) && !is_larger;
         let is_whole = !is_bit_field
             && (is_larger
@@ -161,7 +148,7 @@ impl<'a> Importer<'_, 'a> {
             member = member.declared_at(line);
         }
         if fact.operand(Field::Value).is_some() {
-            self.omit(fact, Unimported::MemberValue);
+            self.omissions.omit(fact, Unimported::MemberValue);
         }
         self.m.data_member(of, member).map(drop).map_err(refused)
     }
@@ -175,36 +162,34 @@ impl<'a> Importer<'_, 'a> {
 
     fn base_class(&mut self, fact: &Fact<'a>, unit: UnitId, of: TypeId) -> Made<()> {
         let parent = self.ty(fact, Field::Parent, unit)?;
-        let offset = self.number(fact, Field::Offset).ok_or(Unimported::Unknown("offset"))?;
+        let offset = self.facts.number(fact, Field::Offset).ok_or(Unimported::Unknown("offset"))?;
         if !offset.is_multiple_of(8) {
             return Err(Unimported::BaseBit(offset));
         }
-        let mut flags = Flags(self.word(fact, Field::Flags));
+        let mut flags = Flags(self.facts.word(fact, Field::Flags));
         let access = flags.access();
         self.rest(fact, flags);
-        if fact.set == Set::OpenCl && fact.id(Field::Child) != self.owners.get(&fact.result).copied() {
-            self.omit(fact, Unimported::OtherDerived);
+        if fact.set == Set::OpenCl
+            && fact.id(Field::Child) != self.references.owners.get(&fact.result).copied()
+        {
+            self.omissions.omit(fact, Unimported::OtherDerived);
         }
-        let size = self.number(fact, Field::Size);
+        let size = self.facts.number(fact, Field::Size);
         if size != self.m.described().ty(parent).bits() {
-            self.omit(fact, Unimported::BaseSize);
+            self.omissions.omit(fact, Unimported::BaseSize);
         }
         self.m.base(of, parent, offset / 8, access).map(drop).map_err(refused)
     }
 
-    pub(super) fn is_static_member(&self, fact: &Fact<'_>) -> bool {
-        self.word(fact, Field::Flags) & flags::STATIC_MEMBER != 0
-    }
-
     /// Adds the template parameters of a function.
     pub(super) fn function_template(&mut self, id: Id) -> Result<()> {
-        let template = self.templates.get(&id).and_then(|&template| self.get(template));
+        let template = self.references.templates.get(&id).and_then(|&template| self.facts.get(template));
         let (Some(template), Some(unit)) = (template, self.unit_of(id)) else { return Ok(()) };
-        let Some(&function) = self.functions.get(&id) else { return Ok(()) };
+        let Some(&function) = self.entities.functions.get(&id) else { return Ok(()) };
         for parameter in self.template_parameters(&template, unit)? {
             let function = self.m.describe_function(function);
             let made = function.and_then(|mut of| of.template(parameter.as_template()).map(drop));
-            self.made(&template, made.map_err(refused));
+            self.omissions.made(&template, made.map_err(refused));
         }
         Ok(())
     }
@@ -212,12 +197,12 @@ impl<'a> Importer<'_, 'a> {
     fn template_parameters(&mut self, template: &Fact<'a>, unit: UnitId) -> Result<Vec<Parameter>> {
         let mut all = Vec::new();
         for id in template.ids(Field::Parameter) {
-            let Some(fact) = self.get(id) else {
-                self.omit(template, Unimported::NotDebug("parameter", id.0));
+            let Some(fact) = self.facts.get(id) else {
+                self.omissions.omit(template, Unimported::NotDebug("parameter", id.0));
                 continue;
             };
             let made = self.template_parameter(&fact, unit, true)?;
-            all.extend(self.made(&fact, made));
+            all.extend(self.omissions.made(&fact, made));
         }
         Ok(all)
     }
@@ -228,10 +213,11 @@ impl<'a> Importer<'_, 'a> {
         unit: UnitId,
         is_outer: bool,
     ) -> Result<Made<Parameter>> {
-        let name = self.text(fact, Field::Name);
+        let name = self.facts.text(fact, Field::Name);
         // The LLVM translator swaps 16 and 17: a template template parameter has its name where a pack has its source.
         let operand = |index: usize| fact.operands.get(index).copied().map(Id);
-        let is_string = |id: Id| self.facts.layout().string(id).is_some();
+        let layout = self.facts.layout();
+        let is_string = |id: Id| layout.string(id).is_some();
         match fact.name() {
             Some(Name::TypeTemplateParameter) => {
                 if let Some(ty) = fact.id(Field::ActualType) {
@@ -242,7 +228,7 @@ impl<'a> Importer<'_, 'a> {
                     Ok(ty) => ty,
                     Err(what) => return Ok(Err(what)),
                 };
-                let value = fact.id(Field::Value).filter(|&value| !self.is_nothing(value));
+                let value = fact.id(Field::Value).filter(|&value| !self.facts.is_nothing(value));
                 let Some(value) = value else { return Ok(Ok(Parameter::Type(name, ty))) };
                 let Some(ty) = ty else { return Ok(Err(Unimported::ValueWithoutType)) };
                 Ok(self.constant(value, ty).map(|value| Parameter::Value(name, ty, value)))
@@ -250,7 +236,7 @@ impl<'a> Importer<'_, 'a> {
             Some(Name::TypeTemplateTemplateParameter | Name::TypeTemplateParameterPack) => {
                 self.unlined(fact);
                 if let Some(template) = operand(1).filter(|&id| is_string(id)) {
-                    let template = self.facts.layout().string(template).unwrap_or_default();
+                    let template = layout.string(template).unwrap_or_default();
                     return Ok(Ok(Parameter::Template(name, template)));
                 }
                 if !is_outer {
@@ -258,13 +244,13 @@ impl<'a> Importer<'_, 'a> {
                 }
                 let mut all = Vec::new();
                 for &id in fact.operands.get(4..).unwrap_or_default() {
-                    let Some(inner) = self.get(Id(id)) else {
-                        self.omit(fact, Unimported::NotDebug("parameter", id));
+                    let Some(inner) = self.facts.get(Id(id)) else {
+                        self.omissions.omit(fact, Unimported::NotDebug("parameter", id));
                         continue;
                     };
                     // Recursion ends here: a pack cannot contain a pack.
                     let made = self.template_parameter(&inner, unit, false)?;
-                    all.extend(self.made(&inner, made));
+                    all.extend(self.omissions.made(&inner, made));
                 }
                 Ok(Ok(Parameter::Pack(name, all)))
             }
@@ -274,8 +260,8 @@ impl<'a> Importer<'_, 'a> {
 
     /// Lists the line of a template parameter as not imported: the model does not have it.
     fn unlined(&mut self, fact: &Fact<'_>) {
-        if self.word(fact, Field::Line) != 0 || self.word(fact, Field::Column) != 0 {
-            self.omit(fact, Unimported::TemplateParameterLine);
+        if self.facts.word(fact, Field::Line) != 0 || self.facts.word(fact, Field::Column) != 0 {
+            self.omissions.omit(fact, Unimported::TemplateParameterLine);
         }
     }
 

@@ -1,8 +1,10 @@
 //! Functions, their declarations and parameters.
 
+use super::Importer;
 use super::flags::{self, Flags};
+use super::omissions::{Made, refused};
 use super::order::Node;
-use super::{Importer, Made, refused};
+use super::references::Slot;
 use crate::error::Result;
 use crate::model::{FunctionId, UnitId};
 use crate::omission::Unimported;
@@ -11,127 +13,14 @@ use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
-/// A parameter of a function: its variable, if any, and its type.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Slot {
-    pub variable: Option<Id>,
-    pub ty: Option<Id>,
-}
-
 impl<'a> Importer<'_, 'a> {
-    /// Collects the references that are needed in the opposite direction: from members, templates, discriminators,
-    /// parameters and bodies to their owners.
-    pub(super) fn index_owners(&mut self) {
-        let mut variables: hashbrown::HashMap<Id, Vec<(u32, Id)>> = Default::default();
-        self.find_discriminators();
-        for fact in self.iter() {
-            let id = fact.result;
-            match fact.name() {
-                Some(Name::TypeComposite) => {
-                    for member in fact.ids(Field::Member) {
-                        self.owners.entry(member).or_insert(id);
-                    }
-                }
-                Some(Name::TypeTemplate) => {
-                    let of = fact.id(Field::Target).map(|target| *self.templates.entry(target).or_insert(id));
-                    if of.is_some_and(|first| first != id) {
-                        self.omit(&fact, Unimported::SecondTemplate);
-                    }
-                }
-                Some(Name::LexicalBlockDiscriminator) if !self.of_calls.contains(&id) => {
-                    if let Some(scope) = fact.id(Field::Scope) {
-                        self.discriminators.entry(scope).or_default().push(id);
-                    }
-                }
-                Some(Name::LocalVariable) => {
-                    let scope = fact.id(Field::Scope).map(|scope| self.not_template(scope));
-                    let of = scope.and_then(|scope| self.get(scope)).and_then(|scope| scope.name());
-                    let is_function = matches!(of, Some(Name::Function | Name::FunctionDeclaration));
-                    if let (Some(scope), Some(_)) = (scope, fact.operand(Field::ArgNumber)) {
-                        match is_function {
-                            true => {
-                                let number = self.word(&fact, Field::ArgNumber);
-                                variables.entry(scope).or_default().push((number, id));
-                            }
-                            false => self.omit(&fact, Unimported::ParameterOfNoFunction),
-                        }
-                    }
-                }
-                _ => {}
-            }
-            let is_scope = matches!(
-                fact.name(),
-                Some(Name::LexicalBlock | Name::LexicalBlockDiscriminator | Name::InlinedAt | Name::Scope)
-            );
-            let is_local =
-                fact.name() == Some(Name::LocalVariable) && fact.operand(Field::ArgNumber).is_none();
-            if is_scope || is_local {
-                self.with_body.extend(fact.id(Field::Scope));
-            }
-            if fact.name() == Some(Name::FunctionDefinition) {
-                self.with_body.extend(fact.id(Field::Function));
-            }
-        }
-        for fact in self.iter() {
-            match fact.name() {
-                Some(Name::TypeMember | Name::TypeInheritance) if !self.owners.contains_key(&fact.result) => {
-                    self.omit(&fact, Unimported::MemberOfNoType);
-                }
-                Some(Name::Function | Name::FunctionDeclaration) => {
-                    let of = variables.remove(&fact.result).unwrap_or_default();
-                    self.slots_of(&fact, of);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// Finds the parameters of a function: those of its type, each with its variable, then any further variables.
-    fn slots_of(&mut self, fact: &Fact<'a>, mut variables: Vec<(u32, Id)>) {
-        let ty = self.named(fact, Field::Type, Name::TypeFunction);
-        let mut types: Vec<Id> = ty.iter().flat_map(|ty| ty.ids(Field::ParameterType)).collect();
-        // The LLVM translator ends the list with a parameter without a type for variable arguments.
-        if types.last().is_some_and(|&last| self.is_nothing(last)) {
-            types.pop();
-        }
-        variables.sort_by_key(|&(number, _)| number);
-        let mut variables = variables.into_iter().peekable();
-        let (mut slots, mut mismatched) = (Vec::new(), Vec::new());
-        let variable = |(_, id): (u32, Id)| Slot {
-            variable: Some(id),
-            ty: self.get(id).and_then(|fact| fact.id(Field::Type)),
-        };
-        for (index, ty) in (1..).zip(types) {
-            match variables.peek().is_some_and(|&(number, _)| number <= index) {
-                true => {
-                    while let Some(of) = variables.next_if(|&(number, _)| number <= index) {
-                        let slot = variable(of);
-                        if slot.ty.map(|of| self.not_template(of)) != Some(self.not_template(ty)) {
-                            mismatched.push(of.1);
-                        }
-                        slots.push(slot);
-                    }
-                }
-                false => slots.push(Slot { variable: None, ty: Some(ty) }),
-            }
-        }
-        slots.extend(variables.map(variable));
-        for id in mismatched {
-            self.omit(fact, Unimported::ParameterType(id.0));
-        }
-        for (index, slot) in (0..).zip(&slots) {
-            self.slots.extend(slot.variable.map(|variable| (variable, (fact.result, index))));
-        }
-        self.parameters.insert(fact.result, slots);
-    }
-
     /// Imports return types, parameters and template parameters. It comes after all types, because they can have any
     /// type.
     pub(super) fn signatures(&mut self) -> Result<()> {
-        for (id, function) in self.functions.clone() {
-            let (Some(fact), Some(unit)) = (self.get(id), self.unit_of(id)) else { continue };
+        for (id, function) in self.entities.functions.clone() {
+            let (Some(fact), Some(unit)) = (self.facts.get(id), self.unit_of(id)) else { continue };
             self.returns(&fact, function, unit)?;
-            let count = self.parameters.get(&id).map_or(0, Vec::len) as u32;
+            let count = self.references.parameters.get(&id).map_or(0, Vec::len) as u32;
             if let Some(last) = count.checked_sub(1) {
                 self.want(Node::Parameter(id, last))?;
             }
@@ -141,52 +30,53 @@ impl<'a> Importer<'_, 'a> {
     }
 
     fn returns(&mut self, fact: &Fact<'a>, function: FunctionId, unit: UnitId) -> Result<()> {
-        let Some(ty) = self.named(fact, Field::Type, Name::TypeFunction) else {
-            self.omit(fact, Unimported::NotFunctionType);
+        let Some(ty) = self.facts.named(fact, Field::Type, Name::TypeFunction) else {
+            self.omissions.omit(fact, Unimported::NotFunctionType);
             return Ok(());
         };
-        let mut flags = Flags(self.word(&ty, Field::Flags));
+        let mut flags = Flags(self.facts.word(&ty, Field::Flags));
         flags.take(flags::PROTOTYPED);
         self.rest(&ty, flags);
         if let Some(returns) = ty.id(Field::ReturnType) {
             self.want(Node::Type(returns, unit))?;
         }
-        let is_variadic = ty.ids(Field::ParameterType).last().is_some_and(|last| self.is_nothing(last));
+        let is_variadic = ty.ids(Field::ParameterType).last().is_some_and(|last| self.facts.is_nothing(last));
         let made = self.pointee(&ty, Field::ReturnType, unit);
-        let Some(returns) = self.made(&ty, made) else { return Ok(()) };
+        let Some(returns) = self.omissions.made(&ty, made) else { return Ok(()) };
         let is_declared = self.m.described().function(function).specification.is_some();
         let Ok(mut of) = self.m.describe_function(function) else { return Ok(()) };
         if is_variadic && !is_declared {
             of.variadic();
         }
         if let Some(Err(error)) = returns.map(|returns| of.returns(returns).map(drop)) {
-            self.omit(fact, refused(error));
+            self.omissions.omit(fact, refused(error));
         }
         Ok(())
     }
 
     pub(super) fn make_parameter(&mut self, id: Id, index: u32) {
-        let Some(&Slot { variable, ty }) = self.parameters.get(&id).and_then(|all| all.get(index as usize))
+        let Some(&Slot { variable, ty }) =
+            self.references.parameters.get(&id).and_then(|all| all.get(index as usize))
         else {
             return;
         };
-        let Some(&function) = self.functions.get(&id) else { return };
-        let Some(fact) = self.get(variable.unwrap_or(id)) else { return };
+        let Some(&function) = self.entities.functions.get(&id) else { return };
+        let Some(fact) = self.facts.get(variable.unwrap_or(id)) else { return };
         let unit = self.own_unit(id);
-        let ty = ty.and_then(|ty| self.types.get(&(self.not_template(ty), unit)).copied());
+        let ty = ty.and_then(|ty| self.entities.types.get(&(self.facts.not_template(ty), unit)).copied());
         let Some(ty) = ty else {
-            self.omit(&fact, Unimported::UntypedParameter(index + 1));
+            self.omissions.omit(&fact, Unimported::UntypedParameter(index + 1));
             return;
         };
-        let name = variable.map(|_| self.text(&fact, Field::Name)).unwrap_or_default();
+        let name = variable.map(|_| self.facts.text(&fact, Field::Name)).unwrap_or_default();
         match self.m.parameter(function, &name, ty).map(|parameter| parameter.id()) {
             Ok(parameter) => {
                 if let Some(variable) = variable {
-                    self.variables.insert(variable, parameter);
+                    self.entities.variables.insert(variable, parameter);
                     self.describe_local(&fact, parameter, unit);
                 }
             }
-            Err(error) => self.omit(&fact, refused(error)),
+            Err(error) => self.omissions.omit(&fact, refused(error)),
         }
     }
 
@@ -195,20 +85,20 @@ impl<'a> Importer<'_, 'a> {
         let id = fact.result;
         let parent = self.parent(fact)?;
         let unit = self.unit_of(id).ok_or(Unimported::NoUnit)?;
-        let (name, linkage) = (self.text(fact, Field::Name), self.text(fact, Field::LinkageName));
-        let mut flags = Flags(self.word(fact, Field::Flags));
+        let (name, linkage) = (self.facts.text(fact, Field::Name), self.facts.text(fact, Field::LinkageName));
+        let mut flags = Flags(self.facts.word(fact, Field::Flags));
         let is_definition = flags.take(flags::DEFINITION);
-        let code = fact.id(Field::Function).filter(|&code| !self.is_nothing(code));
+        let code = fact.id(Field::Function).filter(|&code| !self.facts.is_nothing(code));
         let is_declaration = fact.name() == Some(Name::FunctionDeclaration)
-            || !is_definition && code.is_none() && !self.with_body.contains(&id);
-        if fact.id(Field::TargetFunction).is_some_and(|id| !self.is_nothing(id)) {
-            self.omit(fact, Unimported::TargetFunction);
+            || !is_definition && code.is_none() && !self.references.with_body.contains(&id);
+        if fact.id(Field::TargetFunction).is_some_and(|id| !self.facts.is_nothing(id)) {
+            self.omissions.omit(fact, Unimported::TargetFunction);
         }
-        let declaration = fact.id(Field::Declaration).filter(|&id| !self.is_nothing(id));
-        let declaration = declaration.and_then(|id| match self.functions.get(&id) {
+        let declaration = fact.id(Field::Declaration).filter(|&id| !self.facts.is_nothing(id));
+        let declaration = declaration.and_then(|id| match self.entities.functions.get(&id) {
             Some(&declaration) => Some(declaration),
             None => {
-                self.omit(fact, Unimported::NoDeclaration(id.0));
+                self.omissions.omit(fact, Unimported::NoDeclaration(id.0));
                 None
             }
         });
@@ -239,14 +129,14 @@ impl<'a> Importer<'_, 'a> {
                 otherwise = Some(declaration);
             }
         }
-        let body_line = self.facts.number(fact, Field::ScopeLine).unwrap_or_default() as u32;
+        let body_line = self.facts.all.number(fact, Field::ScopeLine).unwrap_or_default() as u32;
         if let Some(line) = line {
             function.declared_at(line).body_line(body_line);
         }
-        self.functions.insert(id, function_id);
+        self.entities.functions.insert(id, function_id);
         let module = self.m.described();
         let scope = module.function(function_id).scope;
-        self.scopes.insert(id, scope);
+        self.entities.scopes.insert(id, scope);
         if let Some(of) = otherwise.map(|of| module.function(of)) {
             let declared_linkage = of.linkage_name.map_or(module.string(of.name), |name| module.string(name));
             let is_renamed = !linkage.is_empty() && linkage != declared_linkage;
@@ -259,11 +149,11 @@ impl<'a> Importer<'_, 'a> {
                 function.accessibility(access);
             }
             if !is_same {
-                self.omit(fact, Unimported::AsFunctionDeclared);
+                self.omissions.omit(fact, Unimported::AsFunctionDeclared);
             }
         }
         if line.is_none() && body_line != 0 {
-            self.omit(fact, Unimported::BodyWithoutLine);
+            self.omissions.omit(fact, Unimported::BodyWithoutLine);
         }
         flags.take(flags::PROTOTYPED);
         self.optimized(&mut flags, unit);
@@ -288,13 +178,13 @@ impl<'a> Importer<'_, 'a> {
         let defined = self.facts.layout().definition(code);
         let is_there = defined.is_some_and(|it| it.opcode() == crate::spirv::opcodes::FUNCTION);
         if !is_there {
-            self.omit(fact, Unimported::NotFunction(code.0));
-        } else if self.code.contains_key(&code) {
-            self.omit(fact, Unimported::OtherFunction(code.0));
+            self.omissions.omit(fact, Unimported::NotFunction(code.0));
+        } else if self.entities.code.contains_key(&code) {
+            self.omissions.omit(fact, Unimported::OtherFunction(code.0));
         } else if self.binding.function_id(function).is_some() {
-            self.omit(fact, Unimported::SecondCode);
+            self.omissions.omit(fact, Unimported::SecondCode);
         } else {
-            self.code.insert(code, function);
+            self.entities.code.insert(code, function);
             self.binding.function(function, code);
         }
     }
@@ -302,12 +192,13 @@ impl<'a> Importer<'_, 'a> {
     /// Binds functions to their code by `DebugFunctionDefinition`, which one of the sets has, and marks entry points as
     /// kernels.
     pub(super) fn definitions(&mut self) {
-        for fact in self.iter() {
+        for fact in self.facts.iter() {
             if fact.name() == Some(Name::FunctionDefinition) {
-                let function = fact.id(Field::Function).and_then(|id| self.functions.get(&id).copied());
+                let function =
+                    fact.id(Field::Function).and_then(|id| self.entities.functions.get(&id).copied());
                 match (function, fact.id(Field::Definition)) {
                     (Some(function), Some(code)) => self.bind(&fact, code, function),
-                    _ => self.omit(&fact, Unimported::FunctionNotImported),
+                    _ => self.omissions.omit(&fact, Unimported::FunctionNotImported),
                 }
             }
         }
@@ -315,7 +206,7 @@ impl<'a> Importer<'_, 'a> {
             if instruction.opcode() != crate::spirv::opcodes::ENTRY_POINT {
                 continue;
             }
-            let function = instruction.operands().get(1).and_then(|&code| self.code.get(&Id(code)));
+            let function = instruction.operands().get(1).and_then(|&code| self.entities.code.get(&Id(code)));
             // A function that is local to its unit cannot be a kernel.
             let Some(&function) = function else { continue };
             if self.m.described().function(function).is_external

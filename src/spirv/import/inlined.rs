@@ -2,7 +2,8 @@
 
 use hashbrown::HashSet;
 
-use super::{Importer, refused};
+use super::Importer;
+use super::omissions::refused;
 use crate::error::Result;
 use crate::model::{ScopeId, ScopeKind, SourceLine, VariableId};
 use crate::omission::Unimported;
@@ -17,15 +18,15 @@ impl<'a> Importer<'_, 'a> {
         // Enclosing calls come first.
         let (mut calls, mut seen) = (vec![(scope, inlined)], HashSet::new());
         while let Some(&call) = calls.last()
-            && !self.instances.contains_key(&call)
+            && !self.entities.instances.contains_key(&call)
         {
             let Some(at) = self.inlined_at(call.1) else {
-                self.instances.insert(call, None);
+                self.entities.instances.insert(call, None);
                 break;
             };
             if !seen.insert(call.1) {
-                self.omit(&at, Unimported::InlinedIntoItself);
-                self.instances.insert(call, None);
+                self.omissions.omit(&at, Unimported::InlinedIntoItself);
+                self.entities.instances.insert(call, None);
                 break;
             }
             let Some(outer) = self.scope_of(&at) else { break };
@@ -35,22 +36,22 @@ impl<'a> Importer<'_, 'a> {
             }
         }
         while let Some(call) = calls.pop() {
-            if !self.instances.contains_key(&call) {
+            if !self.entities.instances.contains_key(&call) {
                 let made = self.call(call.0, call.1)?;
-                self.instances.insert(call, made);
+                self.entities.instances.insert(call, made);
             }
         }
-        Ok(self.instances.get(&(scope, inlined)).copied().flatten())
+        Ok(self.entities.instances.get(&(scope, inlined)).copied().flatten())
     }
 
     fn inlined_at(&self, id: Id) -> Option<Fact<'a>> {
-        self.get(id).filter(|fact| fact.name() == Some(Name::InlinedAt))
+        self.facts.get(id).filter(|fact| fact.name() == Some(Name::InlinedAt))
     }
 
     /// The scope that an instruction references.
     pub(super) fn scope_of(&self, fact: &Fact<'_>) -> Option<ScopeId> {
         let id = fact.id(Field::Scope)?;
-        self.scopes.get(&self.not_template(id)).copied()
+        self.entities.scopes.get(&self.facts.not_template(id)).copied()
     }
 
     /// Makes the instance of a scope in an inlined call. Instances of the enclosing calls exist already.
@@ -58,11 +59,13 @@ impl<'a> Importer<'_, 'a> {
         let Some(at) = self.inlined_at(inlined) else { return Ok(None) };
         let outer = self.scope_of(&at);
         let parent = match at.id(Field::Inlined) {
-            Some(next) => outer.and_then(|outer| self.instances.get(&(outer, next)).copied().flatten()),
+            Some(next) => {
+                outer.and_then(|outer| self.entities.instances.get(&(outer, next)).copied().flatten())
+            }
             None => outer,
         };
         let Some(parent) = parent else {
-            self.omit(&at, Unimported::InlinedIntoUnknown);
+            self.omissions.omit(&at, Unimported::InlinedIntoUnknown);
             return Ok(None);
         };
         let (mut blocks, mut of) = (Vec::new(), scope);
@@ -72,7 +75,7 @@ impl<'a> Importer<'_, 'a> {
             self.instance_discriminator(scope, parent);
         }
         let mut instance = loop {
-            if let Some(known) = self.instances.get(&(of, inlined)) {
+            if let Some(known) = self.entities.instances.get(&(of, inlined)) {
                 match *known {
                     Some(known) => break known,
                     None => return Ok(None),
@@ -94,13 +97,13 @@ impl<'a> Importer<'_, 'a> {
                     match made.map_err(refused) {
                         Ok(instance) => break self.kept(of, inlined, instance),
                         Err(what) => {
-                            self.omit(&at, what);
+                            self.omissions.omit(&at, what);
                             return Ok(None);
                         }
                     }
                 }
                 _ => {
-                    self.omit(&at, Unimported::NotInlinable);
+                    self.omissions.omit(&at, Unimported::NotInlinable);
                     return Ok(None);
                 }
             }
@@ -110,7 +113,7 @@ impl<'a> Importer<'_, 'a> {
             instance = match self.m.inlined_block(instance, block, &[]).map_err(refused) {
                 Ok(instance) => self.kept(block, inlined, instance),
                 Err(what) => {
-                    self.omit(&at, what);
+                    self.omissions.omit(&at, what);
                     return Ok(None);
                 }
             };
@@ -119,38 +122,42 @@ impl<'a> Importer<'_, 'a> {
     }
 
     fn kept(&mut self, of: ScopeId, inlined: Id, instance: ScopeId) -> ScopeId {
-        self.instances.insert((of, inlined), Some(instance));
+        self.entities.instances.insert((of, inlined), Some(instance));
         instance
     }
 
     /// The line of a call, in the file of the enclosing scope: `DebugInlinedAt` does not reference a file.
     fn call_line(&mut self, at: &Fact<'a>, parent: ScopeId) -> SourceLine {
         let unit = self.m.described().scope(parent).unit;
-        let scope = at.id(Field::Scope).and_then(|scope| self.get(self.not_template(scope)));
+        let scope = at.id(Field::Scope).and_then(|scope| self.facts.get(self.facts.not_template(scope)));
         let source = scope.and_then(|scope| scope.id(Field::Source));
         let file = source.and_then(|source| self.file(source, unit));
         let file = file.unwrap_or_else(|| self.m.described().unit(unit).file);
-        SourceLine { file, line: self.word(at, Field::Line), column: self.word(at, Field::Column) }
+        SourceLine {
+            file,
+            line: self.facts.word(at, Field::Line),
+            column: self.facts.word(at, Field::Column),
+        }
     }
 
     /// The instance of a variable in an inlined call.
     pub(super) fn inlined_variable(&mut self, variable: Id, inlined: Id) -> Result<Option<VariableId>> {
-        if let Some(&known) = self.inlined_variables.get(&(variable, inlined)) {
+        if let Some(&known) = self.entities.inlined_variables.get(&(variable, inlined)) {
             return Ok(Some(known));
         }
-        let Some(&origin) = self.variables.get(&variable) else { return Ok(None) };
+        let Some(&origin) = self.entities.variables.get(&variable) else { return Ok(None) };
         let scope = self.m.described().variable(origin).scope;
         let Some(scope) = self.instance(scope, inlined)? else { return Ok(None) };
         self.take_room()?;
         let instance = self.m.inlined_variable(scope, origin).map(|variable| variable.id());
         match instance {
             Ok(instance) => {
-                self.inlined_variables.insert((variable, inlined), instance);
+                self.entities.inlined_variables.insert((variable, inlined), instance);
                 Ok(Some(instance))
             }
             Err(error) => {
-                if let Some(fact) = self.get(variable) {
-                    self.omit(&fact, refused(error));
+                if let Some(fact) = self.facts.get(variable) {
+                    self.omissions.omit(&fact, refused(error));
                 }
                 Ok(None)
             }
@@ -159,18 +166,18 @@ impl<'a> Importer<'_, 'a> {
 
     /// Imports each `DebugInlinedVariable`.
     pub(super) fn inlined_variables(&mut self) -> Result<()> {
-        for fact in self.iter().filter(|fact| fact.name() == Some(Name::InlinedVariable)) {
+        for fact in self.facts.iter().filter(|fact| fact.name() == Some(Name::InlinedVariable)) {
             let made = match (fact.id(Field::Variable), fact.id(Field::Inlined)) {
                 (Some(variable), Some(inlined)) => {
-                    if self.inlined_variables.contains_key(&(variable, inlined)) {
-                        self.omit(&fact, Unimported::Duplicate);
+                    if self.entities.inlined_variables.contains_key(&(variable, inlined)) {
+                        self.omissions.omit(&fact, Unimported::Duplicate);
                     }
                     self.inlined_variable(variable, inlined)?
                 }
                 _ => None,
             };
             if made.is_none() {
-                self.omit_whole(&fact, Unimported::NoInlinedVariable);
+                self.omissions.omit_whole(&fact, Unimported::NoInlinedVariable);
             }
         }
         Ok(())
@@ -178,10 +185,10 @@ impl<'a> Importer<'_, 'a> {
 
     /// Lists inlined calls without any instruction or variable: the called function is unknown.
     pub(super) fn lost_calls(&mut self) {
-        let known: HashSet<Id> = self.instances.keys().map(|&(_, inlined)| inlined).collect();
-        for fact in self.iter().filter(|fact| fact.name() == Some(Name::InlinedAt)) {
+        let known: HashSet<Id> = self.entities.instances.keys().map(|&(_, inlined)| inlined).collect();
+        for fact in self.facts.iter().filter(|fact| fact.name() == Some(Name::InlinedAt)) {
             if !known.contains(&fact.result) {
-                self.omit(&fact, Unimported::NothingInlined);
+                self.omissions.omit(&fact, Unimported::NothingInlined);
             }
         }
     }

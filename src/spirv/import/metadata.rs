@@ -10,15 +10,15 @@ use crate::spirv::table::Name;
 impl<'a> Importer<'_, 'a> {
     /// The build identifier and the storage path, the first of each.
     pub(super) fn metadata(&mut self) {
-        for fact in self.iter() {
+        for fact in self.facts.iter() {
             match fact.name() {
                 Some(Name::BuildIdentifier) => self.build_identifier(&fact),
                 Some(Name::StoragePath) if self.binding.stored_at().is_some() => {
-                    self.omit(&fact, Unimported::SecondMetadata);
+                    self.omissions.omit(&fact, Unimported::SecondMetadata);
                 }
-                Some(Name::StoragePath) => match self.facts.text(&fact, Field::Path) {
+                Some(Name::StoragePath) => match self.facts.all.text(&fact, Field::Path) {
                     Some(path) => drop(self.binding.storage_path(&path)),
-                    None => self.omit_whole(&fact, Unimported::NoPath),
+                    None => self.omissions.omit_whole(&fact, Unimported::NoPath),
                 },
                 _ => {}
             }
@@ -27,13 +27,13 @@ impl<'a> Importer<'_, 'a> {
 
     fn build_identifier(&mut self, fact: &Fact<'a>) {
         if self.binding.build_id().is_some() {
-            return self.omit(fact, Unimported::SecondMetadata);
+            return self.omissions.omit(fact, Unimported::SecondMetadata);
         }
-        let digits = self.text(fact, Field::Identifier);
+        let digits = self.facts.text(fact, Field::Identifier);
         if !is_build_identifier(&digits) {
-            return self.omit_whole(fact, Unimported::NotBuildIdentifier);
+            return self.omissions.omit_whole(fact, Unimported::NotBuildIdentifier);
         }
-        let flags = self.word(fact, Field::Flags);
+        let flags = self.facts.word(fact, Field::Flags);
         self.binding.build_identifier(&digits, flags & POSSIBLE_DUPLICATES != 0);
     }
 }

@@ -1,7 +1,8 @@
 //! Imported entities, macros, and producers and command lines of units.
 
+use super::Importer;
+use super::omissions::{Made, refused};
 use super::order::Node;
-use super::{Importer, Made, refused};
 use crate::error::Result;
 use crate::model::{Imported, ScopeKind, UnitId};
 use crate::omission::Unimported;
@@ -19,24 +20,24 @@ const MOST_ALIASES: usize = 64;
 
 impl<'a> Importer<'_, 'a> {
     pub(super) fn names(&mut self) -> Result<()> {
-        for fact in self.iter() {
+        for fact in self.facts.iter() {
             match fact.name() {
                 Some(Name::ImportedEntity) => {
                     let unit = self.unit_of(fact.result);
-                    let entity = fact.id(Field::Entity).map(|entity| self.not_template(entity));
+                    let entity = fact.id(Field::Entity).map(|entity| self.facts.not_template(entity));
                     let is_other = entity.is_none_or(|entity| {
-                        self.functions.contains_key(&entity)
-                            || self.variables.contains_key(&entity)
-                            || self.scopes.contains_key(&entity)
+                        self.entities.functions.contains_key(&entity)
+                            || self.entities.variables.contains_key(&entity)
+                            || self.entities.scopes.contains_key(&entity)
                     });
                     if let (Some((unit, entity)), false) = (unit.zip(entity), is_other) {
                         self.want(Node::Type(entity, unit))?;
                     }
                     let made = self.import(&fact);
-                    self.made(&fact, made);
+                    self.omissions.made(&fact, made);
                 }
                 Some(Name::EntryPoint) => self.entry_point(&fact),
-                None => self.omit(&fact, Unimported::NoInstruction(fact.set.name(), fact.number)),
+                None => self.omissions.omit(&fact, Unimported::NoInstruction(fact.set.name(), fact.number)),
                 _ => {}
             }
         }
@@ -45,7 +46,7 @@ impl<'a> Importer<'_, 'a> {
                 && let Some(bytes) = string_bytes(instruction.operands(), usize::MAX)
                 && let Some(producer) = String::from_utf8_lossy(&bytes).strip_prefix(PRODUCER)
             {
-                for unit in self.units.values() {
+                for unit in self.units.by_id.values() {
                     if let Ok(mut unit) = self.m.describe_unit(*unit) {
                         unit.producer(producer);
                     }
@@ -71,26 +72,26 @@ impl<'a> Importer<'_, 'a> {
 
     fn imported(&mut self, fact: &Fact<'_>) -> Made<()> {
         let scope = self.parent(fact)?;
-        let name = self.text(fact, Field::Name);
-        let is_module = self.number(fact, Field::Tag) == Some(0);
+        let name = self.facts.text(fact, Field::Name);
+        let is_module = self.facts.number(fact, Field::Tag) == Some(0);
         let mut entity = fact.id(Field::Entity).ok_or(Unimported::Missing("entity"))?;
         for _ in 0..MOST_ALIASES {
-            let alias = self.get(entity).filter(|fact| fact.name() == Some(Name::ImportedEntity));
+            let alias = self.facts.get(entity).filter(|fact| fact.name() == Some(Name::ImportedEntity));
             let Some(next) = alias.and_then(|alias| alias.id(Field::Entity)) else { break };
             entity = next;
         }
-        let entity = self.not_template(entity);
+        let entity = self.facts.not_template(entity);
         let unit = self.m.described().scope(scope).unit;
         let is_namespace =
             |scope| matches!(self.m.described().scope(scope).kind, ScopeKind::Namespace { .. });
-        let what = if let Some(&function) = self.functions.get(&entity) {
+        let what = if let Some(&function) = self.entities.functions.get(&entity) {
             Imported::Function(function)
-        } else if let Some(&variable) = self.variables.get(&entity) {
+        } else if let Some(&variable) = self.entities.variables.get(&entity) {
             Imported::Variable(variable)
-        } else if let Some(&ty) = self.types.get(&(entity, unit)) {
+        } else if let Some(&ty) = self.entities.types.get(&(entity, unit)) {
             Imported::Type(ty)
         } else {
-            match self.scopes.get(&entity).copied() {
+            match self.entities.scopes.get(&entity).copied() {
                 Some(namespace) if is_namespace(namespace) => match is_module && name.is_empty() {
                     true => Imported::AllOf(namespace),
                     false => Imported::Namespace(namespace),
@@ -99,8 +100,8 @@ impl<'a> Importer<'_, 'a> {
             }
         };
         let line = self.import_line(fact, unit);
-        if line.is_none() && self.word(fact, Field::Column) != 0 {
-            self.omit(fact, Unimported::ImportColumn);
+        if line.is_none() && self.facts.word(fact, Field::Column) != 0 {
+            self.omissions.omit(fact, Unimported::ImportColumn);
         }
         let mut import = self.m.import(scope, what).map_err(refused)?;
         if !name.is_empty() {
@@ -113,22 +114,22 @@ impl<'a> Importer<'_, 'a> {
     }
 
     fn import_line(&mut self, fact: &Fact<'_>, unit: UnitId) -> Option<crate::model::SourceLine> {
-        let (line, column) = (self.word(fact, Field::Line), self.word(fact, Field::Column));
+        let (line, column) = (self.facts.word(fact, Field::Line), self.facts.word(fact, Field::Column));
         let file = fact.id(Field::Source).and_then(|source| self.file(source, unit))?;
         (line != 0).then_some(crate::model::SourceLine { file, line, column })
     }
 
     fn entry_point(&mut self, fact: &Fact<'a>) {
-        let unit = fact.id(Field::CompilationUnit).and_then(|unit| self.units.get(&unit).copied());
-        let Some(unit) = unit else { return self.omit(fact, Unimported::UnitNotImported) };
-        let producer = self.text(fact, Field::CompilerSignature);
-        let command_line = self.text(fact, Field::CommandLine);
+        let unit = fact.id(Field::CompilationUnit).and_then(|unit| self.units.by_id.get(&unit).copied());
+        let Some(unit) = unit else { return self.omissions.omit(fact, Unimported::UnitNotImported) };
+        let producer = self.facts.text(fact, Field::CompilerSignature);
+        let command_line = self.facts.text(fact, Field::CommandLine);
         let module = self.m.described();
         let had = module.unit(unit);
         let text = |had: Option<_>| had.map(|had| module.string(had).to_owned());
         let is_other = |had: Option<String>, now: &str| had.is_some_and(|had| had != now);
         if is_other(text(had.producer), &producer) || is_other(text(had.command_line), &command_line) {
-            return self.omit(fact, Unimported::OtherProducer);
+            return self.omissions.omit(fact, Unimported::OtherProducer);
         }
         if let Ok(mut unit) = self.m.describe_unit(unit) {
             if !producer.is_empty() {
@@ -143,14 +144,14 @@ impl<'a> Importer<'_, 'a> {
     /// Imports the macros in order, by unit and file. Inclusions are not encoded.
     fn macros(&mut self) {
         let mut all: Vec<(UnitId, u32, Id, Fact<'a>)> = Vec::new();
-        for fact in self.iter() {
+        for fact in self.facts.iter() {
             if !matches!(fact.name(), Some(Name::MacroDef | Name::MacroUndef)) {
                 continue;
             }
             let Some(source) = fact.id(Field::Source) else { continue };
             let path = self.facts.layout().string(source).unwrap_or_default();
             let unit = self.macro_unit(&path, all.last().map(|last| last.0));
-            all.push((unit, self.word(&fact, Field::Line), source, fact));
+            all.push((unit, self.facts.word(&fact, Field::Line), source, fact));
         }
         // Macros of the command line come before the first file.
         all.sort_by_key(|&(unit, line, ..)| (unit, line != 0));
@@ -164,14 +165,14 @@ impl<'a> Importer<'_, 'a> {
                     let file = self.m.file(unit, &path, None);
                     let begun = file.and_then(|file| self.m.macros(unit)?.file(0, file).map(drop));
                     if let Err(error) = begun {
-                        self.omit(&fact, refused(error));
+                        self.omissions.omit(&fact, refused(error));
                         continue;
                     }
                     open = of;
                 }
             }
             let made = self.import_macro(&fact, unit, line);
-            self.made(&fact, made);
+            self.omissions.made(&fact, made);
         }
         self.end_file(open);
     }
@@ -184,7 +185,7 @@ impl<'a> Importer<'_, 'a> {
         let named = module.units().find(|(_, unit)| name_of(unit.file) == path).map(|(id, _)| id);
         let mut files = module.files();
         let has = || files.find(|(id, _)| name_of(*id) == path).map(|(_, file)| file.unit);
-        named.or(before).or_else(has).unwrap_or_else(|| self.first_unit())
+        named.or(before).or_else(has).unwrap_or_else(|| self.units.first())
     }
 
     fn end_file(&mut self, open: Option<(UnitId, Id)>) {
@@ -203,13 +204,13 @@ impl<'a> Importer<'_, 'a> {
             .map_err(refused)
         };
         if fact.name() == Some(Name::MacroDef) {
-            let facts = self.facts;
+            let facts = self.facts.all;
             let (name, value) = (facts.text(fact, Field::Name), facts.text(fact, Field::Value));
             return macros_of(Ok(&format!("{} {}", name.unwrap_or_default(), value.unwrap_or_default())));
         }
-        let defined = self.facts.named(fact, Field::Macro).filter(|it| it.name() == Some(Name::MacroDef));
+        let defined = self.facts.all.named(fact, Field::Macro).filter(|it| it.name() == Some(Name::MacroDef));
         let defined = defined.ok_or(Unimported::NotMacro)?;
-        let name = self.facts.text(&defined, Field::Name).unwrap_or_default();
+        let name = self.facts.all.text(&defined, Field::Name).unwrap_or_default();
         // Without its parameters.
         macros_of(Err(name.split('(').next().unwrap_or_default().trim_end()))
     }

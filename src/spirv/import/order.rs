@@ -1,8 +1,10 @@
 //! Order of import: an entity is made after those that it needs.
 
+use hashbrown::{HashMap, HashSet};
+
 use super::Importer;
 use crate::error::Result;
-use crate::model::UnitId;
+use crate::model::{TypeId, UnitId};
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
@@ -20,6 +22,19 @@ pub(super) enum Node {
     Parameter(Id, u32),
 }
 
+/// Entities that are being made, and what they await.
+#[derive(Default)]
+pub(super) struct Pending {
+    /// Nodes that were made, could not be made, or are being made.
+    pub seen: HashSet<Node>,
+    /// Composite types whose members are not described yet.
+    pub composites: Vec<(Id, UnitId, TypeId)>,
+    /// Computed offsets in bits, for members without an offset in the module.
+    pub offsets: HashMap<(Id, UnitId), u64>,
+    /// Types that are declared in another scope than a unit.
+    pub within: Vec<(Id, TypeId)>,
+}
+
 enum Step {
     Into(Node),
     Out(Node),
@@ -33,7 +48,7 @@ impl Importer<'_, '_> {
         while let Some(step) = steps.pop() {
             match step {
                 Step::Into(node) => {
-                    if self.seen.insert(node) {
+                    if self.pending.seen.insert(node) {
                         self.take_room()?;
                         steps.push(Step::Out(node));
                         self.needs(node, &mut needs);
@@ -53,7 +68,8 @@ impl Importer<'_, '_> {
         let id = match node {
             Node::Type(id, _) | Node::Scope(id) | Node::Variable(id) => id,
             Node::Parameter(function, index) => {
-                let Some(slot) = self.parameters.get(&function).and_then(|all| all.get(index as usize))
+                let Some(slot) =
+                    self.references.parameters.get(&function).and_then(|all| all.get(index as usize))
                 else {
                     return;
                 };
@@ -64,7 +80,7 @@ impl Importer<'_, '_> {
                 return;
             }
         };
-        let Some(fact) = self.get(id) else { return };
+        let Some(fact) = self.facts.get(id) else { return };
         match (node, fact.name()) {
             (Node::Type(_, unit), name) => {
                 let fields: &[Field] = match name {
@@ -78,15 +94,15 @@ impl Importer<'_, '_> {
                     Some(Name::TypeTemplate) => &[Field::Target],
                     _ => &[],
                 };
-                if name == Some(Name::TypeComposite) && self.has_no_layout(&fact) {
-                    let members = self.data_members(&fact).filter_map(|member| member.id(Field::Type));
+                if name == Some(Name::TypeComposite) && self.facts.has_no_layout(&fact) {
+                    let members = self.facts.data_members(&fact).filter_map(|member| member.id(Field::Type));
                     needs.extend(members.map(|ty| Node::Type(ty, unit)));
                 }
                 for &field in fields {
                     needs.extend(fact.ids(field).map(|ty| Node::Type(ty, unit)));
                 }
                 if matches!(name, Some(Name::TypeArray | Name::TypeArrayDynamic)) {
-                    let counts = self.counted_by(&fact);
+                    let counts = self.facts.counted_by(&fact);
                     needs.extend(counts.into_iter().filter_map(|count| self.variable_node(count)));
                 }
             }
@@ -101,7 +117,7 @@ impl Importer<'_, '_> {
                 needs.push(Node::Type(id, self.own_unit(id)));
             }
             (Node::Variable(_), Some(Name::TypeMember)) => {
-                let owner = self.owners.get(&id).copied();
+                let owner = self.references.owners.get(&id).copied();
                 needs.extend(owner.map(Node::Scope));
                 let unit = owner.and_then(|owner| self.unit_of(owner));
                 needs.extend(unit.zip(fact.id(Field::Type)).map(|(unit, ty)| Node::Type(ty, unit)));
@@ -118,59 +134,18 @@ impl Importer<'_, '_> {
 
     /// The scope with this id; for a template, its target.
     fn scope_node(&self, id: Id) -> Node {
-        Node::Scope(self.not_template(id))
+        Node::Scope(self.facts.not_template(id))
     }
 
     /// The variable with this id, if it is one.
     fn variable_node(&self, id: Id) -> Option<Node> {
-        match self.get(id)?.name()? {
-            Name::LocalVariable => Some(match self.slots.get(&id) {
+        match self.facts.get(id)?.name()? {
+            Name::LocalVariable => Some(match self.references.slots.get(&id) {
                 Some(&(function, index)) => Node::Parameter(function, index),
                 None => Node::Variable(id),
             }),
             Name::GlobalVariable => Some(Node::Variable(id)),
             _ => None,
         }
-    }
-
-    /// The target of a template; any other id unchanged.
-    pub(super) fn not_template(&self, id: Id) -> Id {
-        let template = self.get(id).filter(|fact| fact.name() == Some(Name::TypeTemplate));
-        template.and_then(|template| template.id(Field::Target)).unwrap_or(id)
-    }
-
-    /// The unit in which an entity is declared, or the first unit if that is unknown.
-    pub(super) fn own_unit(&mut self, id: Id) -> UnitId {
-        self.unit_of(id).unwrap_or_else(|| self.first_unit())
-    }
-
-    /// The unit in which an entity is declared.
-    pub(super) fn unit_of(&mut self, id: Id) -> Option<UnitId> {
-        let (mut at, mut way) = (id, Vec::new());
-        let unit = loop {
-            if let Some(&unit) = self.declared_in.get(&at) {
-                break unit;
-            }
-            if let Some(&unit) = self.units.get(&at) {
-                break Some(unit);
-            }
-            // A scope that contains itself is not in a unit.
-            self.declared_in.insert(at, None);
-            way.push(at);
-            let Some(fact) = self.get(at) else { break None };
-            let next = match fact.name() {
-                Some(Name::TypeMember) => self.owners.get(&at).copied(),
-                Some(Name::TypeTemplate) => fact.id(Field::Target),
-                _ => fact.id(Field::Scope),
-            };
-            match next {
-                Some(next) => at = next,
-                None => break None,
-            }
-        };
-        for one in way {
-            self.declared_in.insert(one, unit);
-        }
-        unit
     }
 }

@@ -1,6 +1,7 @@
 //! Expressions and locations of variables.
 
-use super::{Importer, Made, refused};
+use super::Importer;
+use super::omissions::{Made, refused};
 use crate::error::{Error, Result};
 use crate::model::{Part, VariableId};
 use crate::omission::Unimported;
@@ -18,7 +19,7 @@ impl<'a> Importer<'_, 'a> {
         let id = fact.id(if is_declaration { Field::Variable } else { Field::Value });
         let id = id.ok_or(Unimported::Missing("value"))?;
         let expression = fact.id(Field::Expression).ok_or(Unimported::Missing("expression"))?;
-        let operations = self.facts.operations(expression).map_err(refused)?;
+        let operations = self.facts.all.operations(expression).map_err(refused)?;
         let layout = self.facts.layout();
         let mut provider = form(id, &operations, is_declaration);
         for index in fact.ids(Field::Index) {
@@ -49,7 +50,7 @@ impl<'a> Importer<'_, 'a> {
                 layout.index_at(id, &spot)?;
             }
             // Indexes count members that were not imported, too.
-            if let Some(whole) = part.filter(|part| self.partial.contains(&part.named(module))) {
+            if let Some(whole) = part.filter(|part| self.entities.partial.contains(&part.named(module))) {
                 let called = module.called(whole.named(module));
                 return Err(Error::bad_argument(format!("some members of {called} are not described")));
             }

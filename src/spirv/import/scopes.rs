@@ -1,8 +1,7 @@
 //! Blocks and namespaces.
 
-use hashbrown::HashSet;
-
-use super::{Importer, Made, refused};
+use super::Importer;
+use super::omissions::{Made, refused};
 use crate::model::{ScopeId, ScopeKind};
 use crate::omission::Unimported;
 use crate::spirv::operand::Field;
@@ -12,7 +11,7 @@ use crate::spirv::words::Id;
 
 impl<'a> Importer<'_, 'a> {
     pub(super) fn make_scope(&mut self, id: Id) {
-        let Some(fact) = self.get(id) else { return };
+        let Some(fact) = self.facts.get(id) else { return };
         let made = match fact.name() {
             Some(Name::Function | Name::FunctionDeclaration) => self.function(&fact),
             Some(Name::LexicalBlock) => self.block(&fact),
@@ -21,13 +20,13 @@ impl<'a> Importer<'_, 'a> {
             // Units and types are made, or listed as omissions, elsewhere.
             _ => return,
         };
-        self.made(&fact, made);
+        self.omissions.made(&fact, made);
     }
 
     /// The scope that contains an entity.
     pub(super) fn parent(&self, fact: &Fact<'_>) -> Made<ScopeId> {
         let id = fact.id(Field::Scope).ok_or(Unimported::Missing("scope"))?;
-        let scope = self.scopes.get(&self.not_template(id)).copied();
+        let scope = self.entities.scopes.get(&self.facts.not_template(id)).copied();
         scope.ok_or_else(|| Unimported::NotImported(Field::Scope.text(), id.0))
     }
 
@@ -35,58 +34,46 @@ impl<'a> Importer<'_, 'a> {
         let parent = self.parent(fact)?;
         let unit = self.m.described().scope(parent).unit;
         let line = self.line(fact, unit);
-        let name = fact.operand(Field::Name).map(|_| self.text(fact, Field::Name));
-        let is_inline = self.number(fact, Field::InlineNamespace) == Some(1);
+        let name = fact.operand(Field::Name).map(|_| self.facts.text(fact, Field::Name));
+        let is_inline = self.facts.number(fact, Field::InlineNamespace) == Some(1);
         let kind = &self.m.described().scope(parent).kind;
         let scope = match name.as_deref() {
             Some("") => self.m.anonymous_namespace(parent),
             Some(name) if is_inline => self.m.inline_namespace(parent, name),
             Some(name) => self.m.namespace(parent, name),
             None if matches!(kind, ScopeKind::Unit | ScopeKind::Namespace { .. }) => {
-                self.omit(fact, Unimported::BlockOfNoFunction);
-                self.scopes.insert(fact.result, parent);
+                self.omissions.omit(fact, Unimported::BlockOfNoFunction);
+                self.entities.scopes.insert(fact.result, parent);
                 return Ok(());
             }
             None => self.m.block(parent, &[]),
         };
         let scope = scope.map_err(refused)?;
-        self.scopes.insert(fact.result, scope);
+        self.entities.scopes.insert(fact.result, scope);
         line.map_or(Ok(()), |line| self.m.begins(scope, line)).map_err(refused)
     }
 
     /// Imports a module of a language as a namespace.
     fn module(&mut self, fact: &Fact<'a>) -> Made<()> {
         let parent = self.parent(fact)?;
-        let name = self.text(fact, Field::Name);
+        let name = self.facts.text(fact, Field::Name);
         let scope = self.m.namespace(parent, &name).map_err(refused)?;
-        self.omit(fact, Unimported::ModuleNamespace);
-        self.scopes.insert(fact.result, scope);
+        self.omissions.omit(fact, Unimported::ModuleNamespace);
+        self.entities.scopes.insert(fact.result, scope);
         let unit = self.m.described().scope(parent).unit;
         let line = self.line(fact, unit);
         line.map_or(Ok(()), |line| self.m.begins(scope, line)).map_err(refused)
     }
 
-    /// Finds the discriminators that only inlined calls are in, and those that only inlined instructions are in.
-    pub(super) fn find_discriminators(&mut self) {
-        let (mut of_instructions, mut of_function) = (HashSet::new(), HashSet::new());
-        for fact in self.iter() {
-            let is_call = fact.name() == Some(Name::InlinedAt);
-            let is_inside = fact.operand(Field::Inlined).is_some();
-            for scope in fact.ids(Field::Scope) {
-                if is_call { &mut self.of_calls } else { &mut of_instructions }.insert(scope);
-                if is_inside { &mut self.of_instances } else { &mut of_function }.insert(scope);
-            }
-        }
-        self.of_calls.retain(|id| !of_instructions.contains(id));
-        self.of_instances.retain(|id| !of_function.contains(id));
-    }
-
     /// Gives an instance of a block the discriminator that its instructions have as their scope.
     pub(super) fn instance_discriminator(&mut self, scope: Id, instance: ScopeId) {
-        let discriminator = self.get(scope).filter(|it| it.name() == Some(Name::LexicalBlockDiscriminator));
+        let discriminator =
+            self.facts.get(scope).filter(|it| it.name() == Some(Name::LexicalBlockDiscriminator));
         let is_block = self.m.described().scope(instance).kind == ScopeKind::Block;
-        if let Some(fact) = discriminator.filter(|it| is_block && !self.of_calls.contains(&it.result)) {
-            let number = self.word(&fact, Field::Discriminator);
+        if let Some(fact) =
+            discriminator.filter(|it| is_block && !self.references.of_calls.contains(&it.result))
+        {
+            let number = self.facts.word(&fact, Field::Discriminator);
             // A block can have a discriminator, so that this cannot fail.
             let _ = self.m.discriminator(instance, number);
         }
@@ -94,25 +81,25 @@ impl<'a> Importer<'_, 'a> {
 
     /// The number of a call's discriminator, if only calls are in it.
     pub(super) fn of_call(&self, at: &Fact<'_>) -> Option<u32> {
-        let scope = self.named(at, Field::Scope, Name::LexicalBlockDiscriminator);
-        let scope = scope.filter(|scope| self.of_calls.contains(&scope.result))?;
-        Some(self.word(&scope, Field::Discriminator))
+        let scope = self.facts.named(at, Field::Scope, Name::LexicalBlockDiscriminator);
+        let scope = scope.filter(|scope| self.references.of_calls.contains(&scope.result))?;
+        Some(self.facts.word(&scope, Field::Discriminator))
     }
 
     /// Imports a discriminator: the only one of a block becomes the block's, each of several a nested block.
     fn discriminator(&mut self, fact: &Fact<'a>) -> Made<()> {
         let parent = self.parent(fact)?;
-        if self.of_calls.contains(&fact.result) {
-            self.scopes.insert(fact.result, parent);
+        if self.references.of_calls.contains(&fact.result) {
+            self.entities.scopes.insert(fact.result, parent);
             return Ok(());
         }
-        let number = self.word(fact, Field::Discriminator);
-        let of = fact.id(Field::Scope).and_then(|id| self.discriminators.get(&id));
-        let is_of_instance = |id: &&Id| self.of_instances.contains(*id);
+        let number = self.facts.word(fact, Field::Discriminator);
+        let of = fact.id(Field::Scope).and_then(|id| self.references.discriminators.get(&id));
+        let is_of_instance = |id: &&Id| self.references.of_instances.contains(*id);
         let is_only = match of.map(|all| (all.len(), all.iter().filter(is_of_instance).count())) {
             Some((1, _)) => true,
-            Some(_) if self.of_instances.contains(&fact.result) => {
-                self.scopes.insert(fact.result, parent);
+            Some(_) if self.references.of_instances.contains(&fact.result) => {
+                self.entities.scopes.insert(fact.result, parent);
                 return Ok(());
             }
             Some((count, of_instances)) => count - of_instances == 1,
@@ -122,11 +109,11 @@ impl<'a> Importer<'_, 'a> {
             ScopeKind::Block if is_only => parent,
             _ => {
                 let block = self.m.block(parent, &[]).map_err(refused)?;
-                self.omit(fact, Unimported::OwnBlock);
+                self.omissions.omit(fact, Unimported::OwnBlock);
                 block
             }
         };
-        self.scopes.insert(fact.result, scope);
+        self.entities.scopes.insert(fact.result, scope);
         self.m.discriminator(scope, number).map_err(refused)
     }
 }

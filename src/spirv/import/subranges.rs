@@ -1,13 +1,13 @@
 //! Arrays with subranges, which version 200 of `NonSemantic.Shader.DebugInfo` has: the proposal's "Type instructions".
 
-use super::{Importer, Made, refused};
+use super::Importer;
+use super::omissions::{Made, refused};
 use crate::build::Extent;
 use crate::model::{TypeId, UnitId};
 use crate::omission::Unimported;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
-use crate::spirv::words::Id;
 
 /// A dimension: its elements, their number if it is constant, and the distance between them in bytes.
 struct Dimension {
@@ -21,7 +21,7 @@ impl<'a> Importer<'_, 'a> {
         let of = self.ty(fact, Field::BaseType, unit)?;
         let mut dimensions = Vec::new();
         for id in fact.ids(Field::Subrange) {
-            let subrange = self.get(id).filter(|it| it.name() == Some(Name::TypeSubrange));
+            let subrange = self.facts.get(id).filter(|it| it.name() == Some(Name::TypeSubrange));
             let subrange = subrange.ok_or(Unimported::NoSubrange(id.0))?;
             dimensions.push(self.subrange(&subrange));
         }
@@ -33,8 +33,8 @@ impl<'a> Importer<'_, 'a> {
     fn subrange(&mut self, fact: &Fact<'a>) -> Dimension {
         let lower = self.bound(fact, Field::LowerBound).map(|lower| lower as i64);
         let upper = self.bound(fact, Field::UpperBound).map(|upper| upper as i64);
-        let count = fact.id(Field::Count).filter(|&id| !self.is_nothing(id));
-        let variable = count.and_then(|id| self.variables.get(&id).copied());
+        let count = fact.id(Field::Count).filter(|&id| !self.facts.is_nothing(id));
+        let variable = count.and_then(|id| self.entities.variables.get(&id).copied());
         let number = count.filter(|_| variable.is_none()).and_then(|_| self.bound(fact, Field::Count));
         // The count is that of the last index if it is not given. 0 is an unknown count.
         let of_bounds = upper.filter(|_| count.is_none()).and_then(|upper| {
@@ -57,10 +57,10 @@ impl<'a> Importer<'_, 'a> {
 
     /// The constant of an operand that is not a `DebugInfoNone`; another operand is listed.
     fn bound(&mut self, fact: &Fact<'a>, field: Field) -> Option<u64> {
-        let id = fact.id(field).filter(|&id| !self.is_nothing(id))?;
+        let id = fact.id(field).filter(|&id| !self.facts.is_nothing(id))?;
         let number = self.facts.layout().constant(id).and_then(|constant| constant.value);
         if number.is_none() {
-            self.omit(fact, Unimported::Bound(field.text(), id.0));
+            self.omissions.omit(fact, Unimported::Bound(field.text(), id.0));
         }
         number
     }
@@ -75,18 +75,11 @@ impl<'a> Importer<'_, 'a> {
             match (outer.stride, row) {
                 (Some(stride), Some(row)) if stride == row => expected = row,
                 _ => {
-                    self.omit(fact, Unimported::OtherStride);
+                    self.omissions.omit(fact, Unimported::OtherStride);
                     return None;
                 }
             }
         }
         bits
-    }
-
-    /// Variables that give numbers of elements of an array.
-    pub(super) fn counted_by(&self, array: &Fact<'a>) -> Vec<Id> {
-        let subranges = array.ids(Field::Subrange).filter_map(|id| self.get(id));
-        let counts = subranges.flat_map(|subrange| subrange.id(Field::Count));
-        array.ids(Field::ComponentCount).chain(counts).collect()
     }
 }

@@ -1,7 +1,8 @@
 //! Types, except for the contents of composite types.
 
+use super::Importer;
 use super::flags::{self, Flags};
-use super::{Importer, Made, refused};
+use super::omissions::{Made, refused};
 use crate::build::{Builder, Extent};
 use crate::model::{
     BaseEncoding, CompositeKind, MemorySpace, Passed, PointerKind, Qualifier, TypeId, UnitId,
@@ -46,10 +47,10 @@ const MOST_BITS: u64 = 1 << 32;
 
 impl<'a> Importer<'_, 'a> {
     pub(super) fn make_type(&mut self, id: Id, unit: UnitId) {
-        let Some(fact) = self.get(id).filter(|_| !self.is_nothing(id)) else { return };
+        let Some(fact) = self.facts.get(id).filter(|_| !self.facts.is_nothing(id)) else { return };
         let made = self.new_type(&fact, unit);
-        if let Some(ty) = self.made(&fact, made) {
-            self.types.insert((id, unit), ty);
+        if let Some(ty) = self.omissions.made(&fact, made) {
+            self.entities.types.insert((id, unit), ty);
         }
     }
 
@@ -60,7 +61,7 @@ impl<'a> Importer<'_, 'a> {
             Name::TypePointer => self.pointer(fact, unit),
             Name::TypeQualifier => {
                 let of = self.pointee(fact, Field::BaseType, unit)?;
-                let qualifier = match self.number(fact, Field::Qualifier) {
+                let qualifier = match self.facts.number(fact, Field::Qualifier) {
                     Some(0) => Qualifier::Const,
                     Some(1) => Qualifier::Volatile,
                     Some(2) => Qualifier::Restrict,
@@ -72,57 +73,64 @@ impl<'a> Importer<'_, 'a> {
             Name::TypeArray if fact.operand(Field::Subrange).is_some() => self.subranges(fact, unit),
             Name::TypeArrayDynamic => {
                 for field in [Field::DataLocation, Field::Associated, Field::Allocated, Field::Rank] {
-                    if fact.id(field).is_some_and(|id| !self.is_nothing(id)) {
-                        self.omit(fact, Unimported::Descriptor(field.text()));
+                    if fact.id(field).is_some_and(|id| !self.facts.is_nothing(id)) {
+                        self.omissions.omit(fact, Unimported::Descriptor(field.text()));
                     }
                 }
                 self.subranges(fact, unit)
             }
             Name::TypeString => {
-                self.omit(fact, Unimported::StringType);
-                let name = self.text(fact, Field::Name);
+                self.omissions.omit(fact, Unimported::StringType);
+                let name = self.facts.text(fact, Field::Name);
                 self.m.unspecified_type(unit, &name).map_err(refused)
             }
             Name::TypeArray => self.array(fact, unit),
             Name::TypeVector => {
                 let of = self.ty(fact, Field::BaseType, unit)?;
-                let count = self.number(fact, Field::ComponentCount).ok_or(Unimported::Unknown("length"))?;
+                let count =
+                    self.facts.number(fact, Field::ComponentCount).ok_or(Unimported::Unknown("length"))?;
                 self.m.vector(unit, of, count).map_err(refused)
             }
             Name::TypeMatrix => {
                 let of = self.ty(fact, Field::VectorType, unit)?;
-                let count =
-                    self.number(fact, Field::VectorCount).ok_or(Unimported::Unknown("number of vectors"))?;
-                let major = self.number(fact, Field::ColumnMajor).ok_or(Unimported::Unknown("order"))?;
+                let count = self
+                    .facts
+                    .number(fact, Field::VectorCount)
+                    .ok_or(Unimported::Unknown("number of vectors"))?;
+                let major =
+                    self.facts.number(fact, Field::ColumnMajor).ok_or(Unimported::Unknown("order"))?;
                 self.m.matrix(unit, of, count, major != 0).map_err(refused)
             }
             Name::TypeVectorId => {
                 let of = self.ty(fact, Field::ComponentType, unit)?;
-                let count = self.number(fact, Field::ComponentCount).ok_or(Unimported::Unknown("length"))?;
-                self.omit(fact, Unimported::LengthId);
+                let count =
+                    self.facts.number(fact, Field::ComponentCount).ok_or(Unimported::Unknown("length"))?;
+                self.omissions.omit(fact, Unimported::LengthId);
                 self.m.vector(unit, of, count).map_err(refused)
             }
             Name::TypeCooperativeMatrix => {
-                self.omit(fact, Unimported::CooperativeMatrix);
+                self.omissions.omit(fact, Unimported::CooperativeMatrix);
                 self.m.unspecified_type(unit, "").map_err(refused)
             }
             Name::Typedef => {
                 let of = self.pointee(fact, Field::BaseType, unit)?;
-                let name = self.text(fact, Field::Name);
+                let name = self.facts.text(fact, Field::Name);
                 let ty = self.m.typedef(unit, &name, of).map_err(refused)?;
                 self.declared(fact, unit, ty);
                 Ok(ty)
             }
             Name::TypeFunction => {
                 let returns = self.pointee(fact, Field::ReturnType, unit)?;
-                let mut flags = Flags(self.word(fact, Field::Flags));
+                let mut flags = Flags(self.facts.word(fact, Field::Flags));
                 flags.take(flags::PROTOTYPED);
                 self.rest(fact, flags);
                 let mut parameters = Vec::new();
                 for id in fact.ids(Field::ParameterType) {
-                    match self.types.get(&(self.not_template(id), unit)).copied() {
+                    match self.entities.types.get(&(self.facts.not_template(id), unit)).copied() {
                         Some(ty) => parameters.push(ty),
-                        None if self.is_nothing(id) => self.omit(fact, Unimported::NoParameterType),
+                        None if self.facts.is_nothing(id) => {
+                            self.omissions.omit(fact, Unimported::NoParameterType)
+                        }
                         None => return Err(Unimported::TypeNotImported(id.0)),
                     }
                 }
@@ -139,8 +147,8 @@ impl<'a> Importer<'_, 'a> {
                 self.m.member_pointer(unit, class, to).map_err(refused)
             }
             Name::TypeTemplate => {
-                let target = self.not_template(id);
-                self.types.get(&(target, unit)).copied().ok_or(Unimported::NotType(target.0))
+                let target = self.facts.not_template(id);
+                self.entities.types.get(&(target, unit)).copied().ok_or(Unimported::NotType(target.0))
             }
             _ => Err(Unimported::NotTypeInstruction(name.row().text)),
         }
@@ -148,9 +156,9 @@ impl<'a> Importer<'_, 'a> {
 
     /// Whether an operand is a `DebugInfoNone` in place of a type, which is then listed.
     fn is_none(&mut self, fact: &Fact<'_>, field: Field) -> bool {
-        let is_none = self.named(fact, field, Name::InfoNone).is_some();
+        let is_none = self.facts.named(fact, field, Name::InfoNone).is_some();
         if is_none {
-            self.omit(fact, Unimported::Untyped(field.text()));
+            self.omissions.omit(fact, Unimported::Untyped(field.text()));
         }
         is_none
     }
@@ -158,7 +166,7 @@ impl<'a> Importer<'_, 'a> {
     /// The type that an operand references; an unspecified type in place of a `DebugInfoNone`.
     pub(super) fn ty(&mut self, fact: &Fact<'_>, field: Field, unit: UnitId) -> Made<TypeId> {
         let id = fact.id(field).ok_or_else(|| Unimported::Missing(field.text()))?;
-        match self.types.get(&(self.not_template(id), unit)).copied() {
+        match self.entities.types.get(&(self.facts.not_template(id), unit)).copied() {
             Some(ty) => Ok(ty),
             None if self.is_none(fact, field) => self.m.unspecified_type(unit, "").map_err(refused),
             None => Err(Unimported::NotImported(field.text(), id.0)),
@@ -168,29 +176,29 @@ impl<'a> Importer<'_, 'a> {
     /// The type that an operand references; `None` for `void`.
     pub(super) fn pointee(&mut self, fact: &Fact<'_>, field: Field, unit: UnitId) -> Made<Option<TypeId>> {
         match fact.id(field) {
-            Some(id) if self.is_nothing(id) => Ok(None),
+            Some(id) if self.facts.is_nothing(id) => Ok(None),
             _ => self.ty(fact, field, unit).map(Some),
         }
     }
 
     fn basic(&mut self, fact: &Fact<'a>, unit: UnitId) -> Made<TypeId> {
-        let name = self.text(fact, Field::Name);
-        let (bits, number) = (self.number(fact, Field::Size), self.number(fact, Field::Encoding));
-        self.rest(fact, Flags(self.word(fact, Field::Flags)));
+        let name = self.facts.text(fact, Field::Name);
+        let (bits, number) = (self.facts.number(fact, Field::Size), self.facts.number(fact, Field::Encoding));
+        self.rest(fact, Flags(self.facts.word(fact, Field::Flags)));
         let known = number.filter(|&number| {
             u32::try_from(number).is_ok_and(|number| Enumeration::Encoding.has(number, fact.set))
         });
         let encoding = known.and_then(|number| *ENCODINGS.get(usize::try_from(number).ok()?)?);
         if fact.operand(Field::FpEncoding).is_some() {
-            let number = self.word(fact, Field::FpEncoding);
-            self.omit(fact, Unimported::Format(number));
+            let number = self.facts.word(fact, Field::FpEncoding);
+            self.omissions.omit(fact, Unimported::Format(number));
             return self.m.unspecified_type(unit, &name).map_err(refused);
         }
         match (encoding, bits) {
             (Some(encoding), Some(bits @ 1..=MOST_BITS)) => self.m.base_type(unit, &name, encoding, bits),
             _ => {
                 let bits = bits.unwrap_or_default();
-                self.omit(fact, Unimported::NameOnly(bits));
+                self.omissions.omit(fact, Unimported::NameOnly(bits));
                 self.m.unspecified_type(unit, &name)
             }
         }
@@ -199,7 +207,7 @@ impl<'a> Importer<'_, 'a> {
 
     fn pointer(&mut self, fact: &Fact<'a>, unit: UnitId) -> Made<TypeId> {
         let to = self.pointee(fact, Field::BaseType, unit)?;
-        let mut flags = Flags(self.word(fact, Field::Flags));
+        let mut flags = Flags(self.facts.word(fact, Field::Flags));
         let kind = match (flags.take(flags::LVALUE_REFERENCE), flags.take(flags::RVALUE_REFERENCE)) {
             (true, _) => PointerKind::Reference,
             (_, true) => PointerKind::RvalueReference,
@@ -208,7 +216,7 @@ impl<'a> Importer<'_, 'a> {
         // Set on the type of an object parameter (`this`); the model has them on the variable.
         flags.take(flags::ARTIFICIAL | flags::OBJECT_POINTER);
         self.rest(fact, flags);
-        let class = self.number(fact, Field::StorageClass).and_then(|class| u32::try_from(class).ok());
+        let class = self.facts.number(fact, Field::StorageClass).and_then(|class| u32::try_from(class).ok());
         let of_shader = class.and_then(|class| self.m.target().space_of_storage_class(class));
         let known = CLASSES.iter().find(|(number, ..)| Some(*number) == class);
         let (memory, space) = match known {
@@ -220,7 +228,7 @@ impl<'a> Importer<'_, 'a> {
             None => (None, SpaceId::DEFAULT),
         };
         if known.is_none() && of_shader.is_none() && class != Some(NO_CLASS) {
-            self.omit(fact, Unimported::StorageClass);
+            self.omissions.omit(fact, Unimported::StorageClass);
         }
         self.m.pointer_of(unit, kind, to, space, memory).map_err(refused)
     }
@@ -230,7 +238,7 @@ impl<'a> Importer<'_, 'a> {
         let mut counts: Vec<Id> = fact.ids(Field::ComponentCount).collect();
         let layout = self.facts.layout();
         let constant = |id: Id| layout.constant(id).and_then(|constant| constant.value);
-        let is_bound = |id: &Id| self.is_nothing(*id) || constant(*id) == Some(0);
+        let is_bound = |id: &Id| self.facts.is_nothing(*id) || constant(*id) == Some(0);
         let half = counts.len() / 2;
         let (first, second) = counts.split_at(half);
         // The LLVM translator appends the lower bounds.
@@ -243,15 +251,15 @@ impl<'a> Importer<'_, 'a> {
                 ..64 => u64::from(u32::MAX),
                 _ => u64::MAX,
             });
-            extents.push(match (constant(count), self.variables.get(&count)) {
+            extents.push(match (constant(count), self.entities.variables.get(&count)) {
                 (Some(number), _) if Some(number) == all_ones => Extent::unknown(),
                 // Producers of those sets write 0 for an unknown count.
                 (Some(0), _) if fact.set.is_shader() => Extent::unknown(),
                 (Some(number), _) => Extent::fixed(number),
                 (None, Some(&variable)) => Extent::variable(variable),
                 _ => {
-                    if !self.is_nothing(count) {
-                        self.omit(fact, Unimported::UnknownCount(count.0));
+                    if !self.facts.is_nothing(count) {
+                        self.omissions.omit(fact, Unimported::UnknownCount(count.0));
                     }
                     Extent::unknown()
                 }
@@ -261,35 +269,35 @@ impl<'a> Importer<'_, 'a> {
     }
 
     fn enumeration(&mut self, fact: &Fact<'a>, unit: UnitId) -> Made<TypeId> {
-        let size = self.number(fact, Field::Size).unwrap_or_default();
+        let size = self.facts.number(fact, Field::Size).unwrap_or_default();
         let of = match self.pointee(fact, Field::UnderlyingType, unit)? {
             Some(of) => of,
             None => {
-                self.omit(fact, Unimported::NoUnderlyingType(size));
+                self.omissions.omit(fact, Unimported::NoUnderlyingType(size));
                 self.m.base_type(unit, "", BaseEncoding::Unsigned, size).map_err(refused)?
             }
         };
         let bits = self.m.described().ty(of).bits().unwrap_or(64).min(64);
         if bits != size {
-            self.omit(fact, Unimported::UnderlyingSize(bits, size));
+            self.omissions.omit(fact, Unimported::UnderlyingSize(bits, size));
         }
         let is_signed = self.m.described().is_signed(of).unwrap_or_default();
         let mut enumerators = Vec::new();
         let names: Vec<Id> = fact.ids(Field::EnumeratorName).collect();
         let values: Vec<Id> = fact.ids(Field::Value).collect();
         if names.len() != values.len() {
-            self.omit(fact, Unimported::UnnamedEnumerator);
+            self.omissions.omit(fact, Unimported::UnnamedEnumerator);
         }
         for (value, name) in values.into_iter().zip(names) {
             let name = self.facts.layout().string(name).unwrap_or_default();
             match self.facts.layout().constant(value).and_then(|constant| constant.value) {
                 Some(value) => enumerators.push((name, narrowed(value, bits as u32, is_signed))),
-                None => self.omit(fact, Unimported::UnknownEnumerator(name)),
+                None => self.omissions.omit(fact, Unimported::UnknownEnumerator(name)),
             }
         }
         let all: Vec<(&str, i128)> = enumerators.iter().map(|(name, value)| (&**name, *value)).collect();
-        let name = Some(self.text(fact, Field::Name)).filter(|name| !name.is_empty());
-        let mut flags = Flags(self.word(fact, Field::Flags));
+        let name = Some(self.facts.text(fact, Field::Name)).filter(|name| !name.is_empty());
+        let mut flags = Flags(self.facts.word(fact, Field::Flags));
         let make = if flags.take(flags::ENUM_CLASS) { Builder::enum_class } else { Builder::enumeration };
         let ty = make(&mut self.m, unit, name.as_deref(), of, &all).map_err(refused)?;
         self.rest(fact, flags);
@@ -298,25 +306,25 @@ impl<'a> Importer<'_, 'a> {
     }
 
     fn composite(&mut self, fact: &Fact<'a>, unit: UnitId) -> Made<TypeId> {
-        let kind = match self.number(fact, Field::Tag) {
+        let kind = match self.facts.number(fact, Field::Tag) {
             Some(0) => CompositeKind::Class,
             Some(1) => CompositeKind::Struct,
             Some(2) => CompositeKind::Union,
             _ => return Err(Unimported::Tag),
         };
-        let mut flags = Flags(self.word(fact, Field::Flags));
+        let mut flags = Flags(self.facts.word(fact, Field::Flags));
         let is_forward = flags.take(flags::FWD_DECL);
-        let is_sized = !fact.id(Field::Size).is_some_and(|size| self.is_nothing(size));
+        let is_sized = !fact.id(Field::Size).is_some_and(|size| self.facts.is_nothing(size));
         let has_members = fact.ids(Field::Member).next().is_some();
-        let text = self.text(fact, Field::Name);
+        let text = self.facts.text(fact, Field::Name);
         let opaque = text.strip_prefix('@').filter(|_| !is_sized);
         let ty = match opaque {
             Some(name) if !is_forward && !has_members => {
                 let ty = self.m.unspecified_type(unit, name).map_err(refused)?;
                 let is_plain =
-                    self.text(fact, Field::LinkageName).is_empty() && kind == CompositeKind::Struct;
+                    self.facts.text(fact, Field::LinkageName).is_empty() && kind == CompositeKind::Struct;
                 if !is_plain || flags.0 != 0 {
-                    self.omit(fact, Unimported::OpaqueNameOnly);
+                    self.omissions.omit(fact, Unimported::OpaqueNameOnly);
                 }
                 self.declared(fact, unit, ty);
                 return Ok(ty);
@@ -325,12 +333,12 @@ impl<'a> Importer<'_, 'a> {
                 self.m.incomplete(unit, kind, opaque.unwrap_or(&text)).map_err(refused)?
             }
             _ => {
-                let bits = match self.has_no_layout(fact) {
+                let bits = match self.facts.has_no_layout(fact) {
                     true => self.lay_out(fact, unit, kind),
-                    false => self.number(fact, Field::Size).ok_or(Unimported::Unknown("size"))?,
+                    false => self.facts.number(fact, Field::Size).ok_or(Unimported::Unknown("size"))?,
                 };
                 if !bits.is_multiple_of(8) {
-                    self.omit(fact, Unimported::WholeBytes(bits));
+                    self.omissions.omit(fact, Unimported::WholeBytes(bits));
                 }
                 let name = Some(&*text).filter(|name| !name.is_empty());
                 let make = match kind {
@@ -350,15 +358,17 @@ impl<'a> Importer<'_, 'a> {
             drop(of.passed(passed));
         }
         self.rest(fact, flags);
-        if !self.text(fact, Field::LinkageName).is_empty() {
-            self.omit(fact, Unimported::LinkageName);
+        if !self.facts.text(fact, Field::LinkageName).is_empty() {
+            self.omissions.omit(fact, Unimported::LinkageName);
         }
         self.declared(fact, unit, ty);
-        self.composites.push((fact.result, unit, ty));
+        self.pending.composites.push((fact.result, unit, ty));
         if self.own_unit(fact.result) == unit {
-            self.scopes.extend(self.m.described().ty(ty).own_scope().map(|scope| (fact.result, scope)));
+            self.entities
+                .scopes
+                .extend(self.m.described().ty(ty).own_scope().map(|scope| (fact.result, scope)));
         } else {
-            self.omit(fact, Unimported::DescribedAgain);
+            self.omissions.omit(fact, Unimported::DescribedAgain);
         }
         Ok(ty)
     }
@@ -367,30 +377,32 @@ impl<'a> Importer<'_, 'a> {
     fn declared(&mut self, fact: &Fact<'a>, unit: UnitId, ty: TypeId) {
         let line = self.line(fact, unit);
         let is_within = self.unit_of(fact.result) == Some(unit)
-            && fact.id(Field::Scope).is_some_and(|scope| !self.units.contains_key(&scope));
+            && fact.id(Field::Scope).is_some_and(|scope| !self.units.by_id.contains_key(&scope));
         if let Ok(mut of) = self.m.describe_type(ty)
             && let Some(line) = line
         {
             of.declared_at(line);
         }
         if is_within {
-            self.within.push((fact.result, ty));
+            self.pending.within.push((fact.result, ty));
         }
     }
 
     /// Places types that are declared in namespaces, functions, blocks and other types.
     pub(super) fn place_types(&mut self) {
-        for (id, ty) in core::mem::take(&mut self.within) {
-            let Some(fact) = self.get(id) else { continue };
-            let Some(scope) = fact.id(Field::Scope).map(|scope| self.not_template(scope)) else { continue };
-            let placed = match self.scopes.get(&scope) {
+        for (id, ty) in core::mem::take(&mut self.pending.within) {
+            let Some(fact) = self.facts.get(id) else { continue };
+            let Some(scope) = fact.id(Field::Scope).map(|scope| self.facts.not_template(scope)) else {
+                continue;
+            };
+            let placed = match self.entities.scopes.get(&scope) {
                 Some(&scope) => {
                     self.m.describe_type(ty).and_then(|mut of| of.within(scope).map(|_| ())).map_err(refused)
                 }
                 None => Err(Unimported::NotImported(Field::Scope.text(), scope.0)),
             };
             if let Err(what) = placed {
-                self.omit(&fact, Unimported::DescribedInUnit(Box::new(what)));
+                self.omissions.omit(&fact, Unimported::DescribedInUnit(Box::new(what)));
             }
         }
     }
@@ -398,7 +410,7 @@ impl<'a> Importer<'_, 'a> {
     /// Lists the flags that were not imported.
     pub(super) fn rest(&mut self, fact: &Fact<'_>, flags: Flags) {
         if let Some(what) = flags.left() {
-            self.omit(fact, what);
+            self.omissions.omit(fact, what);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Variables and static members.
 
+use super::Importer;
 use super::flags::{self, Flags};
-use super::{Importer, Made, refused};
+use super::omissions::{Made, refused};
 use crate::model::{ScopeKind, UnitId, VariableId};
 use crate::omission::Unimported;
 use crate::spirv::operand::Field;
@@ -11,15 +12,15 @@ use crate::spirv::words::Id;
 
 impl<'a> Importer<'_, 'a> {
     pub(super) fn make_variable(&mut self, id: Id) {
-        let Some(fact) = self.get(id) else { return };
+        let Some(fact) = self.facts.get(id) else { return };
         let made = match fact.name() {
             Some(Name::LocalVariable) => self.local(&fact),
             Some(Name::GlobalVariable) => self.global(&fact),
             Some(Name::TypeMember) => self.static_member(&fact),
             _ => return,
         };
-        if let Some(variable) = self.made(&fact, made) {
-            self.variables.insert(id, variable);
+        if let Some(variable) = self.omissions.made(&fact, made) {
+            self.entities.variables.insert(id, variable);
         }
     }
 
@@ -27,7 +28,7 @@ impl<'a> Importer<'_, 'a> {
         let scope = self.parent(fact)?;
         let unit = self.m.described().scope(scope).unit;
         let ty = self.ty(fact, Field::Type, unit)?;
-        let name = self.text(fact, Field::Name);
+        let name = self.facts.text(fact, Field::Name);
         let variable = self.m.variable(scope, &name, ty).map_err(refused)?.id();
         self.describe_local(fact, variable, unit);
         Ok(variable)
@@ -36,7 +37,7 @@ impl<'a> Importer<'_, 'a> {
     /// Imports the properties of a local variable besides its type.
     pub(super) fn describe_local(&mut self, fact: &Fact<'a>, variable: VariableId, unit: UnitId) {
         let line = self.line(fact, unit);
-        let mut flags = Flags(self.word(fact, Field::Flags));
+        let mut flags = Flags(self.facts.word(fact, Field::Flags));
         // Every variable of a function is local and defined.
         flags.take(flags::LOCAL | flags::DEFINITION);
         let is_artificial = flags.take(flags::ARTIFICIAL);
@@ -55,7 +56,7 @@ impl<'a> Importer<'_, 'a> {
             let function = function.and_then(|function| self.m.describe_function(function).ok());
             let made = function.map(|mut function| function.object_pointer(variable).map(drop));
             if let Some(Err(error)) = made {
-                self.omit(fact, refused(error));
+                self.omissions.omit(fact, refused(error));
             }
         }
     }
@@ -64,30 +65,30 @@ impl<'a> Importer<'_, 'a> {
         let scope = self.parent(fact)?;
         let unit = self.m.described().scope(scope).unit;
         let ty = self.ty(fact, Field::Type, unit)?;
-        let (name, linkage) = (self.text(fact, Field::Name), self.text(fact, Field::LinkageName));
-        let mut flags = Flags(self.word(fact, Field::Flags));
-        let provider = fact.id(Field::Variable).filter(|&id| !self.is_nothing(id));
-        let member = fact.id(Field::StaticMember).filter(|&id| !self.is_nothing(id));
+        let (name, linkage) = (self.facts.text(fact, Field::Name), self.facts.text(fact, Field::LinkageName));
+        let mut flags = Flags(self.facts.word(fact, Field::Flags));
+        let provider = fact.id(Field::Variable).filter(|&id| !self.facts.is_nothing(id));
+        let member = fact.id(Field::StaticMember).filter(|&id| !self.facts.is_nothing(id));
         let (is_definition, is_local) = (flags.take(flags::DEFINITION), flags.take(flags::LOCAL));
         let line = self.line(fact, unit);
         let of_unit = self.m.described().unit(unit).scope;
         let is_outside =
             matches!(self.m.described().scope(scope).kind, ScopeKind::Unit | ScopeKind::Namespace { .. });
-        let mut variable = match member.map(|id| self.variables.get(&id).copied().ok_or(id)) {
+        let mut variable = match member.map(|id| self.entities.variables.get(&id).copied().ok_or(id)) {
             Some(Ok(member)) => {
                 if !is_outside {
-                    self.omit(fact, Unimported::OutsideUnit);
+                    self.omissions.omit(fact, Unimported::OutsideUnit);
                 }
                 let scope = if is_outside { scope } else { of_unit };
                 let module = self.m.described();
                 if module.variable(member).ty != ty || module.name_of(member).unwrap_or_default() != name {
-                    self.omit(fact, Unimported::AsVariableDeclared);
+                    self.omissions.omit(fact, Unimported::AsVariableDeclared);
                 }
                 self.m.definition(scope, member)
             }
             missing => {
                 if let Some(Err(id)) = missing {
-                    self.omit(fact, Unimported::NoStaticMember(id.0));
+                    self.omissions.omit(fact, Unimported::NoStaticMember(id.0));
                 }
                 // A declaration has no value.
                 match is_definition || is_local || provider.is_some_and(|id| self.is_value(id)) {
@@ -121,14 +122,14 @@ impl<'a> Importer<'_, 'a> {
 
     /// Whether an id is a constant, or an expression of one.
     fn is_value(&self, id: Id) -> bool {
-        self.get(id).is_some() || self.facts.layout().constant(id).is_some()
+        self.facts.get(id).is_some() || self.facts.layout().constant(id).is_some()
     }
 
     /// Binds a global variable to its `OpVariable`, or gives it its constant value.
     fn provide_global(&mut self, fact: &Fact<'a>, variable: VariableId, provider: Id) {
         let layout = self.facts.layout();
         let ty = self.m.described().variable(variable).ty;
-        if let Some(expression) = self.get(provider) {
+        if let Some(expression) = self.facts.get(provider) {
             return match self.constant_of(&expression) {
                 Some(value) => {
                     let bytes = self.m.described().ty(ty).bits().unwrap_or_default().div_ceil(8);
@@ -139,11 +140,11 @@ impl<'a> Importer<'_, 'a> {
                     }
                     self.give(fact, variable, &value);
                 }
-                None => self.omit(fact, Unimported::UnknownPlace(provider.0)),
+                None => self.omissions.omit(fact, Unimported::UnknownPlace(provider.0)),
             };
         }
         if layout.definition(provider).is_none() {
-            return self.omit(fact, Unimported::Undefined(provider.0));
+            return self.omissions.omit(fact, Unimported::Undefined(provider.0));
         }
         // A constant gives the whole value, and may exist for the debug information only.
         let is_number = layout.constant(provider).is_some_and(|constant| constant.value.is_some());
@@ -154,7 +155,7 @@ impl<'a> Importer<'_, 'a> {
         if layout.constant(provider).is_some() {
             match self.constant(provider, ty) {
                 Ok(value) => self.give(fact, variable, &value),
-                Err(what) => self.omit(fact, what),
+                Err(what) => self.omissions.omit(fact, what),
             }
         }
     }
@@ -162,7 +163,7 @@ impl<'a> Importer<'_, 'a> {
     /// Number pushed by an expression of one operation.
     fn constant_of(&self, expression: &Fact<'_>) -> Option<u32> {
         use crate::spirv::DebugOperation::{Constu, StackValue};
-        match self.facts.operations(expression.result).ok()?[..] {
+        match self.facts.all.operations(expression.result).ok()?[..] {
             [Constu(value)] | [Constu(value), StackValue] => Some(value),
             _ => None,
         }
@@ -172,23 +173,24 @@ impl<'a> Importer<'_, 'a> {
         let variable = self.m.describe_variable(variable);
         let made = variable.and_then(|mut variable| variable.const_value(value).map(drop));
         if let Err(error) = made {
-            self.omit(fact, refused(error));
+            self.omissions.omit(fact, refused(error));
         }
     }
 
     fn static_member(&mut self, fact: &Fact<'a>) -> Made<VariableId> {
-        let owner = self.owners.get(&fact.result).copied().ok_or(Unimported::OfNoType)?;
+        let owner = self.references.owners.get(&fact.result).copied().ok_or(Unimported::OfNoType)?;
         let unit = self.own_unit(owner);
-        let of = self.types.get(&(owner, unit)).copied().ok_or(Unimported::TypeNotImported(owner.0))?;
+        let of =
+            self.entities.types.get(&(owner, unit)).copied().ok_or(Unimported::TypeNotImported(owner.0))?;
         let ty = self.ty(fact, Field::Type, unit)?;
-        let name = self.text(fact, Field::Name);
-        let mut flags = Flags(self.word(fact, Field::Flags));
+        let name = self.facts.text(fact, Field::Name);
+        let mut flags = Flags(self.facts.word(fact, Field::Flags));
         flags.take(flags::STATIC_MEMBER);
         let line = self.line(fact, unit);
         let bits = self.m.described().ty(ty).bits();
-        let is_sized = bits.is_none() || self.number(fact, Field::Size) == bits;
-        if self.number(fact, Field::Offset) != Some(0) || !is_sized {
-            self.omit(fact, Unimported::StaticLayout);
+        let is_sized = bits.is_none() || self.facts.number(fact, Field::Size) == bits;
+        if self.facts.number(fact, Field::Offset) != Some(0) || !is_sized {
+            self.omissions.omit(fact, Unimported::StaticLayout);
         }
         let mut member = self.m.static_member(of, &name, ty).map_err(refused)?;
         flags.access().map(|access| member.accessibility(access).id());
@@ -203,7 +205,7 @@ impl<'a> Importer<'_, 'a> {
         if let Some(value) = fact.id(Field::Value) {
             match self.constant(value, ty) {
                 Ok(value) => self.give(fact, id, &value),
-                Err(what) => self.omit(fact, what),
+                Err(what) => self.omissions.omit(fact, what),
             }
         }
         Ok(id)

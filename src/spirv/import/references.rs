@@ -1,0 +1,174 @@
+//! References in the opposite direction: from members, templates, discriminators, parameters and bodies to their owners.
+
+use hashbrown::{HashMap, HashSet};
+
+use super::omissions::Omissions;
+use super::set_facts::SetFacts;
+use crate::omission::Unimported;
+use crate::spirv::operand::Field;
+use crate::spirv::read::Fact;
+use crate::spirv::table::Name;
+use crate::spirv::words::Id;
+
+/// A parameter of a function: its variable, if any, and its type.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slot {
+    pub variable: Option<Id>,
+    pub ty: Option<Id>,
+}
+
+/// References in the opposite direction, found once and read from then on.
+#[derive(Default)]
+pub(super) struct References {
+    /// The composite type, by member.
+    pub owners: HashMap<Id, Id>,
+    /// The template, by type or function.
+    pub templates: HashMap<Id, Id>,
+    /// The parameters of each function, in order.
+    pub parameters: HashMap<Id, Vec<Slot>>,
+    /// The function and the index of the parameter, by variable.
+    pub slots: HashMap<Id, (Id, u32)>,
+    /// Functions that have blocks, variables or instructions.
+    pub with_body: HashSet<Id>,
+    /// The discriminators, by block.
+    pub discriminators: HashMap<Id, Vec<Id>>,
+    /// Discriminators that only inlined calls are in. They become discriminators of the calls.
+    pub of_calls: HashSet<Id>,
+    /// Discriminators that only inlined instructions are in. Where a block has several, these belong to its instances.
+    pub of_instances: HashSet<Id>,
+}
+
+impl References {
+    /// Collects the references that are needed in the opposite direction: from members, templates, discriminators,
+    /// parameters and bodies to their owners.
+    pub fn new(facts: SetFacts<'_, '_>, omissions: &mut Omissions) -> Self {
+        let mut references = Self::default();
+        references.find(facts, omissions);
+        references
+    }
+
+    fn find(&mut self, facts: SetFacts<'_, '_>, omissions: &mut Omissions) {
+        let mut variables: HashMap<Id, Vec<(u32, Id)>> = HashMap::new();
+        self.find_discriminators(facts);
+        for fact in facts.iter() {
+            let id = fact.result;
+            match fact.name() {
+                Some(Name::TypeComposite) => {
+                    for member in fact.ids(Field::Member) {
+                        self.owners.entry(member).or_insert(id);
+                    }
+                }
+                Some(Name::TypeTemplate) => {
+                    let of = fact.id(Field::Target).map(|target| *self.templates.entry(target).or_insert(id));
+                    if of.is_some_and(|first| first != id) {
+                        omissions.omit(&fact, Unimported::SecondTemplate);
+                    }
+                }
+                Some(Name::LexicalBlockDiscriminator) if !self.of_calls.contains(&id) => {
+                    if let Some(scope) = fact.id(Field::Scope) {
+                        self.discriminators.entry(scope).or_default().push(id);
+                    }
+                }
+                Some(Name::LocalVariable) => {
+                    let scope = fact.id(Field::Scope).map(|scope| facts.not_template(scope));
+                    let of = scope.and_then(|scope| facts.get(scope)).and_then(|scope| scope.name());
+                    let is_function = matches!(of, Some(Name::Function | Name::FunctionDeclaration));
+                    if let (Some(scope), Some(_)) = (scope, fact.operand(Field::ArgNumber)) {
+                        match is_function {
+                            true => {
+                                let number = facts.word(&fact, Field::ArgNumber);
+                                variables.entry(scope).or_default().push((number, id));
+                            }
+                            false => omissions.omit(&fact, Unimported::ParameterOfNoFunction),
+                        }
+                    }
+                }
+                _ => {}
+            }
+            let is_scope = matches!(
+                fact.name(),
+                Some(Name::LexicalBlock | Name::LexicalBlockDiscriminator | Name::InlinedAt | Name::Scope)
+            );
+            let is_local =
+                fact.name() == Some(Name::LocalVariable) && fact.operand(Field::ArgNumber).is_none();
+            if is_scope || is_local {
+                self.with_body.extend(fact.id(Field::Scope));
+            }
+            if fact.name() == Some(Name::FunctionDefinition) {
+                self.with_body.extend(fact.id(Field::Function));
+            }
+        }
+        for fact in facts.iter() {
+            match fact.name() {
+                Some(Name::TypeMember | Name::TypeInheritance) if !self.owners.contains_key(&fact.result) => {
+                    omissions.omit(&fact, Unimported::MemberOfNoType);
+                }
+                Some(Name::Function | Name::FunctionDeclaration) => {
+                    let of = variables.remove(&fact.result).unwrap_or_default();
+                    self.find_parameters(facts, omissions, &fact, of);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Finds the parameters of a function: those of its type, each with its variable, then any further variables.
+    fn find_parameters(
+        &mut self,
+        facts: SetFacts<'_, '_>,
+        omissions: &mut Omissions,
+        fact: &Fact<'_>,
+        mut variables: Vec<(u32, Id)>,
+    ) {
+        let ty = facts.named(fact, Field::Type, Name::TypeFunction);
+        let mut types: Vec<Id> = ty.iter().flat_map(|ty| ty.ids(Field::ParameterType)).collect();
+        // The LLVM translator ends the list with a parameter without a type for variable arguments.
+        if types.last().is_some_and(|&last| facts.is_nothing(last)) {
+            types.pop();
+        }
+        variables.sort_by_key(|&(number, _)| number);
+        let mut variables = variables.into_iter().peekable();
+        let (mut slots, mut mismatched) = (Vec::new(), Vec::new());
+        let variable = |(_, id): (u32, Id)| Slot {
+            variable: Some(id),
+            ty: facts.get(id).and_then(|fact| fact.id(Field::Type)),
+        };
+        for (index, ty) in (1..).zip(types) {
+            match variables.peek().is_some_and(|&(number, _)| number <= index) {
+                true => {
+                    while let Some(of) = variables.next_if(|&(number, _)| number <= index) {
+                        let slot = variable(of);
+                        if slot.ty.map(|of| facts.not_template(of)) != Some(facts.not_template(ty)) {
+                            mismatched.push(of.1);
+                        }
+                        slots.push(slot);
+                    }
+                }
+                false => slots.push(Slot { variable: None, ty: Some(ty) }),
+            }
+        }
+        slots.extend(variables.map(variable));
+        for id in mismatched {
+            omissions.omit(fact, Unimported::ParameterType(id.0));
+        }
+        for (index, slot) in (0..).zip(&slots) {
+            self.slots.extend(slot.variable.map(|variable| (variable, (fact.result, index))));
+        }
+        self.parameters.insert(fact.result, slots);
+    }
+
+    /// Finds the discriminators that only inlined calls are in, and those that only inlined instructions are in.
+    fn find_discriminators(&mut self, facts: SetFacts<'_, '_>) {
+        let (mut of_instructions, mut of_function) = (HashSet::new(), HashSet::new());
+        for fact in facts.iter() {
+            let is_call = fact.name() == Some(Name::InlinedAt);
+            let is_inside = fact.operand(Field::Inlined).is_some();
+            for scope in fact.ids(Field::Scope) {
+                if is_call { &mut self.of_calls } else { &mut of_instructions }.insert(scope);
+                if is_inside { &mut self.of_instances } else { &mut of_function }.insert(scope);
+            }
+        }
+        self.of_calls.retain(|id| !of_instructions.contains(id));
+        self.of_instances.retain(|id| !of_function.contains(id));
+    }
+}
