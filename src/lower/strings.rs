@@ -7,10 +7,15 @@ use crate::model::{StringId, UnitId};
 
 /// String number, counted from the end of the module's strings, of the name of an unnamed namespace: DWARF 5 section
 /// 6.1.1.1. No type has 0 bits.
-pub(super) const ANONYMOUS: u32 = 0;
+const ANONYMOUS: u32 = 0;
 
 /// Exclusive limit in bits of the unsigned types that eitri adds for expressions.
 const UNSIGNED: u32 = 64;
+
+/// String number of the name of an unnamed namespace.
+pub(super) fn anonymous(units: &Units<'_>) -> u32 {
+    units.module.strings.len() as u32 + ANONYMOUS
+}
 
 /// String number of the name of an unsigned base type that expressions use and the program does not have.
 pub(super) fn unsigned(units: &Units<'_>, bits: u32) -> u32 {

@@ -1,0 +1,154 @@
+//! Tables for lookups by name or by address, of all units.
+
+use hashbrown::DefaultHashBuilder;
+use indexmap::IndexSet;
+
+use super::strings::StringSections;
+use crate::consumer::Tables;
+use crate::emit::RelocationTarget;
+use crate::emit::aranges::{self, AddressRange};
+use crate::emit::format::Format;
+use crate::emit::named::{NamedEntries, NamedEntry, NamedKind};
+use crate::emit::names::{IndexEntry, IndexName, IndexUnit, NameIndex, Parent};
+use crate::emit::pubs::{self, PublicUnit};
+use crate::error::Result;
+use crate::lower::section::SectionContents;
+use crate::lower::strings::{anonymous, text};
+use crate::lower::units::Units;
+use crate::model::{Address, FunctionId, Module};
+
+/// Tables that the consumer has.
+pub(super) struct LookupTables {
+    wanted: Tables,
+    pub(super) aranges: SectionContents,
+    pub(super) pubnames: SectionContents,
+    pub(super) pubtypes: SectionContents,
+    /// Offset in `.debug_str` of each name of the name index.
+    names: IndexSet<u64, DefaultHashBuilder>,
+    /// Entries of the name index.
+    entries: Vec<IndexEntry>,
+    /// Entries of each unit of the last module for the name index.
+    of_module: Vec<Vec<NamedEntry>>,
+}
+
+impl LookupTables {
+    pub(super) fn new(wanted: Tables) -> Self {
+        Self {
+            wanted,
+            aranges: SectionContents::default(),
+            pubnames: SectionContents::default(),
+            pubtypes: SectionContents::default(),
+            names: IndexSet::default(),
+            entries: Vec::new(),
+            of_module: Vec::new(),
+        }
+    }
+
+    /// Appends the functions with code and the named entries of a unit.
+    pub(super) fn push(
+        &mut self,
+        units: &Units<'_>,
+        unit: PublicUnit,
+        code: &[FunctionId],
+        named: NamedEntries,
+    ) {
+        if self.wanted.aranges && !code.is_empty() {
+            let ranges = code.iter().map(|&id| address_range(units.module, id));
+            let out = &mut self.aranges;
+            aranges::write(units.format, unit.offset, ranges, &mut out.bytes, &mut out.relocations);
+        }
+        if self.wanted.pubs {
+            for (out, kinds) in [
+                (&mut self.pubnames, [NamedKind::Code, NamedKind::Data]),
+                (&mut self.pubtypes, [NamedKind::Type; 2]),
+            ] {
+                let entries = public(units, &named, kinds);
+                if !entries.is_empty() {
+                    let entries = entries.iter().map(|(offset, name)| (*offset, name.as_str()));
+                    pubs::write(units.format, unit, entries, &mut out.bytes, &mut out.relocations);
+                }
+            }
+        }
+        if self.wanted.names {
+            self.of_module.push(named.all);
+        }
+    }
+
+    /// Adds the names of a module's units to the name index. `first` is the index of the module's first unit.
+    pub(super) fn end_module(&mut self, units: &Units<'_>, strings: &mut StringSections, first: usize) {
+        for (unit, named) in core::mem::take(&mut self.of_module).into_iter().enumerate() {
+            // An entry with two names has two index entries; its children refer to the first.
+            let mut places = Vec::with_capacity(named.len());
+            for one in named {
+                places.push(self.entries.len() as u32);
+                let parent =
+                    one.parent.map_or(Parent::NotIndexed, |parent| Parent::Entry(places[parent as usize]));
+                let names = [Some(one.name), one.linkage_name.map(Some)];
+                for name in names.into_iter().flatten() {
+                    // A string that is not longer than an offset may not be in `.debug_str` yet.
+                    let name = self.names.insert_full(strings.offset(units, name)).0 as u32;
+                    let unit = IndexUnit::Compile((first + unit) as u32);
+                    self.entries.push(IndexEntry { name, tag: one.tag, unit, offset: one.offset, parent });
+                }
+            }
+        }
+    }
+
+    /// Encodes the name index, `.debug_names`, of the units that start at these offsets.
+    pub(super) fn name_index(
+        &self,
+        format: Format,
+        strings: &StringSections,
+        starts: &[u64],
+    ) -> Result<SectionContents> {
+        let mut whole = SectionContents::default();
+        // A name index of no units is useless.
+        if !self.wanted.names || starts.is_empty() {
+            return Ok(whole);
+        }
+        let name = |&offset: &u64| IndexName { text: strings.strings.text(offset), offset };
+        let names: Vec<IndexName<'_>> = self.names.iter().map(name).collect();
+        let index = NameIndex {
+            format,
+            compile_units: starts,
+            local_type_units: &[],
+            foreign_type_units: &[],
+            names: &names,
+            entries: &self.entries,
+        };
+        index.write(&mut whole.bytes, &mut whole.relocations)?;
+        Ok(whole)
+    }
+}
+
+/// Address range of a function's code.
+fn address_range(module: &Module, id: FunctionId) -> AddressRange {
+    let function = &module.functions[id];
+    let (symbol, addend) = match function.address {
+        Some(Address::Symbol(symbol, addend)) => {
+            let name = module.symbol_name(symbol).to_owned().into();
+            (Some(RelocationTarget::Symbol(name)), addend)
+        }
+        Some(Address::Constant(address)) => (None, address),
+        None => (None, 0),
+    };
+    AddressRange { symbol, addend, bytes: function.bytes }
+}
+
+/// Public entries of these kinds, by offset, each with its qualified name.
+fn public(units: &Units<'_>, named: &NamedEntries, kinds: [NamedKind; 2]) -> Vec<(u64, String)> {
+    let is_public = |one: &NamedEntry| {
+        one.is_global && (one.is_external || one.kind == NamedKind::Type) && kinds.contains(&one.kind)
+    };
+    let anonymous = anonymous(units);
+    let mut all = Vec::new();
+    for one in named.all.iter().filter(|one| is_public(one)) {
+        let around = |around: Option<u32>| around.map(|around| &named.scopes[around as usize]);
+        let scopes = core::iter::successors(around(one.around), |scope| around(scope.around));
+        let names = core::iter::once(one.name).chain(scopes.map(|scope| scope.name));
+        let mut names: Vec<_> = names.map(|name| text(units, name.unwrap_or(anonymous))).collect();
+        names.reverse();
+        all.push((one.offset.into(), names.join("::")));
+    }
+    all
+}
