@@ -67,7 +67,7 @@ fn measure(program: &Program, bytes: &[u8], excepted: &mut [BTreeMap<&'static st
     let theirs = Facts::read(&dwarf).unwrap_or_else(|error| panic!("{name}: {error}"));
     let ours = [Consumer::dwarf5(), Consumer::llvm()].map(|mut consumer| {
         // LLVM omits it.
-        consumer.lanes = None;
+        consumer.attributes.lanes = None;
         let written =
             lower(&module, &consumer, Policy::Strict).unwrap_or_else(|error| panic!("{name}: {error}"));
         let sizes = Sizes::of_sections(&written.sections);

@@ -126,7 +126,7 @@ fn calls_reach_far() -> Result<()> {
         };
         for mut consumer in with_tables().filter(is_wanted) {
             consumer.tables = Consumer::dwarf5().tables;
-            consumer.shared_from_bytes = Some(8);
+            consumer.expressions.shared_from_bytes = Some(8);
             let lowered = written(&module, &consumer, &code)?;
             let own = lowered.split.first().map_or(&lowered.sections, |split| &split.sections);
             let lists = own.iter().find(|section| section.name.starts_with(".debug_loc")).expect("lists");

@@ -835,7 +835,7 @@ const CASES: &[Case] = &[
     ("type units of split units", || with_type_units(|consumer| consumer.is_split = true)),
     ("an operation without a number", || {
         let mut consumer = Consumer::llvm();
-        (consumer.dialect, consumer.name) = (Dialect::Dwarf6, "my reader");
+        (consumer.expressions.dialect, consumer.name) = (Dialect::Dwarf6, "my reader");
         let stack = Stack { base: None, scaling: Scaling::Lane };
         lower_loc(&Loc::stack_slot(0), None, &gpu(), stack, &consumer).map(drop)
     }),

@@ -51,7 +51,7 @@ fn compared(module: &Module, consumer: &Consumer, what: &str) -> (usize, usize, 
 fn what_is_compared_does_not_depend_on_what_is_written_once() {
     let (module, shared) = (module(20), Consumer::llvm());
     let mut plain = shared.clone();
-    plain.shared_from_bytes = None;
+    plain.expressions.shared_from_bytes = None;
     let (_, calls, entries) = compared(&module, &shared, "call2");
     assert_eq!(calls, 40);
     // The unit, the function, and its variables.
@@ -64,7 +64,7 @@ fn a_long_number_is_written_once() {
     for (consumer, call) in [(Consumer::llvm(), "call2"), (Consumer::dwarf5(), "call2")] {
         let from = |bytes| {
             let mut consumer = consumer.clone();
-            consumer.shared_from_bytes = bytes;
+            consumer.expressions.shared_from_bytes = bytes;
             consumer
         };
         let (shared, plain) = (from(Some(16)), from(None));

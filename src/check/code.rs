@@ -109,7 +109,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             Ok(ranges) => ranges,
             Err(error) => return self.report.unreadable(self.described.object, &error, at.clone()),
         };
-        if self.described.consumer.has_absolute_lists {
+        if self.described.consumer.lists.has_absolute_bounds {
             // The base of the unit's lists, whose addresses are absolute.
             let base = match root.attr(dw::DW_AT_low_pc) {
                 Some(Value::Address(base)) => base,

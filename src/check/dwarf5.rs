@@ -15,7 +15,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Checks the form of a variable's expressions, if the consumer reads plain DWARF 5 only.
     pub(super) fn dwarf5_form(&mut self, place: Place<'a, 'o>) {
         let consumer = self.described.consumer;
-        if consumer.dialect != Dialect::Dwarf5 || self.has_raw(place) {
+        if consumer.expressions.dialect != Dialect::Dwarf5 || self.has_raw(place) {
             return;
         }
         let entry = place.entry;
@@ -60,8 +60,9 @@ fn problem_for(consumer: Option<&Consumer>, expr: &[u8], encoding: Encoding) -> 
             Err(error) => return Some(error.to_string()),
         };
         let (op, code) = (decoded.op, expr[decoded.offset]);
-        unread =
-            unread.or(consumer.filter(|consumer| !consumer.operations.has(code)).map(|of| (of.name, code)));
+        unread = unread.or(consumer
+            .filter(|consumer| !consumer.expressions.operations.has(code))
+            .map(|of| (of.name, code)));
         is_end = matches!(op, Op::Piece { .. } | Op::BitPiece { .. });
         if is_complete && !is_end {
             return Some(format!("`{}` after the end of a location", op.row().text));

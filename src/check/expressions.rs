@@ -110,7 +110,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             let found = entry.attr(attribute).describe();
             return Err((Kind::Attribute, "an expression".into(), found));
         };
-        if self.described.consumer.dialect == Dialect::Dwarf5 {
+        if self.described.consumer.expressions.dialect == Dialect::Dwarf5 {
             let encoding = Encoding { dialect: Dialect::Dwarf5, ..entry.unit().encoding };
             if let Some(problem) = dwarf5::problem(expr, encoding) {
                 return Err((Kind::Evaluation, "an expression of DWARF 5".into(), problem));

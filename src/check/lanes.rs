@@ -67,8 +67,8 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let has_whole_wave =
             is_described && module.whole_waves(function).iter().any(|one| is_here(&one.mask.pcs()));
         for (attribute, is_wanted, is_active) in [
-            (self.described.consumer.lane_pc, is_described, false),
-            (self.described.consumer.active_lane, has_whole_wave, true),
+            (self.described.consumer.attributes.lane_pc, is_described, false),
+            (self.described.consumer.attributes.active_lane, has_whole_wave, true),
         ] {
             let Some(attribute) = attribute else { continue };
             if !is_wanted {
@@ -126,7 +126,9 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         }
         bounds.extend(module.whole_waves(function).iter().flat_map(|one| ends(&one.mask)));
         for attribute in
-            [self.described.consumer.lane_pc, self.described.consumer.active_lane].into_iter().flatten()
+            [self.described.consumer.attributes.lane_pc, self.described.consumer.attributes.active_lane]
+                .into_iter()
+                .flatten()
         {
             let list = entry.locations(attribute).ok().flatten().unwrap_or_default();
             let found = list.into_iter().map(ListEntry::from).filter_map(|one| one.bounds);

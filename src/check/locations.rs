@@ -293,7 +293,8 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Number of the setting of a variable, for [`Pair`].
     fn setting(&mut self, place: Place<'a, 'o>, lanes: u64) -> u32 {
         let stack = self.module.stack_of(place.function);
-        let class = self.described.consumer.variable_space.and_then(|name| place.entry.number(name));
+        let class =
+            self.described.consumer.attributes.variable_space.and_then(|name| place.entry.number(name));
         self.pairs.setting(Setting { encoding: place.entry.unit().encoding, stack, lanes, class })
     }
 
@@ -351,7 +352,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         {
             return Verdict::Equal;
         }
-        let has_one = self.described.consumer.variable_space.is_some();
+        let has_one = self.described.consumer.attributes.variable_space.is_some();
         if has_one
             && expected.len() > 1
             && let Ok(found) = &found

@@ -100,7 +100,7 @@ pub fn check(module: &Module, consumer: &Consumer, omissions: &[Omission], bytes
     // A field without its relocation is right by accident if its value is 0. So the object is compared as if it were
     // linked behind others.
     let object = Object::read_placed(bytes, Placing::Linked(&sizes), Some(module.target()))?;
-    let dwarf = match Dwarf::read_as(&object, dialect, consumer.draft) {
+    let dwarf = match Dwarf::read_as(&object, dialect, consumer.expressions.draft) {
         Ok(dwarf) => dwarf,
         Err(error) => return Ok(unreadable(&object, &error, omissions)),
     };
@@ -115,13 +115,13 @@ pub fn check(module: &Module, consumer: &Consumer, omissions: &[Omission], bytes
 /// Reads an object without placing its sections, and returns the sizes of symbols for [`Placing::Linked`].
 fn read_unlinked<'m>(module: &'m Module, consumer: &Consumer, bytes: &[u8]) -> Result<Sizes<'m>> {
     let object = Object::read_for(bytes, module.target())?;
-    Dwarf::read_as(&object, dialect(consumer), consumer.draft)?;
+    Dwarf::read_as(&object, dialect(consumer), consumer.expressions.draft)?;
     Ok(undefined_symbols::sizes(module, &object))
 }
 
 /// Returns the dialect for reading. Vendor operations are always decoded; `plain` checks whether they are allowed.
 fn dialect(consumer: &Consumer) -> Dialect {
-    match consumer.dialect {
+    match consumer.expressions.dialect {
         Dialect::Dwarf5 => Dialect::Llvm,
         other => other,
     }

@@ -141,7 +141,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
 
     /// Replaces memory by that of the variable's space, for a consumer with an attribute for it.
     fn in_variable_space(&self, mut spans: Spans, entry: Entry<'a, 'o>, witness: Witness) -> Spans {
-        if self.described.consumer.variable_space.is_some() {
+        if self.described.consumer.attributes.variable_space.is_some() {
             let class = self.variable_space(entry);
             for place in spans.iter_mut().flat_map(|span| &mut span.places) {
                 in_variable_space(place, class, witness.lane);
@@ -152,7 +152,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
 
     /// Returns the space of a variable's memory places, if its entry has a known one.
     fn variable_space(&self, entry: Entry<'a, 'o>) -> Option<&'a Space> {
-        let class = entry.number(self.described.consumer.variable_space?)?;
+        let class = entry.number(self.described.consumer.attributes.variable_space?)?;
         self.module.target.space_of_class(class)
     }
 
@@ -164,7 +164,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         Place { entry, bits, .. }: Place<'a, 'o>,
         witness: Witness,
     ) -> bool {
-        if self.described.consumer.variable_space.is_some() {
+        if self.described.consumer.attributes.variable_space.is_some() {
             let expected: Spans = expected.iter().map(|span| self.span(span)).collect();
             return eval::spans(found, bits.into()).is_ok_and(|found| {
                 eval::are_equal(&expected, &self.in_variable_space(found, entry, witness))
@@ -245,7 +245,9 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Number of lanes of the function around an entry. A consumer without the attribute knows the target's lanes.
     pub(super) fn lanes(&self, entry: Entry<'a, 'o>, is_in_function: bool) -> u64 {
         let lanes = u64::from(self.module.target.lanes());
-        let Some(attribute) = self.described.consumer.lanes.filter(|_| is_in_function) else { return lanes };
+        let Some(attribute) = self.described.consumer.attributes.lanes.filter(|_| is_in_function) else {
+            return lanes;
+        };
         let mut known = self.file.lanes.borrow_mut();
         let (mut at, mut below) = (Some(entry), Vec::new());
         let version = loop {

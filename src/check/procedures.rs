@@ -70,8 +70,8 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Compares the procedures of the units of a file.
     pub(super) fn procedures(&mut self, units: Vec<(UnitId, Entry<'a, 'o>)>) {
         // Procedures whose only callers are omitted locations are allowed.
-        let has_others =
-            self.described.consumer.shared_from_bytes.is_some() || self.module.regions().next().is_some();
+        let has_others = self.described.consumer.expressions.shared_from_bytes.is_some()
+            || self.module.regions().next().is_some();
         let mut left_out = if has_others { self.report.omitted } else { 0 };
         let has_callers = self.module.called_procedures();
         let mut units: Vec<_> = units.into_iter().map(|(unit, root)| self.of_unit(unit, root)).collect();

@@ -33,7 +33,7 @@ pub fn check_split(
 ) -> Result<Report> {
     let (dialect, sizes) = (dialect(consumer), read_unlinked(module, consumer, main)?);
     let object = Object::read_placed(main, Placing::Linked(&sizes), Some(module.target()))?;
-    let skeletons = match Dwarf::read_as(&object, dialect, consumer.draft) {
+    let skeletons = match Dwarf::read_as(&object, dialect, consumer.expressions.draft) {
         Ok(dwarf) => dwarf,
         Err(error) => return Ok(unreadable(&object, &error, omissions)),
     };
@@ -42,7 +42,7 @@ pub fn check_split(
         split.iter().map(|bytes| Object::read_for(bytes, module.target())).collect::<Result<Vec<_>>>()?;
     let mut files = Vec::new();
     for file in &objects {
-        let alone = Dwarf::read_as(file, dialect, consumer.draft)?;
+        let alone = Dwarf::read_as(file, dialect, consumer.expressions.draft)?;
         match Dwarf::read_split(&skeletons, file) {
             Ok(dwarf) => files.push(dwarf),
             Err(error) => {

@@ -19,6 +19,10 @@ pub struct EntryForm {
     /// Largest number of a language that the consumer knows. A later standard becomes the latest known one of its
     /// language; a language without one keeps its number.
     pub last_language: Option<gimli::DwLang>,
+    /// Whether units also have the language name and version of DWARF 6.
+    pub language_names: bool,
+    /// Calling convention of a kernel, `DW_CC_*`.
+    pub kernel_convention: Option<u8>,
 }
 
 impl EntryForm {
@@ -30,6 +34,8 @@ impl EntryForm {
         attributes: None,
         last_tag: None,
         last_language: None,
+        language_names: false,
+        kernel_convention: None,
     };
 
     /// Whether the consumer knows an attribute.

@@ -2,7 +2,9 @@
 
 mod attributes;
 mod entries;
+mod expressions;
 mod frame;
+mod lists;
 mod nvidia;
 mod operations;
 mod policy;
@@ -11,7 +13,9 @@ mod tables;
 
 pub use attributes::*;
 pub use entries::EntryForm;
+pub use expressions::ExpressionForm;
 pub use frame::{AspaceCfa, FrameForm};
+pub use lists::ListForm;
 pub use operations::Operations;
 pub use policy::Policy;
 pub use tables::Tables;
@@ -19,7 +23,7 @@ pub use tables::Tables;
 use gimli::{DwAt, DwForm, Format};
 
 use crate::error::{Construct, Error, ErrorKind};
-use crate::op::{Dialect, DraftCodes, Encoding};
+use crate::op::{Dialect, Encoding};
 use crate::target::{SpaceId, Target};
 
 /// Reader of the output. The encoding depends on the target debugger.
@@ -38,53 +42,29 @@ use crate::target::{SpaceId, Target};
 /// use eitri::Consumer;
 ///
 /// let mut mine = Consumer::llvm();
-/// mine.address_space = Some(gimli::DW_AT_address_class);
+/// mine.attributes.address_space = Some(gimli::DW_AT_address_class);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Consumer {
     /// Name, for messages.
     pub name: &'static str,
-    /// Encoding of operations.
-    pub dialect: Dialect,
-    /// Codes of the operations without an assigned one, for [`Dialect::Dwarf6`].
-    pub draft: DraftCodes,
-    /// Attribute for the address space of a pointer type's objects.
-    pub address_space: Option<DwAt>,
-    /// Attribute for the memory space that the source declares for a pointer or a variable.
-    pub memory_space: Option<DwAt>,
-    /// Attribute for the address space of a variable's memory places, whose expressions have addresses alone. A
-    /// variable has one space; its other memory places are refused or omitted. The first expressible place of several
-    /// is encoded. `None` for a consumer whose expressions name the space.
-    pub variable_space: Option<DwAt>,
-    /// Operations of expressions.
-    pub operations: Operations,
-    /// Whether expressions without pcs read registers, such as that of a variable's whole life or of an array's bound.
-    /// A reader can fail where a register has no value: then only locations at pcs read registers.
-    pub has_registers_at_all_pcs: bool,
-    /// Form of entries.
-    pub entries: EntryForm,
-    /// Whether bounds in location lists are addresses, each with its relocation, and units begin at address 0 without
-    /// ranges. For DWARF 2 to 4.
-    pub has_absolute_lists: bool,
-    /// Whether the line table consists of directives of an assembler, [`Lowered::lines`](crate::lower::Lowered::lines),
-    /// with numbers of files for the module as a whole.
-    pub has_line_directives: bool,
-    /// Attribute for the number of lanes of a function.
-    pub lanes: Option<DwAt>,
-    /// Attribute for the pc of each lane.
-    pub lane_pc: Option<DwAt>,
-    /// Attribute for the active lanes, where they differ from EXEC.
-    pub active_lane: Option<DwAt>,
-    /// Calling convention of a kernel, `DW_CC_*`.
-    pub kernel_convention: Option<u8>,
     /// DWARF version: 2 to 5. A fact without an encoding in the version is encoded as in GNU's extensions of that
     /// version, or as in a later version; readers of older versions skip it.
     pub version: u16,
     /// 32-bit or 64-bit DWARF format.
     pub format: Format,
-    /// Whether units also have the language name and version of DWARF 6.
-    pub language_names: bool,
+    /// Form of expressions: dialect, operations, procedures.
+    pub expressions: ExpressionForm,
+    /// Attributes whose numbers depend on the reader.
+    pub attributes: AttributeNumbers,
+    /// Form of entries.
+    pub entries: EntryForm,
+    /// Form of location lists and range lists.
+    pub lists: ListForm,
+    /// Whether the line table consists of directives of an assembler, [`Lowered::lines`](crate::lower::Lowered::lines),
+    /// with numbers of files for the module as a whole.
+    pub has_line_directives: bool,
     /// Form of call frame information.
     pub frames: FrameForm,
     /// Lookup tables.
@@ -104,12 +84,6 @@ pub struct Consumer {
     /// object](crate::lower::SplitUnit) that no linker has to read. A location then references its own unit only: a
     /// pointer to another unit's variable is refused or omitted.
     pub is_split: bool,
-    /// Whether the consumer reads offsets from a base in location lists of split units. gdb 13 takes such offsets for
-    /// addresses; if this is not set, each entry has an address of its own in the object, as GCC emits it.
-    pub has_split_offsets: bool,
-    /// Minimum size in bytes of an expression that is emitted once per unit as a procedure, which its uses call; `None`
-    /// for a consumer without calls, such as lldb 19. Ignored for DWARF 2, which has no calls.
-    pub shared_from_bytes: Option<u32>,
     /// Forms of attributes, in place of the shortest. A form is ignored where the version lacks it, where it cannot
     /// encode the attribute's value, and where a linker would have to fill it in.
     pub forms: Vec<(DwAt, DwForm)>,
@@ -121,8 +95,8 @@ impl Consumer {
         Encoding {
             offset_bytes: self.format.word_size(),
             version: self.version,
-            draft: self.draft,
-            ..Encoding::new(address_bytes, self.dialect)
+            draft: self.expressions.draft,
+            ..Encoding::new(address_bytes, self.expressions.dialect)
         }
     }
 
@@ -133,13 +107,13 @@ impl Consumer {
 
     /// Whether locations are stack elements, as in the AMDGPU extension.
     pub(crate) fn has_locations_on_the_stack(&self) -> bool {
-        self.dialect != Dialect::Dwarf5
+        self.expressions.dialect != Dialect::Dwarf5
     }
 
     /// Number of a pointer's space in its attribute; `None` without the attribute. A reader of
-    /// [`variable_space`](Self::variable_space) expects the class of every pointer.
+    /// [`variable_space`](AttributeNumbers::variable_space) expects the class of every pointer.
     pub(crate) fn pointer_space(&self, target: &Target, space: SpaceId) -> Option<u32> {
-        match self.variable_space {
+        match self.attributes.variable_space {
             Some(_) => Some(target.address_class(space)),
             None => Some(space.0).filter(|_| space != SpaceId::DEFAULT),
         }

@@ -34,6 +34,7 @@ pub(super) const ENTRIES: EntryForm = EntryForm {
     attributes: Some(ATTRIBUTES),
     last_tag: Some(gimli::DW_TAG_rvalue_reference_type),
     last_language: Some(gimli::DW_LANG_D),
+    ..EntryForm::STANDARD
 };
 
 /// Operations over which ptxas and cuobjdump step as over those of DWARF: both read the operand of each other one as

@@ -3,13 +3,14 @@
 use gimli::Format;
 
 use super::{
-    AspaceCfa, Consumer, DW_AT_LLVM_ACTIVE_LANE_AMD, DW_AT_LLVM_ADDRESS_SPACE, DW_AT_LLVM_LANE_PC,
-    DW_AT_LLVM_LANE_PC_AMD, DW_AT_LLVM_LANES, DW_AT_LLVM_LANES_AMD, DW_AT_LLVM_MEMORY_SPACE,
-    DW_CC_LLVM_DEVICE_KERNEL, EntryForm, FrameForm, Operations, Tables, nvidia,
+    AspaceCfa, AttributeNumbers, Consumer, DW_AT_LLVM_ACTIVE_LANE_AMD, DW_AT_LLVM_ADDRESS_SPACE,
+    DW_AT_LLVM_LANE_PC, DW_AT_LLVM_LANE_PC_AMD, DW_AT_LLVM_LANES, DW_AT_LLVM_LANES_AMD,
+    DW_AT_LLVM_MEMORY_SPACE, DW_CC_LLVM_DEVICE_KERNEL, EntryForm, ExpressionForm, FrameForm, ListForm,
+    Tables, nvidia,
 };
 use crate::error::{ErrorKind, Named, Result};
 use crate::near::nearest;
-use crate::op::{Dialect, DraftCodes};
+use crate::op::Dialect;
 
 /// AMD's debuggers read one instruction that names a space, and keep the space for later instructions.
 const ROCGDB_FRAMES: FrameForm =
@@ -20,15 +21,20 @@ impl Consumer {
     pub fn llvm() -> Self {
         Self {
             name: "LLVM",
-            dialect: Dialect::Llvm,
-            draft: DraftCodes::NONE,
-            address_space: Some(DW_AT_LLVM_ADDRESS_SPACE),
-            memory_space: Some(DW_AT_LLVM_MEMORY_SPACE),
-            lanes: Some(DW_AT_LLVM_LANES),
-            lane_pc: Some(DW_AT_LLVM_LANE_PC),
-            kernel_convention: Some(DW_CC_LLVM_DEVICE_KERNEL),
-            has_split_offsets: true,
-            shared_from_bytes: Some(16),
+            expressions: ExpressionForm {
+                dialect: Dialect::Llvm,
+                shared_from_bytes: Some(16),
+                ..ExpressionForm::STANDARD
+            },
+            attributes: AttributeNumbers {
+                address_space: Some(DW_AT_LLVM_ADDRESS_SPACE),
+                memory_space: Some(DW_AT_LLVM_MEMORY_SPACE),
+                lanes: Some(DW_AT_LLVM_LANES),
+                lane_pc: Some(DW_AT_LLVM_LANE_PC),
+                ..AttributeNumbers::STANDARD
+            },
+            entries: EntryForm { kernel_convention: Some(DW_CC_LLVM_DEVICE_KERNEL), ..EntryForm::STANDARD },
+            lists: ListForm { has_split_offsets: true, ..ListForm::STANDARD },
             frames: FrameForm { aspace_cfa: AspaceCfa::Signed, ..FrameForm::STANDARD },
             ..Self::dwarf5()
         }
@@ -36,13 +42,17 @@ impl Consumer {
 
     /// AMD's current debugger.
     pub fn rocgdb() -> Self {
+        let llvm = Self::llvm();
         Self {
             name: "ROCgdb",
-            lane_pc: Some(DW_AT_LLVM_LANE_PC_AMD),
-            active_lane: Some(DW_AT_LLVM_ACTIVE_LANE_AMD),
+            attributes: AttributeNumbers {
+                lane_pc: Some(DW_AT_LLVM_LANE_PC_AMD),
+                active_lane: Some(DW_AT_LLVM_ACTIVE_LANE_AMD),
+                ..llvm.attributes
+            },
+            lists: ListForm::STANDARD,
             frames: ROCGDB_FRAMES,
-            has_split_offsets: false,
-            ..Self::llvm()
+            ..llvm
         }
     }
 
@@ -50,14 +60,17 @@ impl Consumer {
     pub fn rocgdb_legacy() -> Self {
         Self {
             name: "ROCgdb (legacy)",
-            dialect: Dialect::Legacy,
-            draft: DraftCodes::NONE,
-            shared_from_bytes: Some(16),
-            address_space: Some(gimli::DW_AT_address_class),
-            lanes: Some(DW_AT_LLVM_LANES_AMD),
-            lane_pc: Some(DW_AT_LLVM_LANE_PC_AMD),
-            active_lane: Some(DW_AT_LLVM_ACTIVE_LANE_AMD),
-            kernel_convention: None,
+            expressions: ExpressionForm {
+                dialect: Dialect::Legacy,
+                shared_from_bytes: Some(16),
+                ..ExpressionForm::STANDARD
+            },
+            attributes: AttributeNumbers {
+                lanes: Some(DW_AT_LLVM_LANES_AMD),
+                lane_pc: Some(DW_AT_LLVM_LANE_PC_AMD),
+                active_lane: Some(DW_AT_LLVM_ACTIVE_LANE_AMD),
+                ..AttributeNumbers::STANDARD
+            },
             frames: ROCGDB_FRAMES,
             ..Self::dwarf5()
         }
@@ -67,29 +80,17 @@ impl Consumer {
     pub fn dwarf5() -> Self {
         Self {
             name: "DWARF 5",
-            dialect: Dialect::Dwarf5,
-            draft: DraftCodes::NONE,
-            address_space: Some(gimli::DW_AT_address_class),
-            memory_space: None,
-            variable_space: None,
-            operations: Operations::All,
-            entries: EntryForm::STANDARD,
-            has_registers_at_all_pcs: true,
-            has_absolute_lists: false,
-            has_line_directives: false,
-            lanes: None,
-            lane_pc: None,
-            active_lane: None,
-            kernel_convention: None,
             version: 5,
             format: Format::Dwarf32,
-            language_names: false,
+            expressions: ExpressionForm::STANDARD,
+            attributes: AttributeNumbers::STANDARD,
+            entries: EntryForm::STANDARD,
+            lists: ListForm::STANDARD,
+            has_line_directives: false,
             frames: FrameForm::STANDARD,
             tables: Tables::default(),
             has_type_units: false,
             is_split: false,
-            has_split_offsets: false,
-            shared_from_bytes: None,
             forms: Vec::new(),
         }
     }
@@ -99,11 +100,17 @@ impl Consumer {
         Self {
             name: "CUDA-GDB",
             version: 2,
-            variable_space: Some(gimli::DW_AT_address_class),
-            operations: nvidia::OPERATIONS,
+            expressions: ExpressionForm {
+                operations: nvidia::OPERATIONS,
+                has_registers_at_all_pcs: false,
+                ..ExpressionForm::STANDARD
+            },
+            attributes: AttributeNumbers {
+                variable_space: Some(gimli::DW_AT_address_class),
+                ..AttributeNumbers::STANDARD
+            },
             entries: nvidia::ENTRIES,
-            has_registers_at_all_pcs: false,
-            has_absolute_lists: true,
+            lists: ListForm { has_absolute_bounds: true, ..ListForm::STANDARD },
             has_line_directives: true,
             // ptxas makes the frames.
             frames: FrameForm { debug_frame: false, ..FrameForm::STANDARD },

@@ -150,7 +150,7 @@ impl<'u> EntryWriter<'u> {
     /// Writes the memory space of a declaration, if the consumer has an attribute for it.
     #[inline]
     pub(super) fn memory_space(&mut self, memory: Option<MemorySpace>) {
-        if let (Some(attribute), Some(memory)) = (self.consumer.memory_space, memory) {
+        if let (Some(attribute), Some(memory)) = (self.consumer.attributes.memory_space, memory) {
             self.info.constant(attribute, constants::memory_space(memory));
         }
     }

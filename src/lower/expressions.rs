@@ -187,8 +187,8 @@ impl<'u> Expressions<'u> {
         let head = |live: &Live| (pcs(live), key.map(|key| (live.loc, key)));
         let all = self.module.live(variable);
         self.lowering.has_pcs = true;
-        let is_one_of_several =
-            self.consumer.variable_space.is_some() && all.windows(2).any(|two| pcs(&two[0]) == pcs(&two[1]));
+        let is_one_of_several = self.consumer.attributes.variable_space.is_some()
+            && all.windows(2).any(|two| pcs(&two[0]) == pcs(&two[1]));
         let written = if is_one_of_several {
             let first = self.first_places(all, bits, stack);
             self.list_of(&first, head, stack, base, encode, omit)
@@ -235,14 +235,14 @@ impl<'u> Expressions<'u> {
         let is_one_from_0 = matches!(all, [one] if head(one).0.start == 0);
         // Entries with addresses of their own need no base address.
         let own = match base {
-            Base::Address(code) if self.consumer.is_split && !self.consumer.has_split_offsets => {
+            Base::Address(code) if self.consumer.is_split && !self.consumer.lists.has_split_offsets => {
                 Some(code.key)
             }
             Base::Address(code) if is_five && is_one_from_0 => Some(code.key),
             _ => None,
         };
         let absolute = match base {
-            Base::Address(code) if self.consumer.has_absolute_lists && !is_five => Some(code),
+            Base::Address(code) if self.consumer.lists.has_absolute_bounds && !is_five => Some(code),
             _ => None,
         };
         let is_comparable = absolute.is_none()

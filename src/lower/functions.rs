@@ -80,12 +80,12 @@ pub(super) fn code(
     out.pcs(code, function.bytes);
     out.entry_pc(function.scope);
     if let (Some(convention), true, None) =
-        (out.consumer.kernel_convention, function.is_kernel, function.convention)
+        (out.consumer.entries.kernel_convention, function.is_kernel, function.convention)
     {
         out.info.constant(gimli::DW_AT_calling_convention, convention.into());
     }
     let count = module.target.lanes();
-    if let (Some(attribute), true) = (out.consumer.lanes, count > 1) {
+    if let (Some(attribute), true) = (out.consumer.attributes.lanes, count > 1) {
         out.info.constant(attribute, count.into());
     }
     lanes::write(out, lane_attributes);
@@ -95,7 +95,7 @@ pub(super) fn code(
     match frame_base {
         Some(expression) => out.detached_expression(gimli::DW_AT_frame_base, expression),
         // Stack slots count from the canonical frame address.
-        None if module.target.has_lane_expressions() && out.consumer.variable_space.is_some() => {
+        None if module.target.has_lane_expressions() && out.consumer.attributes.variable_space.is_some() => {
             out.detached_expression(
                 gimli::DW_AT_frame_base,
                 (vec![gimli::DW_OP_call_frame_cfa.0], Vec::new()),

@@ -39,7 +39,8 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: ProcedureId) -> Result<()> {
 /// Returns whether there are any.
 pub(super) fn write_shared(out: &mut EntryWriter<'_>) -> Result<bool> {
     // DWARF 2 has no calls.
-    let Some(from_bytes) = out.consumer.shared_from_bytes.filter(|_| out.consumer.version > 2) else {
+    let Some(from_bytes) = out.consumer.expressions.shared_from_bytes.filter(|_| out.consumer.version > 2)
+    else {
         return Ok(false);
     };
     if !out.expressions.lowering.may_repeat() {

@@ -182,8 +182,11 @@ impl<'m> Signatures<'m> {
             }
             TypeKind::Unspecified { .. } => self.alignment(ty),
             TypeKind::Pointer { to, space, memory, .. } => {
-                let space =
-                    consumer.address_space.filter(|_| *space != SpaceId::DEFAULT).map(|at| (at, *space));
+                let space = consumer
+                    .attributes
+                    .address_space
+                    .filter(|_| *space != SpaceId::DEFAULT)
+                    .map(|at| (at, *space));
                 let (standard, vendor) = match space {
                     Some((at, space)) if at.0 < gimli::DW_AT_lo_user.0 => (Some((at, space)), None),
                     space => (None, space),
@@ -199,7 +202,7 @@ impl<'m> Signatures<'m> {
                 if let Some((at, space)) = vendor {
                     self.number(at, space.0.into());
                 }
-                if let (Some(at), Some(memory)) = (consumer.memory_space, *memory) {
+                if let (Some(at), Some(memory)) = (consumer.attributes.memory_space, *memory) {
                     self.number(at, constants::memory_space(memory));
                 }
                 self.tasks.extend(to.map(Task::Pointee));

@@ -39,7 +39,7 @@ pub(super) fn write(
     out.expressions.loclists = Lists::new(format, lists, bytes);
     let has = Contents::new(units, id);
     // Not all readers apply the skeleton's base address to the split unit.
-    out.has_function_base = has.code.len() == 1 && !consumer.is_split && !consumer.has_absolute_lists;
+    out.has_function_base = has.code.len() == 1 && !consumer.is_split && !consumer.lists.has_absolute_bounds;
 
     match consumer.is_split {
         true => out.info.begin_unit(gimli::DW_UT_split_compile, Some(0)),

@@ -73,7 +73,9 @@ pub(super) fn language(out: &mut EntryWriter<'_>, unit: &Unit) {
     let Some(language) = unit.language else { return };
     let known = language.up_to(out.consumer.entries.last_language);
     out.info.unsigned(gimli::DW_AT_language, known.0.into());
-    let Some((name, version)) = language.name().filter(|_| out.consumer.language_names) else { return };
+    let Some((name, version)) = language.name().filter(|_| out.consumer.entries.language_names) else {
+        return;
+    };
     out.info.unsigned(DW_AT_LANGUAGE_NAME, name.into());
     if let Some(version) = unit.language_version.or(version) {
         out.info.unsigned(DW_AT_LANGUAGE_VERSION, version.into());
@@ -96,7 +98,7 @@ pub(super) fn code(out: &mut EntryWriter<'_>, has: &Contents) {
     match has.code[..] {
         [] => {}
         // Addresses in lists are absolute.
-        _ if out.consumer.has_absolute_lists => {
+        _ if out.consumer.lists.has_absolute_bounds => {
             out.low_pc(gimli::DW_AT_low_pc, ABSOLUTE);
         }
         [id] => {

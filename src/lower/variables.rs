@@ -93,7 +93,7 @@ fn write_variable(out: &mut EntryWriter<'_>, id: VariableId, around: &Around<'_>
         Place::List(index) => out.list(gimli::DW_AT_location, index),
     }
     if let (Some(attribute), Some(space)) =
-        (out.consumer.variable_space, out.expressions.lowering.space.take())
+        (out.consumer.attributes.variable_space, out.expressions.lowering.space.take())
     {
         out.info.unsigned(attribute, module.target.address_class(space).into());
     }
@@ -168,7 +168,7 @@ fn place<'u>(
             return Ok(list.map_or(Place::None, Place::List));
         }
     };
-    let is_constant = variable.is_constant || out.consumer.variable_space.is_some();
+    let is_constant = variable.is_constant || out.consumer.attributes.variable_space.is_some();
     if (is_constant || variable.kind == VariableKind::Constant)
         && let Some(bytes) = module.constant(loc)
     {

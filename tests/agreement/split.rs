@@ -34,7 +34,7 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
         (consumer.version, consumer.tables.pubs) = (5, choices.below(3) == 2);
         consumer.tables.names = choices.below(3) == 2;
         consumer.has_type_units = false;
-        consumer.has_split_offsets = choices.below(2) == 1;
+        consumer.lists.has_split_offsets = choices.below(2) == 1;
         let plain = lower(module, &consumer, Policy::Partial).map_err(text)?;
         let object = new_object(module.target(), &made.code, &plain.sections).map_err(text)?;
         let report = eitri::check(module, &consumer, &plain.omissions, &object).map_err(text)?;

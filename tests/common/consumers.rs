@@ -24,7 +24,8 @@ pub fn combinations() -> impl Iterator<Item = Consumer> {
 
 /// Describes a consumer for messages.
 pub fn named(consumer: &Consumer) -> String {
-    let Consumer { name, version, format, forms, shared_from_bytes, .. } = consumer;
+    let Consumer { name, version, format, forms, .. } = consumer;
+    let shared_from_bytes = consumer.expressions.shared_from_bytes;
     let forms: Vec<_> = forms.iter().map(|(at, form)| format!("{at} as {form}")).collect();
     format!("{name} (DWARF {version}, {format:?}, {forms:?}, shared from {shared_from_bytes:?})")
 }
@@ -35,8 +36,9 @@ pub fn varied(consumer: &Consumer, mut below: impl FnMut(usize) -> usize) -> Con
     let mut consumer = consumer.clone();
     consumer.version = 5 - below(4) as u16;
     consumer.format = [Format::Dwarf32, Format::Dwarf64][below(2)];
-    consumer.shared_from_bytes = [consumer.shared_from_bytes, None, Some(1), Some(40)][below(4)];
-    consumer.language_names = below(3) == 2;
+    consumer.expressions.shared_from_bytes =
+        [consumer.expressions.shared_from_bytes, None, Some(1), Some(40)][below(4)];
+    consumer.entries.language_names = below(3) == 2;
     // The kind of name table depends on the version.
     let (has_names, is_five) = (below(3) == 2, consumer.version == 5);
     let (names, pubs) = (has_names && is_five, has_names && !is_five);

@@ -210,7 +210,7 @@ static PLAIN_OBJECTS: LazyLock<Vec<Attached>> = LazyLock::new(|| {
 /// The objects for each consumer. LLVM has no number for the attribute of active lanes.
 fn objects(object: &[u8], module: Module) -> Vec<Attached> {
     let mut llvm = Consumer::llvm();
-    llvm.active_lane = Consumer::rocgdb().active_lane;
+    llvm.attributes.active_lane = Consumer::rocgdb().attributes.active_lane;
     let consumers = [llvm, Consumer::rocgdb(), Consumer::rocgdb_legacy()];
     consumers.iter().flat_map(|consumer| attached(object, &module, consumer)).collect()
 }

@@ -59,7 +59,7 @@ fn attached(object: &[u8], module: &Module, consumer: &Consumer) -> Vec<Attached
     let checked = |object: Vec<u8>| {
         let report = eitri::check(module, consumer, &written.omissions, &object).expect("it can be read");
         assert!(report.is_clean() && report.unproven.is_empty(), "for {}: {report}", consumer.name);
-        Attached { object, dialect: consumer.dialect }
+        Attached { object, dialect: consumer.expressions.dialect }
     };
     [object].into_iter().chain(linked).map(checked).collect()
 }

@@ -122,7 +122,8 @@ fn what_is_right_is_clean() {
                 assert!(report.is_clean(), "{}, DWARF {version}: {report}", consumer.name);
                 // DWARF 2 has no calls, and DWARF 3 has no `stack_value`; lanes in no region are described all the
                 // same.
-                let is_encoded = if version > 2 { consumer.lane_pc } else { consumer.active_lane };
+                let is_encoded =
+                    if version > 2 { consumer.attributes.lane_pc } else { consumer.attributes.active_lane };
                 assert_eq!(
                     report.locations > 0,
                     is_encoded.is_some(),
@@ -226,7 +227,8 @@ fn attributes_have_the_numbers_of_the_consumer() {
     ] {
         let (left_out, bytes) = object(&module, &consumer);
         let object = Object::read(&bytes).expect("an object");
-        let dwarf = Dwarf::read_as(&object, consumer.dialect, consumer.draft).expect("DWARF");
+        let dwarf =
+            Dwarf::read_as(&object, consumer.expressions.dialect, consumer.expressions.draft).expect("DWARF");
         let with = |number: Option<u16>| {
             let has =
                 |entry: &eitri::read::Entry<'_, '_>| number.is_some_and(|at| entry.attr(DwAt(at)).is_some());

@@ -184,8 +184,12 @@ impl<'a, 'o> Function<'a, 'o> {
             id,
             pcs,
             entry,
-            lane_pc: values(entry, consumer.lane_pc.expect("there is one"), start),
-            active_lane: consumer.active_lane.map(|at| values(entry, at, start)).unwrap_or_default(),
+            lane_pc: values(entry, consumer.attributes.lane_pc.expect("there is one"), start),
+            active_lane: consumer
+                .attributes
+                .active_lane
+                .map(|at| values(entry, at, start))
+                .unwrap_or_default(),
         };
         let mut scopes = vec![scope(FUNCTION, 0..code.bytes(), entry)];
         // The line identifies an inlined call.
@@ -238,7 +242,9 @@ fn run(seeds: std::ops::Range<u64>, size: Size, consumer: &Consumer) -> Counts {
     let module = m.finish().unwrap_or_else(|error| panic!("{error}"));
     let written = lower(&module, consumer, Policy::Partial).expect("it is written");
     let is_active_lane = |one: &eitri::omission::Omission| one.to_string().contains("the active lanes");
-    assert!(written.omissions.iter().all(|one| consumer.active_lane.is_none() && is_active_lane(one)));
+    assert!(
+        written.omissions.iter().all(|one| consumer.attributes.active_lane.is_none() && is_active_lane(one))
+    );
     let mut text = Text::text(vec![0; codes.iter().map(|code| code.bytes() as usize).sum()]);
     let mut offset = 0;
     for (program, code) in programs.iter().zip(&codes) {
@@ -247,7 +253,8 @@ fn run(seeds: std::ops::Range<u64>, size: Size, consumer: &Consumer) -> Counts {
     }
     let object = new_object(&target, &text, &written.sections).expect("an object");
     let object = Object::read(&object).expect("an object");
-    let dwarf = Dwarf::read_as(&object, consumer.dialect, consumer.draft).expect("DWARF");
+    let dwarf =
+        Dwarf::read_as(&object, consumer.expressions.dialect, consumer.expressions.draft).expect("DWARF");
     let info = DebugInfo::new(&dwarf);
     let all = u64::MAX >> (64 - lanes);
     let mut reader = Reader { info: &info, target: &target, evaluator: Evaluator::new(), lanes: all };
@@ -282,7 +289,7 @@ fn run(seeds: std::ops::Range<u64>, size: Size, consumer: &Consumer) -> Counts {
                 assert_eq!(found, standing, "{}, in {}", place(&wave), scope.id);
                 counts.waiting += standing.iter().flatten().filter(|&&pc| pc != wave.pc()).count() as u64;
                 counts.vectors += 1;
-                if consumer.active_lane.is_some() {
+                if consumer.attributes.active_lane.is_some() {
                     let mask = match scope.active_lane.is_empty() {
                         true => wave.exec,
                         false => reader.active(at(&scope.active_lane, wave.pc()), scope.entry, &stopped),

@@ -54,7 +54,7 @@ fn a_description_for_each_consumer() {
     let mut wrong = Vec::new();
     let mut count = 0;
     // A file does not name its dialect, and one-byte operations of AMD's older debuggers are unknown in LLVM's.
-    for consumer in combinations().filter(|one| one.dialect != Dialect::Legacy) {
+    for consumer in combinations().filter(|one| one.expressions.dialect != Dialect::Legacy) {
         let Ok(written) = lower(&module, &consumer, Policy::Partial) else { continue };
         let object = attach(&code, module.target(), &written.sections).expect("an object");
         wrong.extend(above_notes(&named(&consumer), &object));

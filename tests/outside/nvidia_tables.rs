@@ -111,7 +111,7 @@ fn processors_are_those_of_ptxas() {
 /// as DWARF says.
 #[test]
 fn operands_are_those_that_cuobjdump_steps_over() {
-    let Operations::Only(known) = Consumer::cuda_gdb().operations else { panic!("a list") };
+    let Operations::Only(known) = Consumer::cuda_gdb().expressions.operations else { panic!("a list") };
     let mut entries = Vec::new();
     for &operation in known {
         entries.extend([2, 13, operation]);

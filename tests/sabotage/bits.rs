@@ -229,7 +229,7 @@ fn every_bit_matters() {
 #[test]
 fn every_bit_of_scopes_matters() {
     let mut consumer = Consumer::dwarf5();
-    consumer.language_names = true;
+    consumer.entries.language_names = true;
     consumer.forms = fixed().forms;
     // A small number has the same encoding in references of all sizes.
     let references = [

@@ -162,19 +162,19 @@ fn attributes_of_other_consumers_are_found() {
     type Row = (&'static str, Consumer, Kind, Option<&'static str>);
     let rows: [Row; 7] = [
         // LLVM uses other numbers than the extension's text.
-        ("lanes by another number", of(|c| c.lanes = Some(gimli::DwAt(0x3e0a))), Attribute, None),
-        ("no lanes", of(|c| c.lanes = None), Attribute, None),
+        ("lanes by another number", of(|c| c.attributes.lanes = Some(gimli::DwAt(0x3e0a))), Attribute, None),
+        ("no lanes", of(|c| c.attributes.lanes = None), Attribute, None),
         // Without lanes there is only one: all others are out of range.
-        ("no lanes, as places see it", of(|c| c.lanes = None), Evaluation, Some("la")),
+        ("no lanes, as places see it", of(|c| c.attributes.lanes = None), Evaluation, Some("la")),
         (
             "an address space by another number",
-            of(|c| c.address_space = Some(gimli::DW_AT_address_class)),
+            of(|c| c.attributes.address_space = Some(gimli::DW_AT_address_class)),
             Type,
             Some("lo"),
         ),
-        ("no address space", of(|c| c.address_space = None), Type, Some("lo")),
-        ("no convention of kernels", of(|c| c.kernel_convention = None), Attribute, None),
-        ("another convention", of(|c| c.kernel_convention = Some(1)), Attribute, None),
+        ("no address space", of(|c| c.attributes.address_space = None), Type, Some("lo")),
+        ("no convention of kernels", of(|c| c.entries.kernel_convention = None), Attribute, None),
+        ("another convention", of(|c| c.entries.kernel_convention = Some(1)), Attribute, None),
     ];
     let mut m = Builder::new(Target::named("amdgpu-gfx1030-wave32").unwrap());
     let unit = m.unit("a.cl");

@@ -170,7 +170,7 @@ fn what_is_more_than_was_described_is_found() {
     let mut consumer = Consumer::llvm();
     consumer.forms = vec![(dw::DW_AT_name, dw::DW_FORM_strp)];
     // With shared expressions, an additional procedure could be a shared one.
-    consumer.shared_from_bytes = None;
+    consumer.expressions.shared_from_bytes = None;
     let clean = written(&truth, &consumer);
     assert!(report(&truth, &consumer, &clean).is_clean());
     let described =

@@ -54,7 +54,7 @@ fn module(kernel: &Kernel) -> Module {
 
 /// The described kernel.
 fn truth(consumer: &Consumer) -> Kernel {
-    let active = match consumer.active_lane {
+    let active = match consumer.attributes.active_lane {
         Some(_) => vec![(0x60..0x68, 10), (0x68..0x70, 12)],
         None => Vec::new(),
     };
@@ -150,7 +150,7 @@ fn what_is_read_in_two_places_is_found() {
         all.push(("a mask", patched(&consumer, &at(0x3c), mask)));
         let pcs = |p: &mut Patches| in_lists(p, &[PAIR, 0x10, 0x60, 9], &[PAIR, 0x0c]);
         all.push(("the pcs of lanes", patched(&consumer, &at(0x0c), pcs)));
-        if consumer.active_lane.is_some() {
+        if consumer.attributes.active_lane.is_some() {
             let active = |p: &mut Patches| in_lists(p, &[PAIR, 0x68, 0x70, 2, 0x90, 0x2c], &[PAIR, 0x64]);
             all.push(("active lanes", patched(&consumer, &at(0x64), active)));
         }
@@ -179,7 +179,7 @@ fn findings_name_attributes_as_the_consumer_does() {
         };
         // A second attribute with the number of lanes replaces the one with their pcs.
         let mut twice = Patches { sections: sections(&described, &consumer) };
-        let (lane_pc, lanes) = (consumer.lane_pc.unwrap(), consumer.lanes.unwrap());
+        let (lane_pc, lanes) = (consumer.attributes.lane_pc.unwrap(), consumer.attributes.lanes.unwrap());
         twice.rename(dw::DW_TAG_subprogram, "k", lane_pc, lanes);
         let written = sections(&described, &consumer);
         for (truth, sections, name) in [

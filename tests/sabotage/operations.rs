@@ -25,7 +25,7 @@ pub struct Operation {
 pub fn operations(truth: &Module, consumer: &Consumer, all: &[Section]) -> Vec<Operation> {
     let bytes = object(truth, all);
     let object = Object::read(&bytes).unwrap();
-    let dwarf = Dwarf::read_as(&object, consumer.dialect, consumer.draft).unwrap();
+    let dwarf = Dwarf::read_as(&object, consumer.expressions.dialect, consumer.expressions.draft).unwrap();
     // Expressions are slices of the sections.
     let place = |expr: &[u8]| {
         let at = expr.as_ptr() as usize;

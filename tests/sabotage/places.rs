@@ -322,7 +322,7 @@ fn operations_that_the_consumer_does_not_have_are_found() {
     ];
     let consumer = Consumer::dwarf5();
     let mut vendor = Consumer::dwarf5();
-    vendor.dialect = Dialect::Llvm;
+    vendor.expressions.dialect = Dialect::Llvm;
     let all = rows.into_iter().map(|(fault, bits, truth, wrong)| {
         let (truth, wrong) = (module(gpu(X86), bits, truth), module(gpu(X86), bits, wrong));
         let fault_at = Expected { kind: Evaluation, variable: Some("x"), pc: None, lane: None };

@@ -122,7 +122,7 @@ fn procedures_that_nobody_described_are_found() {
 #[test]
 fn procedures_of_which_calls_are_written_out_are_found() {
     let mut consumer = Consumer::dwarf5();
-    consumer.shared_from_bytes = Some(16);
+    consumer.expressions.shared_from_bytes = Some(16);
     let truth = module(With::Repeated, &lane(3), nothing);
     let check =
         |module: &Module| report(&truth, &consumer, &Patches { sections: sections(module, &consumer) });

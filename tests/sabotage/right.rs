@@ -81,7 +81,7 @@ fn frames_of_functions_that_share_code() {
 fn a_procedure_of_which_the_first_bits_have_a_meaning() {
     let mut consumer = Consumer::llvm();
     for shared in [None, Some(16)] {
-        consumer.shared_from_bytes = shared;
+        consumer.expressions.shared_from_bytes = shared;
         let parts = r#"{"parts": [[{"register": "s4"}, 32], [{"stack_slot": 8}, 32]]}"#;
         let statements = format!(
             r#"{{"unit": {{"name": "a.cl", "language": "OpenCL"}}}}, {{"procedure": {{"unit": "a.cl", "id": "p", "loc": {parts}}}}}"#

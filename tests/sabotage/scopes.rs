@@ -441,7 +441,7 @@ const FAULTS: &[(&str, Change, Kind, Option<&str>)] = &[
 #[test]
 fn wrong_scopes_are_found() {
     let mut consumer = Consumer::dwarf5();
-    consumer.language_names = true;
+    consumer.entries.language_names = true;
     // Before DWARF 5 calls use GNU's tags and attributes.
     let mut old = consumer.clone();
     old.version = 4;

@@ -117,7 +117,7 @@ pub(crate) fn with_debug_info<T>(
 ) -> Result<T, String> {
     let text = |error: eitri::Error| error.to_string();
     let object = Object::read(&compiled.object).map_err(text)?;
-    let dialect = compiled.debug.consumer.dialect;
+    let dialect = compiled.debug.consumer.expressions.dialect;
     let dwarf = Dwarf::read_as(&object, dialect, eitri::op::DraftCodes::NONE).map_err(text)?;
     run(&DebugInfo::new(&dwarf))
 }
@@ -132,7 +132,7 @@ fn claims<'a>(
 ) -> Result<(Claims, Vec<List<'a>>), String> {
     let text = |error: eitri::Error| error.to_string();
     let dwarf = info.dwarf();
-    let encoding = Encoding::new(8, compiled.debug.consumer.dialect);
+    let encoding = Encoding::new(8, compiled.debug.consumer.expressions.dialect);
     let context = Context::new(encoding, gpu);
     let (mut found, mut lists) = (Claims::default(), Vec::new());
     let wave = Wave::new(&[], [0; 3], &mut Group::default());
@@ -755,7 +755,8 @@ impl<'a> Prover<'a> {
                 let Some(pc) = pc.filter(|pc| !caller.claims.contains_key(pc)) else { continue };
                 let mut claims = Vec::new();
                 for list in &self.lists {
-                    let context = frame.context(Encoding::new(8, self.compiled.debug.consumer.dialect));
+                    let context =
+                        frame.context(Encoding::new(8, self.compiled.debug.consumer.expressions.dialect));
                     let machines =
                         stacks.each_ref().map(|stack| WithDebugInfo::new(self.info, stack, context));
                     let machines = machines.each_ref().map(|machine| machine as &dyn Machine);

@@ -207,7 +207,7 @@ pub fn target_of(object: &Object<'_>, info: &DebugInfo<'_, '_>) -> Option<target
 
 pub fn dialect(question: &Question) -> Result<Dialect> {
     match &question.consumer {
-        Some(name) => Ok(Consumer::named(name)?.dialect),
+        Some(name) => Ok(Consumer::named(name)?.expressions.dialect),
         None => Ok(question.dialect.into()),
     }
 }

@@ -109,7 +109,7 @@ impl fmt::Display for Coverage {
 /// object without the text of the PTX, or without a function of the description.
 pub fn coverage(module: &Module, consumer: &Consumer, bytes: &[u8]) -> Result<Coverage> {
     let object = Object::read_for(bytes, module.target())?;
-    let dwarf = Dwarf::read_as(&object, dialect(consumer), consumer.draft)?;
+    let dwarf = Dwarf::read_as(&object, dialect(consumer), consumer.expressions.draft)?;
     let map = RegisterMap::read(&object)?;
     let texts = texts(&object, bytes.len())?;
     let texts = texts.iter().map(|text| Text::read(text)).collect::<Result<Vec<_>>>()?;
@@ -337,7 +337,7 @@ impl<'c> Compared<'c, '_> {
     fn location(&self, entry: Entry<'c, 'c>, machine: &dyn eval::Machine) -> Option<eval::Location> {
         let location =
             Evaluator::new().variable_location(self.info.body(entry), machine, &self.context(entry)).ok()?;
-        let class = self.consumer.variable_space.and_then(|name| entry.number(name));
+        let class = self.consumer.attributes.variable_space.and_then(|name| entry.number(name));
         let Some(space) = class.and_then(|class| self.module.target().space_of_class(class)) else {
             return Some(location);
         };

@@ -341,7 +341,7 @@ impl<'a> Described<'a> {
     /// Adds the language of a unit, with its name and version for consumers that read these.
     fn language(self, node: Node<'a>, unit: &Unit) -> Node<'a> {
         let name = unit.language.and_then(|language| language.name());
-        let name = name.filter(|_| self.consumer.language_names);
+        let name = name.filter(|_| self.consumer.entries.language_names);
         let version = name.and_then(|(_, version)| unit.language_version.or(version));
         let last = self.consumer.entries.last_language;
         let node = node.number(LANGUAGE[0], unit.language.map(|language| language.up_to(last).0));
@@ -376,7 +376,9 @@ impl<'a> Described<'a> {
             node = node.with(dw::DW_AT_ranges, Some(Value::Code(code)));
             node = node.pc(dw::DW_AT_entry_pc, self.address_of(instance, scope.entry_pc));
             if matches!(scope.kind, ScopeKind::Inlined { .. }) {
-                node = node.elsewhere(self.consumer.lane_pc.into_iter().chain(self.consumer.active_lane));
+                node = node.elsewhere(
+                    self.consumer.attributes.lane_pc.into_iter().chain(self.consumer.attributes.active_lane),
+                );
             }
         }
         node
@@ -398,7 +400,7 @@ impl<'a> Described<'a> {
         let (module, consumer) = (self.module, self.consumer);
         let function = module.function(id);
         let has_abstract = self.has_abstract(id);
-        let kernel = consumer.kernel_convention.filter(|_| function.is_kernel);
+        let kernel = consumer.entries.kernel_convention.filter(|_| function.is_kernel);
         let own = (!has_abstract && function.is_declared_inline).then(|| inline(false, true));
         let mut node = self.function(id, has_abstract, kernel).number(dw::DW_AT_inline, own);
         node = node.entry(dw::DW_AT_abstract_origin, has_abstract.then_some(Entity::Function(id)));
@@ -411,7 +413,7 @@ impl<'a> Described<'a> {
             None => node.elsewhere([dw::DW_AT_ranges]),
         };
         node = node.pc(dw::DW_AT_entry_pc, self.address_of(Some(id), module.scope(function.scope).entry_pc));
-        if let Some(name) = consumer.lanes {
+        if let Some(name) = consumer.attributes.lanes {
             let lanes = module.target.lanes();
             node = node.number(name, (lanes > 1).then_some(lanes));
         }
@@ -423,13 +425,13 @@ impl<'a> Described<'a> {
         }
         node = match function.frame_base {
             // Stack slots count from the canonical frame address, which is the frame base.
-            None if consumer.variable_space.is_some() && module.target.has_lane_expressions() => {
+            None if consumer.attributes.variable_space.is_some() && module.target.has_lane_expressions() => {
                 node.with(dw::DW_AT_frame_base, Some(Value::Expr(&[0x9c])))
             }
             base => node.located(dw::DW_AT_frame_base, base),
         };
         node = node.located(dw::DW_AT_static_link, function.static_link);
-        node = node.elsewhere(consumer.lane_pc.into_iter().chain(consumer.active_lane));
+        node = node.elsewhere(consumer.attributes.lane_pc.into_iter().chain(consumer.attributes.active_lane));
         let templates = if has_abstract { &[][..] } else { &function.templates };
         self.templates(node, Subject::Function(id), templates)
     }
@@ -492,14 +494,14 @@ impl<'a> Described<'a> {
             .text(self.linkage_name(), linkage)
             .entry(dw::DW_AT_specification, variable.specification.map(Entity::Variable))
             .entry(dw::DW_AT_abstract_origin, origin.map(Entity::Abstract));
-        if let Some(name) = self.consumer.memory_space {
+        if let Some(name) = self.consumer.attributes.memory_space {
             node = node.number(name, declared.memory_space.map(memory_space));
         }
         // A variable that does not move has a location even if its function has no code.
         if entity == Entity::Variable(id) || module.is_placed_without_code(id) {
             // The space of the places is compared with the places.
             node = node.elsewhere([dw::DW_AT_location, dw::DW_AT_const_value]);
-            node = node.elsewhere(self.consumer.variable_space);
+            node = node.elsewhere(self.consumer.attributes.variable_space);
         }
         self.declared(node, variable.line.filter(|_| variable.origin.is_none()).or(declared.line))
     }
@@ -516,7 +518,7 @@ impl<'a> Described<'a> {
             .flag(dw::DW_AT_external, member.is_external)
             .number(dw::DW_AT_accessibility, member.accessibility.map(accessibility))
             .with(dw::DW_AT_const_value, self.module.always(id).map(|_| Value::Present));
-        if let Some(name) = self.consumer.memory_space {
+        if let Some(name) = self.consumer.attributes.memory_space {
             node = node.number(name, member.memory_space.map(memory_space));
         }
         self.declared(node, member.line)

@@ -34,10 +34,10 @@ impl<'a> Described<'a> {
             TypeKind::Unspecified { .. } => node,
             TypeKind::Pointer { to, space, memory, .. } => {
                 node = node.number(bytes, size.or(Some(0))).entry(type_, to.map(Entity::Type));
-                if let Some(name) = consumer.address_space {
+                if let Some(name) = consumer.attributes.address_space {
                     node = node.number(name, consumer.pointer_space(&module.target, *space));
                 }
-                if let Some(name) = consumer.memory_space {
+                if let Some(name) = consumer.attributes.memory_space {
                     node = node.number(name, memory.map(memory_space));
                 }
                 node

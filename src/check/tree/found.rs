@@ -148,8 +148,9 @@ impl<'o> Found<'_, 'o> {
             },
             name => {
                 let is_flag = Function::FLAGS.iter().any(|(flag, _)| *flag == name);
-                let is_inherited =
-                    INHERITED.contains(&name) || is_flag || self.consumer.memory_space == Some(name);
+                let is_inherited = INHERITED.contains(&name)
+                    || is_flag
+                    || self.consumer.attributes.memory_space == Some(name);
                 let value = if is_inherited { of.inherited(name) } else { of.attr(name) };
                 let is_absent = |value: &read::Value<'_>| match value {
                     read::Value::Unsigned(0) | read::Value::Signed(0) => self.is_zero_absent(of, name),
@@ -168,7 +169,9 @@ impl<'o> Found<'_, 'o> {
             dw::DW_AT_decl_column => of.inherited(dw::DW_AT_decl_line).is_some(),
             dw::DW_AT_call_column => of.has(dw::DW_AT_call_line),
             dw::DW_AT_virtuality => of.tag == dw::DW_TAG_inheritance,
-            name => name == dw::DW_AT_GNU_discriminator || self.consumer.address_space == Some(name),
+            name => {
+                name == dw::DW_AT_GNU_discriminator || self.consumer.attributes.address_space == Some(name)
+            }
         }
     }
 

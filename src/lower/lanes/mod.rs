@@ -72,7 +72,7 @@ fn described_lanes(
         [] => core::slice::from_ref(&whole),
         ranges => ranges,
     };
-    if out.consumer.lane_pc.is_some() {
+    if out.consumer.attributes.lane_pc.is_some() {
         let is_here = |&region: &RegionId| module.is_in(module.region(region).scope, scope);
         let cut = |piece: Piece| Piece { region: piece.region.filter(is_here), ..piece };
         let pieces = pieces::within(pieces, ranges, cut);
@@ -89,8 +89,10 @@ fn described_lanes(
 #[inline]
 pub(super) fn write(out: &mut EntryWriter<'_>, attributes: Option<LaneAttributes>) {
     let Some(attributes) = attributes else { return };
-    let both =
-        [(out.consumer.lane_pc, attributes.lane_pc), (out.consumer.active_lane, attributes.active_lane)];
+    let both = [
+        (out.consumer.attributes.lane_pc, attributes.lane_pc),
+        (out.consumer.attributes.active_lane, attributes.active_lane),
+    ];
     for (attribute, expression) in both {
         match (attribute, expression) {
             (Some(at), Some(Lanes::Expression(expression))) => out.detached_expression(at, expression),
@@ -152,7 +154,7 @@ fn active_lane(
 ) -> Result<Option<Lanes>> {
     let module = out.module;
     let bits = u64::from(module.target.lanes());
-    if out.consumer.active_lane.is_none() {
+    if out.consumer.attributes.active_lane.is_none() {
         // The active lanes of an inlined call are those of the function.
         let is_function = module.function_of(scope).map(|function| module.functions[function].scope);
         for &piece in pieces.iter().filter(|piece| piece.whole_wave.is_some() && is_function == Some(scope)) {

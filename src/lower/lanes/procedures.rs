@@ -46,7 +46,7 @@ impl LaneProcedures {
             let pieces = pieces(module, id);
             let has_exec = pieces.iter().any(|piece| piece.whole_wave.is_none());
             procedures.pieces.insert(id, pieces);
-            if out.consumer.lane_pc.is_none() {
+            if out.consumer.attributes.lane_pc.is_none() {
                 let error = out.consumer.inexpressible(Construct::LanePc);
                 omit(out, function.scope, None, error)?;
                 continue;

@@ -180,7 +180,7 @@ fn simple_part(out: &mut ExpressionWriter<'_, '_>, Fragment { at, from, .. }: Fr
             }))
         }
         Node::Lane(..) if is_of_lane(out) => Err(consumer.inexpressible(Construct::LaneOfWave)),
-        Node::Memory(space) if consumer.variable_space.is_some() => {
+        Node::Memory(space) if consumer.attributes.variable_space.is_some() => {
             let address = out.tree.last(at);
             variable_in(out, space)?;
             let by = from.div_euclid(8);
@@ -192,7 +192,7 @@ fn simple_part(out: &mut ExpressionWriter<'_, '_>, Fragment { at, from, .. }: Fr
             }
             Ok(from.rem_euclid(8) as u64)
         }
-        Node::Implicit(bytes) if consumer.variable_space.is_some() => {
+        Node::Implicit(bytes) if consumer.attributes.variable_space.is_some() => {
             if bytes.len() > 8 {
                 return Err(consumer.inexpressible(Construct::LongConstant(bytes.len())));
             }
@@ -352,7 +352,9 @@ fn read_fragment(
             Ok((from as u64, out.register(reg)?.lane_bits().into()))
         }
         // An expression has no space for what it reads.
-        Node::Memory(_) if out.context.consumer.variable_space.is_some() => Err(out.not_in_dwarf5(at)),
+        Node::Memory(_) if out.context.consumer.attributes.variable_space.is_some() => {
+            Err(out.not_in_dwarf5(at))
+        }
         Node::Memory(space) if is_of_lanes(out, space) => Err(out.not_in_dwarf5(at)),
         Node::Cfa => {
             let first = from.rem_euclid(8) as u64;

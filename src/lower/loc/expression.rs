@@ -225,7 +225,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
     /// Writes an address that the linker fills in. In a space that the loader relocates, the consumer relocates it
     /// too (`addr`); in another space it is a constant.
     pub(super) fn symbol(&mut self, symbol: Symbol, by: i64) {
-        if self.context.consumer.variable_space.is_some() {
+        if self.context.consumer.attributes.variable_space.is_some() {
             // The assembler, which turns some symbols into offsets, ignores an addend.
             let key = AddressKey { symbol: Some(symbol.0.as_u32()), addend: 0 };
             let at = self.encoder.position() + 1;

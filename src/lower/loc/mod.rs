@@ -87,7 +87,7 @@ pub(super) struct Sink<'a> {
 impl<'m> Lowering<'m> {
     pub(super) fn new(module: &'m Module, consumer: &'m Consumer) -> Self {
         let mut encoding = consumer.encoding_on(&module.target);
-        if consumer.operations != Operations::All {
+        if consumer.expressions.operations != Operations::All {
             // The operations are those of the list, whatever version they came with.
             encoding.version = encoding.version.max(4);
         }
@@ -108,9 +108,9 @@ impl<'m> Lowering<'m> {
             pending: Vec::new(),
             has_address: false,
             space: None,
-            is_restricted: consumer.operations != Operations::All
-                || consumer.variable_space.is_some()
-                || !consumer.has_registers_at_all_pcs,
+            is_restricted: consumer.expressions.operations != Operations::All
+                || consumer.attributes.variable_space.is_some()
+                || !consumer.expressions.has_registers_at_all_pcs,
             has_pcs: false,
             is_call_frame: false,
         }

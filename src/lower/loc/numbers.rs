@@ -39,7 +39,7 @@ pub(super) fn val_plus<R: Read>(out: &mut ExpressionWriter<'_, '_>, at: At, by: 
         }
         Node::Address(symbol, first) if let Some(by) = first.checked_add(by) => out.symbol(symbol, by),
         Node::StackAddress(first)
-            if out.context.consumer.variable_space.is_none()
+            if out.context.consumer.attributes.variable_space.is_none()
                 && let Some(by) = first.checked_add(by) =>
         {
             stack_address(out, by)?;
@@ -86,7 +86,7 @@ pub(super) fn val<R: Read>(out: &mut ExpressionWriter<'_, '_>, at: At) -> Result
             out.encoder.constu(value);
         }
         Node::Address(symbol, by) => out.symbol(symbol, by),
-        Node::StackAddress(_) if out.context.consumer.variable_space.is_some() => {
+        Node::StackAddress(_) if out.context.consumer.attributes.variable_space.is_some() => {
             return Err(out.not_in_dwarf5(at));
         }
         Node::StackAddress(by) => stack_address(out, by)?,

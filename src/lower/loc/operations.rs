@@ -20,7 +20,7 @@ pub(super) fn restrict(
     pending: &mut [Pending],
     (start, out): (usize, &mut Vec<u8>),
 ) -> Result<()> {
-    let may_read = has_pcs || consumer.has_registers_at_all_pcs;
+    let may_read = has_pcs || consumer.expressions.has_registers_at_all_pcs;
     let expr = out.split_off(start);
     let mut pending = pending.iter_mut().filter(|one| one.at >= start).peekable();
     let mut decoder = Decoder::new(&expr, encoding).peekable();
@@ -42,11 +42,13 @@ pub(super) fn restrict(
             // ptxas 13.5 steps over one byte too many after `regx`, and would read the size as the operation
             // `addr`. In two bytes it is `breg19 0`, which has no effect there.
             Op::Piece { bytes: 3 } if is_after_register => out.extend_from_slice(&[bytes[0], 0x83, 0]),
-            _ if consumer.operations.has(bytes[0]) => out.extend_from_slice(bytes),
-            Op::ConstU { value } if consumer.operations.has(0x10) => {
+            _ if consumer.expressions.operations.has(bytes[0]) => out.extend_from_slice(bytes),
+            Op::ConstU { value } if consumer.expressions.operations.has(0x10) => {
                 Encoder::new(out, encoding).raw(&[0x10]).raw(&leb(value));
             }
-            Op::ConstS { value } if consumer.operations.has(0x10) && consumer.operations.has(0x1f) => {
+            Op::ConstS { value }
+                if consumer.expressions.operations.has(0x10) && consumer.expressions.operations.has(0x1f) =>
+            {
                 Encoder::new(out, encoding).raw(&[0x10]).raw(&leb(value.unsigned_abs()));
                 if value < 0 {
                     Encoder::new(out, encoding).neg();

@@ -44,7 +44,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId) -> Result<Option<Open
             if bytes != u64::from(module.target.address_bytes()) {
                 out.info.unsigned(gimli::DW_AT_byte_size, bytes);
             }
-            if let Some(attribute) = out.consumer.address_space
+            if let Some(attribute) = out.consumer.attributes.address_space
                 && let Some(number) = out.consumer.pointer_space(&module.target, *space)
             {
                 out.info.unsigned(attribute, number.into());

@@ -226,7 +226,8 @@ impl<'m> Described<'m> {
         tree.is("explicit", either(|function| function.member.is_explicit));
         tree.is("deleted", either(|function| function.member.is_deleted));
         tree.is("declaration", function.is_declaration);
-        let kernel = self.context.consumer.kernel_convention.filter(|_| function.is_kernel && code.is_some());
+        let kernel =
+            self.context.consumer.entries.kernel_convention.filter(|_| function.is_kernel && code.is_some());
         let convention = function.convention.or(kernel).or(of.convention);
         tree.may("convention", convention.map(u64::from));
         let (own, inherited) = (function.member, of.member);
@@ -247,7 +248,7 @@ impl<'m> Described<'m> {
             tree.may("entry pc", module.scope(function.scope).entry_pc);
             tree.may("describes", function.calls.map(|calls| calls as u64));
             let lanes = u64::from(module.target().lanes());
-            tree.may("lanes", self.context.consumer.lanes.filter(|_| lanes > 1).map(|_| lanes));
+            tree.may("lanes", self.context.consumer.attributes.lanes.filter(|_| lanes > 1).map(|_| lanes));
             if self.context.has_calls {
                 tree.is("frame base", function.frame_base.is_some());
                 tree.is("static link", function.static_link.is_some());
@@ -299,7 +300,7 @@ impl<'m> Described<'m> {
         tree.is("artificial", of.is_artificial || own.is_some_and(|own| own.is_artificial));
         tree.is("declaration", is_static || variable.is_declaration);
         tree.may("accessibility", of.accessibility.map(|access| access as u64 + 1));
-        let memory = self.context.consumer.memory_space.and(of.memory_space);
+        let memory = self.context.consumer.attributes.memory_space.and(of.memory_space);
         tree.may("memory", memory.map(|memory| memory as u64 + 1));
         let is_constant = variable.is_constant || variable.kind == VariableKind::Constant || is_static;
         let function = module.function_of(variable.scope);

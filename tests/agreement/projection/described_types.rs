@@ -88,8 +88,11 @@ impl Described<'_> {
                 tree.to("type", to.map(type_id));
                 tree.may("bytes", bytes);
                 let consumer = self.context.consumer;
-                tree.may("space", consumer.address_space.map(|_| space.0).filter(|&space| space != 0));
-                let memory = consumer.memory_space.and(*memory);
+                tree.may(
+                    "space",
+                    consumer.attributes.address_space.map(|_| space.0).filter(|&space| space != 0),
+                );
+                let memory = consumer.attributes.memory_space.and(*memory);
                 tree.may("memory", memory.map(|memory| memory as u64 + 1));
             }
             TypeKind::MemberPointer { class, to } => {

@@ -308,7 +308,10 @@ impl<'f, 'a> Found<'f, 'a> {
             let is_five = self.context.consumer.version >= 5;
             let has = |&(five, older): &_| own(die, if is_five { five } else { older }).is_some();
             tree.may("describes", all.iter().position(has).map(|index| index as u64));
-            tree.may("lanes", self.context.consumer.lanes.and_then(|lanes| self.number(die, lanes)));
+            tree.may(
+                "lanes",
+                self.context.consumer.attributes.lanes.and_then(|lanes| self.number(die, lanes)),
+            );
             if self.context.has_calls {
                 tree.is("frame base", own(die, dw::DW_AT_frame_base).is_some());
                 tree.is("static link", own(die, dw::DW_AT_static_link).is_some());
@@ -336,7 +339,7 @@ impl<'f, 'a> Found<'f, 'a> {
         tree.is("artificial", self.flag(die, dw::DW_AT_artificial));
         tree.is("declaration", own(die, dw::DW_AT_declaration).is_some());
         tree.may("accessibility", self.number(die, dw::DW_AT_accessibility));
-        tree.may("memory", self.context.consumer.memory_space.and_then(|at| self.number(die, at)));
+        tree.may("memory", self.context.consumer.attributes.memory_space.and_then(|at| self.number(die, at)));
         tree.may("value", self.value(die));
         let Some(location) = own(die, dw::DW_AT_location) else { return Ok(tree) };
         match self.dwarf.attr_locations(self.unit, location.value())? {

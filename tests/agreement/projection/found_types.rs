@@ -64,8 +64,8 @@ impl<'a> Found<'_, 'a> {
                 // The default is the size of an address: 8 on every target of these tests.
                 tree.add("bytes", bytes.unwrap_or(8));
                 let consumer = self.context.consumer;
-                tree.may("space", consumer.address_space.and_then(|at| self.number(die, at)));
-                tree.may("memory", consumer.memory_space.and_then(|at| self.number(die, at)));
+                tree.may("space", consumer.attributes.address_space.and_then(|at| self.number(die, at)));
+                tree.may("memory", consumer.attributes.memory_space.and_then(|at| self.number(die, at)));
             }
             dw::DW_TAG_ptr_to_member_type => tree.to("class", self.to(die, dw::DW_AT_containing_type)),
             dw::DW_TAG_array_type => {
