@@ -145,8 +145,8 @@ impl CallBuilder<'_> {
     pub fn argument(&mut self, location: &Loc) -> Result<ArgumentBuilder<'_>> {
         let scope = self.data().scope;
         let location = place(self.builder, scope, location, "the argument")?;
-        let index = self.builder.module.arguments.len();
-        self.builder.module.arguments.push(Argument {
+        let index = self.builder.module.lists.arguments.len();
+        self.builder.module.lists.arguments.push(Argument {
             call: self.id,
             location,
             parameter: None,
@@ -213,7 +213,7 @@ impl ArgumentBuilder<'_> {
             return Err(error.or_at(crate::error::At { variable, ..at() }));
         }
         let (bits, unit) = (module.types[variable.ty].value_bits, module.scopes[variable.scope].unit);
-        let place = module.nodes(module.arguments[self.index].location);
+        let place = module.nodes(module.lists.arguments[self.index].location);
         let (what, all) = ("the argument", &self.builder.procedures);
         // The location may cover only a part of the argument: no size is required.
         let checked = loc::check_in(module, all, unit, place, None, what, loc::UNKNOWN);
@@ -231,7 +231,7 @@ impl ArgumentBuilder<'_> {
     }
 
     fn data(&mut self) -> &mut Argument {
-        &mut self.builder.module.arguments[self.index]
+        &mut self.builder.module.lists.arguments[self.index]
     }
 }
 

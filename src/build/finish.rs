@@ -40,14 +40,14 @@ impl Builder {
     pub(super) fn shrink(&mut self) {
         let module = &mut self.module;
         module.locs.shrink_to_fit();
-        module.live.shrink_to_fit();
-        module.rows.shrink_to_fit();
-        module.frame_rules.shrink_to_fit();
+        module.lists.live.shrink_to_fit();
+        module.lists.rows.shrink_to_fit();
+        module.lists.frame_rules.shrink_to_fit();
         module.variables.shrink_to_fit();
         module.scopes.shrink_to_fit();
         module.functions.shrink_to_fit();
         module.types.shrink_to_fit();
-        module.ranges.shrink_to_fit();
+        module.lists.ranges.shrink_to_fit();
         module.strings.shrink_to_fit();
     }
 
@@ -94,7 +94,7 @@ impl Builder {
     }
 
     fn sort_arguments(&mut self) {
-        let arguments = &mut self.module.arguments;
+        let arguments = &mut self.module.lists.arguments;
         // Arguments of one call stay in the order of the calls to `argument`.
         arguments.sort_by_key(|argument| argument.call);
         let mut at = 0;
@@ -211,7 +211,7 @@ fn check_line_of(module: &Module, line: Option<SourceLine>, unit: UnitId) -> Res
 }
 
 fn check_live(module: &Module) -> Result<(), Wrong> {
-    for pair in module.live.windows(2) {
+    for pair in module.lists.live.windows(2) {
         let [first, second] = pair else { continue };
         let same_place_set = first.start == second.start && first.end == second.end;
         if first.variable == second.variable && second.start < first.end && !same_place_set {

@@ -60,7 +60,7 @@ impl Builder {
 
     /// Sorts rules by function, pc and column, and records each function's rules and the order by column.
     pub(super) fn sort_frames(&mut self) {
-        let rules = &mut self.module.frame_rules;
+        let rules = &mut self.module.lists.frame_rules;
         let key = |rule: &FrameRule| (rule.function, rule.start, rule.column);
         if !rules.is_sorted_by_key(key) {
             rules.sort_by_key(key);
@@ -78,7 +78,7 @@ impl Builder {
         };
         let mut columns: Vec<u32> = (0..rules.len() as u32).collect();
         columns.sort_unstable_by_key(by_column);
-        self.module.frame_columns = columns;
+        self.module.lists.frame_columns = columns;
     }
 }
 
@@ -242,7 +242,7 @@ impl FrameBuilder<'_> {
         match self.checked(&pcs, column, loc) {
             Ok((start, end, loc)) => {
                 let rule = FrameRule { function: self.function, start, end, column, loc };
-                self.builder.module.frame_rules.push(rule);
+                self.builder.module.lists.frame_rules.push(rule);
                 Ok(self)
             }
             Err(error) => Err(self.error(error, column, &pcs)),

@@ -51,7 +51,7 @@ impl Builder {
 
     /// Sorts macros by unit, and records each unit's range.
     pub(super) fn sort_macros(&mut self) {
-        let (macros, units) = (&mut self.module.macros, &mut self.macro_units);
+        let (macros, units) = (&mut self.module.lists.macros, &mut self.macro_units);
         if !units.is_sorted() {
             let mut both: Vec<_> = macros.drain(..).zip(units.drain(..)).collect();
             both.sort_by_key(|&(_, unit)| unit);
@@ -154,7 +154,7 @@ impl MacroBuilder<'_> {
     }
 
     fn push(&mut self, what: Macro) -> &mut Self {
-        self.builder.module.macros.push(what);
+        self.builder.module.lists.macros.push(what);
         self.builder.macro_units.push(self.unit);
         self
     }

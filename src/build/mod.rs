@@ -130,21 +130,14 @@ impl Builder {
             scopes: Default::default(),
             functions: Default::default(),
             variables: Default::default(),
-            parameters_and_statics: Vec::new(),
             enclosing_scope: SecondaryMap::new(),
             procedures: Default::default(),
             calls: Default::default(),
             imports: Default::default(),
             labels: Default::default(),
-            arguments: Vec::new(),
             locs: Pool::default(),
             lanes: Default::default(),
-            live: Vec::new(),
-            frame_rules: Vec::new(),
-            frame_columns: Vec::new(),
-            rows: Vec::new(),
-            ranges: Vec::new(),
-            macros: Vec::new(),
+            lists: Default::default(),
         };
         Self {
             module,
@@ -285,9 +278,9 @@ impl Builder {
             + of(module.scopes.len(), size_of::<crate::model::Scope>() + NAME)
             + of(module.functions.len(), size_of::<crate::model::Function>() + NAME)
             + of(module.variables.len(), size_of::<crate::model::Variable>())
-            + of(module.live.len(), size_of::<crate::model::Live>())
-            + of(module.rows.len(), size_of::<Row>())
-            + of(module.frame_rules.len(), size_of::<crate::model::FrameRule>())
+            + of(module.lists.live.len(), size_of::<crate::model::Live>())
+            + of(module.lists.rows.len(), size_of::<Row>())
+            + of(module.lists.frame_rules.len(), size_of::<crate::model::FrameRule>())
             + of(module.locs.bytes(), 1)
     }
 

@@ -85,7 +85,6 @@ impl Builder {
             scopes,
             functions,
             variables,
-            parameters_and_statics,
             enclosing_scope,
             procedures: procedure_data,
             calls,
@@ -93,13 +92,7 @@ impl Builder {
             labels,
             locs,
             lanes,
-            arguments,
-            live,
-            frame_rules,
-            frame_columns,
-            rows,
-            ranges,
-            macros,
+            lists,
         } = module;
         if interned.capacity() > LARGE {
             *interned = HashTable::new();
@@ -126,7 +119,6 @@ impl Builder {
         scopes.clear();
         functions.clear();
         variables.clear();
-        parameters_and_statics.clear();
         *enclosing_scope = SecondaryMap::new();
         procedure_data.clear();
         calls.clear();
@@ -134,12 +126,6 @@ impl Builder {
         labels.clear();
         locs.clear();
         *lanes = Lanes::default();
-        arguments.clear();
-        live.clear();
-        frame_rules.clear();
-        frame_columns.clear();
-        rows.clear();
-        ranges.clear();
-        macros.clear();
+        lists.clear();
     }
 }

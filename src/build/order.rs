@@ -2,7 +2,7 @@
 //! in order, so that they are assigned to their owners at once; others are sorted when the module is finished.
 
 use super::Builder;
-use crate::model::{FunctionId, Live, LocId, Module, Row};
+use crate::model::{FunctionId, Lists, Live, LocId, Module, Row};
 
 /// Order of the live ranges and line rows so far.
 #[derive(Debug, Default)]
@@ -23,7 +23,8 @@ impl Builder {
     /// Adds a live range. Equal locations have the same `hash`.
     #[inline(always)]
     pub(super) fn add_live(&mut self, one: Live, hash: Option<usize>) {
-        let (Module { live, locs, variables, .. }, order) = (&mut self.module, &mut self.order);
+        let (Module { lists: Lists { live, .. }, locs, variables, .. }, order) =
+            (&mut self.module, &mut self.order);
         match live.last() {
             Some(last) if last.variable == one.variable => {
                 if (last.start, last.end) != (one.start, one.end) {
@@ -53,10 +54,10 @@ impl Builder {
     pub(super) fn sort_live(&mut self) -> bool {
         let is_in_order = !self.order.is_live_mixed;
         if !is_in_order {
-            self.module.live.sort_by_key(|live| (live.variable, live.start));
+            self.module.lists.live.sort_by_key(|live| (live.variable, live.start));
             self.join_live();
         }
-        let Module { live, variables, .. } = &mut self.module;
+        let Module { lists: Lists { live, .. }, variables, .. } = &mut self.module;
         // The ranges of all variables but the last are recorded if they are in order.
         let mut at = if is_in_order { self.order.first_live } else { 0 };
         for of_one in live[at as usize..].chunk_by(|one, other| one.variable == other.variable) {
@@ -69,7 +70,7 @@ impl Builder {
 
     /// Joins adjacent ranges with equal locations. The ranges are sorted.
     fn join_live(&mut self) {
-        let (live, locs) = (&mut self.module.live, &self.module.locs);
+        let (live, locs) = (&mut self.module.lists.live, &self.module.locs);
         // The ranges kept last, and the number of ranges kept.
         let (mut last, mut kept) = (0..0, 0);
         let mut at = 0;
@@ -101,7 +102,8 @@ impl Builder {
     /// Adds a row to a function.
     #[inline]
     pub(super) fn add_row(&mut self, function: FunctionId, row: Row) {
-        let (Module { rows, functions, .. }, order) = (&mut self.module, &mut self.order);
+        let (Module { lists: Lists { rows, .. }, functions, .. }, order) =
+            (&mut self.module, &mut self.order);
         if let (Some(&last), Some(before)) = (self.row_functions.last(), rows.last()) {
             order.are_rows_mixed |= (function, row.pc) < (last, before.pc);
             if last != function {
@@ -116,7 +118,7 @@ impl Builder {
 
     /// Sorts rows by function and pc, and records each function's rows.
     pub(super) fn sort_rows(&mut self) {
-        let (rows, row_functions) = (&mut self.module.rows, &mut self.row_functions);
+        let (rows, row_functions) = (&mut self.module.lists.rows, &mut self.row_functions);
         if self.order.are_rows_mixed {
             let mut both: Vec<_> = rows.drain(..).zip(row_functions.drain(..)).collect();
             both.sort_by_key(|(row, function)| (*function, row.pc));

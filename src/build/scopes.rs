@@ -304,10 +304,10 @@ impl Builder {
             };
             return Err(error.or_at(at(&self.module, range.clone())));
         }
-        let start = self.module.ranges.len() as u32;
-        self.module.ranges.extend(ranges.iter().cloned());
+        let start = self.module.lists.ranges.len() as u32;
+        self.module.lists.ranges.extend(ranges.iter().cloned());
         let scope = self.scope(parent, kind);
-        self.module.scopes[scope].ranges = start..self.module.ranges.len() as u32;
+        self.module.scopes[scope].ranges = start..self.module.lists.ranges.len() as u32;
         if !ranges.is_empty() {
             self.around[scope].code = Some(scope);
         }

@@ -182,7 +182,7 @@ impl Builder {
         let name = name.map_err(|error| error.or_at(self.module.at_scope(scope)))?;
         let id = self.module.variables.push(Variable::new(name, scope, ty, kind, origin));
         if kind == VariableKind::Parameter || matches!(self.module.scopes[scope].kind, ScopeKind::Type(_)) {
-            self.module.parameters_and_statics.push(id);
+            self.module.lists.parameters_and_statics.push(id);
         }
         Ok(self.variable_builder(id, scope, unit, bits))
     }

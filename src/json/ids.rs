@@ -75,7 +75,7 @@ impl<'m> Known<'m> {
             _ => None,
         });
         let objects = functions.clone().filter_map(|function| function.object_pointer);
-        let parameters = module.arguments.iter().filter_map(|argument| argument.parameter);
+        let parameters = module.lists.arguments.iter().filter_map(|argument| argument.parameter);
         let imported = module.imports.values().filter_map(|import| match import.what {
             Imported::Variable(variable) => Some(variable),
             _ => None,

@@ -8,10 +8,10 @@ use core::ops::Range;
 
 use super::{
     Accessibility, Address, Argument, Base, BaseOffset, Composite, Count, Defaulted, DescribedCalls,
-    Discriminant, Entity, ExprId, FileId, FrameRule, FunctionId, Imported, Lanes, Language, Live, LocId,
-    Macro, Mask, MemorySpace, Module, Node, Pool, Procedure, ProcedureId, RegionId, RegionKind, ScopeId,
-    ScopeKind, SourceLine, Stack, StringId, Strings, Symbol, TemplateArgument, TemplateParameter, TypeId,
-    UnitId, VariableId, VariableKind, Variant, VariantPart, Virtuality, WholeWave,
+    Discriminant, Entity, ExprId, FileId, FrameRule, FunctionId, Imported, Lanes, Language, Lists, Live,
+    LocId, Macro, Mask, MemorySpace, Module, Node, Pool, Procedure, ProcedureId, RegionId, RegionKind,
+    ScopeId, ScopeKind, SourceLine, Stack, StringId, Strings, Symbol, TemplateArgument, TemplateParameter,
+    TypeId, UnitId, VariableId, VariableKind, Variant, VariantPart, Virtuality, WholeWave,
 };
 use crate::model::lanes::FunctionLanes;
 use crate::model::loc::Loc;
@@ -35,13 +35,20 @@ impl PartialEq for Module {
             scopes,
             functions,
             variables,
-            // Follows from the variables.
-            parameters_and_statics: _,
             // Follows from the scopes.
             enclosing_scope: _,
             procedures,
             locs,
             lanes,
+            lists,
+            calls,
+            imports,
+            labels,
+        } = &one;
+        let Lists {
+            // Follows from the variables.
+            parameters_and_statics: _,
+            arguments,
             live,
             frame_rules,
             // Follows from the rules.
@@ -49,11 +56,7 @@ impl PartialEq for Module {
             rows,
             ranges,
             macros,
-            calls,
-            imports,
-            labels,
-            arguments,
-        } = &one;
+        } = lists;
         *target == other.target
             && *strings == other.strings
             && exprs.iter().eq(&other.exprs)
@@ -67,15 +70,15 @@ impl PartialEq for Module {
             && *procedures == other.procedures
             && *locs == other.locs
             && *lanes == other.lanes
-            && *live == other.live
-            && *frame_rules == other.frame_rules
-            && *rows == other.rows
-            && *ranges == other.ranges
-            && *macros == other.macros
+            && *live == other.lists.live
+            && *frame_rules == other.lists.frame_rules
+            && *rows == other.lists.rows
+            && *ranges == other.lists.ranges
+            && *macros == other.lists.macros
             && *calls == other.calls
             && *imports == other.imports
             && *labels == other.labels
-            && *arguments == other.arguments
+            && *arguments == other.lists.arguments
     }
 }
 
@@ -100,14 +103,14 @@ impl<'m> Canonical<'m> {
         module.functions.values_mut().for_each(|function| function.store(&mut to));
         module.variables.values_mut().for_each(|variable| variable.store(&mut to));
         module.procedures.values_mut().for_each(|procedure| procedure.store(&mut to));
-        module.live.iter_mut().for_each(|live| live.store(&mut to));
+        module.lists.live.iter_mut().for_each(|live| live.store(&mut to));
         module.lanes.store(&mut to);
-        module.frame_rules.iter_mut().for_each(|rule| rule.store(&mut to));
+        module.lists.frame_rules.iter_mut().for_each(|rule| rule.store(&mut to));
         module.calls.values_mut().for_each(|call| call.store(&mut to));
-        module.arguments.iter_mut().for_each(|argument| argument.store(&mut to));
+        module.lists.arguments.iter_mut().for_each(|argument| argument.store(&mut to));
         module.imports.values_mut().for_each(|import| import.store(&mut to));
         module.labels.values_mut().for_each(|label| label.store(&mut to));
-        module.macros.iter_mut().for_each(|step| step.store(&mut to));
+        module.lists.macros.iter_mut().for_each(|step| step.store(&mut to));
         Module { strings: to.strings, exprs: to.exprs, locs: to.locs, ..module }
     }
 

@@ -96,8 +96,6 @@ pub struct Module {
     pub(crate) scopes: PrimaryMap<ScopeId, Scope>,
     pub(crate) functions: PrimaryMap<FunctionId, Function>,
     pub(crate) variables: PrimaryMap<VariableId, Variable>,
-    /// Parameters and static members, in the order of their function or type.
-    pub(crate) parameters_and_statics: Vec<VariableId>,
     /// Innermost enclosing scope that is not a type's, for each scope of a type. Computed when the module is finished.
     pub(crate) enclosing_scope: SecondaryMap<ScopeId, Option<ScopeId>>,
     pub(crate) procedures: PrimaryMap<ProcedureId, Procedure>,
@@ -106,6 +104,14 @@ pub struct Module {
     pub(crate) labels: PrimaryMap<LabelId, Label>,
     pub(crate) locs: Pool,
     pub(crate) lanes: Lanes,
+    pub(crate) lists: Lists,
+}
+
+/// Lists of all entities, in which each entity has a range.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Lists {
+    /// Parameters and static members, in the order of their function or type.
+    pub(crate) parameters_and_statics: Vec<VariableId>,
     /// Sorted by call.
     pub(crate) arguments: Vec<Argument>,
     /// Sorted by variable, then by pc.
@@ -120,6 +126,30 @@ pub struct Module {
     pub(crate) ranges: Vec<Range<u64>>,
     /// Sorted by unit, then in the order of the preprocessor.
     pub(crate) macros: Vec<Macro>,
+}
+
+impl Lists {
+    /// Removes all elements, and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        let Self {
+            parameters_and_statics,
+            arguments,
+            live,
+            frame_rules,
+            frame_columns,
+            rows,
+            ranges,
+            macros,
+        } = self;
+        parameters_and_statics.clear();
+        arguments.clear();
+        live.clear();
+        frame_rules.clear();
+        frame_columns.clear();
+        rows.clear();
+        ranges.clear();
+        macros.clear();
+    }
 }
 
 /// An entity that a raw expression can reference.
@@ -163,7 +193,7 @@ impl Module {
 
     /// The preprocessor's actions in a unit, in order.
     pub fn macros(&self, id: UnitId) -> &[Macro] {
-        slice(&self.macros, &self.units[id].macros)
+        slice(&self.lists.macros, &self.units[id].macros)
     }
 
     /// The source files of all units.
@@ -219,7 +249,7 @@ impl Module {
 
     /// The scope's own pc ranges, if any: half-open, in bytes from the start of the function.
     pub fn ranges(&self, id: ScopeId) -> &[Range<u64>] {
-        slice(&self.ranges, &self.scopes[id].ranges)
+        slice(&self.lists.ranges, &self.scopes[id].ranges)
     }
 
     /// The functions of all units.
@@ -234,24 +264,24 @@ impl Module {
 
     /// The line table of a function, sorted by pc.
     pub fn rows(&self, id: FunctionId) -> &[Row] {
-        slice(&self.rows, &self.functions[id].rows)
+        slice(&self.lists.rows, &self.functions[id].rows)
     }
 
     /// The frame rules of a function, sorted by pc and column; empty if the frame is not described.
     pub fn frame(&self, id: FunctionId) -> &[FrameRule] {
-        slice(&self.frame_rules, &self.functions[id].frame)
+        slice(&self.lists.frame_rules, &self.functions[id].frame)
     }
 
     /// The frame rules of a function, sorted by column and pc.
     pub(crate) fn frame_by_column(&self, id: FunctionId) -> impl Iterator<Item = &FrameRule> {
-        let columns = slice(&self.frame_columns, &self.functions[id].frame);
-        columns.iter().map(|&index| &self.frame_rules[index as usize])
+        let columns = slice(&self.lists.frame_columns, &self.functions[id].frame);
+        columns.iter().map(|&index| &self.lists.frame_rules[index as usize])
     }
 
     /// The rule of a column of a frame for a pc, in bytes from the start of the function.
     pub(crate) fn frame_rule(&self, id: FunctionId, column: Column, pc: u64) -> Option<&FrameRule> {
-        let columns = slice(&self.frame_columns, &self.functions[id].frame);
-        let rule = |index: &u32| &self.frame_rules[*index as usize];
+        let columns = slice(&self.lists.frame_columns, &self.functions[id].frame);
+        let rule = |index: &u32| &self.lists.frame_rules[*index as usize];
         let begins = |index: &u32| {
             crate::work::step();
             (rule(index).column, rule(index).pcs().start) <= (column, pc)
@@ -272,7 +302,7 @@ impl Module {
 
     /// The live ranges of a variable, sorted by pc. Empty if the variable has one location everywhere, or none.
     pub fn live(&self, id: VariableId) -> &[Live] {
-        slice(&self.live, &self.variables[id].live)
+        slice(&self.lists.live, &self.variables[id].live)
     }
 
     /// The location of a variable that does not move.
@@ -306,7 +336,7 @@ impl Module {
 
     /// The arguments of a call.
     pub fn arguments(&self, id: CallId) -> &[Argument] {
-        slice(&self.arguments, &self.calls[id].arguments)
+        slice(&self.lists.arguments, &self.calls[id].arguments)
     }
 
     /// The imports of all scopes.

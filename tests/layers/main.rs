@@ -4,6 +4,7 @@
 mod imports;
 mod order;
 mod rooms;
+mod structs;
 
 use std::path::Path as File;
 use std::sync::LazyLock;

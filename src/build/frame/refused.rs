@@ -107,7 +107,7 @@ fn no_lane(module: &Module, space: SpaceId) -> Error {
 
 /// Refuses frames whose rules are wrong in combination.
 pub(in crate::build) fn check(module: &Module) -> Result<(), Wrong> {
-    if module.frame_rules.is_empty() {
+    if module.lists.frame_rules.is_empty() {
         return Ok(());
     }
     for function in module.functions.keys() {

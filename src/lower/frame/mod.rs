@@ -55,7 +55,7 @@ pub(super) fn format(units: &Units<'_>) -> FrameFormat {
 /// The errors of [`lower`](super::lower()).
 pub(super) fn lower(units: &Units<'_>, unit: UnitId) -> Result<UnitFrames> {
     let FrameForm { debug_frame, eh_frame, .. } = units.consumer.frames;
-    if units.module.frame_rules.is_empty() || !(debug_frame || eh_frame) {
+    if units.module.lists.frame_rules.is_empty() || !(debug_frame || eh_frame) {
         return Ok(UnitFrames::default());
     }
     let mut frames = Frames {

@@ -123,7 +123,7 @@ impl Inverse {
     fn find_variables(&mut self, module: &Module) {
         let mut counts: SecondaryMap<ScopeId, u32> = SecondaryMap::new();
         let mut parameters = Vec::new();
-        for &id in &module.parameters_and_statics {
+        for &id in &module.lists.parameters_and_statics {
             let variable = &module.variables[id];
             if variable.kind == VariableKind::Parameter {
                 counts[variable.scope] += 1;
