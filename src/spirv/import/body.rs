@@ -2,7 +2,8 @@
 
 use hashbrown::HashMap;
 
-use super::Importer;
+use super::importer::Importer;
+use super::{inlined, providers};
 use crate::error::Result;
 use crate::model::{FunctionId, ScopeId, SourceLine, UnitId, VariableId};
 use crate::omission::Unimported;
@@ -37,224 +38,235 @@ struct Body {
     scopes: HashMap<InForce, Option<ScopeId>>,
 }
 
-impl<'a> Importer<'_, 'a> {
-    pub(super) fn bodies(&mut self) -> Result<()> {
-        for function in self.facts.layout().functions().to_vec() {
-            let described = self.entities.code.get(&function.id).copied();
-            let scope = described.map(|described| self.m.described().function(described).scope);
-            let unit = scope.map(|own| self.m.described().scope(own).unit);
-            let mut body = Body {
-                function: function.id,
-                described,
-                unit: unit.unwrap_or_else(|| self.units.first()),
-                block: None,
-                index: 0,
-                is_start: true,
-                in_force: None,
-                line: None,
-                scope,
-                stated_line: None,
-                last: None,
-                scopes: HashMap::new(),
-            };
-            for instruction in self.facts.layout().words().between(function.at) {
-                match self.facts.all.fact(instruction) {
-                    Some(fact) if fact.set != self.facts.set => {}
-                    Some(fact) => self.debug_instruction(&mut body, &fact)?,
-                    None => self.instruction(&mut body, instruction)?,
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn instruction(&mut self, body: &mut Body, instruction: Instruction<'_>) -> Result<()> {
-        let opcode = instruction.opcode();
-        match (opcode, instruction.operands()) {
-            (op::LABEL, _) => {
-                if body.block.is_some() {
-                    body.end_block();
-                }
-                body.block = instruction.result();
-                (body.index, body.is_start, body.last) = (0, true, None);
-            }
-            (op::LINE, &[file, line, column]) => {
-                let path = self.facts.layout().string(Id(file));
-                let file = path.and_then(|path| self.m.file(body.unit, &path, None).ok());
-                body.line = file.filter(|_| line != 0).map(|file| SourceLine { file, line, column });
-            }
-            (op::LINE | op::NO_LINE, _) => body.line = None,
-            _ if body.block.is_some() => {
-                body.last = None;
-                body.is_start &= matches!(opcode, op::PHI | op::VARIABLE);
-                if !body.is_start {
-                    self.state(body)?;
-                }
-                body.index += 1;
-                if op::is_terminator(opcode) {
-                    body.end_block();
-                }
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    /// Adds statements for the scope and line of the next instruction, where they change.
-    fn state(&mut self, body: &mut Body) -> Result<()> {
-        let Some(position) = body.position() else { return Ok(()) };
-        let scope = match body.in_force {
-            Some(in_force) => self.scope_in_force(body, in_force)?,
-            None => None,
+pub(super) fn bodies(importer: &mut Importer<'_, '_>) -> Result<()> {
+    for function in importer.facts.layout().functions().to_vec() {
+        let described = importer.entities.code.get(&function.id).copied();
+        let scope = described.map(|described| importer.m.described().function(described).scope);
+        let unit = scope.map(|own| importer.m.described().scope(own).unit);
+        let mut body = Body {
+            function: function.id,
+            described,
+            unit: unit.unwrap_or_else(|| importer.units.first()),
+            block: None,
+            index: 0,
+            is_start: true,
+            in_force: None,
+            line: None,
+            scope,
+            stated_line: None,
+            last: None,
+            scopes: HashMap::new(),
         };
-        if scope != body.scope {
-            body.scope = scope;
-            self.binding.push(position, Statement::Scope(scope));
-        }
-        if body.line != body.stated_line {
-            body.stated_line = body.line;
-            self.binding.push(position, Statement::Line(body.line));
-        }
-        Ok(())
-    }
-
-    fn scope_in_force(&mut self, body: &mut Body, in_force: InForce) -> Result<Option<ScopeId>> {
-        if let Some(&known) = body.scopes.get(&in_force) {
-            return Ok(known);
-        }
-        let of = self.entities.scopes.get(&self.facts.not_template(in_force.0)).copied();
-        let scope = match (of, in_force.1) {
-            (Some(of), Some(inlined)) => {
-                let instance = self.instance(of, inlined)?;
-                if let Some(instance) = instance {
-                    self.instance_discriminator(in_force.0, instance);
-                }
-                instance
+        for instruction in importer.facts.layout().words().between(function.at) {
+            match importer.facts.all.fact(instruction) {
+                Some(fact) if fact.set != importer.facts.set => {}
+                Some(fact) => debug_instruction(importer, &mut body, &fact)?,
+                None => code_instruction(importer, &mut body, instruction)?,
             }
-            (of, _) => of,
+        }
+    }
+    Ok(())
+}
+
+fn code_instruction(
+    importer: &mut Importer<'_, '_>,
+    body: &mut Body,
+    instruction: Instruction<'_>,
+) -> Result<()> {
+    let opcode = instruction.opcode();
+    match (opcode, instruction.operands()) {
+        (op::LABEL, _) => {
+            if body.block.is_some() {
+                body.end_block();
+            }
+            body.block = instruction.result();
+            (body.index, body.is_start, body.last) = (0, true, None);
+        }
+        (op::LINE, &[file, line, column]) => {
+            let path = importer.facts.layout().string(Id(file));
+            let file = path.and_then(|path| importer.m.file(body.unit, &path, None).ok());
+            body.line = file.filter(|_| line != 0).map(|file| SourceLine { file, line, column });
+        }
+        (op::LINE | op::NO_LINE, _) => body.line = None,
+        _ if body.block.is_some() => {
+            body.last = None;
+            body.is_start &= matches!(opcode, op::PHI | op::VARIABLE);
+            if !body.is_start {
+                state(importer, body)?;
+            }
+            body.index += 1;
+            if op::is_terminator(opcode) {
+                body.end_block();
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Adds statements for the scope and line of the next instruction, where they change.
+fn state(importer: &mut Importer<'_, '_>, body: &mut Body) -> Result<()> {
+    let Some(position) = body.position() else { return Ok(()) };
+    let scope = match body.in_force {
+        Some(in_force) => scope_in_force(importer, body, in_force)?,
+        None => None,
+    };
+    if scope != body.scope {
+        body.scope = scope;
+        importer.binding.push(position, Statement::Scope(scope));
+    }
+    if body.line != body.stated_line {
+        body.stated_line = body.line;
+        importer.binding.push(position, Statement::Line(body.line));
+    }
+    Ok(())
+}
+
+fn scope_in_force(
+    importer: &mut Importer<'_, '_>,
+    body: &mut Body,
+    in_force: InForce,
+) -> Result<Option<ScopeId>> {
+    if let Some(&known) = body.scopes.get(&in_force) {
+        return Ok(known);
+    }
+    let of = importer.entities.scopes.get(&importer.facts.not_template(in_force.0)).copied();
+    let scope = match (of, in_force.1) {
+        (Some(of), Some(inlined)) => {
+            let instance = inlined::instance(importer, of, inlined)?;
+            if let Some(instance) = instance {
+                inlined::instance_discriminator(importer, in_force.0, instance);
+            }
+            instance
+        }
+        (of, _) => of,
+    };
+    // A scope of another function does not apply to these instructions.
+    let module = importer.m.described();
+    let scope =
+        scope.filter(|&scope| body.described.is_some() && module.function_of(scope) == body.described);
+    body.scopes.insert(in_force, scope);
+    Ok(scope)
+}
+
+fn debug_instruction(importer: &mut Importer<'_, '_>, body: &mut Body, fact: &Fact<'_>) -> Result<()> {
+    match fact.name() {
+        Some(Name::Scope) => {
+            body.in_force = fact.id(Field::Scope).map(|scope| (scope, fact.id(Field::Inlined)));
+            if let Some(in_force) = body.in_force
+                && scope_in_force(importer, body, in_force)?.is_none()
+            {
+                importer.omissions.omit(fact, Unimported::OtherScopeInstructions);
+            }
+        }
+        Some(Name::NoScope) => body.in_force = None,
+        Some(Name::Line) => {
+            let unit = body.unit;
+            let (line, column) =
+                (importer.facts.word(fact, Field::LineStart), importer.facts.word(fact, Field::ColumnStart));
+            let file = fact.id(Field::Source).and_then(|source| importer.file(source, unit));
+            body.line = file.filter(|_| line != 0).map(|file| SourceLine { file, line, column });
+            if importer.facts.word(fact, Field::LineEnd) != line {
+                importer.omissions.omit(fact, Unimported::LineRange);
+            }
+        }
+        Some(Name::NoLine) => body.line = None,
+        Some(Name::Declare | Name::Value) => value(importer, body, fact)?,
+        // Imported with the functions.
+        Some(Name::FunctionDefinition) => {}
+        _ => importer.omissions.omit(fact, Unimported::InFunction),
+    }
+    Ok(())
+}
+
+fn value(importer: &mut Importer<'_, '_>, body: &mut Body, fact: &Fact<'_>) -> Result<()> {
+    let before = body.last.take();
+    let variable = match fact.id(Field::LocalVariable) {
+        Some(variable) => variable_in_force(importer, body, variable)?,
+        None => None,
+    };
+    let Some(variable) = variable else {
+        importer.omissions.omit(fact, Unimported::OtherVariable);
+        return Ok(());
+    };
+    let Some(position) = body.position() else {
+        importer.omissions.omit(fact, Unimported::NoBlock);
+        return Ok(());
+    };
+    let made = providers::providers(importer, fact, variable);
+    let Some(provider) = importer.omissions.made(fact, made) else { return Ok(()) };
+    let defined = importer.facts.layout().definition(provider.id());
+    let is_all = provider.indexes().is_empty() && provider.operations(false).is_empty();
+    if is_all && defined.is_some_and(|it| it.opcode() == op::UNDEF) {
+        importer.binding.value(position, variable, &[]);
+        return Ok(());
+    }
+    if fact.name() == Some(Name::Declare) {
+        importer.binding.declare(position, variable, provider);
+        return Ok(());
+    }
+    body.last = Some(variable);
+    let all = &mut importer.binding;
+    // Consecutive values of a variable can each give some of its bits.
+    if before == Some(variable)
+        && provider.indexes().is_empty()
+        && let Some((_, Statement::Value { provider: first, count, .. })) = all.statements.last_mut()
+        && let Some(bits) = provider.selected_bits()
+    {
+        let siblings = &all.providers[*first as usize..(*first + *count) as usize];
+        let is_apart = |other: &crate::spirv::Provider| {
+            let bits_of = other.selected_bits().filter(|_| other.indexes().is_empty());
+            bits_of.is_some_and(|other| bits.end <= other.start || other.end <= bits.start)
         };
-        // A scope of another function does not apply to these instructions.
-        let module = self.m.described();
-        let scope =
-            scope.filter(|&scope| body.described.is_some() && module.function_of(scope) == body.described);
-        body.scopes.insert(in_force, scope);
-        Ok(scope)
-    }
-
-    fn debug_instruction(&mut self, body: &mut Body, fact: &Fact<'a>) -> Result<()> {
-        match fact.name() {
-            Some(Name::Scope) => {
-                body.in_force = fact.id(Field::Scope).map(|scope| (scope, fact.id(Field::Inlined)));
-                if let Some(in_force) = body.in_force
-                    && self.scope_in_force(body, in_force)?.is_none()
-                {
-                    self.omissions.omit(fact, Unimported::OtherScopeInstructions);
-                }
-            }
-            Some(Name::NoScope) => body.in_force = None,
-            Some(Name::Line) => {
-                let unit = body.unit;
-                let (line, column) =
-                    (self.facts.word(fact, Field::LineStart), self.facts.word(fact, Field::ColumnStart));
-                let file = fact.id(Field::Source).and_then(|source| self.file(source, unit));
-                body.line = file.filter(|_| line != 0).map(|file| SourceLine { file, line, column });
-                if self.facts.word(fact, Field::LineEnd) != line {
-                    self.omissions.omit(fact, Unimported::LineRange);
-                }
-            }
-            Some(Name::NoLine) => body.line = None,
-            Some(Name::Declare | Name::Value) => self.value(body, fact)?,
-            // Imported with the functions.
-            Some(Name::FunctionDefinition) => {}
-            _ => self.omissions.omit(fact, Unimported::InFunction),
-        }
-        Ok(())
-    }
-
-    fn value(&mut self, body: &mut Body, fact: &Fact<'a>) -> Result<()> {
-        let before = body.last.take();
-        let variable = match fact.id(Field::LocalVariable) {
-            Some(variable) => self.variable_in_force(body, variable)?,
-            None => None,
-        };
-        let Some(variable) = variable else {
-            self.omissions.omit(fact, Unimported::OtherVariable);
+        if siblings.iter().all(is_apart) {
+            *count += 1;
+            all.providers.push(provider);
             return Ok(());
-        };
-        let Some(position) = body.position() else {
-            self.omissions.omit(fact, Unimported::NoBlock);
-            return Ok(());
-        };
-        let made = self.providers(fact, variable);
-        let Some(provider) = self.omissions.made(fact, made) else { return Ok(()) };
-        let defined = self.facts.layout().definition(provider.id());
-        let is_all = provider.indexes().is_empty() && provider.operations(false).is_empty();
-        if is_all && defined.is_some_and(|it| it.opcode() == op::UNDEF) {
-            self.binding.value(position, variable, &[]);
-            return Ok(());
         }
-        if fact.name() == Some(Name::Declare) {
-            self.binding.declare(position, variable, provider);
-            return Ok(());
-        }
-        body.last = Some(variable);
-        let all = &mut self.binding;
-        // Consecutive values of a variable can each give some of its bits.
-        if before == Some(variable)
-            && provider.indexes().is_empty()
-            && let Some((_, Statement::Value { provider: first, count, .. })) = all.statements.last_mut()
-            && let Some(bits) = provider.selected_bits()
-        {
-            let siblings = &all.providers[*first as usize..(*first + *count) as usize];
-            let is_apart = |other: &crate::spirv::Provider| {
-                let bits_of = other.selected_bits().filter(|_| other.indexes().is_empty());
-                bits_of.is_some_and(|other| bits.end <= other.start || other.end <= bits.start)
-            };
-            if siblings.iter().all(is_apart) {
-                *count += 1;
-                all.providers.push(provider);
-                return Ok(());
-            }
-        }
-        all.value(position, variable, &[provider]);
-        Ok(())
     }
+    all.value(position, variable, &[provider]);
+    Ok(())
+}
 
-    /// The variable of the function, or the instance of an inlined variable.
-    fn variable_in_force(&mut self, body: &Body, id: Id) -> Result<Option<VariableId>> {
-        if let Some(inlined) = self.facts.get(id).filter(|fact| fact.name() == Some(Name::InlinedVariable)) {
-            let both = inlined.id(Field::Variable).zip(inlined.id(Field::Inlined));
-            return match both {
-                Some((variable, inlined)) => self.instance_in(body, variable, inlined),
-                None => Ok(None),
-            };
-        }
-        let Some(&variable) = self.entities.variables.get(&id) else { return Ok(None) };
-        let module = self.m.described();
-        let of = module.function_of(module.variable(variable).scope);
-        // The innermost enclosing call of the variable's function.
-        let (mut in_force, mut steps) = (body.in_force, 0);
-        while let Some((scope, Some(inlined))) = in_force {
-            let scope = self.entities.scopes.get(&self.facts.not_template(scope));
-            if of.is_some() && scope.and_then(|&scope| self.m.described().function_of(scope)) == of {
-                return self.instance_in(body, id, inlined);
-            }
-            let at = self.facts.get(inlined).filter(|at| at.name() == Some(Name::InlinedAt));
-            in_force = at.and_then(|at| Some((at.id(Field::Scope)?, at.id(Field::Inlined))));
-            steps += 1;
-            if steps > MOST_CALLS {
-                return Ok(None);
-            }
-        }
-        Ok((of.is_some() && of == body.described).then_some(variable))
+/// The variable of the function, or the instance of an inlined variable.
+fn variable_in_force(importer: &mut Importer<'_, '_>, body: &Body, id: Id) -> Result<Option<VariableId>> {
+    if let Some(inlined) = importer.facts.get(id).filter(|fact| fact.name() == Some(Name::InlinedVariable)) {
+        let both = inlined.id(Field::Variable).zip(inlined.id(Field::Inlined));
+        return match both {
+            Some((variable, inlined)) => instance_in(importer, body, variable, inlined),
+            None => Ok(None),
+        };
     }
+    let Some(&variable) = importer.entities.variables.get(&id) else { return Ok(None) };
+    let module = importer.m.described();
+    let of = module.function_of(module.variable(variable).scope);
+    // The innermost enclosing call of the variable's function.
+    let (mut in_force, mut steps) = (body.in_force, 0);
+    while let Some((scope, Some(inlined))) = in_force {
+        let scope = importer.entities.scopes.get(&importer.facts.not_template(scope));
+        if of.is_some() && scope.and_then(|&scope| importer.m.described().function_of(scope)) == of {
+            return instance_in(importer, body, id, inlined);
+        }
+        let at = importer.facts.get(inlined).filter(|at| at.name() == Some(Name::InlinedAt));
+        in_force = at.and_then(|at| Some((at.id(Field::Scope)?, at.id(Field::Inlined))));
+        steps += 1;
+        if steps > MOST_CALLS {
+            return Ok(None);
+        }
+    }
+    Ok((of.is_some() && of == body.described).then_some(variable))
+}
 
-    fn instance_in(&mut self, body: &Body, variable: Id, inlined: Id) -> Result<Option<VariableId>> {
-        let instance = self.inlined_variable(variable, inlined)?;
-        let module = self.m.described();
-        let is_here = |id: &VariableId| module.function_of(module.variable(*id).scope) == body.described;
-        Ok(instance.filter(is_here))
-    }
+fn instance_in(
+    importer: &mut Importer<'_, '_>,
+    body: &Body,
+    variable: Id,
+    inlined: Id,
+) -> Result<Option<VariableId>> {
+    let instance = inlined::inlined_variable(importer, variable, inlined)?;
+    let module = importer.m.described();
+    let is_here = |id: &VariableId| module.function_of(module.variable(*id).scope) == body.described;
+    Ok(instance.filter(is_here))
 }
 
 /// Most enclosing calls that are searched for a variable's function.

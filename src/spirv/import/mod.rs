@@ -11,44 +11,48 @@
 //! Instructions and operands that the model cannot represent are listed as omissions. Missing facts are not guessed.
 
 mod body;
-mod composite;
 mod entities;
 mod flags;
 mod functions;
+mod importer;
 mod inlined;
+mod macros;
+mod members;
 mod metadata;
 mod names;
 mod omissions;
 mod order;
+mod pending;
 mod providers;
 mod references;
 mod scopes;
 mod set_facts;
+mod signatures;
 mod sources;
 mod subranges;
+mod templates;
 mod types;
 mod units;
 mod variables;
 
 use hashbrown::{HashMap, HashSet};
-use indexmap::IndexMap;
 
 use super::binding::Binding;
 use super::read::{Fact, Facts};
 use super::table::{Name, Set};
 use super::words::Id;
+#[cfg(doc)]
 use crate::build::Builder;
-use crate::error::{At, Error, ErrorKind, Result};
-use crate::model::{Module, TypeId, UnitId};
+#[cfg(doc)]
+use crate::error::ErrorKind;
+use crate::error::{At, Result};
+use crate::model::{Module, TypeId};
 use crate::omission::{Omission, Property, Unimported};
 use crate::target::Target;
-use entities::Entities;
-use omissions::{Omissions, omission};
-use order::{Node, Pending};
+use importer::Importer;
+use omissions::omission;
+use pending::Node;
 use references::References;
-use set_facts::SetFacts;
-use sources::Source;
-use units::Units;
 
 /// A model made of debug instructions.
 #[derive(Debug)]
@@ -105,8 +109,8 @@ pub fn import(facts: &Facts<'_>, target: &Target) -> Result<ImportedModule> {
 /// Imports the instructions of one set.
 pub(super) fn import_set(facts: &Facts<'_>, target: &Target, set: Set) -> Result<ImportedModule> {
     let mut importer = Importer::new(facts, target, set);
-    importer.metadata();
-    importer.units();
+    metadata::metadata(&mut importer);
+    sources::units(&mut importer);
     if importer.units.by_id.is_empty() {
         let is_of_source =
             |fact: &Fact<'_>| !matches!(fact.name(), Some(Name::BuildIdentifier | Name::StoragePath));
@@ -115,7 +119,7 @@ pub(super) fn import_set(facts: &Facts<'_>, target: &Target, set: Set) -> Result
             importer.omissions.omit(&fact, Unimported::NoUnits);
         }
     } else {
-        importer.entities()?;
+        entities(&mut importer)?;
     }
     let Importer { m, mut binding, entities, omissions, .. } = importer;
     binding.shrink();
@@ -123,129 +127,74 @@ pub(super) fn import_set(facts: &Facts<'_>, target: &Target, set: Set) -> Result
     Ok(ImportedModule { module: m.finish()?, binding, omissions: omissions.finish(), types })
 }
 
-/// Most copies of one instruction, on average, for further units or calls.
-const MOST_COPIES: usize = 64;
-
-struct Importer<'f, 'a> {
-    facts: SetFacts<'f, 'a>,
-    references: References,
-    m: Builder,
-    binding: Binding,
-    units: Units,
-    /// The sources, with their texts.
-    sources: IndexMap<Id, Source>,
-    entities: Entities,
-    pending: Pending,
-    omissions: Omissions,
-    /// Number of further entities that may be made.
-    room: usize,
+/// Imports all entities of a module that has units.
+fn entities(importer: &mut Importer<'_, '_>) -> Result<()> {
+    importer.references = References::new(importer.facts, &mut importer.omissions);
+    for fact in importer.facts.iter() {
+        let id = fact.result;
+        match fact.name() {
+            Some(
+                Name::Function
+                | Name::FunctionDeclaration
+                | Name::LexicalBlock
+                | Name::LexicalBlockDiscriminator
+                | Name::Module,
+            ) => order::want(importer, Node::Scope(id))?,
+            Some(Name::GlobalVariable) => order::want(importer, Node::Variable(id))?,
+            Some(Name::LocalVariable) if !importer.references.slots.contains_key(&id) => {
+                order::want(importer, Node::Variable(id))?
+            }
+            Some(Name::TypeComposite | Name::TypeEnum | Name::Typedef) => {
+                let unit = importer.own_unit(id);
+                order::want(importer, Node::Type(id, unit))?;
+            }
+            Some(Name::TypeMember) if importer.facts.is_static_member(&fact) => {
+                order::want(importer, Node::Variable(id))?
+            }
+            _ => {}
+        }
+    }
+    signatures::signatures(importer)?;
+    members::members(importer)?;
+    unused(importer)?;
+    functions::definitions(importer);
+    names::names(importer)?;
+    macros::macros(importer);
+    members::members(importer)?;
+    types::place_types(importer);
+    sources::files(importer);
+    inlined::inlined_variables(importer)?;
+    body::bodies(importer)?;
+    inlined::lost_calls(importer);
+    Ok(())
 }
 
-impl<'f, 'a> Importer<'f, 'a> {
-    fn new(facts: &'f Facts<'a>, target: &Target, set: Set) -> Self {
-        Self {
-            facts: SetFacts { all: facts, set },
-            references: References::default(),
-            m: Builder::new(target.clone()),
-            binding: Binding::new(),
-            units: Units::default(),
-            sources: IndexMap::new(),
-            entities: Entities::default(),
-            pending: Pending::default(),
-            omissions: Omissions::default(),
-            room: facts.iter().count().saturating_mul(MOST_COPIES),
+/// Imports types that were not referenced so far, into the unit in which their parts are declared.
+fn unused(importer: &mut Importer<'_, '_>) -> Result<()> {
+    let used: HashSet<Id> = importer.entities.types.keys().map(|&(id, _)| id).collect();
+    for fact in importer.facts.iter() {
+        let is_type = matches!(
+            fact.name(),
+            Some(
+                Name::TypeBasic
+                    | Name::TypePointer
+                    | Name::TypeQualifier
+                    | Name::TypeArray
+                    | Name::TypeArrayDynamic
+                    | Name::TypeString
+                    | Name::TypeVector
+                    | Name::TypeMatrix
+                    | Name::TypeVectorId
+                    | Name::TypeCooperativeMatrix
+                    | Name::TypePtrToMember
+            )
+        );
+        if !is_type || used.contains(&fact.result) {
+            continue;
         }
+        let unit = importer.units.of_parts(importer.facts, &importer.references, fact.result);
+        let unit = unit.unwrap_or_else(|| importer.units.first());
+        order::want(importer, Node::Type(fact.result, unit))?;
     }
-
-    fn entities(&mut self) -> Result<()> {
-        self.references = References::new(self.facts, &mut self.omissions);
-        for fact in self.facts.iter() {
-            let id = fact.result;
-            match fact.name() {
-                Some(
-                    Name::Function
-                    | Name::FunctionDeclaration
-                    | Name::LexicalBlock
-                    | Name::LexicalBlockDiscriminator
-                    | Name::Module,
-                ) => self.want(Node::Scope(id))?,
-                Some(Name::GlobalVariable) => self.want(Node::Variable(id))?,
-                Some(Name::LocalVariable) if !self.references.slots.contains_key(&id) => {
-                    self.want(Node::Variable(id))?
-                }
-                Some(Name::TypeComposite | Name::TypeEnum | Name::Typedef) => {
-                    let unit = self.own_unit(id);
-                    self.want(Node::Type(id, unit))?;
-                }
-                Some(Name::TypeMember) if self.facts.is_static_member(&fact) => {
-                    self.want(Node::Variable(id))?
-                }
-                _ => {}
-            }
-        }
-        self.signatures()?;
-        self.members()?;
-        self.unused()?;
-        self.definitions();
-        self.names()?;
-        self.members()?;
-        self.place_types();
-        self.files();
-        self.inlined_variables()?;
-        self.bodies()?;
-        self.lost_calls();
-        Ok(())
-    }
-
-    /// Imports types that were not referenced so far, into the unit in which their parts are declared.
-    fn unused(&mut self) -> Result<()> {
-        let used: HashSet<Id> = self.entities.types.keys().map(|&(id, _)| id).collect();
-        for fact in self.facts.iter() {
-            let is_type = matches!(
-                fact.name(),
-                Some(
-                    Name::TypeBasic
-                        | Name::TypePointer
-                        | Name::TypeQualifier
-                        | Name::TypeArray
-                        | Name::TypeArrayDynamic
-                        | Name::TypeString
-                        | Name::TypeVector
-                        | Name::TypeMatrix
-                        | Name::TypeVectorId
-                        | Name::TypeCooperativeMatrix
-                        | Name::TypePtrToMember
-                )
-            );
-            if !is_type || used.contains(&fact.result) {
-                continue;
-            }
-            let unit = self.units.of_parts(self.facts, &self.references, fact.result);
-            let unit = unit.unwrap_or_else(|| self.units.first());
-            self.want(Node::Type(fact.result, unit))?;
-        }
-        Ok(())
-    }
-
-    /// The unit in which an entity is declared.
-    fn unit_of(&mut self, id: Id) -> Option<UnitId> {
-        self.units.of(self.facts, &self.references, id)
-    }
-
-    /// The unit in which an entity is declared, or the first unit if that is unknown.
-    fn own_unit(&mut self, id: Id) -> UnitId {
-        self.unit_of(id).unwrap_or_else(|| self.units.first())
-    }
-
-    /// Counts one more entity, against the limit that the number of words sets.
-    fn take_room(&mut self) -> Result<()> {
-        self.room = self.room.checked_sub(1).ok_or_else(|| {
-            let what = format!(
-                "an import copies entities, one for each unit or inlined call, within the limit of {MOST_COPIES} for \
-                 an instruction: this one exceeds it"
-            );
-            Error::new(ErrorKind::TooLarge(what))
-        })?;
-        Ok(())
-    }
+    Ok(())
 }

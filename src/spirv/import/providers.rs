@@ -1,6 +1,6 @@
 //! Expressions and locations of variables.
 
-use super::Importer;
+use super::importer::Importer;
 use super::omissions::{Made, refused};
 use crate::error::{Error, Result};
 use crate::model::{Part, VariableId};
@@ -12,57 +12,64 @@ use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
-impl<'a> Importer<'_, 'a> {
-    /// The location that a `DebugDeclare` or `DebugValue` gives a variable.
-    pub(super) fn providers(&self, fact: &Fact<'a>, variable: VariableId) -> Made<Provider> {
-        let is_declaration = fact.name() == Some(Name::Declare);
-        let id = fact.id(if is_declaration { Field::Variable } else { Field::Value });
-        let id = id.ok_or(Unimported::Missing("value"))?;
-        let expression = fact.id(Field::Expression).ok_or(Unimported::Missing("expression"))?;
-        let operations = self.facts.all.operations(expression).map_err(refused)?;
-        let layout = self.facts.layout();
-        let mut provider = form(id, &operations, is_declaration);
-        for index in fact.ids(Field::Index) {
-            provider =
-                provider.indexed(match layout.index(index).and_then(|number| u32::try_from(number).ok()) {
-                    Some(number) => Index::Number(number),
-                    None => Index::Id(index),
-                });
-        }
-        self.can_provide(fact, variable, &provider).map_err(refused)?;
-        Ok(provider)
+/// The location that a `DebugDeclare` or `DebugValue` gives a variable.
+pub(super) fn providers(
+    importer: &Importer<'_, '_>,
+    fact: &Fact<'_>,
+    variable: VariableId,
+) -> Made<Provider> {
+    let is_declaration = fact.name() == Some(Name::Declare);
+    let id = fact.id(if is_declaration { Field::Variable } else { Field::Value });
+    let id = id.ok_or(Unimported::Missing("value"))?;
+    let expression = fact.id(Field::Expression).ok_or(Unimported::Missing("expression"))?;
+    let operations = importer.facts.all.operations(expression).map_err(refused)?;
+    let layout = importer.facts.layout();
+    let mut provider = form(id, &operations, is_declaration);
+    for index in fact.ids(Field::Index) {
+        provider =
+            provider.indexed(match layout.index(index).and_then(|number| u32::try_from(number).ok()) {
+                Some(number) => Index::Number(number),
+                None => Index::Id(index),
+            });
     }
+    can_provide(importer, fact, variable, &provider).map_err(refused)?;
+    Ok(provider)
+}
 
-    /// Checks that the location is allowed at this position and fits the variable.
-    fn can_provide(&self, fact: &Fact<'a>, variable: VariableId, provider: &Provider) -> Result<()> {
-        let (layout, module) = (self.facts.layout(), self.m.described());
-        let function = layout.function_at(fact.at).map_or(0..0, |function| function.at.clone());
-        let spot = Spot { function, at: fact.at };
-        let is_declaration = fact.name() == Some(Name::Declare);
-        let defined = match is_declaration {
-            true => layout.variable_at(provider.id(), &spot)?,
-            false => layout.value_at(provider.id(), &spot)?,
-        };
-        let variable = module.variable(variable).ty;
-        let mut part = Some(Part::whole(variable));
-        for index in provider.indexes() {
-            if let Index::Id(id) = *index {
-                layout.index_at(id, &spot)?;
-            }
-            // Indexes count members that were not imported, too.
-            if let Some(whole) = part.filter(|part| self.entities.partial.contains(&part.named(module))) {
-                let called = module.called(whole.named(module));
-                return Err(Error::bad_argument(format!("some members of {called} are not described")));
-            }
-            part = match part {
-                Some(part) => part.select(module, index.number(|id| layout.index(id)))?,
-                None => None,
-            };
+/// Checks that the location is allowed at this position and fits the variable.
+fn can_provide(
+    importer: &Importer<'_, '_>,
+    fact: &Fact<'_>,
+    variable: VariableId,
+    provider: &Provider,
+) -> Result<()> {
+    let (layout, module) = (importer.facts.layout(), importer.m.described());
+    let function = layout.function_at(fact.at).map_or(0..0, |function| function.at.clone());
+    let spot = Spot { function, at: fact.at };
+    let is_declaration = fact.name() == Some(Name::Declare);
+    let defined = match is_declaration {
+        true => layout.variable_at(provider.id(), &spot)?,
+        false => layout.value_at(provider.id(), &spot)?,
+    };
+    let variable = module.variable(variable).ty;
+    let mut part = Some(Part::whole(variable));
+    for index in provider.indexes() {
+        if let Index::Id(id) = *index {
+            layout.index_at(id, &spot)?;
         }
-        layout
-            .fits(module, variable, provider, &provider.operations(is_declaration), (defined, is_declaration))
-            .map(drop)
+        // Indexes count members that were not imported, too.
+        if let Some(whole) = part.filter(|part| importer.entities.partial.contains(&part.named(module))) {
+            let called = module.called(whole.named(module));
+            return Err(Error::bad_argument(format!("some members of {called} are not described")));
+        }
+        part = match part {
+            Some(part) => part.select(module, index.number(|id| layout.index(id)))?,
+            None => None,
+        };
     }
+    layout
+        .fits(module, variable, provider, &provider.operations(is_declaration), (defined, is_declaration))
+        .map(drop)
 }
 
 /// The simplest location that has these operations.

@@ -76,14 +76,14 @@ impl<'f, 'a> SetFacts<'f, 'a> {
     }
 
     /// The members of a composite type that are not static.
-    pub fn data_members(self, fact: &Fact<'a>) -> impl Iterator<Item = Fact<'a>> {
+    pub fn data_members(self, fact: &Fact<'_>) -> impl Iterator<Item = Fact<'a>> {
         let members = fact.ids(Field::Member).filter_map(move |member| self.get(member));
         members.filter(move |it| it.name() == Some(Name::TypeMember) && !self.is_static_member(it))
     }
 
     /// Whether a composite type and all its members have the size 0, as in glslang's modules. The offsets of the
     /// members are then unknown.
-    pub fn has_no_layout(self, fact: &Fact<'a>) -> bool {
+    pub fn has_no_layout(self, fact: &Fact<'_>) -> bool {
         let is_zero = |fact: &Fact<'_>, field| self.number(fact, field) == Some(0);
         let mut members = self.data_members(fact);
         is_zero(fact, Field::Size)
@@ -92,7 +92,7 @@ impl<'f, 'a> SetFacts<'f, 'a> {
     }
 
     /// Variables that give numbers of elements of an array.
-    pub fn counted_by(self, array: &Fact<'a>) -> Vec<Id> {
+    pub fn counted_by(self, array: &Fact<'_>) -> Vec<Id> {
         let subranges = array.ids(Field::Subrange).filter_map(|id| self.get(id));
         let counts = subranges.flat_map(|subrange| subrange.id(Field::Count));
         array.ids(Field::ComponentCount).chain(counts).collect()

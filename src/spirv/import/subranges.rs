@@ -1,6 +1,6 @@
 //! Arrays with subranges, which version 200 of `NonSemantic.Shader.DebugInfo` has: the proposal's "Type instructions".
 
-use super::Importer;
+use super::importer::Importer;
 use super::omissions::{Made, refused};
 use crate::build::Extent;
 use crate::model::{TypeId, UnitId};
@@ -16,70 +16,68 @@ struct Dimension {
     stride: Option<u64>,
 }
 
-impl<'a> Importer<'_, 'a> {
-    pub(super) fn subranges(&mut self, fact: &Fact<'a>, unit: UnitId) -> Made<TypeId> {
-        let of = self.ty(fact, Field::BaseType, unit)?;
-        let mut dimensions = Vec::new();
-        for id in fact.ids(Field::Subrange) {
-            let subrange = self.facts.get(id).filter(|it| it.name() == Some(Name::TypeSubrange));
-            let subrange = subrange.ok_or(Unimported::NoSubrange(id.0))?;
-            dimensions.push(self.subrange(&subrange));
-        }
-        let stride = self.stride(fact, &dimensions);
-        let extents: Vec<Extent> = dimensions.into_iter().map(|dimension| dimension.extent).collect();
-        self.m.array_of(unit, of, &extents, stride).map_err(refused)
+pub(super) fn subranges(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> Made<TypeId> {
+    let of = importer.ty(fact, Field::BaseType, unit)?;
+    let mut dimensions = Vec::new();
+    for id in fact.ids(Field::Subrange) {
+        let subrange = importer.facts.get(id).filter(|it| it.name() == Some(Name::TypeSubrange));
+        let subrange = subrange.ok_or(Unimported::NoSubrange(id.0))?;
+        dimensions.push(dimension(importer, &subrange));
     }
+    let stride = stride(importer, fact, &dimensions);
+    let extents: Vec<Extent> = dimensions.into_iter().map(|dimension| dimension.extent).collect();
+    importer.m.array_of(unit, of, &extents, stride).map_err(refused)
+}
 
-    fn subrange(&mut self, fact: &Fact<'a>) -> Dimension {
-        let lower = self.bound(fact, Field::LowerBound).map(|lower| lower as i64);
-        let upper = self.bound(fact, Field::UpperBound).map(|upper| upper as i64);
-        let count = fact.id(Field::Count).filter(|&id| !self.facts.is_nothing(id));
-        let variable = count.and_then(|id| self.entities.variables.get(&id).copied());
-        let number = count.filter(|_| variable.is_none()).and_then(|_| self.bound(fact, Field::Count));
-        // The count is that of the last index if it is not given. 0 is an unknown count.
-        let of_bounds = upper.filter(|_| count.is_none()).and_then(|upper| {
-            let first = i128::from(lower.unwrap_or_default());
-            u64::try_from(i128::from(upper) - first + 1).ok()
-        });
-        // LLVM has -1 for an unknown count.
-        let number = number.or(of_bounds).filter(|&number| number != 0 && number != u64::MAX);
-        let extent = match (variable, number) {
-            (Some(variable), _) => Extent::variable(variable),
-            (None, Some(number)) => Extent::fixed(number),
-            (None, None) => Extent::unknown(),
-        };
-        let extent = match lower {
-            Some(lower) => extent.from(lower),
-            None => extent,
-        };
-        Dimension { extent, count: number, stride: self.bound(fact, Field::Stride) }
+fn dimension(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Dimension {
+    let lower = bound(importer, fact, Field::LowerBound).map(|lower| lower as i64);
+    let upper = bound(importer, fact, Field::UpperBound).map(|upper| upper as i64);
+    let count = fact.id(Field::Count).filter(|&id| !importer.facts.is_nothing(id));
+    let variable = count.and_then(|id| importer.entities.variables.get(&id).copied());
+    let number = count.filter(|_| variable.is_none()).and_then(|_| bound(importer, fact, Field::Count));
+    // The count is that of the last index if it is not given. 0 is an unknown count.
+    let of_bounds = upper.filter(|_| count.is_none()).and_then(|upper| {
+        let first = i128::from(lower.unwrap_or_default());
+        u64::try_from(i128::from(upper) - first + 1).ok()
+    });
+    // LLVM has -1 for an unknown count.
+    let number = number.or(of_bounds).filter(|&number| number != 0 && number != u64::MAX);
+    let extent = match (variable, number) {
+        (Some(variable), _) => Extent::variable(variable),
+        (None, Some(number)) => Extent::fixed(number),
+        (None, None) => Extent::unknown(),
+    };
+    let extent = match lower {
+        Some(lower) => extent.from(lower),
+        None => extent,
+    };
+    Dimension { extent, count: number, stride: bound(importer, fact, Field::Stride) }
+}
+
+/// The constant of an operand that is not a `DebugInfoNone`; another operand is listed.
+fn bound(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, field: Field) -> Option<u64> {
+    let id = fact.id(field).filter(|&id| !importer.facts.is_nothing(id))?;
+    let number = importer.facts.layout().constant(id).and_then(|constant| constant.value);
+    if number.is_none() {
+        importer.omissions.omit(fact, Unimported::Bound(field.text(), id.0));
     }
+    number
+}
 
-    /// The constant of an operand that is not a `DebugInfoNone`; another operand is listed.
-    fn bound(&mut self, fact: &Fact<'a>, field: Field) -> Option<u64> {
-        let id = fact.id(field).filter(|&id| !self.facts.is_nothing(id))?;
-        let number = self.facts.layout().constant(id).and_then(|constant| constant.value);
-        if number.is_none() {
-            self.omissions.omit(fact, Unimported::Bound(field.text(), id.0));
-        }
-        number
-    }
-
-    /// The stride of an array in bits: that of the last dimension, if the others are those of its rows.
-    fn stride(&mut self, fact: &Fact<'a>, dimensions: &[Dimension]) -> Option<u64> {
-        let mut expected = dimensions.last()?.stride?;
-        let bits = expected.checked_mul(8);
-        for pair in dimensions.windows(2).rev() {
-            let [outer, inner] = pair else { continue };
-            let row = inner.count.and_then(|count| expected.checked_mul(count));
-            match (outer.stride, row) {
-                (Some(stride), Some(row)) if stride == row => expected = row,
-                _ => {
-                    self.omissions.omit(fact, Unimported::OtherStride);
-                    return None;
-                }
+/// The stride of an array in bits: that of the last dimension, if the others are those of its rows.
+fn stride(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, dimensions: &[Dimension]) -> Option<u64> {
+    let mut expected = dimensions.last()?.stride?;
+    let bits = expected.checked_mul(8);
+    for pair in dimensions.windows(2).rev() {
+        let [outer, inner] = pair else { continue };
+        let row = inner.count.and_then(|count| expected.checked_mul(count));
+        match (outer.stride, row) {
+            (Some(stride), Some(row)) if stride == row => expected = row,
+            _ => {
+                importer.omissions.omit(fact, Unimported::OtherStride);
+                return None;
             }
         }
-        bits
     }
+    bits
 }

@@ -1,0 +1,206 @@
+//! The importer, and the entities that an operand of an instruction references.
+
+use indexmap::IndexMap;
+
+use super::entities::Entities;
+use super::flags::{self, Flags};
+use super::omissions::{Made, Omissions, refused};
+use super::pending::Pending;
+use super::references::References;
+use super::set_facts::SetFacts;
+use super::units::Units;
+use crate::build::Builder;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{FileId, ScopeId, SourceLine, TypeId, UnitId};
+use crate::omission::Unimported;
+use crate::spirv::binding::Binding;
+use crate::spirv::opcodes as op;
+use crate::spirv::operand::Field;
+use crate::spirv::read::{Fact, Facts};
+use crate::spirv::table::{Name, Set};
+use crate::spirv::words::Id;
+use crate::target::Target;
+
+/// Most copies of one instruction, on average, for further units or calls.
+const MOST_COPIES: usize = 64;
+
+/// A source of the module.
+#[derive(Debug, Clone)]
+pub(super) struct Source {
+    pub path: String,
+    /// Text, if any.
+    pub text: Option<String>,
+    pub md5: Option<[u8; 16]>,
+}
+
+/// The importer of the instructions of one set.
+pub(super) struct Importer<'f, 'a> {
+    pub facts: SetFacts<'f, 'a>,
+    pub references: References,
+    pub m: Builder,
+    pub binding: Binding,
+    pub units: Units,
+    /// The sources, with their texts.
+    pub sources: IndexMap<Id, Source>,
+    pub entities: Entities,
+    pub pending: Pending,
+    pub omissions: Omissions,
+    /// Number of further entities that may be made.
+    pub room: usize,
+}
+
+impl<'f, 'a> Importer<'f, 'a> {
+    pub(super) fn new(facts: &'f Facts<'a>, target: &Target, set: Set) -> Self {
+        Self {
+            facts: SetFacts { all: facts, set },
+            references: References::default(),
+            m: Builder::new(target.clone()),
+            binding: Binding::new(),
+            units: Units::default(),
+            sources: IndexMap::new(),
+            entities: Entities::default(),
+            pending: Pending::default(),
+            omissions: Omissions::default(),
+            room: facts.iter().count().saturating_mul(MOST_COPIES),
+        }
+    }
+
+    /// The unit in which an entity is declared.
+    pub(super) fn unit_of(&mut self, id: Id) -> Option<UnitId> {
+        self.units.of(self.facts, &self.references, id)
+    }
+
+    /// The unit in which an entity is declared, or the first unit if that is unknown.
+    pub(super) fn own_unit(&mut self, id: Id) -> UnitId {
+        self.unit_of(id).unwrap_or_else(|| self.units.first())
+    }
+
+    /// Counts one more entity, against the limit that the number of words sets.
+    pub(super) fn take_room(&mut self) -> Result<()> {
+        self.room = self.room.checked_sub(1).ok_or_else(|| {
+            let what = format!(
+                "an import copies entities, one for each unit or inlined call, within the limit of {MOST_COPIES} for \
+                 an instruction: this one exceeds it"
+            );
+            Error::new(ErrorKind::TooLarge(what))
+        })?;
+        Ok(())
+    }
+
+    /// The scope that contains an entity.
+    pub(super) fn parent(&self, fact: &Fact<'_>) -> Made<ScopeId> {
+        let id = fact.id(Field::Scope).ok_or(Unimported::Missing("scope"))?;
+        let scope = self.entities.scopes.get(&self.facts.not_template(id)).copied();
+        scope.ok_or_else(|| Unimported::NotImported(Field::Scope.text(), id.0))
+    }
+
+    /// The scope that an instruction references.
+    pub(super) fn scope_of(&self, fact: &Fact<'_>) -> Option<ScopeId> {
+        let id = fact.id(Field::Scope)?;
+        self.entities.scopes.get(&self.facts.not_template(id)).copied()
+    }
+
+    /// The type that an operand references; an unspecified type in place of a `DebugInfoNone`.
+    pub(super) fn ty(&mut self, fact: &Fact<'_>, field: Field, unit: UnitId) -> Made<TypeId> {
+        let id = fact.id(field).ok_or_else(|| Unimported::Missing(field.text()))?;
+        match self.entities.types.get(&(self.facts.not_template(id), unit)).copied() {
+            Some(ty) => Ok(ty),
+            None if self.is_none(fact, field) => self.m.unspecified_type(unit, "").map_err(refused),
+            None => Err(Unimported::NotImported(field.text(), id.0)),
+        }
+    }
+
+    /// The type that an operand references; `None` for `void`.
+    pub(super) fn pointee(&mut self, fact: &Fact<'_>, field: Field, unit: UnitId) -> Made<Option<TypeId>> {
+        match fact.id(field) {
+            Some(id) if self.facts.is_nothing(id) => Ok(None),
+            _ => self.ty(fact, field, unit).map(Some),
+        }
+    }
+
+    /// Whether an operand is a `DebugInfoNone` in place of a type, which is then listed.
+    pub(super) fn is_none(&mut self, fact: &Fact<'_>, field: Field) -> bool {
+        let is_none = self.facts.named(fact, field, Name::InfoNone).is_some();
+        if is_none {
+            self.omissions.omit(fact, Unimported::Untyped(field.text()));
+        }
+        is_none
+    }
+
+    /// The file of a source in a unit.
+    pub(super) fn file(&mut self, source: Id, unit: UnitId) -> Option<FileId> {
+        if let Some(&file) = self.entities.files.get(&(source, unit)) {
+            return Some(file);
+        }
+        let Source { path, text, .. } = self.sources.get(&source)?.clone();
+        let file = self.m.file(unit, &path, None).ok()?;
+        self.entities.files.insert((source, unit), file);
+        if let Some(text) = text {
+            let had = self.m.described().file(file).source;
+            match had.map(|had| self.m.described().string(had).to_owned()) {
+                Some(had) if had != text => {
+                    if let Some(fact) = self.facts.get(source) {
+                        self.omissions.omit(&fact, Unimported::OtherText);
+                    }
+                }
+                _ => drop(self.m.file_source(file, &text)),
+            }
+        }
+        Some(file)
+    }
+
+    /// The source line of an instruction, in a file of the unit. Line 0 is not a line.
+    pub(super) fn line(&mut self, fact: &Fact<'_>, unit: UnitId) -> Option<SourceLine> {
+        let (line, column) = (self.facts.word(fact, Field::Line), self.facts.word(fact, Field::Column));
+        if line == 0 {
+            if column != 0 {
+                self.omissions.omit(fact, Unimported::ColumnWithoutLine(column));
+            }
+            return None;
+        }
+        let file = fact.id(Field::Source).and_then(|source| self.file(source, unit));
+        if file.is_none() {
+            self.omissions.omit(fact, Unimported::LineWithoutSource(line));
+        }
+        Some(SourceLine { file: file?, line, column })
+    }
+
+    /// The bytes of a constant of a type, in the target's byte order.
+    pub(super) fn constant(&self, id: Id, ty: TypeId) -> Made<Vec<u8>> {
+        let bits = self.m.described().ty(ty).bits();
+        let Some(bytes) = bits.and_then(|bits| usize::try_from(bits.div_ceil(8)).ok()).filter(|&it| it <= 64)
+        else {
+            return Err(Unimported::UnsizedConstant(id.0));
+        };
+        let layout = self.facts.layout();
+        let constant = layout.definition(id).filter(|_| layout.constant(id).is_some());
+        let mut value: Vec<u8> = match constant.map(|it| (it.opcode(), it.operands())) {
+            Some((op::CONSTANT, words)) => words.iter().flat_map(|word| word.to_le_bytes()).collect(),
+            Some((op::CONSTANT_TRUE, _)) => vec![1],
+            Some((op::CONSTANT_FALSE | op::CONSTANT_NULL, _)) => Vec::new(),
+            _ => return Err(Unimported::UnknownConstant(id.0)),
+        };
+        let is_negative = layout.constant(id).and_then(|it| it.value).is_some_and(|it| it >> 63 != 0);
+        value.resize(bytes, if is_negative { 0xff } else { 0 });
+        if self.m.target().is_big_endian() {
+            value.reverse();
+        }
+        Ok(value)
+    }
+
+    /// Marks the unit of an optimized function as optimized.
+    pub(super) fn mark_optimized(&mut self, flags: &mut Flags, unit: UnitId) {
+        if flags.take(flags::OPTIMIZED)
+            && let Ok(mut unit) = self.m.describe_unit(unit)
+        {
+            unit.optimized();
+        }
+    }
+
+    /// Adds an omission of the flags that were not imported, if any.
+    pub(super) fn omit_flags(&mut self, fact: &Fact<'_>, flags: Flags) {
+        if let Some(what) = flags.left() {
+            self.omissions.omit(fact, what);
+        }
+    }
+}

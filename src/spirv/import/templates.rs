@@ -1,0 +1,110 @@
+//! Template parameters of types and functions.
+
+use super::importer::Importer;
+use super::omissions::Made;
+use super::order;
+use super::pending::Node;
+use crate::build::Template;
+use crate::error::Result;
+use crate::model::{TypeId, UnitId};
+use crate::omission::Unimported;
+use crate::spirv::operand::Field;
+use crate::spirv::read::Fact;
+use crate::spirv::table::Name;
+use crate::spirv::words::Id;
+
+/// A template parameter and its argument.
+pub(super) enum Parameter {
+    Type(String, Option<TypeId>),
+    Value(String, TypeId, Vec<u8>),
+    Template(String, String),
+    Pack(String, Vec<Parameter>),
+}
+
+impl Parameter {
+    pub fn as_template(&self) -> Template<'_> {
+        match self {
+            Self::Type(name, ty) => Template::ty(name, *ty),
+            Self::Value(name, ty, value) => Template::value(name, *ty, value),
+            Self::Template(name, template) => Template::named(name, template),
+            Self::Pack(name, all) => {
+                Template::pack(name, all.iter().map(Self::as_template).collect::<Vec<_>>())
+            }
+        }
+    }
+}
+
+pub(super) fn template_parameters(
+    importer: &mut Importer<'_, '_>,
+    template: &Fact<'_>,
+    unit: UnitId,
+) -> Result<Vec<Parameter>> {
+    let mut all = Vec::new();
+    for id in template.ids(Field::Parameter) {
+        let Some(fact) = importer.facts.get(id) else {
+            importer.omissions.omit(template, Unimported::NotDebug("parameter", id.0));
+            continue;
+        };
+        let made = template_parameter(importer, &fact, unit, true)?;
+        all.extend(importer.omissions.made(&fact, made));
+    }
+    Ok(all)
+}
+
+fn template_parameter(
+    importer: &mut Importer<'_, '_>,
+    fact: &Fact<'_>,
+    unit: UnitId,
+    is_outer: bool,
+) -> Result<Made<Parameter>> {
+    let name = importer.facts.text(fact, Field::Name);
+    // The LLVM translator swaps 16 and 17: a template template parameter has its name where a pack has its source.
+    let operand = |index: usize| fact.operands.get(index).copied().map(Id);
+    let layout = importer.facts.layout();
+    let is_string = |id: Id| layout.string(id).is_some();
+    match fact.name() {
+        Some(Name::TypeTemplateParameter) => {
+            if let Some(ty) = fact.id(Field::ActualType) {
+                order::want(importer, Node::Type(ty, unit))?;
+            }
+            unlined(importer, fact);
+            let ty = match importer.pointee(fact, Field::ActualType, unit) {
+                Ok(ty) => ty,
+                Err(what) => return Ok(Err(what)),
+            };
+            let value = fact.id(Field::Value).filter(|&value| !importer.facts.is_nothing(value));
+            let Some(value) = value else { return Ok(Ok(Parameter::Type(name, ty))) };
+            let Some(ty) = ty else { return Ok(Err(Unimported::ValueWithoutType)) };
+            Ok(importer.constant(value, ty).map(|value| Parameter::Value(name, ty, value)))
+        }
+        Some(Name::TypeTemplateTemplateParameter | Name::TypeTemplateParameterPack) => {
+            unlined(importer, fact);
+            if let Some(template) = operand(1).filter(|&id| is_string(id)) {
+                let template = layout.string(template).unwrap_or_default();
+                return Ok(Ok(Parameter::Template(name, template)));
+            }
+            if !is_outer {
+                return Ok(Err(Unimported::PackInPack));
+            }
+            let mut all = Vec::new();
+            for &id in fact.operands.get(4..).unwrap_or_default() {
+                let Some(inner) = importer.facts.get(Id(id)) else {
+                    importer.omissions.omit(fact, Unimported::NotDebug("parameter", id));
+                    continue;
+                };
+                // Recursion ends here: a pack cannot contain a pack.
+                let made = template_parameter(importer, &inner, unit, false)?;
+                all.extend(importer.omissions.made(&inner, made));
+            }
+            Ok(Ok(Parameter::Pack(name, all)))
+        }
+        _ => Ok(Err(Unimported::NotTemplateParameter)),
+    }
+}
+
+/// Lists the line of a template parameter as not imported: the model does not have it.
+fn unlined(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) {
+    if importer.facts.word(fact, Field::Line) != 0 || importer.facts.word(fact, Field::Column) != 0 {
+        importer.omissions.omit(fact, Unimported::TemplateParameterLine);
+    }
+}
