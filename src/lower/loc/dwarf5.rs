@@ -97,7 +97,7 @@ fn pieces(out: &mut ExpressionWriter<'_, '_>, fragments: &[Fragment]) -> Result<
             let (tree, root) = out.procedure(procedure)?;
             let mut inner = out.inside(&tree)?;
             let mut parts = Vec::new();
-            fragments_of(&mut inner, root, fragment.from, fragment.bits, &mut parts)?;
+            fragments_of(&inner, root, fragment.from, fragment.bits, &mut parts)?;
             pieces(&mut inner, &parts)?;
             inner.encoder.finish()?;
             continue;
