@@ -4,8 +4,13 @@ mod at;
 mod construct;
 mod count;
 mod kind;
+mod limit;
+mod react;
+mod texts;
 
 use core::fmt;
+#[cfg(feature = "describe")]
+use core::ops::RangeInclusive;
 use std::io;
 use std::sync::Arc;
 
@@ -13,6 +18,8 @@ pub use at::{At, JsonPlace};
 pub use construct::Construct;
 pub(crate) use count::Count;
 pub use kind::{ErrorKind, Named, Ranges};
+pub use limit::Quantity;
+pub use react::{Aligned, Conflict, Enclosed, Feature, Identity, Present, Unavailable};
 
 /// Result of a fallible call of this crate.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
@@ -99,6 +106,13 @@ impl Error {
     #[cold]
     pub(crate) fn malformed(what: impl Into<String>) -> Self {
         Self::new(ErrorKind::Malformed(what.into()))
+    }
+
+    /// Returns an error for a quantity outside of its limits.
+    #[cold]
+    #[cfg(feature = "describe")]
+    pub(crate) fn limit(of: Quantity, accepted: RangeInclusive<u128>, found: u128) -> Self {
+        Self::new(ErrorKind::Limit { of, accepted, found })
     }
 
     /// Returns an error for an argument that is not accepted.

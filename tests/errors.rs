@@ -8,12 +8,14 @@ mod consumers;
 #[path = "common/random.rs"]
 mod random;
 
+use core::ops::RangeInclusive;
+
 use common::check_golden;
 use eitri::Result;
 use eitri::build::{Builder, DataMember, Extent, Template};
 use eitri::emit::Section;
 use eitri::emit::elf::{Code, attach, new_object, write_file};
-use eitri::error::{Error, ErrorKind, Named};
+use eitri::error::{Conflict, Enclosed, Error, ErrorKind, Feature, Identity, Named, Present, Quantity};
 use eitri::lower::{Consumer, Policy, lower, lower_loc};
 use eitri::model::{
     Address, BaseEncoding, CompositeKind, Entity, ExprId, FileId, FunctionId, Imported, Loc, Module, Passed,
@@ -1109,7 +1111,7 @@ fn callers_can_react_to_kinds() {
     consumer.version = 6;
     let module = Builder::new(gpu()).finish().expect("is whole");
     let error = lower(&module, &consumer, Policy::Strict).unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::InvalidConsumer(_)), "{error}");
+    assert_eq!(*error.kind(), ErrorKind::InvalidConsumer(Conflict::Version(6)));
 
     let sections = [Section {
         name: ".debug_line",
@@ -1120,9 +1122,56 @@ fn callers_can_react_to_kinds() {
     }];
     let object = new_object(&gpu(), &Code::default(), &sections).expect("an object");
     let error = attach(&object, &gpu(), &sections).unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::AlreadyPresent(_)), "{error}");
+    assert_eq!(*error.kind(), ErrorKind::AlreadyPresent(Present::Section(".debug_line".into())));
     let error = attach(&object, &Target::x86_64(), &[]).unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::WrongTarget(_)), "{error}");
+    // EM_AMDGPU and EM_X86_64 of the registry of ELF machines.
+    let (expected, found) = (Identity::Machine(62), Identity::Machine(224));
+    assert_eq!(*error.kind(), ErrorKind::WrongTarget { target: "x86_64".into(), expected, found });
+}
+
+/// Each kind that a compiler can react to has its facts as data: limits, lacks of targets, ranges, texts.
+#[test]
+fn limits_and_lacks_are_data() {
+    let limit = |of, accepted: RangeInclusive<u128>, found: u128| ErrorKind::Limit { of, accepted, found };
+    let kind = |result: eitri::Result<()>| result.expect_err("it is refused").kind().clone();
+    let of = |loc: Loc| kind(of(move |a, _| a.m.variable(a.saxpy, "n", a.int)?.live(0..8, loc).map(drop)));
+    let s4 = Loc::register(s(4));
+
+    let deep = (1..200).fold(s4.clone(), |loc, _| Loc::parts([(loc, 32)]));
+    let ErrorKind::Limit { of: Quantity::LocationLevels, accepted, found } = of(deep) else { panic!() };
+    assert_eq!((accepted, found > 128), (0..=128, true));
+    let far = Loc::memory(SpaceId::GENERIC, Val::constant(0)).offset(1 << 60);
+    assert_eq!(of(far), limit(Quantity::Offset, 0..=(1 << 63) - 1, 1 << 63));
+    let many = Loc::extend(s4.clone(), 32, 65537);
+    assert_eq!(of(many), limit(Quantity::VectorElements, 0..=65536, 65537));
+    assert_eq!(of(Loc::parts([(s4, 0)])), limit(Quantity::PartBits, 1..=u128::MAX, 0));
+
+    let mut m = Builder::new(Target::x86_64());
+    let unit = m.unit("a.c");
+    for bits in [0, (1 << 32) + 1] {
+        let error = m.base_type(unit, "huge", BaseEncoding::Unsigned, bits).unwrap_err();
+        assert_eq!(*error.kind(), limit(Quantity::BaseTypeBits("huge".into()), 1..=1 << 32, bits.into()));
+    }
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).expect("a type");
+    let function = m.function(unit, "f").expect("a unit").code("f", 0x20).id();
+    let lacks = |feature, needed_by: &str| ErrorKind::TargetLacks {
+        feature,
+        needed_by: needed_by.into(),
+        target: "x86_64".into(),
+    };
+    let error = m.lanes(function).map(drop).unwrap_err();
+    assert_eq!(*error.kind(), lacks(Feature::Lanes, "the pc of a lane"));
+    let error = m.frame(function).and_then(|mut it| it.entry_function().map(drop)).unwrap_err();
+    assert_eq!(*error.kind(), lacks(Feature::WaveScratch, "the frame of an entry function"));
+    let zero = kind(m.variable(function, "n\0m", int).map(drop));
+    assert_eq!(zero, ErrorKind::ZeroByte { of: "the name `n\\0m`".into() });
+
+    let scope = m.block(function, &[0..8]).expect("a range");
+    let code = vec![0..8];
+    let error = m.block(scope, &[4..12]).unwrap_err();
+    assert_eq!(*error.kind(), ErrorKind::OutsideScope { of: Enclosed::Scope, code: code.clone() });
+    let error = m.entry_pc(scope, 8).unwrap_err();
+    assert_eq!(*error.kind(), ErrorKind::OutsideScope { of: Enclosed::EntryPc, code });
 }
 
 #[test]

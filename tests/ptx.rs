@@ -562,7 +562,10 @@ fn texts_that_do_not_fit_are_refused() {
     let error = fails(&without, &of_twelve);
     assert!(error.contains("the object has no symbol `tile`") && error.contains("`tiles`"), "{error}");
     let old = plain.replace(".version 8.0", ".version 7.1");
-    assert_eq!(fails(&old, &of_twelve), "inlined calls in `.loc` came with PTX 7.2: the version is 7.1");
+    assert_eq!(
+        fails(&old, &of_twelve),
+        "a row of an inlined call needs a target with inlined calls in `.loc`, which came with PTX 7.2: PTX 7.1 has none"
+    );
     let late = module(12, &[(0, 1, 0, 3, 5)], &[(2, 7, false)]).expect("a module");
     assert_eq!(
         fails(&plain, &late),
@@ -574,6 +577,6 @@ fn texts_that_do_not_fit_are_refused() {
         Builder::new(Target::named("amdgpu-gfx1030-wave32").expect("a target")).finish().expect("a module");
     assert_eq!(
         ptx::attach(&plain, amd.target(), &[], &Attach::default()).expect_err("AMD").to_string(),
-        "the text is PTX, and the target amdgpu-gfx1030-wave32"
+        "the code is for the target: it is PTX, and amdgpu-gfx1030-wave32 is ELF machine 224"
     );
 }

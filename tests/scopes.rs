@@ -3,7 +3,7 @@
 use eitri::Result;
 use eitri::build::{Builder, Template};
 use eitri::emit::elf::{Code, new_object};
-use eitri::error::ErrorKind;
+use eitri::error::{Enclosed, ErrorKind};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Imported, Loc, Module, SourceLine, Val};
 use eitri::op::Reg;
@@ -30,7 +30,7 @@ const ROWS: &[Row] = &[
     (|m| { let f = function(m)?; m.entry_pc(f, 0x40) },
         "unit `a.c`, function `f`, pc 0x40..0x41: the range is outside of the function, which has 0x40 bytes"),
     (|m| { let f = function(m)?; let b = m.block(f, &[0..8])?; m.entry_pc(b, 8) },
-        "unit `a.c`, function `f`, pc 0x8..0x9: the entry pc is outside of the code of its scope"),
+        "unit `a.c`, function `f`, pc 0x8..0x9: the entry pc of a scope is in the code of the scope: 0x0..0x8"),
     (|m| { let f = function(m)?; { let n = m.namespace(f, "n")?; m.discriminator(n, 1) } },
         "unit `a.c`, function `f`: a discriminator belongs to an inlined call or a block"),
     (|m| {
@@ -165,9 +165,9 @@ fn scopes_can_be_nested_deeply() -> Result<()> {
     }
     // All are in the code of the first block, and in that of the call.
     let outside = m.block(inner, &[0x10..0x19]).expect_err("is refused");
-    assert!(matches!(outside.kind(), ErrorKind::OutsideScope(_)), "{outside:?}");
+    assert!(matches!(outside.kind(), ErrorKind::OutsideScope { of: Enclosed::Scope, .. }), "{outside:?}");
     let outside = outside.to_string();
-    assert!(outside.contains("the range is outside of the code of the enclosing scope"), "{outside}");
+    assert!(outside.contains("the code of a scope is in one range of the enclosing scope: "), "{outside}");
     m.block(inner, &[0x10..0x18])?;
     m.inlined_variable(scope, v)?;
     let module = m.finish()?;
@@ -204,7 +204,7 @@ fn ranges_of_a_block_are_refused_by_the_rule() {
                     } else if let Some(other) = list[..index].iter().find(meets) {
                         format!("overlaps {:#x}..{:#x} of the same scope", other.start, other.end)
                     } else if !AROUND.iter().any(is_inside) {
-                        "outside of the code of the enclosing scope".to_owned()
+                        "in one range of the enclosing scope: 0x0..0x3, 0x3..0x5, 0x6..0x8".to_owned()
                     } else {
                         return None;
                     };

@@ -153,11 +153,11 @@ impl LanesBuilder<'_> {
     ///
     /// # Errors
     /// [`ErrorKind::EmptyRange`] and [`ErrorKind::OutsideFunction`], for pcs of a block or write;
-    /// [`ErrorKind::UnknownId`] where a block or mask is not of the graph; the errors of [`region`](Self::region); and
-    /// [`ErrorKind::BadArgument`] where
+    /// [`ErrorKind::UnknownId`] where a block or mask is not of the graph; the errors of [`region`](Self::region);
+    /// [`ErrorKind::Misaligned`] where pcs are not at instruction boundaries; [`ErrorKind::OverlappingRanges`] for two
+    /// blocks; [`ErrorKind::Irreducible`], [`ErrorKind::UnreachableBlock`]; and [`ErrorKind::BadArgument`] where
     ///
-    /// * pcs are not at instruction boundaries, blocks overlap, or a write is in no block;
-    /// * the graph is not reducible, or a block is unreachable;
+    /// * a write is in no block;
     /// * two paths to a block disagree about the open masks (the error names the edge);
     /// * a mask is used where it is not open, is flipped where it is not the innermost, or is saved or restored by two
     ///   instructions;
@@ -346,8 +346,7 @@ impl ControlFlow {
         );
         let order: Vec<usize> = order.into_iter().map(|block| block as usize).collect();
         if let Some(block) = dominators.iter().position(|&of| of == UNREACHED) {
-            let what = "each block is reachable from the entry: no path leads to this one";
-            return Err(at_pcs(Error::bad_argument(what), Some(self.blocks[block].clone())));
+            return Err(at_pcs(ErrorKind::UnreachableBlock.into(), Some(self.blocks[block].clone())));
         }
         let mut place = vec![0; count];
         order.iter().enumerate().for_each(|(at, &block)| place[block] = at);
@@ -358,11 +357,9 @@ impl ControlFlow {
                     .any(|block| block == to)
             };
             if place[to] <= place[from] && !is_dominated() {
-                let what = format!(
-                    "the control flow graph is not reducible: the edge {} enters a loop that has another entry",
-                    self.edge_text(from, to)
-                );
-                return Err(at_pcs(Error::bad_argument(what), Some(self.blocks[from].clone())));
+                let (from, to) = (self.blocks[from].clone(), self.blocks[to].clone());
+                let kind = ErrorKind::Irreducible { from: from.clone(), to };
+                return Err(at_pcs(kind.into(), Some(from)));
             }
         }
         Ok(order)

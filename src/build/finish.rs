@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::Builder;
 use super::variables::takes_parameters;
-use crate::error::{At, Count, Error, ErrorKind, Ranges, Result};
+use crate::error::{Aligned, At, Error, ErrorKind, Quantity, Ranges, Result};
 use crate::model::{
     Address, Column, Function, FunctionId, Module, RegionId, Scope, ScopeId, ScopeKind, SourceLine, TypeId,
     UnitId, Variable, VariableId, VariableKind,
@@ -157,9 +157,8 @@ fn check_functions(module: &Module) -> Result<()> {
         if let Some(Address::Constant(address)) = function.address
             && address.checked_add(function.bytes).is_none()
         {
-            let bytes = Count(function.bytes, "byte");
-            let what = format!("the code ends within the address space: {bytes:#x} begin at {address:#x}");
-            return Err(Error::bad_argument(what).or_at(at()));
+            let end = u128::from(address) + u128::from(function.bytes);
+            return Err(Error::limit(Quantity::CodeEnd, 0..=u64::MAX.into(), end).or_at(at()));
         }
         check_line(module, function.line, function.scope).map_err(|error| error.or_at(at()))?;
         let declared = function.specification.map(|declaration| &module.functions[declaration]);
@@ -177,9 +176,8 @@ fn check_functions(module: &Module) -> Result<()> {
         // The end of the rows is encoded in multiples of the shortest instruction.
         let step = u64::from(module.target.min_instruction_bytes());
         if !function.rows.is_empty() && !function.bytes.is_multiple_of(step) {
-            let size = Count(function.bytes, "byte");
-            let what = format!("the size of the code is a multiple of {step}: {size:#x}");
-            return Err(Error::bad_argument(what).or_at(at()));
+            let kind = ErrorKind::Misaligned { of: Aligned::CodeBytes, step, found: function.bytes };
+            return Err(Error::new(kind).or_at(at()));
         }
     }
     Ok(())

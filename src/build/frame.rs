@@ -8,7 +8,7 @@ use core::ops::Range;
 
 use super::slots::Slot;
 use super::{Builder, loc, pcs};
-use crate::error::{At, Error, Result};
+use crate::error::{Aligned, At, Error, ErrorKind, Feature, Quantity, Result};
 use crate::model::{Column, FrameRule, Function, FunctionId, Loc, LocId, Module, UnitId, Val};
 use crate::op::Reg;
 use crate::target::SpaceId;
@@ -93,11 +93,11 @@ impl FrameBuilder<'_> {
     /// # Errors
     /// [`EmptyRange`](crate::error::ErrorKind::EmptyRange),
     /// [`OutsideFunction`](crate::error::ErrorKind::OutsideFunction);
-    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where the range begins or ends inside an instruction, the
-    /// location is not a place in memory, or the location uses an operation that is not allowed in call frame
-    /// information (the error names the operation, A.6.4.2); and the errors of
-    /// [`VariableBuilder::live`](super::VariableBuilder::live) for the location. [`Builder::finish`] refuses ranges
-    /// that overlap.
+    /// [`Misaligned`](crate::error::ErrorKind::Misaligned) where the range begins or ends inside an instruction;
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where the location is not a place in memory, or the
+    /// location uses an operation that is not allowed in call frame information (the error names the operation,
+    /// A.6.4.2); and the errors of [`VariableBuilder::live`](super::VariableBuilder::live) for the location.
+    /// [`Builder::finish`] refuses ranges that overlap.
     pub fn cfa(&mut self, pcs: Range<u64>, loc: Loc) -> Result<&mut Self> {
         self.rule(pcs, Column::Cfa, &loc)
     }
@@ -143,8 +143,8 @@ impl FrameBuilder<'_> {
     /// all lanes were stored.
     ///
     /// # Errors
-    /// The errors of [`saved`](Self::saved); [`BadArgument`](crate::error::ErrorKind::BadArgument) where `slot` is not
-    /// a multiple of 4, or the register is not a vector register.
+    /// The errors of [`saved`](Self::saved); [`Misaligned`](crate::error::ErrorKind::Misaligned) where `slot` is not
+    /// a multiple of 4; [`BadArgument`](crate::error::ErrorKind::BadArgument) where the register is not a vector register.
     pub fn saved_to_scratch(
         &mut self,
         pcs: Range<u64>,
@@ -155,23 +155,23 @@ impl FrameBuilder<'_> {
         let target = &self.builder.module.target;
         let lanes = target.lanes();
         let wrong = match target.register(vgpr) {
-            Some(register) if !register.is_vector() => {
-                Some(format!("register {} has no lanes", register.name()))
-            }
+            Some(register) if !register.is_vector() => Some(Error::bad_argument(format!(
+                "a register with lanes is a vector register: {} is scalar",
+                register.name()
+            ))),
             _ if slot % 4 != 0 => {
-                Some(format!("a slot for all lanes begins at a multiple of 4 bytes: {slot}"))
+                let (of, found) = (Aligned::RowOffset, slot.unsigned_abs());
+                Some(Error::new(ErrorKind::Misaligned { of, step: 4, found }))
             }
             _ => None,
         };
-        if let Some(what) = wrong {
-            return Err(self.error(Error::bad_argument(what), Column::Register(vgpr), &pcs));
+        if let Some(error) = wrong {
+            return Err(self.error(error, Column::Register(vgpr), &pcs));
         }
         let offset = slot.checked_mul(lanes.into());
         let offset = offset.ok_or_else(|| {
-            let what = format!(
-                "a slot for all lanes begins within 2^63 bytes of the frame: {slot} in each of {lanes}"
-            );
-            Error::bad_argument(what)
+            let found = u128::from(slot.unsigned_abs()) * u128::from(lanes);
+            Error::limit(Quantity::RowOffset, 0..=i64::MAX as u128, found)
         });
         let offset = offset.map_err(|error| self.error(error, Column::Register(vgpr), &pcs))?;
         let row = Loc::cfa().offset(offset);
@@ -195,17 +195,14 @@ impl FrameBuilder<'_> {
     /// wave's private memory.
     ///
     /// # Errors
-    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where the target has no such memory;
+    /// [`TargetLacks`](crate::error::ErrorKind::TargetLacks) where the target has no such memory;
     /// [`EmptyRange`](crate::error::ErrorKind::EmptyRange) where the function has no code.
     pub fn entry_function(&mut self) -> Result<&mut Self> {
         let (pcs, column) = (0..self.code_bytes, self.return_register());
         let target = &self.builder.module.target;
         if target.space(SpaceId::PRIVATE_WAVE).is_none() {
-            let what = format!(
-                "the frame of an entry function needs scratch memory: {} has no scratch memory",
-                target.name()
-            );
-            return Err(self.error(Error::bad_argument(what), Column::Cfa, &pcs));
+            let error = loc::lacks(target, Feature::WaveScratch, "the frame of an entry function");
+            return Err(self.error(error, Column::Cfa, &pcs));
         }
         self.builder.module.functions[self.function].is_stack_at_zero = true;
         self.cfa(pcs.clone(), Loc::memory(SpaceId::PRIVATE_WAVE, Val::constant(0)))?.undefined(pcs, column)

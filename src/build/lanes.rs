@@ -8,7 +8,7 @@ use super::finish::{Blame, Wrong};
 use super::scopes::InScope;
 use super::slots::Slot;
 use super::{Builder, known, loc, pcs};
-use crate::error::{At, Error, ErrorKind, Ranges, Result};
+use crate::error::{At, Enclosed, Error, ErrorKind, Feature, Ranges, Result};
 use crate::model::{
     FunctionId, Loc, Mask, Module, Node, Region, RegionId, RegionKind, ScopeId, ScopeKind, WholeWave,
 };
@@ -41,7 +41,7 @@ impl Builder {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the scope does not exist; [`ErrorKind::BadArgument`] where it is neither a
-    /// function with code nor an inlined call, or the target has no lanes.
+    /// function with code nor an inlined call; [`ErrorKind::TargetLacks`] where the target has no lanes.
     ///
     /// ```
     /// # use eitri::{build::Builder, model::Loc, target::{Gfx, Target, Wave}};
@@ -65,11 +65,13 @@ impl Builder {
         let function = match function.filter(|&function| module.functions[function].address.is_some()) {
             Some(function) if is_code && module.target.lanes() > 1 => function,
             _ => {
-                let what = match module.target.lanes() {
-                    1 => format!("lane pcs need a target with lanes: {} has no lanes", module.target.name()),
-                    _ => "lane pcs belong to a function with code, or to an inlined call".into(),
+                let error = match module.target.lanes() {
+                    1 => loc::lacks(&module.target, Feature::Lanes, "the pc of a lane"),
+                    _ => {
+                        Error::bad_argument("lane pcs belong to a function with code, or to an inlined call")
+                    }
                 };
-                return Err(Error::bad_argument(what).or_at(module.at_scope(scope)));
+                return Err(error.or_at(module.at_scope(scope)));
             }
         };
         module.functions[function].lanes.is_described = true;
@@ -178,9 +180,10 @@ impl LanesBuilder<'_> {
     ///
     /// # Errors
     /// [`ErrorKind::EmptyRange`]; [`ErrorKind::OutsideFunction`] where `pcs` or `waits_at` is outside the function;
-    /// [`ErrorKind::OutsideScope`] where `pcs` is not within the inlined call; [`ErrorKind::BadArgument`] where `pcs`,
-    /// `waits_at` or the range of a mask is not at instruction boundaries, where `pcs` is not within the enclosing region, where the mask has no location or two at one of
-    /// the pcs, or a location that differs between lanes; and the errors of
+    /// [`ErrorKind::OutsideScope`] where `pcs` is not within the inlined call; [`ErrorKind::Misaligned`] where `pcs`,
+    /// `waits_at` or the range of a mask is not at instruction boundaries; [`ErrorKind::OverlappingRanges`] where the
+    /// mask has two locations at a pc; [`ErrorKind::BadArgument`] where `pcs` is not within the enclosing region, where
+    /// the mask has no location at one of the pcs, or a location that differs between lanes; and the errors of
     /// [`VariableBuilder::live`](super::VariableBuilder::live) for the locations.
     pub fn region(
         &mut self,
@@ -227,9 +230,9 @@ impl LanesBuilder<'_> {
         let module = &mut self.builder.module;
         let all = &mut module.lanes.masks[first..];
         all.sort_by_key(|mask| mask.start);
-        if let Err((pc, what)) = each_pc(all, &pcs) {
+        if let Err((pc, error)) = each_pc(all, &pcs) {
             module.lanes.masks.truncate(first);
-            return Err(Error::bad_argument(what).or_at(at(module, &(pc..pc + 1))));
+            return Err(error.or_at(at(module, &(pc..pc + 1))));
         }
         let masks = first as u32..module.lanes.masks.len() as u32;
         let (start, end, waits_at) = (pcs.start as u32, pcs.end as u32, waits_at as u32);
@@ -264,7 +267,7 @@ impl LanesBuilder<'_> {
         if code.is_empty() || code.iter().any(is_in) {
             return Ok(());
         }
-        Err(ErrorKind::OutsideScope("the range is outside of the code of the inlined call").into())
+        Err(ErrorKind::OutsideScope { of: Enclosed::Region, code: code.to_vec() }.into())
     }
 
     /// Checks and adds a mask, for pcs within the function.
@@ -358,9 +361,10 @@ pub(super) fn check(module: &Module) -> Result<(), Wrong> {
             let around = open.last().copied();
             if around != module.region(region).parent {
                 // Either the enclosing region by pcs, or the parent, which does not enclose it.
-                let other = around.map_or_else(|| "another region".into(), |other| module.region_text(other));
-                let what = format!("regions are nested or disjoint: this region overlaps {other}");
-                let error = Error::bad_argument(what).or_at(At {
+                let other = around.or(module.region(region).parent);
+                let other = other.map_or(0..0, |other| module.region(other).pcs());
+                let kind = ErrorKind::OverlappingRanges { of: Ranges::Region, other };
+                let error = Error::new(kind).or_at(At {
                     region: Some(module.region_text(region)),
                     pcs: Some(pcs),
                     ..module.at_scope(scope)
@@ -388,14 +392,23 @@ pub(super) fn check(module: &Module) -> Result<(), Wrong> {
 
 /// Checks that each pc is in exactly one mask's range, of ranges sorted by start; otherwise returns the first pc that
 /// is not, and the reason.
-fn each_pc(masks: &[Mask], pcs: &Range<u64>) -> Result<(), (u64, &'static str)> {
-    let mut next = pcs.start;
+fn each_pc(masks: &[Mask], pcs: &Range<u64>) -> Result<(), (u64, Error)> {
+    let mut last = pcs.start..pcs.start;
     for mask in masks {
         match mask.pcs() {
-            range if range.start > next => break,
-            range if range.start < next => return Err((range.start, "the mask has two locations")),
-            range => next = range.end,
+            range if range.start > last.end => break,
+            range if range.start < last.end => {
+                let kind = ErrorKind::OverlappingRanges { of: Ranges::Mask, other: last };
+                return Err((range.start, kind.into()));
+            }
+            range => last = range,
         }
     }
-    if next == pcs.end { Ok(()) } else { Err((next, "the mask has no location")) }
+    match last.end == pcs.end {
+        true => Ok(()),
+        false => {
+            let what = "a mask has a location at each pc of its region: this pc has none";
+            Err((last.end, Error::bad_argument(what)))
+        }
+    }
 }

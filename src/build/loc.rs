@@ -4,7 +4,7 @@ use cranelift_entity::SecondaryMap;
 use smallvec::SmallVec;
 
 use super::Builder;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Feature, Quantity, Result};
 use crate::model::{Entity, Loc, Module, Node, Nodes, ProcedureId, UnitId};
 use crate::op::{Expr, FixupKind, Reg};
 use crate::target::{Register, SpaceId, Target};
@@ -170,7 +170,7 @@ pub(super) fn check_in(
 ) -> Result<Checked> {
     let (target, mut nodes) = (&module.target, all.clone());
     if nodes.at_most() > MAX_LEVELS && levels(nodes.clone()) > MAX_LEVELS {
-        return Err(too_deep());
+        return Err(too_deep(levels(nodes)));
     }
     // The size of a memory is unknown, and the default space always exists.
     if let Some((reg, _)) = nodes.memory_at_register()
@@ -207,11 +207,7 @@ pub(super) fn check_in(
             Node::PerLane(reg) => room(vector(module, reg)?.lane_bits().into()),
             Node::StackAddress(_) => {
                 if target.space(SpaceId::PRIVATE_LANE).is_none() {
-                    let name = target.name();
-                    let what = format!(
-                        "a stack slot is in the scratch memory of a lane: {name} has no scratch memory"
-                    );
-                    return Err(Error::bad_argument(what));
+                    return Err(lacks(target, Feature::LaneScratch, "a stack slot"));
                 }
                 has_slot = true;
                 continue;
@@ -220,23 +216,28 @@ pub(super) fn check_in(
                 space(module, id)?;
                 UNKNOWN
             }
-            Node::Offset(bytes) => moved(places.pop(), bytes.checked_mul(8), "the offset")?,
-            Node::BitOffset(bits) => moved(places.pop(), Some(bits), "the offset")?,
+            Node::Offset(bytes) => match bytes.checked_mul(8) {
+                Some(bits) => moved(places.pop(), bits)?,
+                None => return Err(far(bytes)),
+            },
+            Node::BitOffset(bits) => moved(places.pop(), bits)?,
             Node::OffsetBy | Node::BitOffsetBy => {
                 places.pop();
                 UNKNOWN
             }
             Node::Part(bits) => {
-                takes(target, whole, "a part", places.pop(), some(bits, "a part")?)?;
+                takes(target, whole, "a part", places.pop(), some(bits, Quantity::PartBits)?)?;
                 room(bits)
             }
             Node::Parts(count) => {
                 let mut total = 0u64;
                 for _ in 0..count {
                     let part = places.pop().after;
-                    total = total.checked_add(part).ok_or_else(|| too_large("a composite"))?;
+                    let sum = || u128::from(total) + u128::from(part);
+                    total =
+                        total.checked_add(part).ok_or_else(|| too_large(Quantity::CompositeBits, sum()))?;
                 }
-                room(some(total, "a composite without parts")?)
+                room(some(total, Quantity::CompositeBits)?)
             }
             Node::Overlay => {
                 let (above, below) = (places.pop(), places.pop());
@@ -293,21 +294,19 @@ pub(super) fn check_in(
                 continue;
             }
             Node::Read(bits) => {
-                number("the number read from a location", bits)?;
+                number(Quantity::ReadBits, bits)?;
                 takes(target, whole, "the number read from a location", places.pop(), bits.into())?;
                 continue;
             }
             Node::LaneIndex if target.lanes() == 1 => {
-                let what =
-                    format!("the current lane needs a target with lanes: {} has no lanes", target.name());
-                return Err(Error::bad_argument(what));
+                return Err(lacks(target, Feature::Lanes, "the current lane"));
             }
             Node::ReadRegister(reg) | Node::EntryRegister(reg) => {
                 let register = register(module, reg)?;
                 if register.is_vector() {
                     return Err(which_lane(target, REGISTER_VALUE, reg, register.lane_bits().into()));
                 }
-                number(REGISTER_VALUE, register.bits)?;
+                number(Quantity::RegisterBits, register.bits)?;
                 continue;
             }
             _ => continue,
@@ -334,7 +333,7 @@ fn last_constants(mut numbers: Nodes<'_>, rest: usize) -> Option<(u64, u64)> {
     }
 }
 
-/// Description for [`number`] of a register's value.
+/// Description of a register's value.
 const REGISTER_VALUE: &str = "the number read from a register";
 
 /// Maximum number of levels of nodes in a location: its users recurse once per level.
@@ -342,8 +341,14 @@ pub(crate) const MAX_LEVELS: usize = 128;
 
 /// Refusal of a location with more than [`MAX_LEVELS`] levels.
 #[cold]
-pub(crate) fn too_deep() -> Error {
-    Error::bad_argument(format!("a location has at most {MAX_LEVELS} levels"))
+pub(crate) fn too_deep(levels: usize) -> Error {
+    Error::limit(Quantity::LocationLevels, 0..=MAX_LEVELS as u128, levels as u128)
+}
+
+/// Error for a target without a feature.
+#[cold]
+pub(super) fn lacks(target: &Target, feature: Feature, needed_by: &str) -> Error {
+    ErrorKind::TargetLacks { feature, needed_by: needed_by.into(), target: target.name().into() }.into()
 }
 
 #[cold]
@@ -420,14 +425,11 @@ fn vector(module: &Module, reg: Reg) -> Result<Register<'_>> {
     if register.is_vector() {
         return Ok(register);
     }
-    Err(Error::bad_argument(match module.target.lanes() {
-        1 => format!(
-            "register {} has no lanes: {} is a target without lanes",
-            register.name(),
-            module.target.name()
-        ),
-        _ => format!("register {} has no lanes", register.name()),
-    }))
+    let name = register.name();
+    Err(match module.target.lanes() {
+        1 => lacks(&module.target, Feature::Lanes, &format!("a lane of register {name}")),
+        _ => Error::bad_argument(format!("a register with lanes is a vector register: {name} is scalar")),
+    })
 }
 
 #[inline]
@@ -438,8 +440,15 @@ pub(super) fn space(module: &Module, id: SpaceId) -> Result<()> {
     }
 }
 
-fn moved(from: Room, bits: Option<i64>, what: &str) -> Result<Room> {
-    let bits = bits.ok_or_else(|| too_large(what))?;
+/// Error for an offset in bytes of which the number of bits is too large.
+#[cold]
+fn far(bytes: i64) -> Error {
+    let most = i64::MAX as u128;
+    Error::limit(Quantity::Offset, 0..=most, 8 * u128::from(bytes.unsigned_abs()))
+}
+
+fn moved(from: Room, bits: i64) -> Result<Room> {
+    let what = "the offset";
     let Some(after) = from.after() else { return Ok(UNKNOWN) };
     let by = bits.unsigned_abs();
     if bits < 0 {
@@ -493,26 +502,30 @@ fn does_not_fit(what: &str, needs: u64, has: u64) -> Error {
 const MAX_ELEMENTS: u64 = 1 << 16;
 
 fn elements(bits: u64, count: u64) -> Result<u64> {
-    let total = bits.checked_mul(count).ok_or_else(|| too_large("a vector"))?;
+    let Some(total) = bits.checked_mul(count) else {
+        return Err(too_large(Quantity::VectorBits, u128::from(bits) * u128::from(count)));
+    };
     if count > MAX_ELEMENTS {
-        return Err(Error::bad_argument(format!("a vector has at most {MAX_ELEMENTS} elements: {count}")));
+        let (most, found) = (MAX_ELEMENTS.into(), count.into());
+        return Err(Error::limit(Quantity::VectorElements, 0..=most, found));
     }
-    some(total, "a vector without elements, or with elements of 0 bits,")
+    some(total, Quantity::VectorBits)
 }
 
 #[inline]
-fn number(what: &str, bits: u32) -> Result<()> {
+fn number(of: Quantity, bits: u32) -> Result<()> {
     match bits {
-        0 => Err(Error::bad_argument(format!("{what} has no bits"))),
         1..=64 => Ok(()),
-        _ => Err(ErrorKind::DoesNotFit { what: what.into(), needs: bits.into(), has: 64 }.into()),
+        _ => Err(Error::limit(of, 1..=64, bits.into())),
     }
 }
 
-fn some(bits: u64, what: &str) -> Result<u64> {
-    if bits == 0 { Err(Error::bad_argument(format!("{what} has no bits"))) } else { Ok(bits) }
+#[inline]
+fn some(bits: u64, of: Quantity) -> Result<u64> {
+    if bits == 0 { Err(Error::limit(of, 1..=u128::MAX, 0)) } else { Ok(bits) }
 }
 
-fn too_large(what: &str) -> Error {
-    Error::bad_argument(format!("{what} exceeds 2^63 bits"))
+#[cold]
+fn too_large(of: Quantity, bits: u128) -> Error {
+    Error::limit(of, 0..=u64::MAX.into(), bits)
 }

@@ -1,7 +1,7 @@
 //! Macros of a preprocessor.
 
 use super::{Builder, known};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::{FileId, Macro, Module, UnitId};
 
 /// Describes the actions of a preprocessor, in order. Made by [`Builder::macros`].
@@ -73,8 +73,8 @@ impl MacroBuilder<'_> {
     ///   without spaces; one space; the definition. The space may be missing before an empty definition.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) where the text is malformed or contains a zero
-    /// byte, or the line is 0 after a file has begun, or not 0 outside all files.
+    /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) where the text is malformed, or the line is
+    /// 0 after a file has begun, or not 0 outside all files; [`ErrorKind::ZeroByte`].
     pub fn define(&mut self, line: u32, text: &str) -> Result<&mut Self> {
         self.check(line, text)?;
         let head = head_len(text);
@@ -102,8 +102,8 @@ impl MacroBuilder<'_> {
     /// * `line` – as for [`define`](Self::define).
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) where the name is malformed or contains a zero
-    /// byte, or the line is 0 after a file has begun, or not 0 outside all files.
+    /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) where the name is malformed, or the line is
+    /// 0 after a file has begun, or not 0 outside all files; [`ErrorKind::ZeroByte`].
     pub fn undefine(&mut self, line: u32, name: &str) -> Result<&mut Self> {
         self.check(line, name)?;
         if name.is_empty() || head_len(name) != name.len() {
@@ -144,8 +144,11 @@ impl MacroBuilder<'_> {
 
     fn check(&self, line: u32, text: &str) -> Result<()> {
         let Preprocessor { depth, has_begun } = self.builder.preprocessors[self.unit];
+        if text.contains('\0') {
+            let of = format!("the macro `{}`", text.escape_debug());
+            return Err(self.at(ErrorKind::ZeroByte { of }.into()));
+        }
         let what = match line {
-            _ if text.contains('\0') => format!("the macro `{}` contains a zero byte", text.escape_debug()),
             0 if has_begun => "line 0 is for macros before the first file".into(),
             1.. if depth == 0 => format!("a macro outside all files has line 0, not {line}"),
             _ => return Ok(()),

@@ -240,7 +240,7 @@ impl Builder {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the function or file does not exist, or the file belongs to another unit;
-    /// [`ErrorKind::OutsideFunction`] where the pc is outside the function; [`ErrorKind::BadArgument`] where the pc is
+    /// [`ErrorKind::OutsideFunction`] where the pc is outside the function; [`ErrorKind::Misaligned`] where the pc is
     /// not a multiple of the target's shortest instruction.
     pub fn row(&mut self, function: crate::model::FunctionId, row: Row) -> Result<()> {
         let scope = self.known_function(function)?.scope;
@@ -324,7 +324,7 @@ impl Builder {
 
 #[cold]
 fn zero_byte(text: &str) -> Error {
-    Error::bad_argument(format!("the name `{}` contains a zero byte", text.escape_debug()))
+    ErrorKind::ZeroByte { of: format!("the name `{}`", text.escape_debug()) }.into()
 }
 
 /// Name of an entity in an error: its id, if it does not exist.

@@ -2,13 +2,13 @@
 
 use core::ops::Range;
 
-use crate::error::{Count, Error, ErrorKind, Result};
+use crate::error::{Aligned, Error, ErrorKind, Result};
 use crate::target::Target;
 
 /// Refuses a pc at which no instruction can begin.
 #[inline]
 pub(super) fn instruction(target: &Target, pc: u64) -> Result<()> {
-    if is_instruction(target, pc) { Ok(()) } else { Err(inside(target)) }
+    if is_instruction(target, pc) { Ok(()) } else { Err(inside(target, pc)) }
 }
 
 /// Refuses a range that is empty, exceeds a function of `size` bytes, or begins or ends inside an instruction. The end
@@ -33,7 +33,10 @@ pub(super) fn bounds(target: &Target, size: u64, pcs: &Range<u64>) -> Result<()>
         return Ok(());
     }
     let is_between = |pc: u64| pc == size || is_instruction(target, pc);
-    if is_between(pcs.start) && is_between(pcs.end) { Ok(()) } else { Err(inside(target)) }
+    match [pcs.start, pcs.end].into_iter().find(|&pc| !is_between(pc)) {
+        None => Ok(()),
+        Some(pc) => Err(inside(target, pc)),
+    }
 }
 
 #[inline]
@@ -44,9 +47,7 @@ fn is_instruction(target: &Target, pc: u64) -> bool {
 }
 
 #[cold]
-fn inside(target: &Target) -> Error {
-    Error::bad_argument(format!(
-        "an instruction begins at a multiple of {}",
-        Count(target.min_instruction_bytes(), "byte")
-    ))
+fn inside(target: &Target, pc: u64) -> Error {
+    let step = target.min_instruction_bytes().into();
+    ErrorKind::Misaligned { of: Aligned::Instruction, step, found: pc }.into()
 }

@@ -4,7 +4,7 @@ use core::ops::Range;
 use std::collections::BTreeMap;
 
 use super::{Builder, known, pcs};
-use crate::error::{At, Error, ErrorKind, Ranges, Result};
+use crate::error::{At, Enclosed, Error, ErrorKind, Ranges, Result};
 use crate::model::{FunctionId, Module, Scope, ScopeId, ScopeKind, SourceLine, TypeId, UnitId};
 
 mod sealed {
@@ -116,7 +116,7 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the parent scope does not exist; [`ErrorKind::EmptyRange`];
     /// [`ErrorKind::OutsideFunction`]; [`ErrorKind::OutsideScope`] where a range is outside the code of the parent scope;
-    /// [`ErrorKind::BadArgument`] where two ranges overlap, or a range begins or ends inside an instruction.
+    /// [`ErrorKind::OverlappingRanges`]; [`ErrorKind::Misaligned`] where a range begins or ends inside an instruction.
     pub fn block(&mut self, parent: impl InScope, pcs: &[Range<u64>]) -> Result<ScopeId> {
         self.code_scope(parent, ScopeKind::Block, pcs)
     }
@@ -193,15 +193,14 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the scope does not exist; [`ErrorKind::OutsideFunction`];
     /// [`ErrorKind::OutsideScope`] where the pc is outside the scope's code; [`ErrorKind::BadArgument`] where the scope has
-    /// no code, or the pc is inside an instruction.
+    /// no code; [`ErrorKind::Misaligned`] where the pc is inside an instruction.
     pub fn entry_pc(&mut self, scope: impl InScope, pc: u64) -> Result<()> {
         let scope = scope.scope(&self.module)?;
         self.code_pc(scope, pc, false)?;
         let own = self.module.ranges(scope);
         if !own.is_empty() && !own.iter().any(|range| range.contains(&pc)) {
-            let error = crate::Error::new(ErrorKind::OutsideScope(
-                "the entry pc is outside of the code of its scope",
-            ));
+            let error =
+                crate::Error::new(ErrorKind::OutsideScope { of: Enclosed::EntryPc, code: own.to_vec() });
             return Err(
                 error.or_at(At { pcs: Some(pc..pc.saturating_add(1)), ..self.module.at_scope(scope) })
             );
@@ -298,7 +297,7 @@ impl Builder {
             } else if let Some((_, other)) = met.as_ref().filter(|&&(at, _)| at == index) {
                 ErrorKind::OverlappingRanges { of: Ranges::Scope, other: other.clone() }.into()
             } else if !is_inside {
-                ErrorKind::OutsideScope("the range is outside of the code of the enclosing scope").into()
+                ErrorKind::OutsideScope { of: Enclosed::Scope, code: outer.to_vec() }.into()
             } else {
                 continue;
             };

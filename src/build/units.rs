@@ -3,7 +3,7 @@
 use super::properties::methods;
 use super::scopes::Around;
 use super::{Builder, known};
-use crate::error::{At, Error, ErrorKind, Result};
+use crate::error::{At, Error, ErrorKind, Named, Result};
 use crate::model::entities::unit_properties;
 use crate::model::{File, FileId, Language, Scope, ScopeKind, StringId, Unit, UnitId};
 
@@ -27,16 +27,17 @@ impl UnitBuilder<'_> {
     /// [split units](crate::Consumer::is_split). DWARF 5 section 3.1.2, `DW_AT_dwo_name`.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] where the name is empty, or names another unit's file.
+    /// [`ErrorKind::BadArgument`] where the name is empty; [`ErrorKind::DuplicateName`] where it is that of another
+    /// unit's file.
     pub fn split_name(&mut self, name: &str) -> Result<&mut Self> {
         let module = &mut self.builder.module;
         let known = module.strings.number(name).map(StringId::from_u32);
         let is_taken = module.units.iter().any(|(id, unit)| id != self.id && known == unit.split_name);
         if name.is_empty() || known.is_some() && is_taken {
-            let error = Error::bad_argument(format!(
-                "a split unit has a file of its own: `{name}` is empty or belongs to \
-                    another unit"
-            ));
+            let error = match name {
+                "" => Error::bad_argument("the file of a split unit has a name: this one is empty"),
+                _ => ErrorKind::DuplicateName { of: Named::SplitUnit, name: name.into() }.into(),
+            };
             return Err(error.or_at(module.at_scope(module.units[self.id].scope)));
         }
         let scope = self.builder.module.units[self.id].scope;
@@ -120,14 +121,14 @@ impl Builder {
     /// Only DWARF 5 encodes it.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] where the text contains a zero byte.
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::ZeroByte`] where the text contains a zero byte.
     pub fn file_source(&mut self, file: FileId, text: &str) -> Result<()> {
         known(self.module.files.is_valid(file), || file.to_string())?;
         if text.contains('\0') {
             let unit = self.module.units[self.module.files[file].unit].scope;
             let name = self.module.string(self.module.files[file].name);
-            let what = format!("the text of file `{name}` contains a zero byte");
-            return Err(Error::bad_argument(what).or_at(self.module.at_scope(unit)));
+            let kind = ErrorKind::ZeroByte { of: format!("the text of file `{name}`") };
+            return Err(Error::new(kind).or_at(self.module.at_scope(unit)));
         }
         self.module.files[file].source = Some(self.name(text)?);
         Ok(())

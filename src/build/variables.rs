@@ -234,12 +234,12 @@ impl VariableBuilder<'_> {
     /// may be added in any order; at pcs outside all ranges the variable is not available.
     ///
     /// # Errors
-    /// [`ErrorKind::EmptyRange`], [`ErrorKind::OutsideFunction`]; [`ErrorKind::BadArgument`] where the range begins or
+    /// [`ErrorKind::EmptyRange`], [`ErrorKind::OutsideFunction`]; [`ErrorKind::Misaligned`] where the range begins or
     /// ends inside an instruction; and for the location, [`ErrorKind::UnknownRegister`], [`ErrorKind::UnknownSpace`],
-    /// [`ErrorKind::LaneOutOfWave`], [`ErrorKind::UnknownId`], [`ErrorKind::DoesNotFit`] if a part, or the variable, is
-    /// larger than the rest of its storage, and [`ErrorKind::WhichLane`] if it is smaller than all lanes of a vector
-    /// register that contains it. [`Builder::finish`] refuses ranges that overlap, and stack slots of a function whose
-    /// frame has no known base.
+    /// [`ErrorKind::LaneOutOfWave`], [`ErrorKind::TargetLacks`], [`ErrorKind::Limit`], [`ErrorKind::UnknownId`],
+    /// [`ErrorKind::DoesNotFit`] if a part, or the variable, is larger than the rest of its storage, and
+    /// [`ErrorKind::WhichLane`] if it is smaller than all lanes of a vector register that contains it.
+    /// [`Builder::finish`] refuses ranges that overlap, and stack slots of a function whose frame has no known base.
     #[inline]
     pub fn live(&mut self, pcs: Range<u64>, loc: Loc) -> Result<&mut Self> {
         self.live_at(&pcs, &loc)?;

@@ -1,21 +1,7 @@
 //! Constructs that a consumer's format cannot express: one table.
 
+use super::texts::texts;
 use super::{Count, ErrorKind};
-
-macro_rules! constructs { ($($name:ident $(($($field:ident: $type:ty),*))? $text:literal $(, $argument:expr)*;)*) => {
-    /// A construct that a consumer's format cannot express.
-    #[derive(Debug, Clone, PartialEq, Eq)]
-    #[non_exhaustive]
-    pub enum Construct {
-        $(#[doc = concat!("Message text: \"", $text, "\".")] $name $(($($type),*))?,)*
-    }
-
-    impl core::fmt::Display for Construct {
-        fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-            match self { $(Self::$name $(($($field),*))? => write!(f, $text $(, $argument)*),)* }
-        }
-    }
-} }
 
 /// Name of an attribute, or its number.
 fn name_of_attribute(attribute: gimli::DwAt) -> String {
@@ -27,7 +13,10 @@ fn name_of_tag(tag: gimli::DwTag) -> String {
     tag.static_string().map_or_else(|| format!("{:#x}", tag.0), Into::into)
 }
 
-constructs! {
+texts! {
+    /// A construct that a consumer's format cannot express.
+    Construct;
+
     // Operations and raw expressions.
     Operation(name: &'static str) "operation `{name}`";
     RawOperation(name: &'static str) "operation `{name}` in a raw expression";

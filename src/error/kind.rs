@@ -1,12 +1,14 @@
 //! Kinds of errors, and their messages.
 
 use core::fmt;
-use core::ops::Range;
+use core::ops::{Range, RangeInclusive};
 use std::io;
 
 use super::at::At;
 use super::construct::Construct;
 use super::count::Count;
+use super::limit::{Accepted, Power, Quantity};
+use super::react::{Aligned, Conflict, Enclosed, Feature, Identity, Present, Unavailable};
 use crate::near::suggestion_of;
 
 /// Kind of an error.
@@ -66,9 +68,9 @@ pub enum ErrorKind {
         name: String,
     },
     /// The input already has what is to be added.
-    AlreadyPresent(String),
+    AlreadyPresent(Present),
     /// The fields of the consumer contradict each other, or the target.
-    InvalidConsumer(String),
+    InvalidConsumer(Conflict),
     /// The facts of a target contradict each other.
     InvalidTarget {
         /// Name of the target.
@@ -77,7 +79,23 @@ pub enum ErrorKind {
         what: String,
     },
     /// The object is for another target.
-    WrongTarget(String),
+    WrongTarget {
+        /// Name of the target.
+        target: String,
+        /// Property of the target.
+        expected: Identity,
+        /// Property of the object.
+        found: Identity,
+    },
+    /// The target lacks a feature.
+    TargetLacks {
+        /// The feature.
+        feature: Feature,
+        /// The part of the description that needs the feature.
+        needed_by: String,
+        /// Name of the target.
+        target: String,
+    },
     /// The text does not follow the grammar.
     Syntax(String),
     /// The lane is not in the wave. Lanes count from 0.
@@ -101,8 +119,48 @@ pub enum ErrorKind {
         /// Size of the function in bytes.
         size: u64,
     },
-    /// A pc range is outside the code of the enclosing scope.
-    OutsideScope(&'static str),
+    /// A pc range is outside the code of a scope.
+    OutsideScope {
+        /// Kind of the code, and of the scope.
+        of: Enclosed,
+        /// Code of the scope: half-open ranges, in bytes from the start of the function.
+        code: Vec<Range<u64>>,
+    },
+    /// A pc, a size or an offset is not a multiple of a number.
+    Misaligned {
+        /// Kind of the number.
+        of: Aligned,
+        /// The number in bytes of which it is a multiple.
+        step: u64,
+        /// The number.
+        found: u64,
+    },
+    /// A quantity is outside of its limits.
+    Limit {
+        /// The quantity.
+        of: Quantity,
+        /// Accepted values.
+        accepted: RangeInclusive<u128>,
+        /// The value.
+        found: u128,
+    },
+    /// The control flow graph is not reducible: a loop has two entries. The blocks are half-open ranges of pcs, in bytes
+    /// from the start of the function.
+    Irreducible {
+        /// Block from which an edge enters the loop.
+        from: Range<u64>,
+        /// Block in the loop to which the edge leads.
+        to: Range<u64>,
+    },
+    /// No path of the control flow graph leads to a block.
+    UnreachableBlock,
+    /// A SPIR-V value is not available where a variable has it.
+    UnavailableValue(Unavailable),
+    /// A text contains a zero byte, which no debug information can encode.
+    ZeroByte {
+        /// Description of the text.
+        of: String,
+    },
     /// An object is larger than the rest of its storage.
     DoesNotFit {
         /// Description of the object.
@@ -127,7 +185,11 @@ pub enum ErrorKind {
     CyclicType(String),
     /// An id without an entity in this module, or with an entity of another kind.
     UnknownId(String),
-    /// An argument is out of range, or contradicts another.
+    /// An argument contradicts a rule of the call, or another argument: a mistake in the program or the file that makes
+    /// the description.
+    ///
+    /// Only a person can react to the text. An error has a kind of its own where a program can react: by leaving out or
+    /// changing a part of the description, by another consumer, target or option, or by a question to its user.
     BadArgument(String),
     /// The consumer's format cannot express something.
     Inexpressible {
@@ -188,6 +250,8 @@ pub enum Named {
     Id,
     /// Debug operations of SPIR-V.
     DebugOperation,
+    /// Files of split units.
+    SplitUnit,
     /// Entities of a description, by id or name; the text is their kind.
     Described(&'static str),
 }
@@ -206,6 +270,10 @@ pub enum Ranges {
     Block,
     /// Code in whole-wave mode.
     WholeWave,
+    /// Divergent regions: disjoint, unless one is inside the other.
+    Region,
+    /// Locations of a mask.
+    Mask,
     /// Instructions of [code](crate::track::Code).
     Instruction,
 }
@@ -262,6 +330,7 @@ impl fmt::Display for ErrorKind {
                     Named::Section => write!(f, "the object has no section `{name}`")?,
                     Named::Symbol => write!(f, "the object has no symbol `{name}`")?,
                     Named::Described(kind) => write!(f, "no {kind} has the id or name `{name}` so far")?,
+                    Named::SplitUnit => write!(f, "no split unit has the file `{name}`")?,
                     Named::Language => write!(f, "no language is `DW_LANG_{name}`")?,
                 }
                 f.write_str(&suggestion_of(nearest))
@@ -285,6 +354,9 @@ impl fmt::Display for ErrorKind {
                 write!(f, "another {kind} has the id `{name}`")
             }
             Self::DuplicateName { of: Named::Section, .. } => f.write_str("two sections have this name"),
+            Self::DuplicateName { of: Named::SplitUnit, name } => {
+                write!(f, "a split unit has a file of its own: `{name}` belongs to another unit")
+            }
             Self::DuplicateName { name, .. } => write!(f, "two entities have the name `{name}`"),
             Self::LaneOutOfWave { lane, wave } => write!(f, "lane {lane} is not in a wave of {wave}"),
             Self::EmptyRange => f.write_str("a range begins before its end"),
@@ -298,6 +370,8 @@ impl fmt::Display for ErrorKind {
                     Ranges::Rule => ("a column has one rule at each pc: this rule", ""),
                     Ranges::Block => ("blocks do not overlap: the block", ""),
                     Ranges::WholeWave => ("code in whole-wave mode is disjoint: it", ""),
+                    Ranges::Region => ("regions are nested or disjoint: this region", ""),
+                    Ranges::Mask => ("a mask has one location at each pc: this one", ""),
                     Ranges::Instruction => ("instructions do not overlap: the instruction", ""),
                 };
                 write!(f, "{rule} overlaps {start:#x}..{end:#x}{more}")
@@ -309,7 +383,30 @@ impl fmt::Display for ErrorKind {
                     size = Count(*size, "byte")
                 )
             }
-            Self::OutsideScope(what) => f.write_str(what),
+            Self::OutsideScope { of, code } => f.write_str(&of.outside(code)),
+            Self::Misaligned { of, step, found } => write!(f, "{of} of {}: {found:#x}", Count(*step, "byte")),
+            Self::Limit { of, accepted, found } => {
+                write!(f, "{of} is {}: {}", Accepted(accepted), Power(*found))
+            }
+            Self::Irreducible { from, to } => write!(
+                f,
+                "the control flow graph is not reducible: the edge {:#x}..{:#x} -> {:#x}..{:#x} enters a loop that has \
+                 another entry",
+                from.start, from.end, to.start, to.end
+            ),
+            Self::UnreachableBlock => {
+                f.write_str("each block is reachable from the entry: no path leads to this one")
+            }
+            Self::ZeroByte { of } => write!(f, "{of} contains a zero byte"),
+            Self::TargetLacks { feature, needed_by, target } => {
+                write!(f, "{needed_by} needs a target with {feature}: {target} has none")
+            }
+            Self::WrongTarget { target, expected, found } => {
+                write!(f, "the code is for the target: it is {found}, and {target} is {expected}")
+            }
+            Self::AlreadyPresent(what) => what.fmt(f),
+            Self::InvalidConsumer(what) => what.fmt(f),
+            Self::UnavailableValue(what) => what.fmt(f),
             Self::DoesNotFit { what, needs, has } => {
                 write!(f, "{what} needs {}, but there are {has}", Count(*needs, "bit"))
             }
@@ -333,9 +430,6 @@ impl fmt::Display for ErrorKind {
             | Self::Malformed(what)
             | Self::Unsupported(what)
             | Self::TooLarge(what)
-            | Self::AlreadyPresent(what)
-            | Self::InvalidConsumer(what)
-            | Self::WrongTarget(what)
             | Self::Syntax(what)
             | Self::Io { message: what, .. } => f.write_str(what),
         }

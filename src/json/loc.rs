@@ -137,7 +137,7 @@ impl<'a> Visitor<'a> for Nodes<'_, '_, 'a> {
     fn visit_map<A: MapAccess<'a>>(self, mut json: A) -> Result<(), A::Error> {
         let Self(within, sort) = self;
         if within.level >= MAX_LEVELS {
-            return Err(within.reader.fail(too_deep()));
+            return Err(within.reader.fail(too_deep(MAX_LEVELS + 1)));
         }
         within.level += 1;
         let Some(row) = json.next_key_seed(Key(sort))? else { return Err(no_key("a node")) };

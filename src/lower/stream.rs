@@ -8,7 +8,7 @@ use super::scratch::Scratch;
 use super::units::{Units, invalid};
 use crate::consumer::{Consumer, Policy};
 use crate::emit::Section;
-use crate::error::{Error, Result};
+use crate::error::{Conflict, Error, Result};
 use crate::model::Module;
 use crate::omission::Omission;
 use crate::target::Target;
@@ -160,10 +160,10 @@ impl<'c> Stream<'c> {
 /// Returns the units of a module among others.
 fn units<'m>(module: &'m Module, consumer: &'m Consumer, policy: Policy) -> Result<Units<'m>> {
     if consumer.is_split {
-        return Err(invalid("split units are lowered from one module, which gives their files names"));
+        return Err(invalid(Conflict::SplitStream));
     }
     if consumer.has_line_directives {
-        return Err(invalid("line directives are lowered from one module, which gives its files numbers"));
+        return Err(invalid(Conflict::DirectivesStream));
     }
     let mut units = Units::new(module, consumer, policy)?;
     units.has_others = true;

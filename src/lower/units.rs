@@ -13,7 +13,7 @@ use super::type_units::TypeUnits;
 use crate::consumer::{Consumer, Policy};
 use crate::emit::format::Format;
 use crate::emit::line::file_number;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Conflict, Error, ErrorKind, Result};
 use crate::model::{FileId, Module, ProcedureId, Unit, UnitId};
 
 /// Lowering of a module's units one by one, on several threads if the user wants.
@@ -78,34 +78,28 @@ impl<'m> Units<'m> {
     /// another version than DWARF 5 or with type units.
     pub fn new(module: &'m Module, consumer: &'m Consumer, policy: Policy) -> Result<Self> {
         if !(2..=5).contains(&consumer.version) {
-            let what = format!("DWARF {} cannot be written: 2 to 5 can", consumer.version);
-            return Err(invalid(what));
+            return Err(invalid(Conflict::Version(consumer.version)));
         }
         if consumer.tables.names && consumer.version < 5 {
-            return Err(invalid("`.debug_names` came with DWARF 5: older versions have `.debug_pubnames`"));
+            return Err(invalid(Conflict::Names(consumer.version)));
         }
         if consumer.has_type_units {
             if consumer.version < 4 {
-                let what =
-                    format!("type units require DWARF 4 or newer: the version is {}", consumer.version);
-                return Err(invalid(what));
+                return Err(invalid(Conflict::TypeUnits(consumer.version)));
             }
             if consumer.tables.names {
-                let what = "`.debug_names` of an object cannot refer to type units, which a linker may drop";
-                return Err(invalid(what));
+                return Err(invalid(Conflict::NamesOfTypeUnits));
             }
         }
         if consumer.frames.eh_frame && !module.target.call_frames().has_eh_frame {
-            let what = format!("the ABI of {} has no `.eh_frame`", module.target.name());
-            return Err(invalid(what));
+            return Err(invalid(Conflict::EhFrame(module.target.name().into())));
         }
         if consumer.is_split {
             if consumer.version != 5 {
-                let what = format!("split units are written in DWARF 5, not in DWARF {}", consumer.version);
-                return Err(invalid(what));
+                return Err(invalid(Conflict::SplitVersion(consumer.version)));
             }
             if consumer.has_type_units {
-                return Err(invalid("split units are written without type units"));
+                return Err(invalid(Conflict::SplitTypeUnits));
             }
         }
         let ((children, variables, lists), scope_items) = (Children::new(module), ScopeItems::new(module));
@@ -167,6 +161,6 @@ pub(super) fn producer(module: &Module, unit: &Unit) -> Option<String> {
 
 /// Error for a consumer whose fields contradict each other.
 #[cold]
-pub(super) fn invalid(what: impl Into<String>) -> Error {
-    ErrorKind::InvalidConsumer(what.into()).into()
+pub(super) fn invalid(what: Conflict) -> Error {
+    ErrorKind::InvalidConsumer(what).into()
 }

@@ -9,6 +9,21 @@ macro_rules! properties { ($($name:ident $text:literal;)*) => {
     }
 
     impl Property {
+        /// All properties, by their [numbers](Self::number).
+        const ALL: &[Self] = &[$(Self::$name),*];
+
+        /// Index in the table.
+        #[cfg(all(feature = "spirv", feature = "read"))]
+        pub(crate) fn number(self) -> u32 {
+            self as u32
+        }
+
+        /// Property with an index in the table.
+        #[cfg(all(feature = "spirv", feature = "read"))]
+        pub(crate) fn from_number(number: usize) -> Option<Self> {
+            Self::ALL.get(number).copied()
+        }
+
         /// The text of messages.
         pub(crate) fn text(self) -> &'static str {
             match self { $(Self::$name => $text,)* }
@@ -107,6 +122,7 @@ properties! {
     Kernel "kernel flag";
     NotKernel "absent kernel flag";
     BodyLine "line of the body";
+    Flag "flag of a function";
     ObjectPointer "object parameter";
     Variadic "variadic flag";
     NoReturn "noreturn flag";

@@ -6,7 +6,7 @@ use super::lower::lower;
 use super::mode::Mode;
 use super::read::{Facts, read};
 use super::words::Instruction;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Present, Result};
 use crate::model::Module;
 
 /// Adds the debug instructions that describe a module, together with the strings, types and constants that they refer
@@ -48,7 +48,7 @@ fn can_be_added_to(facts: &Facts<'_>) -> Result<()> {
     match known.or_else(|| unknown.min()) {
         None => Ok(()),
         Some((at, name)) => {
-            let what = format!("the module has instructions of {name} already");
+            let what = Present::Instructions(name.to_owned());
             Err(Error::new(ErrorKind::AlreadyPresent(what)).at_word(at))
         }
     }

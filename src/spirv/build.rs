@@ -173,7 +173,7 @@ impl ModuleBuilder {
     /// Adds an `OpString`.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] if the string contains a zero byte; [`ErrorKind::TooLarge`] if the string does not
+    /// [`ErrorKind::ZeroByte`] if the string contains a zero byte; [`ErrorKind::TooLarge`] if the string does not
     /// fit one instruction, or no id is left.
     pub fn string(&mut self, string: &str) -> Result<Id> {
         self.once(Part::Strings, op::STRING, None, &text(string)?)
@@ -408,7 +408,7 @@ fn push(to: &mut Vec<u32>, opcode: u16, ty: Option<Id>, id: Option<Id>, operands
 /// Encodes a literal string as words.
 fn text(text: &str) -> Result<Vec<u32>> {
     if text.contains('\0') {
-        return Err(Error::bad_argument(format!("the text {text:?} has a zero byte")));
+        return Err(ErrorKind::ZeroByte { of: format!("the text {text:?}") }.into());
     }
     let mut words = Vec::new();
     string_words(text, &mut words);

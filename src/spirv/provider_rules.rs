@@ -8,7 +8,7 @@ use super::opcodes as op;
 use super::operations::{OPERATIONS, Operation};
 use super::provider::{DebugOperation, Provider};
 use super::words::{Id, Instruction};
-use crate::error::{Count, Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Quantity, Result, Unavailable};
 use crate::model::{Module, Part, TypeId};
 
 /// Position in a function of a declaration or value of a variable.
@@ -65,17 +65,11 @@ impl<'a> Layout<'a> {
         match self.definition(id) {
             None => unknown(id),
             Some(defined) if !self.is_value(defined) => wrong(defined, "a value"),
-            Some(defined) if !self.is_seen(defined, spot) => {
-                Error::bad_argument(format!("{id} is defined in another function"))
+            Some(defined) if !self.is_seen(defined, spot) => unavailable(Unavailable::OtherFunction(id.0)),
+            Some(defined) if defined.at < spot.at => {
+                unavailable(Unavailable::NotDominating(id.0, defined.at, spot.at))
             }
-            Some(defined) if defined.at < spot.at => Error::bad_argument(format!(
-                "a value is available where its definition dominates: {id}, defined at word {}, does not dominate \
-                 word {}",
-                defined.at, spot.at
-            )),
-            Some(_) => {
-                Error::bad_argument(format!("{id} is defined behind the position at which it is bound"))
-            }
+            Some(_) => unavailable(Unavailable::Later(id.0)),
         }
     }
 
@@ -164,7 +158,7 @@ impl<'a> Layout<'a> {
         if let Some((offset, size)) = piece {
             let needs = u64::from(offset) + u64::from(size);
             if size == 0 {
-                return Err(Error::bad_argument(format!("a piece has at least 1 bit: that of {id} has 0")));
+                return Err(Error::limit(Quantity::PieceBits(id.0), 1..=u128::MAX, 0));
             }
             if let Some(has) = bits.filter(|&has| needs > has) {
                 let what = format!("the piece of {id}");
@@ -230,4 +224,9 @@ pub(super) fn wrong(defined: Instruction<'_>, wanted: &str) -> Error {
         None => format!("an instruction of opcode {}", defined.opcode()),
     };
     Error::bad_argument(format!("an id of {wanted} is required: {id} is {is}"))
+}
+
+#[cold]
+fn unavailable(why: Unavailable) -> Error {
+    ErrorKind::UnavailableValue(why).into()
 }

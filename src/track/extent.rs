@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::code::Code;
 use super::place::{Place, Storage};
-use crate::error::{At, Error, ErrorKind, Result};
+use crate::error::{At, Error, ErrorKind, Quantity, Result};
 use crate::op::Reg;
 
 impl Code {
@@ -63,7 +63,8 @@ impl Code {
             Storage::Row(reg) | Storage::Lane(reg, _) => {
                 let found = register(reg)?;
                 if !found.is_vector() {
-                    let what = format!("register {} has no lanes", found.name());
+                    let what =
+                        format!("a register with lanes is a vector register: {} is scalar", found.name());
                     return Err(Error::bad_argument(what));
                 }
                 if let Storage::Lane(_, lane) = place.of
@@ -79,12 +80,16 @@ impl Code {
             }
             Storage::Stack | Storage::Compiler(..) => {
                 let bits = place.bits.unwrap_or(32);
-                if place.from.unsigned_abs() > 1 << 40 {
-                    let what = format!("a stack slot is within 2^37 bytes: {}", place.from / 8);
-                    return Err(Error::bad_argument(what));
+                let from = place.from.unsigned_abs();
+                if from > 1 << 40 {
+                    return Err(Error::limit(
+                        Quantity::SlotOffset,
+                        0..=1 << 37,
+                        u128::from(from).div_ceil(8),
+                    ));
                 }
                 if bits == 0 {
-                    return Err(Error::bad_argument("a place has at least one bit: 0"));
+                    return Err(Error::limit(Quantity::PlaceBits, 1..=u128::MAX, 0));
                 }
                 return Ok(bits);
             }

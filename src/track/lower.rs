@@ -12,7 +12,7 @@ use super::place::Storage;
 use super::program::{From, Group, Kind, Op, Program, To, check};
 use super::skips::{self, Unknown};
 use crate::build::{BlockId, ExecWrite};
-use crate::error::{Count, Error, ErrorKind, Ranges, Result};
+use crate::error::{Aligned, Error, ErrorKind, Ranges, Result};
 
 pub(super) struct Lower<'c> {
     code: &'c Code,
@@ -146,9 +146,9 @@ impl<'c> Lower<'c> {
                 return Err(error(ErrorKind::EmptyRange.into()));
             }
             if start % step != 0 || end % step != 0 {
-                let step = Count(step, "byte");
-                let what = format!("an instruction begins at a multiple of {step}");
-                return Err(error(Error::bad_argument(what)));
+                let (of, found) = (Aligned::Instruction, if start % step != 0 { start } else { end });
+                let kind = ErrorKind::Misaligned { of, step: step.into(), found: found.into() };
+                return Err(error(kind.into()));
             }
             if u64::from(start) < last.end {
                 let kind = ErrorKind::OverlappingRanges { of: Ranges::Instruction, other: last };

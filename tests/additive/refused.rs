@@ -29,9 +29,9 @@ fn other_objects() {
     says(&changed(4, 1), &["ELFCLASS64"]);
     says(&changed(5, 3), &["byte order: 3"]);
     says(&changed(16, 4), &["type 4"]);
-    says(&refused(&uspill(), &Target::x86_64()), &["machine 224", "x86_64 is 62"]);
+    says(&refused(&uspill(), &Target::x86_64()), &["machine 224", "x86_64 is ELF machine 62"]);
     let gfx1100 = Target::amdgpu(Gfx::GFX1100, Wave::W32).unwrap();
-    says(&refused(&uspill(), &gfx1100), &["0x36", "amdgpu-gfx1100-wave32 is 0x41"]);
+    says(&refused(&uspill(), &gfx1100), &["0x36", "amdgpu-gfx1100-wave32 is AMD processor 0x41"]);
     // The object does not depend on the wave size.
     attach(&uspill(), &Target::amdgpu(Gfx::GFX1030, Wave::W64).unwrap(), &sections).unwrap();
     let object = uspill();

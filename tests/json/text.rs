@@ -250,7 +250,7 @@ fn what_is_nested_too_deeply_is_refused() {
             (r#"{"value": {"read": ["#, "\"undefined\"", ", 32]}}"),
         ] {
             let error = refused(&deep(open, inner, close, count));
-            assert!(error.contains("a location has at most 128 levels"), "{error}");
+            assert!(error.contains("the number of levels of a location is at most 128: 129"), "{error}");
             // The position stays readable.
             let (start, end) = error.split_once('…').expect("the path is not all there");
             assert!(start.contains("`describe[3].variable.live[0][2]."), "{error}");

@@ -38,15 +38,21 @@ fn a_loop(pcs: Range<u64>, end: u64, masks: &[(Range<u64>, Loc)]) -> String {
 #[test]
 fn a_mask_is_somewhere_at_each_pc_of_its_region() {
     let at = "unit `a.cl`, function `k`, region0 (loop, 0x8..0x20)";
-    assert_eq!(a_loop(8..32, 32, &[]), format!("{at}, pc 0x8..0x9: the mask has no location"));
-    assert_eq!(a_loop(8..32, 32, &[(8..16, s(4))]), format!("{at}, pc 0x10..0x11: the mask has no location"));
+    assert_eq!(
+        a_loop(8..32, 32, &[]),
+        format!("{at}, pc 0x8..0x9: a mask has a location at each pc of its region: this pc has none")
+    );
+    assert_eq!(
+        a_loop(8..32, 32, &[(8..16, s(4))]),
+        format!("{at}, pc 0x10..0x11: a mask has a location at each pc of its region: this pc has none")
+    );
     assert_eq!(
         a_loop(8..32, 32, &[(16..64, s(4)), (0..12, s(6))]),
-        format!("{at}, pc 0xc..0xd: the mask has no location")
+        format!("{at}, pc 0xc..0xd: a mask has a location at each pc of its region: this pc has none")
     );
     assert_eq!(
         a_loop(8..32, 32, &[(0..20, s(4)), (16..64, s(6))]),
-        format!("{at}, pc 0x10..0x11: the mask has two locations")
+        format!("{at}, pc 0x10..0x11: a mask has one location at each pc: this one overlaps 0x8..0x14")
     );
     assert_eq!(
         a_loop(8..32, 32, &[(0..64, Loc::undefined())]),
@@ -122,7 +128,7 @@ fn regions_are_nested() {
     assert_eq!(
         overlaps,
         "unit `a.cl`, function `k`, region1 (loop, 0x10..0x28), pc 0x10..0x28: regions are nested or \
-disjoint: this region overlaps region0 (loop, 0x8..0x20)"
+disjoint: this region overlaps 0x8..0x20"
     );
     // Containment of pcs is not sufficient: the nesting determines where lanes wait.
     let is_not_said = error(|lanes| {
@@ -130,7 +136,7 @@ disjoint: this region overlaps region0 (loop, 0x8..0x20)"
         lanes.loop_(8..32, 32, &all).map(drop)
     });
     assert!(
-        is_not_said.contains("pc 0x8..0x20: regions are nested or disjoint: this region overlaps region0"),
+        is_not_said.contains("pc 0x8..0x20: regions are nested or disjoint: this region overlaps 0x8..0x"),
         "{is_not_said}"
     );
     let outside = error(|lanes| {
@@ -183,8 +189,8 @@ fn regions_of_inlined_calls_are_in_them() {
         m.lanes(inlined).and_then(|mut lanes| lanes.loop_(16..40, 40, &all)).expect_err("it is wrong");
     assert_eq!(
         error.to_string(),
-        "unit `b.cl`, function `other`, region0 (loop, 0x10..0x28), pc 0x10..0x28: the range is outside of \
-the code of the inlined call"
+        "unit `b.cl`, function `other`, region0 (loop, 0x10..0x28), pc 0x10..0x28: a region is in one \
+range of its inlined call: 0x8..0x20"
     );
     let of_callee = m.lanes(inlined).and_then(|mut lanes| lanes.loop_(16..32, 32, &all)).expect("a loop");
     let error =
@@ -212,6 +218,6 @@ fn a_target_without_lanes_has_none_that_stand_somewhere() {
     let error = m.lanes(main).expect_err("it has no lanes");
     assert_eq!(
         error.to_string(),
-        "unit `a.c`, function `main`: lane pcs need a target with lanes: x86_64 has no lanes"
+        "unit `a.c`, function `main`: the pc of a lane needs a target with lanes: x86_64 has none"
     );
 }

@@ -149,7 +149,7 @@ fn what_is_no_module_is_refused() {
     assert_eq!(error(s.block().map(drop)), "a block is of a function");
     assert_eq!(error(s.parameter(id).map(drop)), "a parameter is of a function, and before its blocks");
     assert_eq!(error(s.end_function().map(drop)), "`end_function` ends an open function: none is open");
-    assert_eq!(error(s.string("a\0b").map(drop)), "the text \"a\\0b\" has a zero byte");
+    assert_eq!(error(s.string("a\0b").map(drop)), "the text \"a\\0b\" contains a zero byte");
     assert_eq!(
         error(s.string(&"a".repeat(300_000)).map(drop)),
         "an instruction of 75003 words: it can have 65535"

@@ -75,5 +75,5 @@ fn what_is_no_identifier_and_no_path_is_refused() {
             format!("the build identifier {digits:?} is not 32 lowercase hexadecimal digits, or more"),
         );
     }
-    assert_eq!(with(&|it| _ = it.storage_path("a\0b")), "the storage path \"a\\0b\" has a zero byte");
+    assert_eq!(with(&|it| _ = it.storage_path("a\0b")), "the storage path \"a\\0b\" contains a zero byte");
 }

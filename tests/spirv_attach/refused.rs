@@ -278,9 +278,9 @@ fn what_holds_a_variable() {
     value(&[of("more").bits(0..16)], "the value %more needs 16 bits, but there are 32");
     value(&[of("more").taken(0..16)], "the value %more needs 32 bits, but there are 16");
     value(&[of("more").taken(16..48)], "what is taken of %more needs 48 bits, but there are 32");
-    value(&[of("more").bits(0..0)], "a piece has at least 1 bit: that of %more has 0");
+    value(&[of("more").bits(0..0)], "the size in bits of the piece of %more is at least 1: 0");
     #[allow(clippy::reversed_empty_ranges)]
-    value(&[of("more").bits(9..3)], "a piece has at least 1 bit: that of %more has 0");
+    value(&[of("more").bits(9..3)], "the size in bits of the piece of %more is at least 1: 0");
     pair(&[of("more")], "the value %more needs 96 bits, but there are 32");
     pair(&[of("more").bits(80..112)], "the piece of %more needs 112 bits, but there are 96");
     pair(

@@ -1,7 +1,8 @@
 //! Descriptions whose own output is read back as another one: each is clean in every mode.
 
 use eitri::build::Builder;
-use eitri::model::{Accessibility, BaseEncoding, SourceLine};
+use eitri::model::{Accessibility, BaseEncoding, SourceLine, VariableId};
+use eitri::omission::{Property, Subject};
 use eitri::spirv::{Binding, Id, Mode, Position, Provider, Set, attach};
 use eitri::target::{Gfx, Target, Wave};
 use pretty_assertions::assert_eq;
@@ -34,6 +35,36 @@ fn differences(make: impl Fn(&mut Builder, &mut Binding, &Code, Id) -> eitri::Re
         }
     }
     wrong
+}
+
+/// A difference has its subject and property as data: a program need not read the text.
+#[test]
+fn differences_are_data() {
+    let mut core = Core::new();
+    let choices = fixed_choices(3, 40);
+    core.function(&mut Choices::new(&choices));
+    let (words, binding, mode) = (core.words(), Binding::new(), Mode::exact(Set::OpenCl));
+    let describe = |names: &[&str], line: u32| {
+        let mut m = Builder::new(Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("is known"));
+        let unit = m.unit("a.cl");
+        let file = m.primary_file(unit).expect("a unit");
+        let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).expect("a type");
+        for name in names {
+            m.variable(unit, name, int).expect("a scope").declared(file, line);
+        }
+        m.finish().expect("is whole")
+    };
+    let attached = attach(&words, &describe(&["x", "y"], 3), &binding, &mode).expect("is described");
+    let found = |names: &[&str], line| {
+        let checked = attached.check(&describe(names, line), &binding, &mode).expect("reads");
+        checked.differences.into_iter().map(|it| (it.subject, it.property)).collect::<Vec<_>>()
+    };
+    let [x, y, z] = [0, 1, 2].map(|id| Some(Subject::Variable(VariableId::from_u32(id))));
+    assert_eq!(found(&["x", "y"], 3), []);
+    assert_eq!(found(&["x", "y"], 4), [(x, Property::Line), (y, Property::Line)]);
+    assert_eq!(found(&["x", "y", "z"], 3), [(z, Property::Entity)]);
+    // The id of what only the words have would be one of another module.
+    assert_eq!(found(&["x"], 3), [(None, Property::Entity)]);
 }
 
 fn none() -> Vec<String> {

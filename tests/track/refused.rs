@@ -43,7 +43,7 @@ fn instructions_that_do_not_fit_are_refused() {
     assert!(at(&[(0x20, 0x24)]).starts_with("pc 0x20..0x24, s4: an instruction is in a block"));
     let beyond = "pc 0x1c..0x24, block 0x0..0x20, s4: an instruction is inside of a block";
     assert!(at(&[(0x1c, 0x24)]).starts_with(beyond));
-    let step = "pc 0x2..0x4, block 0x0..0x20, s4: an instruction begins at a multiple of 4 bytes";
+    let step = "pc 0x2..0x4, block 0x0..0x20, s4: an instruction begins at a multiple of 4 bytes: 0x2";
     assert_eq!(at(&[(2, 4)]), step);
     assert!(at(&[(8, 8)]).starts_with("pc 0x8..0x8, block 0x0..0x20, s4: "));
 }

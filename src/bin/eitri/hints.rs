@@ -3,14 +3,18 @@
 use std::path::Path;
 
 use eitri::Error;
-use eitri::error::ErrorKind;
+use eitri::error::{ErrorKind, Feature};
 
 use super::{Failure, of};
 
 /// The command that lists the valid names, for an unknown name.
 pub fn list_of(error: &Error) -> &'static str {
     match error.kind() {
-        ErrorKind::UnknownTarget { .. } => "`eitri targets` lists the targets",
+        ErrorKind::UnknownTarget { .. }
+        | ErrorKind::TargetLacks {
+            feature: Feature::Lanes | Feature::LaneScratch | Feature::WaveScratch,
+            ..
+        } => "`eitri targets` lists the targets",
         _ => "",
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use eitri::error::ErrorKind;
+use eitri::error::{ErrorKind, Present};
 use eitri::model::Module;
 use eitri::omission::Omission;
 use eitri::spirv::{self, Binding, Checked, DescribedModule, Mode, Source};
@@ -30,7 +30,7 @@ pub fn attach(request: &Request<'_>) -> Result<Attached, Failure> {
     let file = request.module;
     let words = words(file)?;
     if let Some(name) = debug_set(&words).map_err(of(file))?.filter(|_| !request.replace) {
-        let what = format!("the module has instructions of {name} already");
+        let what = Present::Instructions(name);
         let there = of(file)(ErrorKind::AlreadyPresent(what).into());
         return Err(there.and("--replace removes them first"));
     }

@@ -1,7 +1,7 @@
 //! Arrays, vectors and matrices.
 
 use crate::build::{Builder, known, loc};
-use crate::error::{Count as Counted, Error, Result};
+use crate::error::{Count as Counted, Error, Quantity, Result};
 use crate::model::{Count, Dimension, Loc, Type, TypeId, TypeKind, UnitId, Val, VariableId};
 
 /// A dimension of an array, for [`Builder::array_of`]. DWARF 5 sections 5.5 and 5.13.
@@ -93,7 +93,8 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId) where a type or variable does not exist or belongs
     /// to another unit; [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) if an element is not whole
-    /// bytes, a stride is less than an element, or the last index of a dimension has more than 63 bits; the errors of
+    /// bytes, or a stride is less than an element; [`ErrorKind::Limit`](crate::error::ErrorKind::Limit) if the last
+    /// index of a dimension has more than 63 bits; the errors of
     /// [`VariableBuilder::live`](crate::build::VariableBuilder::live) for a number.
     pub fn array_of(
         &mut self,
@@ -141,10 +142,8 @@ impl Builder {
                 Elements::Fixed(count) => {
                     let first = i128::from(extent.lower.unwrap_or(0));
                     if extent.lower.is_some() && first + i128::from(*count) > i128::from(i64::MAX) {
-                        return Err(Error::bad_argument(format!(
-                            "the last index of a dimension has at most 63 bits: {count} from {first}",
-                            count = Counted(*count, "element"),
-                        )));
+                        let (most, end) = (i64::MAX as u128, (first + i128::from(*count)).unsigned_abs());
+                        return Err(Error::limit(Quantity::DimensionEnd, 0..=most, end));
                     }
                     Count::Fixed(*count)
                 }

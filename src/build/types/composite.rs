@@ -3,7 +3,7 @@
 use super::describe::DataMember;
 use crate::build::scopes::Around;
 use crate::build::{Builder, VariableBuilder, loc};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Quantity, Result};
 use crate::model::{
     Accessibility, Base, BaseOffset, Composite, CompositeKind, Discriminant, ExprId, Loc, Member, Scope,
     ScopeKind, Type, TypeId, TypeKind, UnitId, Variant, VariantPart, VariantPartId, VariantValues,
@@ -280,9 +280,9 @@ impl Builder {
         self.known_unit(unit)?;
         let bits = bytes.map(|bytes| bytes.checked_mul(8).ok_or(bytes));
         let bits = bits.transpose().map_err(|bytes| {
-            let name = name.unwrap_or_default();
-            let what = format!("a type has fewer than 2^61 bytes: `{name}` has {bytes:#x}");
-            Error::bad_argument(what).or_at(self.module.at_unit(unit))
+            let of = Quantity::TypeBytes(name.unwrap_or_default().into());
+            let most = u128::from(u64::MAX / 8);
+            Error::limit(of, 0..=most, bytes.into()).or_at(self.module.at_unit(unit))
         })?;
         let name = name.map(|name| self.name_in(unit, name)).transpose()?;
         let id = self.module.types.next_key();
@@ -344,7 +344,7 @@ impl Builder {
         let does_not_fit =
             |needs, has| Err(Error::new(ErrorKind::DoesNotFit { what: what(), needs, has }).or_at(at()));
         if member.bits == Some(0) {
-            return Err(Error::bad_argument(format!("{} has no bits", what())).or_at(at()));
+            return Err(Error::limit(Quantity::MemberBits(what()), 1..=u128::MAX, 0).or_at(at()));
         }
         if let (Some(bits), Some(of_type)) = (member.bits, of_type)
             && bits > of_type

@@ -13,7 +13,7 @@ pub use template::Template;
 use core::hash::BuildHasher;
 
 use super::{Builder, known, loc};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Quantity, Result};
 use crate::model::{
     BaseEncoding, MemorySpace, PointerKind, Qualifier, StringId, Type, TypeId, TypeKind, UnitId,
 };
@@ -27,7 +27,7 @@ impl Builder {
     /// except structures, classes, unions and enumerations.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] if `bits` is 0 or more than 2^32.
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::Limit`] if `bits` is 0 or more than 2^32.
     pub fn base_type(
         &mut self,
         unit: UnitId,
@@ -36,13 +36,10 @@ impl Builder {
         bits: u64,
     ) -> Result<TypeId> {
         self.known_unit(unit)?;
-        if bits == 0 {
-            let what = format!("type `{name}` has no bits");
-            return Err(Error::bad_argument(what).or_at(self.module.at_unit(unit)));
-        }
-        if bits > MAX_BASE_BITS {
-            let what = format!("type `{name}` has more than {MAX_BASE_BITS} bits");
-            return Err(Error::bad_argument(what).or_at(self.module.at_unit(unit)));
+        if !(1..=MAX_BASE_BITS).contains(&bits) {
+            let of = Quantity::BaseTypeBits(name.into());
+            let error = Error::limit(of, 1..=MAX_BASE_BITS.into(), bits.into());
+            return Err(error.or_at(self.module.at_unit(unit)));
         }
         let name = self.name_in(unit, name)?;
         Ok(self.intern(unit, TypeKind::Base { name, encoding }, Some(bits)))

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::image::Image;
 use crate::emit::{Relocation, RelocationTarget, Section};
-use crate::error::{Count, Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Present, Result};
 
 /// Sections that passed the checks.
 #[derive(Debug)]
@@ -28,8 +28,7 @@ impl<'s> Added<'s> {
             let compressed = section.name.strip_prefix(".debug_").map(|rest| format!(".zdebug_{rest}"));
             let is_there = |name: &str| old.contains(name.as_bytes());
             if is_there(section.name) || compressed.is_some_and(|name| is_there(&name)) {
-                let what =
-                    format!("an added section has a new name: the object already has `{}`", section.name);
+                let what = Present::Section(section.name.into());
                 return Err(Error::new(ErrorKind::AlreadyPresent(what)).in_section(section.name));
             }
             if positions.insert((section.name, section.group), index).is_some() {

@@ -8,7 +8,7 @@ use object::write::elf::{Encoder, FileHeader, FileHeaderLayout, SectionHeader};
 use object::{Endian, Endianness};
 
 use super::bytes::{string_at, u16_at, u32_at, u64_at};
-use crate::error::{Count, Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Identity, Result};
 use crate::target::Target;
 
 /// Size of the ELF header in bytes.
@@ -293,27 +293,15 @@ impl<'a> Image<'a> {
     pub fn check_target(&self, target: &Target) -> Result<()> {
         let identity = target.elf();
         if self.machine().0 != identity.machine {
-            return Err(wrong_target(format!(
-                "the object is for ELF machine {}, but {} is {}",
-                self.machine().0,
-                target.name(),
-                identity.machine
-            )));
+            let (expected, found) = (identity.machine, self.machine().0);
+            return Err(wrong_target(target, [expected, found].map(Identity::Machine)));
         }
         if self.order != byte_order(target) {
-            return Err(wrong_target(format!(
-                "the object is {} endian, but {} is {} endian",
-                order_name(self.order),
-                target.name(),
-                order_name(byte_order(target))
-            )));
+            return Err(wrong_target(target, [byte_order(target), self.order].map(order_of)));
         }
         let (found, expected) = (self.u32(48) & PROCESSOR, identity.flags & PROCESSOR);
         if self.machine() == elf::EM_AMDGPU && found != expected {
-            return Err(wrong_target(format!(
-                "the object is for AMD processor {found:#04x}, but {} is {expected:#04x}",
-                target.name()
-            )));
+            return Err(wrong_target(target, [expected, found].map(Identity::Processor)));
         }
         Ok(())
     }
@@ -390,8 +378,8 @@ fn byte_order(target: &Target) -> Endianness {
     if target.is_big_endian() { Endianness::Big } else { Endianness::Little }
 }
 
-fn order_name(order: Endianness) -> &'static str {
-    if order.is_big_endian() { "big" } else { "little" }
+fn order_of(order: Endianness) -> Identity {
+    if order.is_big_endian() { Identity::BigEndian } else { Identity::LittleEndian }
 }
 
 /// Error for a feature of ELF that is not supported.
@@ -421,6 +409,6 @@ fn section_header(order: Endianness, bytes: &[u8]) -> SectionHeader {
 }
 
 #[cold]
-fn wrong_target(what: String) -> Error {
-    ErrorKind::WrongTarget(what).into()
+fn wrong_target(target: &Target, [expected, found]: [Identity; 2]) -> Error {
+    ErrorKind::WrongTarget { target: target.name().into(), expected, found }.into()
 }

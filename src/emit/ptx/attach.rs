@@ -10,7 +10,7 @@ use super::lines::{FunctionLines, LineRow, Lines, SourcePlace};
 use super::sections::Writer;
 use super::{Existing, check_target, decimal, detach, digits};
 use crate::emit::{RelocationTarget, Section};
-use crate::error::{Count, Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Feature, Present, Result};
 use crate::ptx::{Function, LABEL, Text, line_of};
 use crate::target::Target;
 
@@ -43,9 +43,9 @@ const INLINED_SINCE: (u64, u64) = (7, 2);
 /// * [`ErrorKind::WrongTarget`]: the target is not NVIDIA's.
 /// * [`ErrorKind::AlreadyPresent`]: the text has debug information, and [`Existing::Refuse`] is given.
 /// * [`ErrorKind::UnknownName`]: the text has no function or variable of a name.
-/// * [`ErrorKind::BadArgument`]: a position is not in its function; a section is one that ptxas makes; an inlined call
-///   needs a later version of PTX; sections refer to a function whose first row is not at position 0, where ptxas
-///   misplaces labels.
+/// * [`ErrorKind::TargetLacks`]: an inlined call needs a later version of PTX.
+/// * [`ErrorKind::BadArgument`]: a position is not in its function; a section is one that ptxas makes; sections refer
+///   to a function whose first row is not at position 0, where ptxas misplaces labels.
 pub fn attach(text: &str, target: &Target, sections: &[Section], how: &Attach<'_>) -> Result<String> {
     check_target(target)?;
     let mut text = Cow::Borrowed(text);
@@ -75,8 +75,11 @@ pub fn attach(text: &str, target: &Target, sections: &[Section], how: &Attach<'_
     }
     if !strings.bytes.is_empty() && read.version < INLINED_SINCE {
         let (major, minor) = read.version;
-        let what = format!("inlined calls in `.loc` came with PTX 7.2: the version is {major}.{minor}");
-        return Err(Error::bad_argument(what));
+        return Err(Error::new(ErrorKind::TargetLacks {
+            feature: Feature::InlinedRows,
+            needed_by: "a row of an inlined call".into(),
+            target: format!("PTX {major}.{minor}"),
+        }));
     }
     written.copy(text.len());
     let mut out = written.out;
@@ -111,9 +114,9 @@ const DEBUG_STR: &str = ".debug_str";
 fn refuse_existing(text: &Text<'_>) -> Result<()> {
     let has_rows = !text.stray.is_empty() || text.functions.iter().any(|function| !function.locs.is_empty());
     let found = match text.sections.iter().find(|section| section.name.starts_with(".debug_")) {
-        Some(section) => format!("the text has a section {} already", section.name),
-        None if text.debug.is_some() => "the text has the option `debug` already".into(),
-        None if has_rows || !text.files.is_empty() => "the text has line directives already".into(),
+        Some(section) => Present::PtxSection(section.name.to_string()),
+        None if text.debug.is_some() => Present::PtxOption,
+        None if has_rows || !text.files.is_empty() => Present::PtxLines,
         None => return Ok(()),
     };
     Err(ErrorKind::AlreadyPresent(found).into())

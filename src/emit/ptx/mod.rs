@@ -18,7 +18,7 @@ pub use detach::detach;
 pub use lines::{FunctionLines, InlinedCall, LineRow, Lines, SourcePlace};
 
 pub use super::elf::Existing;
-use crate::error::{ErrorKind, Result};
+use crate::error::{ErrorKind, Identity, Result};
 use crate::target::Target;
 
 /// `EM_CUDA`.
@@ -44,7 +44,8 @@ fn check_target(target: &Target) -> Result<()> {
     if target.elf().machine == CUDA {
         return Ok(());
     }
-    Err(ErrorKind::WrongTarget(format!("the text is PTX, and the target {}", target.name())).into())
+    let (expected, found) = (Identity::Machine(target.elf().machine), Identity::Ptx);
+    Err(ErrorKind::WrongTarget { target: target.name().into(), expected, found }.into())
 }
 
 /// Returns whether an input is PTX: after blanks and comments, it begins with the directive of the version.

@@ -307,8 +307,8 @@ impl Compare<'_> {
 
     fn instructions(&mut self, ours: &Body, theirs: &Body) {
         let text = |shape| self.shapes.text(shape);
-        for (what, of) in [("scope", 0), ("line", 1)] {
-            let pick = |one: &(usize, Shape, Shape)| if of == 0 { one.1 } else { one.2 };
+        for (what, property) in [("scope", Property::Scope), ("line", Property::Line)] {
+            let pick = |one: &(usize, Shape, Shape)| if property == Property::Scope { one.1 } else { one.2 };
             let pairs = || ours.instructions.iter().zip(&theirs.instructions);
             let mut different = pairs().filter(|(one, other)| pick(one) != pick(other));
             if let Some((one, other)) = different.next() {
@@ -321,7 +321,8 @@ impl Compare<'_> {
                 );
                 let own = self.modules[0].function(ours.owner).scope;
                 let at = At { word: Some(one.0), ..self.modules[0].at_scope(own) };
-                self.found.push(Difference { at, what });
+                let subject = Some(Subject::Function(ours.owner));
+                self.found.push(Difference { at, subject, property, what });
             }
         }
     }
@@ -350,9 +351,11 @@ impl Compare<'_> {
                 list(&ours_here),
                 list(&theirs_here)
             );
-            let variable = variables.get(&key).map(|&(side, id)| self.modules[side].at_variable(id, None));
-            let at = variable.unwrap_or_default();
-            self.found.push(Difference { at: At { word, ..at }, what });
+            let variable = variables.get(&key).copied();
+            let at = variable.map(|(side, id)| self.modules[side].at_variable(id, None)).unwrap_or_default();
+            let subject = variable.filter(|&(side, _)| side == 0).map(|(_, id)| Subject::Variable(id));
+            let property = Property::Location;
+            self.found.push(Difference { at: At { word, ..at }, subject, property, what });
         }
     }
 }

@@ -25,13 +25,13 @@ impl<'m> Projection<'m> {
             }
             None => shape!(self.shapes; "incomplete"),
         };
-        all.push(("size".into(), size));
+        all.push((Property::Size, "size".into(), size));
         if let Some(passed) = composite.passed {
             let passed = match passed {
                 Passed::ByValue => "by value",
                 Passed::ByReference => "by reference",
             };
-            all.push(("passed".into(), shape!(self.shapes; passed)));
+            all.push((Property::Convention, "passed".into(), shape!(self.shapes; passed)));
         }
         let bases = (0..).zip(&composite.bases).map(|(place, base)| (Subject::Base(id, place), base));
         let bases = bases.filter(|&(subject, _)| !self.omissions.has(subject, Property::Entity));
@@ -51,7 +51,7 @@ impl<'m> Projection<'m> {
                 BaseOffset::Expr(_) => shape!(self.shapes; "computed"),
             };
             let base = shape!(self.shapes; class, "at", offset, access);
-            all.push((format!("base class {index}").into(), base));
+            all.push((Property::Members, format!("base class {index}").into(), base));
         }
         let room = self.omissions.room(Subject::Type(id), Property::Members);
         let whole =
@@ -86,7 +86,7 @@ impl<'m> Projection<'m> {
             let value = shape!(
                 self.shapes; Quoted(name), "of", of, "at bit", offset, "of", bits, access, made, line
             );
-            all.push((format!("member {index} `{name}`").into(), value));
+            all.push((Property::Members, format!("member {index} `{name}`").into(), value));
             index += 1;
         }
         self.templates(TemplateOwner::Type(id), &composite.templates, all);
@@ -156,12 +156,9 @@ impl<'m> Projection<'m> {
             encoded.push(self.shapes.of(&parts));
         }
         encoded.truncate(self.omissions.room(whole, Property::TemplateParameters));
-        all.extend(
-            encoded
-                .into_iter()
-                .enumerate()
-                .map(|(index, shape)| (format!("template parameter {index}").into(), shape)),
-        );
+        all.extend(encoded.into_iter().enumerate().map(|(index, shape)| {
+            (Property::TemplateParameters, format!("template parameter {index}").into(), shape)
+        }));
     }
 
     pub(super) fn parameter_name(&self, parameter: &TemplateParameter) -> Quoted<'m> {

@@ -39,8 +39,8 @@ enum RecordSubject {
     Other(u32),
 }
 
-/// Names and values of the properties of an entity.
-pub(super) type Properties = SmallVec<[(Cow<'static, str>, Shape); 6]>;
+/// Properties of an entity: the kind, the name in messages, the value.
+pub(super) type Properties = SmallVec<[(Property, Cow<'static, str>, Shape); 6]>;
 
 /// All records of a module.
 #[derive(Debug, Default)]
@@ -174,8 +174,10 @@ impl<'m> Projection<'m> {
     }
 
     pub fn record(&mut self, key: Shape, subject: Subject, properties: &Properties, is_once: bool) {
-        let pairs = properties.iter().flat_map(|(name, value)| [Part::Word(name), Part::Shape(*value)]);
-        let properties = self.shapes.of(&pairs.collect::<SmallVec<[_; 12]>>());
+        let pairs = properties.iter().flat_map(|(property, name, value)| {
+            [Part::Number(property.number().into()), Part::Word(name), Part::Shape(*value)]
+        });
+        let properties = self.shapes.of(&pairs.collect::<SmallVec<[_; 18]>>());
         if !is_once || self.once.insert((key, properties)) {
             let subject = match subject {
                 Subject::Variable(id) => RecordSubject::Variable(id),
@@ -194,9 +196,9 @@ impl<'m> Projection<'m> {
         is_set && matches!(instruction.opcode(), op::EXT_INST | op::EXT_INST_FORWARD)
     }
 
-    pub fn yes(&mut self, all: &mut Properties, is: bool, name: &'static str) {
+    pub fn yes(&mut self, all: &mut Properties, is: bool, (property, name): (Property, &'static str)) {
         if is {
-            all.push((name.into(), shape!(self.shapes; "yes")));
+            all.push((property, name.into(), shape!(self.shapes; "yes")));
         }
     }
 
@@ -207,11 +209,15 @@ impl<'m> Projection<'m> {
         let build_id = self.binding.build_id().filter(|_| !is_omitted(Property::BuildIdentifier));
         let path = self.binding.stored_at().filter(|_| !is_omitted(Property::StoragePath));
         if let Some((digits, may_be_shared)) = build_id {
-            all.push(("build identifier".into(), shape!(self.shapes; Quoted(digits))));
-            self.yes(&mut all, may_be_shared, "shared");
+            all.push((
+                Property::BuildIdentifier,
+                "build identifier".into(),
+                shape!(self.shapes; Quoted(digits)),
+            ));
+            self.yes(&mut all, may_be_shared, (Property::BuildIdentifier, "shared"));
         }
         if let Some(path) = path {
-            all.push(("storage path".into(), shape!(self.shapes; Quoted(path))));
+            all.push((Property::StoragePath, "storage path".into(), shape!(self.shapes; Quoted(path))));
         }
         let key = shape!(self.shapes; "the module");
         self.record(key, Subject::Module, &all, false);
@@ -231,13 +237,17 @@ impl<'m> Projection<'m> {
                 (_, Some(number)) => shape!(self.shapes; u64::from(number)),
                 (Some(language), None) => shape!(self.shapes; "DWARF language", u64::from(language.0)),
             };
-            all.push(("language".into(), language));
-            self.yes(&mut all, unit.is_optimized && !is_omitted(Property::Optimized), "optimized");
+            all.push((Property::Language, "language".into(), language));
+            self.yes(
+                &mut all,
+                unit.is_optimized && !is_omitted(Property::Optimized),
+                (Property::Optimized, "optimized"),
+            );
             let texts = [(Property::Producer, unit.producer), (Property::CommandLine, unit.command_line)];
             for (property, text) in texts {
                 let text = text.map_or("", |text| self.module.string(text));
                 if !text.is_empty() && !is_omitted(property) {
-                    all.push((property.text().into(), shape!(self.shapes; Quoted(text))));
+                    all.push((property, property.text().into(), shape!(self.shapes; Quoted(text))));
                 }
             }
             if !is_omitted(Property::Macros) {
@@ -285,7 +295,7 @@ impl<'m> Projection<'m> {
         macros
             .into_iter()
             .enumerate()
-            .map(|(index, (_, shape))| (format!("macro {index}").into(), shape))
+            .map(|(index, (_, shape))| (Property::Macros, format!("macro {index}").into(), shape))
             .collect()
     }
 
@@ -306,7 +316,7 @@ impl<'m> Projection<'m> {
             let scope = self.scope(self.lexical(import.scope));
             let key = shape!(self.shapes; scope, "import", kind, what, name);
             let line = self.line(import.line, Subject::Import(id), Property::Line);
-            let all = smallvec![("line".into(), line)];
+            let all = smallvec![(Property::Line, "line".into(), line)];
             self.record(key, Subject::Import(id), &all, false);
         }
     }

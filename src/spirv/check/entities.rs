@@ -15,24 +15,24 @@ impl Projection<'_> {
         let mut all = Properties::new();
         let subject = Subject::Function(id);
         let result = self.pointee(Subject::Signature(id), function.returns);
-        all.push(("result".into(), result));
+        all.push((Property::Type, "result".into(), result));
         let mut parameters = self.parameters[id].clone();
         if let (true, Some(of)) = (parameters.is_empty(), function.specification) {
             parameters = self.parameters[of].clone();
         }
         for (index, parameter) in parameters.into_iter().enumerate() {
             let ty = self.ty(module.variable(parameter).ty);
-            all.push((format!("type of parameter {index}").into(), ty));
+            all.push((Property::Parameters, format!("type of parameter {index}").into(), ty));
         }
         let line = function.line.or_else(|| declared?.line);
-        all.push(("line".into(), self.line(line, subject, Property::Line)));
+        all.push((Property::Line, "line".into(), self.line(line, subject, Property::Line)));
         let is_external = function.is_external || declared.is_some_and(|of| of.is_external);
-        self.yes(&mut all, is_external, "external");
+        self.yes(&mut all, is_external, (Property::External, "external"));
         let access = function.member.accessibility.or_else(|| declared?.member.accessibility);
-        all.push(("access".into(), self.access(access)));
+        all.push((Property::Accessibility, "access".into(), self.access(access)));
         if declared.is_none() {
             for (name, _, has) in Function::SPIRV_FLAGS {
-                self.yes(&mut all, has(function), name);
+                self.yes(&mut all, has(function), (Property::Flag, name));
             }
         }
         // A function declaration has no further properties.
@@ -40,15 +40,19 @@ impl Projection<'_> {
         // The body is in the file of the line.
         let body = line.map(|line| SourceLine { line: function.body_line, column: 0, ..line });
         if let Some(body) = self.omissions.line(subject, Property::BodyLine, body.filter(|_| is_function)) {
-            all.push(("line of the body".into(), shape!(self.shapes; u64::from(body.line))));
+            all.push((
+                Property::BodyLine,
+                "line of the body".into(),
+                shape!(self.shapes; u64::from(body.line)),
+            ));
         }
         let has_code = !self.omissions.has(subject, Property::Code);
         if let Some(code) = self.binding.function_id(id).filter(|_| has_code) {
-            all.push(("code".into(), shape!(self.shapes; u64::from(code.0))));
+            all.push((Property::Code, "code".into(), shape!(self.shapes; u64::from(code.0))));
         }
         if let Some(of) = function.specification {
             let scope = self.scope(module.function(of).scope);
-            all.push(("declaration".into(), scope));
+            all.push((Property::Definition, "declaration".into(), scope));
         }
         self.templates(TemplateOwner::Function(id), &function.templates, &mut all);
         let key = self.scope(function.scope);
@@ -113,35 +117,39 @@ impl Projection<'_> {
             if let Some(bits) = self.omissions.number(subject, Property::Size) {
                 self.unimported_layout(module.name_of(id).unwrap_or_default(), 0, bits);
             }
-            all.push(("type".into(), ty));
+            all.push((Property::Type, "type".into(), ty));
             let line = variable.line.or_else(|| declared?.line);
-            all.push(("line".into(), self.line(line, subject, Property::Line)));
-            self.yes(&mut all, variable.is_artificial, "artificial");
+            all.push((Property::Line, "line".into(), self.line(line, subject, Property::Line)));
+            self.yes(&mut all, variable.is_artificial, (Property::Artificial, "artificial"));
             let provider =
                 self.binding.global_id(id).filter(|_| !self.omissions.has(subject, Property::Storage));
             let is_global = module.function_of(variable.scope).is_none() || provider.is_some();
             if is_member || is_global {
-                all.push(("access".into(), self.access(variable.accessibility)));
+                all.push((Property::Accessibility, "access".into(), self.access(variable.accessibility)));
                 let value = self.providers(id, provider);
                 if let Some(value) = value {
-                    all.push(("value".into(), value));
+                    all.push((Property::Value, "value".into(), value));
                 }
             }
             if is_global && !is_member {
                 let is_external = variable.is_external || declared.is_some_and(|of| of.is_external);
-                self.yes(&mut all, is_external, "external");
+                self.yes(&mut all, is_external, (Property::External, "external"));
                 let is_declaration =
                     variable.is_declaration && !self.omissions.has(subject, Property::Declaration);
-                self.yes(&mut all, is_declaration, "declaration");
+                self.yes(&mut all, is_declaration, (Property::Declaration, "declaration"));
                 let linkage = variable.linkage_name.or_else(|| declared?.linkage_name);
                 let linkage = linkage.map(|linkage| module.string(linkage));
                 if let Some(linkage) = linkage.filter(|&linkage| Some(linkage) != module.name_of(id)) {
-                    all.push(("linkage name".into(), shape!(self.shapes; Quoted(linkage))));
+                    all.push((
+                        Property::LinkageName,
+                        "linkage name".into(),
+                        shape!(self.shapes; Quoted(linkage)),
+                    ));
                 }
                 if let Some(of) = variable.specification.filter(|&of| module.is_static_member(of))
                     && !self.omissions.has(subject, Property::Definition)
                 {
-                    all.push(("definition of".into(), self.variable_key(of)));
+                    all.push((Property::Definition, "definition of".into(), self.variable_key(of)));
                 }
             }
             if variable.kind == VariableKind::Parameter
@@ -149,9 +157,13 @@ impl Projection<'_> {
                 && let ScopeKind::Function(function) = module.scope(variable.scope).kind
             {
                 let place = self.parameters[function].iter().position(|&one| one == id);
-                all.push(("parameter".into(), shape!(self.shapes; place.unwrap_or_default() as u64)));
+                all.push((
+                    Property::Parameter,
+                    "parameter".into(),
+                    shape!(self.shapes; place.unwrap_or_default() as u64),
+                ));
                 let is_object = module.function(function).object_pointer == Some(id);
-                self.yes(&mut all, is_object, "object");
+                self.yes(&mut all, is_object, (Property::ObjectPointer, "object"));
             }
         }
         let key = self.variable_key(id);

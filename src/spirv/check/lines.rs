@@ -38,12 +38,16 @@ impl Projection<'_> {
             let text = file.source.map(|text| self.module.string(text)).filter(|text| !text.is_empty());
             if let Some(text) = text.filter(|_| !self.omissions.has(Subject::File(id), Property::SourceText))
             {
-                all.push(("text".into(), shape!(self.shapes; Quoted(text))));
+                all.push((Property::SourceText, "text".into(), shape!(self.shapes; Quoted(text))));
             }
             let has_checksums = self.mode.set.has_operand(Name::Source, Field::Checksum);
             if let Some(md5) = file.md5.filter(|_| has_checksums) {
                 let number = u128::from_be_bytes(md5);
-                all.push(("checksum".into(), shape!(self.shapes; format!("{number:032x}"))));
+                all.push((
+                    Property::Checksum,
+                    "checksum".into(),
+                    shape!(self.shapes; format!("{number:032x}")),
+                ));
             }
             let key = shape!(self.shapes; "file", path);
             self.record(key, Subject::File(id), &all, true);

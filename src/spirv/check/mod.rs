@@ -38,7 +38,7 @@ use super::table::Name;
 use super::validate::{Finding, Report, Rule, validate};
 use crate::error::{At, Count, Result};
 use crate::model::Module;
-use crate::omission::Omission;
+use crate::omission::{Omission, Property, Subject};
 use body::{Bodies, body, own_files};
 use described::{Description, Projection, Record};
 use omissions::Omissions;
@@ -60,6 +60,10 @@ pub struct Checked {
 pub struct Difference {
     /// Its place: unit, function, variable; in code, the id of the instruction or block.
     pub at: At,
+    /// The entity of the description; none for one that only the words have.
+    pub subject: Option<Subject>,
+    /// The property; [`Property::Entity`] where the entity as a whole is not encoded or was not described.
+    pub property: Property,
     /// The difference as text.
     pub what: String,
 }
@@ -73,7 +77,7 @@ impl Checked {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { at, what } = self;
+        let Self { at, what, .. } = self;
         write!(f, "{at}: {what}")
     }
 }
@@ -250,14 +254,14 @@ impl Compare<'_> {
                     (Some(our), Some(their)) => self.properties(described, our, their),
                     (Some(our), None) => {
                         let what = format!("expected {}, found none", self.shapes.text(our.key));
-                        self.different(0, described, our, what);
+                        self.different(0, described, our, Property::Entity, what);
                     }
                     (None, Some(their))
                         if described.own_files.contains(&their.key)
                             && self.shapes.properties(their.properties).is_empty() => {}
                     (None, Some(their)) => {
                         let what = format!("expected none, found {}", self.shapes.text(their.key));
-                        self.different(1, read_back, their, what);
+                        self.different(1, read_back, their, Property::Entity, what);
                     }
                     (None, None) => {}
                 }
@@ -268,21 +272,32 @@ impl Compare<'_> {
     /// Lists the differences of two records with one key.
     fn properties(&mut self, described: &Description, our: &Record, their: &Record) {
         let [ours, theirs] = [our, their].map(|record| self.shapes.properties(record.properties));
-        let value = |all: &[(String, Shape)], name: &str| all.iter().find(|it| it.0 == name).map(|it| it.1);
-        let new = theirs.iter().filter(|it| value(&ours, &it.0).is_none());
-        for (name, _) in ours.iter().chain(new) {
-            let both = [value(&ours, name), value(&theirs, name)];
+        let value = |all: &[(Property, String, Shape)], of: &(Property, String, Shape)| {
+            all.iter().find(|it| (it.0, &it.1) == (of.0, &of.1)).map(|it| it.2)
+        };
+        let new = theirs.iter().filter(|it| value(&ours, it).is_none());
+        for one @ (property, name, _) in ours.iter().chain(new) {
+            let both = [value(&ours, one), value(&theirs, one)];
             if both[0] != both[1] {
                 let [ours, theirs] = both.map(|it| it.map_or("none".into(), |shape| self.shapes.text(shape)));
                 let key = self.shapes.text(our.key);
                 let what = format!("{key}: {name}: expected {ours}, found {theirs}");
-                self.different(0, described, our, what);
+                self.different(0, described, our, *property, what);
             }
         }
     }
 
-    fn different(&mut self, side: usize, of: &Description, record: &Record, what: String) {
-        self.found.push(Difference { at: of.subject(record).at(self.modules[side]), what });
+    fn different(
+        &mut self,
+        side: usize,
+        of: &Description,
+        record: &Record,
+        property: Property,
+        what: String,
+    ) {
+        let subject = of.subject(record);
+        let at = subject.at(self.modules[side]);
+        self.found.push(Difference { at, subject: (side == 0).then_some(subject), property, what });
     }
 }
 

@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::described::Projection;
 use super::shapes::{Quoted, Shape, shape};
 use crate::model::{TypeId, TypeKind};
-use crate::omission::{Reason, Subject};
+use crate::omission::{Property, Reason, Subject};
 
 impl Projection<'_> {
     /// Whether the reference from one entity to a type is omitted; if so, whether `DebugInfoNone` is encoded there.
@@ -53,7 +53,7 @@ impl Projection<'_> {
         let name = Quoted(name.map_or("", |name| self.module.string(name)));
         let key = shape!(self.shapes; "unspecified", name);
         let nowhere = self.line_shape(None);
-        self.record(key, Subject::Type(of), &smallvec![("line".into(), nowhere)], true);
+        self.record(key, Subject::Type(of), &smallvec![(Property::Line, "line".into(), nowhere)], true);
         key
     }
 
@@ -62,8 +62,11 @@ impl Projection<'_> {
         let unit = self.namespace(self.module.unit(self.module.ty(id).unit()).scope);
         let (nowhere, size) = (self.line_shape(None), shape!(self.shapes; "incomplete"));
         let key = shape!(self.shapes; unit, "struct", "with", String::new(), nowhere, 0u64);
-        let all = [("size", size), ("scope", unit), ("line", nowhere)];
-        let all = all.map(|(name, shape)| (name.into(), shape)).into_iter().collect();
+        let all = smallvec![
+            (Property::Size, "size".into(), size),
+            (Property::Scope, "scope".into(), unit),
+            (Property::Line, "line".into(), nowhere),
+        ];
         self.record(key, Subject::Type(id), &all, true);
         key
     }

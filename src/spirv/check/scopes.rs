@@ -167,14 +167,22 @@ impl Projection<'_> {
         let mut all = Properties::new();
         match kind {
             &ScopeKind::Namespace { name, is_inline } => {
-                all.push(("line".into(), self.line(data.line, Subject::Scope(id), Property::Line)));
+                all.push((
+                    Property::Line,
+                    "line".into(),
+                    self.line(data.line, Subject::Scope(id), Property::Line),
+                ));
                 let has_flag = self.mode.set.has_operand(Name::LexicalBlock, Field::InlineNamespace);
-                self.yes(&mut all, has_flag && is_inline && name.is_some(), "inline");
+                self.yes(
+                    &mut all,
+                    has_flag && is_inline && name.is_some(),
+                    (Property::InlineNamespace, "inline"),
+                );
             }
             ScopeKind::Block if self.call(id).is_none() => {
                 if data.discriminator != 0 && self.mode.discriminators == Discriminators::Beside {
                     let number = shape!(self.shapes; u64::from(data.discriminator));
-                    all.push(("discriminator".into(), number));
+                    all.push((Property::Discriminator, "discriminator".into(), number));
                 }
             }
             _ => return,

@@ -11,6 +11,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::eval::Location;
 use crate::model::BaseEncoding;
+use crate::omission::Property;
 use crate::spirv::provider::DebugOperation;
 
 /// An interned sequence of parts.
@@ -228,15 +229,19 @@ impl Shapes {
         text
     }
 
-    /// Names and values of the properties that a shape is made of.
-    pub fn properties(&self, shape: Shape) -> Vec<(String, Shape)> {
+    /// The properties that a shape is made of, with the names in messages and the values.
+    pub fn properties(&self, shape: Shape) -> Vec<(Property, String, Shape)> {
         let interned = self.0.borrow();
-        let (mut all, mut last) = (Vec::new(), "");
+        let (mut all, mut property, mut name) = (Vec::new(), Property::Entity, "");
         for part in interned.parts(shape) {
             match part {
-                Parsed::Word(name) => last = name,
-                Parsed::Shape(value) => all.push((last.to_owned(), value)),
-                Parsed::Quoted(_) | Parsed::Number(_) | Parsed::Typed(_) => {}
+                Parsed::Number(number) => {
+                    let known = usize::try_from(number).ok().and_then(Property::from_number);
+                    property = known.unwrap_or(Property::Entity);
+                }
+                Parsed::Word(word) => name = word,
+                Parsed::Shape(value) => all.push((property, name.to_owned(), value)),
+                Parsed::Quoted(_) | Parsed::Typed(_) => {}
             }
         }
         all

@@ -343,10 +343,10 @@ impl Projection<'_> {
         match ty.kind() {
             // Encoded as an unspecified type, which has a line.
             TypeKind::Base { .. } if self.omissions.has(subject, Property::Encoding) => {
-                all.push(("line".into(), self.line_shape(None)));
+                all.push((Property::Line, "line".into(), self.line_shape(None)));
             }
             TypeKind::Unspecified { .. } => {
-                all.push(("line".into(), self.line(ty.line(), subject, Property::Line)));
+                all.push((Property::Line, "line".into(), self.line(ty.line(), subject, Property::Line)));
             }
             // Encoded as the type that it names or qualifies.
             TypeKind::Typedef { .. } | TypeKind::Qualified { .. }
@@ -355,12 +355,12 @@ impl Projection<'_> {
                 return;
             }
             &TypeKind::Typedef { of, .. } => {
-                all.push(("type".into(), self.base(subject, Property::Named, of)));
+                all.push((Property::Type, "type".into(), self.base(subject, Property::Named, of)));
             }
             TypeKind::Enum { of, enumerators, is_class, .. } => {
-                all.push(("type".into(), self.ty(*of)));
+                all.push((Property::Type, "type".into(), self.ty(*of)));
                 if *is_class {
-                    all.push(("class".into(), shape!(self.shapes; "yes")));
+                    all.push((Property::Class, "class".into(), shape!(self.shapes; "yes")));
                 }
                 let encoded = (0..).zip(enumerators).filter(|&(index, _)| self.is_encoded(id, index));
                 let room = self.omissions.room(subject, Property::Enumerators);
@@ -368,7 +368,7 @@ impl Projection<'_> {
                 for (index, (name, value)) in encoded.into_iter().enumerate() {
                     let name = Quoted(self.module.string(name));
                     let value = shape!(self.shapes; name, Part::Number(value));
-                    all.push((format!("enumerator {index}").into(), value));
+                    all.push((Property::Enumerators, format!("enumerator {index}").into(), value));
                 }
             }
             TypeKind::Composite(composite) => self.composite(id, composite, &mut all),
@@ -389,8 +389,8 @@ impl Projection<'_> {
             matches!(ty.kind(), TypeKind::Typedef { .. } | TypeKind::Enum { .. } | TypeKind::Composite(_));
         if is_declared {
             let scope = self.omissions.scope(subject, ty.scope());
-            all.push(("scope".into(), self.scope(scope)));
-            all.push(("line".into(), self.line(ty.line(), subject, Property::Line)));
+            all.push((Property::Scope, "scope".into(), self.scope(scope)));
+            all.push((Property::Line, "line".into(), self.line(ty.line(), subject, Property::Line)));
         }
         let key = if is_declared { self.type_key(id) } else { self.ty(id) };
         self.record(key, subject, &all, true);

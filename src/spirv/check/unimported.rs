@@ -46,7 +46,12 @@ impl Projection<'_> {
                     *left -= 1;
                     excused.insert(id);
                 }
-                None => found.push(Difference { at: omission.names.at.clone(), what: omission.text() }),
+                None => found.push(Difference {
+                    at: omission.names.at.clone(),
+                    subject: None,
+                    property: omission.property,
+                    what: omission.text(),
+                }),
             }
         }
         found

@@ -1,7 +1,7 @@
 //! Metadata of the module itself: section "Debug Info Metadata".
 
 use super::entities::Globals;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::names::{POSSIBLE_DUPLICATES, is_build_identifier};
 use crate::spirv::operand::Field;
@@ -26,7 +26,7 @@ impl Globals<'_, '_, '_> {
         }
         if let Some(path) = binding.stored_at() {
             if path.contains('\0') {
-                return Err(Error::bad_argument(format!("the storage path {path:?} has a zero byte")));
+                return Err(ErrorKind::ZeroByte { of: format!("the storage path {path:?}") }.into());
             }
             if self.has_metadata(Property::StoragePath) {
                 let path = self.text(path)?;
