@@ -23,7 +23,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
 
     /// Text of a fault, with the target's names of registers.
     pub(super) fn fault_text(&self, fault: &eval::Fault) -> String {
-        eval::fault::in_names(&fault.to_string(), self.module.target())
+        fault.in_names(self.module.target()).to_string()
     }
 
     /// Bytes of an entry's `DW_AT_const_value`, in memory order.

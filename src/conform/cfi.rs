@@ -164,6 +164,6 @@ fn reading(error: &Error) -> Fault {
 fn unwinding(fault: &UnwindFault) -> Fault {
     match &fault.why {
         Cause::Reading(error) => reading(error),
-        Cause::Fault(why) => Fault { rule: fault.to_string().into(), ..why.clone() },
+        Cause::Fault(why) => Fault { rule: fault.to_string().into(), register: None, ..why.clone() },
     }
 }

@@ -153,22 +153,32 @@ pub(super) fn parse<T: DeserializeOwned, R>(
     then: impl FnOnce(T) -> Result<R, Wrong>,
 ) -> Result<R> {
     let text = place::utf8(what, text)?;
-    let error = match serde_json::from_str(text).map_err(|error| place::of_json(what, text, 0, text, &error))
-    {
+    let (error, vector) = match serde_json::from_str(text) {
         Ok(object) => match then(object) {
             Ok(made) => return Ok(made),
-            Err(Wrong { path, what }) => place::at(Error::malformed(what), place::of_path(text, &path)),
+            Err(Wrong { path, what }) => {
+                let vector = match &path[..] {
+                    [Step::Key(key), Step::Index(index), ..] if key == VECTORS => Some(*index),
+                    _ => None,
+                };
+                (place::at(Error::malformed(what), place::of_path(text, &path)), vector)
+            }
         },
-        Err(error) => error,
+        Err(error) => {
+            let vector = place::element_of_json(text, &error, VECTORS);
+            (place::of_json(what, text, 0, text, &error), vector)
+        }
     };
-    let vector = error.at().json.as_ref().and_then(|json| vector_name(text, &json.path));
+    let vector = vector.and_then(|index| vector_name(text, index));
     Err(error.or_at(At { vector, ..At::default() }))
 }
 
-/// Name of the vector that a path leads into, if any.
-fn vector_name(text: &str, path: &str) -> Option<String> {
-    let index = path.strip_prefix("vectors[")?.split_once(']')?.0.parse().ok()?;
-    let steps = [Step::Key("vectors".into()), Step::Index(index), Step::Key("name".into())];
+/// Key of the vectors of a file.
+const VECTORS: &str = "vectors";
+
+/// Name of a vector.
+fn vector_name(text: &str, index: usize) -> Option<String> {
+    let steps = [Step::Key(VECTORS.into()), Step::Index(index), Step::Key("name".into())];
     let rest = &text[place::offset_of(text, &steps)?..];
     serde_json::Deserializer::from_str(rest).into_iter().next()?.ok()
 }

@@ -8,7 +8,7 @@ use super::expect::{AfterStore, Answer, Expect, Pointer, Word};
 use super::location::Stored;
 use super::report::Verdict;
 use super::values::Natural;
-use crate::eval::fault::{in_names, shortened};
+use crate::eval::fault::shortened;
 use crate::eval::{
     Architecture, Bits, Class, Element, Fault, ImplicitPointer, Location, Machine, Snapshot, Span, Storage,
     Value, are_equal, read_bits, read_pointer, spans,
@@ -232,10 +232,7 @@ struct Printed<'a> {
 impl Display for Printed<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Found { result, read, written } = self.found;
-        let reason = |fault: &Fault| match self.names {
-            None => Reason(fault).to_string(),
-            Some(names) => in_names(&Reason(fault).to_string(), names),
-        };
+        let reason = |fault| Reason(fault, self.names);
         match result {
             Err(fault) => write!(f, "error {}", reason(fault))?,
             Ok(Element::Location(location)) => match self.names {
@@ -268,13 +265,14 @@ impl Display for Printed<'_> {
     }
 }
 
-/// A fault, with the name of its class.
-pub(super) struct Reason<'a>(pub &'a Fault);
+/// A fault, with the name of its class, and names of registers.
+pub(super) struct Reason<'a>(pub &'a Fault, pub Option<&'a dyn Architecture>);
 
 impl Display for Reason<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Fault { class, operation, offset, entry, rule } = self.0;
+        let Fault { class, operation, offset, entry, rule, .. } = self.0;
         write!(f, "{} ({rule}", Word(*class))?;
+        self.0.print_register(f, &|reg| self.1?.register_name(reg))?;
         if let (Some(operation), Some(offset)) = (operation, offset) {
             write!(f, "; operation {operation}, offset {offset:#x}")?;
         }

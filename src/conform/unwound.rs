@@ -213,7 +213,7 @@ impl Unwound {
 }
 
 fn printed<T>(result: &Result<T, Fault>, text: impl FnOnce(&T) -> String) -> String {
-    result.as_ref().map_or_else(|fault| format!("error {}", Reason(fault)), text)
+    result.as_ref().map_or_else(|fault| format!("error {}", Reason(fault, None)), text)
 }
 
 impl Display for Unwound {

@@ -1,7 +1,6 @@
 //! Descriptions of locations, values and queries, with the names of the target's registers and spaces.
 
 use crate::error::Count;
-use crate::eval::fault::in_names;
 use crate::eval::{Element, Fault, Location, Part, SingleLocation, Storage};
 use crate::op::Reg;
 use crate::target::{SpaceId, Target};
@@ -51,7 +50,7 @@ impl Descriptions<'_> {
 
     pub(super) fn fault(self, fault: &Fault) -> String {
         match self.0 {
-            Some(target) => in_names(&fault.to_string(), target),
+            Some(target) => fault.in_names(target).to_string(),
             None => fault.to_string(),
         }
     }

@@ -352,35 +352,25 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
 
     /// Prints an expression. Referenced entries are printed by [`describe`].
     pub(super) fn expression(&mut self, unit: &Unit<'d>, bytes: &[u8]) -> fmt::Result {
-        let printed = text::print(bytes, unit.encoding, self.target);
         if self.verbose {
-            self.out.push_str(&printed);
+            self.out.push_str(&text::print(bytes, unit.encoding, self.target));
             return self.spaces(unit, bytes);
         }
         let mut starts = Vec::new();
         entry_starts(bytes, unit.encoding, unit.offset, MOST_STEPS, &mut starts);
         let mut starts = starts.into_iter();
-        let mut rest = &printed[..];
-        while let Some(at) = rest.find("@0x") {
-            let digits = rest[at + 3..].bytes().take_while(u8::is_ascii_hexdigit).count();
-            let end = at + 3 + digits;
-            let offset = u64::from_str_radix(&rest[at + 3..end], 16).ok();
-            let entry = offset.and_then(|offset| Some((offset, starts.next()?)));
-            self.out.push_str(&rest[..at]);
-            match entry {
-                // `convert` with entry 0 converts to the generic type.
-                Some((0, _)) => self.out.push_str("@generic"),
-                Some((offset, start)) => {
-                    let offset = start.saturating_add(offset);
-                    write!(self.out, "@({}", describe(self.dwarf, offset))?;
-                    self.procedure_number(offset)?;
-                    self.out.push(')');
-                }
-                None => self.out.push_str(&rest[at..end]),
+        let printed = text::print_with(bytes, unit.encoding, self.target, &mut |offset| {
+            let start = starts.next()?;
+            // `convert` with entry 0 converts to the generic type.
+            if offset == 0 {
+                return Some("generic".into());
             }
-            rest = &rest[end..];
-        }
-        self.out.push_str(rest);
+            let offset = start.saturating_add(offset);
+            let number = self.procedures.binary_search(&offset).ok();
+            let number = number.map_or_else(String::new, |number| format!(" {number}"));
+            Some(format!("({}{number})", describe(self.dwarf, offset)))
+        });
+        self.out.push_str(&printed);
         self.spaces(unit, bytes)
     }
 

@@ -88,6 +88,13 @@ pub enum Asked {
     },
 }
 
+impl Asked {
+    /// Whether the answer can differ between lanes.
+    pub(crate) fn depends_on_lane(&self) -> bool {
+        matches!(self, Self::Lane(_) | Self::Memory { lane: Some(_), .. })
+    }
+}
+
 pub(super) struct Watched<'a> {
     machine: &'a dyn Machine,
     asked: RefCell<Vec<Asked>>,

@@ -3,6 +3,7 @@
 use core::fmt::{self, Display, Write as _};
 use std::borrow::Cow;
 
+use super::location::NameOf;
 use super::machine::Architecture;
 use super::wide::operations;
 use crate::op::{Encoding, Reg};
@@ -36,6 +37,8 @@ pub struct Fault {
     /// The entry whose expression contains the operation, as an offset in `.debug_info`, where it was reached by a call
     /// or through an implicit pointer.
     pub entry: Option<u64>,
+    /// The register that the rule is about, if it is about one.
+    pub register: Option<Reg>,
     /// The broken rule, or the missing item.
     pub rule: Cow<'static, str>,
 }
@@ -44,7 +47,7 @@ impl Fault {
     /// Returns a fault without a place.
     #[cold]
     pub fn new(class: Class, rule: impl Into<Cow<'static, str>>) -> Self {
-        Self { class, operation: None, offset: None, entry: None, rule: rule.into() }
+        Self { class, operation: None, offset: None, entry: None, register: None, rule: rule.into() }
     }
 
     /// Adds the place, unless an inner one is already known.
@@ -78,6 +81,43 @@ impl Fault {
         self
     }
 
+    /// Adds the register that the rule is about.
+    #[cold]
+    pub(super) fn about(mut self, register: Reg) -> Self {
+        self.register = Some(register);
+        self
+    }
+
+    /// Formats the fault with an architecture's name of the register in place of the DWARF number.
+    pub fn in_names<'a>(&'a self, architecture: &'a dyn Architecture) -> impl Display + 'a {
+        struct InNames<'a>(&'a Fault, &'a dyn Architecture);
+        impl Display for InNames<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.print(f, &|reg| self.1.register_name(reg))
+            }
+        }
+        InNames(self, architecture)
+    }
+
+    fn print(&self, f: &mut fmt::Formatter<'_>, name: NameOf<'_>) -> fmt::Result {
+        if let Some(entry) = self.entry {
+            write!(f, "entry {entry:#x}, ")?;
+        }
+        if let (Some(operation), Some(offset)) = (self.operation, self.offset) {
+            write!(f, "operation {operation}, offset {offset:#x}: ")?;
+        }
+        write!(f, "{}: {}", self.class, self.rule)?;
+        self.print_register(f, name)
+    }
+
+    /// Prints the register, behind the rule.
+    pub(crate) fn print_register(&self, f: &mut fmt::Formatter<'_>, name: NameOf<'_>) -> fmt::Result {
+        match self.register {
+            Some(reg) => write!(f, ": register {}", name(reg).unwrap_or_else(|| reg.0.to_string())),
+            None => Ok(()),
+        }
+    }
+
     /// Converts a fault of reading to one within an expression, where an unreadable location is an evaluation error.
     #[cold]
     pub(super) fn inside(mut self) -> Self {
@@ -103,13 +143,7 @@ impl Display for Class {
 
 impl Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(entry) = self.entry {
-            write!(f, "entry {entry:#x}, ")?;
-        }
-        if let (Some(operation), Some(offset)) = (self.operation, self.offset) {
-            write!(f, "operation {operation}, offset {offset:#x}: ")?;
-        }
-        write!(f, "{}: {}", self.class, self.rule)
+        self.print(f, &|_| None)
     }
 }
 
@@ -160,18 +194,4 @@ pub(crate) fn shortened(what: &dyn Display, most: usize) -> String {
         short.text.push('…');
     }
     short.text
-}
-
-/// Replaces register numbers in a message by names.
-pub(crate) fn in_names(message: &str, names: &dyn Architecture) -> String {
-    const REGISTER: &str = "register ";
-    let mut parts = message.split(REGISTER);
-    let mut text = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let (number, rest) =
-            part.split_at(part.find(|char: char| !char.is_ascii_digit()).unwrap_or(part.len()));
-        let name = number.parse().ok().and_then(|number| names.register_name(Reg(number)));
-        text.extend([REGISTER, name.as_deref().unwrap_or(number), rest]);
-    }
-    text
 }

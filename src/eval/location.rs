@@ -435,7 +435,7 @@ impl Location {
 }
 
 /// Finds the name of a register to print, if any.
-type NameOf<'a> = &'a dyn Fn(Reg) -> Option<String>;
+pub(super) type NameOf<'a> = &'a dyn Fn(Reg) -> Option<String>;
 
 impl core::fmt::Display for SingleLocation {
     /// Formats as `mem:SPACE:ADDRESS`, `reg:N`, `implicit:BYTES`, `implptr:ENTRY:BY`, `undefined` or `[LOCATION/BITS,

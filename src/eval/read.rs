@@ -320,7 +320,10 @@ fn read_place(
                 read.map_err(|_| {
                     let mut bytes = (byte as u32..).take(into.len());
                     let why = bytes.find_map(|byte| machine.register_problem(*reg, *frame, byte));
-                    unreadable(why.unwrap_or_else(|| format!("register {} is not available", reg.0)))
+                    match why {
+                        Some(why) => unreadable(why),
+                        None => unreadable("the register is not available".into()).about(*reg),
+                    }
                 })
             };
             if high {

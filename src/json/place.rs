@@ -27,9 +27,7 @@ pub(super) fn at_part(error: Error, text: &str, part: &str) -> Error {
 
 /// Makes the error for a JSON text, or for a part of it that begins at `start`.
 pub(crate) fn of_json(what: &str, text: &str, start: usize, part: &str, error: &serde_json::Error) -> Error {
-    // Lines count from 1; the column is the number of bytes read of the line.
-    let lines = part.split_inclusive('\n').take(error.line().saturating_sub(1));
-    let offset = start + lines.map(str::len).sum::<usize>() + error.column();
+    let offset = start + offset_in(part, error);
     if error.is_eof() {
         return at(ErrorKind::Truncated(what.into()).into(), at_offset(text, offset));
     }
@@ -43,7 +41,28 @@ pub(crate) fn of_json(what: &str, text: &str, start: usize, part: &str, error: &
     }
 }
 
+/// Offset of an error in a text, in bytes.
+fn offset_in(part: &str, error: &serde_json::Error) -> usize {
+    // Lines count from 1; the column is the number of bytes read of the line.
+    let lines = part.split_inclusive('\n').take(error.line().saturating_sub(1));
+    lines.map(str::len).sum::<usize>() + error.column()
+}
+
+/// Index of the element of a top-level array in which an error is.
+pub(crate) fn element_of_json(text: &str, error: &serde_json::Error, array: &str) -> Option<usize> {
+    let offset = offset_in(text, error);
+    let mut walk = Walk::default();
+    walk.walk(text, |at, _| at >= offset);
+    match &walk.open[..] {
+        [Open::Object { key, .. }, Open::Array { index }, ..] if key == array => Some(*index),
+        _ => None,
+    }
+}
+
 /// Returns the nearest known name, as a suffix for `serde`'s message about an unknown key or word.
+///
+/// The message is the only place where `serde` has the word and the known ones; a test requires its wording. With another
+/// wording, errors would lack suggestions, and be errors still.
 fn nearest(message: &str) -> String {
     let begins = ["unknown field `", "unknown variant `"];
     let unknown = begins.iter().find_map(|begin| message.strip_prefix(begin)?.split_once("`, expected "));
@@ -272,5 +291,28 @@ fn place(text: &str, offset: usize, path: String) -> JsonPlace {
         path,
         line: 1 + before.bytes().filter(|&byte| byte == b'\n').count(),
         column: 1 + before[line_start..].chars().count(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, serde::Deserialize)]
+    #[serde(deny_unknown_fields, rename_all = "snake_case")]
+    #[expect(dead_code, reason = "read by the derived code alone")]
+    enum Shape {
+        Circle { radius: u32 },
+        Rectangle { width: u32, height: u32 },
+    }
+
+    /// `nearest` depends on the wording of `serde`, with one known name, with two, and with more.
+    #[test]
+    fn unknown_words_have_the_nearest_one() {
+        let suffix = |text| nearest(&serde_json::from_str::<Shape>(text).unwrap_err().to_string());
+        assert_eq!(suffix(r#"{"circel": {}}"#), "; did you mean `circle`?");
+        assert_eq!(suffix(r#"{"circle": {"radios": 1}}"#), "; did you mean `radius`?");
+        assert_eq!(suffix(r#"{"rectangle": {"widht": 1}}"#), "; did you mean `width`?");
+        assert_eq!(suffix(r#"{"circle": {}}"#), "");
     }
 }

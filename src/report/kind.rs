@@ -109,8 +109,7 @@ impl Names<'_> {
                 PlaceText::new(Kind::Constant, value.to_string(), format!("the constant {value}"))
             }
             Place::Value(number) => {
-                let text = self.number(number);
-                let text = text.strip_prefix("what is ").unwrap_or(&text);
+                let text = self.loaded(number).unwrap_or_else(|| self.number(number));
                 PlaceText::new(
                     Kind::Computed,
                     format!("={}", self.short(number)),
@@ -227,15 +226,7 @@ impl Names<'_> {
                 None => format!("the frame base{by:+}"),
             },
             Number::Cfa(by) => format!("the canonical frame address{by:+}"),
-            Number::Loaded { space, from } => {
-                let known = match space.as_deref() {
-                    Some(Number::Known(space)) => u32::try_from(*space).ok().map(SpaceId),
-                    _ => None,
-                };
-                let known = known.and_then(|space| self.target?.space(space));
-                let space = known.map_or_else(String::new, |space| format!(" in the space {}", space.name));
-                format!("what is stored at {}{space}", self.number(from))
-            }
+            Number::Loaded { .. } => format!("what is {}", self.loaded(number).unwrap_or_default()),
             Number::Lane(1) => "the lane".into(),
             Number::Lane(by) => format!("{by} × lane"),
             Number::Computed(of) if of.len() < 4 => {
@@ -248,6 +239,18 @@ impl Names<'_> {
             Number::Computed(_) => "a computed number".into(),
             Number::Other => "a number of a caller or another entry".into(),
         }
+    }
+
+    /// Place of a number that is read from memory.
+    fn loaded(&self, number: &Number) -> Option<String> {
+        let Number::Loaded { space, from } = number else { return None };
+        let known = match space.as_deref() {
+            Some(Number::Known(space)) => u32::try_from(*space).ok().map(SpaceId),
+            _ => None,
+        };
+        let known = known.and_then(|space| self.target?.space(space));
+        let space = known.map_or_else(String::new, |space| format!(" in the space {}", space.name));
+        Some(format!("stored at {}{space}", self.number(from)))
     }
 
     /// Register or address of the frame base.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::block::Strings;
 use super::homes;
 use super::kind::{Kind, Names, PlaceText};
-use crate::dump::steps;
+use crate::dump::{Asked, steps};
 use crate::eval::{Body, Context, CurrentObject};
 use crate::lint::shape::Shape;
 use crate::lint::witness::Witness;
@@ -16,8 +16,17 @@ use crate::target::Target;
 /// Number of a place.
 pub(super) type PlaceId = u32;
 
-/// Result of an evaluation, and its steps: operation, stack, queries.
-type Run = (String, Vec<[String; 3]>);
+/// An evaluation as text: the result; operation, stack and queries of each step.
+type Evaluated = (String, Vec<[String; 3]>);
+
+/// An evaluation in one lane.
+struct Run {
+    result: String,
+    /// Operation, stack and queries of each step.
+    steps: Vec<[String; 3]>,
+    /// Whether a step asked for the lane, or for memory of a lane.
+    asks_for_lane: bool,
+}
 
 /// Facts that decide a place.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -128,14 +137,13 @@ impl Places {
     }
 
     /// Returns the result and the steps of an expression, with marks where a number depends on the lane.
-    fn evaluated(&self, expr: &[u8], within: &In<'_, '_>) -> Run {
+    fn evaluated(&self, expr: &[u8], within: &In<'_, '_>) -> Evaluated {
         let (Some(witness), Some(target)) = (&within.witness, within.names.target) else {
-            return (String::new(), Vec::new());
+            return Evaluated::default();
         };
         let first = run(expr, within.unit, witness, target, 0);
-        let is_asked = first.1.iter().any(|step| step[2].contains("lane"));
-        if !is_asked || witness.lanes < 2 {
-            return first;
+        if !first.asks_for_lane || witness.lanes < 2 {
+            return (first.result, first.steps);
         }
         let last = witness.lanes - 1;
         let others = [1, 2.min(last), last / 2, last]
@@ -144,10 +152,11 @@ impl Places {
             let others: Option<Vec<_>> = others.iter().map(|(lane, run)| Some((*lane, of(run)?))).collect();
             others.and_then(|others| by_lane(text, &others))
         };
-        let result = marked(&first.0, &|run| Some(run.0.clone())).unwrap_or_else(|| first.0.clone());
-        let steps = first.1.iter().enumerate().map(|(index, step)| {
+        let result =
+            marked(&first.result, &|run| Some(run.result.clone())).unwrap_or_else(|| first.result.clone());
+        let steps = first.steps.iter().enumerate().map(|(index, step)| {
             core::array::from_fn(|column| {
-                let of = |run: &Run| Some(run.1.get(index)?[column].clone());
+                let of = |run: &Run| Some(run.steps.get(index)?[column].clone());
                 marked(&step[column], &of).unwrap_or_else(|| step[column].clone())
             })
         });
@@ -174,7 +183,8 @@ fn run(expr: &[u8], unit: &Unit<'_>, witness: &Witness<'_, '_>, target: &Target,
     let all = trace.texts().take(MOST_STEPS);
     let all = all.map(|(operation, stack, asked)| [operation.into(), stack.join("\n"), asked.join("\n")]);
     let steps = all.collect();
-    (trace.result_text(), steps)
+    let asks_for_lane = trace.steps.iter().flat_map(|step| &step.asked).any(Asked::depends_on_lane);
+    Run { result: trace.result_text(), steps, asks_for_lane }
 }
 
 /// Returns the text of lane 0 with marks at the numbers that change with the lane, if they do so by a constant step. The

@@ -100,10 +100,14 @@ fn registers_are_printed_by_name() {
     let ran = run(&["eval", "regx rbx", "--target", "x86_64", "--read", "8"]);
     assert_eq!(
         (ran.code, &*ran.text()),
-        (1, "location reg:rbx, error unmapped (register rbx is not available)\n")
+        (1, "location reg:rbx, error unmapped (the register is not available: register rbx)\n")
     );
     let ran = run(&["explain", "regx rbx; deref_size 4", "--target", "x86_64"]);
-    assert!(ran.code == 1 && ran.text().contains("register rbx is not available"), "{}", ran.text());
+    assert!(
+        ran.code == 1 && ran.text().contains("the register is not available: register rbx"),
+        "{}",
+        ran.text()
+    );
     assert!(!ran.text().contains("register 3"), "{}", ran.text());
     // A number without a name in the target stays a number.
     let machine = r#"{"target": {"name": "generic", "address_size": 4, "offset_size": 4, "endian": "little",

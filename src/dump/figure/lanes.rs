@@ -116,7 +116,7 @@ fn block(svg: &mut Svg, lanes: &Lanes, standing: Standing, (x, y): (usize, usize
     };
     let style: [(&str, &dyn Display); 3] = [("class", &class), ("fill", &fill), ("stroke", &edge)];
     svg.rect((x + 1, y), (STOP - 2, high * LANE - 1), &style);
-    if class == "waits" {
+    if let Standing::Waits(_) = standing {
         let middle = y + (high - 1) / 2 * LANE;
         svg.bold((x + STOP / 2, middle + SMALL - 1), "middle", SMALL, INK, &lanes.mark(standing).to_string());
     }

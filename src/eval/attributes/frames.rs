@@ -114,13 +114,12 @@ impl Evaluator {
         let value = self.value(expr, machine, &context)?;
         let bits = context.target.register_bits(reg).map(u64::from);
         if bits != Some(value.ty().size()) {
-            return Err(ill_formed(format!(
-                "the value of a register has the size of the register (A.6.4.1): register {} has {}, the \
-                    value {}",
-                reg.0,
+            let rule = format!(
+                "the value of a register has the size of the register, {} (A.6.4.1), not {}",
                 Count(bits.unwrap_or(0), "bit"),
                 value.ty().size()
-            )));
+            );
+            return Err(ill_formed(rule).about(reg));
         }
         Ok(match value.as_pointer() {
             Some(pointer) => Storage::ImplicitPointer(pointer).into(),

@@ -139,7 +139,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
 
     #[cold]
     fn no_register(&self, reg: Reg) -> Box<UnwindFault> {
-        let fault = ill_formed(format!("the target has no register {}", reg.0));
+        let fault = ill_formed("the target has no register of this number").about(reg);
         match self.level(0) {
             Ok(Some(level)) => level.fault(Some(Column::Register(reg)), fault),
             _ => Box::new(UnwindFault { why: Cause::Fault(fault), ..*self.unknown(0) }),
@@ -228,11 +228,8 @@ impl<'a, 'o> CallStack<'a, 'o> {
             return Err(level.fault(column, ill_formed(rule)));
         };
         if self.target.register_bits(reg) != Some(address_bits) {
-            let rule = format!(
-                "a register that contains an address has {address_bits} (A.6.4.1): register {}",
-                reg.0,
-                address_bits = Count(address_bits, "bit")
-            );
+            let address_bits = Count(address_bits, "bit");
+            let rule = format!("a register that contains an address has {address_bits} (A.6.4.1)");
             return Err(level.fault(column, ill_formed(rule)));
         }
         let address = Value::new(BaseType::new(TypeEncoding::Unsigned, address_bits), (offset / 8) as u64);

@@ -25,6 +25,7 @@ mod print;
 
 pub use parse::parse;
 pub use print::print;
+pub(crate) use print::print_with;
 
 /// Maximum nesting of expressions that are printed and parsed.
 const MAX_DEPTH: usize = 16;

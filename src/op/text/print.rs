@@ -11,7 +11,17 @@ use crate::target::Target;
 
 /// Prints the operations of an expression. Never fails: undecodable bytes are printed as an error.
 pub fn print(bytes: &[u8], encoding: Encoding, target: Option<&Target>) -> String {
-    let mut printer = Printer { out: String::new(), encoding: &encoding, target, depth: 0 };
+    print_with(bytes, encoding, target, &mut |_| None)
+}
+
+/// Prints an expression as [`print()`] does. `entry` returns the text in place of an entry's offset, if any.
+pub(crate) fn print_with(
+    bytes: &[u8],
+    encoding: Encoding,
+    target: Option<&Target>,
+    entry: &mut dyn FnMut(u64) -> Option<String>,
+) -> String {
+    let mut printer = Printer { out: String::new(), encoding: &encoding, target, entry, depth: 0 };
     printer.expression(bytes);
     printer.out
 }
@@ -37,6 +47,8 @@ struct Printer<'t> {
     out: String,
     encoding: &'t Encoding,
     target: Option<&'t Target>,
+    /// Text of an entry, in place of its offset.
+    entry: &'t mut dyn FnMut(u64) -> Option<String>,
     depth: usize,
 }
 
@@ -134,7 +146,10 @@ impl Printer<'_> {
     }
 
     fn entry(&mut self, value: u64) {
-        let _ = write!(self.out, " @{value:#x}");
+        let _ = match (self.entry)(value) {
+            Some(text) => write!(self.out, " @{text}"),
+            None => write!(self.out, " @{value:#x}"),
+        };
     }
 
     fn block(&mut self, bytes: &[u8]) {
