@@ -90,9 +90,59 @@ fn name(target: &Target, reg: Option<Reg>) -> Option<Text<'_>> {
     target.register(reg?).map(|register| Text(register.name().to_string().into()))
 }
 
-objects! {
+/// Registers in JSON, for both directions. A form has its keys, each with the value that is written; the names in the
+/// target; and the registers that are made. An optional key has the value unless it is the default, and the change.
+macro_rules! register_facts { (
+    |$registers:ident, $target:ident|
+    $(#[$doc:meta])* { $own:ident: $own_type:ty = $own_value:expr }
+    { $($(#[doc = $about:literal])? $key:ident: $type:ty,)* }
+    forms $wrong:literal {
+        $({ $($of:ident = $write:expr),* } $pattern:pat => $make:expr;)*
+    }
+    $($(#[doc = $may_about:literal])? $may:ident: $may_type:ty = $may_write:expr => $may_read:expr;)*
+) => {
+    objects! {
+        $(#[$doc])*
+        RegisterFacts { $own: $own_type } {
+            $($(#[doc = $about])? $key: $type,)*
+            $($(#[doc = $may_about])? $may: $may_type,)*
+        }
+    }
+
+    impl<'a> RegisterFacts<'a> {
+        fn resolve(&self, $target: &str) -> Result<Registers> {
+            let ($own, present) = (self.$own, 0 $(+ usize::from(self.$key.is_some()))*);
+            let mut $registers = 'form: {
+                $(
+                    let of_this = 0 $(+ usize::from(self.$of.is_some()))*;
+                    if of_this == present $(&& let Some($of) = &self.$of)* {
+                        let made = $make;
+                        break 'form made;
+                    }
+                )*
+                return Err(wrong($target, $wrong));
+            };
+            $(if let Some($may) = self.$may {
+                $registers = $may_read;
+            })*
+            Ok($registers)
+        }
+
+        fn of($registers: &'a Registers) -> Self {
+            let mut facts = Self::new($own_value);
+            match $registers.names() {
+                $($pattern => { $(facts.$of = Some($write);)* })*
+            }
+            $(facts.$may = $may_write;)*
+            facts
+        }
+    }
+} }
+
+register_facts! { |registers, target|
     /// Registers with consecutive numbers and a common layout; exactly one of `names`, `prefix` and `packed`.
-    RegisterFacts { bits: u32 } {
+    { bits: u32 = registers.bits() / registers.lanes() }
+    {
         /// DWARF number of the first register; of all but packed names.
         dwarf: Number,
         /// Name of each register.
@@ -103,10 +153,34 @@ objects! {
         numbers: (Number, Number),
         /// First character of names that are packed into the DWARF number.
         packed: Text<'a>,
-        /// Number of lanes of a vector register, each of `bits`.
-        lanes: u32,
-        /// Another DWARF number of the first register, as some producers write it.
-        alias: Number,
+    }
+    forms "registers have `dwarf` and `names`, `dwarf`, `prefix` and `numbers`, or `packed`" {
+        { dwarf = Number(registers.first().0), names = names.iter().map(|name| Text::from(&**name)).collect() }
+            RegisterNames::Listed(names)
+            => Registers::named(dwarf.0, names.iter().map(|name| name.to_string()), bits);
+        {
+            dwarf = Number(registers.first().0),
+            prefix = Text::from(&**prefix),
+            numbers = (Number(*from), Number(from + registers.count() - 1))
+        } RegisterNames::Numbered { prefix, first: from } => {
+            let (Number(from), Number(to)) = *numbers;
+            Registers::numbered(dwarf.0, prefix.to_string(), from..to.saturating_add(1), bits)
+        };
+        { packed = Text(char::from(*prefix).to_string().into()) } RegisterNames::Packed { prefix }
+            => Registers::packed_names(character(packed, target)?, bits);
+    }
+    /// Number of lanes of a vector register, each of `bits`.
+    lanes: u32 = other_than(1, registers.lanes()) => registers.with_lanes(lanes);
+    /// Another DWARF number of the first register, as some producers write it.
+    alias: Number = registers.alias().map(|alias| Number(alias.0)) => registers.with_alias(alias.0);
+}
+
+/// The only character of the key `packed`.
+fn character(packed: &str, target: &str) -> Result<char> {
+    let mut chars = packed.chars();
+    match (chars.next(), chars.next()) {
+        (Some(first), None) => Ok(first),
+        _ => Err(wrong(target, &format!("`packed` is one character: `{packed}`"))),
     }
 }
 
@@ -190,59 +264,6 @@ impl TargetFacts<'_> {
 
 fn wrong(target: &str, what: &str) -> Error {
     ErrorKind::InvalidTarget { name: target.into(), what: what.into() }.into()
-}
-
-impl RegisterFacts<'_> {
-    fn resolve(&self, target: &str) -> Result<Registers> {
-        let first = self.dwarf.map(|Number(first)| first);
-        let registers = match (self, first) {
-            (Self { names: Some(names), prefix: None, numbers: None, packed: None, .. }, Some(first)) => {
-                Registers::named(first, names.iter().map(|name| name.to_string()), self.bits)
-            }
-            (
-                Self { names: None, prefix: Some(prefix), numbers: Some((from, to)), packed: None, .. },
-                Some(first),
-            ) => Registers::numbered(first, prefix.to_string(), from.0..to.0.saturating_add(1), self.bits),
-            (Self { names: None, prefix: None, numbers: None, packed: Some(prefix), .. }, None) => {
-                let mut chars = prefix.chars();
-                match (chars.next(), chars.next()) {
-                    (Some(prefix), None) => Registers::packed_names(prefix, self.bits),
-                    _ => return Err(wrong(target, &format!("`packed` is one character: `{}`", &**prefix))),
-                }
-            }
-            _ => {
-                let what = "registers have `dwarf` and `names`, `dwarf`, `prefix` and `numbers`, or `packed`";
-                return Err(wrong(target, what));
-            }
-        };
-        let registers = registers.with_lanes(self.lanes.unwrap_or(1));
-        Ok(match self.alias {
-            Some(Number(alias)) => registers.with_alias(alias),
-            None => registers,
-        })
-    }
-
-    fn of(registers: &Registers) -> RegisterFacts<'_> {
-        let mut facts = RegisterFacts::new(registers.bits() / registers.lanes());
-        facts.lanes = (registers.lanes() != 1).then_some(registers.lanes());
-        facts.alias = registers.alias().map(|alias| Number(alias.0));
-        let first = Number(registers.first().0);
-        match registers.names() {
-            RegisterNames::Listed(names) => {
-                facts.dwarf = Some(first);
-                facts.names = Some(names.iter().map(|name| Text::from(&**name)).collect());
-            }
-            RegisterNames::Numbered { prefix, first: from } => {
-                facts.dwarf = Some(first);
-                facts.prefix = Some(Text::from(&**prefix));
-                facts.numbers = Some((Number(*from), Number(from + registers.count() - 1)));
-            }
-            RegisterNames::Packed { prefix } => {
-                facts.packed = Some(Text(char::from(*prefix).to_string().into()));
-            }
-        }
-        facts
-    }
 }
 
 /// Writes a built-in target by its name, and any other one with its facts.

@@ -293,6 +293,29 @@ impl Provider {
         self
     }
 
+    /// The numbers that [`plus`](Self::plus) added, before other operations.
+    #[cfg(feature = "json")]
+    pub(crate) fn sums(&self) -> Vec<i64> {
+        let (mut all, mut steps) = (Vec::new(), self.steps());
+        loop {
+            let (number, rest) = match *steps {
+                [DebugOperation::PlusUconst(number), ref rest @ ..] => (i64::from(number), rest),
+                [DebugOperation::Constu(number), DebugOperation::Minus, ref rest @ ..] => {
+                    (-i64::from(number), rest)
+                }
+                _ => return all,
+            };
+            all.push(number);
+            steps = rest;
+        }
+    }
+
+    /// Whether the operations are those of [`expression`](Self::expression).
+    #[cfg(feature = "json")]
+    pub(crate) fn is_expression(&self) -> bool {
+        self.interpretation == Interpretation::Expression
+    }
+
     /// Sets the address space of an [address](Self::pointer), as the consumer's number. No effect for a value that is
     /// not an address.
     pub fn in_space(mut self, space: u32) -> Self {

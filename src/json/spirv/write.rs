@@ -1,17 +1,16 @@
-//! Writes bindings: the inverse of reading.
+//! Writes bindings: functions with their statements in order.
 
-use core::ops::Range;
 use std::io::Write;
 
 use hashbrown::{HashMap, HashSet};
 
 use super::super::ids::Known;
-use super::super::values::{Named, Signed, Text};
 use super::super::write;
-use super::{Bound, BoundFunction, BoundPosition, IndexBy, ProvidedBy, Sums};
+use super::Bound;
+use super::read::Binder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{FunctionId, Module, UnitId};
-use crate::spirv::{Binding, DebugOperation, Id, Index, Interpretation, Position, Provider, Statement};
+use crate::spirv::{Binding, Id, Position, Provider, Statement};
 
 impl Binding {
     /// Writes the [description](crate::json) of a module with this binding, from which [`from_json`](Self::from_json)
@@ -48,7 +47,7 @@ impl Binding {
             _ => None,
         });
         let known = Known::new(module).referenced(variables, scopes);
-        let bound = bound(self, &known)?;
+        let bound = Bound::write(&known, self)?;
         write::module(&known, Some(("spirv", &bound)), to)
     }
 }
@@ -66,44 +65,40 @@ fn is_of(module: &Module, statement: &Statement) -> Result<()> {
     }
 }
 
-fn id(id: Id) -> Named<'static> {
-    Named::Number(id.0.into())
+/// An `OpFunction`, perhaps with a described function, and statements in it.
+pub(in crate::json) struct BoundCode<'m> {
+    pub code: Id,
+    pub function: Option<FunctionId>,
+    pub statements: Vec<BoundStatement<'m>>,
 }
 
-fn bound<'m>(binding: &'m Binding, known: &Known<'m>) -> Result<Bound<'m>> {
-    let module = known.module;
-    let mut bound = Bound::new();
-    if let Some((digits, may_be_shared)) = binding.build_id() {
-        bound.build_identifier = Some(digits.into());
-        bound.shared_identifier = may_be_shared.then_some(true);
-    }
-    bound.storage_path = binding.stored_at().map(Text::from);
-    let languages =
-        module.units().filter_map(|(unit, _)| Some((known.unit_ref(unit), binding.language_number(unit)?)));
-    bound.languages = some(languages.collect());
-    let globals = module
-        .variables()
-        .filter_map(|(variable, _)| Some((known.variable_ref(variable), id(binding.global_id(variable)?))));
-    bound.globals = some(globals.collect());
-    bound.functions = some(functions(binding, known)?);
-    Ok(bound)
+/// A statement with its position, and the providers of all statements.
+pub(in crate::json) struct BoundStatement<'m> {
+    pub at: Position,
+    pub statement: Statement,
+    pub providers: &'m [Provider],
 }
 
-fn some<T>(list: Vec<T>) -> Option<Vec<T>> {
-    Some(list).filter(|list| !list.is_empty())
+/// A list, unless it is empty.
+pub(super) fn list<T>(mut items: impl Iterator<Item = T>) -> Option<impl Iterator<Item = T>> {
+    let first = items.next()?;
+    Some(core::iter::once(first).chain(items))
+}
+
+/// Units with a number of their language.
+pub(super) fn languages<'m>(
+    module: &'m Module,
+    binding: &'m Binding,
+) -> impl Iterator<Item = (UnitId, u32)> + 'm {
+    module.units().filter_map(|(unit, _)| Some((unit, binding.language_number(unit)?)))
 }
 
 /// The functions with their statements. A function recurs where the statements of several alternate.
-fn functions<'m>(binding: &Binding, known: &Known<'m>) -> Result<Vec<BoundFunction<'m>>> {
-    let module = known.module;
+pub(super) fn codes<'m>(binding: &'m Binding, module: &Module) -> Result<Vec<BoundCode<'m>>> {
     let all = module.functions().filter_map(|(of, _)| Some((binding.function_id(of)?, of)));
     let mut unwritten: Vec<(Id, FunctionId)> = all.collect();
     let described: HashMap<Id, FunctionId> = unwritten.iter().rev().copied().collect();
-    let function = |code, of: Option<FunctionId>| {
-        let mut bound = BoundFunction::new(id(code));
-        bound.function = of.map(|of| known.function_ref(of));
-        bound
-    };
+    let function = |code, function| BoundCode { code, function, statements: Vec::new() };
     let (mut written, mut codes, mut last) = (Vec::new(), HashSet::new(), None);
     for &(at, statement) in binding.statements() {
         let code = match at {
@@ -118,7 +113,7 @@ fn functions<'m>(binding: &Binding, known: &Known<'m>) -> Result<Vec<BoundFuncti
             codes.insert(code);
         }
         if let Statement::Line(Some(line)) = statement {
-            let unit = of.map_or(UnitId::from_u32(0), |of| module.scope(module.function(of).scope).unit);
+            let unit = of.map_or(Binder::first(), |of| module.scope(module.function(of).scope).unit);
             if module.file(line.file).unit != unit {
                 let file = module.string(module.file(line.file).name);
                 let what = format!("a line of {code} is in `{file}`, a file of another unit");
@@ -126,95 +121,11 @@ fn functions<'m>(binding: &Binding, known: &Known<'m>) -> Result<Vec<BoundFuncti
             }
         }
         if let Some(function) = written.last_mut() {
-            let mut bound = position(at);
-            add(&mut bound, binding, known, statement)?;
-            function.at.get_or_insert_default().push(bound);
+            let providers = binding.providers();
+            function.statements.push(BoundStatement { at, statement, providers });
         }
     }
     unwritten.retain(|&(code, of)| described.get(&code) != Some(&of) || !codes.contains(&code));
     written.extend(unwritten.into_iter().map(|(code, of)| function(code, Some(of))));
     Ok(written)
-}
-
-fn position<'a>(position: Position) -> BoundPosition<'a> {
-    let mut bound = BoundPosition::new();
-    match position {
-        Position::Start { block, .. } => bound.start = Some(id(block)),
-        Position::Before { block, instruction, .. } => bound.before = Some((id(block), instruction)),
-        Position::After(after) => bound.after = Some(id(after)),
-    }
-    bound
-}
-
-fn add<'m>(
-    bound: &mut BoundPosition<'m>,
-    binding: &Binding,
-    known: &Known<'m>,
-    statement: Statement,
-) -> Result<()> {
-    let providers = binding.providers();
-    match statement {
-        Statement::Scope(Some(scope)) => bound.scope = Some(known.scope_ref(scope)),
-        Statement::Scope(None) => bound.no_scope = Some(true),
-        Statement::Line(Some(line)) => bound.line = Some(known.line(line)),
-        Statement::Line(None) => bound.no_line = Some(true),
-        Statement::Declare { variable, provider } => {
-            bound.declare = Some((known.variable_ref(variable), provided_by(&providers[provider as usize])?));
-        }
-        Statement::Value { variable, provider, count } => {
-            let all = providers[provider as usize..][..count as usize].iter().map(provided_by);
-            bound.value = Some((known.variable_ref(variable), all.collect::<Result<_>>()?));
-        }
-    }
-    Ok(())
-}
-
-fn provided_by<'a>(provider: &Provider) -> Result<ProvidedBy<'a>> {
-    let mut by = ProvidedBy::new(id(provider.id()));
-    by.part = some(provider.indexes().iter().map(index).collect());
-    let selected = provider.selected_bits().map(bits).transpose()?;
-    match provider.interpretation() {
-        Interpretation::Expression => {
-            let all = provider.operations(false);
-            by.operations = Some(all.iter().map(|it| (it.name().into(), it.operands().to_vec())).collect());
-            return Ok(by);
-        }
-        Interpretation::Pointer(space) => (by.pointer, by.space) = (Some(true), space),
-        Interpretation::Value => {}
-    }
-    by.bits = selected;
-    by.plus = some(sums(provider.steps())).map(Sums);
-    let taken = provider.taken_bits().map(|(start, size)| bits(start..start.saturating_add(size)));
-    by.taken = taken.transpose()?;
-    Ok(by)
-}
-
-/// The numbers that [`Provider::plus`] added.
-fn sums(mut steps: &[DebugOperation]) -> Vec<Signed> {
-    let mut all = Vec::new();
-    loop {
-        let (number, rest) = match *steps {
-            [DebugOperation::PlusUconst(number), ref rest @ ..] => (i64::from(number), rest),
-            [DebugOperation::Constu(number), DebugOperation::Minus, ref rest @ ..] => {
-                (-i64::from(number), rest)
-            }
-            _ => return all,
-        };
-        all.push(Signed(number));
-        steps = rest;
-    }
-}
-
-fn index<'a>(index: &Index) -> IndexBy<'a> {
-    match *index {
-        Index::Number(number) => IndexBy::Number(number),
-        Index::Id(of) => IndexBy::Id(id(of)),
-    }
-}
-
-fn bits(bits: Range<u32>) -> Result<(u32, u32)> {
-    match bits.start < bits.end {
-        true => Ok((bits.start, bits.end)),
-        false => Err(Error::bad_argument(format!("bits end at their start: {} to {}", bits.start, bits.end))),
-    }
 }
