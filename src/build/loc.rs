@@ -440,7 +440,7 @@ pub(super) fn space(module: &Module, id: SpaceId) -> Result<()> {
     }
 }
 
-/// Error for an offset in bytes of which the number of bits is too large.
+/// Error for an offset in bytes whose number of bits exceeds the limit.
 #[cold]
 fn far(bytes: i64) -> Error {
     let most = i64::MAX as u128;

@@ -130,7 +130,7 @@ pub enum ErrorKind {
     Misaligned {
         /// Kind of the number.
         of: Aligned,
-        /// The number in bytes of which it is a multiple.
+        /// Divisor in bytes.
         step: u64,
         /// The number.
         found: u64,

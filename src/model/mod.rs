@@ -59,14 +59,14 @@ pub(crate) use recent::Recent;
 pub use scopes::{Address, File, Procedure, Scope, ScopeKind, SourceLine, Unit, Variable, VariableKind};
 pub(crate) use strings::{Numbering, Strings};
 pub(crate) use tree::Tree;
-#[cfg(feature = "spirv")]
-pub(crate) use types::Part;
 pub(crate) use types::is_type_tag;
 pub use types::{
     Accessibility, Base, BaseEncoding, BaseOffset, Composite, CompositeKind, Count, Dimension, Discriminant,
     Member, MemorySpace, Passed, PointerKind, Qualifier, TemplateArgument, TemplateParameter, Type, TypeKind,
     Variant, VariantPart, VariantValues,
 };
+#[cfg(feature = "spirv")]
+pub(crate) use types::{Elements, Part};
 pub use warnings::{Sharer, Warned, Warning, WarningKind};
 
 use core::ops::Range;

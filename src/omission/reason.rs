@@ -98,7 +98,7 @@ reasons! {
     AsUnqualified(mode: &'static str) "the {mode} mode has qualifiers of basic types only";
     AsUnnamed(mode: &'static str) "the {mode} mode has typedefs of basic types only";
     AsBasic(_of: TypeId, _basic: TypeId) "{object} is encoded as its basic type";
-    AsArray(count: u64) "a vector of {} is encoded as an array", Count(*count, "element");
+    AsArray(count: u64) "it is encoded as an array of {}", Count(*count, "element");
     MatrixAsArray(count: u64, is_column_major: bool)
         "a matrix of {count} {} is encoded as an array of them", vectors(*is_column_major);
     AsUnspecified(encoding: BaseEncoding) "{encoding:?} is encoded as Unspecified";

@@ -63,7 +63,7 @@ fn differences_are_data() {
     assert_eq!(found(&["x", "y"], 3), []);
     assert_eq!(found(&["x", "y"], 4), [(x, Property::Line), (y, Property::Line)]);
     assert_eq!(found(&["x", "y", "z"], 3), [(z, Property::Entity)]);
-    // The id of what only the words have would be one of another module.
+    // An entity that only the words have has an id of another module.
     assert_eq!(found(&["x"], 3), [(None, Property::Entity)]);
 }
 

@@ -259,9 +259,9 @@ fn vectors() {
     assert_eq!(
         left,
         [
-            "a vector of 16 elements is encoded as an array",
+            "it is encoded as an array of 16 elements",
             "type `number` is encoded as its basic type",
-            "a vector of 2 elements is encoded as an array",
+            "it is encoded as an array of 2 elements",
         ]
     );
 }

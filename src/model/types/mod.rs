@@ -193,7 +193,28 @@ impl Store for TypeKind {
     }
 }
 
+/// Equal elements in a row, at equal distances.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Elements {
+    /// Type of an element.
+    pub of: TypeId,
+    /// Number of elements.
+    pub count: u64,
+    /// Distance between the elements in bits, where it differs from the size of an element.
+    pub stride_bits: Option<u64>,
+}
+
 impl TypeKind {
+    /// Elements of a kind that consists of a fixed number of them: their selection, the types that they contain and
+    /// reference, and the array that stands for them in SPIR-V follow from this row.
+    pub(crate) fn elements(&self) -> Option<Elements> {
+        match *self {
+            Self::Vector { of, count } => Some(Elements { of, count, stride_bits: None }),
+            Self::Matrix { of, count, stride_bits, .. } => Some(Elements { of, count, stride_bits }),
+            _ => None,
+        }
+    }
+
     /// Whether it is a base type, which expressions can name.
     pub(crate) fn is_base(&self) -> bool {
         matches!(self, Self::Base { .. })
@@ -271,14 +292,11 @@ impl Type {
                 composite.bases.iter().for_each(|base| each(base.ty));
                 composite.all_members(module).for_each(|member| each(member.ty));
             }
-            TypeKind::Array { of, .. }
-            | TypeKind::Vector { of, .. }
-            | TypeKind::Matrix { of, .. }
-            | TypeKind::Enum { of, .. } => each(*of),
+            TypeKind::Array { of, .. } | TypeKind::Enum { of, .. } => each(*of),
             TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => {
                 of.iter().copied().for_each(each)
             }
-            _ => {}
+            kind => kind.elements().into_iter().for_each(|elements| each(elements.of)),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Parts of objects: members and elements.
 
-use super::{Count, TypeKind};
+use super::{Count, Elements, TypeKind};
 use crate::error::{Error, Result};
 use crate::model::{Module, TypeId};
 
@@ -102,12 +102,13 @@ impl Part {
                 }
                 return Ok(Some(Self { offset_bits: self.offset_bits(module), ..Self::whole(*of) }));
             }
-            TypeKind::Vector { of, count } => (*of, *count, None),
-            TypeKind::Matrix { of, count, stride_bits, .. } => (*of, *count, *stride_bits),
-            _ => {
-                let what = format!("{} has no members or elements", module.called(self.ty));
-                return Err(Error::bad_argument(what));
-            }
+            kind => match kind.elements() {
+                Some(Elements { of, count, stride_bits }) => (of, count, stride_bits),
+                None => {
+                    let what = format!("{} has no members or elements", module.called(self.ty));
+                    return Err(Error::bad_argument(what));
+                }
+            },
         };
         if let Some(index) = index.filter(|&index| index >= count) {
             return missing(count, index);

@@ -41,12 +41,10 @@ impl Projection<'_> {
         let subject = Subject::Type(id);
         let is_none = |of: &TypeId| self.cut(subject, *of) == Some(true);
         match kind {
-            TypeKind::Array { of, .. } | TypeKind::Vector { of, .. } | TypeKind::Matrix { of, .. } => {
-                is_none(of)
-            }
+            TypeKind::Array { of, .. } => is_none(of),
             TypeKind::MemberPointer { to, .. } => is_none(to) || self.omissions.has(subject, Property::Class),
             TypeKind::Subroutine { parameters, .. } => parameters.iter().any(is_none),
-            _ => false,
+            kind => kind.elements().is_some_and(|elements| is_none(&elements.of)),
         }
     }
 
@@ -374,7 +372,7 @@ impl Projection<'_> {
             TypeKind::Composite(composite) => self.composite(id, composite, &mut all),
             // An array of several dimensions may be encoded as several arrays; some vectors and matrices are encoded as
             // arrays.
-            TypeKind::Array { .. } | TypeKind::Vector { .. } | TypeKind::Matrix { .. } if self.is_nested => {
+            kind if self.is_nested && is_in_a_row(kind) => {
                 let parts = self.arrays.get(&self.ty(id)).cloned().unwrap_or_default();
                 for inner in 3..parts.len() {
                     let parts = [&parts[..2], &parts[inner..]].concat();
@@ -462,3 +460,8 @@ const MOST_DERIVED: usize = 16;
 
 /// Most parts of an array that is made of an array of arrays.
 const MOST_DIMENSIONS: usize = 64;
+
+/// Whether a mode can encode the kind as an array.
+fn is_in_a_row(kind: &TypeKind) -> bool {
+    matches!(kind, TypeKind::Array { .. }) || kind.elements().is_some()
+}

@@ -150,11 +150,6 @@ impl Projection<'_> {
                     self.unless_omitted(Subject::Dimension(id, index), &all);
                 }
             }
-            TypeKind::Matrix { stride_bits: Some(bits), .. } => {
-                let is_array = self.omissions.has(subject, Property::Kind);
-                let is_encoded = is_array && self.has_subranges() && bits.is_multiple_of(8);
-                self.unless_omitted(subject, &[(!is_encoded, Property::Stride)]);
-            }
             TypeKind::Enum { .. } => {
                 let is_unsized = ty.bits().unwrap_or_default() == 0;
                 self.unless_omitted(subject, &[(is_unsized, Property::Size)]);
@@ -176,7 +171,13 @@ impl Projection<'_> {
                 }
                 self.defaults(TemplateOwner::Type(id), &composite.templates);
             }
-            _ => {}
+            kind => {
+                if let Some(bits) = kind.elements().and_then(|elements| elements.stride_bits) {
+                    let is_array = self.omissions.has(subject, Property::Kind);
+                    let is_encoded = is_array && self.has_subranges() && bits.is_multiple_of(8);
+                    self.unless_omitted(subject, &[(!is_encoded, Property::Stride)]);
+                }
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::entities::Globals;
 use crate::error::Result;
-use crate::model::{TypeId, TypeKind};
+use crate::model::{Elements, TypeId, TypeKind};
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::mode::Vectors;
 use crate::spirv::operand::Field;
@@ -31,7 +31,7 @@ impl Globals<'_, '_, '_> {
                 let operands = [(Field::BaseType, base), (Field::ComponentCount, literal.into())];
                 self.define(id, Name::TypeVector, &operands)
             }
-            None => self.as_array(id, of, count, None, Reason::AsArray(count)),
+            None => self.as_array(id, Elements { of, count, stride_bits: None }, Reason::AsArray(count)),
         }
     }
 
@@ -62,20 +62,14 @@ impl Globals<'_, '_, '_> {
             }
             _ => {
                 let reason = Reason::MatrixAsArray(count, is_column_major);
-                self.as_array(id, vector, count, stride_bits, reason)
+                self.as_array(id, Elements { of: vector, count, stride_bits }, reason)
             }
         }
     }
 
-    /// Writes a type of `count` elements as an array.
-    fn as_array(
-        &mut self,
-        id: TypeId,
-        of: TypeId,
-        count: u64,
-        stride_bits: Option<u64>,
-        reason: Reason,
-    ) -> Result<()> {
+    /// Writes a type of elements as an array. The reason has the facts of the kind that the array lacks.
+    pub(super) fn as_array(&mut self, id: TypeId, elements: Elements, reason: Reason) -> Result<()> {
+        let Elements { of, count, stride_bits } = elements;
         self.omit(Subject::Type(id), Property::Kind, reason);
         let stride = stride_bits.filter(|bits| self.has_subranges() && bits.is_multiple_of(8));
         if stride_bits.is_some() && stride.is_none() {
