@@ -79,8 +79,8 @@ pub(super) fn argument_tag(version: u16) -> gimli::DwTag {
     if version < 5 { gimli::DW_TAG_GNU_call_site_parameter } else { gimli::DW_TAG_call_site_parameter }
 }
 
-/// Attribute of a function, a call or an argument in place of one that came with DWARF 5; `None` where GNU's entries have
-/// none.
+/// Attribute of a function, a call or an argument: before DWARF 5, GNU's in place of one that came with DWARF 5, or
+/// `None` where GNU does not have one.
 pub(super) fn call_attribute(attribute: gimli::DwAt, version: u16) -> Option<gimli::DwAt> {
     if version >= 5 {
         return Some(attribute);

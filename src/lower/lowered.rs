@@ -20,9 +20,11 @@ pub struct Lowered {
     pub sections: Vec<Section>,
     /// Omissions: properties that the consumer cannot express, by entity and pc.
     pub omissions: Vec<Omission>,
-    /// Line table, for a consumer with [directives](crate::consumer::Consumer::has_line_directives) in place of a section.
+    /// Line table, for a consumer with [directives](crate::consumer::Consumer::has_line_directives) in place of a
+    /// section.
     pub lines: Option<Lines>,
-    /// Split units, one for each unit in the module's order, for a consumer that [splits them](crate::consumer::Consumer::is_split).
+    /// Split units, one for each unit in the module's order, for a consumer that
+    /// [splits them](crate::consumer::Consumer::is_split).
     pub split: Vec<SplitUnit>,
 }
 

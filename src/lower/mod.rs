@@ -1,7 +1,8 @@
 //! Lowering of the model to DWARF. No other module knows both.
 //!
 //! [`lower`] walks the module once and appends entries, lists and rows to the sections as it reaches them. [`Policy`]
-//! decides whether a property that the consumer cannot express is an error or an [`Omission`].
+//! decides whether a property that the consumer cannot express is an error or an
+//! [`Omission`](crate::omission::Omission).
 
 mod by_unit;
 mod calls;
@@ -60,8 +61,9 @@ use crate::op::Expr;
 /// The bytes depend on the arguments only.
 ///
 /// # Errors
-/// [`ErrorKind::Inexpressible`] with [`Policy::Strict`]; [`ErrorKind::TooLarge`] where a section does not fit the 32-bit
-/// DWARF format; [`ErrorKind::InvalidConsumer`] for a consumer that [`Units::new`] refuses.
+/// [`ErrorKind::Inexpressible`](crate::error::ErrorKind::Inexpressible) with [`Policy::Strict`];
+/// [`ErrorKind::TooLarge`](crate::error::ErrorKind::TooLarge) where a section does not fit the 32-bit DWARF format;
+/// [`ErrorKind::InvalidConsumer`](crate::error::ErrorKind::InvalidConsumer) for a consumer that [`Units::new`] refuses.
 pub fn lower(module: &Module, consumer: &Consumer, policy: Policy) -> Result<Lowered> {
     let units = Units::new(module, consumer, policy)?;
     let mut linker = link::Linker::new(&units);
@@ -76,8 +78,8 @@ pub fn lower(module: &Module, consumer: &Consumer, policy: Policy) -> Result<Low
 ///
 /// # Errors
 /// The errors of [`VariableBuilder::live`](crate::build::VariableBuilder::live) and
-/// [`ErrorKind::Inexpressible`]. A location that refers to a symbol, a variable or a procedure has no
-/// expression by itself: [`ErrorKind::BadArgument`].
+/// [`ErrorKind::Inexpressible`](crate::error::ErrorKind::Inexpressible). A location that refers to a symbol, a variable
+/// or a procedure has no expression by itself: [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument).
 pub fn lower_loc(
     loc: &Loc,
     bits: Option<u64>,
