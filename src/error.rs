@@ -18,7 +18,7 @@ pub use at::{At, JsonPlace};
 pub use construct::Construct;
 pub(crate) use count::Count;
 pub use kind::{ErrorKind, Named, Ranges};
-pub use limit::Quantity;
+pub use limit::{Limit, Quantity};
 pub use react::{Aligned, Conflict, Enclosed, Feature, Identity, Present, Unavailable};
 
 /// Result of a fallible call of this crate.
@@ -112,7 +112,7 @@ impl Error {
     #[cold]
     #[cfg(feature = "describe")]
     pub(crate) fn limit(of: Quantity, accepted: RangeInclusive<u128>, found: u128) -> Self {
-        Self::new(ErrorKind::Limit { of, accepted, found })
+        Self::new(ErrorKind::Limit(Box::new(Limit { of, accepted, found })))
     }
 
     /// Returns an error for an argument that is not accepted.

@@ -15,7 +15,9 @@ use eitri::Result;
 use eitri::build::{Builder, DataMember, Extent, Template};
 use eitri::emit::Section;
 use eitri::emit::elf::{Code, attach, new_object, write_file};
-use eitri::error::{Conflict, Enclosed, Error, ErrorKind, Feature, Identity, Named, Present, Quantity};
+use eitri::error::{
+    Conflict, Enclosed, Error, ErrorKind, Feature, Identity, Limit, Named, Present, Quantity,
+};
 use eitri::lower::{Consumer, Policy, lower, lower_loc};
 use eitri::model::{
     Address, BaseEncoding, CompositeKind, Entity, ExprId, FileId, FunctionId, Imported, Loc, Module, Passed,
@@ -1132,14 +1134,16 @@ fn callers_can_react_to_kinds() {
 /// Each kind that a compiler can react to has its facts as data: limits, lacks of targets, ranges, texts.
 #[test]
 fn limits_and_lacks_are_data() {
-    let limit = |of, accepted: RangeInclusive<u128>, found: u128| ErrorKind::Limit { of, accepted, found };
+    let limit = |of, accepted: RangeInclusive<u128>, found: u128| {
+        ErrorKind::Limit(Box::new(Limit { of, accepted, found }))
+    };
     let kind = |result: eitri::Result<()>| result.expect_err("it is refused").kind().clone();
     let of = |loc: Loc| kind(of(move |a, _| a.m.variable(a.saxpy, "n", a.int)?.live(0..8, loc).map(drop)));
     let s4 = Loc::register(s(4));
 
     let deep = (1..200).fold(s4.clone(), |loc, _| Loc::parts([(loc, 32)]));
-    let ErrorKind::Limit { of: Quantity::LocationLevels, accepted, found } = of(deep) else { panic!() };
-    assert_eq!((accepted, found > 128), (0..=128, true));
+    let ErrorKind::Limit(levels) = of(deep) else { panic!("it has a limit") };
+    assert_eq!((levels.of, levels.accepted, levels.found > 128), (Quantity::LocationLevels, 0..=128, true));
     let far = Loc::memory(SpaceId::GENERIC, Val::constant(0)).offset(1 << 60);
     assert_eq!(of(far), limit(Quantity::Offset, 0..=(1 << 63) - 1, 1 << 63));
     let many = Loc::extend(s4.clone(), 32, 65537);

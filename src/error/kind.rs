@@ -1,13 +1,13 @@
 //! Kinds of errors, and their messages.
 
 use core::fmt;
-use core::ops::{Range, RangeInclusive};
+use core::ops::Range;
 use std::io;
 
 use super::at::At;
 use super::construct::Construct;
 use super::count::Count;
-use super::limit::{Accepted, Power, Quantity};
+use super::limit::Limit;
 use super::react::{Aligned, Conflict, Enclosed, Feature, Identity, Present, Unavailable};
 use crate::near::suggestion_of;
 
@@ -136,14 +136,7 @@ pub enum ErrorKind {
         found: u64,
     },
     /// A quantity is outside of its limits.
-    Limit {
-        /// The quantity.
-        of: Quantity,
-        /// Accepted values.
-        accepted: RangeInclusive<u128>,
-        /// The value.
-        found: u128,
-    },
+    Limit(Box<Limit>),
     /// The control flow graph is not reducible: a loop has two entries. The blocks are half-open ranges of pcs, in bytes
     /// from the start of the function.
     Irreducible {
@@ -385,9 +378,7 @@ impl fmt::Display for ErrorKind {
             }
             Self::OutsideScope { of, code } => f.write_str(&of.outside(code)),
             Self::Misaligned { of, step, found } => write!(f, "{of} of {}: {found:#x}", Count(*step, "byte")),
-            Self::Limit { of, accepted, found } => {
-                write!(f, "{of} is {}: {}", Accepted(accepted), Power(*found))
-            }
+            Self::Limit(limit) => limit.fmt(f),
             Self::Irreducible { from, to } => write!(
                 f,
                 "the control flow graph is not reducible: the edge {:#x}..{:#x} -> {:#x}..{:#x} enters a loop that has \

@@ -33,11 +33,28 @@ texts! {
     CodeEnd "the address of the end of the code";
 }
 
+/// A quantity outside of its limits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limit {
+    /// The quantity.
+    pub of: Quantity,
+    /// Accepted values.
+    pub accepted: RangeInclusive<u128>,
+    /// The value.
+    pub found: u128,
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is {}: {}", self.of, Accepted(&self.accepted), Power(self.found))
+    }
+}
+
 /// Accepted values of a quantity, as a message has them.
-pub(super) struct Accepted<'r>(pub &'r RangeInclusive<u128>);
+struct Accepted<'r>(&'r RangeInclusive<u128>);
 
 /// A number: a large power of two by its exponent, other large ones as hexadecimal numbers.
-pub(super) struct Power(pub u128);
+struct Power(u128);
 
 /// Smallest number that is displayed as a hexadecimal one.
 const HEXADECIMAL: u128 = 1 << 32;

@@ -123,7 +123,7 @@ macro_rules! bound { ($(
     }
 
     #[cfg(feature = "spirv")]
-    #[allow(unused, clippy::let_unit_value, clippy::unit_arg, reason = "not every object has names, lines and keys to leave out")]
+    #[allow(unused, clippy::no_effect, clippy::let_unit_value, clippy::unit_arg, reason = "not every object has names, lines and keys to leave out")]
     impl<'a> $object<'a> {
         /// Makes what the object describes.
         pub fn read(self, $binder: &mut Binder<'_, 'a>, $with: $with_type) -> Result<$made_type> {
