@@ -97,15 +97,19 @@ pub(crate) const fn sleb_len(value: i64) -> usize {
 /// Reads an unsigned number at `at` and returns it with the offset after it. `None` if the bytes end first or the
 /// number exceeds 64 bits; padding is accepted.
 #[inline]
-pub(crate) fn read_uleb(bytes: &[u8], mut at: usize) -> Option<(u64, usize)> {
-    // Most numbers have one byte, or two.
+pub(crate) fn read_uleb(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
+    // Most numbers have up to three bytes.
+    let low = |byte: &u8| u64::from(*byte & 0x7f);
     match bytes.get(at..) {
-        Some([byte @ ..0x80, ..]) => return Some((u64::from(*byte), at + 1)),
-        Some([low, high @ ..0x80, ..]) => {
-            return Some((u64::from(*low & 0x7f) | u64::from(*high) << 7, at + 2));
-        }
-        _ => {}
+        Some([one @ ..0x80, ..]) => Some((low(one), at + 1)),
+        Some([one, two @ ..0x80, ..]) => Some((low(one) | low(two) << 7, at + 2)),
+        Some([one, two, three @ ..0x80, ..]) => Some((low(one) | low(two) << 7 | low(three) << 14, at + 3)),
+        _ => read_long(bytes, at),
     }
+}
+
+#[inline(never)]
+fn read_long(bytes: &[u8], mut at: usize) -> Option<(u64, usize)> {
     let mut value = 0u64;
     let mut shift = 0u32;
     loop {

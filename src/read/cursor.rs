@@ -98,8 +98,16 @@ impl<'a> Cursor<'a> {
     }
 
     /// Returns the remaining bytes, without reading them.
+    #[inline]
     pub(crate) fn rest(&self) -> &'a [u8] {
-        self.clone().take_rest()
+        self.bytes.get(self.at..).unwrap_or_default()
+    }
+
+    /// Moves after a number of the [remaining](Self::rest) bytes.
+    #[inline]
+    pub(crate) fn skip(&mut self, len: usize) {
+        debug_assert!(len <= self.rest().len());
+        self.at += len;
     }
 
     /// Reads all remaining bytes.
@@ -119,6 +127,18 @@ impl<'a> Cursor<'a> {
             true => bytes.iter().fold(0, push),
             false => bytes.iter().rev().fold(0, push),
         })
+    }
+
+    /// Returns the number of 4 or 8 bytes at an offset, if it is there, and its least significant byte comes first.
+    #[inline]
+    pub(crate) fn word(&self, offset: u64, len: u8) -> Option<u64> {
+        let from = self.bytes.get(usize::try_from(offset).ok()?..)?;
+        match len {
+            _ if self.big_endian => None,
+            4 => Some(u32::from_le_bytes(*from.first_chunk()?).into()),
+            8 => Some(u64::from_le_bytes(*from.first_chunk()?)),
+            _ => None,
+        }
     }
 
     #[inline]

@@ -8,7 +8,7 @@ use super::Object;
 use super::entry::{Entries, Entry};
 use super::frame::{FrameSection, Frames};
 use super::line::LineProgram;
-use super::lists::{List, ListEntry, ListFormat, RawList};
+use super::lists::{Addressed, List, ListEntry, ListFormat, RawList};
 use super::sections::{Base, Sections};
 use super::unit::Unit;
 use super::units::Reader;
@@ -227,7 +227,8 @@ impl<'o> Dwarf<'o> {
         offset: u64,
         into: &mut Vec<ListEntry<'o>>,
     ) -> Result<()> {
-        self.locations(unit, offset)?.try_for_each(|entry| entry.map(|entry| into.push(entry)))
+        let list = Addressed::new(self.raw_locations(unit, offset)?, unit.low_pc.unwrap_or(0));
+        list.append(into, |index| self.address(unit, index))
     }
 
     /// Returns the entries of the location list at an offset, as encoded.

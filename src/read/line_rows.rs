@@ -101,7 +101,19 @@ impl<'p, 'o> LineRows<'p, 'o> {
     ///
     /// # Errors
     /// The errors of the iterator.
+    #[inline]
     pub(crate) fn next_row(&mut self) -> Result<Option<&LineRow>> {
+        self.reset();
+        // Most opcodes are special.
+        if let Some(&opcode) = self.from.rest().first()
+            && opcode >= self.program.opcode_base
+        {
+            self.offset = self.from.offset();
+            self.from.skip(1);
+            self.special(opcode);
+            self.is_complete = true;
+            return Ok(Some(&self.row));
+        }
         match self.read() {
             Ok(true) => Ok(Some(&self.row)),
             Ok(false) => Ok(None),
@@ -112,8 +124,9 @@ impl<'p, 'o> LineRows<'p, 'o> {
         }
     }
 
-    /// Returns whether there is another row.
-    fn read(&mut self) -> Result<bool> {
+    /// Prepares the next row, if the last one was returned.
+    #[inline]
+    fn reset(&mut self) {
         if std::mem::take(&mut self.is_complete) {
             self.row.discriminator = 0;
             self.row.basic_block = false;
@@ -123,6 +136,10 @@ impl<'p, 'o> LineRows<'p, 'o> {
                 self.row = start(self.program);
             }
         }
+    }
+
+    /// Reads up to the next row. Returns whether there is one.
+    fn read(&mut self) -> Result<bool> {
         while !self.from.is_at_end() {
             self.offset = self.from.offset();
             let opcode = self.from.u8(WHAT)?;
@@ -213,6 +230,7 @@ impl<'p, 'o> LineRows<'p, 'o> {
         Ok(false)
     }
 
+    #[inline]
     fn special(&mut self, opcode: u8) {
         let by = (opcode - self.program.opcode_base) % self.program.line_range;
         let by = i64::from(self.program.line_base) + i64::from(by);
@@ -225,6 +243,7 @@ impl<'p, 'o> LineRows<'p, 'o> {
         (opcode - self.program.opcode_base) / self.program.line_range
     }
 
+    #[inline]
     fn advance(&mut self, operations: u64) {
         let (unit, most) =
             (u64::from(self.program.min_instruction_bytes), self.program.max_operations.into());

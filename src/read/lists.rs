@@ -9,7 +9,7 @@ use super::dwarf::Dwarf;
 use super::sections::{Base, Sections};
 use super::unit::Unit;
 use crate::error::{Count, Error, ErrorKind, Result};
-use crate::op::Encoding;
+use crate::op::{Encoding, read_uleb};
 
 /// Section of a list, which determines its encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -187,6 +187,27 @@ impl<'o> RawList<'o> {
         Ok(RawEntry { offset, kind, expr })
     }
 
+    /// Reads a pair of offsets in `.debug_loclists`. `None` for another entry, and for one that cannot be read.
+    #[inline]
+    fn offsets(&mut self) -> Option<RawEntry<'o>> {
+        let (offset, bytes) = (self.from.offset(), self.from.rest());
+        if self.format != ListFormat::Loclists || bytes.first() != Some(&4) {
+            return None;
+        }
+        let (start, at) = read_uleb(bytes, 1)?;
+        let (end, at) = read_uleb(bytes, at)?;
+        let (len, at) = read_uleb(bytes, at)?;
+        let expr = bytes.get(at..)?.get(..usize::try_from(len).ok()?)?;
+        self.from.skip(at + expr.len());
+        Some(RawEntry { offset, kind: ListKind::Pair { start, end }, expr })
+    }
+
+    /// Whether the list ends here.
+    #[inline]
+    fn is_at_end(&self) -> bool {
+        self.is_done || self.format == ListFormat::Loclists && self.from.rest().first() == Some(&0)
+    }
+
     /// Reads the kind and numbers of a DWARF 5 entry. Kinds up to 4 have the same numbers in both sections.
     #[inline]
     fn kind(&mut self, offset: u64, has_locations: bool) -> Result<ListKind> {
@@ -303,25 +324,54 @@ impl<'o> Addressed<'o> {
     #[inline]
     pub(crate) fn next(&mut self, address: impl Fn(u64) -> Result<u64>) -> Option<Result<ListEntry<'o>>> {
         while !self.raw.is_done {
-            let RawEntry { offset, kind, expr } = match self.raw.read() {
-                Ok(raw) => raw,
+            match self.step(&address) {
+                Ok(None) => {}
+                Ok(Some(entry)) => return Some(Ok(entry)),
                 Err(error) => {
                     self.raw.is_done = true;
                     return Some(Err(error));
                 }
-            };
-            self.raw.is_done = kind == ListKind::End;
-            match self.bounds(kind, &address) {
-                Ok(Some((start, end))) => return Some(Ok(ListEntry { offset, kind, start, end, expr })),
-                Ok(None) => {}
-                Err(error) => {
-                    self.raw.is_done = true;
-                    let place = |error: Error| error.in_section(self.raw.format.section()).at_offset(offset);
-                    return Some(Err(place(error)));
-                }
             }
         }
         None
+    }
+
+    /// Appends the entries with bounds from here on; `address` resolves addresses by index.
+    pub(super) fn append(
+        mut self,
+        into: &mut Vec<ListEntry<'o>>,
+        address: impl Fn(u64) -> Result<u64>,
+    ) -> Result<()> {
+        loop {
+            self.append_pairs(into);
+            if self.raw.is_at_end() {
+                return Ok(());
+            }
+            into.extend(self.step(&address)?);
+        }
+    }
+
+    /// Appends the pairs of offsets from here on, which are most entries in `.debug_loclists`, as far as they can be read.
+    #[inline]
+    fn append_pairs(&mut self, into: &mut Vec<ListEntry<'o>>) {
+        let mask = max_address(self.raw.address_bytes);
+        while let Some(RawEntry { offset, kind: kind @ ListKind::Pair { start, end }, expr }) =
+            self.raw.offsets()
+        {
+            let [start, end] = [start, end].map(|by| self.base.wrapping_add(by) & mask);
+            into.push(ListEntry { offset, kind, start, end, expr });
+        }
+    }
+
+    /// Reads an entry. `None` for one without bounds.
+    #[inline]
+    fn step(&mut self, address: &impl Fn(u64) -> Result<u64>) -> Result<Option<ListEntry<'o>>> {
+        let RawEntry { offset, kind, expr } = self.raw.read()?;
+        self.raw.is_done = kind == ListKind::End;
+        let section = self.raw.format.section();
+        let place = |error: Error| error.in_section(section).at_offset(offset);
+        let bounds = self.bounds(kind, address).map_err(place)?;
+        Ok(bounds.map(|(start, end)| ListEntry { offset, kind, start, end, expr }))
     }
 
     /// Returns the bounds of an entry; `None` for a kind without bounds.

@@ -3,7 +3,7 @@
 use eitri::dump::{DumpOptions, dump};
 use eitri::op::{Dialect, DraftCodes, Encoding};
 use eitri::read::{
-    Dwarf, FrameSection, LineProgram, ListFormat, ListKind, Object, RawList, Section, Sections,
+    Dwarf, FrameSection, LineProgram, ListFormat, ListKind, Object, RawList, Section, Sections, Value,
 };
 use gimli::Format;
 use proptest::prelude::*;
@@ -30,7 +30,15 @@ fn ask(dwarf: &Dwarf<'_>) {
     for entry in dwarf.entries() {
         let _ = (entry.ranges(), entry.place(), entry.ty(), entry.children().count());
         for attribute in entry.attributes() {
-            let _ = entry.locations(attribute.name);
+            let found = entry.locations(attribute.name);
+            // A whole list has the entries that are read one by one.
+            if let (Value::LocList(offset), value) = (attribute.value, entry.attr(attribute.name))
+                && value == Some(attribute.value)
+            {
+                let list = dwarf.locations(entry.unit(), offset);
+                let one_by_one = list.and_then(|list| list.collect::<Result<Vec<_>, _>>());
+                assert_eq!(found.ok().flatten(), one_by_one.ok());
+            }
         }
     }
     for unit in dwarf.units() {
