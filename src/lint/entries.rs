@@ -3,7 +3,7 @@
 use gimli::{DwAt, DwForm, DwTag, constants as dw};
 
 use super::codes::Code;
-use crate::read::{Entry, Unresolved, Value};
+use crate::read::{Entry, Shape, Str, Value};
 use crate::tags::is_type;
 
 /// A finding about an attribute.
@@ -25,8 +25,8 @@ const AMBIGUOUS: [(DwAt, &str, &str); 5] = [
 /// Attributes of an entry that findings about variables depend on.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct OwnAttributes<'r> {
-    pub(super) name: Option<Unresolved<'r>>,
-    pub(super) location: Option<Unresolved<'r>>,
+    pub(super) name: Option<Str<'r>>,
+    pub(super) location: Option<Value<'r>>,
     /// Offset of the type.
     pub(super) ty: Option<u64>,
     pub(super) is_declaration: bool,
@@ -67,16 +67,15 @@ fn is_judged(name: DwAt, form: DwForm) -> bool {
 #[derive(Debug)]
 pub(super) struct Judged {
     pub(super) tag: DwTag,
-    /// Positions of the attributes of [`OwnAttributes`], and of those that can refer to another entry.
-    positions: Box<[u32]>,
+    /// The attributes of [`OwnAttributes`], and those that can refer to another entry.
+    shape: Shape,
 }
 
 impl Judged {
     /// Returns the part of an entry's abbreviation.
     pub(super) fn of(entry: Entry<'_, '_>) -> Self {
-        let specs = entry.specs().iter().zip(0..);
-        let judged = specs.filter(|(spec, _)| is_judged(spec.name(), spec.form()));
-        Self { tag: entry.tag(), positions: judged.map(|(_, position)| position).collect() }
+        let shape = entry.shape_with(|spec| is_judged(spec.name(), spec.form()));
+        Self { tag: entry.tag(), shape }
     }
 }
 
@@ -88,51 +87,51 @@ pub(super) fn read<'r>(
     is_known_type: impl Fn(u64) -> bool,
     out: &mut Vec<EntryFindings>,
 ) -> OwnAttributes<'r> {
-    let (dwarf, unit) = (entry.dwarf(), entry.unit());
+    let dwarf = entry.dwarf();
     let mut own = OwnAttributes::default();
-    for attribute in entry.attributes_at(&abbreviation.positions) {
-        let ambiguous = Some(attribute.name).filter(|name| is_ambiguous(*name));
+    entry.each_of(&abbreviation.shape, |attribute| {
+        let ambiguous = Some(attribute.name()).filter(|name| is_ambiguous(*name));
         if let Some((_, amd, llvm)) = ambiguous.and_then(|name| AMBIGUOUS.iter().find(|one| one.0 == name)) {
             out.push(EntryFindings {
                 code: Code::AmbiguousAttribute,
-                written: format!("attribute {:#x}", attribute.name.0),
+                written: format!("attribute {:#x}", attribute.name().0),
                 evidence: vec![format!("AMD's debugger reads {amd}, LLVM's registry has {llvm}")],
             });
         }
-        match attribute.name {
-            dw::DW_AT_name => own.name = own.name.or(Some(attribute)),
-            dw::DW_AT_location => own.location = own.location.or(Some(attribute)),
+        match attribute.name() {
+            dw::DW_AT_name => own.name = own.name.or_else(|| attribute.string()),
+            dw::DW_AT_location if own.location.is_none() => own.location = attribute.value(),
             dw::DW_AT_declaration => own.is_declaration = true,
             dw::DW_AT_const_value => own.has_value = true,
             dw::DW_AT_abstract_origin | dw::DW_AT_specification => own.has_origin = true,
             _ => {}
         }
-        let Some(offset) = attribute.reference(unit) else { continue };
-        if attribute.name == dw::DW_AT_sibling {
-            continue;
+        let Some(offset) = attribute.reference() else { return };
+        if attribute.name() == dw::DW_AT_sibling {
+            return;
         }
-        if attribute.name == dw::DW_AT_type {
+        if attribute.name() == dw::DW_AT_type {
             own.ty = own.ty.or(Some(offset));
             if is_known_type(offset) {
-                continue;
+                return;
             }
         }
         let Some(to) = dwarf.entry_at(offset) else {
             out.push(EntryFindings {
                 code: Code::BadReference,
-                written: format!("{} is {offset:#x}", attribute.name),
+                written: format!("{} is {offset:#x}", attribute.name()),
                 evidence: vec![format!("no entry is at {offset:#x}")],
             });
-            continue;
+            return;
         };
-        if attribute.name == dw::DW_AT_type && !is_type(to.tag()) && to.tag() < dw::DW_TAG_lo_user {
+        if attribute.name() == dw::DW_AT_type && !is_type(to.tag()) && to.tag() < dw::DW_TAG_lo_user {
             out.push(EntryFindings {
                 code: Code::BadReference,
                 written: format!("DW_AT_type is {offset:#x}"),
                 evidence: vec![format!("a {} is at {offset:#x}", to.tag())],
             });
         }
-    }
+    });
     if own.has_origin {
         instance(entry, out);
     }

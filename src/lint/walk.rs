@@ -174,7 +174,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
                 let is_parameter = tag == dw::DW_TAG_formal_parameter;
                 self.variable(entry, is_parameter, &own, around.as_deref())?;
             }
-            for one in std::mem::take(&mut of_entry) {
+            for one in of_entry.drain(..) {
                 let details = Details::new(one.written).evidence(one.evidence);
                 let judged = Judged::new(one.code, details);
                 let place = dwarf.place(entry.offset());
@@ -243,7 +243,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
     /// Reads the location entries of a variable into the list.
     fn read_locations(&mut self, entry: Entry<'r, 'r>, own: &OwnAttributes<'r>) -> Result<()> {
         self.list.clear();
-        match own.location.and_then(|location| location.value(entry)) {
+        match own.location {
             Some(Value::LocList(offset)) => {
                 let Judge { file, unit, .. } = self.judge;
                 let read = file.dwarf.read_locations(unit, offset, &mut self.list);
@@ -325,7 +325,9 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
             let shape = &known.shape;
             let codes = match is_discarded || one.expr.is_empty() {
                 true => Codes::new(),
-                false => self.judge.verdict(variable, (&known, one), asked, |verdict| verdict.codes.clone()),
+                false => self
+                    .judge
+                    .verdict(variable, (&known, one), asked, |verdict| Codes::from_slice(&verdict.codes)),
             };
             let mut others = Findings::new();
             if let Some(pcs) = &pcs {
@@ -511,7 +513,7 @@ fn function_names<'r>(dwarf: &'r Dwarf<'r>, unit: usize) -> HashSet<&'r [u8]> {
 /// Returns the name of an entry, its own or inherited.
 fn name<'r>(entry: Entry<'r, 'r>, own: &OwnAttributes<'r>) -> Option<Str<'r>> {
     let inherited = || if own.has_origin { entry.inherited(dw::DW_AT_name)?.string() } else { None };
-    own.name.and_then(|name| name.string(entry)).or_else(inherited)
+    own.name.or_else(inherited)
 }
 
 /// Returns the finding about two variables of one name in one scope.

@@ -3,12 +3,13 @@
 use std::rc::Rc;
 
 use super::entry::Entry;
+use super::unit::Unit;
 
-/// Facts of the abbreviations of one table, as far as these occurred.
+/// Facts of the abbreviations of one table, as far as these occurred in units with forms of one size.
 #[derive(Debug)]
 pub(crate) struct ByAbbreviation<T> {
-    /// Index of the table.
-    table: u32,
+    /// Index of the table, and the sizes.
+    table: Option<(u32, gimli::Encoding)>,
     by_code: Vec<Option<Rc<T>>>,
     /// Facts of the last abbreviation with a code that is not kept.
     other: Option<Rc<T>>,
@@ -16,7 +17,7 @@ pub(crate) struct ByAbbreviation<T> {
 
 impl<T> Default for ByAbbreviation<T> {
     fn default() -> Self {
-        Self { table: 0, by_code: Vec::new(), other: None }
+        Self { table: None, by_code: Vec::new(), other: None }
     }
 }
 
@@ -27,14 +28,15 @@ impl<T> ByAbbreviation<T> {
     /// Returns the facts of an entry's abbreviation.
     #[inline]
     pub(crate) fn of(&mut self, entry: Entry<'_, '_>, find: impl FnOnce() -> T) -> Rc<T> {
-        let (table, code) = entry.abbreviation_number();
-        self.of_code(table, code.into(), find).clone()
+        self.of_code(entry.unit(), entry.abbreviation(), find).clone()
     }
 
-    /// Returns the facts of an abbreviation, by its table and code.
+    /// Returns the facts of an abbreviation, by its unit and code.
     #[inline]
-    pub(super) fn of_code(&mut self, table: u32, code: u64, find: impl FnOnce() -> T) -> &Rc<T> {
-        if std::mem::replace(&mut self.table, table) != table {
+    pub(super) fn of_code(&mut self, unit: &Unit<'_>, code: u64, find: impl FnOnce() -> T) -> &Rc<T> {
+        let table = Some((unit.contents.table, unit.contents.forms));
+        if self.table != table {
+            (self.table, self.other) = (table, None);
             self.by_code.clear();
         }
         let index = usize::try_from(code).unwrap_or(usize::MAX);

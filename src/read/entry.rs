@@ -11,7 +11,9 @@ use gimli::{
 
 use super::dwarf::{Dwarf, Node};
 use super::lists::{ListEntry, ListKind};
+use super::shape::{Shape, Step};
 use super::unit::{Contents, Unit};
+use super::units::read;
 use super::value::{Attribute, Slice, Str, Value, resolve};
 use crate::error::{Error, Result};
 
@@ -77,11 +79,12 @@ impl<'r, 'o> Entry<'r, 'o> {
     #[inline]
     pub fn tag(self) -> DwTag {
         // The reader knows the abbreviation.
-        self.shape().map_or(DwTag(0), Abbreviation::tag)
+        self.declaration().map_or(DwTag(0), Abbreviation::tag)
     }
 
+    /// Returns the declaration of the abbreviation.
     #[inline]
-    fn shape(self) -> Option<&'r Abbreviation> {
+    fn declaration(self) -> Option<&'r Abbreviation> {
         self.dwarf.tables[self.unit().contents.table as usize].get(self.abbreviation())
     }
 
@@ -127,46 +130,55 @@ impl<'r, 'o> Entry<'r, 'o> {
         self.names().any(|one| one == name)
     }
 
+    /// Returns the bytes of the attributes, and what follows them in the unit.
+    #[inline]
+    fn encoded(self) -> Slice<'o> {
+        let mut rest = self.unit().contents.bytes;
+        // The code of the abbreviation is skipped. The reader has decoded it.
+        if rest.skip(self.node().offset as usize).and_then(|()| rest.skip_leb128()).is_err() {
+            rest.empty();
+        }
+        rest
+    }
+
     /// Returns the decoder of the attributes.
     #[inline]
     fn raw(self) -> Raw<'r, 'o> {
-        let (Contents { table, bytes, forms, .. }, offset) =
-            (&self.unit().contents, self.node().offset as usize);
-        let mut rest = *bytes;
-        // The code of the abbreviation is skipped. The reader has decoded it.
-        if rest.skip(offset).and_then(|()| rest.skip_leb128()).is_err() {
-            rest.empty();
-        }
-        Raw::new(rest, *forms, &self.dwarf.tables[*table as usize], UnitOffset(offset))
+        let Contents { table, forms, .. } = self.unit().contents;
+        Raw::new(self.encoded(), forms, &self.dwarf.tables[table as usize], UnitOffset(0))
     }
 
-    /// Returns the attributes at positions in the abbreviation, in order, with undecoded references and indices.
-    #[inline]
-    pub(crate) fn attributes_at<'p>(
-        self,
-        positions: impl IntoIterator<Item = &'p u32>,
-    ) -> impl Iterator<Item = Unresolved<'o>> {
-        let specs = self.specs();
-        let (mut raw, mut next) = (self.raw(), 0);
-        positions.into_iter().map_while(move |&position| {
-            let position = position as usize;
-            if next < position {
-                raw.skip_attributes(specs.get(next..position)?).ok()?;
+    /// Returns the shape of the abbreviation, with the attributes that are wanted.
+    pub(crate) fn shape_with(self, is_wanted: impl Fn(&AttributeSpecification) -> bool) -> Shape {
+        let mut shape = Shape::new(self.specs(), self.unit().contents.forms, is_wanted);
+        let wanted = shape.read.iter().rposition(|step| step.is_wanted).map_or(0, |last| last + 1);
+        shape.read.truncate(wanted);
+        shape
+    }
+
+    /// Calls a function for each attribute that a shape of the abbreviation has, in order. Attributes are passed by reference:
+    /// a copy in one piece would wait for the parts that were just written.
+    #[inline(always)]
+    pub(crate) fn each_of(self, shape: &Shape, mut each: impl FnMut(Unresolved<'_, 'r, 'o>)) {
+        let (mut rest, forms) = (self.encoded(), self.unit().contents.forms);
+        let table = &self.dwarf.tables[self.unit().contents.table as usize];
+        for Step { skipped, spec, is_wanted } in &shape.read {
+            let skip = rest.skip(*skipped);
+            let Ok(read) = skip.and_then(|()| read(&mut rest, forms, table, *spec)) else { return };
+            if *is_wanted {
+                each(Unresolved { entry: self, read: &read });
             }
-            next = position + 1;
-            let read = raw.read_attribute_inline(*specs.get(position)?).ok()?;
-            Some(Unresolved { name: read.name(), raw: read.raw_value() })
-        })
+        }
     }
 
     /// Returns the names and forms of the attributes of the abbreviation.
     pub(crate) fn specs(self) -> &'r [AttributeSpecification] {
-        self.shape().map_or(&[][..], Abbreviation::attributes)
+        self.declaration().map_or(&[][..], Abbreviation::attributes)
     }
 
     /// Returns the value of the first attribute of this name.
     pub fn attr(self, name: DwAt) -> Option<Value<'o>> {
-        let specs = self.shape()?.attributes();
+        let specs = self.declaration()?.attributes();
         let at = specs.iter().position(|spec| spec.name() == name)?;
         let mut raw = self.raw();
         raw.skip_attributes(&specs[..at]).ok()?;
@@ -243,11 +255,6 @@ impl<'r, 'o> Entry<'r, 'o> {
             entry = origin;
         }
         false
-    }
-
-    /// Returns the table and the code of the abbreviation.
-    pub(crate) fn abbreviation_number(self) -> (u32, u32) {
-        (self.unit().contents.table, self.node().code)
     }
 
     /// Returns the name, the entry's own or [inherited](Self::inherited).
@@ -334,29 +341,36 @@ impl<'r, 'o> Entry<'r, 'o> {
     }
 }
 
-/// An attribute whose value is not resolved.
+/// An attribute of an entry whose value is not resolved.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Unresolved<'o> {
-    pub(crate) name: DwAt,
-    raw: AttributeValue<Slice<'o>>,
+pub(crate) struct Unresolved<'a, 'r, 'o> {
+    entry: Entry<'r, 'o>,
+    read: &'a gimli::Attribute<Slice<'o>>,
 }
 
-impl<'o> Unresolved<'o> {
-    /// Returns the value of this attribute of an entry.
-    pub(crate) fn value(&self, entry: Entry<'_, 'o>) -> Option<Value<'o>> {
-        resolve(entry.dwarf, entry.unit(), self.name, self.raw).ok()
+impl<'o> Unresolved<'_, '_, 'o> {
+    #[inline]
+    pub(crate) fn name(self) -> DwAt {
+        self.read.name()
+    }
+
+    /// Returns the value.
+    #[inline]
+    pub(crate) fn value(self) -> Option<Value<'o>> {
+        resolve(self.entry.dwarf, self.entry.unit(), self.name(), self.read.raw_value()).ok()
     }
 
     /// Returns the string.
-    pub(crate) fn string(&self, entry: Entry<'_, 'o>) -> Option<Str<'o>> {
-        self.value(entry)?.string()
+    #[inline]
+    pub(crate) fn string(self) -> Option<Str<'o>> {
+        self.value()?.string()
     }
 
-    /// Returns the offset of the entry to which the attribute of an entry in this unit refers by offset.
+    /// Returns the offset of the entry to which the attribute refers by offset.
     #[inline]
-    pub(crate) fn reference(&self, unit: &Unit<'_>) -> Option<u64> {
-        match self.raw {
-            AttributeValue::UnitRef(offset) => Some(unit.offset.saturating_add(offset.0 as u64)),
+    pub(crate) fn reference(self) -> Option<u64> {
+        match self.read.raw_value() {
+            AttributeValue::UnitRef(offset) => Some(self.entry.unit().offset.saturating_add(offset.0 as u64)),
             AttributeValue::DebugInfoRef(offset) => Some(offset.0 as u64),
             _ => None,
         }

@@ -77,7 +77,6 @@ pub use cfi::{FrameInstruction, Instruction, Instructions};
 pub use dwarf::Dwarf;
 pub(crate) use elf::{INFO_BEHIND, Placing, Sizes};
 pub use elf::{MercuryCopy, Object, Section, Symbol, SymbolKind, Undefined};
-pub(crate) use entry::Unresolved;
 pub use entry::{Attributes, Entry};
 pub use frame::{Cie, Fde, FrameProgram, FrameSection, Frames, Pointer};
 pub use frame_rows::{CfaRule, FrameRow, FrameRows, Rule};
@@ -92,6 +91,7 @@ pub use names::{
 };
 pub use pubs::{PublicName, PublicNames, PublicSection};
 pub use sections::Sections;
+pub(crate) use shape::Shape;
 pub(crate) use string_ids::{StringId, StringIds};
 pub use tables::IndexTable;
 pub use unit::{Bases, Unit};

@@ -1,50 +1,56 @@
-//! Shapes of entries: the attributes of an abbreviation, in units with forms of one size.
+//! Shapes of entries: the attributes of an abbreviation that are read, in units with forms of one size.
 
-use gimli::{Abbreviation, AttributeSpecification, DwForm, UnitHeader, constants as dw};
+use gimli::{
+    AttributeSpecification, DebugAbbrevOffset, DwForm, Encoding, SectionId, UnitHeader, UnitSectionOffset,
+    UnitType, constants as dw,
+};
 
 use super::value::Slice;
 
-/// The attributes that are read one by one, and the number of bytes between them.
-#[derive(Debug)]
-pub(super) struct Shape {
-    pub(super) has_children: bool,
-    /// Number of attributes.
-    pub(super) count: usize,
+/// The attributes of an abbreviation that are read one by one, and the number of bytes between them.
+#[derive(Debug, Default)]
+pub(crate) struct Shape {
     pub(super) read: Vec<Step>,
     /// Number of bytes after the last of these attributes.
     pub(super) rest: usize,
 }
 
-/// An attribute whose size or validity depends on its bytes.
+/// An attribute that is wanted, or whose size depends on its bytes.
 #[derive(Debug)]
 pub(super) struct Step {
     /// Number of bytes before the attribute.
     pub(super) skipped: usize,
     pub(super) spec: AttributeSpecification,
-    /// Whether the value can be malformed, or refers to another section.
-    pub(super) is_checked: bool,
+    pub(super) is_wanted: bool,
 }
 
 impl Shape {
-    /// Returns the shape of an abbreviation in units with a header like this one.
-    pub(super) fn of(abbreviation: &Abbreviation, header: &UnitHeader<Slice<'_>>) -> Self {
-        let (mut read, mut rest) = (Vec::new(), 0);
-        for &spec in abbreviation.attributes() {
-            match spec.size(header).filter(|_| !is_checked(spec.form())) {
-                Some(bytes) => rest += bytes,
+    /// Returns the shape of an abbreviation with these attributes.
+    pub(super) fn new(
+        specs: &[AttributeSpecification],
+        forms: Encoding,
+        is_wanted: impl Fn(&AttributeSpecification) -> bool,
+    ) -> Self {
+        let section = SectionId::DebugInfo;
+        let (offset, table, bytes) = (UnitSectionOffset(0), DebugAbbrevOffset(0), Slice::default());
+        let header = UnitHeader::new(forms, 0, UnitType::Compilation, table, section, offset, bytes);
+        let mut shape = Self::default();
+        for spec in specs {
+            let is_wanted = is_wanted(spec);
+            match spec.size(&header).filter(|_| !is_wanted) {
+                Some(bytes) => shape.rest += bytes,
                 None => {
-                    let skipped = core::mem::take(&mut rest);
-                    read.push(Step { skipped, spec, is_checked: is_checked(spec.form()) });
+                    let skipped = core::mem::take(&mut shape.rest);
+                    shape.read.push(Step { skipped, spec: *spec, is_wanted });
                 }
             }
         }
-        let (has_children, count) = (abbreviation.has_children(), abbreviation.attributes().len());
-        Self { has_children, count, read, rest }
+        shape
     }
 }
 
 /// Whether the value of a form can be malformed, or refers to another section.
-fn is_checked(form: DwForm) -> bool {
+pub(super) fn is_checked(form: DwForm) -> bool {
     matches!(
         form,
         dw::DW_FORM_indirect

@@ -10,7 +10,7 @@ use super::abbreviations::ByAbbreviation;
 use super::cursor::is_address_size;
 use super::dwarf::{Dwarf, Node};
 use super::sections::Sections;
-use super::shape::{Shape, Step};
+use super::shape::{Shape, Step, is_checked};
 use super::unit::{Unit, new_unit};
 use super::value::{Slice, Strings, resolve};
 use crate::error::{At, Count, Error, ErrorKind, Result};
@@ -38,8 +38,17 @@ pub(super) struct Reader<'m, 'o> {
     most_attributes: usize,
     /// Indices of the open entries of the unit; empty between units.
     open: Vec<u32>,
-    /// Shapes of the entries of a table of abbreviations; `None` for an unknown code.
-    shapes: ByAbbreviation<Option<Shape>>,
+    /// Abbreviations with the shapes of their entries; `None` for an unknown code.
+    shapes: ByAbbreviation<Option<Known>>,
+}
+
+/// Facts of an abbreviation.
+struct Known {
+    has_children: bool,
+    /// Number of attributes.
+    attributes: usize,
+    /// The attributes that are checked.
+    shape: Shape,
 }
 
 impl<'m, 'o> Reader<'m, 'o> {
@@ -183,9 +192,6 @@ impl<'m, 'o> Reader<'m, 'o> {
         let (start, first) = (unit.offset, unit.contents.entries.start);
         let mut rest = unit.contents.bytes;
         rest.skip(header.root_offset().0).map_err(|error| self.broken(error, "an entry", start))?;
-        if self.dwarf.units.last().is_some_and(|last| last.contents.forms != unit.contents.forms) {
-            self.shapes = ByAbbreviation::default();
-        }
         // Shapes are borrowed while entries are added to `dwarf`.
         let mut shapes = core::mem::take(&mut self.shapes);
         self.open.clear();
@@ -199,9 +205,16 @@ impl<'m, 'o> Reader<'m, 'o> {
                 }
                 continue;
             }
-            let shape =
-                shapes.of_code(unit.contents.table, code, || Some(Shape::of(table.get(code)?, header)));
-            let Some(shape) = &**shape else {
+            let known = shapes.of_code(unit, code, || {
+                let (found, is_checked) =
+                    (table.get(code)?, |spec: &AttributeSpecification| is_checked(spec.form()));
+                Some(Known {
+                    has_children: found.has_children(),
+                    attributes: found.attributes().len(),
+                    shape: Shape::new(found.attributes(), unit.contents.forms, is_checked),
+                })
+            });
+            let Some(Known { has_children, attributes, shape }) = &**known else {
                 let error = gimli::Error::InvalidAbbreviationCode(code);
                 return Err(self.broken(error, "an entry", offset));
             };
@@ -212,16 +225,16 @@ impl<'m, 'o> Reader<'m, 'o> {
                     .map_or(Ok(()), |abbreviation| self.root(unit, rest, abbreviation, table))
                     .map_err(|error| self.broken(error, "an entry", offset))?;
             }
-            self.count_attributes(shape.count, offset)?;
+            self.count_attributes(*attributes, offset)?;
             let (Ok(within), Ok(code)) = (u32::try_from(at), u32::try_from(code)) else {
                 let text = "a unit has more than 4294967295 bytes or abbreviations".into();
                 return Err(self.place(Error::new(ErrorKind::TooLarge(text)), offset));
             };
-            for Step { skipped, spec, is_checked } in &shape.read {
+            for Step { skipped, spec, is_wanted } in &shape.read {
                 let skip = rest.skip(*skipped);
                 let read = skip.and_then(|()| read(&mut rest, unit.contents.forms, table, *spec));
                 let read = read.map_err(|error| self.broken(error, "an entry", offset))?;
-                if *is_checked && let Err(error) = resolve(&self.dwarf, unit, read.name(), read.raw_value()) {
+                if *is_wanted && let Err(error) = resolve(&self.dwarf, unit, read.name(), read.raw_value()) {
                     let unit = unit.name.as_deref().map(String::from);
                     return Err(self.place(error, offset).or_at(At { unit, ..At::default() }));
                 }
@@ -229,7 +242,7 @@ impl<'m, 'o> Reader<'m, 'o> {
             rest.skip(shape.rest).map_err(|error| self.broken(error, "an entry", offset))?;
             let parent = self.open.last().copied().unwrap_or(index);
             self.dwarf.nodes.push(Node { offset: within, code, parent, end: index + 1 });
-            if shape.has_children {
+            if *has_children {
                 self.open.push(index);
             }
         }
@@ -332,7 +345,7 @@ impl Dwarf<'_> {
 
 /// Reads an attribute. `gimli` reads attributes by way of its reader of entries.
 #[inline(always)]
-fn read<'o>(
+pub(super) fn read<'o>(
     rest: &mut Slice<'o>,
     forms: gimli::Encoding,
     table: &gimli::Abbreviations,

@@ -236,13 +236,13 @@ fn indexed<'o>(dwarf: &Dwarf<'o>, unit: &Unit<'o>, raw: &AttributeValue<Slice<'o
     };
     match *raw {
         AttributeValue::DebugStrOffsetsIndex(index) => {
-            let offset = word(sections.debug_str_offsets, unit.str_offsets_base, index.0)?;
+            let offset = word(sections.debug_str_offsets, unit.bases.str_offsets, index.0)?;
             let from = dwarf.strings.debug_str.get(usize::try_from(offset).ok()?..)?;
             (!from.is_empty()).then_some(Value::String(Str(from)))
         }
         AttributeValue::DebugLocListsIndex(index) => {
-            let offset = word(sections.debug_loclists, unit.loclists_base, index.0)?;
-            Some(Value::LocList(unit.loclists_base?.saturating_add(offset)))
+            let offset = word(sections.debug_loclists, unit.bases.loclists, index.0)?;
+            Some(Value::LocList(unit.bases.loclists?.saturating_add(offset)))
         }
         _ => None,
     }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use gimli::{DwAt, DwTag, constants as dw};
 
-use crate::read::{Entry, Str, Value};
+use crate::read::{self, Entry, Str, Value};
 
 /// Attributes of an abbreviation, as far as they are counted.
 #[derive(Debug)]
@@ -25,14 +25,13 @@ pub(super) struct Shape {
     pub(super) has_own_forms: bool,
     /// Number of entries so far.
     pub(super) count: Cell<u64>,
-    /// Positions of the names, the location and the type.
-    positions: Box<[u32]>,
+    /// The names, the location and the type.
+    read: read::Shape,
 }
 
 impl Shape {
     pub(super) fn of(entry: Entry<'_, '_>) -> Self {
         let has = |name| entry.has(name);
-        let specs = entry.specs().iter().map(|spec| spec.name()).zip(0..);
         let is_read =
             |name: DwAt| NAMES.contains(&name) || matches!(name, dw::DW_AT_location | dw::DW_AT_type);
         Self {
@@ -49,7 +48,7 @@ impl Shape {
             has_type: has(dw::DW_AT_type),
             has_own_forms: entry.specs().iter().any(|spec| spec.form() == dw::DW_FORM_indirect),
             count: Cell::new(0),
-            positions: specs.filter(|(name, _)| is_read(*name)).map(|(_, position)| position).collect(),
+            read: entry.shape_with(|spec| is_read(spec.name())),
         }
     }
 }
@@ -70,18 +69,17 @@ const NAMES: [DwAt; 3] = [dw::DW_AT_MIPS_linkage_name, dw::DW_AT_linkage_name, d
 /// Reads the own attributes of an entry.
 pub(super) fn read<'r>(entry: Entry<'r, 'r>, shape: &Shape) -> OwnAttributes<'r> {
     let mut own = OwnAttributes::default();
-    for attribute in entry.attributes_at(&shape.positions) {
-        match attribute.name {
-            dw::DW_AT_location => own.location = own.location.or_else(|| attribute.value(entry)),
-            dw::DW_AT_type => own.ty = own.ty.or_else(|| attribute.reference(entry.unit())),
-            name => {
-                let place = NAMES.iter().position(|one| *one == name).unwrap_or(NAMES.len());
-                if own.name.is_none_or(|known| place < known.0) {
-                    own.name = attribute.string(entry).map(|name| (place, name)).or(own.name);
-                }
+    entry.each_of(&shape.read, |attribute| match attribute.name() {
+        dw::DW_AT_location if own.location.is_none() => own.location = attribute.value(),
+        dw::DW_AT_type if own.ty.is_none() => own.ty = attribute.reference(),
+        dw::DW_AT_location | dw::DW_AT_type => {}
+        name => {
+            let place = NAMES.iter().position(|one| *one == name).unwrap_or(NAMES.len());
+            if own.name.is_none_or(|known| place < known.0) {
+                own.name = attribute.string().map(|name| (place, name)).or(own.name);
             }
         }
-    }
+    });
     own
 }
 
