@@ -4,8 +4,7 @@ use hashbrown::HashMap;
 
 use super::codes::Code;
 use super::finding::{Finding, Report};
-use super::recurring::Recurring;
-use crate::read::{StringId, StringIds};
+use crate::read::{Recurring, StringId, StringIds};
 
 /// Findings that are collected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::codes::Code;
-use super::recurring::Recurring;
+use crate::read::Recurring;
 
 /// Weight of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -125,7 +125,10 @@ impl Report {
 
     /// Appends the report of later units.
     pub(super) fn append(&mut self, later: Self) {
-        self.findings.extend(later.findings);
+        match self.findings.is_empty() {
+            true => self.findings = later.findings,
+            false => self.findings.extend(later.findings),
+        }
         self.functions += later.functions;
         self.entries += later.entries;
         for name in later.named {

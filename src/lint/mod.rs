@@ -32,7 +32,6 @@ mod lists;
 mod memory;
 mod places;
 mod recoverable;
-mod recurring;
 mod registers;
 pub(crate) mod shape;
 mod type_size;
@@ -45,7 +44,6 @@ pub use codes::{Code, Page};
 pub(crate) use file::File;
 pub use finding::{Expression, Finding, Level, Report, Topic};
 pub(crate) use judge::{Framed, Judge};
-pub(crate) use recurring::Recurring;
 pub(crate) use verdict::Expr;
 
 use crate::error::Result;
@@ -70,8 +68,11 @@ pub struct Options {
 /// The errors of [`Object::read`] and [`Dwarf::read`], and of lists and frames that cannot be read.
 pub fn lint(bytes: &[u8], options: &Options) -> Result<Report> {
     let mut findings = Vec::new();
-    let report = lint_each(bytes, options, &mut |finding| findings.push(finding))?;
-    Ok(Report { findings, ..report })
+    let mut report = judge(bytes, options, &mut |finding| findings.push(finding))?;
+    if !options.fold {
+        report.findings = findings;
+    }
+    Ok(report)
 }
 
 /// Judges the debug information of an object file as [`lint()`] does, and passes each finding to a function: those of a
@@ -80,6 +81,13 @@ pub fn lint(bytes: &[u8], options: &Options) -> Result<Report> {
 /// # Errors
 /// The errors of [`lint()`]. Findings in the units before the error were passed.
 pub fn lint_each(bytes: &[u8], options: &Options, take: &mut dyn FnMut(Finding)) -> Result<Report> {
+    let mut report = judge(bytes, options, take)?;
+    report.findings.drain(..).for_each(take);
+    Ok(report)
+}
+
+/// Returns the report with the findings if they are folded, and passes them to a function otherwise.
+fn judge(bytes: &[u8], options: &Options, take: &mut dyn FnMut(Finding)) -> Result<Report> {
     let object = Object::read_placed(bytes, Placing::Stored, None)?;
     let dwarf = Dwarf::read_on(&object, options.threads)?;
     let split = split(&object, &dwarf)?;
@@ -93,7 +101,6 @@ pub fn lint_each(bytes: &[u8], options: &Options, take: &mut dyn FnMut(Finding))
     if split.is_some() && options.fold {
         report.fold();
     }
-    report.findings.drain(..).for_each(take);
     Ok(report)
 }
 

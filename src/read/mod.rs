@@ -59,6 +59,7 @@ mod names;
 pub mod nvidia;
 mod ptx;
 mod pubs;
+mod recurring;
 mod reloc;
 mod scope;
 mod sections;
@@ -90,6 +91,7 @@ pub use names::{
     IndexedName, NameAbbreviation, NameEntries, NameEntry, NameIndex, NameParent, NameUnit, name_hash,
 };
 pub use pubs::{PublicName, PublicNames, PublicSection};
+pub(crate) use recurring::Recurring;
 pub use sections::Sections;
 pub(crate) use shape::Shape;
 pub(crate) use string_ids::{StringId, StringIds};

@@ -2,6 +2,7 @@
 
 use hashbrown::HashMap;
 
+use super::recurring::Recurring;
 use super::value::Str;
 
 /// Number of a string.
@@ -10,8 +11,10 @@ pub(crate) type StringId = u32;
 /// Numbers of strings, from 0 on.
 #[derive(Debug, Default)]
 pub(crate) struct StringIds<'r> {
-    /// Numbers by the address of the string: most equal strings are one string of the file.
-    by_address: HashMap<usize, StringId>,
+    /// Addresses of strings: most equal strings are one string of the file.
+    addresses: Recurring<usize>,
+    /// Numbers of the strings at these addresses.
+    at_addresses: Vec<StringId>,
     by_bytes: HashMap<&'r [u8], StringId>,
     all: Vec<&'r [u8]>,
 }
@@ -19,13 +22,12 @@ pub(crate) struct StringIds<'r> {
 impl<'r> StringIds<'r> {
     /// Returns the number of a string.
     pub(crate) fn of(&mut self, string: Str<'r>) -> StringId {
-        let address = string.address();
-        if let Some(known) = self.by_address.get(&address) {
-            return *known;
+        let (address, is_new) = self.addresses.add(string.address());
+        if is_new {
+            let number = self.of_bytes(string.bytes());
+            self.at_addresses.push(number);
         }
-        let number = self.of_bytes(string.bytes());
-        self.by_address.insert(address, number);
-        number
+        self.at_addresses[address]
     }
 
     /// Returns the number of a string with these bytes.

@@ -3,8 +3,7 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::numbers::Counts;
-use crate::lint::Recurring;
-use crate::read::{StringId, StringIds};
+use crate::read::{Recurring, StringId, StringIds};
 
 /// Numbers of the blocks and parameters around a variable.
 pub(super) type Path = u32;

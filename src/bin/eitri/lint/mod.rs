@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use eitri::lint::{Code, Finding, Level, Options, Report};
+use eitri::lint::{Code, Finding, Level, Options, Report, lint, lint_each};
 use eitri::read::{Dwarf, Object};
 
 use self::stream::Stream;
@@ -130,20 +130,30 @@ impl LintArguments {
         let mut stream = Stream::begin(self.format);
         let (most, mut worst) = (self.max.unwrap_or(usize::MAX), None);
         let read = |name: &str, bytes: &[u8]| {
-            let (mut findings, mut count) = (Vec::new(), 0);
-            let mut report = eitri::lint::lint_each(bytes, &options, &mut |mut finding| {
-                if !self.keeps(&mut finding) || is_known(&mut known, &finding) {
-                    return;
-                }
-                worst = worst.max(Some(finding.level));
-                count += 1;
-                match &mut stream {
-                    Some(stream) if count <= most => stream.finding(name, &finding),
-                    Some(_) => {}
-                    None => findings.push(finding),
-                }
-            })?;
-            report.findings = findings;
+            let mut is_reported = |finding: &mut Finding| {
+                let is = self.keeps(finding) && !is_known(&mut known, finding);
+                worst = worst.max(is.then_some(finding.level));
+                is
+            };
+            let report = if fold {
+                let mut report = lint(bytes, &options)?;
+                report.findings.retain_mut(is_reported);
+                report
+            } else {
+                let (mut findings, mut count) = (Vec::new(), 0);
+                let report = lint_each(bytes, &options, &mut |mut finding| {
+                    if !is_reported(&mut finding) {
+                        return;
+                    }
+                    count += 1;
+                    match &mut stream {
+                        Some(stream) if count <= most => stream.finding(name, &finding),
+                        Some(_) => {}
+                        None => findings.push(finding),
+                    }
+                })?;
+                Report { findings, ..report }
+            };
             let missing = self.only.iter().filter(|name| !report.named.contains(name));
             let near =
                 missing.filter_map(|name| Some((name, unknown_function(bytes, name)?))).collect::<Vec<_>>();
