@@ -19,8 +19,15 @@ pub struct Coverage {
 }
 
 impl Coverage {
+    /// Returns the indices in the histograms: with values at the entry of the function, and without.
+    pub(super) fn classes(self) -> [usize; 2] {
+        let all = Self::class(self.located, self.scope);
+        let rest = || Self::class(self.located.saturating_sub(self.entry_values), self.scope);
+        [all, if self.entry_values == 0 { all } else { rest() }]
+    }
+
     /// Returns the index in a histogram of located and scope bytes.
-    pub(super) fn class(located: u64, scope: u64) -> usize {
+    fn class(located: u64, scope: u64) -> usize {
         match located {
             0 => 0,
             _ if located >= scope => HISTOGRAM - 1,
@@ -76,11 +83,11 @@ impl Group {
         self.with_location += later.with_location;
     }
 
-    pub(super) fn process(&mut self, one: Coverage) {
+    /// Counts a variable, by its [classes](Coverage::classes).
+    pub(super) fn process(&mut self, [all, rest]: [usize; 2]) {
         self.processed += 1;
-        self.histogram[Coverage::class(one.located, one.scope)] += 1;
-        let rest = one.located.saturating_sub(one.entry_values);
-        self.without_entry_values[Coverage::class(rest, one.scope)] += 1;
+        self.histogram[all] += 1;
+        self.without_entry_values[rest] += 1;
     }
 
     /// Counts a variable of an inlined instance that has no entry of its own.

@@ -43,6 +43,7 @@ pub(super) struct Lines {
     /// Numbers of the paths.
     files: HashMap<String, u32>,
     unique: Positions,
+    /// Memory for the rows of a sequence.
     sequence: Sequence,
 }
 
@@ -54,19 +55,21 @@ impl Lines {
         }
         let number = |path: &Option<String>| path.as_deref().map_or(NO_FILE, |path| self.file(path));
         let numbers: Vec<u32> = paths.iter().map(number).collect();
-        self.sequence.clear();
+        let mut sequence = std::mem::take(&mut self.sequence);
+        sequence.clear();
         let mut rows = program.rows();
         while let Ok(Some(row)) = rows.next_row() {
             crate::work::step();
-            self.sequence.reach(row.address);
+            sequence.reach(row.address);
             if row.end_sequence {
-                self.add_sequence(row.address);
-                self.sequence.clear();
+                self.add_sequence(&sequence, row.address);
+                sequence.clear();
                 continue;
             }
             let file = usize::try_from(row.file).ok().and_then(|file| numbers.get(file)).copied();
-            self.sequence.add(row, file.unwrap_or(NO_FILE));
+            sequence.add(row, file.unwrap_or(NO_FILE));
         }
+        self.sequence = sequence;
     }
 
     fn file(&mut self, path: &str) -> u32 {
@@ -74,9 +77,9 @@ impl Lines {
         *self.files.entry_ref(path).or_insert(next)
     }
 
-    /// Adds the sequence, unless its code was removed or has no bytes.
-    fn add_sequence(&mut self, end: u64) {
-        let Sequence { start, counts: more, groups, .. } = &self.sequence;
+    /// Adds a sequence, unless its code was removed or has no bytes.
+    fn add_sequence(&mut self, sequence: &Sequence, end: u64) {
+        let Sequence { start, counts: more, groups, .. } = sequence;
         let Some(bytes) = start.and_then(|start| end.checked_sub(start)).filter(|bytes| *bytes > 0) else {
             return;
         };
@@ -184,15 +187,19 @@ struct Positions {
     /// Indices of the blocks; the line of a block is divided by [`LINES`].
     indices: HashMap<Group, u32>,
     blocks: Vec<Block>,
-    /// The last block.
-    last: Option<(Group, u32)>,
+    /// Blocks that were found lately, by the last bits of their lines: rows alternate between a few of them.
+    recent: Vec<(Group, u32)>,
 }
+
+/// Number of blocks that can be found without a hash.
+const RECENT: usize = 256;
 
 impl Positions {
     fn add(&mut self, group: Group, columns: u64) {
         let place = Group { line: group.line / LINES, ..group };
-        let index = match self.last {
-            Some((last, index)) if last == place => index,
+        let slot = place.line as usize % RECENT;
+        let index = match self.recent.get(slot) {
+            Some((known, index)) if *known == place => *index,
             _ => {
                 // There are fewer groups than bytes of programs.
                 let next = self.blocks.len() as u32;
@@ -200,7 +207,10 @@ impl Positions {
                 if index == next {
                     self.blocks.push(Block::default());
                 }
-                self.last = Some((place, index));
+                if self.recent.is_empty() {
+                    self.recent.resize(RECENT, (place, index));
+                }
+                self.recent[slot] = (place, index);
                 index
             }
         };

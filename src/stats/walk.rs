@@ -128,7 +128,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
             let shape = self.known.shapes.of(entry, || Shape::of(entry));
             self.known.forms.count(entry, &shape);
             let own = read(entry, &shape);
-            let read = self.read_locations(entry, unit, own.location);
+            let read = self.read_locations(entry, unit, own.location.as_ref());
             self.has_location =
                 read.is_ok() && matches!(own.location, Some(Value::LocList(_) | Value::Expr(_)));
             if self.known.expressions.is_full() {
@@ -146,10 +146,8 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
             if self.judge.is_some() && is_variable && !shape.is_declaration {
                 read?;
             }
-            match self.enter(entry, &shape, &own, end)? {
-                Some(scope) if end > index + 1 || scope.owns_tracked => self.scopes.push(scope),
-                Some(_) => {}
-                None => skipped = end,
+            if !self.enter(entry, &shape, &own, end)? {
+                skipped = end;
             }
         }
         while !self.scopes.is_empty() {
@@ -177,18 +175,18 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         &mut self,
         entry: Entry<'r, 'r>,
         unit: &Unit<'r>,
-        location: Option<Value<'r>>,
+        location: Option<&Value<'r>>,
     ) -> Result<()> {
         self.list.clear();
         match location {
-            Some(Value::LocList(offset)) => {
+            Some(&Value::LocList(offset)) => {
                 let read = entry.dwarf().read_locations(unit, offset, &mut self.list);
                 read.map_err(|error| {
                     self.list.clear();
                     error.or_at(entry.place())
                 })
             }
-            Some(Value::Expr(expr)) => {
+            Some(&Value::Expr(expr)) => {
                 let kind = ListKind::Default;
                 self.list.push(ListEntry { offset: entry.offset(), kind, start: 0, end: 0, expr });
                 Ok(())
@@ -210,32 +208,39 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         self.part.source.path(path, is_block, *number - 1)
     }
 
-    /// Counts an entry. `None` if its descendants are not counted.
+    /// Counts an entry. Returns whether its descendants are counted.
     fn enter(
         &mut self,
         entry: Entry<'r, 'r>,
         shape: &Shape,
         own: &OwnAttributes<'r>,
         end: usize,
-    ) -> Result<Option<Scope>> {
+    ) -> Result<bool> {
         let tag = shape.tag;
         if tag == dw::DW_TAG_subroutine_type {
-            return Ok(None);
+            return Ok(false);
         }
         let path = self.path(tag);
         let around = self.scopes.last().map_or(Inherited::default(), |scope| scope.inherited);
         let inherited = Inherited { path, ..around };
-        let has_code =
-            matches!(tag, dw::DW_TAG_subprogram | dw::DW_TAG_inlined_subroutine | dw::DW_TAG_lexical_block);
-        if !has_code {
-            self.variable(entry, shape, own, &inherited);
-        }
+        let has_children = end > entry.index() + 1;
         let scope =
             || Scope { end, inherited, ranges: Vec::new(), blocks: 0, params: 0, owns_tracked: false };
-        match has_code {
-            true => self.code(entry, shape, own, scope()),
-            false => Ok(Some(scope())),
+        match tag {
+            dw::DW_TAG_subprogram | dw::DW_TAG_inlined_subroutine | dw::DW_TAG_lexical_block => {
+                let Some(scope) = self.code(entry, shape, own, scope())? else { return Ok(false) };
+                if has_children || scope.owns_tracked {
+                    self.scopes.push(scope);
+                }
+            }
+            _ => {
+                self.variable(entry, shape, own, &inherited);
+                if has_children {
+                    self.scopes.push(scope());
+                }
+            }
         }
+        Ok(true)
     }
 
     /// Counts a function, an inlined call or a block. `None` if its descendants are not counted.
@@ -385,11 +390,12 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
             (_, true) => Some(&mut found.locals),
             _ => None,
         };
+        let classes = coverage.classes();
         for group in std::iter::once(&mut found.variables).chain(own_group) {
             if scope.bytes > 0 {
                 group.coverage += coverage;
                 if !is_deferred {
-                    group.process(coverage);
+                    group.process(classes);
                 }
             }
             if !is_artificial && (is_param || is_local) {

@@ -1,5 +1,6 @@
 //! `stats`: formats.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -111,8 +112,11 @@ fn part(bytes: u64, of: u64) -> String {
 }
 
 /// Names are the file's: control characters are escaped.
-fn escaped(name: &str) -> String {
-    name.chars().flat_map(|char| char.escape_debug()).collect()
+fn escaped(name: &str) -> Cow<'_, str> {
+    match name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+        true => name.into(),
+        false => name.chars().flat_map(|char| char.escape_debug()).collect(),
+    }
 }
 
 fn change_text(name: &str, old: &str, changes: &[Change]) -> String {
