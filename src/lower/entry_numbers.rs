@@ -19,7 +19,7 @@ pub(super) struct EntryNumbers<'u> {
     pub(super) without_expression: BTreeSet<ProcedureId>,
 }
 
-/// EntryNumbers of a unit's entries, kind by kind.
+/// Numbers of a unit's entries, kind by kind.
 struct UnitEntities<'u> {
     variables: KindEntities<'u>,
     /// Variables in abstract instances.
@@ -33,7 +33,7 @@ struct UnitEntities<'u> {
     count: u32,
 }
 
-/// EntryNumbers of the entries of one kind.
+/// Numbers of the entries of one kind.
 struct KindEntities<'u> {
     /// Number of the entry at place 0, less the place of the unit's first entity, modulo 2³².
     from: u32,
