@@ -3,9 +3,9 @@
 mod at;
 mod construct;
 mod count;
+mod facts;
 mod kind;
 mod limit;
-mod react;
 mod texts;
 
 use core::fmt;
@@ -17,9 +17,9 @@ use std::sync::Arc;
 pub use at::{At, JsonPlace};
 pub use construct::Construct;
 pub(crate) use count::Count;
+pub use facts::{Aligned, Conflict, Enclosed, Feature, Identity, Present, Unavailable};
 pub use kind::{ErrorKind, Named, Ranges};
 pub use limit::{Limit, Quantity};
-pub use react::{Aligned, Conflict, Enclosed, Feature, Identity, Present, Unavailable};
 
 /// Result of a fallible call of this crate.
 pub type Result<T, E = Error> = core::result::Result<T, E>;

@@ -7,8 +7,8 @@ use std::io;
 use super::at::At;
 use super::construct::Construct;
 use super::count::Count;
+use super::facts::{Aligned, Conflict, Enclosed, Feature, Identity, Present, Unavailable};
 use super::limit::Limit;
-use super::react::{Aligned, Conflict, Enclosed, Feature, Identity, Present, Unavailable};
 use crate::near::suggestion_of;
 
 /// Kind of an error.

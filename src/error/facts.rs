@@ -1,4 +1,4 @@
-//! Facts of an error to which a caller can react.
+//! Facts of errors, to which a program can react.
 
 use core::ops::Range;
 
