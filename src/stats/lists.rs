@@ -3,18 +3,18 @@
 use core::hash::{BuildHasher, Hash, Hasher};
 use std::ops::RangeInclusive;
 
+use gimli::constants as dw;
 use hashbrown::DefaultHashBuilder;
 
 use super::sizes::{Repeated, add};
 use super::walk::list_bytes;
-use crate::read::{Dwarf, ListEntry, Unit, threads};
+use crate::read::{Dwarf, Entry, ListEntry, Unit, Value, threads};
 
-/// A list: part of its hash, the index of its unit, and its offset.
+/// A list: part of its hash, and the index of the entry whose location it is.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     hash: u32,
-    unit: u32,
-    offset: u64,
+    entry: u32,
 }
 
 /// Location lists of several units. They are compared by reading them again, and take no memory.
@@ -22,23 +22,26 @@ struct Place {
 pub(super) struct Lists {
     hasher: DefaultHashBuilder,
     places: Vec<Place>,
+    /// Offset of the last list.
+    last: Option<u64>,
 }
 
 impl Lists {
     /// Makes an empty one. Those that are compared have the same hasher.
     pub(super) fn new(hasher: &DefaultHashBuilder) -> Self {
-        Self { hasher: hasher.clone(), places: Vec::new() }
+        Self { hasher: hasher.clone(), places: Vec::new(), last: None }
     }
 
-    /// Adds a list, by the index of its unit and its offset.
-    pub(super) fn add(&mut self, unit: u32, offset: u64, list: &[ListEntry<'_>]) {
+    /// Adds the location list of an entry, by its offset.
+    pub(super) fn add(&mut self, entry: Entry<'_, '_>, offset: u64, list: &[ListEntry<'_>]) {
         // Variables of one place often follow each other.
-        if self.places.last().is_some_and(|last| last.offset == offset) {
+        if self.last.replace(offset) == Some(offset) {
             return;
         }
         let mut hasher = self.hasher.build_hasher();
         list.iter().for_each(|one| key(one).hash(&mut hasher));
-        self.places.push(Place { hash: (hasher.finish() >> 32) as u32, unit, offset });
+        // An index is a number of this type.
+        self.places.push(Place { hash: (hasher.finish() >> 32) as u32, entry: entry.index() as u32 });
     }
 
     /// Sorts the lists by their hashes.
@@ -71,24 +74,30 @@ pub(super) fn repeated(all: &[Lists], dwarf: &Dwarf<'_>) -> Repeated {
 
 fn repeated_within(all: &[Lists], dwarf: &Dwarf<'_>, hashes: &RangeInclusive<u32>) -> Repeated {
     let mut rest: Vec<&[Place]> = all.iter().map(|lists| lists.within(hashes)).collect();
-    let (mut found, mut list, mut same) = (Repeated::default(), Vec::new(), Vec::new());
+    let (mut found, mut list) = (Repeated::default(), Vec::new());
+    let (mut same, mut lists) = (Vec::new(), Vec::new());
     while let Some(hash) = rest.iter().filter_map(|places| Some(places.first()?.hash)).min() {
         same.clear();
         for places in &mut rest {
             while let Some((place, others)) = places.split_first().filter(|(place, _)| place.hash == hash) {
-                same.push(*place);
+                same.push(place.entry);
                 *places = others;
             }
         }
         if same.len() < 2 {
             continue;
         }
-        same.sort_unstable_by_key(|place| (place.offset, place.unit));
-        same.dedup_by_key(|place| place.offset);
+        lists.clear();
+        lists.extend(same.iter().filter_map(|entry| {
+            let entry = dwarf.entry_with_index(*entry as usize)?;
+            let Some(Value::LocList(offset)) = entry.attr(dw::DW_AT_location) else { return None };
+            Some((offset, entry))
+        }));
+        lists.sort_unstable_by_key(|(offset, entry)| (*offset, entry.index()));
+        lists.dedup_by_key(|one| one.0);
         let mut different: Vec<Vec<ListEntry<'_>>> = Vec::new();
-        for place in &same {
-            let Some(unit) = dwarf.units().get(place.unit as usize) else { continue };
-            read(dwarf, unit, place.offset, &mut list);
+        for (offset, entry) in &lists {
+            read(dwarf, entry.unit(), *offset, &mut list);
             match different.iter().any(|one| one.iter().map(key).eq(list.iter().map(key))) {
                 true => add(&mut found, list_bytes(&list)),
                 false => different.push(list.clone()),

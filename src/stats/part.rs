@@ -48,7 +48,7 @@ impl<'r> Part<'r> {
         lists_variables: bool,
     ) -> Result<()> {
         let mut known = Known::default();
-        for (unit, number) in dwarf.units()[units.clone()].iter().zip(units.start as u32..) {
+        for unit in &dwarf.units()[units] {
             let program = dwarf.lines(unit).ok().flatten();
             let files = program.as_ref().map(|program| lines::paths(program, unit)).unwrap_or_default();
             if let Some(program) = program.filter(|_| unit.signature.is_none()) {
@@ -56,7 +56,7 @@ impl<'r> Part<'r> {
             }
             let judge = file.map(|file| Judge::new(file, unit));
             let mut walk = Walk::new(self, judge, &files, &mut known, lists_variables);
-            walk.unit(dwarf, unit, number)?;
+            walk.unit(dwarf, unit)?;
             let Walk { waiting, local, .. } = walk;
             for (index, origin) in waiting {
                 match local.get(&origin) {

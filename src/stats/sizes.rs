@@ -8,7 +8,7 @@ use hashbrown::{DefaultHashBuilder, HashMap, HashSet};
 use super::expressions::Expressions;
 use super::lists::{Lists, repeated};
 use crate::op::Decoder;
-use crate::read::{Dwarf, ListEntry, Unit};
+use crate::read::{Dwarf, Entry, ListEntry, Unit};
 
 /// Contents that a section has more than once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -50,9 +50,9 @@ impl Tally {
         Self { forms, operations, lists: Lists::new(hasher), later: Vec::new() }
     }
 
-    /// Counts a location list, by the index of its unit and its offset.
-    pub(super) fn list(&mut self, unit: u32, offset: u64, list: &[ListEntry<'_>]) {
-        self.lists.add(unit, offset, list);
+    /// Counts the location list of an entry, by its offset.
+    pub(super) fn list(&mut self, entry: Entry<'_, '_>, offset: u64, list: &[ListEntry<'_>]) {
+        self.lists.add(entry, offset, list);
     }
 
     /// Counts the operations of the expressions of a unit.

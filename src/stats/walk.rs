@@ -116,7 +116,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         }
     }
 
-    pub(super) fn unit(&mut self, dwarf: &'r Dwarf<'r>, unit: &'r Unit<'r>, number: u32) -> Result<()> {
+    pub(super) fn unit(&mut self, dwarf: &'r Dwarf<'r>, unit: &'r Unit<'r>) -> Result<()> {
         // Entries of type units have no code.
         let mut skipped = if unit.signature.is_some() { usize::MAX } else { 0 };
         for entry in dwarf.entries_of(unit) {
@@ -136,7 +136,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
             }
             self.known.expressions.add(&self.list, unit.encoding);
             if let Some(Value::LocList(offset)) = own.location {
-                self.part.contents.list(number, offset, &self.list);
+                self.part.contents.list(entry, offset, &self.list);
             }
             if index < skipped {
                 continue;
