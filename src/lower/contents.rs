@@ -1,5 +1,6 @@
 //! Summary of a unit for its entry: functions, code, and the tables that it refers to.
 
+use super::children::ScopeItem;
 use super::units::Units;
 use crate::model::{FunctionId, Macro, Module, ScopeId, ScopeKind, TypeId, UnitId, VariableId};
 
@@ -33,7 +34,7 @@ impl Contents {
                 || functions.iter().any(|&id| module.functions[id].line.is_some())
                 || code.iter().any(|&id| !module.functions[id].rows.is_empty())
                 || variables().any(|variable| variable.line.is_some())
-                || has_lines(module, id)
+                || units.items(id).any(|item| has_line(module, item))
                 || types().any(|ty| ty.lines(module).next().is_some())
                 || scopes().any(|scope| match scope.kind {
                     ScopeKind::Inlined { .. } => true,
@@ -53,10 +54,11 @@ impl Contents {
     }
 }
 
-/// Returns whether an import, a label or a call of the unit has a source line.
-fn has_lines(module: &Module, unit: UnitId) -> bool {
-    let is_here = |scope: ScopeId| module.scopes[scope].unit == unit;
-    module.imports.values().any(|import| import.line.is_some() && is_here(import.scope))
-        || module.labels.values().any(|label| label.line.is_some() && is_here(label.scope))
-        || module.calls.values().any(|call| call.line.is_some() && is_here(call.scope))
+/// Returns whether an import, a label or a call has a source line.
+fn has_line(module: &Module, item: ScopeItem) -> bool {
+    match item {
+        ScopeItem::Import(id) => module.imports[id].line.is_some(),
+        ScopeItem::Label(id) => module.labels[id].line.is_some(),
+        ScopeItem::Call(id) => module.calls[id].line.is_some(),
+    }
 }

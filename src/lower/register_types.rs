@@ -1,8 +1,13 @@
 //! Base types for registers that expressions read: DWARF 5 section 2.5.1.4, `DW_OP_regval_type`.
 
+use std::collections::BTreeSet;
+
+use super::children::ScopeItem;
 use super::expressions::stack_of;
 use super::units::Units;
-use crate::model::{Argument, FunctionId, LocId, Module, Node, ProcedureId, TypeId, UnitId, VariableId};
+use crate::model::{
+    Argument, CallId, FunctionId, LocId, Module, Node, ProcedureId, TypeId, UnitId, VariableId,
+};
 use crate::omission::Subject;
 use crate::op::Reg;
 
@@ -40,16 +45,23 @@ pub(super) fn unsigned_sizes(units: &Units<'_>, unit: UnitId) -> Vec<u32> {
         module.types[id].locs().into_iter().for_each(|loc| used_by(loc, base));
     }
     // Expressions of procedures may be inlined in their callers, with the caller's stack.
+    let functions = units.functions.of(unit).map(FunctionId::from_u32);
+    let bases = functions.map(|function| module.functions[function].stack.base).chain([None]);
+    let bases: BTreeSet<Option<Reg>> =
+        if units.procedures.count(unit) == 0 { BTreeSet::new() } else { bases.collect() };
     for procedure in units.procedures.of(unit) {
         let loc = module.procedures[ProcedureId::from_u32(procedure)].loc;
-        let functions = units.functions.of(unit).map(FunctionId::from_u32);
-        let bases = functions.map(|function| module.functions[function].stack.base);
-        bases.chain([None]).for_each(|base| used_by(loc, base));
+        bases.iter().for_each(|&base| used_by(loc, base));
     }
-    frame_and_call_locs(module, unit).for_each(|(loc, base)| used_by(loc, base));
+    for item in units.items(unit) {
+        let ScopeItem::Call(id) = item else { continue };
+        let function = module.function_of(module.calls[id].scope);
+        let base = function.and_then(|function| module.functions[function].stack.base);
+        call_locs(module, id).for_each(|loc| used_by(loc, base));
+    }
     for id in units.functions.of(unit) {
         let function = &module.functions[FunctionId::from_u32(id)];
-        let mut locs = Vec::new();
+        let mut locs = Vec::from_iter(function.frame_base.into_iter().chain(function.static_link));
         function.templates.iter().for_each(|parameter| parameter.locs(&mut locs));
         locs.into_iter().for_each(|loc| used_by(loc, function.stack.base));
     }
@@ -59,22 +71,12 @@ pub(super) fn unsigned_sizes(units: &Units<'_>, unit: UnitId) -> Vec<u32> {
     sizes
 }
 
-/// Locations of a unit's functions and calls, each with the base register of its function's stack frame.
-fn frame_and_call_locs(module: &Module, unit: UnitId) -> impl Iterator<Item = (LocId, Option<Reg>)> + '_ {
-    let functions =
-        module.functions.values().filter(move |function| module.scopes[function.scope].unit == unit);
-    let frames = functions.flat_map(|function| {
-        let base = function.stack.base;
-        function.frame_base.into_iter().chain(function.static_link).map(move |loc| (loc, base))
+/// Locations of a call and of its arguments.
+fn call_locs(module: &Module, id: CallId) -> impl Iterator<Item = LocId> + '_ {
+    let call = &module.calls[id];
+    let arguments = module.arguments(id).iter().flat_map(|argument| {
+        let Argument { location, value, data_location, data_value, .. } = *argument;
+        [Some(location), value, data_location, data_value].into_iter().flatten()
     });
-    let calls = module.calls.iter().filter(move |(_, call)| module.scopes[call.scope].unit == unit);
-    frames.chain(calls.flat_map(move |(id, call)| {
-        let base = module.function_of(call.scope).and_then(|function| module.functions[function].stack.base);
-        let targets = [call.target, call.clobbered_target].into_iter().flatten();
-        let arguments = module.arguments(id).iter().flat_map(|argument| {
-            let Argument { location, value, data_location, data_value, .. } = *argument;
-            [Some(location), value, data_location, data_value].into_iter().flatten()
-        });
-        targets.chain(arguments).map(move |loc| (loc, base))
-    }))
+    [call.target, call.clobbered_target].into_iter().flatten().chain(arguments)
 }

@@ -7,14 +7,14 @@ use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
 
 use super::by_unit::ByUnit;
-use super::children::{Children, ListCount, ScopeItems};
+use super::children::{Children, ListCount, ScopeItem, ScopeItems};
 use super::scratch::Scratch;
 use super::type_units::TypeUnits;
 use crate::consumer::{Consumer, Policy};
 use crate::emit::format::Format;
 use crate::emit::line::file_number;
 use crate::error::{Conflict, Error, ErrorKind, Result};
-use crate::model::{FileId, Module, ProcedureId, Unit, UnitId};
+use crate::model::{FileId, Module, ProcedureId, ScopeId, Unit, UnitId};
 
 /// Lowering of a module's units one by one, on several threads if the user wants.
 ///
@@ -142,6 +142,12 @@ impl<'m> Units<'m> {
             split_names: if consumer.is_split { module.split_names() } else { Vec::new() },
             producers: module.units.values().filter_map(|unit| producer(module, unit)).collect(),
         })
+    }
+
+    /// Imports, labels and calls of a unit.
+    pub(super) fn items(&self, unit: UnitId) -> impl Iterator<Item = ScopeItem> + '_ {
+        let ranges = self.scopes.of(unit).map(|scope| self.scope_items.range(ScopeId::from_u32(scope)));
+        ranges.flatten().map(|at| self.scope_items.get(at))
     }
 
     /// Number of a file in rows and attributes of a unit.
