@@ -96,20 +96,28 @@ pub(crate) const fn sleb_len(value: i64) -> usize {
 
 /// Reads an unsigned number at `at` and returns it with the offset after it. `None` if the bytes end first or the
 /// number exceeds 64 bits; padding is accepted.
-#[inline]
+#[inline(always)]
 pub(crate) fn read_uleb(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
-    // Most numbers have up to three bytes.
-    let low = |byte: &u8| u64::from(*byte & 0x7f);
-    match bytes.get(at..) {
-        Some([one @ ..0x80, ..]) => Some((low(one), at + 1)),
-        Some([one, two @ ..0x80, ..]) => Some((low(one) | low(two) << 7, at + 2)),
-        Some([one, two, three @ ..0x80, ..]) => Some((low(one) | low(two) << 7 | low(three) << 14, at + 3)),
-        _ => read_long(bytes, at),
+    match read_short(bytes, at) {
+        Some((number, len)) => Some((number, at + len)),
+        None => read_long_uleb(bytes, at),
+    }
+}
+
+/// Reads the bits of a number of up to three bytes, as most have, and returns them with its length in bytes.
+#[inline(always)]
+fn read_short(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
+    let low = |byte: u8| u64::from(byte & 0x7f);
+    match *bytes.get(at..)? {
+        [one @ ..0x80, ..] => Some((low(one), 1)),
+        [one, two @ ..0x80, ..] => Some((low(one) | low(two) << 7, 2)),
+        [one, two, three @ ..0x80, ..] => Some((low(one) | low(two) << 7 | low(three) << 14, 3)),
+        _ => None,
     }
 }
 
 #[inline(never)]
-fn read_long(bytes: &[u8], mut at: usize) -> Option<(u64, usize)> {
+fn read_long_uleb(bytes: &[u8], mut at: usize) -> Option<(u64, usize)> {
     let mut value = 0u64;
     let mut shift = 0u32;
     loop {
@@ -131,8 +139,19 @@ fn read_long(bytes: &[u8], mut at: usize) -> Option<(u64, usize)> {
 
 /// Reads a signed number at `at` and returns it with the offset after it. `None` if the bytes end first or the number
 /// exceeds 64 bits; padding is accepted.
-#[inline]
-pub(crate) fn read_sleb(bytes: &[u8], mut at: usize) -> Option<(i64, usize)> {
+#[inline(always)]
+pub(crate) fn read_sleb(bytes: &[u8], at: usize) -> Option<(i64, usize)> {
+    match read_short(bytes, at) {
+        Some((number, len)) => {
+            let unused = 64 - 7 * len as u32;
+            Some(((number << unused) as i64 >> unused, at + len))
+        }
+        None => read_long_sleb(bytes, at),
+    }
+}
+
+#[inline(never)]
+fn read_long_sleb(bytes: &[u8], mut at: usize) -> Option<(i64, usize)> {
     let mut value = 0i64;
     let mut shift = 0u32;
     loop {

@@ -219,42 +219,6 @@ pub(super) fn resolve<'o>(
     name: DwAt,
     raw: AttributeValue<Slice<'o>>,
 ) -> Result<Value<'o>> {
-    match indexed(dwarf, unit, &raw) {
-        Some(value) => Ok(value),
-        None => resolve_any(dwarf, unit, name, raw),
-    }
-}
-
-/// Returns the string or the location list at an index, which are the most frequent values, if the file has it.
-#[inline]
-fn indexed<'o>(dwarf: &Dwarf<'o>, unit: &Unit<'o>, raw: &AttributeValue<Slice<'o>>) -> Option<Value<'o>> {
-    let sections = &dwarf.sections;
-    let word = |table: &'o [u8], base: Option<u64>, index: usize| {
-        let bytes = unit.encoding.offset_bytes;
-        let start = (index as u64).checked_mul(bytes.into())?.checked_add(base?)?;
-        sections.cursor("", table).word(start, bytes)
-    };
-    match *raw {
-        AttributeValue::DebugStrOffsetsIndex(index) => {
-            let offset = word(sections.debug_str_offsets, unit.bases.str_offsets, index.0)?;
-            let from = dwarf.strings.debug_str.get(usize::try_from(offset).ok()?..)?;
-            (!from.is_empty()).then_some(Value::String(Str(from)))
-        }
-        AttributeValue::DebugLocListsIndex(index) => {
-            let offset = word(sections.debug_loclists, unit.bases.loclists, index.0)?;
-            Some(Value::LocList(unit.bases.loclists?.saturating_add(offset)))
-        }
-        _ => None,
-    }
-}
-
-/// Resolves the value of a form, with the error if the file does not have it.
-fn resolve_any<'o>(
-    dwarf: &Dwarf<'o>,
-    unit: &Unit<'o>,
-    name: DwAt,
-    raw: AttributeValue<Slice<'o>>,
-) -> Result<Value<'o>> {
     let (sections, strings) = (&dwarf.sections, &dwarf.strings);
     let indirect = |offset| string(strings.debug_str, offset, || sections.string(offset));
     let base = |offset| Base { offset, encoding: unit.encoding };

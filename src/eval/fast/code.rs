@@ -1,9 +1,9 @@
 //! Position of the fast evaluator in the bytes of an expression.
 
 use super::super::branch::Branches;
-use crate::op::{Decoder, Encoding, Op, Reg};
+use crate::op::{Decoder, Encoding, Op, Reg, read_sleb, read_uleb};
 
-/// Position in the bytes of an expression. Numbers of more than 63 bits, including padding, are not supported.
+/// Position in the bytes of an expression.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Bytes<'l> {
     expr: &'l [u8],
@@ -18,22 +18,6 @@ impl<'l> Bytes<'l> {
     #[inline(always)]
     pub fn new(expr: &'l [u8], encoding: &'l Encoding, at: usize) -> Self {
         Self { expr, encoding, at, next: at }
-    }
-
-    /// Returns a number and the number of bits in its encoding.
-    #[inline(always)]
-    fn leb(&mut self) -> Option<(u64, u32)> {
-        let (mut number, mut bits) = (0, 0);
-        loop {
-            let byte = self.byte()?;
-            number |= u64::from(byte & 0x7f) << bits;
-            bits += 7;
-            match byte {
-                ..0x80 => return Some((number, bits)),
-                _ if bits == 63 => return None,
-                _ => {}
-            }
-        }
     }
 
     #[inline(always)]
@@ -102,12 +86,16 @@ impl<'l> Bytes<'l> {
 
     #[inline(always)]
     pub fn uleb(&mut self) -> Option<u64> {
-        self.leb().map(|(number, _)| number)
+        let (number, next) = read_uleb(self.expr, self.next)?;
+        self.next = next;
+        Some(number)
     }
 
     #[inline(always)]
     pub fn sleb(&mut self) -> Option<i64> {
-        self.leb().map(|(number, bits)| (number << (64 - bits)) as i64 >> (64 - bits))
+        let (number, next) = read_sleb(self.expr, self.next)?;
+        self.next = next;
+        Some(number)
     }
 
     #[inline(always)]

@@ -78,6 +78,7 @@ impl Deref for Operand {
 }
 
 /// Distance in bits by which a location is moved in each lane.
+#[allow(clippy::large_enum_variant, reason = "it is not stored")]
 enum Distance {
     Linear(Line),
     Each([i64; 64]),
