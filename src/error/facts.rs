@@ -89,7 +89,7 @@ const SHOWN: usize = 4;
 
 impl Enclosed {
     /// The message, with the code that is around.
-    pub(super) fn outside(self, code: &[Range<u64>]) -> String {
+    pub(super) fn message(self, code: &[Range<u64>]) -> String {
         let rule = match self {
             Self::EntryPc => "the entry pc of a scope is in the code of the scope",
             Self::Scope => "the code of a scope is in one range of the enclosing scope",

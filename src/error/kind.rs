@@ -376,7 +376,7 @@ impl fmt::Display for ErrorKind {
                     size = Count(*size, "byte")
                 )
             }
-            Self::OutsideScope { of, code } => f.write_str(&of.outside(code)),
+            Self::OutsideScope { of, code } => f.write_str(&of.message(code)),
             Self::Misaligned { of, step, found } => write!(f, "{of} of {}: {found:#x}", Count(*step, "byte")),
             Self::Limit(limit) => limit.fmt(f),
             Self::Irreducible { from, to } => write!(

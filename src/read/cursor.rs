@@ -27,12 +27,12 @@ impl<'a> Cursor<'a> {
                 self.at = at;
                 Ok(self)
             }
-            _ => Err(self.outside(offset, what)),
+            _ => Err(self.out_of_section(offset, what)),
         }
     }
 
     #[cold]
-    fn outside(&self, offset: u64, what: &str) -> Error {
+    fn out_of_section(&self, offset: u64, what: &str) -> Error {
         let size = self.bytes.len();
         let text = format!(
             "{what}: the offset is outside of the section, which has {size:#x}",
