@@ -465,7 +465,7 @@ impl Serialize for At<'_, '_> {
 struct OperandsOf<'t, 'm> {
     of: At<'t, 'm>,
     node: Node<'m>,
-    /// In postfix order.
+    /// Nodes in postfix order.
     nodes: SmallVec<[usize; 8]>,
 }
 

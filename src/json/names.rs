@@ -22,7 +22,7 @@ pub(super) struct Table<'a, In, Id> {
     /// The whole description.
     source: &'a str,
     ids: HashMap<Text<'a>, Id>,
-    /// By scope and name; `None` for a name that two entities of the scope have.
+    /// Entities by scope and name; `None` for a name that two entities of the scope have.
     names: HashMap<(In, Text<'a>), Option<Id>>,
 }
 

@@ -83,7 +83,7 @@ impl Projection<'_> {
         self.line_shape(line)
     }
 
-    /// The shape of a line. Line 0 is no line.
+    /// The shape of a line; line 0 is not a line.
     pub(super) fn line_shape(&mut self, line: Option<SourceLine>) -> Shape {
         match line.filter(|line| line.line != 0) {
             Some(SourceLine { file, line, column }) => {

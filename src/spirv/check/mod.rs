@@ -7,7 +7,7 @@
 //!  words ──► import ──► records ───────────────────────┘
 //! ```
 //!
-//! It stands on [`Mode`] and the specification, and shares nothing else with the writing half.
+//! The check stands on [`Mode`] and the specification, and shares nothing else with the writing half.
 
 mod body;
 mod composites;
@@ -58,9 +58,9 @@ pub struct Checked {
 /// An entity or a property that is not encoded, is encoded otherwise, or was not described.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// Its place: unit, function, variable; in code, the id of the instruction or block.
+    /// Place of the difference: unit, function, variable; in code, the id of the instruction or block.
     pub at: At,
-    /// The entity of the description; none for one that only the words have.
+    /// Entity of the description; `None` for an entity that only the words have.
     pub subject: Option<Subject>,
     /// The property; [`Property::Entity`] where the entity as a whole is not encoded or was not described.
     pub property: Property,
