@@ -43,7 +43,7 @@ impl Builder {
     /// Returns a builder for the preprocessor's actions, continuing after those of the last call for the unit.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId).
+    /// [`ErrorKind::UnknownId`].
     pub fn macros(&mut self, unit: UnitId) -> Result<MacroBuilder<'_>> {
         known(self.module.units.is_valid(unit), || unit.to_string())?;
         Ok(MacroBuilder { builder: self, unit })
