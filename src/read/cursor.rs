@@ -129,18 +129,6 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// Returns the number of 4 or 8 bytes at an offset, if it is there, and its least significant byte comes first.
-    #[inline]
-    pub(crate) fn word(&self, offset: u64, len: u8) -> Option<u64> {
-        let from = self.bytes.get(usize::try_from(offset).ok()?..)?;
-        match len {
-            _ if self.big_endian => None,
-            4 => Some(u32::from_le_bytes(*from.first_chunk()?).into()),
-            8 => Some(u64::from_le_bytes(*from.first_chunk()?)),
-            _ => None,
-        }
-    }
-
     #[inline]
     pub(crate) fn u8(&mut self, what: &str) -> Result<u8> {
         match self.bytes.get(self.at) {

@@ -174,11 +174,8 @@ impl Base {
             None if self.encoding.version < 5 => 0,
             None => return Err(no_base(index, what)),
         };
-        let offset = index.checked_mul(bytes.into()).and_then(|by| by.checked_add(base)).unwrap_or(u64::MAX);
-        match table.word(offset, bytes) {
-            Some(word) => Ok(word),
-            None => number_at(table, offset, bytes, what),
-        }
+        let offset = index.checked_mul(bytes.into()).and_then(|by| by.checked_add(base));
+        table.at(offset.unwrap_or(u64::MAX), what)?.uint(bytes, what)
     }
 
     /// Returns address `index` of a table of addresses.
@@ -186,11 +183,6 @@ impl Base {
     pub(super) fn address(self, table: Cursor<'_>, index: u64) -> Result<u64> {
         self.number(table, index, self.encoding.address_bytes, "an address by index")
     }
-}
-
-#[inline(never)]
-fn number_at(table: Cursor<'_>, offset: u64, bytes: u8, what: &str) -> Result<u64> {
-    table.at(offset, what)?.uint(bytes, what)
 }
 
 #[cold]
