@@ -121,11 +121,21 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub(crate) fn uint(&mut self, len: u8, what: &str) -> Result<u64> {
         debug_assert!((1..=8).contains(&len));
-        let bytes = self.take(len.into(), what)?;
+        let Some(number) = self.uint_at(self.at, len) else { return Err(self.truncated(what)) };
+        self.at += usize::from(len);
+        Ok(number)
+    }
+
+    /// Returns the number of 1 to 8 bytes at a position of the section, if it has them.
+    #[inline]
+    pub(crate) fn uint_at(&self, at: usize, len: u8) -> Option<u64> {
+        let bytes = self.bytes.get(at..)?;
         let push = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
-        Ok(match self.big_endian {
-            true => bytes.iter().fold(0, push),
-            false => bytes.iter().rev().fold(0, push),
+        Some(match (len, self.big_endian) {
+            (4, false) => u32::from_le_bytes(*bytes.first_chunk()?).into(),
+            (8, false) => u64::from_le_bytes(*bytes.first_chunk()?),
+            (_, false) => bytes.get(..len.into())?.iter().rev().fold(0, push),
+            (_, true) => bytes.get(..len.into())?.iter().fold(0, push),
         })
     }
 

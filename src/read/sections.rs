@@ -175,7 +175,8 @@ impl Base {
             None => return Err(no_base(index, what)),
         };
         let offset = index.checked_mul(bytes.into()).and_then(|by| by.checked_add(base));
-        table.at(offset.unwrap_or(u64::MAX), what)?.uint(bytes, what)
+        let number = offset.and_then(|offset| table.uint_at(usize::try_from(offset).ok()?, bytes));
+        number.ok_or_else(|| no_number(table, offset.unwrap_or(u64::MAX), what))
     }
 
     /// Returns address `index` of a table of addresses.
@@ -183,6 +184,11 @@ impl Base {
     pub(super) fn address(self, table: Cursor<'_>, index: u64) -> Result<u64> {
         self.number(table, index, self.encoding.address_bytes, "an address by index")
     }
+}
+
+#[cold]
+fn no_number(table: Cursor<'_>, offset: u64, what: &str) -> crate::Error {
+    table.at(offset, what).map_or_else(|error| error, |rest| rest.truncated(what))
 }
 
 #[cold]
