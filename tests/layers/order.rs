@@ -92,7 +92,7 @@ const SPIRV_IMPORT: &[&str] = &[
     "functions",
     "inlined",
     "scopes",
-    // What an entity needs comes before it.
+    // Order of imports: dependencies first, then the entity.
     "order",
     "templates",
     "members",
