@@ -20,6 +20,7 @@ pub(crate) use count::Count;
 pub use facts::{Aligned, Conflict, Enclosed, Feature, Identity, Present, Unavailable};
 pub use kind::{ErrorKind, Named, Ranges};
 pub use limit::{Limit, Quantity};
+pub(crate) use texts::texts;
 
 /// Result of a fallible call of this crate.
 pub type Result<T, E = Error> = core::result::Result<T, E>;

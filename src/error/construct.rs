@@ -1,6 +1,6 @@
 //! Constructs that a consumer's format cannot express: one table.
 
-use super::texts::texts;
+use super::texts;
 use super::{Count, ErrorKind};
 
 /// Name of an attribute, or its number.

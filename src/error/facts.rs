@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::texts::texts;
+use super::texts;
 
 texts! {
     /// A feature that some targets lack.

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::ops::RangeInclusive;
 
-use super::texts::texts;
+use super::texts;
 
 texts! {
     /// A quantity with limits.

@@ -1,22 +1,34 @@
 //! Enumerations whose variants have a text each: one table.
 
-/// Declares an enumeration, with the text of each variant.
-macro_rules! texts { (
-    $(#[$doc:meta])* $enum:ident $(: $($derive:ident),*)?;
-    $($name:ident $(($($field:ident: $type:ty),*))? $text:literal $(, $argument:expr)*;)*
-) => {
-    $(#[$doc])*
-    #[derive(Debug, Clone, PartialEq, Eq $($(, $derive)*)?)]
-    #[non_exhaustive]
-    pub enum $enum {
-        $(#[doc = concat!("Message text: \"", $text, "\".")] $name $(($($type),*))?,)*
-    }
+/// Declares an enumeration, with the text of each variant. `NAME(object)` declares one whose texts contain `{object}`,
+/// a name that the caller of `write_text` has; the others are displayed as they are.
+macro_rules! texts {
+    ($(#[$doc:meta])* $enum:ident $(: $($derive:ident),*)?; $($variants:tt)*) => {
+        $crate::error::texts! { $(#[$doc])* $enum(_object) $(: $($derive),*)?; $($variants)* }
 
-    impl core::fmt::Display for $enum {
-        fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-            match self { $(Self::$name $(($($field),*))? => write!(f, $text $(, $argument)*),)* }
+        impl core::fmt::Display for $enum {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                self.write_text(f, "")
+            }
         }
-    }
-} }
+    };
+    (
+        $(#[$doc:meta])* $enum:ident($object:ident) $(: $($derive:ident),*)?;
+        $($(#[$cfg:meta])* $name:ident $(($($field:ident: $type:ty),*))? $text:literal $(, $argument:expr)*;)*
+    ) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq $($(, $derive)*)?)]
+        #[non_exhaustive]
+        pub enum $enum {
+            $(#[doc = concat!("Message text: \"", $text, "\".")] $(#[$cfg])* $name $(($($type),*))?,)*
+        }
 
-pub(super) use texts;
+        impl $enum {
+            fn write_text(&self, f: &mut core::fmt::Formatter<'_>, $object: &str) -> core::fmt::Result {
+                match self { $($(#[$cfg])* Self::$name $(($($field),*))? => write!(f, $text $(, $argument)*),)* }
+            }
+        }
+    };
+}
+
+pub(crate) use texts;

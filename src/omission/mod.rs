@@ -20,6 +20,8 @@ pub use subject::{Subject, TemplateOwner};
 #[cfg(feature = "spirv")]
 pub use unimported::Unimported;
 
+use reason::Clause;
+
 use crate::error::{At, Error, ErrorKind, Result};
 #[cfg(feature = "spirv")]
 use crate::model::Module;
@@ -89,13 +91,12 @@ impl Omission {
     /// The message without the names in `at`.
     pub(crate) fn text(&self) -> String {
         let Self { property, reason, names: Names { subject, object, .. }, .. } = self;
-        let (property, clause) = (property.text(), reason.clause(object));
-        match (subject.is_empty(), property.is_empty()) {
-            (false, false) => format!("{subject}: {property}: {clause}"),
-            (false, true) => format!("{subject}: {clause}"),
-            (true, false) => format!("{property}: {clause}"),
-            (true, true) => clause,
+        let mut text = String::new();
+        for part in [subject.clone(), property.to_string()].into_iter().filter(|part| !part.is_empty()) {
+            text += &part;
+            text += ": ";
         }
+        text + &Clause { reason, object }.to_string()
     }
 
     /// The error that the policy [`Strict`](crate::lower::Policy::Strict) returns instead of the omission.

@@ -1,32 +1,28 @@
 //! Properties that can be omitted: one table.
 
+use crate::error::texts;
+
 macro_rules! properties { ($($name:ident $text:literal;)*) => {
-    /// A property of an entity.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-    #[non_exhaustive]
-    pub enum Property {
-        $(#[doc = concat!("Message text: \"", $text, "\".")] $name,)*
+    texts! {
+        /// A property of an entity.
+        Property: Copy, PartialOrd, Ord, Hash;
+
+        $($name $text;)*
     }
 
+    #[cfg(all(feature = "spirv", feature = "read"))]
     impl Property {
         /// All properties, by their [numbers](Self::number).
         const ALL: &[Self] = &[$(Self::$name),*];
 
         /// Index in the table.
-        #[cfg(all(feature = "spirv", feature = "read"))]
         pub(crate) fn number(self) -> u32 {
             self as u32
         }
 
         /// Property with an index in the table.
-        #[cfg(all(feature = "spirv", feature = "read"))]
         pub(crate) fn from_number(number: usize) -> Option<Self> {
             Self::ALL.get(number).copied()
-        }
-
-        /// The text of messages.
-        pub(crate) fn text(self) -> &'static str {
-            match self { $(Self::$name => $text,)* }
         }
     }
 } }

@@ -1,38 +1,18 @@
 //! Reasons of omissions, with the encodings that replace the property: one table.
 
+use core::fmt;
+
 #[cfg(feature = "spirv")]
 use super::Unimported;
-use crate::error::{Construct, Count};
+use crate::error::{Construct, Count, texts};
 #[cfg(feature = "spirv")]
 use crate::model::Module;
 use crate::model::{BaseEncoding, FileId, FunctionId, ScopeId, StringId, TypeId, VariableId};
 use crate::target::SpaceId;
 
-macro_rules! reasons { (
-    $(#[$doc:meta])* $enum:ident: $function:ident($object:ident);
-    $($(#[$cfg:meta])* $name:ident $(($($field:ident: $type:ty),*))? $text:literal $(, $argument:expr)*;)*
-) => {
-    $(#[$doc])*
-    #[derive(Debug, Clone, PartialEq, Eq)]
-    #[non_exhaustive]
-    pub enum $enum {
-        $(#[doc = concat!("Message text: \"", $text, "\".")] $(#[$cfg])* $name $(($($type),*))?,)*
-    }
-
-    impl $enum {
-        /// End of a message, after the property.
-        pub(super) fn $function(&self, $object: &str) -> String {
-            let _ = $object;
-            match self { $($(#[$cfg])* Self::$name $(($($field),*))? => format!($text $(, $argument)*),)* }
-        }
-    }
-} }
-#[cfg(feature = "spirv")]
-pub(super) use reasons;
-
-reasons! {
+texts! {
     /// Reason of an omission. `{object}` is the name of the entity that the reason references.
-    Reason: clause(object);
+    Reason(object);
 
     // Both outputs.
     Inexpressible(what: Construct) "{object} cannot express {what}";
@@ -120,14 +100,14 @@ reasons! {
 
     // Imports of SPIR-V.
     #[cfg(feature = "spirv")]
-    Unimported(why: Unimported) "{}", why.text("");
+    Unimported(why: Unimported) "{why}";
 }
 
 impl Reason {
     /// Returns the reason as a sentence.
     #[cfg(feature = "spirv")]
     pub(crate) fn sentence(&self, module: &Module) -> String {
-        self.clause(&self.object(module))
+        Clause { reason: self, object: &self.object(module) }.to_string()
     }
 
     /// Name of the entity that the reason references.
@@ -154,6 +134,19 @@ impl Reason {
             }
             _ => String::new(),
         }
+    }
+}
+
+/// End of a message, after the property.
+pub(super) struct Clause<'o> {
+    pub reason: &'o Reason,
+    /// Name of the entity that the reason references.
+    pub object: &'o str,
+}
+
+impl fmt::Display for Clause<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.reason.write_text(f, self.object)
     }
 }
 

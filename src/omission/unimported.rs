@@ -1,12 +1,11 @@
 //! Reasons why an import of debug instructions omits or changes what they encode: one table.
 
-use super::reason::reasons;
-use crate::error::{Count, ErrorKind};
+use crate::error::{Count, ErrorKind, texts};
 use crate::spirv::{Enumeration, Set};
 
-reasons! {
+texts! {
     /// Reason why an import omits or changes what debug instructions encode.
-    Unimported: text(_object);
+    Unimported;
 
     // The instruction as a whole, or an operand.
     NotImported(operand: &'static str, id: u32) "its {operand} %{id} is not imported";
@@ -67,7 +66,7 @@ reasons! {
     UnknownEnumerator(name: String) "the value of `{name}` is unknown";
     WholeBytes(bits: u64) "its size of {} is imported as whole bytes", Count(*bits, "bit");
     DescribedAgain "it is imported again, in the unit that uses it";
-    DescribedInUnit(why: Box<Unimported>) "it is imported in its unit: {}", why.text(_object);
+    DescribedInUnit(why: Box<Unimported>) "it is imported in its unit: {why}";
     NoLayout "the offsets of its members are unknown, and imported one behind the other";
     LargerThanType "its size is imported as that of its type, which is less";
     MemberValue "the value of a non-static member is not imported";

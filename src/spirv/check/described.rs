@@ -247,7 +247,7 @@ impl<'m> Projection<'m> {
             for (property, text) in texts {
                 let text = text.map_or("", |text| self.module.string(text));
                 if !text.is_empty() && !is_omitted(property) {
-                    all.push((property, property.text().into(), shape!(self.shapes; Quoted(text))));
+                    all.push((property, property.to_string().into(), shape!(self.shapes; Quoted(text))));
                 }
             }
             if !is_omitted(Property::Macros) {

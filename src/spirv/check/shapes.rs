@@ -34,6 +34,7 @@ pub(super) enum Typed {
     Operations(Vec<DebugOperation>),
     Encoding(BaseEncoding),
     Bytes(Vec<u8>),
+    Property(Property),
 }
 
 impl fmt::Display for Typed {
@@ -43,6 +44,7 @@ impl fmt::Display for Typed {
             Self::Operations(operations) => write!(f, "{operations:?}"),
             Self::Encoding(encoding) => write!(f, "{encoding:?}"),
             Self::Bytes(bytes) => write!(f, "{bytes:?}"),
+            Self::Property(property) => property.fmt(f),
         }
     }
 }

@@ -4,7 +4,7 @@ use cranelift_entity::SecondaryMap;
 use hashbrown::HashSet;
 
 use super::described::{Projection, Properties};
-use super::shapes::shape;
+use super::shapes::{Typed, shape};
 use crate::model::{
     FunctionId, Macro, ScopeId, ScopeKind, StringId, TemplateArgument, TemplateParameter, TypeId, TypeKind,
     UnitId, VariableId, VariableKind,
@@ -91,7 +91,7 @@ impl Projection<'_> {
     }
 
     fn unencoded(&mut self, subject: Subject, property: Property) {
-        let key = shape!(self.shapes; subject.name(self.module), property.text());
+        let key = shape!(self.shapes; subject.name(self.module), Typed::Property(property));
         self.record(key, subject, &Properties::new(), false);
     }
 
