@@ -10,7 +10,7 @@ use eitri::emit::{Relocation, RelocationTarget};
 use eitri::error::{Construct, ErrorKind};
 use eitri::lower::{Consumer, Lowered, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module, Row, SourceLine, UnitId, Val, VariableId};
-use eitri::omission::Reason;
+use eitri::omission::{Omission, Property, Reason};
 use eitri::target::{Sm, Target};
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
@@ -429,6 +429,40 @@ fn what_cannot_be_expressed_is_refused_or_listed() {
         let report = check(&written, &module, &lowered).expect("a report");
         assert!(report.is_clean(), "{report}");
     }
+}
+
+/// Each omission excuses a difference of its own: attributes in a unit, flags of the rows of a function, locations.
+#[test]
+fn no_omission_is_idle() {
+    let module = Module::from_json(
+        r#"{"eitri": 1, "target": "nvptx-sm_90", "describe": [
+{"unit": {"name": "a.cu"}}, {"unit": {"name": "b.cu"}},
+{"base_type": {"unit": "a.cu", "name": "int", "encoding": "signed", "bits": 32}},
+{"structure": {"unit": "a.cu", "name": "s", "bytes": 16, "id": "s"}},
+{"describe_type": {"unit": "a.cu", "type": "s", "alignment": 16}},
+{"function": {"in": "a.cu", "name": "k", "code": {"symbol": "k", "bytes": 12}, "noreturn": true}},
+{"rows": {"function": "k", "rows": [[0, "a.cu", 3], [4, "a.cu", 4, 0, {"not_stmt": true}]]}},
+{"function": {"in": "b.cu", "name": "f", "noreturn": true}},
+{"variable": {"in": "k", "name": "i", "type": "int", "live": [[2, 9, {"lane": ["%r1", 3]}]]}}]}"#,
+    )
+    .expect("a module");
+    let (written, lowered) = attached(&text(12, 2), &module, Policy::Partial).expect("a text");
+    let judged = |omissions: &[Omission]| {
+        eitri::check(&module, &Consumer::cuda_gdb(), omissions, written.as_bytes()).expect("a report")
+    };
+    let report = judged(&lowered.omissions);
+    assert!(report.is_clean(), "{report}");
+    let mut properties = Vec::new();
+    for index in 0..lowered.omissions.len() {
+        let mut others = lowered.omissions.clone();
+        let one = others.remove(index);
+        assert!(!judged(&others).is_clean(), "{one}");
+        properties.push(one.property);
+    }
+    properties.sort_unstable();
+    let count = |property| properties.iter().filter(|&&one| one == property).count();
+    let counts = [Property::Attributes, Property::RowFlags, Property::Location].map(count);
+    assert_eq!(counts, [3, 1, 1], "{:?}", lowered.omissions);
 }
 
 /// Locations that no expression of DWARF 2 to 4 in ptxas's operations has, each with what is refused.

@@ -12,11 +12,12 @@ use eitri::Result;
 use eitri::build::{Builder, DataMember, Extent, Template};
 use eitri::emit::Section;
 use eitri::emit::elf::{Code, new_object};
-use eitri::error::ErrorKind;
+use eitri::error::{Construct, ErrorKind};
 use eitri::lower::{Consumer, Lowered, Policy, Units, lower};
 use eitri::model::{
     BaseEncoding, CompositeKind, Language, Loc, Module, Passed, Qualifier, TypeId, UnitId, Val, VariantValues,
 };
+use eitri::omission::Reason;
 use eitri::read::{Dwarf, Object};
 use eitri::target::{Gfx, SpaceId, Target, Wave};
 use gimli::constants as dw;
@@ -274,6 +275,34 @@ fn objects_that_are_passed_otherwise_are_of_other_types() {
         signatures(&written.sections).len()
     });
     assert_eq!((four, five), (1, 0));
+}
+
+/// Attributes that the consumer does not know are omitted in type units, too.
+#[test]
+fn attributes_of_type_units_are_omitted() {
+    let module = one(|m, unit, int| {
+        let point = m.structure(unit, Some("Point"), 16)?;
+        m.describe_type(point)?.alignment(16)?;
+        m.member(point, "x", int, 0)?;
+        m.variable(unit, "p", point)?.id();
+        Ok(())
+    });
+    // All attributes of DWARF 5 but the alignment.
+    let known = (1..=0x8c).map(gimli::DwAt).filter(|&at| at != dw::DW_AT_alignment);
+    let known: &'static [gimli::DwAt] = known.collect::<Vec<_>>().leak();
+    for mut consumer in consumers() {
+        consumer.entries.attributes = Some(known);
+        assert!(lower(&module, &consumer, Policy::Strict).is_err());
+        let written = written(&module, &consumer);
+        assert_eq!(signatures(&written.sections).len(), 1);
+        let [omission] = &written.omissions[..] else { panic!("{:?}", written.omissions) };
+        assert_eq!(omission.reason, Reason::Inexpressible(Construct::Attribute(dw::DW_AT_alignment)));
+        let object = new_object(module.target(), &code_of(&module), &written.sections).expect("an object");
+        let judged = |omissions: &[_]| eitri::check(&module, &consumer, omissions, &object).expect("is read");
+        let report = judged(&written.omissions);
+        assert!(report.is_clean(), "{report}");
+        assert!(!judged(&[]).is_clean());
+    }
 }
 
 #[test]

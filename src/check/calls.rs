@@ -8,7 +8,6 @@ use super::machine::Asked;
 use super::meanings::Meanings;
 use super::report::Kind;
 use super::tree::{Compared, Entity};
-use crate::error::At;
 use crate::model::{Argument, CallId, LocId};
 use crate::omission::{Property, Subject};
 use crate::read::Entry;
@@ -23,7 +22,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let Some(function) = module.function_of(call.scope) else { return };
         let pc = call.pc.or(call.return_pc).unwrap_or(0);
         let described = |loc, is_number| DescribedLocation { function: Some(function), pc, loc, is_number };
-        let is_omitted = |subject, property| self.omitted.count(subject, property) > 0;
+        let is_omitted = |subject, property| self.described.omitted.count(subject, property) > 0;
         for (property, name, loc) in [
             (Property::Target, words.target, call.target),
             (Property::ClobberedTarget, words.clobbered, call.clobbered_target),
@@ -39,7 +38,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             arguments.filter(|&(index, _)| !is_omitted(Subject::Argument(id, index), Property::Entity))
         {
             let difference = match found.peek() {
-                Some(&one) => self.argument(argument, one, &described, &at).err(),
+                Some(&one) => self.argument(argument, one, &described, id).err(),
                 None => Some((Kind::MissingEntry, "an argument of a call".into(), "none".into())),
             };
             match difference {
@@ -62,11 +61,12 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         argument: &Argument,
         entry: Entry<'a, 'o>,
         described: &dyn Fn(LocId, bool) -> DescribedLocation,
-        at: &At,
+        of: CallId,
     ) -> Result<(), Difference> {
+        let (at, unit) = (&self.described.at(Entity::Call(of)), self.described.unit_of(Entity::Call(of)));
         let words = self.described.calls();
         let mut compared = Compared::default();
-        compared.compare(self.file.reader(self.described), &self.described.argument(argument), entry);
+        compared.compare(self.file.reader(self.described, unit), &self.described.argument(argument), entry);
         let Compared { differences, references, unexpected, .. } = compared;
         let references = references.into_iter();
         let references = references.filter_map(|one| self.known.differs(self.file.dwarf, one));

@@ -1,6 +1,5 @@
 //! Comparison of a module with an object: units first, then whatever depends on all entries.
 
-use core::ops::Range;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use gimli::{DwAt, DwUt, constants as dw};
@@ -10,35 +9,22 @@ use super::describe::Describe;
 use super::file::File;
 use super::lines::{Lines, lines_of_others};
 use super::meanings::Meanings;
-use super::ranges::Ranges;
 use super::report::{Kind, Report};
 use super::tables::Tables;
 use super::tree::{Described, Different, Entity, Number, Reference};
 use super::type_units::{TypeUnits, is_type_unit};
 use crate::error::At;
 use crate::model::{CallId, FunctionId, ScopeId, TypeId, Unit, UnitId, VariableId};
-use crate::omission::{Omission, Property, Subject};
 use crate::read::{Dwarf, Entry, Object};
 
 pub(super) struct Compare<'a, 'o> {
     pub(super) described: Described<'a>,
-    pub(super) omitted: Omitted<'a>,
     pub(super) file: File<'a, 'o>,
     pub(super) type_units: TypeUnits<'a, 'o>,
     pub(super) known: Known,
     pub(super) pending: Pending<'a, 'o>,
     pub(super) split: Split<'a, 'o>,
     pub(super) report: Report,
-}
-
-/// Omissions, by entity.
-pub(super) struct Omitted<'a> {
-    pub(super) of_variables: BTreeMap<VariableId, Ranges>,
-    pub(super) of_lanes: Vec<&'a Omission>,
-    /// Omissions of frames, each with the start pc of its rule.
-    pub(super) of_frames: BTreeSet<(Subject, u64)>,
-    /// Numbers of omissions by entity and property.
-    counts: BTreeMap<(Subject, Property), usize>,
 }
 
 /// Entities and their entries.
@@ -157,34 +143,6 @@ impl Known {
     }
 }
 
-impl<'a> Omitted<'a> {
-    fn new(omissions: &'a [Omission]) -> Self {
-        let mut by_variable = BTreeMap::<_, Vec<Range<u64>>>::new();
-        let mut counts = BTreeMap::new();
-        for one in omissions {
-            *counts.entry((one.subject, one.property)).or_default() += 1;
-            if let Some(variable) = one.variable() {
-                by_variable.entry(variable).or_default().push(one.pcs.clone().unwrap_or(0..u64::MAX));
-            }
-        }
-        let of_frames = omissions.iter().filter(|one| one.property == Property::Rule);
-        Self {
-            of_variables: by_variable
-                .into_iter()
-                .map(|(variable, pcs)| (variable, Ranges::new(pcs.into_iter().zip(0..))))
-                .collect(),
-            of_lanes: omissions.iter().filter(|one| one.property == Property::Lanes).collect(),
-            of_frames: of_frames.filter_map(|one| Some((one.subject, one.pcs.as_ref()?.start))).collect(),
-            counts,
-        }
-    }
-
-    /// Returns the number of omissions of a property of an entity.
-    pub(super) fn count(&self, subject: Subject, property: Property) -> usize {
-        self.counts.get(&(subject, property)).copied().unwrap_or(0)
-    }
-}
-
 /// Units by name, each with the index of its file. Units of one name are in order.
 pub(super) struct UnitsByName<'a, 'o>(BTreeMap<&'a str, VecDeque<(usize, &'a crate::read::Unit<'o>)>>);
 
@@ -209,13 +167,12 @@ impl<'a, 'o> UnitsByName<'a, 'o> {
 }
 
 impl<'a, 'o> Compare<'a, 'o> {
-    pub(super) fn new(described: Described<'a>, omissions: &'a [Omission], dwarf: &'a Dwarf<'o>) -> Self {
-        let mut report = Report { omitted: omissions.len(), ..Report::default() };
+    pub(super) fn new(described: Described<'a>, dwarf: &'a Dwarf<'o>) -> Self {
+        let mut report = Report { omitted: described.omitted.all, ..Report::default() };
         let split =
             Split { main: None, skeletons: Vec::new(), of_file: BTreeMap::new(), is_first: true, names: &[] };
         Self {
             described,
-            omitted: Omitted::new(omissions),
             file: File::new(described, dwarf, &mut report),
             type_units: TypeUnits::default(),
             known: Known::default(),
@@ -233,8 +190,8 @@ impl<'a, 'o> Compare<'a, 'o> {
 
     /// Returns the comparison of the meaning of locations.
     pub(super) fn meanings(&mut self) -> Meanings<'_, 'a, 'o> {
-        let Self { described, omitted, file, known, report, .. } = self;
-        Meanings::new(*described, omitted, file, known, report)
+        let Self { described, file, known, report, .. } = self;
+        Meanings::new(*described, file, known, report)
     }
 
     /// Runs the whole comparison.

@@ -40,7 +40,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             (Property::StaticLink, gimli::DW_AT_static_link, data.static_link),
         ] {
             let Some(loc) = loc else { continue };
-            if entry.has(name) || self.omitted.count(Subject::Function(id), property) == 0 {
+            if entry.has(name) || self.described.omitted.count(Subject::Function(id), property) == 0 {
                 let described = DescribedLocation { function: Some(id), pc: 0, loc, is_number: false };
                 self.compare_in_function(described, entry, name, &at);
             }

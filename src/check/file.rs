@@ -12,6 +12,7 @@ use super::procedures::{Referred, referred};
 use super::report::Report;
 use super::tree::{Described, Found};
 use crate::eval::DebugInfo;
+use crate::model::UnitId;
 use crate::read::{self, Dwarf, Entry, LineProgram, Unit, Value};
 
 /// Entries of a file, with the lists and line programs that they refer to.
@@ -81,9 +82,11 @@ impl<'a, 'o> File<'a, 'o> {
         Some(list)
     }
 
-    /// Entries as the consumer reads them.
-    pub(super) fn reader(&self, Described { module, consumer, .. }: Described<'a>) -> Found<'_, 'o> {
-        Found { consumer, programs: &self.programs, is_big_endian: module.target.is_big_endian() }
+    /// Entries of a unit as the consumer reads them.
+    pub(super) fn reader(&self, described: Described<'a>, unit: UnitId) -> Found<'_, 'o> {
+        let Described { module, consumer, omitted, .. } = described;
+        let is_big_endian = module.target.is_big_endian();
+        Found { consumer, programs: &self.programs, is_big_endian, omitted: omitted.attributes_of(unit) }
     }
 
     /// Line program of a unit.

@@ -172,7 +172,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         };
         let is_encoded = |&function: &FunctionId| {
             !module.frame(function).is_empty()
-                && self.omitted.count(Subject::Rule(function, Column::Cfa), Property::Rule) == 0
+                && self.described.omitted.count(Subject::Rule(function, Column::Cfa), Property::Rule) == 0
         };
         let mut encoded: Vec<_> = functions.iter().copied().filter(is_encoded).collect();
         encoded.sort_by_key(|&function| module.function(function).bytes);
@@ -360,7 +360,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let rule = module.frame_rule(of.function, column, witness.pc);
         let subject = Subject::Rule(of.function, column);
         let is_left_out =
-            rule.is_some_and(|rule| self.omitted.of_frames.contains(&(subject, rule.pcs().start)));
+            rule.is_some_and(|rule| self.described.omitted.of_frames.contains(&(subject, rule.pcs().start)));
         let machine = self.whole_machine(witness, asked);
         let sections = core::slice::from_ref(of.frames);
         let stack = CallStack::new(&machine, sections, &module.target).with_known_rows(of.rows);

@@ -237,7 +237,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
 
     /// Returns whether the lanes of a scope are omitted at a pc.
     fn is_left_out(&self, scope: ScopeId, pc: u64) -> bool {
-        self.omitted.of_lanes.iter().any(|one| {
+        self.described.omitted.of_lanes.iter().any(|one| {
             one.subject == Subject::Scope(scope) && one.pcs.as_ref().is_none_or(|pcs| pcs.contains(&pc))
         })
     }

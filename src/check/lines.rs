@@ -113,7 +113,9 @@ impl Lines<'_, '_> {
         let module = self.described.module;
         let consumer = self.described.consumer;
         let version = program.map_or(5, |program| program.version);
+        let has_flags = !self.described.omitted.of_rows.contains(&id);
         let rows = module.rows(id).iter().map(|row| expected(module, consumer, row, version));
+        let rows = rows.map(|row| if has_flags { row } else { row.without_flags() });
         let of_code = || sequence.iter().filter(|row| !row.end_sequence);
         let found = of_code().map(|row| self::found(program, row, start));
         let (rows, found) = match consumer.has_line_directives {
@@ -192,6 +194,13 @@ struct Row<'t> {
     /// Inlined calls around the instruction, the innermost first, in a table of directives: the function, and line and
     /// column of the call.
     inlined: Vec<(String, u64, u64)>,
+}
+
+impl Row<'_> {
+    /// Returns the row with the flags and the discriminator of a row without any.
+    fn without_flags(self) -> Self {
+        Row { discriminator: 0, is_stmt: true, is_prologue_end: false, is_epilogue_begin: false, ..self }
+    }
 }
 
 impl Describe for Row<'_> {
@@ -303,12 +312,10 @@ fn found_calls(
     calls
 }
 
-/// Converts rows to those of directives: without flags, and the last row at each pc alone.
+/// Converts rows to those of directives: the last row at each pc alone.
 fn directives<'t>(rows: impl Iterator<Item = Row<'t>>) -> Vec<Row<'t>> {
     let mut all: Vec<Row<'t>> = Vec::new();
     for row in rows {
-        let row =
-            Row { discriminator: 0, is_stmt: true, is_prologue_end: false, is_epilogue_begin: false, ..row };
         match all.last_mut() {
             Some(last) if last.pc == row.pc => *last = row,
             _ => all.push(row),

@@ -159,7 +159,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let setting = self.setting(place, lanes);
         let (tried, asked) = (witness::lanes(&module.target), Asked::default());
         let of = Located { place, sizes, start, encoded, setting, lanes, tried, asked };
-        let has_omissions = self.omitted.of_variables.contains_key(&id);
+        let has_omissions = self.described.omitted.of_variables.contains_key(&id);
         let (mut unproven, mut same) = (None, None);
         while let Some(Tried { pc, is_bound }) = pcs.next() {
             if is_bound || has_omissions || same.is_some_and(|same: Agreement| same.reads.position) {
@@ -398,7 +398,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
 
     /// Returns the number of omitted locations of a variable at a pc.
     fn left_out_at(&self, id: VariableId, pc: u64) -> usize {
-        self.omitted.of_variables.get(&id).map_or(0, |all| all.at(pc).len())
+        self.described.omitted.of_variables.get(&id).map_or(0, |all| all.at(pc).len())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use core::cell::RefCell;
 
-use super::compare::{Known, Omitted};
+use super::compare::Known;
 use super::file::File;
 use super::pairs::Pairs;
 use super::report::Report;
@@ -15,7 +15,6 @@ use crate::model::Module;
 pub(super) struct Meanings<'w, 'a, 'o> {
     pub(super) module: &'a Module,
     pub(super) described: Described<'a>,
-    pub(super) omitted: &'w Omitted<'a>,
     pub(super) file: &'w File<'a, 'o>,
     pub(super) known: &'w Known,
     /// Bytes by which the object is loaded above its addresses.
@@ -29,7 +28,6 @@ pub(super) struct Meanings<'w, 'a, 'o> {
 impl<'w, 'a, 'o> Meanings<'w, 'a, 'o> {
     pub(super) fn new(
         described: Described<'a>,
-        omitted: &'w Omitted<'a>,
         file: &'w File<'a, 'o>,
         known: &'w Known,
         report: &'w mut Report,
@@ -37,6 +35,6 @@ impl<'w, 'a, 'o> Meanings<'w, 'a, 'o> {
         let module = described.module;
         let load_bias = witness::load_bias(described.object, &module.target);
         let (evaluator, pairs) = (Evaluator::new().all_places().into(), Pairs::default());
-        Self { module, described, omitted, file, known, load_bias, evaluator, pairs, report }
+        Self { module, described, file, known, load_bias, evaluator, pairs, report }
     }
 }

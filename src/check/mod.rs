@@ -61,6 +61,7 @@ mod machine;
 mod macros;
 mod meanings;
 mod name_index;
+mod omitted;
 mod pairs;
 mod places;
 mod procedures;
@@ -97,7 +98,7 @@ use crate::read::{Dwarf, Object, Placing, Sizes};
 /// Returns an error only if the bytes cannot be read. Everything else is a finding of the report.
 pub fn check(module: &Module, consumer: &Consumer, omissions: &[Omission], bytes: &[u8]) -> Result<Report> {
     let (dialect, sizes) = (dialect(consumer), read_unlinked(module, consumer, bytes)?);
-    // A field without its relocation is right by accident if its value is 0. So the object is compared as if it were
+    // A field without its relocation is right by accident if its value is 0. The object is therefore compared as if it were
     // linked behind others.
     let object = Object::read_placed(bytes, Placing::Linked(&sizes), Some(module.target()))?;
     let dwarf = match Dwarf::read_as(&object, dialect, consumer.expressions.draft) {
@@ -105,8 +106,9 @@ pub fn check(module: &Module, consumer: &Consumer, omissions: &[Omission], bytes
         Err(error) => return Ok(unreadable(&object, &error, omissions)),
     };
     let index = index::Index::new(module, &object);
-    let described = tree::Described { module, consumer, object: &object, index: &index };
-    let mut report = compare::Compare::new(described, omissions, &dwarf).run();
+    let omitted = omitted::Omitted::new(module, omissions);
+    let described = tree::Described { module, consumer, object: &object, index: &index, omitted: &omitted };
+    let mut report = compare::Compare::new(described, &dwarf).run();
     let behind = Object::read_placed(bytes, Placing::InfoBehind, Some(module.target()))?;
     tables::units_are_relocated(&mut report, &object, &behind);
     Ok(report)

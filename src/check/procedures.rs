@@ -64,15 +64,16 @@ struct UnitProcedures<'a, 'o> {
     unit: UnitId,
     entries: Vec<Entry<'a, 'o>>,
     described: Described,
+    /// Number of omitted expressions of the unit, whose procedures the object may have.
+    omitted: usize,
 }
 
 impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Compares the procedures of the units of a file.
     pub(super) fn procedures(&mut self, units: Vec<(UnitId, Entry<'a, 'o>)>) {
-        // Procedures whose only callers are omitted locations are allowed.
+        // Shared expressions and lanes have procedures that are not described.
         let has_others = self.described.consumer.expressions.shared_from_bytes.is_some()
             || self.module.regions().next().is_some();
-        let mut left_out = if has_others { self.report.omitted } else { 0 };
         let has_callers = self.module.called_procedures();
         let mut units: Vec<_> = units.into_iter().map(|(unit, root)| self.of_unit(unit, root)).collect();
         let (file, none) = (self.file, Referred::new());
@@ -96,13 +97,14 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                     called.by(entry);
                     match self.take_described(&mut of_unit.described, entry) {
                         true => {}
-                        false if left_out > 0 => left_out -= 1,
+                        // A procedure whose only callers are omitted.
+                        false if has_others && of_unit.omitted > 0 => of_unit.omitted -= 1,
                         false => self.extra_procedure(of_unit.unit, entry),
                     }
                 }
             }
         }
-        for UnitProcedures { unit, entries, mut described } in units {
+        for UnitProcedures { unit, entries, mut described, .. } in units {
             // An omitted procedure has an entry without a location, and one that is inlined in its callers.
             let (with, without): (Vec<_>, Vec<_>) =
                 entries.into_iter().partition(|entry| entry.has(dw::DW_AT_location));
@@ -134,7 +136,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         for &entry in &entries {
             let at = self.module.at_unit(unit);
             let mut compared = Compared::default();
-            compared.compare(self.file.reader(self.described), &self.described.procedure(), entry);
+            compared.compare(self.file.reader(self.described, unit), &self.described.procedure(), entry);
             for (kind, (expected, found)) in compared.differences {
                 self.report.find(kind, at.clone(), expected, found);
             }
@@ -145,7 +147,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let mut described = Described::default();
         for &procedure in &self.described.index.procedures[unit] {
             self.report.entries += 1;
-            if self.omitted.count(Subject::Procedure(procedure), Property::Location) > 0 {
+            if self.described.omitted.count(Subject::Procedure(procedure), Property::Location) > 0 {
                 described.omitted += 1;
                 continue;
             }
@@ -159,7 +161,8 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 Meaning::Any => described.any.push(procedure),
             }
         }
-        UnitProcedures { unit, entries, described }
+        let omitted = self.described.omitted.expressions_of(unit);
+        UnitProcedures { unit, entries, described, omitted }
     }
 
     fn extra_procedure(&mut self, unit: UnitId, entry: Entry<'a, 'o>) {

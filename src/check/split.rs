@@ -6,6 +6,7 @@ use gimli::constants as dw;
 use super::compare::{Compare, Split, UnitsByName};
 use super::describe::{Describe, Hex};
 use super::index::Index;
+use super::omitted::Omitted;
 use super::report::{Kind, Report};
 use super::tree::{Described, Entity};
 use super::{dialect, read_unlinked, unreadable};
@@ -54,8 +55,9 @@ pub fn check_split(
         }
     }
     let (index, names) = (Index::new(module, &object), module.split_names());
-    let described = Described { module, consumer, object: &object, index: &index };
-    let mut compare = Compare::new(described, omissions, &skeletons);
+    let omitted = Omitted::new(module, omissions);
+    let described = Described { module, consumer, object: &object, index: &index, omitted: &omitted };
+    let mut compare = Compare::new(described, &skeletons);
     compare.split.names = &names;
     Ok(compare.run_split(&skeletons, &objects, &files))
 }

@@ -193,7 +193,7 @@ impl<'a, 'o> Compare<'a, 'o> {
     /// other entities after all entries are known.
     pub(super) fn node(&mut self, node: &Node<'a>, entry: Entry<'a, 'o>, of: Entity) {
         let mut compared = Compared::default();
-        compared.compare(self.file.reader(self.described), node, entry);
+        compared.compare(self.file.reader(self.described, self.described.unit_of(of)), node, entry);
         let Compared { differences, references, numbers, unexpected, errors } = compared;
         for error in errors {
             self.report.unreadable(self.described.object, &error, self.described.at(of));

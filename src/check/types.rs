@@ -65,7 +65,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             }
             let mut compared = Compared::default();
             compared.compare(
-                self.file.reader(self.described),
+                self.file.reader(self.described, self.described.unit_of(Entity::Type(id))),
                 &self.described.node(Entity::Type(id), None),
                 entry,
             );
@@ -102,7 +102,7 @@ impl<'a, 'o> Compare<'a, 'o> {
         let mut scope = self.described.module.scope(ty.scope());
         while let (&ScopeKind::Namespace { name, is_inline }, Some(outer)) = (&scope.kind, scope.parent) {
             compared.compare(
-                self.file.reader(self.described),
+                self.file.reader(self.described, self.described.unit_of(Entity::Type(id))),
                 &self.described.namespace(name, is_inline),
                 around,
             );
@@ -110,7 +110,7 @@ impl<'a, 'o> Compare<'a, 'o> {
             (scope, around) = (self.described.module.scope(outer), next);
         }
         compared.compare(
-            self.file.reader(self.described),
+            self.file.reader(self.described, self.described.unit_of(Entity::Type(id))),
             &self.described.node(Entity::TypeUnit(ty.unit()), None),
             around,
         );

@@ -23,7 +23,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let names = value.attribute.as_ref().map_or(&places[..], core::slice::from_ref);
         let values = names.iter().filter(|&&name| entry.has(name)).count();
         let property = if value.attribute.is_some() { Property::Count } else { Property::Value };
-        if values == 0 && self.omitted.count(value.subject, property) > 0 {
+        if values == 0 && self.described.omitted.count(value.subject, property) > 0 {
             return;
         }
         if values != 1 {

@@ -11,11 +11,12 @@ use crate::emit::abbrev::Abbreviations;
 use crate::emit::addr::AddressKey;
 use crate::emit::info::{EntryRef, EntryStyle, Info, Pending};
 use crate::emit::lists::{FinishedLists, Lists};
-use crate::error::Result;
+use crate::error::{Construct, Result};
 use crate::model::{
     Accessibility, Address, FileId, Function, MemorySpace, Module, ScopeId, SourceLine, StringId, Type,
     TypeId, UnitId,
 };
+use crate::omission::{Property, Subject};
 
 /// Writer of the entries of a unit.
 pub(super) struct EntryWriter<'u> {
@@ -74,6 +75,22 @@ impl<'u> EntryWriter<'u> {
     /// Unit of the entries.
     pub(super) fn unit(&self) -> UnitId {
         self.expressions.numbers.unit
+    }
+
+    /// Records the attributes of the unit that the consumer does not know, as omissions.
+    ///
+    /// # Errors
+    /// A tag that the consumer does not know: other entries refer to the entry, or it to others. Otherwise those of
+    /// [`Expressions::omit`].
+    pub(super) fn omit_unknown(&mut self) -> Result<()> {
+        if let Some(tag) = self.info.unknown_tag {
+            return Err(self.consumer.inexpressible(Construct::Tag(tag)));
+        }
+        for attribute in core::mem::take(&mut self.info.unknown) {
+            let error = self.consumer.inexpressible(Construct::Attribute(attribute));
+            self.expressions.omit(Subject::Unit(self.unit()), Property::Attributes, None, error)?;
+        }
+        Ok(())
     }
 
     /// Writes the name of an entry, if it has one.

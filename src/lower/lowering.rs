@@ -52,8 +52,7 @@ impl Units<'_> {
         written.frames = frame::lower(self, id).map_err(named)?;
         written.omissions.append(&mut written.frames.omissions);
         split::split(self, &mut written).map_err(named)?;
-        let (types, abbreviations) = type_unit::write(self, id, written.abbreviations).map_err(named)?;
-        (written.type_units, written.abbreviations) = (types, abbreviations);
+        type_unit::write(self, &mut written).map_err(named)?;
         Ok(written)
     }
 

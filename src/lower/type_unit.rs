@@ -2,37 +2,44 @@
 
 use super::entry::EntryWriter;
 use super::lanes::LaneProcedures;
-use super::lowered::TypeUnit;
+use super::lowered::{LoweredUnit, TypeUnit};
 use super::section::Part;
 use super::unit_entry::language;
 use super::units::Units;
 use super::{scopes, types};
 use crate::consumer::Policy;
-use crate::emit::abbrev::Abbreviations;
 use crate::error::Result;
 use crate::model::{ScopeId, ScopeKind, TypeId, TypeKind, UnitId};
 
-/// Writes the type units that belong to a unit. Returns them, and the unit's abbreviations with theirs added.
-pub(super) fn write(
-    units: &Units<'_>,
-    unit: UnitId,
-    abbreviations: Abbreviations,
-) -> Result<(Vec<TypeUnit>, Abbreviations)> {
+/// Writes the type units that belong to a unit. Adds their abbreviations to those of the unit, and what is omitted in
+/// them alone to its omissions.
+pub(super) fn write(units: &Units<'_>, lowered: &mut LoweredUnit) -> Result<()> {
+    let unit = lowered.unit;
     let types = units.type_units.written_by(unit);
     if types.is_empty() {
-        return Ok((Vec::new(), abbreviations));
+        return Ok(());
     }
+    let abbreviations = core::mem::take(&mut lowered.abbreviations);
     let mut out = EntryWriter::new(units, unit, abbreviations);
     out.expressions.policy = Policy::Strict;
     out.info.named = None;
-    let mut written = Vec::with_capacity(types.len());
     let mut copies = Copies::new(units, unit);
     for &ty in types {
         copies.find(ty);
         let Some(signature) = units.type_units.signature(ty) else { continue };
-        written.push(TypeUnit { signature, info: type_unit(&mut out, ty, signature, &copies)? });
+        let info = type_unit(&mut out, ty, signature, &copies)?;
+        lowered.type_units.push(TypeUnit { signature, info });
     }
-    Ok((written, out.info.abbreviations))
+    out.expressions.policy = units.policy;
+    out.omit_unknown()?;
+    let EntryWriter { info, expressions, .. } = out;
+    lowered.abbreviations = info.abbreviations;
+    for omission in expressions.omissions {
+        if !lowered.omissions.contains(&omission) {
+            lowered.omissions.push(omission);
+        }
+    }
+    Ok(())
 }
 
 /// Contents of a type unit.

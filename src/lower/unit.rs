@@ -13,9 +13,8 @@ use super::units::Units;
 use super::{lines, macros, procedures, scopes, skeleton, types, unit_entry};
 use crate::emit::abbrev::Abbreviations;
 use crate::emit::lists::Lists;
-use crate::error::{Construct, Result};
+use crate::error::Result;
 use crate::model::{ProcedureId, TypeId, UnitId};
-use crate::omission::{Property, Subject};
 
 /// Approximate bytes of an entry of a list of the first unit.
 const ENTRY_BYTES: usize = 10;
@@ -56,14 +55,7 @@ pub(super) fn write(
         false => Part::default(),
     };
     let (loclists, rnglists) = out.finish_lists(has.loclists, has.ranges)?;
-    if let Some(tag) = out.info.unknown_tag {
-        // Other entries refer to it, or it to others.
-        return Err(consumer.inexpressible(Construct::Tag(tag)));
-    }
-    for attribute in core::mem::take(&mut out.info.unknown) {
-        let error = consumer.inexpressible(Construct::Attribute(attribute));
-        out.expressions.omit(Subject::Unit(id), Property::Attributes, None, error)?;
-    }
+    out.omit_unknown()?;
     out.info.end_unit()?;
     let skeleton = consumer.is_split.then(|| skeleton::write(&mut out, &has)).transpose()?;
     let EntryWriter { mut info, expressions, .. } = out;

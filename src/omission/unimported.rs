@@ -1,27 +1,27 @@
 //! Reasons why an import of debug instructions omits or changes what they encode: one table.
 
 use crate::error::{Count, ErrorKind, texts};
-use crate::spirv::{Enumeration, Set};
+use crate::spirv::{Enumeration, Field, Name, Set};
 
 texts! {
     /// Reason why an import omits or changes what debug instructions encode.
     Unimported;
 
     // The instruction as a whole, or an operand.
-    NotImported(operand: &'static str, id: u32) "its {operand} %{id} is not imported";
+    NotImported(operand: Field, id: u32) "its {} %{id} is not imported", operand.text();
     LinkageName "its linkage name is not imported";
     TemplateParameterLine "its line is not imported";
-    Missing(operand: &'static str) "it has no {operand}";
-    Unknown(operand: &'static str) "its {operand} is unknown";
+    Missing(operand: Field) "it has no {}", operand.text();
+    Unknown(operand: Field) "its {} is unknown", operand.text();
     UnknownConstant(id: u32) "the value of %{id} is unknown";
     UnsizedConstant(id: u32) "the type of the constant %{id} has no size, or a large one";
     Refused(why: ErrorKind) "{why}";
     Flags(flags: u32) "{} is not imported", Enumeration::Flags.text(*flags, Set::Shader200);
-    NotDebug(operand: &'static str, id: u32) "its {operand} %{id} is not a debug instruction";
+    NotDebug(operand: Field, id: u32) "%{id}, one of its {}, is not a debug instruction", operand.text();
     Duplicate "another instruction has the same operands";
     InFunction "it is inside of a function";
-    NoInstruction(set: &'static str, number: u32) "{set} has no instruction {number}";
-    OtherSet(set: &'static str) "instructions of {set} are not imported";
+    NoInstruction(set: Set, number: u32) "{} has no instruction {number}", set.name();
+    OtherSet(set: Set) "instructions of {} are not imported", set.name();
     UnknownSet(name: String, count: usize)
         "{name:?}: a set that is not known, with {}: not imported", Count(*count, "debug instruction");
     Language(number: u32) "{number} is not a source language of SPIR-V";
@@ -43,7 +43,7 @@ texts! {
     // Types.
     NoType "it is not a type";
     NotType(id: u32) "%{id} is not a type";
-    NotTypeInstruction(instruction: &'static str) "{instruction} is not a type";
+    NotTypeInstruction(instruction: Name) "{} is not a type", instruction.row().text;
     Qualifier "its qualifier is not in the list of the set";
     Tag "it is not a class, structure or union";
     Format(format: u32) "only its name is imported, not its format {}", Enumeration::FpEncoding.text(*format, Set::Shader101);
@@ -54,10 +54,10 @@ texts! {
     NoParameterType "a parameter has no type";
     StorageClass "its storage class is not imported";
     UnknownCount(id: u32) "the count %{id} is unknown";
-    Bound(operand: &'static str, id: u32) "its {operand} %{id} is not a known number, and is omitted";
+    Bound(operand: Field, id: u32) "its {} %{id} is not a known number, and is omitted", operand.text();
     NoSubrange(id: u32) "%{id} is not a DebugTypeSubrange";
     OtherStride "its strides differ from those of an array, and are omitted";
-    Descriptor(operand: &'static str) "its {operand} is not imported";
+    Descriptor(operand: Field) "its {} is not imported", operand.text();
     StringType "only its name is imported: the length of a string is not a part of its type";
     NoUnderlyingType(bits: u64) "its values are imported as unsigned numbers of {}", Count(*bits, "bit");
     UnderlyingSize(bits: u64, size: u64)
@@ -109,7 +109,8 @@ texts! {
     NoStaticMember(id: u32) "the static member %{id} is not imported";
     UnknownPlace(id: u32) "its storage %{id} is not imported";
     Undefined(id: u32) "%{id} is not defined";
-    Untyped(operand: &'static str) "its {operand} is a DebugInfoNone, and imported as an unspecified type";
+    Untyped(operand: Field)
+        "its {} is a DebugInfoNone, and imported as an unspecified type", operand.text();
     StaticLayout "the offset and size of a static member are not imported";
     OtherScopeInstructions "the scope is not of the function; its instructions are imported without a scope";
     LineRange "a range of lines is imported as its first line";

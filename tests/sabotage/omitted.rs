@@ -104,6 +104,41 @@ fn texts_of_omissions_change_no_verdict() {
     assert!(found > 100 && clean > 100, "{found} found, {clean} clean");
 }
 
+/// A variable of the first unit is omitted; the second unit has a procedure that is not described.
+#[test]
+fn an_omission_excuses_no_procedure_of_another_unit() {
+    let text = |procedures: &str| {
+        let units = r#"{"unit": {"name": "a.cl"}}, {"unit": {"name": "b.cl"}},
+{"base_type": {"unit": "a.cl", "name": "int", "encoding": "signed", "bits": 32}},
+{"function": {"in": "a.cl", "name": "k", "code": {"symbol": "k", "bytes": 64}}},
+{"function": {"in": "b.cl", "name": "f", "code": {"symbol": "other", "bytes": 64}}},
+{"variable": {"in": "k", "name": "i", "type": "int", "live": [[0, 64, {"overlay":
+    [{"register": "s8"}, {"register": "s9"}, {"read": [{"register": "s10"}, 32]}, 8]}]]}}"#;
+        format!(r#"{{"eitri": 1, "target": "amdgpu-gfx1030-wave32", "describe": [{units}{procedures}]}}"#)
+    };
+    let procedure = |unit: &str| {
+        format!(r#", {{"procedure": {{"unit": "{unit}", "id": "P", "loc": {{"register": "s7"}}}}}}"#)
+    };
+    let consumer = Consumer::llvm();
+    let lowered = |text: String| {
+        let module = Module::from_json(&text).unwrap();
+        let written = lower(&module, &consumer, Policy::Partial).unwrap();
+        (module, written)
+    };
+    let (truth, right) = lowered(text(""));
+    assert_eq!(right.omissions.len(), 1);
+    let judged = |omissions: &[Omission], written: &Lowered| {
+        eitri::check(&truth, &consumer, omissions, &object(&truth, &written.sections)).unwrap()
+    };
+    assert!(judged(&right.omissions, &right).is_clean());
+    let report = judged(&right.omissions, &lowered(text(&procedure("b.cl"))).1);
+    let kinds: Vec<_> = report.findings.iter().map(|finding| finding.kind).collect();
+    assert_eq!(kinds, [Kind::Extra], "{report}");
+    // The omitted variable could have had the procedure.
+    let report = judged(&right.omissions, &lowered(text(&procedure("a.cl"))).1);
+    assert!(report.is_clean(), "{report}");
+}
+
 /// A procedure without callers whose location DWARF 5 cannot express is omitted. One with callers is replaced in these,
 /// which have the omission.
 #[test]

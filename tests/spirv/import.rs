@@ -111,7 +111,7 @@ fn types_of_shaders() {
         |kind: &&TypeKind| matches!(kind, TypeKind::Matrix { count: 4, is_column_major: true, .. });
     assert_eq!((kinds().filter(is_matrix).count(), left(of(Name::TypeMatrix))), (1, vec![]));
     // Its length is a specialization constant.
-    assert_eq!(left(of(Name::TypeVectorId)), ["not imported: its length is unknown"]);
+    assert_eq!(left(of(Name::TypeVectorId)), ["not imported: its Component Count is unknown"]);
     let is_opaque = |kind: &&TypeKind| matches!(kind, TypeKind::Unspecified { .. });
     assert!(kinds().any(|kind| is_opaque(&kind)));
     let what = "it is imported as a type without contents: the elements of each invocation are unknown";

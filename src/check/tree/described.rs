@@ -8,6 +8,7 @@ use super::tags::{accessibility, defaulted, inline, memory_space, variable_tag, 
 use super::{BASES, Entity, Value, calls};
 use crate::check::files::described;
 use crate::check::index::{Index, address};
+use crate::check::omitted::Omitted;
 use crate::consumer::Consumer;
 use crate::error::At;
 use crate::model::{
@@ -116,6 +117,7 @@ pub(in crate::check) struct Described<'a> {
     pub(in crate::check) consumer: &'a Consumer,
     pub(in crate::check) object: &'a Object<'a>,
     pub(in crate::check) index: &'a Index,
+    pub(in crate::check) omitted: &'a Omitted<'a>,
 }
 
 impl<'a> Described<'a> {
@@ -207,6 +209,24 @@ impl<'a> Described<'a> {
                 At { pcs, ..module.at_scope(call.scope) }
             }
         }
+    }
+
+    /// Returns the unit of an entity.
+    pub(in crate::check) fn unit_of(self, entity: Entity) -> UnitId {
+        let module = self.module;
+        let scope = match entity {
+            Entity::TypeUnit(id) => return id,
+            Entity::Inside(id) | Entity::Scope(id) => id,
+            Entity::Type(id) => module.ty(id).scope(),
+            Entity::Function(id) | Entity::Instance(id) | Entity::MoreArguments(id) => {
+                module.function(id).scope
+            }
+            Entity::Abstract(id) | Entity::Variable(id) | Entity::Either(id) => module.variable(id).scope,
+            Entity::Import(id) => module.imports[id].scope,
+            Entity::Label(id) => module.labels[id].scope,
+            Entity::Call(id) => module.call(id).scope,
+        };
+        module.scope(scope).unit
     }
 
     /// Returns the entry of an entity, in the code of a function or in no code.

@@ -54,8 +54,7 @@ impl<'a, 'o> Compared<'a, 'o> {
             if let Value::Elsewhere = expected {
                 continue;
             }
-            // The consumer does not have the attribute.
-            let expected = if found.knows(*name) { expected } else { &Value::Absent };
+            let expected = if found.is_omitted(*name) { &Value::Absent } else { expected };
             let value = match found.value(&attributes, *name) {
                 Ok(value) => value,
                 Err(error) => {

@@ -36,6 +36,8 @@ pub(in crate::check) struct Found<'f, 'o> {
     /// Line programs by offset, for the names of files.
     pub(in crate::check) programs: &'f BTreeMap<u64, Rc<LineProgram<'o>>>,
     pub(in crate::check) is_big_endian: bool,
+    /// Attributes that are omitted in the entry's unit.
+    pub(in crate::check) omitted: &'f [DwAt],
 }
 
 /// Entry with its attributes, and with those of the entries that it completes.
@@ -95,11 +97,15 @@ impl<'o> Found<'_, 'o> {
         found.map_or(name, |&(canonical, _)| canonical)
     }
 
-    /// Whether the consumer knows an attribute that encodes a canonical one.
-    pub(super) fn knows(self, name: DwAt) -> bool {
-        let knows = |name: DwAt| self.consumer.entries.knows(name);
-        let names = ENCODINGS.iter().find(|(canonical, _)| *canonical == name);
-        knows(name) || names.is_some_and(|(_, names)| names.iter().any(|&name| knows(name)))
+    /// Whether all attributes that encode a canonical one are unknown to the consumer, and one of them is omitted.
+    pub(super) fn is_omitted(self, name: DwAt) -> bool {
+        if self.omitted.is_empty() {
+            return false;
+        }
+        let encodings = ENCODINGS.iter().find(|(canonical, _)| *canonical == name);
+        let mut names = encodings.map_or(&[][..], |(_, names)| names).iter().chain([&name]);
+        names.clone().any(|name| self.omitted.contains(name))
+            && !names.any(|&name| self.consumer.entries.knows(name))
     }
 
     /// Returns the value of a canonical attribute. Errors are those of range lists.

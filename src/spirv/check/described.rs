@@ -243,11 +243,13 @@ impl<'m> Projection<'m> {
                 unit.is_optimized && !is_omitted(Property::Optimized),
                 (Property::Optimized, "optimized"),
             );
-            let texts = [(Property::Producer, unit.producer), (Property::CommandLine, unit.command_line)];
-            for (property, text) in texts {
+            for (property, name, text) in [
+                (Property::Producer, "producer", unit.producer),
+                (Property::CommandLine, "command line", unit.command_line),
+            ] {
                 let text = text.map_or("", |text| self.module.string(text));
                 if !text.is_empty() && !is_omitted(property) {
-                    all.push((property, property.to_string().into(), shape!(self.shapes; Quoted(text))));
+                    all.push((property, name.into(), shape!(self.shapes; Quoted(text))));
                 }
             }
             if !is_omitted(Property::Macros) {

@@ -88,7 +88,7 @@ impl fmt::Display for Checked {
             writeln!(f, "{difference}")?;
         }
         let Self { valid, differences, compared } = self;
-        let compared = Count(*compared, "thing");
+        let compared = Count(*compared, "record");
         writeln!(f, "{}; {compared} compared", Count(differences.len(), "difference"))?;
         valid.fmt(f)
     }
@@ -269,8 +269,9 @@ impl Compare<'_> {
         }
     }
 
-    /// Lists the differences of two records with one key.
+    /// Lists the differences of two records with one key and different properties: at least one.
     fn properties(&mut self, described: &Description, our: &Record, their: &Record) {
+        let before = self.found.len();
         let [ours, theirs] = [our, their].map(|record| self.shapes.properties(record.properties));
         let value = |all: &[(Property, String, Shape)], of: &(Property, String, Shape)| {
             all.iter().find(|it| (it.0, &it.1) == (of.0, &of.1)).map(|it| it.2)
@@ -284,6 +285,12 @@ impl Compare<'_> {
                 let what = format!("{key}: {name}: expected {ours}, found {theirs}");
                 self.different(0, described, our, *property, what);
             }
+        }
+        // Properties of one name in messages.
+        if self.found.len() == before {
+            let [ours, theirs] = [our, their].map(|record| self.shapes.text(record.properties));
+            let what = format!("{}: expected {ours}, found {theirs}", self.shapes.text(our.key));
+            self.different(0, described, our, Property::Entity, what);
         }
     }
 

@@ -11,7 +11,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::eval::Location;
 use crate::model::BaseEncoding;
-use crate::omission::Property;
+use crate::omission::{Property, Subject};
 use crate::spirv::provider::DebugOperation;
 
 /// An interned sequence of parts.
@@ -34,7 +34,8 @@ pub(super) enum Typed {
     Operations(Vec<DebugOperation>),
     Encoding(BaseEncoding),
     Bytes(Vec<u8>),
-    Property(Property),
+    /// A described property that no instruction encodes, with the name of its entity for messages.
+    Unencoded(Subject, Property, String),
 }
 
 impl fmt::Display for Typed {
@@ -44,7 +45,8 @@ impl fmt::Display for Typed {
             Self::Operations(operations) => write!(f, "{operations:?}"),
             Self::Encoding(encoding) => write!(f, "{encoding:?}"),
             Self::Bytes(bytes) => write!(f, "{bytes:?}"),
-            Self::Property(property) => property.fmt(f),
+            Self::Unencoded(_, property, name) if name.is_empty() => property.fmt(f),
+            Self::Unencoded(_, property, name) => write!(f, "{name}: {property}"),
         }
     }
 }

@@ -91,7 +91,7 @@ impl Projection<'_> {
     }
 
     fn unencoded(&mut self, subject: Subject, property: Property) {
-        let key = shape!(self.shapes; subject.name(self.module), Typed::Property(property));
+        let key = shape!(self.shapes; Typed::Unencoded(subject, property, subject.name(self.module)));
         self.record(key, subject, &Properties::new(), false);
     }
 

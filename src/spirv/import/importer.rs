@@ -89,9 +89,9 @@ impl<'f, 'a> Importer<'f, 'a> {
 
     /// The scope that contains an entity.
     pub(super) fn parent(&self, fact: &Fact<'_>) -> Made<ScopeId> {
-        let id = fact.id(Field::Scope).ok_or(Unimported::Missing("scope"))?;
+        let id = fact.id(Field::Scope).ok_or(Unimported::Missing(Field::Scope))?;
         let scope = self.entities.scopes.get(&self.facts.not_template(id)).copied();
-        scope.ok_or_else(|| Unimported::NotImported(Field::Scope.text(), id.0))
+        scope.ok_or_else(|| Unimported::NotImported(Field::Scope, id.0))
     }
 
     /// The scope that an instruction references.
@@ -102,11 +102,11 @@ impl<'f, 'a> Importer<'f, 'a> {
 
     /// The type that an operand references; an unspecified type in place of a `DebugInfoNone`.
     pub(super) fn ty(&mut self, fact: &Fact<'_>, field: Field, unit: UnitId) -> Made<TypeId> {
-        let id = fact.id(field).ok_or_else(|| Unimported::Missing(field.text()))?;
+        let id = fact.id(field).ok_or_else(|| Unimported::Missing(field))?;
         match self.entities.types.get(&(self.facts.not_template(id), unit)).copied() {
             Some(ty) => Ok(ty),
             None if self.is_none(fact, field) => self.m.unspecified_type(unit, "").map_err(refused),
-            None => Err(Unimported::NotImported(field.text(), id.0)),
+            None => Err(Unimported::NotImported(field, id.0)),
         }
     }
 
@@ -122,7 +122,7 @@ impl<'f, 'a> Importer<'f, 'a> {
     pub(super) fn is_none(&mut self, fact: &Fact<'_>, field: Field) -> bool {
         let is_none = self.facts.named(fact, field, Name::InfoNone).is_some();
         if is_none {
-            self.omissions.omit(fact, Unimported::Untyped(field.text()));
+            self.omissions.omit(fact, Unimported::Untyped(field));
         }
         is_none
     }

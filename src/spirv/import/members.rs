@@ -21,7 +21,7 @@ pub(super) fn members(importer: &mut Importer<'_, '_>) -> Result<()> {
         let is_own = importer.own_unit(id) == unit;
         for member in fact.ids(Field::Member) {
             let Some(member) = importer.facts.get(member).filter(|member| member.set == fact.set) else {
-                importer.omissions.omit(&fact, Unimported::NotDebug("member", member.0));
+                importer.omissions.omit(&fact, Unimported::NotDebug(Field::Member, member.0));
                 continue;
             };
             let made = match member.name() {
@@ -71,7 +71,8 @@ fn data_member(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId, o
     let (offset, bits) = match importer.pending.offsets.get(&(fact.result, unit)) {
         Some(&offset) => (offset, None),
         None => {
-            let offset = importer.facts.number(fact, Field::Offset).ok_or(Unimported::Unknown("offset"))?;
+            let offset =
+                importer.facts.number(fact, Field::Offset).ok_or(Unimported::Unknown(Field::Offset))?;
             (offset, importer.facts.number(fact, Field::Size))
         }
     };
@@ -128,7 +129,7 @@ fn import_base(
 
 fn base_class(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId, of: TypeId) -> Made<()> {
     let parent = importer.ty(fact, Field::Parent, unit)?;
-    let offset = importer.facts.number(fact, Field::Offset).ok_or(Unimported::Unknown("offset"))?;
+    let offset = importer.facts.number(fact, Field::Offset).ok_or(Unimported::Unknown(Field::Offset))?;
     if !offset.is_multiple_of(8) {
         return Err(Unimported::BaseBit(offset));
     }

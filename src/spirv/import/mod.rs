@@ -95,7 +95,7 @@ pub fn import(facts: &Facts<'_>, target: &Target) -> Result<ImportedModule> {
     let set = facts.iter().next().map_or(Set::OpenCl, |fact| fact.set);
     let mut imported = import_set(facts, target, set)?;
     if let Some(other) = facts.iter().find(|fact| fact.set != set) {
-        let why = Unimported::OtherSet(other.set.name());
+        let why = Unimported::OtherSet(other.set);
         imported.omissions.push(omission(other.result, other.place(), Property::Operand, why));
     }
     for (import, name, count) in facts.layout().unknown_sets() {

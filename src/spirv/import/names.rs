@@ -37,7 +37,7 @@ pub(super) fn names(importer: &mut Importer<'_, '_>) -> Result<()> {
                 importer.omissions.made(&fact, made);
             }
             Some(Name::EntryPoint) => entry_point(importer, &fact),
-            None => importer.omissions.omit(&fact, Unimported::NoInstruction(fact.set.name(), fact.number)),
+            None => importer.omissions.omit(&fact, Unimported::NoInstruction(fact.set, fact.number)),
             _ => {}
         }
     }
@@ -69,7 +69,7 @@ fn imported(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made<()> {
     let scope = importer.parent(fact)?;
     let name = importer.facts.text(fact, Field::Name);
     let is_module = importer.facts.number(fact, Field::Tag) == Some(0);
-    let mut entity = fact.id(Field::Entity).ok_or(Unimported::Missing("entity"))?;
+    let mut entity = fact.id(Field::Entity).ok_or(Unimported::Missing(Field::Entity))?;
     for _ in 0..MOST_ALIASES {
         let alias = importer.facts.get(entity).filter(|fact| fact.name() == Some(Name::ImportedEntity));
         let Some(next) = alias.and_then(|alias| alias.id(Field::Entity)) else { break };

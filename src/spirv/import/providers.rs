@@ -19,9 +19,9 @@ pub(super) fn providers(
     variable: VariableId,
 ) -> Made<Provider> {
     let is_declaration = fact.name() == Some(Name::Declare);
-    let id = fact.id(if is_declaration { Field::Variable } else { Field::Value });
-    let id = id.ok_or(Unimported::Missing("value"))?;
-    let expression = fact.id(Field::Expression).ok_or(Unimported::Missing("expression"))?;
+    let field = if is_declaration { Field::Variable } else { Field::Value };
+    let id = fact.id(field).ok_or(Unimported::Missing(field))?;
+    let expression = fact.id(Field::Expression).ok_or(Unimported::Missing(Field::Expression))?;
     let operations = importer.facts.all.operations(expression).map_err(refused)?;
     let layout = importer.facts.layout();
     let mut provider = form(id, &operations, is_declaration);

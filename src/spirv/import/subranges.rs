@@ -59,7 +59,7 @@ fn bound(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, field: Field) -> Opti
     let id = fact.id(field).filter(|&id| !importer.facts.is_nothing(id))?;
     let number = importer.facts.layout().constant(id).and_then(|constant| constant.value);
     if number.is_none() {
-        importer.omissions.omit(fact, Unimported::Bound(field.text(), id.0));
+        importer.omissions.omit(fact, Unimported::Bound(field, id.0));
     }
     number
 }

@@ -42,7 +42,7 @@ pub(super) fn template_parameters(
     let mut all = Vec::new();
     for id in template.ids(Field::Parameter) {
         let Some(fact) = importer.facts.get(id) else {
-            importer.omissions.omit(template, Unimported::NotDebug("parameter", id.0));
+            importer.omissions.omit(template, Unimported::NotDebug(Field::Parameter, id.0));
             continue;
         };
         let made = template_parameter(importer, &fact, unit, true)?;
@@ -89,7 +89,7 @@ fn template_parameter(
             let mut all = Vec::new();
             for &id in fact.operands.get(4..).unwrap_or_default() {
                 let Some(inner) = importer.facts.get(Id(id)) else {
-                    importer.omissions.omit(fact, Unimported::NotDebug("parameter", id));
+                    importer.omissions.omit(fact, Unimported::NotDebug(Field::Parameter, id));
                     continue;
                 };
                 // Recursion ends here: a pack cannot contain a pack.

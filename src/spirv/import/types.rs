@@ -76,7 +76,7 @@ fn new_type(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> M
         Name::TypeArrayDynamic => {
             for field in [Field::DataLocation, Field::Associated, Field::Allocated, Field::Rank] {
                 if fact.id(field).is_some_and(|id| !importer.facts.is_nothing(id)) {
-                    importer.omissions.omit(fact, Unimported::Descriptor(field.text()));
+                    importer.omissions.omit(fact, Unimported::Descriptor(field));
                 }
             }
             subranges::subranges(importer, fact, unit)
@@ -89,8 +89,10 @@ fn new_type(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> M
         Name::TypeArray => array(importer, fact, unit),
         Name::TypeVector => {
             let of = importer.ty(fact, Field::BaseType, unit)?;
-            let count =
-                importer.facts.number(fact, Field::ComponentCount).ok_or(Unimported::Unknown("length"))?;
+            let count = importer
+                .facts
+                .number(fact, Field::ComponentCount)
+                .ok_or(Unimported::Unknown(Field::ComponentCount))?;
             importer.m.vector(unit, of, count).map_err(refused)
         }
         Name::TypeMatrix => {
@@ -98,15 +100,19 @@ fn new_type(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> M
             let count = importer
                 .facts
                 .number(fact, Field::VectorCount)
-                .ok_or(Unimported::Unknown("number of vectors"))?;
-            let major =
-                importer.facts.number(fact, Field::ColumnMajor).ok_or(Unimported::Unknown("order"))?;
+                .ok_or(Unimported::Unknown(Field::VectorCount))?;
+            let major = importer
+                .facts
+                .number(fact, Field::ColumnMajor)
+                .ok_or(Unimported::Unknown(Field::ColumnMajor))?;
             importer.m.matrix(unit, of, count, major != 0).map_err(refused)
         }
         Name::TypeVectorId => {
             let of = importer.ty(fact, Field::ComponentType, unit)?;
-            let count =
-                importer.facts.number(fact, Field::ComponentCount).ok_or(Unimported::Unknown("length"))?;
+            let count = importer
+                .facts
+                .number(fact, Field::ComponentCount)
+                .ok_or(Unimported::Unknown(Field::ComponentCount))?;
             importer.omissions.omit(fact, Unimported::LengthId);
             importer.m.vector(unit, of, count).map_err(refused)
         }
@@ -152,7 +158,7 @@ fn new_type(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> M
             let target = importer.facts.not_template(id);
             importer.entities.types.get(&(target, unit)).copied().ok_or(Unimported::NotType(target.0))
         }
-        _ => Err(Unimported::NotTypeInstruction(name.row().text)),
+        _ => Err(Unimported::NotTypeInstruction(name)),
     }
 }
 
@@ -311,7 +317,7 @@ fn composite(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> 
         _ => {
             let bits = match importer.facts.has_no_layout(fact) {
                 true => lay_out(importer, fact, unit, kind),
-                false => importer.facts.number(fact, Field::Size).ok_or(Unimported::Unknown("size"))?,
+                false => importer.facts.number(fact, Field::Size).ok_or(Unimported::Unknown(Field::Size))?,
             };
             if !bits.is_multiple_of(8) {
                 importer.omissions.omit(fact, Unimported::WholeBytes(bits));
@@ -399,7 +405,7 @@ pub(super) fn place_types(importer: &mut Importer<'_, '_>) {
             Some(&scope) => {
                 importer.m.describe_type(ty).and_then(|mut of| of.within(scope).map(|_| ())).map_err(refused)
             }
-            None => Err(Unimported::NotImported(Field::Scope.text(), scope.0)),
+            None => Err(Unimported::NotImported(Field::Scope, scope.0)),
         };
         if let Err(what) = placed {
             importer.omissions.omit(&fact, Unimported::DescribedInUnit(Box::new(what)));

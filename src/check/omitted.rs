@@ -1,0 +1,87 @@
+//! Omissions by the entities that they concern: what the comparison does not expect in an object.
+
+use core::ops::Range;
+use std::collections::{BTreeMap, BTreeSet};
+
+use gimli::DwAt;
+
+use super::ranges::Ranges;
+use crate::error::Construct;
+use crate::model::{FunctionId, Module, UnitId, VariableId};
+use crate::omission::{Omission, Property, Reason, Subject};
+
+/// Omissions, by entity.
+#[derive(Default)]
+pub(super) struct Omitted<'a> {
+    /// Number of all omissions.
+    pub(super) all: usize,
+    /// Pcs of omitted locations of variables.
+    pub(super) of_variables: BTreeMap<VariableId, Ranges>,
+    pub(super) of_lanes: Vec<&'a Omission>,
+    /// Omissions of frames, each with the start pc of its rule.
+    pub(super) of_frames: BTreeSet<(Subject, u64)>,
+    /// Functions whose rows have no flags.
+    pub(super) of_rows: BTreeSet<FunctionId>,
+    /// Attributes that a unit has no entry with.
+    attributes: BTreeMap<UnitId, Vec<DwAt>>,
+    /// Numbers of omitted expressions in the entries of a unit.
+    expressions: BTreeMap<UnitId, usize>,
+    /// Numbers of omissions by entity and property.
+    counts: BTreeMap<(Subject, Property), usize>,
+}
+
+impl<'a> Omitted<'a> {
+    pub(super) fn new(module: &Module, omissions: &'a [Omission]) -> Self {
+        let mut omitted = Self { all: omissions.len(), ..Self::default() };
+        let mut of_variables = BTreeMap::<_, Vec<Range<u64>>>::new();
+        for one in omissions {
+            *omitted.counts.entry((one.subject, one.property)).or_default() += 1;
+            match (one.property, one.subject, &one.reason) {
+                (Property::Rule, subject, _) => {
+                    omitted.of_frames.extend(one.pcs.as_ref().map(|pcs| (subject, pcs.start)));
+                    continue;
+                }
+                (Property::RowFlags, Subject::Function(function), _) => {
+                    omitted.of_rows.insert(function);
+                    continue;
+                }
+                (
+                    Property::Attributes,
+                    Subject::Unit(unit),
+                    &Reason::Inexpressible(Construct::Attribute(attribute)),
+                ) => {
+                    omitted.attributes.entry(unit).or_default().push(attribute);
+                    continue;
+                }
+                (Property::Location, Subject::Variable(variable), _) => {
+                    of_variables.entry(variable).or_default().push(one.pcs.clone().unwrap_or(0..u64::MAX));
+                }
+                (Property::Lanes, ..) => omitted.of_lanes.push(one),
+                _ => {}
+            }
+            if let Some(scope) = one.subject.scope(module) {
+                *omitted.expressions.entry(module.scope(scope).unit).or_default() += 1;
+            }
+        }
+        omitted.of_variables = of_variables
+            .into_iter()
+            .map(|(variable, pcs)| (variable, Ranges::new(pcs.into_iter().zip(0..))))
+            .collect();
+        omitted
+    }
+
+    /// Returns the number of omissions of a property of an entity.
+    pub(super) fn count(&self, subject: Subject, property: Property) -> usize {
+        self.counts.get(&(subject, property)).copied().unwrap_or(0)
+    }
+
+    /// Returns the number of omitted expressions in the entries of a unit.
+    pub(super) fn expressions_of(&self, unit: UnitId) -> usize {
+        self.expressions.get(&unit).copied().unwrap_or(0)
+    }
+
+    /// Returns the attributes that are omitted in all entries of a unit.
+    pub(super) fn attributes_of(&self, unit: UnitId) -> &[DwAt] {
+        self.attributes.get(&unit).map_or(&[], Vec::as_slice)
+    }
+}
