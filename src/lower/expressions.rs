@@ -14,7 +14,7 @@ use crate::emit::lists::Lists;
 use crate::error::{At, Construct, Error, Result};
 use crate::model::{Address, Live, LocId, Module, Stack, UnitId, VariableId};
 use crate::omission::{Omission, Property, Subject};
-use crate::op::{write_byte_uleb, write_byte_ulebs, write_uleb};
+use crate::op::write_ulebs;
 
 /// Separate expression, with references relative to its start.
 pub(super) type Expression = (Vec<u8>, Vec<Pending>);
@@ -256,10 +256,10 @@ impl<'u> Expressions<'u> {
             let entry = out.len();
             if let Some(AddressKey { symbol, addend }) = own {
                 let key = AddressKey { symbol, addend: addend.wrapping_add(pcs.start.into()) };
-                write_byte_uleb(out, gimli::DW_LLE_startx_length.0, self.addresses.index(key));
-                write_uleb(out, (pcs.end - pcs.start).into());
+                let numbers = [self.addresses.index(key), (pcs.end - pcs.start).into()];
+                write_ulebs(out, [gimli::DW_LLE_startx_length.0], numbers);
             } else if is_five {
-                write_byte_ulebs(out, gimli::DW_LLE_offset_pair.0, [pcs.start.into(), pcs.end.into()]);
+                write_ulebs(out, [gimli::DW_LLE_offset_pair.0], [pcs.start.into(), pcs.end.into()]);
             } else if let Some(code) = absolute {
                 addresses(&mut self.loclists, code, pcs.start.into()..pcs.end.into(), module);
             } else {

@@ -7,7 +7,7 @@ use super::section::symbol_name;
 use crate::emit::addr::AddressKey;
 use crate::emit::lists::Lists;
 use crate::model::Module;
-use crate::op::{uleb_len, write_byte_ulebs, write_uleb};
+use crate::op::{uleb_len, write_uleb, write_ulebs};
 
 /// Start address of code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub(super) fn ranges(lists: &mut Lists, ranges: &[Range<u64>], base: Base, modul
         let out = &mut lists.bytes;
         match base {
             _ if is_five => {
-                write_byte_ulebs(out, gimli::DW_RLE_offset_pair.0, [range.start, range.end]);
+                write_ulebs(out, [gimli::DW_RLE_offset_pair.0], [range.start, range.end]);
             }
             Base::Unit => {
                 format.fixed(out, range.start, format.address_bytes);

@@ -3,32 +3,56 @@
 /// Appends an unsigned LEB128 number.
 #[inline]
 pub(crate) fn write_uleb(out: &mut Vec<u8>, value: u64) {
-    uleb_after(out, [], value);
+    write_ulebs(out, [], [value]);
 }
 
 /// Appends a byte and an unsigned LEB128 number.
 #[inline]
 pub(crate) fn write_byte_uleb(out: &mut Vec<u8>, byte: u8, value: u64) {
-    uleb_after(out, [byte], value);
+    write_ulebs(out, [byte], [value]);
 }
 
-/// Appends a byte and two unsigned LEB128 numbers: the head of an entry of a list.
+/// Appends bytes and unsigned LEB128 numbers, at most 8 bytes if each number has two. The first one or two bytes of each
+/// number are written in one piece without a branch on their count, which would often be mispredicted; few numbers have
+/// more.
 #[inline(always)]
-pub(crate) fn write_byte_ulebs(out: &mut Vec<u8>, byte: u8, [first, second]: [u64; 2]) {
-    if first.max(second) >= 1 << 14 {
-        write_byte_uleb(out, byte, first);
-        return write_uleb(out, second);
+pub(crate) fn write_ulebs<const B: usize, const N: usize>(
+    out: &mut Vec<u8>,
+    before: [u8; B],
+    values: [u64; N],
+) {
+    const { assert!(B + 2 * N <= 8) };
+    let mut all = before.iter().rev().fold(0, |all, &byte| all << 8 | u64::from(byte));
+    let mut len = B;
+    for value in values {
+        let low = value as u32 & 0x3fff;
+        // Bits from bit 7 on move to bit 8.
+        let two = low + (low & 0x3f80);
+        let has_two = value >= 0x80;
+        all |= u64::from(two | u32::from(has_two) << 7) << (8 * len);
+        len += 1 + usize::from(has_two);
     }
-    // Both numbers in one word, as most have one or two bytes.
-    let two = |value: u64| {
-        let has_two = u64::from(value >= 0x80);
-        (u64::from(two_bytes(value as u32)) | has_two << 7, 1 + has_two as usize)
-    };
-    let ((first, first_len), (second, second_len)) = (two(first), two(second));
-    let all = u64::from(byte) | first << 8 | second << (8 + 8 * first_len);
-    let end = out.len() + 1 + first_len + second_len;
+    let start = out.len() + B;
     out.extend_from_slice(&all.to_le_bytes());
-    out.truncate(end);
+    out.truncate(start - B + len);
+    if values.iter().fold(0, |all, value| all | value) >= 1 << 14 {
+        lengthen(out, start, values);
+    }
+}
+
+/// Inserts the bytes of the numbers at an offset from the third byte of each on.
+#[inline(never)]
+fn lengthen<const N: usize>(out: &mut Vec<u8>, mut at: usize, values: [u64; N]) {
+    for value in values {
+        at += 1 + usize::from(value >= 0x80);
+        let mut rest = value >> 14;
+        while rest > 0 {
+            out[at - 1] |= 0x80;
+            out.insert(at, rest as u8 & 0x7f);
+            rest >>= 7;
+            at += 1;
+        }
+    }
 }
 
 /// Appends a signed LEB128 number.
@@ -47,42 +71,6 @@ pub(crate) fn write_byte_sleb(out: &mut Vec<u8>, byte: u8, value: i64) {
     write_sleb(out, value);
 }
 
-/// Appends bytes and a number. Numbers of one or two bytes, the most frequent, are written without a branch on the
-/// length, which would often be mispredicted.
-#[inline(always)]
-fn uleb_after<const N: usize>(out: &mut Vec<u8>, before: [u8; N], value: u64) {
-    if value < 1 << 14 {
-        return short(out, before, two_bytes(value as u32), value >= 0x80);
-    }
-    out.extend_from_slice(&before);
-    long(out, value);
-}
-
-#[inline(never)]
-fn long(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
-
-/// Moves the bits of a number of 14 bits from bit 7 on to bit 8.
-#[inline(always)]
-fn two_bytes(value: u32) -> u32 {
-    value + (value & 0x3f80)
-}
-
-/// Appends a number of one or two bytes.
-#[inline(always)]
-fn short<const N: usize>(out: &mut Vec<u8>, before: [u8; N], number: u32, has_two: bool) {
-    let number = number & 0x7f7f | u32::from(has_two) << 7;
-    let all = before.iter().rev().fold(number, |all, &byte| all << 8 | u32::from(byte));
-    let end = out.len() + N + 1 + usize::from(has_two);
-    out.extend_from_slice(&all.to_le_bytes());
-    out.truncate(end);
-}
-
 /// Returns the length in bytes of the shortest encoding.
 pub(crate) const fn uleb_len(value: u64) -> usize {
     (64 - (value | 1).leading_zeros() as usize).div_ceil(7)
@@ -98,40 +86,57 @@ pub(crate) const fn sleb_len(value: i64) -> usize {
 /// number exceeds 64 bits; padding is accepted.
 #[inline(always)]
 pub(crate) fn read_uleb(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
-    match read_short(bytes, at) {
-        Some((number, len)) => Some((number, at + len)),
-        None => read_long_uleb(bytes, at),
+    match Start::read(bytes, at)? {
+        Start { bits, end, is_all: true, .. } => Some((bits, end)),
+        start => uleb_rest(bytes, start),
     }
 }
 
-/// Reads the bits of a number of up to three bytes, as most have, and returns them with its length in bytes.
-#[inline(always)]
-fn read_short(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
-    let low = |byte: u8| u64::from(byte & 0x7f);
-    match *bytes.get(at..)? {
-        [one @ ..0x80, ..] => Some((low(one), 1)),
-        [one, two @ ..0x80, ..] => Some((low(one) | low(two) << 7, 2)),
-        [one, two, three @ ..0x80, ..] => Some((low(one) | low(two) << 7 | low(three) << 14, 3)),
-        _ => None,
+/// The first bytes of a number: at most three, which most numbers have. The others are read out of line.
+struct Start {
+    /// Bits of the bytes, seven of each.
+    bits: u64,
+    /// Offset after the bytes.
+    end: usize,
+    /// Number of bits.
+    shift: u32,
+    /// Whether the number ends here.
+    is_all: bool,
+}
+
+impl Start {
+    #[inline(always)]
+    fn read(bytes: &[u8], at: usize) -> Option<Self> {
+        let rest = bytes.get(at..)?;
+        let mut bits = 0;
+        // Unrolled by the compiler.
+        for index in 0..3 {
+            let byte = *rest.get(index)?;
+            let shift = 7 * index as u32;
+            bits |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Some(Self { bits, end: at + index + 1, shift: shift + 7, is_all: true });
+            }
+        }
+        Some(Self { bits, end: at + 3, shift: 21, is_all: false })
     }
 }
 
+/// Reads the bytes of an unsigned number from the fourth on.
 #[inline(never)]
-fn read_long_uleb(bytes: &[u8], mut at: usize) -> Option<(u64, usize)> {
-    let mut value = 0u64;
-    let mut shift = 0u32;
+fn uleb_rest(bytes: &[u8], Start { mut bits, mut end, mut shift, .. }: Start) -> Option<(u64, usize)> {
     loop {
-        let byte = *bytes.get(at)?;
-        at += 1;
+        let byte = *bytes.get(end)?;
+        end += 1;
         let low = u64::from(byte & 0x7f);
         match shift {
-            0..63 => value |= low << shift,
-            63 if low <= 1 => value |= low << 63,
+            0..63 => bits |= low << shift,
+            63 if low <= 1 => bits |= low << 63,
             _ if low == 0 => {}
             _ => return None,
         }
         if byte < 0x80 {
-            return Some((value, at));
+            return Some((bits, end));
         }
         shift = shift.saturating_add(7);
     }
@@ -141,22 +146,25 @@ fn read_long_uleb(bytes: &[u8], mut at: usize) -> Option<(u64, usize)> {
 /// exceeds 64 bits; padding is accepted.
 #[inline(always)]
 pub(crate) fn read_sleb(bytes: &[u8], at: usize) -> Option<(i64, usize)> {
-    match read_short(bytes, at) {
-        Some((number, len)) => {
-            let unused = 64 - 7 * len as u32;
-            Some(((number << unused) as i64 >> unused, at + len))
-        }
-        None => read_long_sleb(bytes, at),
+    match Start::read(bytes, at)? {
+        Start { bits, end, shift, is_all: true } => Some((extended(bits as i64, shift), end)),
+        start => sleb_rest(bytes, start),
     }
 }
 
+/// Returns the number whose sign is the last of its `bits` bits: 1 to 64.
+#[inline(always)]
+fn extended(number: i64, bits: u32) -> i64 {
+    number << (64 - bits) >> (64 - bits)
+}
+
+/// Reads the bytes of a signed number from the fourth on.
 #[inline(never)]
-fn read_long_sleb(bytes: &[u8], mut at: usize) -> Option<(i64, usize)> {
-    let mut value = 0i64;
-    let mut shift = 0u32;
+fn sleb_rest(bytes: &[u8], Start { bits, mut end, mut shift, .. }: Start) -> Option<(i64, usize)> {
+    let mut value = bits as i64;
     loop {
-        let byte = *bytes.get(at)?;
-        at += 1;
+        let byte = *bytes.get(end)?;
+        end += 1;
         let low = i64::from(byte & 0x7f);
         match shift {
             0..63 => value |= low << shift,
@@ -166,16 +174,16 @@ fn read_long_sleb(bytes: &[u8], mut at: usize) -> Option<(i64, usize)> {
         }
         shift = shift.saturating_add(7);
         if byte < 0x80 {
-            if shift < 64 && byte & 0x40 != 0 {
-                value |= -1 << shift;
-            }
-            return Some((value, at));
+            return Some((extended(value, shift.min(64)), end));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -196,15 +204,50 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_head_of_an_entry_is_a_byte_and_two_numbers() {
-        let numbers = [0, 1, 0x7f, 0x80, 0x3fff, 0x4000, 0x1f_ffff, 0x20_0000, u64::MAX];
-        for (first, second) in numbers.into_iter().flat_map(|first| numbers.map(|second| (first, second))) {
-            let (mut head, mut one_by_one) = (vec![9], vec![9, 4]);
-            write_byte_ulebs(&mut head, 4, [first, second]);
-            write_uleb(&mut one_by_one, first);
-            write_uleb(&mut one_by_one, second);
-            assert_eq!(head, one_by_one);
+    /// The definition, on more digits than fit: the number, if the bytes end with it and it fits, and the offset after it.
+    fn number_of_digits(bytes: &[u8]) -> Option<(u128, usize)> {
+        let len = bytes.iter().position(|&byte| byte < 0x80)? + 1;
+        let digit = |byte: u8| u128::from(byte & 0x7f);
+        Some((bytes[..len].iter().rev().fold(0, |number, &byte| number << 7 | digit(byte)), len))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 20_000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_number_has_the_digits_of_its_bytes(
+            digits in vec(prop_oneof![Just(0x80u8), Just(0xff), any::<u8>().prop_map(|byte| byte | 0x80)], 0..13),
+            last in prop_oneof![Just(0u8), Just(1), Just(0x7f), Just(0x40), any::<u8>()],
+            before in 0usize..3,
+        ) {
+            let bytes = [vec![0x80; before], digits, vec![last, 0x12]].concat();
+            let known = number_of_digits(&bytes[before..]);
+            let unsigned = known.and_then(|(number, len)| Some((u64::try_from(number).ok()?, before + len)));
+            prop_assert_eq!(read_uleb(&bytes, before), unsigned);
+            let signed = known.and_then(|(number, len)| {
+                let unused = 128 - 7 * len as u32;
+                Some((i64::try_from((number << unused) as i128 >> unused).ok()?, before + len))
+            });
+            prop_assert_eq!(read_sleb(&bytes, before), signed);
+        }
+
+        #[test]
+        fn a_number_has_the_bytes_of_its_digits(numbers: [u64; 2], shifts in [0u32..64, 0u32..64]) {
+            let [first, second] = [numbers[0] >> shifts[0], numbers[1] >> shifts[1]];
+            let bytes = |value: u64| {
+                let digits = (0..10).map(|digit| (value.checked_shr(7 * digit).unwrap_or(0) & 0x7f) as u8);
+                let len = (1..10).find(|&len| value >> (7 * len) == 0).unwrap_or(10);
+                // Every byte but the last continues the number.
+                let continues = |index| if index + 1 < len { 0x80 } else { 0 };
+                digits.take(len).enumerate().map(|(index, digit)| digit | continues(index)).collect::<Vec<u8>>()
+            };
+            prop_assert_eq!(uleb_len(first), bytes(first).len());
+            let mut out = vec![7];
+            write_uleb(&mut out, first);
+            write_byte_uleb(&mut out, 8, second);
+            write_ulebs(&mut out, [9, 10], [second, first]);
+            let expected = [vec![7], bytes(first), vec![8], bytes(second), vec![9, 10], bytes(second), bytes(first)];
+            prop_assert_eq!(out, expected.concat());
         }
     }
 

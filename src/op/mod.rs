@@ -38,7 +38,7 @@ pub use expr::{Expr, ExprBuilder, Fixup, FixupKind, Label, Ops, Slot};
 #[cfg(feature = "write")]
 pub use gimli::GimliTarget;
 pub(crate) use leb::{
-    read_sleb, read_uleb, sleb_len, uleb_len, write_byte_uleb, write_byte_ulebs, write_sleb, write_uleb,
+    read_sleb, read_uleb, sleb_len, uleb_len, write_byte_uleb, write_sleb, write_uleb, write_ulebs,
 };
 pub use operand::{EncodedAddress, OperandKind};
 pub(crate) use operand::{PointerForm, sign_extended};
