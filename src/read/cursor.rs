@@ -129,14 +129,23 @@ impl<'a> Cursor<'a> {
     /// Returns the number of 1 to 8 bytes at a position of the section, if it has them.
     #[inline]
     pub(crate) fn uint_at(&self, at: usize, len: u8) -> Option<u64> {
-        let bytes = self.bytes.get(at..)?;
-        let push = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
-        Some(match (len, self.big_endian) {
-            (4, false) => u32::from_le_bytes(*bytes.first_chunk()?).into(),
-            (8, false) => u64::from_le_bytes(*bytes.first_chunk()?),
-            (_, false) => bytes.get(..len.into())?.iter().rev().fold(0, push),
-            (_, true) => bytes.get(..len.into())?.iter().fold(0, push),
-        })
+        let bytes = self.bytes.get(at..)?.get(..len.into())?;
+        // Parts of a constant size that overlap, with the same bits where they do.
+        let at = |index: usize| 8 * index as u32;
+        let number = match *bytes {
+            [_, _, _, _, ..] => {
+                let (first, last) = (bytes.first_chunk()?, bytes.last_chunk()?);
+                let [first, last] = [first, last].map(|part| u64::from(u32::from_le_bytes(*part)));
+                first | last << at(bytes.len() - 4)
+            }
+            [first, .., last] => {
+                let middle = u64::from(bytes[bytes.len() / 2]);
+                u64::from(first) | middle << at(bytes.len() / 2) | u64::from(last) << at(bytes.len() - 1)
+            }
+            [one] => one.into(),
+            [] => return None,
+        };
+        Some(if self.big_endian { number.swap_bytes() >> (64 - at(bytes.len())) } else { number })
     }
 
     #[inline]
