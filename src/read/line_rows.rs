@@ -105,23 +105,22 @@ impl<'p, 'o> LineRows<'p, 'o> {
     pub(crate) fn next_row(&mut self) -> Result<Option<&LineRow>> {
         self.reset();
         // Most opcodes are special.
-        if let Some(&opcode) = self.from.rest().first()
-            && opcode >= self.program.opcode_base
-        {
+        while let Some(&opcode) = self.from.rest().first() {
             self.offset = self.from.offset();
             self.from.skip(1);
-            self.special(opcode);
-            self.is_complete = true;
-            return Ok(Some(&self.row));
-        }
-        match self.read() {
-            Ok(true) => Ok(Some(&self.row)),
-            Ok(false) => Ok(None),
-            Err(error) => {
-                self.from.finish();
-                Err(error)
+            let emits = match opcode >= self.program.opcode_base {
+                true => {
+                    self.special(opcode);
+                    true
+                }
+                false => self.other(opcode).inspect_err(|_| self.from.finish())?,
+            };
+            if emits {
+                self.is_complete = true;
+                return Ok(Some(&self.row));
             }
         }
+        Ok(None)
     }
 
     /// Prepares the next row, if the last one was returned.
@@ -138,31 +137,12 @@ impl<'p, 'o> LineRows<'p, 'o> {
         }
     }
 
-    /// Reads up to the next row. Returns whether there is one.
-    fn read(&mut self) -> Result<bool> {
-        while !self.from.is_at_end() {
-            self.offset = self.from.offset();
-            let opcode = self.from.u8(WHAT)?;
-            let emits = match opcode {
-                0 => self.extended()?,
-                _ if opcode >= self.program.opcode_base => {
-                    self.special(opcode);
-                    true
-                }
-                _ => self.standard(opcode)?,
-            };
-            if emits {
-                self.is_complete = true;
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// Runs a standard opcode, and returns whether it makes a row.
-    fn standard(&mut self, opcode: u8) -> Result<bool> {
+    /// Runs a standard or extended opcode, and returns whether it makes a row.
+    #[inline(never)]
+    fn other(&mut self, opcode: u8) -> Result<bool> {
         let row = &mut self.row;
         match opcode {
+            0 => return self.extended(),
             1 => return Ok(true),
             2 => {
                 let steps = self.from.uleb(WHAT)?;
