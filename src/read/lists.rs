@@ -9,7 +9,7 @@ use super::dwarf::Dwarf;
 use super::sections::{Base, Sections};
 use super::unit::Unit;
 use crate::error::{Count, Error, ErrorKind, Result};
-use crate::op::{Encoding, read_uleb};
+use crate::op::Encoding;
 
 /// Section of a list, which determines its encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -162,16 +162,27 @@ impl<'o> RawList<'o> {
         Self { from, format, address_bytes: encoding.address_bytes, is_done: false }
     }
 
-    #[inline]
-    fn read(&mut self) -> Result<RawEntry<'o>> {
+    /// Reads an entry, and passes it on.
+    #[inline(always)]
+    fn read(&mut self, to: impl Receiver<'o>) -> Result<()> {
         let offset = self.from.offset();
-        let kind = match self.format {
-            format @ (ListFormat::Loclists | ListFormat::Rnglists) => {
-                self.kind(offset, format == ListFormat::Loclists)?
+        match self.format {
+            ListFormat::Loclists => self.kind(offset, true, to),
+            ListFormat::Rnglists => self.kind(offset, false, to),
+            ListFormat::SplitLoc => {
+                let kind = self.split_kind(offset)?;
+                self.entry(offset, kind, to)
             }
-            ListFormat::SplitLoc => self.split_kind(offset)?,
-            ListFormat::Loc | ListFormat::Ranges => self.pair()?,
-        };
+            ListFormat::Loc | ListFormat::Ranges => {
+                let kind = self.pair()?;
+                self.entry(offset, kind, to)
+            }
+        }
+    }
+
+    /// Reads the expression of an entry, if the kind has one.
+    #[inline(always)]
+    fn entry(&mut self, offset: u64, kind: ListKind, to: impl Receiver<'o>) -> Result<()> {
         const WHAT: &str = "the expression of a list entry";
         let expr = match self.format {
             ListFormat::Loclists if kind.has_expression() => {
@@ -184,57 +195,39 @@ impl<'o> RawList<'o> {
             }
             _ => &[],
         };
-        Ok(RawEntry { offset, kind, expr })
+        self.is_done = matches!(kind, ListKind::End);
+        to.receive(RawEntry { offset, kind, expr })
     }
 
-    /// Reads a pair of offsets in `.debug_loclists`. `None` for another entry, and for one that cannot be read.
-    #[inline]
-    fn offsets(&mut self) -> Option<RawEntry<'o>> {
-        let (offset, bytes) = (self.from.offset(), self.from.rest());
-        if self.format != ListFormat::Loclists || bytes.first() != Some(&4) {
-            return None;
-        }
-        let (start, at) = read_uleb(bytes, 1)?;
-        let (end, at) = read_uleb(bytes, at)?;
-        let (len, at) = read_uleb(bytes, at)?;
-        let expr = bytes.get(at..)?.get(..usize::try_from(len).ok()?)?;
-        self.from.skip(at + expr.len());
-        Some(RawEntry { offset, kind: ListKind::Pair { start, end }, expr })
-    }
-
-    /// Whether the list ends here.
-    #[inline]
-    fn is_at_end(&self) -> bool {
-        self.is_done || self.format == ListFormat::Loclists && self.from.rest().first() == Some(&0)
-    }
-
-    /// Reads the kind and numbers of a DWARF 5 entry. Kinds up to 4 have the same numbers in both sections.
-    #[inline]
-    fn kind(&mut self, offset: u64, has_locations: bool) -> Result<ListKind> {
+    /// Reads an entry of DWARF 5. Kinds up to 4 have the same numbers in both sections. What follows is compiled for each
+    /// kind, so that it is not looked up again.
+    #[inline(always)]
+    fn kind(&mut self, offset: u64, has_locations: bool, to: impl Receiver<'o>) -> Result<()> {
         const WHAT: &str = "a list entry";
         let code = self.from.u8(WHAT)?;
         let size = self.address_bytes;
-        let from = &mut self.from;
-        Ok(match (code, has_locations) {
-            (0, _) => ListKind::End,
-            (1, _) => ListKind::BaseIndex { index: from.uleb(WHAT)? },
-            (2, _) => ListKind::IndexEnd { start: from.uleb(WHAT)?, end: from.uleb(WHAT)? },
-            (3, _) => ListKind::IndexLength { start: from.uleb(WHAT)?, length: from.uleb(WHAT)? },
-            (4, _) => ListKind::Pair { start: from.uleb(WHAT)?, end: from.uleb(WHAT)? },
-            (5, true) => ListKind::Default,
-            (6, true) | (5, false) => ListKind::Base { address: from.uint(size, WHAT)? },
-            (7, true) | (6, false) => {
-                ListKind::StartEnd { start: from.uint(size, WHAT)?, end: from.uint(size, WHAT)? }
-            }
-            (8, true) | (7, false) => {
-                ListKind::StartLength { start: from.uint(size, WHAT)?, length: from.uleb(WHAT)? }
-            }
-            (9, true) => ListKind::Views { start: from.uleb(WHAT)?, end: from.uleb(WHAT)? },
+        macro_rules! entry {
+            ($kind:ident $({ $($number:ident: $read:ident($($size:ident)?)),+ })?) => {{
+                let kind = ListKind::$kind $({ $($number: self.from.$read($($size,)? WHAT)?),+ })?;
+                self.entry(offset, kind, to)
+            }};
+        }
+        match (code, has_locations) {
+            (0, _) => entry!(End),
+            (1, _) => entry!(BaseIndex { index: uleb() }),
+            (2, _) => entry!(IndexEnd { start: uleb(), end: uleb() }),
+            (3, _) => entry!(IndexLength { start: uleb(), length: uleb() }),
+            (4, _) => entry!(Pair { start: uleb(), end: uleb() }),
+            (5, true) => entry!(Default),
+            (6, true) | (5, false) => entry!(Base { address: uint(size) }),
+            (7, true) | (6, false) => entry!(StartEnd { start: uint(size), end: uint(size) }),
+            (8, true) | (7, false) => entry!(StartLength { start: uint(size), length: uleb() }),
+            (9, true) => entry!(Views { start: uleb(), end: uleb() }),
             _ => {
                 let text = format!("unknown kind of list entry {code:#x}");
-                return Err(from.error(ErrorKind::Malformed(text), offset));
+                Err(self.from.error(ErrorKind::Malformed(text), offset))
             }
-        })
+        }
     }
 
     /// Reads the kind and numbers of an entry in a split unit of DWARF 4: `DW_LLE_GNU_*`.
@@ -274,9 +267,12 @@ impl<'o> Iterator for RawList<'o> {
         if self.is_done {
             return None;
         }
-        let entry = self.read();
-        self.is_done = entry.as_ref().map_or(true, |entry| entry.kind == ListKind::End);
-        Some(entry)
+        let mut entry = None;
+        if let Err(error) = self.read(&mut entry) {
+            self.is_done = true;
+            return Some(Err(error));
+        }
+        entry.map(Ok)
     }
 }
 
@@ -324,13 +320,13 @@ impl<'o> Addressed<'o> {
     #[inline]
     pub(crate) fn next(&mut self, address: impl Fn(u64) -> Result<u64>) -> Option<Result<ListEntry<'o>>> {
         while !self.raw.is_done {
-            match self.step(&address) {
-                Ok(None) => {}
-                Ok(Some(entry)) => return Some(Ok(entry)),
-                Err(error) => {
-                    self.raw.is_done = true;
-                    return Some(Err(error));
-                }
+            let mut found = None;
+            if let Err(error) = self.step(&address, |entry| found = Some(entry)) {
+                self.raw.is_done = true;
+                return Some(Err(error));
+            }
+            if let Some(entry) = found {
+                return Some(Ok(entry));
             }
         }
         None
@@ -342,67 +338,80 @@ impl<'o> Addressed<'o> {
         into: &mut Vec<ListEntry<'o>>,
         address: impl Fn(u64) -> Result<u64>,
     ) -> Result<()> {
-        loop {
-            self.append_pairs(into);
-            if self.raw.is_at_end() {
+        while !self.raw.is_done {
+            self.step(&address, |entry| into.push(entry))?;
+        }
+        Ok(())
+    }
+
+    /// Reads an entry, and passes it to `then` if it has bounds.
+    #[inline(always)]
+    fn step(
+        &mut self,
+        address: &impl Fn(u64) -> Result<u64>,
+        then: impl FnOnce(ListEntry<'o>),
+    ) -> Result<()> {
+        let Self { raw, base } = self;
+        let (section, mask) = (raw.format.section(), max_address(raw.address_bytes));
+        raw.read(Bounded { base, section, mask, address, then })
+    }
+}
+
+/// Receiver of an entry of a list. A function would be called where this is inlined.
+trait Receiver<'o> {
+    fn receive(self, entry: RawEntry<'o>) -> Result<()>;
+}
+
+impl<'o> Receiver<'o> for &mut Option<RawEntry<'o>> {
+    #[inline(always)]
+    fn receive(self, entry: RawEntry<'o>) -> Result<()> {
+        *self = Some(entry);
+        Ok(())
+    }
+}
+
+/// Resolves the addresses of an entry, and passes it to `then` if it has bounds.
+struct Bounded<'b, A, F> {
+    base: &'b mut u64,
+    section: &'static str,
+    /// The largest address.
+    mask: u64,
+    address: &'b A,
+    then: F,
+}
+
+impl<'o, A, F> Receiver<'o> for Bounded<'_, A, F>
+where
+    A: Fn(u64) -> Result<u64>,
+    F: FnOnce(ListEntry<'o>),
+{
+    #[inline(always)]
+    fn receive(self, RawEntry { offset, kind, expr }: RawEntry<'o>) -> Result<()> {
+        let place = |error: Error| error.in_section(self.section).at_offset(offset);
+        let address = |index| (self.address)(index).map_err(place);
+        let add = |address: u64, by| address.wrapping_add(by) & self.mask;
+        let (start, end) = match kind {
+            ListKind::End | ListKind::Views { .. } => return Ok(()),
+            ListKind::BaseIndex { index } => {
+                *self.base = address(index)?;
                 return Ok(());
             }
-            into.extend(self.step(&address)?);
-        }
-    }
-
-    /// Appends the pairs of offsets from here on, which are most entries in `.debug_loclists`, as far as they can be read.
-    #[inline]
-    fn append_pairs(&mut self, into: &mut Vec<ListEntry<'o>>) {
-        let mask = max_address(self.raw.address_bytes);
-        while let Some(RawEntry { offset, kind: kind @ ListKind::Pair { start, end }, expr }) =
-            self.raw.offsets()
-        {
-            let [start, end] = [start, end].map(|by| self.base.wrapping_add(by) & mask);
-            into.push(ListEntry { offset, kind, start, end, expr });
-        }
-    }
-
-    /// Reads an entry. `None` for one without bounds.
-    #[inline]
-    fn step(&mut self, address: &impl Fn(u64) -> Result<u64>) -> Result<Option<ListEntry<'o>>> {
-        let RawEntry { offset, kind, expr } = self.raw.read()?;
-        self.raw.is_done = kind == ListKind::End;
-        let section = self.raw.format.section();
-        let place = |error: Error| error.in_section(section).at_offset(offset);
-        let bounds = self.bounds(kind, address).map_err(place)?;
-        Ok(bounds.map(|(start, end)| ListEntry { offset, kind, start, end, expr }))
-    }
-
-    /// Returns the bounds of an entry; `None` for a kind without bounds.
-    #[inline]
-    fn bounds(
-        &mut self,
-        kind: ListKind,
-        address: &impl Fn(u64) -> Result<u64>,
-    ) -> Result<Option<(u64, u64)>> {
-        let mask = max_address(self.raw.address_bytes);
-        let add = |address: u64, by| address.wrapping_add(by) & mask;
-        Ok(Some(match kind {
-            ListKind::End | ListKind::Views { .. } => return Ok(None),
-            ListKind::BaseIndex { index } => {
-                self.base = address(index)?;
-                return Ok(None);
-            }
             ListKind::Base { address } => {
-                self.base = address;
-                return Ok(None);
+                *self.base = address;
+                return Ok(());
             }
             ListKind::IndexEnd { start, end } => (address(start)?, address(end)?),
             ListKind::IndexLength { start, length } => {
                 let start = address(start)?;
                 (start, add(start, length))
             }
-            ListKind::Pair { start, end } => (add(self.base, start), add(self.base, end)),
+            ListKind::Pair { start, end } => (add(*self.base, start), add(*self.base, end)),
             ListKind::Default => (0, 0),
             ListKind::StartEnd { start, end } => (start, end),
             ListKind::StartLength { start, length } => (start, add(start, length)),
-        }))
+        };
+        (self.then)(ListEntry { offset, kind, start, end, expr });
+        Ok(())
     }
 }
 
