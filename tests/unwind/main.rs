@@ -9,6 +9,7 @@ mod lanes;
 mod outward;
 mod peer;
 mod process;
+mod read;
 mod rules;
 #[path = "../common/tools.rs"]
 #[allow(dead_code, reason = "the parts are those of other tests")]

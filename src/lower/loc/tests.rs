@@ -1,4 +1,4 @@
-//! The pass over the nodes, compared with the writer of the tree.
+//! The pass over the nodes, and memory at a register, compared with the writer of the tree.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -106,6 +106,9 @@ fn compare(target: &Target, scalars: Vec<Reg>, vectors: Vec<Reg>, consumer: &Con
         let written = lowering.by_tree(module.nodes(id), what, &mut sink);
         assert!(written.is_ok(), "{loc:?}: {written:?}");
         assert_eq!(one_pass, by_tree, "{loc:?}, {bits:?} bits, {stack:?}, called: {is_called}");
+        // Memory at a register is written without either.
+        let whole = lowered(&mut Lowering::new(&module, consumer), (id, bits, stack, is_called));
+        assert_eq!(whole, Ok(by_tree), "{loc:?}, {bits:?} bits, {stack:?}, called: {is_called}");
     }
     taken
 }
