@@ -168,7 +168,7 @@ pub(super) fn check_in(
     what: &str,
     frame: Room,
 ) -> Result<Checked> {
-    let (target, mut nodes) = (&module.target, all.clone());
+    let (target, nodes) = (&module.target, all.clone());
     if nodes.at_most() > MAX_LEVELS && levels(nodes.clone()) > MAX_LEVELS {
         return Err(too_deep(levels(nodes)));
     }
@@ -178,6 +178,21 @@ pub(super) fn check_in(
     {
         return Ok(Checked::default());
     }
+    node_by_node(module, procedures, unit, all, bits, what, frame)
+}
+
+/// Checks any location that is not too deep.
+#[inline(always)]
+fn node_by_node(
+    module: &Module,
+    procedures: &Procedures,
+    unit: UnitId,
+    all: Nodes<'_>,
+    bits: Option<u64>,
+    what: &str,
+    frame: Room,
+) -> Result<Checked> {
+    let (target, mut nodes) = (&module.target, all.clone());
     let mut places = Places::new();
     let (mut has_slot, mut has_names, mut whole) = (false, false, Reg(0));
     loop {
@@ -528,4 +543,40 @@ fn some(bits: u64, of: Quantity) -> Result<u64> {
 #[cold]
 fn too_large(of: Quantity, bits: u128) -> Error {
     Error::limit(of, 0..=u64::MAX.into(), bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Val;
+    use crate::target::{Gfx, Wave};
+
+    #[test]
+    fn memory_at_a_register_is_checked_as_other_locations() {
+        let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("a target");
+        let [s4, v3] = [gpu.sgpr(4), gpu.vgpr(3)].map(core::result::Result::unwrap);
+        let mut taken = 0;
+        // Scalars, vectors, registers of more bits than an address, and numbers without a register.
+        for (target, registers) in [
+            (gpu, [s4, v3, Reg(0), Reg(16), Reg(1 << 30)]),
+            (Target::x86_64(), [Reg(6), Reg(17), Reg(33), Reg(49), Reg(999)]),
+        ] {
+            let mut builder = Builder::new(target);
+            let unit = builder.unit("u");
+            for reg in registers {
+                for by in [0, 1, -1, 0x7f, -0x8000, i64::MAX, i64::MIN] {
+                    let loc = Loc::memory(SpaceId::DEFAULT, Val::register(reg).plus(by));
+                    taken += usize::from(loc.nodes().memory_at_register().is_some());
+                    for bits in [None, Some(0), Some(8), Some(1 << 20), Some(u64::MAX)] {
+                        let text = |checked: Result<Checked>| format!("{checked:?}");
+                        let (module, procedures) = (&builder.module, &builder.procedures);
+                        let all = node_by_node(module, procedures, unit, loc.nodes(), bits, "it", UNKNOWN);
+                        let found = check_in(module, procedures, unit, loc.nodes(), bits, "it", UNKNOWN);
+                        assert_eq!(text(found), text(all), "register {reg:?} plus {by}, {bits:?} bits");
+                    }
+                }
+            }
+        }
+        assert!(taken > 30, "{taken}");
+    }
 }
