@@ -12,18 +12,20 @@ use super::{Failure, input, of};
 /// Contents of a file or of a member.
 pub enum Contents {
     Bytes(Vec<u8>),
-    /// Memory beside the heap, for which the system can use large pages.
-    Pages(MmapMut),
+    /// Memory beside the heap, for which the system can use large pages, and the number of bytes.
+    Pages(MmapMut, usize),
 }
 
 /// Number of bytes from which on large pages take less time.
 const LARGE: u64 = 4 << 20;
+/// Number of bytes of a large page.
+const PAGE: usize = 2 << 20;
 
 impl Contents {
     /// Reads a file; `-` is standard input.
     pub fn read(file: &Path) -> Result<Self, Failure> {
         match pages(file) {
-            Ok(Some(pages)) => Ok(Self::Pages(pages)),
+            Ok(Some((pages, size))) => Ok(Self::Pages(pages, size)),
             Ok(None) => input(file).map(Self::Bytes),
             Err(error) => Err(of(file)(error.into())),
         }
@@ -31,7 +33,7 @@ impl Contents {
 }
 
 /// Reads a large file. `None` for any other.
-fn pages(path: &Path) -> io::Result<Option<MmapMut>> {
+fn pages(path: &Path) -> io::Result<Option<(MmapMut, usize)>> {
     if path.as_os_str() == "-" {
         return Ok(None);
     }
@@ -41,12 +43,14 @@ fn pages(path: &Path) -> io::Result<Option<MmapMut>> {
         return Ok(None);
     }
     let Ok(size) = usize::try_from(metadata.len()) else { return Ok(None) };
-    let (file, mut pages) = (File::open(path)?, MmapMut::map_anon(size)?);
+    // Linux aligns a mapping that consists of large pages.
+    let mapped = size.checked_next_multiple_of(PAGE).unwrap_or(size);
+    let (file, mut pages) = (File::open(path)?, MmapMut::map_anon(mapped)?);
     // Small pages have the same contents.
     #[cfg(target_os = "linux")]
     let _ = pages.advise(memmap2::Advice::HugePage);
-    match fill(&file, &mut pages) {
-        Ok(()) => Ok(Some(pages)),
+    match fill(&file, &mut pages[..size]) {
+        Ok(()) => Ok(Some((pages, size))),
         // The file became shorter.
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
         Err(error) => Err(error),
@@ -57,7 +61,7 @@ fn pages(path: &Path) -> io::Result<Option<MmapMut>> {
 #[cfg(unix)]
 fn fill(file: &File, bytes: &mut [u8]) -> io::Result<()> {
     use std::os::unix::fs::FileExt;
-    let (first, second) = bytes.split_at_mut(bytes.len() / 2);
+    let (first, second) = bytes.split_at_mut((bytes.len() / 2).next_multiple_of(PAGE).min(bytes.len()));
     let at = first.len() as u64;
     std::thread::scope(|scope| {
         let rest = scope.spawn(|| file.read_exact_at(second, at));
@@ -77,7 +81,7 @@ impl Deref for Contents {
     fn deref(&self) -> &[u8] {
         match self {
             Self::Bytes(bytes) => bytes,
-            Self::Pages(pages) => pages,
+            Self::Pages(pages, size) => &pages[..*size],
         }
     }
 }
