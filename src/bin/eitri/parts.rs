@@ -4,46 +4,57 @@ use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::thread;
 
-/// Appends the text of items, in order: of consecutive parts of them on a thread each, if the text has many lines.
-pub fn append<T: Sync>(
-    out: &mut String,
+/// Number of bytes from which on a text is passed on.
+const PIECE: usize = 1 << 16;
+
+/// Passes the text of items, in order, to a function in pieces: of consecutive parts of them on a thread each, if the text
+/// has many lines. `begin` makes the printer of the items of a part.
+pub fn text<T: Sync, P: FnMut(&mut String, &T)>(
     items: &[T],
     lines: usize,
-    print: impl Fn(&mut String, &[T]) + Sync,
+    begin: impl Fn() -> P + Sync,
+    mut take: impl FnMut(&str),
 ) {
-    let threads = thread::available_parallelism().map_or(1, NonZero::get);
-    if lines < 1 << 10 || threads < 2 {
-        return print(out, items);
-    }
-    let (first, rest) = items.split_at(items.len().div_ceil(threads));
+    let threads = match lines {
+        0..1024 => 1,
+        _ => thread::available_parallelism().map_or(1, NonZero::get),
+    };
+    let (first, others) = items.split_at(items.len().div_ceil(threads));
     let text = &|part: &[T]| {
-        let mut text = String::new();
-        print(&mut text, part);
+        let (mut text, mut print) = (String::new(), begin());
+        part.iter().for_each(|item| print(&mut text, item));
         text
     };
     thread::scope(|scope| {
-        let parts = rest.chunks(first.len().max(1));
+        let parts = others.chunks(first.len().max(1));
         let started: Vec<_> = parts.map(|part| scope.spawn(move || text(part))).collect();
-        print(out, first);
+        let (mut text, mut print) = (String::new(), begin());
+        for item in first {
+            print(&mut text, item);
+            if text.len() >= PIECE {
+                take(&text);
+                text.clear();
+            }
+        }
+        take(&text);
         for one in started {
-            out.push_str(&one.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            take(&one.join().unwrap_or_else(|panic| resume_unwind(panic)));
         }
     });
 }
 
 #[cfg(test)]
 mod tests {
-    use super::append;
+    use super::text;
 
     #[test]
     fn parts_are_in_order() {
-        let print =
-            |out: &mut String, items: &[u32]| items.iter().for_each(|one| *out += &format!("{one}\n"));
-        for count in [0, 1, 2, 1023, 5001] {
+        let begin = || |out: &mut String, item: &u32| *out += &format!("{item}\n");
+        for count in [0, 1, 2, 1023, 50_001] {
             let items: Vec<u32> = (0..count).collect();
-            let (mut parts, mut whole) = (String::from("head\n"), String::from("head\n"));
-            append(&mut parts, &items, 1 << 10, print);
-            print(&mut whole, &items);
+            let (mut parts, mut whole) = (String::new(), String::new());
+            text(&items, 1 << 10, begin, |piece| parts += piece);
+            items.iter().for_each(|item| begin()(&mut whole, item));
             assert_eq!(parts, whole);
         }
     }

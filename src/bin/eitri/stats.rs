@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use eitri::stats::{
-    Change, Coverage, Options, Repeated, Statistics, VariableLines, compare, stats, variable_lines,
+    Change, Coverage, FunctionCoverage, Options, Repeated, Statistics, VariableLines, compare, stats,
+    variable_lines,
 };
 use serde_json::{Map, Value, json};
 
@@ -205,7 +206,7 @@ fn object(name: &str, found: &Statistics) -> Value {
     Value::Object(all)
 }
 
-fn function(one: &eitri::stats::FunctionCoverage) -> Value {
+fn function(one: &FunctionCoverage) -> Value {
     let variables: Vec<_> = one
         .variables
         .iter()
@@ -226,9 +227,8 @@ fn coverage(one: Coverage) -> Value {
 
 fn text(name: &str, found: &Statistics) -> String {
     let mut out = format!("{name}\n  {:>10} {:>8} {:>8}\n", "scope", "located", "sound");
-    parts::append(&mut out, &found.functions, found.functions.len(), |out, functions| {
-        functions.iter().for_each(|one| line(out, one.coverage, &one.name));
-    });
+    let begin = || |out: &mut String, one: &FunctionCoverage| line(out, one.coverage, &one.name);
+    parts::text(&found.functions, found.functions.len(), begin, |text| out += text);
     let groups = [
         ("all parameters", &found.params),
         ("all other variables", &found.locals),

@@ -176,9 +176,10 @@ impl LintArguments {
         }
         let fails = worst.is_some_and(|worst| worst >= self.fail_on);
         match stream {
-            Some(stream) => stream.end().map(|()| (String::new(), fails, failures)).map_err(Failure::from),
-            None => Ok((text::print(all, fold), fails, failures)),
+            Some(stream) => stream.end()?,
+            None => text::print(all, fold)?,
         }
+        Ok((String::new(), fails, failures))
     }
 
     /// Sets the level of a finding. Returns whether it is reported.

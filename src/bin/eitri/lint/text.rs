@@ -76,12 +76,18 @@ struct Text<'o> {
     out: &'o mut String,
     is_coloured: bool,
     /// Lines of source files, by path.
-    sources: HashMap<String, Option<Vec<String>>>,
+    sources: &'o mut HashMap<String, Option<Vec<String>>>,
 }
 
-/// Returns the findings of files. `is_folded` is set if each stands for all of its topic.
-pub fn print(all: Vec<Judged>, is_folded: bool) -> String {
+/// Prints the findings of files. `is_folded` is set if each stands for all of its topic.
+pub fn print(all: Vec<Judged>, is_folded: bool) -> eitri::Result<()> {
     let (mut out, is_coloured) = (String::new(), has_colors(&stdout()));
+    let mut printed = Ok(());
+    let mut put = |text: &str| {
+        if printed.is_ok() {
+            printed = crate::print(text.as_bytes());
+        }
+    };
     let mut counts = BTreeMap::<Code, (Level, usize)>::new();
     let (mut functions, mut entries) = (0, 0);
     for mut one in all {
@@ -98,12 +104,16 @@ pub fn print(all: Vec<Judged>, is_folded: bool) -> String {
         }
         let groups = groups(&one.report.findings);
         // A finding has at least two lines.
-        parts::append(&mut out, &groups, 2 * one.report.findings.len(), |out, groups| {
-            let mut text = Text { out, is_coloured, sources: HashMap::new() };
-            groups.iter().for_each(|group| text.group(&one.name, group));
-        });
+        let begin = || {
+            let mut sources = HashMap::new();
+            let name = &one.name;
+            move |out: &mut String, group: &Group<'_>| {
+                Text { out, is_coloured, sources: &mut sources }.group(name, group);
+            }
+        };
+        parts::text(&groups, 2 * one.report.findings.len(), begin, &mut put);
         if hidden > 0 {
-            let _ = writeln!(out, "{}: {} not printed", one.name, counted(hidden, "finding"));
+            put(&format!("{}: {} not printed\n", one.name, counted(hidden, "finding")));
         }
         // The end of the process releases the findings.
         std::mem::forget(one);
@@ -122,7 +132,8 @@ pub fn print(all: Vec<Judged>, is_folded: bool) -> String {
         counted(functions, "function"),
         counted(entries, "location entry"),
     );
-    out
+    put(&out);
+    printed
 }
 
 /// Returns the findings of each function, in the order of the first ones.
