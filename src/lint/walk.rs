@@ -71,22 +71,18 @@ type At = (&'static str, u64);
 /// Number of bytes of the units whose findings are collected at a time, by each thread.
 const PIECE: u64 = 1 << 17;
 
-/// Number of parts of the units for each thread: the texts are in the first ones, if units are alike.
-const PARTS: usize = 4;
-
 /// Returns the findings about a file, the first of each topic.
 pub(super) fn folded(object: &Object<'_>, dwarf: &Dwarf<'_>, options: &Options) -> Result<Report> {
     let file = File::new(object, dwarf)?;
-    let (mut firsts, mut count) = (Firsts::new(), 1);
+    let mut firsts = Firsts::new();
     if options.threads > 1 {
         for (index, unit) in dwarf.units().iter().enumerate() {
             firsts.entry(unit.name.as_deref()).or_insert_with(|| (index, OnceLock::new()));
         }
-        count = options.threads.saturating_mul(PARTS);
     }
-    let parts = threads::queue(&threads::parts(dwarf.units(), count), options.threads, |units| {
+    let parts = threads::share(dwarf.units(), options.threads, |units| {
         let mut part = Collected::new(Wanted::Topics);
-        judge(&file, units, &options.only, &firsts, &mut part).map(|()| part)
+        judge(&file, units.range.start, units, &options.only, &firsts, &mut part).map(|()| part)
     });
     let mut parts = parts.into_iter();
     let mut all = parts.next().unwrap_or_else(|| Ok(Collected::new(Wanted::Topics)))?;
@@ -94,7 +90,7 @@ pub(super) fn folded(object: &Object<'_>, dwarf: &Dwarf<'_>, options: &Options) 
     let units = all.deferred();
     let counts = std::mem::take(&mut all.report);
     for unit in units {
-        judge(&file, unit..unit + 1, &options.only, &Firsts::new(), &mut all)?;
+        judge(&file, unit, [unit], &options.only, &Firsts::new(), &mut all)?;
     }
     all.report = counts;
     Ok(all.finish())
@@ -110,9 +106,9 @@ pub(super) fn each(
     let file = File::new(object, dwarf)?;
     let mut report = Report::default();
     for pieces in threads::chunks(dwarf.units(), PIECE).chunks(options.threads.max(1)) {
-        let judged = |units| {
+        let judged = |units: Range<usize>| {
             let mut all = Collected::new(Wanted::All);
-            judge(&file, units, &options.only, &Firsts::new(), &mut all).map(|()| all.finish())
+            judge(&file, units.start, units, &options.only, &Firsts::new(), &mut all).map(|()| all.finish())
         };
         for one in threads::each(pieces, judged) {
             let mut one = one?;
@@ -123,16 +119,18 @@ pub(super) fn each(
     Ok(report)
 }
 
-/// Collects the findings about units.
+/// Collects the findings about units. `start` is the index of the first one.
 fn judge<'r>(
     file: &File<'r, '_>,
-    units: Range<usize>,
+    start: usize,
+    units: impl IntoIterator<Item = usize>,
     only: &[String],
     firsts: &Firsts<'r>,
     collected: &mut Collected<'r>,
 ) -> Result<()> {
     let mut abbreviations = ByAbbreviation::default();
-    for (unit, index) in file.dwarf.units()[units.clone()].iter().zip(units.clone()) {
+    for index in units {
+        let unit = &file.dwarf.units()[index];
         let id = collected.function((unit.name.as_deref(), None));
         let mut walk = Walk {
             only,
@@ -140,7 +138,7 @@ fn judge<'r>(
             judge: Judge::new(file, unit),
             id,
             index,
-            first: firsts.get(&unit.name.as_deref()).filter(|first| first.0 < units.start),
+            first: firsts.get(&unit.name.as_deref()).filter(|first| first.0 < start),
             files: OnceCell::new(),
             scopes: Vec::new(),
             abbreviations: &mut abbreviations,

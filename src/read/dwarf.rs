@@ -29,6 +29,8 @@ pub struct Dwarf<'o> {
     pub(super) strings: Strings<'o>,
     pub(super) units: Vec<Unit<'o>>,
     pub(super) nodes: Vec<Node>,
+    /// Nodes that were read on other threads, with the index of the first of each.
+    pub(super) later: Vec<(u32, Vec<Node>)>,
     /// Tables of abbreviations; units of one producer often share a table.
     pub(super) tables: Vec<gimli::Abbreviations>,
     /// Signatures of type units with the index of the unit, sorted.
@@ -126,23 +128,42 @@ impl<'o> Dwarf<'o> {
         &self.units
     }
 
+    /// Returns the number of entries.
+    pub(super) fn count(&self) -> u32 {
+        self.units.last().map_or(0, |unit| unit.contents.entries.end)
+    }
+
+    /// Returns the node of the entry with an index.
+    #[inline]
+    pub(super) fn node(&self, index: u32) -> Option<&Node> {
+        self.nodes.get(index as usize).or_else(|| {
+            let (start, nodes) = self.later_part(index)?;
+            nodes.get((index - start) as usize)
+        })
+    }
+
+    /// Returns the nodes that another thread read, with the index of the first. `None` if that of the index is not one.
+    fn later_part(&self, index: u32) -> Option<(u32, &[Node])> {
+        let (start, nodes) = self.later.iter().rev().find(|part| part.0 <= index)?;
+        Some((*start, nodes))
+    }
+
     /// Returns all entries of all units, in the order of the file: parents before children.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = Entry<'_, 'o>> + Clone {
-        Entries::new(self, 0..self.nodes.len() as u32, 0)
+        Entries::new(self, 0..self.count(), 0)
     }
 
     /// Returns the entry with an index among all [entries](Self::entries).
     pub(crate) fn entry_with_index(&self, index: usize) -> Option<Entry<'_, 'o>> {
-        let index = u32::try_from(index).ok().filter(|&index| (index as usize) < self.nodes.len())?;
+        let index = u32::try_from(index).ok()?;
         let unit = self.units.partition_point(|unit| unit.contents.entries.end <= index);
         (unit < self.units.len()).then_some(Entry { dwarf: self, index, unit: unit as u32 })
     }
 
     /// Returns the entries of a unit; the first is the unit's own.
     pub fn entries_of(&self, unit: &Unit<'o>) -> impl Iterator<Item = Entry<'_, 'o>> + Clone {
-        let end = unit.contents.entries.end.min(self.nodes.len() as u32);
         let number = self.units.partition_point(|one| one.offset < unit.offset);
-        Entries::new(self, unit.contents.entries.start..end, number as u32)
+        Entries::new(self, unit.contents.entries.clone(), number as u32)
     }
 
     /// Returns the first entry of a unit, which describes the whole unit. `None` if the unit is empty.
@@ -156,7 +177,8 @@ impl<'o> Dwarf<'o> {
         let unit = &self.units[number];
         let Range { start: first, end } = unit.contents.entries;
         let offset = u32::try_from(offset.checked_sub(unit.offset)?).ok()?;
-        let nodes = self.nodes.get(first as usize..end as usize)?;
+        let (start, nodes) = self.later_part(first).unwrap_or((0, &self.nodes));
+        let nodes = nodes.get((first - start) as usize..(end - start) as usize)?;
         let index = nodes.binary_search_by_key(&offset, |node| node.offset).ok()?;
         Some(Entry { dwarf: self, index: first + index as u32, unit: number as u32 })
     }

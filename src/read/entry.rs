@@ -32,7 +32,8 @@ pub struct Entry<'r, 'o> {
 impl<'r, 'o> Entry<'r, 'o> {
     #[inline]
     fn node(self) -> &'r Node {
-        &self.dwarf.nodes[self.index as usize]
+        // Each entry has one.
+        self.dwarf.node(self.index).unwrap_or(&Node { offset: 0, code: 0, parent: 0, end: 0 })
     }
 
     fn at_index(self, index: u32) -> Self {
@@ -62,7 +63,7 @@ impl<'r, 'o> Entry<'r, 'o> {
 
     /// Returns the size in bytes, with the descendants.
     pub fn bytes(self) -> u64 {
-        let next = self.dwarf.nodes.get(self.node().end as usize);
+        let next = self.dwarf.node(self.node().end);
         let is_inside = self.unit().contents.entries.contains(&self.node().end);
         let end = next
             .filter(|_| is_inside)

@@ -1,52 +1,80 @@
 //! Work on the units of a file, divided among threads.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use gimli::DebugInfo;
 
 use super::Unit;
-use super::dwarf::{Dwarf, Node};
+use super::dwarf::Dwarf;
 use super::units::Reader;
 use crate::error::{Error, ErrorKind, Result};
 
-/// Calls a function for each of several inputs: for one on this thread, for more on a thread each.
+/// Calls a function for each of several inputs: for the first on this thread, for the others on a thread each.
 pub(crate) fn each<I: Clone + Send, O: Send>(inputs: &[I], call: impl Fn(I) -> O + Sync) -> Vec<O> {
-    if let [input] = inputs {
-        return vec![call(input.clone())];
-    }
+    let Some((first, others)) = inputs.split_first() else { return Vec::new() };
     std::thread::scope(|scope| {
         let call = &call;
-        let started: Vec<_> = inputs.iter().cloned().map(|input| scope.spawn(move || call(input))).collect();
+        let started: Vec<_> = others.iter().cloned().map(|input| scope.spawn(move || call(input))).collect();
+        let mut all = vec![call(first.clone())];
         let finish = |one: std::thread::ScopedJoinHandle<'_, O>| {
             one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
-        started.into_iter().map(finish).collect()
+        all.extend(started.into_iter().map(finish));
+        all
     })
 }
 
-/// Calls a function for each of several inputs on a number of threads: each takes the next input when it has finished one.
-pub(crate) fn queue<I: Clone + Send + Sync, O: Send>(
-    inputs: &[I],
+/// Indices of consecutive units for a thread, one by one. Another thread can take the last of them away.
+pub(crate) struct Units<'a> {
+    /// The units, unless another thread takes some.
+    pub(crate) range: Range<usize>,
+    rest: &'a Rest,
+    thread: usize,
+}
+
+/// Units that are not taken yet, for each thread.
+type Rest = Mutex<Vec<Range<usize>>>;
+
+/// Locks what is left. A panic of another thread is reported when it ends.
+fn lock(rest: &Rest) -> MutexGuard<'_, Vec<Range<usize>>> {
+    rest.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Iterator for Units<'_> {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        lock(self.rest)[self.thread].next()
+    }
+}
+
+/// Calls a function for consecutive parts of the units on a number of threads, and returns the results in order. A thread
+/// without units takes half of those that another thread has left.
+pub(crate) fn share<O: Send>(
+    units: &[Unit<'_>],
     threads: usize,
-    call: impl Fn(I) -> O + Sync,
+    call: impl Fn(Units<'_>) -> O + Sync,
 ) -> Vec<O> {
-    let next = AtomicUsize::new(0);
-    let take = || {
-        let number = next.fetch_add(1, Ordering::Relaxed);
-        Some((number, call(inputs.get(number)?.clone())))
-    };
-    let workers = vec![(); threads.min(inputs.len()).max(1)];
-    let all = each(&workers, |()| std::iter::from_fn(take).collect::<Vec<_>>());
+    let bytes = units.iter().map(|unit| unit.end - unit.offset).sum::<u64>();
+    let parts = chunks(units, bytes / threads.max(1) as u64 + 1);
+    let numbers: Vec<usize> = (0..parts.len()).collect();
+    let rest = Mutex::new(parts.clone());
+    let all = each(&numbers, |thread| {
+        let (mut found, mut range) = (Vec::new(), parts[thread].clone());
+        while !range.is_empty() {
+            found.push((range.start, call(Units { range, rest: &rest, thread })));
+            let mut rest = lock(&rest);
+            let Some(longest) = rest.iter_mut().max_by_key(|range| range.len()) else { break };
+            range = longest.start + longest.len() / 2..longest.end;
+            longest.end = range.start;
+            rest[thread] = range.clone();
+        }
+        found
+    });
     let mut all: Vec<_> = all.into_iter().flatten().collect();
     all.sort_unstable_by_key(|one| one.0);
     all.into_iter().map(|one| one.1).collect()
-}
-
-/// Divides units into consecutive parts of about one size, for a number of threads: their indices.
-pub(crate) fn parts(units: &[Unit<'_>], threads: usize) -> Vec<Range<usize>> {
-    let bytes = units.iter().map(|unit| unit.end - unit.offset).sum::<u64>();
-    chunks(units, bytes / threads.max(1) as u64 + 1)
 }
 
 /// Divides units into consecutive chunks of at least a number of bytes, but the last: their indices.
@@ -95,24 +123,22 @@ impl<'o> Reader<'_, 'o> {
         let mut dwarf = self.dwarf;
         for part in parts {
             let part = part?;
-            let too_many =
-                || Error::new(ErrorKind::TooLarge("the file has more than 4294967294 entries".into()));
-            let node = u32::try_from(dwarf.nodes.len()).map_err(|_| too_many())?;
-            let table = dwarf.tables.len() as u32;
-            if u32::try_from(dwarf.nodes.len() + part.nodes.len()).is_err() {
-                return Err(too_many());
-            }
-            // The first part is joined without a copy.
-            if dwarf.nodes.is_empty() {
+            // The first part has the indices that it has in the file.
+            if dwarf.units.is_empty() {
                 (dwarf.nodes, dwarf.units, dwarf.tables) = (part.nodes, part.units, part.tables);
                 continue;
             }
-            dwarf.nodes.reserve_exact(part.nodes.len());
-            dwarf.nodes.extend(part.nodes.into_iter().map(|one| Node {
-                parent: one.parent + node,
-                end: one.end + node,
-                ..one
-            }));
+            let (node, table) = (dwarf.count(), dwarf.tables.len() as u32);
+            if u32::try_from(node as usize + part.nodes.len()).is_err() {
+                let text = "the file has more than 4294967294 entries".into();
+                return Err(Error::new(ErrorKind::TooLarge(text)));
+            }
+            let mut nodes = part.nodes;
+            for one in &mut nodes {
+                one.parent += node;
+                one.end += node;
+            }
+            dwarf.later.push((node, nodes));
             dwarf.units.extend(part.units.into_iter().map(|mut unit| {
                 unit.contents.entries = unit.contents.entries.start + node..unit.contents.entries.end + node;
                 unit.contents.table += table;

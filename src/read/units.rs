@@ -59,6 +59,7 @@ impl<'m, 'o> Reader<'m, 'o> {
             strings: Strings::new(&sections),
             units: Vec::new(),
             nodes: Vec::new(),
+            later: Vec::new(),
             tables: Vec::new(),
             signatures: Vec::new(),
             encoding: Encoding {

@@ -1,7 +1,6 @@
 //! Copies of location lists.
 
 use core::hash::{BuildHasher, Hash, Hasher};
-use std::ops::RangeInclusive;
 
 use gimli::constants as dw;
 use hashbrown::DefaultHashBuilder;
@@ -17,11 +16,14 @@ struct Place {
     entry: u32,
 }
 
+/// Number of groups of lists: those with equal hashes are in one group.
+const GROUPS: usize = 32;
+
 /// Location lists of several units. They are compared by reading them again, and take no memory.
 #[derive(Debug)]
 pub(super) struct Lists {
     hasher: DefaultHashBuilder,
-    places: Vec<Place>,
+    groups: [Vec<Place>; GROUPS],
     /// Offset of the last list.
     last: Option<u64>,
 }
@@ -29,7 +31,12 @@ pub(super) struct Lists {
 impl Lists {
     /// Makes an empty one. Those that are compared have the same hasher.
     pub(super) fn new(hasher: &DefaultHashBuilder) -> Self {
-        Self { hasher: hasher.clone(), places: Vec::new(), last: None }
+        Self { hasher: hasher.clone(), groups: [const { Vec::new() }; GROUPS], last: None }
+    }
+
+    /// Reserves memory for the lists of a number of entries. Unused memory is not touched.
+    pub(super) fn reserve(&mut self, entries: usize) {
+        self.groups.iter_mut().for_each(|group| group.reserve_exact(entries / GROUPS));
     }
 
     /// Adds the location list of an entry, by its offset.
@@ -40,56 +47,33 @@ impl Lists {
         }
         let mut hasher = self.hasher.build_hasher();
         list.iter().for_each(|one| key(one).hash(&mut hasher));
+        let hash = (hasher.finish() >> 32) as u32;
         // An index is a number of this type.
-        self.places.push(Place { hash: (hasher.finish() >> 32) as u32, entry: entry.index() as u32 });
-    }
-
-    /// Sorts the lists by their hashes.
-    pub(super) fn sort(&mut self) {
-        self.places.sort_unstable_by_key(|place| place.hash);
-    }
-
-    /// Returns the lists whose hashes are in a range.
-    fn within(&self, hashes: &RangeInclusive<u32>) -> &[Place] {
-        let start = self.places.partition_point(|place| place.hash < *hashes.start());
-        let end = self.places.partition_point(|place| place.hash <= *hashes.end());
-        &self.places[start..end]
+        self.groups[hash as usize % GROUPS].push(Place { hash, entry: entry.index() as u32 });
     }
 }
 
-/// Counts the lists with the same pcs and expressions as another one, on a thread for each of several sorted [`Lists`]. A
-/// list to which several variables refer is there once.
-pub(super) fn repeated(all: &[Lists], dwarf: &Dwarf<'_>) -> Repeated {
-    let threads = all.len() as u64;
-    let bound = |number: u64| ((number << 32) / threads) as u32;
-    let hashes = |number| bound(number)..=bound(number + 1).wrapping_sub(1);
-    let hashes: Vec<_> = (0..threads).map(hashes).collect();
-    let mut found = Repeated::default();
-    for one in threads::each(&hashes, |hashes| repeated_within(all, dwarf, &hashes)) {
-        found.copies += one.copies;
-        found.bytes += one.bytes;
-    }
-    found
+/// Counts the lists with the same pcs and expressions as another one, on a number of threads. A list to which several
+/// variables refer is there once.
+pub(super) fn repeated(all: &[Lists], dwarf: &Dwarf<'_>, threads: usize) -> Repeated {
+    let threads: Vec<usize> = (0..threads.clamp(1, GROUPS)).collect();
+    let parts = threads::each(&threads, |thread| {
+        let mut found = Repeated::default();
+        (thread..GROUPS).step_by(threads.len()).for_each(|group| repeated_in(group, all, dwarf, &mut found));
+        found
+    });
+    let (copies, bytes) = (parts.iter().map(|one| one.copies).sum(), parts.iter().map(|one| one.bytes).sum());
+    Repeated { copies, bytes }
 }
 
-fn repeated_within(all: &[Lists], dwarf: &Dwarf<'_>, hashes: &RangeInclusive<u32>) -> Repeated {
-    let mut rest: Vec<&[Place]> = all.iter().map(|lists| lists.within(hashes)).collect();
-    let (mut found, mut list) = (Repeated::default(), Vec::new());
-    let (mut same, mut lists) = (Vec::new(), Vec::new());
-    while let Some(hash) = rest.iter().filter_map(|places| Some(places.first()?.hash)).min() {
-        same.clear();
-        for places in &mut rest {
-            while let Some((place, others)) = places.split_first().filter(|(place, _)| place.hash == hash) {
-                same.push(place.entry);
-                *places = others;
-            }
-        }
-        if same.len() < 2 {
-            continue;
-        }
+fn repeated_in(group: usize, all: &[Lists], dwarf: &Dwarf<'_>, found: &mut Repeated) {
+    let mut places: Vec<_> = all.iter().flat_map(|lists| &lists.groups[group]).copied().collect();
+    places.sort_unstable_by_key(|place| place.hash);
+    let (mut list, mut lists) = (Vec::new(), Vec::new());
+    for same in places.chunk_by(|one, next| one.hash == next.hash).filter(|same| same.len() > 1) {
         lists.clear();
-        lists.extend(same.iter().filter_map(|entry| {
-            let entry = dwarf.entry_with_index(*entry as usize)?;
+        lists.extend(same.iter().filter_map(|place| {
+            let entry = dwarf.entry_with_index(place.entry as usize)?;
             let Some(Value::LocList(offset)) = entry.attr(dw::DW_AT_location) else { return None };
             Some((offset, entry))
         }));
@@ -99,12 +83,11 @@ fn repeated_within(all: &[Lists], dwarf: &Dwarf<'_>, hashes: &RangeInclusive<u32
         for (offset, entry) in &lists {
             read(dwarf, entry.unit(), *offset, &mut list);
             match different.iter().any(|one| one.iter().map(key).eq(list.iter().map(key))) {
-                true => add(&mut found, list_bytes(&list)),
+                true => add(found, list_bytes(&list)),
                 false => different.push(list.clone()),
             }
         }
     }
-    found
 }
 
 /// Reads a list in place of another one; empty if it cannot be read.

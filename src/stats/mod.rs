@@ -116,14 +116,14 @@ pub(crate) fn measure<'r>(
 ) -> Result<Statistics> {
     let file = options.sound.then(|| lint::File::new(object, dwarf)).transpose()?;
     let hasher = DefaultHashBuilder::default();
-    let parts = threads::each(&threads::parts(dwarf.units(), options.threads), |units| {
+    let parts = threads::share(dwarf.units(), options.threads, |units| {
         let mut part = part::Part::new(&hasher);
         part.units(dwarf, file.as_ref(), units, options.variables).map(|()| part)
     });
     let mut parts = parts.into_iter();
     let mut all = parts.next().unwrap_or_else(|| Ok(part::Part::new(&hasher)))?;
     parts.try_for_each(|part| part.map(|part| all.append(part)))?;
-    Ok(all.finish(dwarf))
+    Ok(all.finish(dwarf, options.threads))
 }
 
 impl Statistics {

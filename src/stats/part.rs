@@ -1,7 +1,5 @@
 //! Counts of consecutive units, which can be joined.
 
-use std::ops::Range;
-
 use hashbrown::DefaultHashBuilder;
 
 use super::Statistics;
@@ -13,6 +11,7 @@ use super::walk::{Known, Walk, count_missing};
 use crate::error::Result;
 use crate::lint::{File, Judge};
 use crate::read::Dwarf;
+use crate::read::threads::Units;
 
 /// Counts of several units.
 #[derive(Debug)]
@@ -44,11 +43,15 @@ impl<'r> Part<'r> {
         &mut self,
         dwarf: &'r Dwarf<'r>,
         file: Option<&File<'r, '_>>,
-        units: Range<usize>,
+        units: Units<'_>,
         lists_variables: bool,
     ) -> Result<()> {
         let mut known = Known::default();
-        for unit in &dwarf.units()[units] {
+        let entries =
+            dwarf.units()[units.range.clone()].iter().map(|unit| dwarf.entries_of(unit).size_hint().0);
+        self.contents.reserve(entries.sum());
+        for index in units {
+            let unit = &dwarf.units()[index];
             let program = dwarf.lines(unit).ok().flatten();
             let files = program.as_ref().map(|program| lines::paths(program, unit)).unwrap_or_default();
             if let Some(program) = program.filter(|_| unit.signature.is_none()) {
@@ -66,7 +69,6 @@ impl<'r> Part<'r> {
             }
         }
         self.contents.forms = known.forms.finish();
-        self.contents.finish();
         Ok(())
     }
 
@@ -81,7 +83,7 @@ impl<'r> Part<'r> {
     }
 
     /// Returns the statistics of all units.
-    pub(super) fn finish(self, dwarf: &'r Dwarf<'r>) -> Statistics {
+    pub(super) fn finish(self, dwarf: &'r Dwarf<'r>, threads: usize) -> Statistics {
         let mut found = self.found;
         for (index, origin) in self.across {
             match self.abstracts.get(&origin) {
@@ -91,7 +93,7 @@ impl<'r> Part<'r> {
         }
         self.source.count(&mut found.counts);
         found.lines = self.lines.counts();
-        found.contents = self.contents.contents(dwarf);
+        found.contents = self.contents.contents(dwarf, threads);
         found
     }
 }

@@ -50,6 +50,11 @@ impl Tally {
         Self { forms, operations, lists: Lists::new(hasher), later: Vec::new() }
     }
 
+    /// Reserves memory for the location lists of a number of entries.
+    pub(super) fn reserve(&mut self, entries: usize) {
+        self.lists.reserve(entries);
+    }
+
     /// Counts the location list of an entry, by its offset.
     pub(super) fn list(&mut self, entry: Entry<'_, '_>, offset: u64, list: &[ListEntry<'_>]) {
         self.lists.add(entry, offset, list);
@@ -76,12 +81,7 @@ impl Tally {
         self.later.extend(later.later);
     }
 
-    /// Sorts the lists of all units that were added.
-    pub(super) fn finish(&mut self) {
-        self.lists.sort();
-    }
-
-    pub(super) fn contents(self, dwarf: &Dwarf<'_>) -> Contents {
+    pub(super) fn contents(self, dwarf: &Dwarf<'_>, threads: usize) -> Contents {
         let mut strings = Repeated::default();
         for section in [dwarf.sections().debug_str, dwarf.sections().debug_line_str] {
             let mut seen = HashSet::new();
@@ -94,7 +94,7 @@ impl Tally {
         let forms = self.forms.into_iter().map(|(form, count)| (form.to_string(), count)).collect();
         let operations = self.operations.into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
         let lists: Vec<_> = std::iter::once(self.lists).chain(self.later).collect();
-        Contents { strings, lists: repeated(&lists, dwarf), operations, forms }
+        Contents { strings, lists: repeated(&lists, dwarf, threads), operations, forms }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The report does not depend on the number of threads.
+//! Reports and statistics do not depend on the number of threads.
 
 use eitri::build::Builder;
 use eitri::emit::elf::{Code as Text, new_object};
@@ -6,6 +6,7 @@ use eitri::lint::{Options, lint, lint_each};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc};
 use eitri::op::{Dialect, Encoding, Expr, text};
+use eitri::stats;
 use eitri::target::Target;
 
 /// An object of units with a function each, which has a variable in a vector register. `names` has the names of a unit
@@ -44,8 +45,14 @@ fn units_have_their_order_on_any_number_of_threads() {
     let one = report(1);
     // A finding of the vector register without a lane, and one of the frame, in each function.
     assert_eq!((one.functions, one.entries, one.findings.len()), (count, count, 2 * count));
+    let statistics = |threads| {
+        let options = stats::Options { threads, ..stats::Options::default() };
+        stats::stats(&object, &options).expect("it is read")
+    };
+    let measured = statistics(1);
     for threads in [0, 2, 3, 22, 64] {
         assert_eq!(report(threads), one, "{threads} threads");
+        assert_eq!(statistics(threads), measured, "{threads} threads");
     }
 }
 
