@@ -59,6 +59,7 @@ fn operation() -> impl Strategy<Value = Vec<u8>> {
         // Sequences that compiled expressions fuse, and loops.
         1 => (0x70u8..0x74).prop_map(|code| vec![code, 8, 0x06]),
         1 => Just(vec![0x23, 8, 0x06]),
+        2 => (0x70u8..0x74, 0u8..0x80).prop_map(|(code, by)| vec![code, 8, 0x06, 0x23, by]),
         1 => (0x50u8..0x56, 0u8..10).prop_map(|(code, bytes)| vec![code, 0x93, bytes]),
         1 => (0x70u8..0x74, 0u8..10).prop_map(|(code, bytes)| vec![code, 4, 0x93, bytes]),
         1 => (0x30u8..0x38, 0u8..10).prop_map(|(code, bytes)| vec![code, 0x9f, 0x93, bytes]),

@@ -150,7 +150,8 @@ impl<'a, 'o> CallStack<'a, 'o> {
     pub(super) fn read_in(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<()> {
         let bits = self.target.register_bits(reg).ok_or_else(|| self.no_register(reg))?;
         let end = (u64::from(at) + into.len() as u64) * 8;
-        if end <= u64::from(bits) && self.read_plain(reg, frame, at, into).is_some() {
+        let is_some = !into.is_empty() && end <= u64::from(bits);
+        if is_some && self.read_plain(reg, frame, at, into).is_some() {
             return Ok(());
         }
         let kept = self.kept(reg, frame)?.ok_or_else(|| self.unknown(frame))?;
