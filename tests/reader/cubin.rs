@@ -1,5 +1,5 @@
 //! A relocatable cubin typed by hand, section by section as ptxas lays them out, and its dump to the character. Cubins
-//! of ptxas differ from run to run and are compared with other tools in `tests/outside`.
+//! of ptxas differ from run to run and are compared with other tools in `tests/programs`.
 
 use eitri::dump::{DumpOptions, print, print_to};
 use eitri::emit::elf::{

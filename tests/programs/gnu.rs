@@ -1,6 +1,6 @@
 //! Checks that `readelf`, `eu-readelf` and `dwarfdump` read everything without complaints.
 //!
-//! They print plain DWARF 5, and know fewer vendor operations than LLVM.
+//! The programs print plain DWARF 5, and know fewer vendor operations than LLVM.
 
 use std::path::{Path, PathBuf};
 

@@ -34,7 +34,7 @@ pub fn link(folder: &Folder, machine: Machine, objects: &[&Path]) -> Option<Path
 /// Loaded segments: addresses and bytes.
 fn segments(path: &Path) -> Vec<(u64, Vec<u8>)> {
     let mut bytes = std::fs::read(path).expect("what was linked");
-    // The ELF header is loaded too. Its fields for section headers do not affect a loader.
+    // The ELF header is loaded too. The header's fields for section headers do not affect a loader.
     bytes[40..48].fill(0);
     bytes[58..64].fill(0);
     let file = object::File::parse(&*bytes).expect("an ELF file");

@@ -33,7 +33,7 @@ const BUILDS: [(&str, &str); 8] = [
 
 /// A cubin of the kernel; `None` without the tools.
 fn cubin(folder: &Folder, (processor, flags): (&str, &str)) -> Option<PathBuf> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/outside/nvidia/kernel.cu");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/nvidia/kernel.cu");
     let out = folder.path().join("k.cubin");
     let arch = format!("-arch={processor}");
     let mut arguments: Vec<&str> = flags.split(' ').chain(["-cubin", &arch, "-o"]).collect();
@@ -359,9 +359,9 @@ fn ptxas_takes_texts_with_debug_information() {
     }
 }
 
-/// The text of the example, with inlined calls, lists and the frame, assembled to a linked and to a relocatable cubin: REL
-/// and RELA, sections with names of their own, and the relocation type that clears its field. Both have the same
-/// facts.
+/// The text of the example, with inlined calls, lists and the frame, assembled to a linked and to a relocatable cubin:
+/// REL and RELA, sections with names of their own, and the relocation type that clears its field. The two cubins have
+/// the same facts.
 #[test]
 fn relocatable_cubins_are_printed_as_linked_ones() {
     let folder = Folder::new();

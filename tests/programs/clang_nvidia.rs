@@ -30,7 +30,7 @@ fn cubin(
 ) -> Option<PathBuf> {
     let [text, out] = ["k.ptx", "k.cubin"].map(|name| folder.path().join(name));
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let [source, library] = [kernel, "tests/outside/nvidia/minilib.cl"].map(|path| root.join(path));
+    let [source, library] = [kernel, "tests/programs/nvidia/minilib.cl"].map(|path| root.join(path));
     let mut arguments: Vec<&str> =
         "-x cl -cl-std=CL2.0 --target=nvptx64-nvidia-cuda -nogpulib -g -S".split(' ').collect();
     // At -O2, entries and not only lines, as ptxas refuses neither.
