@@ -1,7 +1,8 @@
 //! Growth of the time of each stage with the size of a description: 1, 10 and 100 times as many of one thing.
 //!
 //! The last lines are `ratio NAME VALUE`: the time for each of the fewest divided by the time for each of the most, of
-//! all stages together. It is about 1, or above, where time grows with the number and no faster. See `README.md` here.
+//! all stages together. The ratio is about 1, or above, where time grows with the number and no faster. See `README.md`
+//! here.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -105,14 +106,14 @@ fn scalar(number: u64) -> Loc {
 /// A module with one function of the given number of instructions, and its code.
 fn function(
     instructions: u64,
-    say: impl FnOnce(&mut Builder, eitri::model::UnitId, eitri::model::FunctionId, eitri::model::TypeId),
+    describe: impl FnOnce(&mut Builder, eitri::model::UnitId, eitri::model::FunctionId, eitri::model::TypeId),
 ) -> (Module, Code) {
     let bytes = 4 * instructions;
     let mut m = Builder::new(gpu());
     let unit = m.unit("a.cl");
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).expect("a type");
     let f = m.function(unit, "f").expect("a function").code("f", bytes).id();
-    say(&mut m, unit, f, int);
+    describe(&mut m, unit, f, int);
     let code = Code::text(vec![0; bytes as usize]).with_function("f", 0, bytes);
     (m.finish().expect("it is right"), code)
 }

@@ -46,23 +46,25 @@ fn exception(entry: Entry<'_, '_>, attribute: &Attribute<'_>) -> Option<&'static
     let parent = || entry.parent().filter(|parent| parent.attr(dw::DW_AT_GNU_vector).is_some());
     let is_open_cl = || entry.unit().language == Some(dw::DW_LANG_OpenCL.0.into());
     match (attribute.name, entry.tag()) {
-        (dw::DW_AT_prototyped, _) if is_open_cl() => Some("prototyped functions of OpenCL C: eitri says so"),
-        (dw::DW_AT_byte_size, dw::DW_TAG_array_type) => Some("the size of a vector: eitri says it"),
+        (dw::DW_AT_prototyped, _) if is_open_cl() => {
+            Some("prototyped functions of OpenCL C: eitri emits the flag")
+        }
+        (dw::DW_AT_byte_size, dw::DW_TAG_array_type) => Some("the size of a vector: eitri emits it"),
         (dw::DW_AT_type, dw::DW_TAG_subrange_type) if parent().is_some() => {
-            Some("the type of a vector's index: LLVM says it")
+            Some("the type of a vector's index: LLVM emits it")
         }
         (dw::DW_AT_address_class, dw::DW_TAG_pointer_type) => {
-            Some("the address space of a pointer: LLVM says it, with another number than AMD's documents")
+            Some("the address space of a pointer: LLVM emits it, with another number than AMD's documents")
         }
         (dw::DW_AT_call_target, _) => match attribute.value {
             Value::Expr(expr) if !is_one_register(entry, expr) => {
-                Some("a call's target in two registers: LLVM says it as a place")
+                Some("a call's target in two registers: LLVM emits it as a place")
             }
             _ => None,
         },
         (dw::DW_AT_call_value, _) => match attribute.value {
             Value::Expr(expr) if has(entry, expr, |op| matches!(op, Op::FbReg { .. })) => {
-                Some("an argument that is an address in the frame: LLVM says it")
+                Some("an argument that is an address in the frame: LLVM emits it")
             }
             _ => None,
         },
@@ -71,7 +73,7 @@ fn exception(entry: Entry<'_, '_>, attribute: &Attribute<'_>) -> Option<&'static
                 if has(entry, expr, |op| matches!(op, Op::Addrx { .. }))
                     && has(entry, expr, |op| matches!(op, Op::Xderef {})) =>
             {
-                Some("a symbol in another address space: LLVM says it")
+                Some("a symbol in another address space: LLVM emits it")
             }
             _ => None,
         },
@@ -80,7 +82,7 @@ fn exception(entry: Entry<'_, '_>, attribute: &Attribute<'_>) -> Option<&'static
 }
 
 const INLINED_IN_NO_CODE: &str =
-    "an inlined call, and what is in it, in the abstract instance of a function: eitri says it";
+    "an inlined call, and what is in it, in the abstract instance of a function: eitri emits it";
 
 /// Whether the entry belongs to an inlined call in an abstract instance. LLVM emits those in code only.
 fn is_inlined_in_no_code(entry: Entry<'_, '_>) -> bool {

@@ -1,7 +1,7 @@
 //! Parts of JSON Schemas (draft 2020-12), generated from the types that read the format.
 //!
-//! A schema accepts every file that eitri accepts, except for `null` for an optional key. It rejects unknown and
-//! missing keys and values of another shape. It does not check references between statements.
+//! A schema accepts every file that eitri accepts, except for `null` for an optional key. A schema rejects unknown and
+//! missing keys and values of another shape, and does not check references between statements.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::loc::{ExpressionAt, NumberAt, Place};
 use super::statement::Expression;
-use super::values::{Bytes, Integer, Line, Named, Number, Signed, Text, Word, Words};
+use super::values::{Bytes, Integer, Line, Named, Number, Signed, Text, Vocabulary, Word};
 use crate::model::{Form, Kind, NodeRow, Operand, Sort, rows};
 
 /// Definitions of a schema under construction.
@@ -149,7 +149,7 @@ described! {
     });
 }
 
-impl<T: Words> HasSchema for Word<T> {
+impl<T: Vocabulary> HasSchema for Word<T> {
     fn schema(_: &mut Schemas) -> Value {
         one_of_words(T::NAMES.iter().copied())
     }

@@ -156,7 +156,7 @@ register_facts! { |registers, target|
     }
     forms "registers have `dwarf` and `names`, `dwarf`, `prefix` and `numbers`, or `packed`" {
         { dwarf = Number(registers.first().0), names = names.iter().map(|name| Text::from(&**name)).collect() }
-            RegisterNames::Listed(names)
+            RegisterNames::Individual(names)
             => Registers::named(dwarf.0, names.iter().map(|name| name.to_string()), bits);
         {
             dwarf = Number(registers.first().0),

@@ -286,16 +286,16 @@ impl Serialize for Named<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Word<T>(pub T);
 
-/// Words for the values of a type.
-pub(crate) trait Words: Copy + PartialEq + 'static {
+/// Vocabulary for the values of a type.
+pub(crate) trait Vocabulary: Copy + PartialEq + 'static {
     const WORDS: &'static [(&'static str, Self)];
     const NAMES: &'static [&'static str];
 }
 
-impl<'de, T: Words> Deserialize<'de> for Word<T> {
+impl<'de, T: Vocabulary> Deserialize<'de> for Word<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct AsWord<T>(core::marker::PhantomData<T>);
-        impl<T: Words> Visitor<'_> for AsWord<T> {
+        impl<T: Vocabulary> Visitor<'_> for AsWord<T> {
             type Value = Word<T>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a word")
@@ -309,16 +309,16 @@ impl<'de, T: Words> Deserialize<'de> for Word<T> {
     }
 }
 
-impl<T: Words> Serialize for Word<T> {
+impl<T: Vocabulary> Serialize for Word<T> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let found = T::WORDS.iter().find(|(_, value)| *value == self.0);
         to.serialize_str(found.map_or("", |(word, _)| word))
     }
 }
 
-/// Words for the variants of a type. A variant without a word does not compile.
+/// Vocabulary for the variants of a type. A variant without a word does not compile.
 macro_rules! spellings { ($($type:ident { $($variant:ident $word:literal),* $(,)? })*) => { $(
-    impl Words for $type {
+    impl Vocabulary for $type {
         const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),*];
         const NAMES: &'static [&'static str] = &[$($word),*];
     }

@@ -54,7 +54,7 @@ impl Pool {
     }
 
     /// Number of words of all locations.
-    pub(crate) fn words(&self) -> usize {
+    pub(crate) fn word_count(&self) -> usize {
         self.words.len()
     }
 

@@ -153,7 +153,7 @@ impl<'a> Gathered<'a> {
         number
     }
 
-    /// Adds the coverage of the functions. Those of one name are in the same order.
+    /// Adds the coverage of the functions. Functions of one name are in the same order.
     pub(super) fn measure(&mut self, all: &[FunctionCoverage]) {
         let mut by_name: HashMap<&str, VecDeque<&FunctionCoverage>> = HashMap::new();
         for one in all {
@@ -421,7 +421,7 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
         expr: &[u8],
         index: usize,
         class: Option<u64>,
-        homes: Option<(&Registers, &[homes::Words])>,
+        homes: Option<(&Registers, &[homes::HomesByWord])>,
     ) -> PlaceId {
         let shape = self.shape(expr);
         let (file, function) = (self.file, &self.gathered.functions[index]);

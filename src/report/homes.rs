@@ -11,7 +11,7 @@ const MOST_WORDS: usize = 4;
 const MOST_REGISTERS: usize = 16;
 
 /// The homes of each word of a register, the lower one first: a copied value has two. Empty where no word has a home.
-pub(super) type Words = Vec<Vec<Home>>;
+pub(super) type HomesByWord = Vec<Vec<Home>>;
 
 /// PTX registers of an expression.
 pub(super) type Registers = Vec<(Reg, String)>;
@@ -20,7 +20,7 @@ pub(super) type Registers = Vec<(Reg, String)>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Homes {
     pub(super) pcs: (u32, u32),
-    pub(super) registers: Vec<Words>,
+    pub(super) registers: Vec<HomesByWord>,
 }
 
 /// Returns the PTX registers of an expression, each once. Names of machine registers have no percent sign.
@@ -99,10 +99,10 @@ pub(super) fn cut(map: &MappedFunction<'_>, registers: &Registers, pcs: (u32, u3
             homes
         };
         let words = |(current, count): (&[Vec<Home>], &usize)| match current.iter().all(Vec::is_empty) {
-            true => Words::new(),
+            true => HomesByWord::new(),
             false => current[..*count].iter().map(different).collect(),
         };
-        let registers: Vec<Words> = current.chunks(MOST_WORDS).zip(&counts).map(words).collect();
+        let registers: Vec<HomesByWord> = current.chunks(MOST_WORDS).zip(&counts).map(words).collect();
         match all.last_mut() {
             Some(last) if last.registers == registers => last.pcs.1 = end,
             _ if from < end => all.push(Homes { pcs: (from, end), registers }),
@@ -116,7 +116,7 @@ pub(super) fn cut(map: &MappedFunction<'_>, registers: &Registers, pcs: (u32, u3
 }
 
 /// Describes the homes of a register's words. `None` without one.
-pub(super) fn texts(words: &Words) -> Option<Vec<String>> {
+pub(super) fn texts(words: &HomesByWord) -> Option<Vec<String>> {
     let text = |homes: &Vec<Home>| match &homes[..] {
         [] => "–".into(),
         homes => homes.iter().map(Home::to_string).collect::<Vec<_>>().join("/"),

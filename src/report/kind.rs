@@ -59,7 +59,7 @@ pub(super) struct Names<'a> {
     pub(super) space: Option<SpaceId>,
     pub(super) is_cpu: bool,
     /// PTX registers with the homes of their words.
-    pub(super) homes: Option<(&'a Registers, &'a [homes::Words])>,
+    pub(super) homes: Option<(&'a Registers, &'a [homes::HomesByWord])>,
 }
 
 impl Names<'_> {
@@ -131,7 +131,7 @@ impl Names<'_> {
     }
 
     /// Returns the homes of the words of a PTX register.
-    fn homes(&self, reg: Reg) -> Option<&homes::Words> {
+    fn homes(&self, reg: Reg) -> Option<&homes::HomesByWord> {
         let (registers, homes) = self.homes?;
         homes.get(registers.iter().position(|known| known.0 == reg)?)
     }

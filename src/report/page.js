@@ -198,7 +198,7 @@ function details() {
     panel.replaceChildren(el("h2", {}, name || "(no name)"),
       el("p", {}, `${data.text(data.functions.get(f, "unit"))}, ${data.hex(f, 0)} to ${data.hex(f, size)}`),
       el("ul", {}, ...of("f")), rest.length ? el("h3", {}, "Findings outside of functions") : "", el("ul", {}, ...rest));
-    say(name);
+    announce(name);
     return;
   }
   const variable = data.variables.row(v), type = data.text(variable.type);
@@ -215,12 +215,12 @@ function details() {
       ["result", el("span", { id: "result" }, isOfLane ? `${result} (lane ${state.lane})` : result)]];
     const full = rows.filter(([, value]) => value.textContent ?? value);
     parts.push(el("dl", {}, ...full.flatMap(([key, value]) => [el("dt", {}, key), el("dd", {}, value)])));
-    say([data.text(variable.name), `${kind} ${data.text(one.label)}`.trim(), pcs, data.text(one.expression)].join(", "));
+    announce([data.text(variable.name), `${kind} ${data.text(one.label)}`.trim(), pcs, data.text(one.expression)].join(", "));
   } else {
     const [from, to] = data.range("variables", v, "entries");
     const where = to === from ? "in this object" : `at ${data.hex(f, state.pc ?? 0)}`;
     parts.push(el("p", {}, `No location ${where}.`));
-    say(`${data.text(variable.name)}, no location ${where}`);
+    announce(`${data.text(variable.name)}, no location ${where}`);
   }
   const whole = shown.of(`v${v}`).filter((index) => data.findings.get(index, "entry") === NONE);
   parts.push(el("ul", {}, ...[...findings, ...whole].map((index) => finding(data.findings, index))));
@@ -228,7 +228,7 @@ function details() {
   panel.replaceChildren(...parts);
 }
 
-function say(text) { by("status").textContent = text; }
+function announce(text) { by("status").textContent = text; }
 
 // Moves the selection by entries and by variables.
 function move(by_entries, by_variables) {

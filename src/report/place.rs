@@ -37,7 +37,7 @@ struct Key {
     frame_base: Option<Vec<u8>>,
     space: Option<u32>,
     /// Homes of PTX registers.
-    homes: Vec<homes::Words>,
+    homes: Vec<homes::HomesByWord>,
 }
 
 /// Places and their steps as tables.
@@ -51,7 +51,7 @@ pub(super) struct Places {
     pub(super) steps: Vec<u32>,
 }
 
-/// Words of a place in the table.
+/// HomesByWord of a place in the table.
 pub(super) const PLACE: usize = 6;
 const STEP: usize = 3;
 /// Maximum number of recorded steps of a place.

@@ -78,7 +78,7 @@ pub(super) fn unknown_register(target: &Target, name: &str) -> Error {
     });
     let plain = short.unwrap_or(plain);
     let listed = target.0.registers.iter().flat_map(|range| match &range.names {
-        RegisterNames::Listed(names) => &names[..],
+        RegisterNames::Individual(names) => &names[..],
         RegisterNames::Numbered { .. } | RegisterNames::Packed { .. } => &[],
     });
     let (nearest, bounds) = match (target.find(&plain), numbered(target, &plain)) {

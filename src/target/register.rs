@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// A DWARF register number.
 ///
-/// Numbers are those of the target, and [`Target`](super::Target) has their names. They are not limited to 16 bits: PTX
+/// Numbers are those of the target, and [`Target`](super::Target) has their names. Numbers can exceed 16 bits: PTX
 /// packs the name of a virtual register into the number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reg(pub u64);
@@ -35,7 +35,7 @@ pub enum RegisterNames {
         first: u64,
     },
     /// An individual name for each register.
-    Listed(Vec<Cow<'static, str>>),
+    Individual(Vec<Cow<'static, str>>),
     /// The characters of the name, 2 to 8, packed into the DWARF number: the first one in the most significant byte
     /// that is not 0.
     Packed {
@@ -70,7 +70,7 @@ impl Registers {
         Self {
             first,
             count: names.len() as u64,
-            names: RegisterNames::Listed(names),
+            names: RegisterNames::Individual(names),
             bits,
             lanes: 1,
             alias: None,
@@ -159,7 +159,7 @@ impl Registers {
                 // `v01` is not a register.
                 number.checked_sub(*first).filter(|_| digits == number.to_string())?
             }
-            RegisterNames::Listed(names) => names.iter().position(|known| known == name)? as u64,
+            RegisterNames::Individual(names) => names.iter().position(|known| known == name)? as u64,
             RegisterNames::Packed { .. } => return self.packed(name),
         };
         (index < self.count).then(|| Reg(self.first + index))
@@ -240,7 +240,7 @@ impl core::fmt::Display for RegisterName<'_> {
         let index = self.0.reg.0 - dwarf;
         match names {
             RegisterNames::Numbered { prefix, first } => write!(f, "{prefix}{}", first + index),
-            RegisterNames::Listed(names) => f.write_str(&names[index as usize]),
+            RegisterNames::Individual(names) => f.write_str(&names[index as usize]),
             RegisterNames::Packed { .. } => unpacked(self.0.reg).into_iter().try_for_each(|byte| {
                 use core::fmt::Write;
                 f.write_char(byte.into())

@@ -18,7 +18,7 @@ use gimli::constants as dw;
 pub use places::named_type;
 
 /// Describes the unit of an object.
-struct Say<'r, 'o> {
+struct Describer<'r, 'o> {
     m: Builder,
     object: &'r Object<'o>,
     dwarf: &'r Dwarf<'o>,
@@ -43,7 +43,7 @@ pub fn module(object: &Object<'_>, dwarf: &Dwarf<'_>, target: Target) -> Result<
     let [of] = dwarf.units() else { panic!("{} units", dwarf.units().len()) };
     let mut m = Builder::new(target);
     let unit = m.unit(of.name.as_deref().unwrap_or_default());
-    let mut say = Say {
+    let mut describer = Describer {
         m,
         object,
         dwarf,
@@ -57,15 +57,15 @@ pub fn module(object: &Object<'_>, dwarf: &Dwarf<'_>, target: Target) -> Result<
         code: BTreeMap::new(),
     };
     let lines = dwarf.lines(of)?.expect("a line program");
-    say.unit_and_files(&lines)?;
-    say.all_types()?;
-    say.all_functions()?;
-    say.all_scopes()?;
-    say.rows(&lines)?;
-    say.m.finish()
+    describer.unit_and_files(&lines)?;
+    describer.all_types()?;
+    describer.all_functions()?;
+    describer.all_scopes()?;
+    describer.rows(&lines)?;
+    describer.m.finish()
 }
 
-impl<'r, 'o> Say<'r, 'o> {
+impl<'r, 'o> Describer<'r, 'o> {
     fn entries(&self) -> impl Iterator<Item = Entry<'r, 'o>> + use<'r, 'o> {
         self.dwarf.entries_of(self.of)
     }

@@ -7,9 +7,9 @@ use eitri::read::{Entry, SymbolKind, Value};
 use eitri::target::SpaceId;
 use gimli::constants as dw;
 
-use super::Say;
+use super::Describer;
 
-impl<'r, 'o> Say<'r, 'o> {
+impl<'r, 'o> Describer<'r, 'o> {
     /// The symbol that contains an address, and the offset from it in bytes. Other addresses count from the section
     /// symbol, which every object has.
     pub(super) fn symbol_at(&mut self, address: u64) -> (Symbol, u64) {

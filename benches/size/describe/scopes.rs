@@ -8,7 +8,7 @@ use eitri::model::{Loc, ScopeId, SourceLine, VariableId};
 use eitri::read::{Entry, Value};
 use gimli::constants as dw;
 
-use super::Say;
+use super::Describer;
 use super::places::Place;
 use super::types::is_type;
 
@@ -20,7 +20,7 @@ struct In {
     is_instance: bool,
 }
 
-impl<'r, 'o> Say<'r, 'o> {
+impl<'r, 'o> Describer<'r, 'o> {
     pub(super) fn all_scopes(&mut self) -> Result<()> {
         let root = self.dwarf.root(self.of).expect("a unit's entry");
         for global in root.children().filter(|child| child.tag() == dw::DW_TAG_variable) {
@@ -201,8 +201,8 @@ impl<'r, 'o> Say<'r, 'o> {
             Some(Value::Address(address)) => Some(address - of.start),
             _ => None,
         };
-        let number = |say: &Self, entry: Entry<'_, '_>, name| match entry.attr(name) {
-            Some(Value::Expr(expr)) => say.number(expr),
+        let number = |describer: &Self, entry: Entry<'_, '_>, name| match entry.attr(name) {
+            Some(Value::Expr(expr)) => describer.number(expr),
             _ => Ok(None),
         };
         let target = match entry.attr(dw::DW_AT_call_target) {

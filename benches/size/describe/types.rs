@@ -6,9 +6,9 @@ use eitri::model::{BaseEncoding, CompositeKind, Qualifier, TypeId};
 use eitri::read::Entry;
 use gimli::constants as dw;
 
-use super::Say;
+use super::Describer;
 
-impl<'r, 'o> Say<'r, 'o> {
+impl<'r, 'o> Describer<'r, 'o> {
     pub(super) fn all_types(&mut self) -> Result<()> {
         for entry in self.entries().filter(|entry| is_type(entry.tag())) {
             let ty = self.ty(entry)?;

@@ -564,14 +564,15 @@ pub enum Keep {
     /// All locations.
     All,
     /// One at a time: the one that lasts longest.
-    One,
+    #[value(name = "one")]
+    Single,
 }
 
 impl From<Keep> for track::Keep {
     fn from(keep: Keep) -> Self {
         match keep {
             Keep::All => Self::All,
-            Keep::One => Self::Single,
+            Keep::Single => Self::Single,
         }
     }
 }

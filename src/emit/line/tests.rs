@@ -25,7 +25,7 @@ fn survey(format: Format, step: u8, sequences: &[Sequence]) -> Shape {
     survey.shape()
 }
 
-struct Written {
+struct Program {
     bytes: Vec<u8>,
     relocations: Vec<Relocation>,
     strings: Vec<u8>,
@@ -38,7 +38,7 @@ fn write(
     directories: &[&str],
     files: &[LineFile<'_>],
     sequences: &[Sequence],
-) -> Written {
+) -> Program {
     let (mut bytes, mut relocations, mut strings) = (Vec::new(), Vec::new(), Vec::new());
     let mut offset = |text: &str| {
         let offset = strings.len() as u64;
@@ -58,7 +58,7 @@ fn write(
         program.end_sequence(*end);
     }
     program.finish();
-    Written { bytes, relocations, strings }
+    Program { bytes, relocations, strings }
 }
 
 fn file(name: &str) -> LineFile<'_> {

@@ -62,7 +62,7 @@ pub fn attach(text: &str, target: &Target, sections: &[Section], how: &Attach<'_
     let lengths = sections.iter().map(|section| super::sections::length(section, 0));
     let rows = lines_of.iter().flatten().map(|lines| lines.length());
     let added: usize = lengths.chain(rows).sum::<usize>() + labels.length();
-    let mut written = Written {
+    let mut written = Attaching {
         text: &text,
         out: String::with_capacity(text.len() + added + 256),
         done: 0,
@@ -241,7 +241,7 @@ impl<'l> Strings<'l> {
 type Directives = SmallVec<[(SourcePlace, Option<usize>); 2]>;
 
 /// A text with what is inserted so far.
-struct Written<'t> {
+struct Attaching<'t> {
     text: &'t str,
     out: String,
     /// Offset to which the text is copied.
@@ -250,7 +250,7 @@ struct Written<'t> {
     option: Option<usize>,
 }
 
-impl Written<'_> {
+impl Attaching<'_> {
     /// Copies the text up to an offset.
     fn copy(&mut self, end: usize) {
         if let Some(at) = self.option.take_if(|at| *at <= end) {

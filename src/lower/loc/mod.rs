@@ -194,7 +194,7 @@ impl<'m> Lowering<'m> {
         {
             // Others become calls once their subexpressions have procedures.
             if is_small && !is_called {
-                self.memo.add(loc, key, &nodes, &sink.out[start..], self.module.locs.words());
+                self.memo.add(loc, key, &nodes, &sink.out[start..], self.module.locs.word_count());
             }
             return Ok(());
         }

@@ -88,7 +88,7 @@ impl<'t> Reader<'t> {
         }
         let (word, rest) = part.split_once(char::is_whitespace).unwrap_or((part, ""));
         let bare = word.strip_prefix("DW_OP_").unwrap_or(word);
-        let mut words = Words { rest: rest.trim(), context: self.context };
+        let mut words = UnparsedOperands { rest: rest.trim(), context: self.context };
         if matches!(bare, "skip" | "bra") && is_label(words.rest) {
             let label = self.label(words.rest);
             match bare {
@@ -112,7 +112,12 @@ impl<'t> Reader<'t> {
     }
 
     /// Parses the operands of a compact spelling. `number` is the number in its name, if any.
-    fn compact(&mut self, family: &Compact, number: Option<u8>, words: &mut Words<'_>) -> Result<()> {
+    fn compact(
+        &mut self,
+        family: &Compact,
+        number: Option<u8>,
+        words: &mut UnparsedOperands<'_>,
+    ) -> Result<()> {
         let value = match (family.form, number) {
             (Form::InOpcode, Some(number)) => number.into(),
             // The register is a separate operand, by name.
@@ -170,12 +175,12 @@ fn compact(word: &str) -> Option<(&'static Compact, Option<u8>)> {
 }
 
 /// Unparsed operands of one operation.
-struct Words<'t> {
+struct UnparsedOperands<'t> {
     rest: &'t str,
     context: &'t Context<'t>,
 }
 
-impl<'t> Words<'t> {
+impl<'t> UnparsedOperands<'t> {
     fn word(&mut self) -> Result<&'t str> {
         let rest = self.rest.trim_start();
         let (word, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
@@ -304,7 +309,7 @@ macro_rules! make_parser { ($(
     $codes:tt $stack:tt $since:literal $cfi:tt;
 )*) => {
     /// Parses the operands and appends the operation.
-    fn general(words: &mut Words<'_>, name: Name, to: &mut ExprBuilder, spelling: Spelling) -> Result<()> {
+    fn general(words: &mut UnparsedOperands<'_>, name: Name, to: &mut ExprBuilder, spelling: Spelling) -> Result<()> {
         match name { $(Name::$variant => {
             $(let $field = parse_operand!(words, $kind);)*
             words.end($text)?;

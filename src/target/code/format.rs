@@ -41,13 +41,13 @@ pub(super) const SDWA: u32 = 249;
 pub(super) const DPP: u32 = 250;
 pub(super) const DPP8: [u32; 2] = [233, 234];
 
-/// Words of an instruction.
-pub(super) struct Words<'b> {
+/// Dwords of an instruction.
+pub(super) struct Dwords<'b> {
     pub(super) bytes: &'b [u8],
     pub(super) first: u32,
 }
 
-impl Words<'_> {
+impl Dwords<'_> {
     /// Returns a word by its number; `None` beyond the bytes.
     #[inline(always)]
     pub(super) fn word(&self, number: usize) -> Option<u32> {
@@ -108,7 +108,7 @@ impl InstructionSet {
     /// [`decode`](Self::decode) returns them.
     pub(crate) fn decode_destinations(&self, bytes: &[u8]) -> Option<(u8, SmallVec<[Destination; 2]>)> {
         let first = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?);
-        let words = Words { bytes, first };
+        let words = Dwords { bytes, first };
         if let Some(dual) = self.dual(&words)? {
             return Some((dual.bytes, dual.writes.unwrap_or_default()));
         }
@@ -123,7 +123,7 @@ impl InstructionSet {
     /// Decodes the instruction at the start of the bytes. `None` if the bytes end within it, or its length is unknown.
     pub fn decode(&self, bytes: &[u8]) -> Option<Instruction> {
         let first = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?);
-        let words = Words { bytes, first };
+        let words = Dwords { bytes, first };
         if let Some(dual) = self.dual(&words)? {
             return Some(dual);
         }
@@ -196,7 +196,7 @@ impl InstructionSet {
 
     /// Decodes two operations in one instruction: format VOPD of gfx11. `Some(None)` if it is another format.
     #[inline]
-    pub(super) fn dual(&self, words: &Words<'_>) -> Option<Option<Instruction>> {
+    pub(super) fn dual(&self, words: &Dwords<'_>) -> Option<Option<Instruction>> {
         if self.generation != Generation::Gfx11 || words.field(26, 6) != 0b110010 {
             return Some(None);
         }
@@ -222,7 +222,7 @@ impl InstructionSet {
     }
 
     #[inline(always)]
-    pub(super) fn fields(&self, words: &Words<'_>) -> Option<Fields> {
+    pub(super) fn fields(&self, words: &Dwords<'_>) -> Option<Fields> {
         use Generation::{Gfx9, Gfx10, Gfx11};
         let (first, generation) = (words.first, self.generation);
         if first >> 31 == 0 {
@@ -271,7 +271,7 @@ impl InstructionSet {
     }
 
     /// Formats of scalar arithmetic and control.
-    fn scalar(&self, words: &Words<'_>) -> Fields {
+    fn scalar(&self, words: &Dwords<'_>) -> Fields {
         let with_literal = |codes: &[u32]| 1 + u8::from(codes.contains(&LITERAL));
         let (first, second) = (words.field(0, 8), words.field(8, 8));
         let mut fields = match words.field(23, 9) {
@@ -303,7 +303,7 @@ impl InstructionSet {
 
     /// Formats VOP1, VOP2 and VOPC.
     #[inline]
-    fn vector(&self, words: &Words<'_>) -> Option<Fields> {
+    fn vector(&self, words: &Dwords<'_>) -> Option<Fields> {
         let (opcode, source) = (words.field(25, 6), words.field(0, 9));
         let mut fields = match opcode {
             0b111111 => Fields::new(1, Format::Vop1, words.field(9, 8), words.field(17, 8)),
@@ -347,7 +347,7 @@ impl InstructionSet {
     }
 
     #[inline]
-    fn vop3(&self, words: &Words<'_>, second: u32) -> Fields {
+    fn vop3(&self, words: &Dwords<'_>, second: u32) -> Fields {
         let source = second & 0x1ff;
         let has_modifiers = self.generation == Generation::Gfx11 && (source == DPP || DPP8.contains(&source));
         let length = 2 + u8::from(has_modifiers || self.has_literal(second));
@@ -358,7 +358,7 @@ impl InstructionSet {
         fields
     }
 
-    fn packed(&self, words: &Words<'_>, second: u32) -> Fields {
+    fn packed(&self, words: &Dwords<'_>, second: u32) -> Fields {
         let source = second & 0x1ff;
         let has_modifiers = self.generation == Generation::Gfx11 && (source == DPP || DPP8.contains(&source));
         let length = 2 + u8::from(has_modifiers || self.has_literal(second));
@@ -370,7 +370,7 @@ impl InstructionSet {
         fields
     }
 
-    fn flat(&self, words: &Words<'_>, second: u32) -> Fields {
+    fn flat(&self, words: &Dwords<'_>, second: u32) -> Fields {
         let is_gfx11 = self.generation == Generation::Gfx11;
         let format = self.flat_format(words);
         let mut fields = Fields::new(2, format, words.field(18, 7), second >> 24);
@@ -384,7 +384,7 @@ impl InstructionSet {
     }
 
     #[inline]
-    fn flat_format(&self, words: &Words<'_>) -> Format {
+    fn flat_format(&self, words: &Dwords<'_>) -> Format {
         let from = if self.generation == Generation::Gfx11 { 16 } else { 14 };
         match words.field(from, 2) {
             0 => Format::Flat,
@@ -395,7 +395,7 @@ impl InstructionSet {
 
     /// Returns the vector register with the address of a flat instruction in scratch.
     #[inline]
-    pub(super) fn flat_address(&self, words: &Words<'_>, second: u32) -> Option<u16> {
+    pub(super) fn flat_address(&self, words: &Dwords<'_>, second: u32) -> Option<u16> {
         let has_vector_address = match self.generation {
             _ if self.has_scratch_address_bit => words.field(13, 1) != 0,
             Generation::Gfx11 => second >> 23 & 1 != 0,
@@ -409,7 +409,7 @@ impl InstructionSet {
     /// Returns the vector register with the address of a buffer instruction: scratch is a buffer whose descriptor is in
     /// the first registers of the wave.
     #[inline]
-    pub(super) fn buffer_address(&self, words: &Words<'_>, second: u32) -> Option<u16> {
+    pub(super) fn buffer_address(&self, words: &Dwords<'_>, second: u32) -> Option<u16> {
         let has_offset = match self.generation {
             Generation::Gfx11 => second >> 22 & 1 != 0,
             _ => words.field(12, 1) != 0,
@@ -417,7 +417,7 @@ impl InstructionSet {
         has_offset.then_some((second & 0xff) as u16)
     }
 
-    fn buffer(&self, words: &Words<'_>, second: u32) -> Fields {
+    fn buffer(&self, words: &Dwords<'_>, second: u32) -> Fields {
         let is_gfx11 = self.generation == Generation::Gfx11;
         let opcode = if is_gfx11 { words.field(18, 8) } else { words.field(18, 7) };
         let mut fields = Fields::new(2, Format::MuBuf, opcode, second >> 8 & 0xff);

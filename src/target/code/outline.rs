@@ -2,7 +2,7 @@
 //!
 //! Most are known by the upper half of their first word. The others are decoded with their operands.
 
-use super::format::{DPP, DPP8, LITERAL, SDWA, Words};
+use super::format::{DPP, DPP8, Dwords, LITERAL, SDWA};
 use super::table::{Exec, Flow, Format, Generation, Tables};
 use super::{EXEC, InstructionSet, RegisterKind};
 
@@ -65,7 +65,7 @@ impl Class {
     /// Returns the class of the instructions with an upper half of the first word.
     pub(super) fn of(generation: Generation, tables: &Tables, high: u16) -> Self {
         use Generation::{Gfx9, Gfx10, Gfx11};
-        let words = Words { bytes: &[], first: u32::from(high) << 16 };
+        let words = Dwords { bytes: &[], first: u32::from(high) << 16 };
         let field = |first, bits| words.field(first, bits);
         let exec =
             |format, opcode| tables.row(format, opcode).filter(|row| !row.has_literal).map(|row| row.exec);
@@ -124,11 +124,11 @@ impl Class {
 
 impl InstructionSet {
     /// Returns the size in bytes of the instruction at the start of the bytes, and the vector register with an address
-    /// in scratch, if the encoding is frequent. It neither changes the pc nor uses `exec` as an operand.
+    /// in scratch, if the encoding is frequent. The instruction neither changes the pc nor uses `exec` as an operand.
     #[inline]
     pub(crate) fn decode_frequent(&self, bytes: &[u8]) -> Option<(usize, Option<u16>)> {
         let first = u32::from_le_bytes(*bytes.first_chunk()?);
-        let words = &Words { bytes, first };
+        let words = &Dwords { bytes, first };
         let literal = |is: bool| if is { 4 } else { 0 };
         let vector = |source: u32| {
             let has_modifiers = source == SDWA || source == DPP || DPP8.contains(&source);
@@ -173,7 +173,7 @@ impl InstructionSet {
     /// Decodes the instruction at the start of the bytes without its operands. `None` where [`decode`](Self::decode)
     /// returns `None`.
     pub(crate) fn outline(&self, bytes: &[u8]) -> Option<Outline> {
-        let words = &Words { bytes, first: u32::from_le_bytes(*bytes.first_chunk()?) };
+        let words = &Dwords { bytes, first: u32::from_le_bytes(*bytes.first_chunk()?) };
         let mut outline = Outline::of(0, None);
         if let Some(dual) = self.dual(words)? {
             return Some(Outline { bytes: dual.bytes, ..outline });
