@@ -258,7 +258,7 @@ fn what_cannot_be_told_is_left_out_when_that_is_asked_for() {
     let strict = run(&["emit", &json, "--for", "dwarf5", "-o", &out]);
     assert_eq!(
         (strict.code, &*strict.errors),
-        (2, &*format!("eitri: {json}: {why}\n--partial leaves it out, and lists it\n"))
+        (2, &*format!("eitri: {json}: {why}\n--partial omits it, and lists it\n"))
     );
     assert!(!Path::new(&out).exists(), "nothing is written");
     let partial = run(&["emit", &json, "--for", "dwarf5", "--partial", "--allow", "no-frame", "-o", &out]);

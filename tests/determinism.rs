@@ -15,6 +15,7 @@ use eitri::build::Builder;
 use eitri::consumer::Tables;
 use eitri::emit::Section;
 use eitri::emit::elf::{Code, new_object};
+use eitri::error::{ErrorKind, Identity};
 use eitri::lower::{Consumer, Policy, Stream, Units, lower};
 use eitri::model::{BaseEncoding, Loc, Module, Row, Val};
 use eitri::target::{Gfx, Target, Wave};
@@ -218,7 +219,9 @@ fn modules_of_a_stream_have_one_target() -> Result<()> {
     let error = stream.append(&m.finish()?, Vec::new()).expect_err("a unit is missing");
     assert!(error.to_string().contains("each unit once"), "{error}");
     let error = stream.push(&Builder::new(Target::aarch64()).finish()?).expect_err("another target");
-    assert!(error.to_string().contains("x86_64 and aarch64"), "{error}");
+    let [expected, found] = ["x86_64", "aarch64"].map(|name| Identity::Name(name.into()));
+    assert_eq!(*error.kind(), ErrorKind::WrongTarget { target: "x86_64".into(), expected, found });
+    assert_eq!(error.to_string(), "the modules of a program have one target: x86_64 and aarch64");
     assert_eq!(Stream::new(&consumer, Policy::Strict).finish()?, []);
     Ok(())
 }

@@ -598,7 +598,7 @@ fn texts_that_do_not_fit_are_refused() {
     let old = plain.replace(".version 8.0", ".version 7.1");
     assert_eq!(
         fails(&old, &of_twelve),
-        "a row of an inlined call needs a target with inlined calls in `.loc`, which came with PTX 7.2: PTX 7.1 has none"
+        "a row of an inlined call needs a target with inlined calls in `.loc`, which came with PTX 7.2: PTX 7.1 lacks this feature"
     );
     let late = module(12, &[(0, 1, 0, 3, 5)], &[(2, 7, false)]).expect("a module");
     assert_eq!(

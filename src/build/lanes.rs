@@ -17,8 +17,8 @@ use crate::target::Per;
 /// Describes the program locations of lanes in a function or inlined call. Made by [`Builder::lanes`].
 ///
 /// A mask is given by its locations: for half-open ranges of pcs, a location of one bit for each lane of the wave, bit
-/// *k* for lane *k*. It is valid before the instruction at the start of its range runs. Pcs outside the region are
-/// ignored, so that all locations of a saved mask can be passed to each of its regions.
+/// *k* for lane *k*. A location is valid before the instruction at the start of its range runs. Pcs outside the region
+/// are ignored, so that all locations of a saved mask can be passed to each of its regions.
 #[derive(Debug)]
 pub struct LanesBuilder<'b> {
     pub(super) builder: &'b mut Builder,
@@ -407,7 +407,7 @@ fn each_pc(masks: &[Mask], pcs: &Range<u64>) -> Result<(), (u64, Error)> {
     match last.end == pcs.end {
         true => Ok(()),
         false => {
-            let what = "a mask has a location at each pc of its region: this pc has none";
+            let what = "a mask has a location at each pc of its region: this pc is without one";
             Err((last.end, Error::bad_argument(what)))
         }
     }

@@ -26,7 +26,7 @@ texts! {
 }
 
 texts! {
-    /// A property of the code in an object, compared with that of the target.
+    /// A property of the code in an object or a module, compared with that of the target.
     Identity;
 
     Machine(number: u16) "ELF machine {number}";
@@ -34,6 +34,7 @@ texts! {
     BigEndian "big endian";
     Processor(number: u32) "AMD processor {number:#04x}";
     Ptx "PTX";
+    Name(name: String) "target {name}";
 }
 
 texts! {

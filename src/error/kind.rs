@@ -78,13 +78,13 @@ pub enum ErrorKind {
         /// The rule, and the offending value.
         what: String,
     },
-    /// The object is for another target.
+    /// The object or the module is for another target.
     WrongTarget {
         /// Name of the target.
         target: String,
         /// Property of the target.
         expected: Identity,
-        /// Property of the object.
+        /// Property of the object or the module.
         found: Identity,
     },
     /// The target lacks a feature.
@@ -390,7 +390,10 @@ impl fmt::Display for ErrorKind {
             }
             Self::ZeroByte { of } => write!(f, "{of} contains a zero byte"),
             Self::TargetLacks { feature, needed_by, target } => {
-                write!(f, "{needed_by} needs a target with {feature}: {target} has none")
+                write!(f, "{needed_by} needs a target with {feature}: {target} lacks this feature")
+            }
+            Self::WrongTarget { expected: Identity::Name(first), found: Identity::Name(next), .. } => {
+                write!(f, "the modules of a program have one target: {first} and {next}")
             }
             Self::WrongTarget { target, expected, found } => {
                 write!(f, "the code is for the target: it is {found}, and {target} is {expected}")

@@ -27,6 +27,7 @@ texts! {
     BaseTypeBits(name: String) "the size in bits of type `{name}`";
     TypeBytes(name: String) "the size in bytes of type `{name}`";
     MemberBits(member: String) "the size in bits of {member}";
+    StrideBits(whole: String) "the stride in bits of {whole}";
     DimensionEnd "the index after the last one of a dimension";
 
     // Code.

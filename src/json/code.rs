@@ -50,10 +50,10 @@ pub fn locate(text: impl AsRef<[u8]>, keep: Keep) -> Result<Located> {
     let mut reader = super::read::read(text, None)?;
     let coded = core::mem::take(&mut reader.coded);
     if coded.is_empty() {
-        let what = "locations follow from statements `code`, and the description has none";
+        let what = "locations follow from statements `code`: the description has no such statement";
         return Err(at(Error::bad_argument(what), place::of_key(text, "describe")));
     }
-    // The module without the locations, and then the one with them.
+    // First the module without the locations, then with them.
     let module = finish(text, reader.builder)?;
     let mut builder = super::read::read(text, None)?.builder;
     let mut unproven = Vec::new();
@@ -331,7 +331,7 @@ impl<'a> Reader<'a> {
         let [place] = found[..] else {
             let what =
                 "a place has one of the keys `register`, `per_lane`, `lane`, `stack_slot`, `lane_bit`, `own`";
-            return Err(Error::bad_argument(format!("{what}, and this has {}", found.len())));
+            return Err(Error::bad_argument(format!("{what}: this one has {}", found.len())));
         };
         Ok(place.bits_from(from.unwrap_or(0), bits))
     }

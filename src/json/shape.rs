@@ -76,7 +76,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Choice<V> {
 /// Error for an empty object in place of a choice.
 #[cold]
 pub(super) fn no_key<E: de::Error>(what: &str) -> E {
-    E::custom(format!("{what} has one key, and this has none"))
+    E::custom(format!("{what} has one key: this one is empty"))
 }
 
 /// Refuses a second key.
@@ -88,7 +88,7 @@ pub(super) fn one_key<'de, A: MapAccess<'de>>(what: &str, first: &str, mut json:
     while let Some((key, _)) = json.next_entry::<Text<'de>, IgnoredAny>()? {
         keys += &format!(" and `{}`", &*key);
     }
-    Err(de::Error::custom(format!("{what} has one key, and this has {keys}")))
+    Err(de::Error::custom(format!("{what} has one key: this one has {keys}")))
 }
 
 /// An object whose first key was already read.

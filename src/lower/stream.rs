@@ -8,7 +8,7 @@ use super::scratch::Scratch;
 use super::units::{Units, invalid};
 use crate::consumer::{Consumer, Policy};
 use crate::emit::Section;
-use crate::error::{Conflict, Error, Result};
+use crate::error::{Conflict, ErrorKind, Identity, Result};
 use crate::model::Module;
 use crate::omission::Omission;
 use crate::target::Target;
@@ -65,10 +65,9 @@ impl<'c> Stream<'c> {
     /// [one builder](crate::build::Builder::hand_over) are lowered faster.
     ///
     /// # Errors
-    /// The errors of [`lower`](super::lower()); [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) where
-    /// the target is not that of the modules before;
-    /// [`ErrorKind::InvalidConsumer`](crate::error::ErrorKind::InvalidConsumer) for split units, whose file names are
-    /// unique within a module only, and for line directives, whose numbers of files are. After an error the stream is incomplete.
+    /// The errors of [`lower`](super::lower()); [`ErrorKind::WrongTarget`] where the target is not that of the modules
+    /// before; [`ErrorKind::InvalidConsumer`] for split units, whose file names are unique within a module only, and
+    /// for line directives, whose numbers of files are. After an error the stream is incomplete.
     pub fn push(&mut self, module: &Module) -> Result<Vec<Omission>> {
         let mut units = units(module, self.consumer, self.policy)?;
         units.scratch = Mutex::new(core::mem::take(&mut self.scratch));
@@ -118,7 +117,7 @@ impl<'c> Stream<'c> {
     /// [`push`](Self::push). Returns the omissions of this module.
     ///
     /// # Errors
-    /// The errors of [`push`](Self::push); [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId) where a unit of
+    /// The errors of [`push`](Self::push); [`ErrorKind::UnknownId`] where a unit of
     /// the module is missing.
     pub fn append(&mut self, module: &Module, lowered: Vec<LoweredUnit>) -> Result<Vec<Omission>> {
         let units = units(module, self.consumer, self.policy)?;
@@ -141,9 +140,8 @@ impl<'c> Stream<'c> {
             }
         };
         if before != target {
-            let (one, other) = (before.name(), target.name());
-            let what = format!("the modules of a program have one target: {one} and {other}");
-            return Err(Error::bad_argument(what));
+            let [expected, found] = [before, target].map(|it| Identity::Name(it.name().into()));
+            return Err(ErrorKind::WrongTarget { target: before.name().into(), expected, found }.into());
         }
         Ok(linker)
     }
@@ -151,7 +149,7 @@ impl<'c> Stream<'c> {
     /// Returns the debug sections of all modules, with relocations; none without a module.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`](crate::error::ErrorKind::TooLarge) where a section does not fit the 32-bit DWARF format.
+    /// [`ErrorKind::TooLarge`] where a section does not fit the 32-bit DWARF format.
     pub fn finish(self) -> Result<Vec<Section>> {
         self.so_far.map_or(Ok(Vec::new()), |(linker, _)| Ok(linker.finish()?.sections))
     }

@@ -37,7 +37,7 @@ fn can_be_added_to(facts: &Facts<'_>) -> Result<()> {
         && let Some(first) = words.instructions().find(is_beyond)
     {
         let id = first.result().unwrap_or(layout.highest());
-        let what = format!("the bound of the header is {bound}, and the module has {id}");
+        let what = format!("ids are below the bound of the header, {bound}: {id}");
         return Err(Error::malformed(what).at_word(first.at));
     }
     let known = facts.iter().map(|fact| (fact.at, fact.set.name())).next();

@@ -42,7 +42,7 @@ impl Attached {
         words.extend_from_slice(&self.words[at..]);
         let bound = words
             .get_mut(BOUND)
-            .ok_or_else(|| Error::bad_argument("the header of the module is not there"))?;
+            .ok_or_else(|| Error::bad_argument("a module has a header: this one is without it"))?;
         *bound = self.bound;
         Ok(words)
     }

@@ -245,7 +245,7 @@ impl ModuleBuilder {
     /// [`ErrorKind::BadArgument`] if the previous function is not ended.
     pub fn function_as(&mut self, id: Id, returns: Id, control: u32, ty: Id) -> Result<&mut Self> {
         if let Some(open) = self.open {
-            return Err(Error::bad_argument(format!("function {} has no end", open.function)));
+            return Err(not_ended(open.function));
         }
         push(&mut self.functions, op::FUNCTION, Some(returns), Some(id), &[control, ty.0])?;
         self.open = Some(Open { function: id, block: None, has_blocks: false });
@@ -269,7 +269,8 @@ impl ModuleBuilder {
     /// [`ErrorKind::BadArgument`] outside of a function, or after its first block.
     pub fn parameter_as(&mut self, id: Id, ty: Id) -> Result<&mut Self> {
         if self.open.is_none_or(|open| open.has_blocks) {
-            return Err(Error::bad_argument("a parameter is of a function, and before its blocks"));
+            let what = format!("a parameter is in a function, before its blocks: {id} is not");
+            return Err(Error::bad_argument(what));
         }
         push(&mut self.functions, op::FUNCTION_PARAMETER, Some(ty), Some(id), &[])?;
         Ok(self)
@@ -291,9 +292,10 @@ impl ModuleBuilder {
     /// # Errors
     /// [`ErrorKind::BadArgument`] outside of a function, or if the previous block is not ended.
     pub fn block_as(&mut self, id: Id) -> Result<&mut Self> {
-        let open = self.open.as_mut().ok_or_else(|| Error::bad_argument("a block is of a function"))?;
+        let outside = || Error::bad_argument(format!("a block is in a function: {id} is not"));
+        let open = self.open.as_mut().ok_or_else(outside)?;
         if let Some((block, _)) = open.block {
-            return Err(Error::bad_argument(format!("block {block} has no end")));
+            return Err(without_terminator(block));
         }
         (open.block, open.has_blocks) = (Some((id, 0)), true);
         push(&mut self.functions, op::LABEL, None, Some(id), &[])?;
@@ -331,7 +333,7 @@ impl ModuleBuilder {
         let open = self.open.as_mut();
         let Some(Open { block: block @ Some(_), .. }) = open else {
             return Err(Error::bad_argument(format!(
-                "an instruction of opcode {opcode} is outside of a block"
+                "an instruction is in a block: that of opcode {opcode} is not"
             )));
         };
         push(&mut self.functions, opcode, result.map(|(ty, _)| ty), result.map(|(_, id)| id), operands)?;
@@ -348,7 +350,7 @@ impl ModuleBuilder {
             Some(Open { function, block: Some((block, count)), .. }) => {
                 Ok(Position::before(function, block, count))
             }
-            _ => Err(Error::bad_argument("a position is in a block")),
+            _ => Err(Error::bad_argument("a position is in a block: none is open")),
         }
     }
 
@@ -360,7 +362,7 @@ impl ModuleBuilder {
         match self.open {
             None => return Err(Error::bad_argument("`end_function` ends an open function: none is open")),
             Some(Open { block: Some((block, _)), .. }) => {
-                return Err(Error::bad_argument(format!("block {block} has no end")));
+                return Err(without_terminator(block));
             }
             Some(_) => self.open = None,
         }
@@ -374,7 +376,7 @@ impl ModuleBuilder {
     /// [`ErrorKind::BadArgument`] if a function is not ended.
     pub fn finish(self) -> Result<Vec<u32>> {
         if let Some(open) = self.open {
-            return Err(Error::bad_argument(format!("function {} has no end", open.function)));
+            return Err(not_ended(open.function));
         }
         let mut words = vec![MAGIC, self.version, 0, self.ids.bound(), 0];
         words.extend(self.parts.iter().flatten());
@@ -403,6 +405,16 @@ fn push(to: &mut Vec<u32>, opcode: u16, ty: Option<Id>, id: Option<Id>, operands
     to.extend(results.map(|id| id.0));
     to.extend_from_slice(operands);
     Ok(())
+}
+
+/// Returns the error for a function without an end.
+fn not_ended(function: Id) -> Error {
+    Error::bad_argument(format!("`end_function` ends each function: {function} is open"))
+}
+
+/// Returns the error for a block without a terminator.
+fn without_terminator(block: Id) -> Error {
+    Error::bad_argument(format!("a terminator ends each block: {block} is open"))
 }
 
 /// Encodes a literal string as words.

@@ -16,7 +16,7 @@ use crate::error::{At, Error, Result};
 pub fn read(words: &[u32]) -> Result<Facts<'_>> {
     let layout = Layout::unchecked(Words::with_header(words)?)?;
     if let Some(short) = layout.extended().find(|it| it.operands().len() < 2) {
-        let what = format!("an OpExtInst has at least 5 words, and this one {}", short.words.len());
+        let what = format!("an OpExtInst has at least 5 words: this one has {}", short.words.len());
         return Err(Error::malformed(what).at_word(short.at));
     }
     Ok(Facts { layout })

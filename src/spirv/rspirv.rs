@@ -26,7 +26,9 @@ use crate::omission::Omission;
 /// an id bound. The module is unchanged on errors.
 pub fn attach(to: &mut dr::Module, module: &Module, binding: &Binding, mode: &Mode) -> Result<Vec<Omission>> {
     if to.header.is_none() {
-        return Err(Error::bad_argument("the module has no header, and so no bound of ids"));
+        return Err(Error::bad_argument(
+            "a module has a header with the bound of ids: this one is without it",
+        ));
     }
     let words = to.assemble();
     let from = Words::new(&words)?;

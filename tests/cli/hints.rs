@@ -27,7 +27,7 @@ fn a_refusal_suggests_partial() {
     let folder = Folder::new("hint-partial");
     let (json, out) = (folder.file("a.json", lane_wise(r#"{"per_lane": "v3"}"#)), folder.path("a.o"));
     let strict = run(&["emit", &json, "--for", "dwarf5", "-o", &out]);
-    let hint = "--partial leaves it out, and lists it\n";
+    let hint = "--partial omits it, and lists it\n";
     assert!(strict.code == 2 && strict.errors.ends_with(hint), "no word of --partial: {}", strict.errors);
     // `check` of an object written with --partial.
     assert_eq!(run(&["emit", &json, "--for", "dwarf5", "--partial", "-o", &out]).code, 0);
@@ -50,7 +50,7 @@ fn swapped_arguments_are_recognised() {
     assert!(ran.code == 2 && ran.errors.ends_with(&hint), "the order is not suggested: {}", ran.errors);
     // An object in place of a description, and the reverse.
     let ran = run(&["emit", CODE, "--object", "examples/scale.json", "-o", &out]);
-    let what = format!("{CODE}: this is an object file, and a description is expected\n");
+    let what = format!("{CODE}: a description is expected: this is an object file\n");
     assert!(ran.code == 2 && ran.errors.ends_with(&what), "{}", ran.errors);
     let ran = run(&["dump", "examples/scale.json"]);
     assert!(ran.code == 2 && ran.errors.contains("this is a description"), "{}", ran.errors);

@@ -81,7 +81,7 @@ fn a_description_with_its_binding_is_attached() {
     // An omission is an error without `--partial`.
     let vulkan = ["emit", &description, "--spirv", module, "--spirv-for", "vulkan", "-o", &out];
     let ran = run(&vulkan);
-    assert!(ran.code == 2 && ran.errors.contains("--partial leaves it out"), "{} {}", ran.code, ran.errors);
+    assert!(ran.code == 2 && ran.errors.contains("--partial omits it"), "{} {}", ran.code, ran.errors);
     // A module with debug instructions is none to add those of a description to.
     let debug = folder.path("again.spv");
     let twice = run(&["emit", &description, "--spirv", &out, "--partial", "-o", &debug]);

@@ -99,13 +99,13 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             unit(r#"{"function": {"in": "a", "name": "f"}, "function": {"in": "a", "name": "f"}}"#),
-            "line 3, column 1, `describe[1]`: a statement has one key, and this has `function` and `function`",
+            "line 3, column 1, `describe[1]`: a statement has one key: this one has `function` and `function`",
         ),
         (
             unit(r#"{"namespace": {"in": "a"}, "file": {}, "label": 7}"#),
-            "line 3, column 1, `describe[1]`: a statement has one key, and this has `namespace` and `file` and `label`",
+            "line 3, column 1, `describe[1]`: a statement has one key: this one has `namespace` and `file` and `label`",
         ),
-        (unit("{}"), "line 3, column 1, `describe[1]`: a statement has one key, and this has none"),
+        (unit("{}"), "line 3, column 1, `describe[1]`: a statement has one key: this one is empty"),
         (
             unit("[]"),
             "line 3, column 1, `describe[1]`: invalid type: sequence, expected a statement: an object of one key",
@@ -124,11 +124,11 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             unit(r#"{"macros": {"unit": "a", "macros": [{"define": [0, "A 1"], "undefine": [0, "A"]}]}}"#),
-            "line 3, column 37, `describe[1].macros.macros[0]`: a macro has one key, and this has `define` and `undefine`",
+            "line 3, column 37, `describe[1].macros.macros[0]`: a macro has one key: this one has `define` and `undefine`",
         ),
         (
             unit(r#"{"macros": {"unit": "a", "macros": [{}]}}"#),
-            "line 3, column 37, `describe[1].macros.macros[0]`: a macro has one key, and this has none",
+            "line 3, column 37, `describe[1].macros.macros[0]`: a macro has one key: this one is empty",
         ),
         (
             with(r#"[[0, 4, {"expr": ["a800"]}]]"#),
@@ -179,10 +179,10 @@ fn what_is_wrong_is_said_with_its_place() {
             with(r#"[[0, 4, {"regster": "s4"}]]"#),
             "line 4, column 71, `describe[3].variable.live[0][2].regster`: unknown variant `regster`, expected one of `register`, `lane`, `per_lane`",
         ),
-        (with(r#"[[0, 4, {}]]"#), "`describe[3].variable.live[0][2]`: a node has one key, and this has none"),
+        (with(r#"[[0, 4, {}]]"#), "`describe[3].variable.live[0][2]`: a node has one key: this one is empty"),
         (
             with(r#"[[0, 4, {"register": "s4", "lane": ["v4", 1]}]]"#),
-            "`describe[3].variable.live[0][2]`: a node has one key, and this has `register` and `lane`",
+            "`describe[3].variable.live[0][2]`: a node has one key: this one has `register` and `lane`",
         ),
         (
             with(r#"[[0, 4, {"memory": ["attic", 0]}]]"#),

@@ -40,15 +40,17 @@ fn a_mask_is_somewhere_at_each_pc_of_its_region() {
     let at = "unit `a.cl`, function `k`, region0 (loop, 0x8..0x20)";
     assert_eq!(
         a_loop(8..32, 32, &[]),
-        format!("{at}, pc 0x8..0x9: a mask has a location at each pc of its region: this pc has none")
+        format!("{at}, pc 0x8..0x9: a mask has a location at each pc of its region: this pc is without one")
     );
     assert_eq!(
         a_loop(8..32, 32, &[(8..16, s(4))]),
-        format!("{at}, pc 0x10..0x11: a mask has a location at each pc of its region: this pc has none")
+        format!(
+            "{at}, pc 0x10..0x11: a mask has a location at each pc of its region: this pc is without one"
+        )
     );
     assert_eq!(
         a_loop(8..32, 32, &[(16..64, s(4)), (0..12, s(6))]),
-        format!("{at}, pc 0xc..0xd: a mask has a location at each pc of its region: this pc has none")
+        format!("{at}, pc 0xc..0xd: a mask has a location at each pc of its region: this pc is without one")
     );
     assert_eq!(
         a_loop(8..32, 32, &[(0..20, s(4)), (16..64, s(6))]),
@@ -218,6 +220,6 @@ fn a_target_without_lanes_has_none_that_stand_somewhere() {
     let error = m.lanes(main).expect_err("it has no lanes");
     assert_eq!(
         error.to_string(),
-        "unit `a.c`, function `main`: the pc of a lane needs a target with lanes: x86_64 has none"
+        "unit `a.c`, function `main`: the pc of a lane needs a target with lanes: x86_64 lacks this feature"
     );
 }

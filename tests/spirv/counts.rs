@@ -42,10 +42,13 @@ fn one_is_singular() {
     let cases = [
         (short.to_string(), "has 1 word, and needs 2"),
         (detached.to_string() + "\n", "the next new ones of a module of 1 word\n"),
-        (piece.expect_err("is no piece of this size").to_string(), "1 bit, and the piece has 2"),
+        (
+            piece.expect_err("is no piece of this size").to_string(),
+            "its size is that of the piece, 2 bits: 1 bit",
+        ),
         (later, "a set that is not known, with 1 debug instruction\n"),
         (found("Vector %int 4", "Vector %int"), "it cannot have 1 operand\n"),
-        (found("PlusUconst 8", "PlusUconst"), "PlusUconst has 1 operand, and here 0"),
+        (found("PlusUconst 8", "PlusUconst"), "PlusUconst has 1 operand: 0 given"),
         (listed("%n_int %u32 Signed", "%n_int %u1 Unspecified"), "not its size of 1 bit\n"),
         (
             listed("%n_other %none %source 2 1 %unit %u32", "%n_other %none %source 2 1 %unit %u1"),

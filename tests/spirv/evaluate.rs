@@ -173,7 +173,7 @@ fn mistakes_are_of_an_operation() {
         (
             &[BitPiece { offset: 0, size: 8 }, Fragment { offset: 0, size: 16 }],
             1,
-            "Fragment: 16 bits, and the piece has 8",
+            "Fragment: its size is that of the piece, 8 bits: 16 bits",
         ),
         (&[Fragment { offset: u32::MAX, size: 2 }], 0, "Fragment: its last bit is past 2^32"),
     ];

@@ -44,7 +44,7 @@ fn what_is_no_module_is_refused_with_the_word() {
         (with(&[1 << 16 | 19]), "word 5: the instruction of opcode 19 has 1 word, and needs 2"),
         (with(&[2 << 16 | 43, 1]), "word 5: the instruction of opcode 43 has 2 words, and needs 3"),
         (with(&[3 << 16 | 7, 1, 0x6161_6161]), "word 5: the string has no end"),
-        (with(&[4 << 16 | 12, 1, 2, 3]), "word 5: an OpExtInst has at least 5 words, and this one 4"),
+        (with(&[4 << 16 | 12, 1, 2, 3]), "word 5: an OpExtInst has at least 5 words: this one has 4"),
     ];
     for (words, expected) in cases {
         assert_eq!(read(words).expect_err(expected).to_string(), *expected);

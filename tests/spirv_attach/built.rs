@@ -144,10 +144,12 @@ fn what_is_no_module_is_refused() {
     let mut s = ModuleBuilder::new(1, 0);
     let error = |result: eitri::Result<()>| result.expect_err("is refused").to_string();
     let id = Id(1);
-    assert_eq!(error(s.effect(253, &[]).map(drop)), "an instruction of opcode 253 is outside of a block");
-    assert_eq!(error(s.position().map(drop)), "a position is in a block");
-    assert_eq!(error(s.block().map(drop)), "a block is of a function");
-    assert_eq!(error(s.parameter(id).map(drop)), "a parameter is of a function, and before its blocks");
+    let outside = "an instruction is in a block: that of opcode 253 is not";
+    let before_blocks = "a parameter is in a function, before its blocks: %9 is not";
+    assert_eq!(error(s.effect(253, &[]).map(drop)), outside);
+    assert_eq!(error(s.position().map(drop)), "a position is in a block: none is open");
+    assert_eq!(error(s.block_as(Id(8)).map(drop)), "a block is in a function: %8 is not");
+    assert_eq!(error(s.parameter_as(Id(9), id).map(drop)), before_blocks);
     assert_eq!(error(s.end_function().map(drop)), "`end_function` ends an open function: none is open");
     assert_eq!(error(s.string("a\0b").map(drop)), "the text \"a\\0b\" contains a zero byte");
     assert_eq!(
@@ -155,14 +157,20 @@ fn what_is_no_module_is_refused() {
         "an instruction of 75003 words: it can have 65535"
     );
     let function = s.function(id, 0, id).expect("a function");
-    assert_eq!(error(s.function(id, 0, id).map(drop)), format!("function {function} has no end"));
+    assert_eq!(
+        error(s.function(id, 0, id).map(drop)),
+        format!("`end_function` ends each function: {function} is open")
+    );
     let block = s.block().expect("a block");
-    assert_eq!(error(s.block().map(drop)), format!("block {block} has no end"));
-    assert_eq!(error(s.end_function().map(drop)), format!("block {block} has no end"));
-    assert_eq!(error(s.parameter(id).map(drop)), "a parameter is of a function, and before its blocks");
+    assert_eq!(error(s.block().map(drop)), format!("a terminator ends each block: {block} is open"));
+    assert_eq!(error(s.end_function().map(drop)), format!("a terminator ends each block: {block} is open"));
+    assert_eq!(error(s.parameter_as(Id(9), id).map(drop)), before_blocks);
     s.effect(253, &[]).expect("ends the block");
-    assert_eq!(error(s.effect(253, &[]).map(drop)), "an instruction of opcode 253 is outside of a block");
-    assert_eq!(error(s.clone().finish().map(drop)), format!("function {function} has no end"));
+    assert_eq!(error(s.effect(253, &[]).map(drop)), outside);
+    assert_eq!(
+        error(s.clone().finish().map(drop)),
+        format!("`end_function` ends each function: {function} is open")
+    );
     s.end_function().expect("ends");
     assert!(s.finish().is_ok());
 }

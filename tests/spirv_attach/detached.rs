@@ -147,7 +147,8 @@ fn changed_fields() {
     assert!(refused(|it| it.added.push(it.added[it.added.len() - 1].clone())).contains(&what));
     assert!(refused(|it| it.words.truncate(9)).contains("of a module of 9 words"));
     assert!(
-        refused(|it| it.added = vec![0..it.words.len()]).contains("the header of the module is not there")
+        refused(|it| it.added = vec![0..it.words.len()])
+            .contains("a module has a header: this one is without it")
     );
     let nothing = Attached { words: Vec::new(), added: Vec::new(), ..attached.clone() };
     assert!(nothing.detach().is_err());

@@ -233,8 +233,8 @@ fn mistakes_are_refused() {
     let unknown = refused(with("\"after\": 21", "\"behind\": 21"));
     assert!(unknown.starts_with("unknown field `behind`"), "{unknown}");
     let operation = refused(with("[{\"id\": 26}]", r#"[{"id": 26, "operations": [["Plus", [1]]]}]"#));
-    assert_eq!(operation, "Plus has 0 operands, and here 1");
+    assert_eq!(operation, "Plus has 0 operands: 1 given");
     let without = example().split(",\n    \"spirv\"").next().expect("a part").to_owned() + "}";
     let missing = refused(without);
-    assert!(missing.ends_with("and the description has none"), "{missing}");
+    assert!(missing.ends_with("the description is without it"), "{missing}");
 }

@@ -102,20 +102,23 @@ fn positions() {
         (Position::start(scale, id("single")), "%single is not a block of function %scale".into()),
         (
             Position::start(id("other"), id("single")),
-            "its code is in %scale, and the position in %other".into(),
+            "a position is in the function of its scope, %scale: it is in %other".into(),
         ),
         (
             Position::before(id("other"), id("single"), 0),
-            "its code is in %scale, and the position in %other".into(),
+            "a position is in the function of its scope, %scale: it is in %other".into(),
         ),
-        (Position::after(id("v")), "its code is in %scale, and the position in %other".into()),
+        (
+            Position::after(id("v")),
+            "a position is in the function of its scope, %scale: it is in %other".into(),
+        ),
         (
             Position::before(scale, id("entry"), 5),
-            "block %entry: the block has 5 instructions, and none of index 5".into(),
+            "block %entry: the block has 5 instructions: the index is 5".into(),
         ),
         (
             Position::before(scale, id("last"), u32::MAX),
-            format!("block %last: the block has 2 instructions, and none of index {}", u32::MAX),
+            format!("block %last: the block has 2 instructions: the index is {}", u32::MAX),
         ),
         (
             Position::before(scale, id("entry"), 4),
@@ -135,7 +138,7 @@ fn positions() {
     let say = |it: &mut Binding| {
         it.no_line(Position::before(scale, id("last"), 2));
     };
-    refuses(&case, say, &format!("{SCALE}: block %last: the block has 2 instructions, and none of index 2"));
+    refuses(&case, say, &format!("{SCALE}: block %last: the block has 2 instructions: the index is 2"));
 }
 
 /// A merge instruction, followed by the line of the branch.
@@ -214,7 +217,7 @@ fn entities_of_the_model() {
         &|it| {
             it.value(start, case.v, std::slice::from_ref(&provider));
         },
-        "unit `scale.cl`, function `other`, variable `v`: its code is in %other, and the position in %scale",
+        "unit `scale.cl`, function `other`, variable `v`: a position is in the function of its scope, %other: it is in %scale",
     );
     let mut unbound = Binding::new();
     unbound.scope(start, case.block);
@@ -257,9 +260,9 @@ fn what_holds_a_variable() {
     cells(&[of("two").part_by(id("sum"))], &format!("%sum {behind}"));
     cells(&[of("two").part_by(Id(905))], "no such entity in this module: %905");
     cells(&[of("two").part_by(id("is"))], "index %is is not an integer");
-    cells(&[of("two").part(4)], "type2 has 4 members or elements, and none of index 4");
-    cells(&[of("two").part(3).part(2)], "type2 has 2 members or elements, and none of index 2");
-    cells(&[of("two").part(0).part(1).part(3)], "type `pair` has 3 members or elements, and none of index 3");
+    cells(&[of("two").part(4)], "type2 has 4 members or elements: the index is 4");
+    cells(&[of("two").part(3).part(2)], "type2 has 2 members or elements: the index is 2");
+    cells(&[of("two").part(0).part(1).part(3)], "type `pair` has 3 members or elements: the index is 3");
     cells(&[of("two").part(0).part(1).part(2)], "the value %two needs 32 bits, but there are 64");
     cells(&[of("two").part(0).part(1)], "the value %two needs 96 bits, but there are 64");
     cells(&[of("two").part(0)], "the value %two needs 192 bits, but there are 64");
@@ -337,11 +340,11 @@ fn modules() {
     assert!(of(&words).contains("the words end inside of the instruction"));
     let mut words = case.words.clone();
     words[3] = 20;
-    assert!(of(&words).ends_with("the bound of the header is 20, and the module has %21"), "{}", of(&words));
+    assert!(of(&words).ends_with("ids are below the bound of the header, 20: %21"), "{}", of(&words));
     // An OpExtInst without an instruction number.
     let mut words = case.words.clone();
     words.splice(5..5, [4 << 16 | 12, 1, 2, 3]);
-    assert_eq!(of(&words), "word 5: an OpExtInst has at least 5 words, and this one 4");
+    assert_eq!(of(&words), "word 5: an OpExtInst has at least 5 words: this one has 4");
     let mut words = case.words.clone();
     words[3] = u32::MAX;
     assert!(of(&words).ends_with("a module has less than 2^32 ids"), "{}", of(&words));

@@ -102,5 +102,5 @@ fn what_is_refused() {
     assert_eq!(module.assemble(), case.words);
     module.header = None;
     let error = spirv::rspirv::attach(&mut module, &case.module, &case.bound(), &mode).expect_err("no bound");
-    assert_eq!(error.to_string(), "the module has no header, and so no bound of ids");
+    assert_eq!(error.to_string(), "a module has a header with the bound of ids: this one is without it");
 }

@@ -214,5 +214,10 @@ fn wrong_statements_are_refused_with_their_place() {
         "{message}"
     );
     let none = r#"{"eitri": 1, "target": "amdgpu-gfx1030-wave32", "describe": []}"#;
-    assert!(locate(none, Keep::All).expect_err("refused").to_string().contains("the description has none"));
+    assert!(
+        locate(none, Keep::All)
+            .expect_err("refused")
+            .to_string()
+            .contains("the description has no such statement")
+    );
 }

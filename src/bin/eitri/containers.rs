@@ -56,7 +56,7 @@ pub fn one(command: &str, file: &Path, member: Option<&str>) -> Result<(String, 
         (Some(last), _) => {
             let names: Vec<_> = all.iter().chain([&last]).map(|one| format!("  {}", one.name)).collect();
             let count = names.len();
-            let what = format!("{}: one object is expected, and {count} are in it", file.display());
+            let what = format!("{}: one object is expected: the file contains {count}", file.display());
             Err(Failure(what).and(&format!("{}\n--member chooses one of them", names.join("\n"))))
         }
     }

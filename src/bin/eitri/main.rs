@@ -95,7 +95,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             let attached = modules::emit(&description, &module, spirv_for.as_deref())?;
             if let Some(first) = attached.omissions.first().filter(|_| !partial) {
                 let what = Failure(format!("{}: omitted: {first}", description.display()));
-                return Err(what.and("--partial leaves it out, and lists it"));
+                return Err(what.and("--partial omits it, and lists it"));
             }
             finish_module(&attached, &output)
         }
@@ -117,7 +117,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             if consumer.is_split {
                 module.name_split_units(&file_name(&output)?)?;
             }
-            let hint = (!partial).then_some("--partial leaves it out, and lists it");
+            let hint = (!partial).then_some("--partial omits it, and lists it");
             let written =
                 lower(&module, &consumer, policy(partial)).map_err(hints::if_refused(&description, hint))?;
             let (target, sections) = (module.target(), &written.sections);
@@ -254,7 +254,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             if spirv::is_module(&bytes) {
                 if split.is_some() || target.is_some() {
                     return Err(Failure(
-                        "--split and --target are for object files, and this is a module".into(),
+                        "--split and --target are for object files: this is a module".into(),
                     ));
                 }
                 let words = spirv::from_bytes(&bytes).map_err(of(&file))?;
@@ -265,7 +265,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             }
             if hints::is_json(&bytes) {
                 let what =
-                    "this is a description or other JSON, and an object file or a SPIR-V module is expected";
+                    "an object file or a SPIR-V module is expected: this is a description or other JSON";
                 return Err(of(&file)(ErrorKind::BadArgument(what.into()).into()));
             }
             let dwo = split.as_deref().map(input).transpose()?;
@@ -513,7 +513,7 @@ fn described(file: &Path, text: &[u8]) -> Result<Module, Failure> {
 }
 
 fn not_described(file: &Path) -> Failure {
-    of(file)(ErrorKind::BadArgument("this is an object file, and a description is expected".into()).into())
+    of(file)(ErrorKind::BadArgument("a description is expected: this is an object file".into()).into())
 }
 
 fn input(file: &Path) -> Result<Vec<u8>, Failure> {

@@ -93,7 +93,7 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId) where a type or variable does not exist or belongs
     /// to another unit; [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) if an element is not whole
-    /// bytes, or a stride is less than an element; [`ErrorKind::Limit`](crate::error::ErrorKind::Limit) if the last
+    /// bytes; [`ErrorKind::Limit`](crate::error::ErrorKind::Limit) if a stride is less than an element, or the last
     /// index of a dimension has more than 63 bits; the errors of
     /// [`VariableBuilder::live`](crate::build::VariableBuilder::live) for a number.
     pub fn array_of(
@@ -132,7 +132,7 @@ impl Builder {
         }
         let element = self.module.types[of].bits.unwrap_or(0);
         if let Some(stride) = stride_bits.filter(|&stride| stride == 0 || stride < element) {
-            return Err(short_stride("an array", "an element", element, stride));
+            return Err(short_stride("an array", element, stride));
         }
         let mut all = Vec::with_capacity(extents.len());
         for extent in extents {
@@ -216,8 +216,8 @@ impl Builder {
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId);
-    /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) if `vector` is not a vector, or if the stride is
-    /// less than a vector.
+    /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) if `vector` is not a vector;
+    /// [`ErrorKind::Limit`](crate::error::ErrorKind::Limit) if the stride is less than a vector.
     pub fn matrix_of(
         &mut self,
         unit: UnitId,
@@ -238,7 +238,7 @@ impl Builder {
         }
         let room = of.bits.unwrap_or(0);
         if let Some(stride) = stride_bits.filter(|&stride| stride == 0 || stride < room) {
-            let error = short_stride("a matrix", "a vector", room, stride);
+            let error = short_stride("a matrix", room, stride);
             return Err(error.or_at(self.module.at_unit(unit)));
         }
         let bits = stride_bits.or(of.bits).and_then(|bits| bits.checked_mul(count));
@@ -257,11 +257,8 @@ impl Builder {
     }
 }
 
-/// The error for parts that overlap.
-fn short_stride(whole: &str, part: &str, room: u64, stride: u64) -> Error {
-    Error::bad_argument(format!(
-        "the stride of {whole} is at least the size of {part}, {room}: {stride}",
-        room = Counted(room, "bit"),
-        stride = Counted(stride, "bit"),
-    ))
+/// Returns the error for a stride less than the part, whose parts would overlap.
+fn short_stride(whole: &str, part_bits: u64, stride_bits: u64) -> Error {
+    let accepted = u128::from(part_bits.max(1))..=u128::MAX;
+    Error::limit(Quantity::StrideBits(whole.into()), accepted, stride_bits.into())
 }

@@ -27,7 +27,7 @@ impl Binding {
         let mut reader = read(text, None)?;
         let Some(bound) = reader.spirv.take() else {
             let what =
-                "ids and positions of a SPIR-V module have the key `spirv`, and the description has none";
+                "ids and positions of a SPIR-V module have the key `spirv`: the description is without it";
             return Err(at(Error::bad_argument(what), place::of_key(text, "describe")));
         };
         let facts = read_words(words)?;
@@ -100,7 +100,7 @@ impl<'a> Binder<'_, 'a> {
         })?;
         DebugOperation::new(number as u32, operands).ok_or_else(|| {
             let wanted = Count(OPERATIONS[number].operands, "operand");
-            Error::bad_argument(format!("{name} has {wanted}, and here {}", operands.len()))
+            Error::bad_argument(format!("{name} has {wanted}: {} given", operands.len()))
         })
     }
 }

@@ -310,7 +310,12 @@ impl<'m> ExpressionWriter<'_, 'm> {
             if let Entity::Variable(variable) = entity {
                 self.has_place(variable)?;
             }
-            let what = || Error::bad_argument(format!("slot {} stands for no entry", fixup.slot.0));
+            let what = || {
+                let slot = fixup.slot.0;
+                Error::bad_argument(format!(
+                    "a slot references an entry: slot {slot} has an entity without an entry"
+                ))
+            };
             let entry = self.context.entries.entity(entity).ok_or_else(what)?;
             self.reach(entry)?;
             self.references.pending.push(Pending { at, wanted: Wanted::Entry { entry, form } });

@@ -88,7 +88,7 @@ impl Blocks {
             _ => {
                 let count = of_block.iter().take_while(|(at, _)| *at < block.end).count();
                 let count = Count(count, "instruction");
-                Err(format!("the block has {count}, and none of index {instruction}"))
+                Err(format!("the block has {count}: the index is {instruction}"))
             }
         }
     }

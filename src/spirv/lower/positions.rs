@@ -308,7 +308,9 @@ impl<'f> Find<'f, '_> {
         };
         let here = self.function.id;
         if own != here {
-            return Err(Error::bad_argument(format!("its code is in {own}, and the position in {here}")));
+            return Err(Error::bad_argument(format!(
+                "a position is in the function of its scope, {own}: it is in {here}"
+            )));
         }
         self.owned = Some(scope);
         Ok(())

@@ -14,7 +14,7 @@ impl<'a> Check<'_, 'a> {
                 let Some(Operation { name, operands, .. }) = self.operation(fact) else { return };
                 let count = fact.operands.len().saturating_sub(1);
                 if count != *operands {
-                    let what = format!("{name} has {}, and here {count}", Count(*operands, "operand"));
+                    let what = format!("{name} has {}: {count} given", Count(*operands, "operand"));
                     self.find_of(Rule::OperationOperands, fact, Field::Operand, what);
                 }
             }
@@ -44,7 +44,7 @@ impl<'a> Check<'_, 'a> {
             }
             if depth < takes {
                 let takes = Count(takes, "entry");
-                let what = format!("operation {index}, {name}, takes {takes}, and there is {depth}");
+                let what = format!("operation {index}, {name}, takes {takes}: the stack has {depth}");
                 self.find(Rule::Stack, fact, what);
                 return;
             }
