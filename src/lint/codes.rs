@@ -130,8 +130,8 @@ codes! {
         "DWARF Extensions for Heterogeneous Debugging A.2.5.4.1 (push_lane)."
     }
     RegisterNotThere "register-not-there" Error {
-        "a PTX register that no machine register holds at these pcs";
-        "The map `.nv_debug_info_reg_sass` has the machine registers of each PTX register, by pc. It has none at any pc of this entry.";
+        "a PTX register without a machine register at these pcs";
+        "The map `.nv_debug_info_reg_sass` has the machine registers of each PTX register, by pc. The map has no register at the pcs of this entry.";
         "ptxas 13 in Triton 3.9: the entries of `.debug_loc` have label addresses of earlier code.";
         "Pcs at which the map has the register.";
         "CUDA Binary Utilities; the sections that ptxas writes."

@@ -62,7 +62,7 @@ macro_rules! function_properties { ($use:ident $($with:tt)*) => { $use! { $($wit
     [by Stack<'a>] "0.1" stack;
     /// Takes more arguments than it has parameters. DWARF 5 section 3.3.1.2, `DW_TAG_unspecified_parameters`.
     [flag] "0.1" variadic => is_variadic;
-    /// Never returns. DWARF 5 section 3.3.1.
+    /// Does not return. DWARF 5 section 3.3.1.
     [flag] "0.1" noreturn => is_noreturn (DW_AT_noreturn);
     /// Is the main subprogram. DWARF 5 section 3.3.1.
     [flag] "0.1" main => is_main (DW_AT_main_subprogram);
