@@ -1,8 +1,8 @@
 //! Size of debug sections, compared with LLVM's for the same content.
 //!
-//! clang compiles the programs; the facts in their debug sections are read, described with a builder, and lowered.
-//! Both are read back and compared before counting. The last lines are `ratio NAME VALUE`: LLVM's number divided by
-//! ours, so that larger is better for us. No time is measured. See `README.md` here.
+//! clang compiles the programs; the facts in their debug sections are read, described with a builder, and lowered. The
+//! sections of both sides are read back and compared before counting. The last lines are `ratio NAME VALUE`: LLVM's
+//! number divided by ours, so that larger is better for us. No time is measured. See `README.md` here.
 
 #[path = "size/count.rs"]
 mod count;
@@ -47,7 +47,7 @@ fn main() {
     print(&all);
     let [entries, attributes, rows] =
         [0, 1, 2].map(|of| all.iter().map(|one| one.compared[of]).sum::<usize>());
-    println!("\n{entries} entries with {attributes} attributes, and {rows} rows, say the same.");
+    println!("\n{entries} entries with {attributes} attributes, and {rows} rows, are equal.");
     println!("\n| not compared | LLVM has it | eitri has it |");
     println!("|---|---|---|");
     let [llvm, ours] = excepted;

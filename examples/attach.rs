@@ -1,9 +1,9 @@
 //! Debug information for a code object that somebody else compiled.
 //!
-//! `data/uspill.o` is LLVM's output for `data/k14_spill.cl` without `-g`. Its kernel `uspill` has more scalars than
+//! `data/uspill.o` is LLVM's output for `data/k14_spill.cl` without `-g`. The kernel `uspill` has more scalars than
 //! scalar registers, so that they are spilled in turn to lanes of a vector register; with `-g`, LLVM emits locations
-//! for none of them. `data/uspill.rs` is the knowledge of a compiler after register allocation. This example turns it
-//! into sections of the object.
+//! for none of them. `data/uspill.rs` is the knowledge of a compiler after register allocation. This example turns that
+//! knowledge into sections of the object.
 //!
 //! ```sh
 //! cargo run --example attach [FOLDER]
@@ -201,8 +201,8 @@ fn link(folder: &Path, debug: &Path) -> Result<Option<Vec<u8>>, Box<dyn Error>> 
 
 /// Loaded segments of a linked object: addresses and bytes.
 fn segments(mut linked: Vec<u8>) -> Result<Vec<(u64, Vec<u8>)>, object::Error> {
-    // The ELF header is loaded too. Its fields for section headers (e_shoff; e_shentsize, e_shnum and e_shstrndx) do
-    // not affect a loader, and differ with the number of sections.
+    // The ELF header is loaded too. The header's fields for section headers (e_shoff; e_shentsize, e_shnum and
+    // e_shstrndx) do not affect a loader, and differ with the number of sections.
     linked[40..48].fill(0);
     linked[58..64].fill(0);
     let file = object::File::parse(&*linked)?;

@@ -1,6 +1,6 @@
 //! The promise: output equals the reviewed golden files. `EITRI_BLESS=1` rewrites them, here only.
 //!
-//! `goldens/lower/*.txt` list the expression of each location for each consumer. They are typed from the
+//! `goldens/lower/*.txt` list the expression of each location for each consumer. The lists are typed from the
 //! specifications rather than generated.
 
 mod common;

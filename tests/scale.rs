@@ -1,4 +1,4 @@
-//! The promise: the time of `check` is proportional to the size of its input. As times depend on the machine, this
+//! The promise: the time of `check` is proportional to the size of its input. Times depend on the machine, so that this
 //! test runs by name only: `cargo test --release --test scale -- --ignored --nocapture`.
 
 use std::time::{Duration, Instant};

@@ -100,7 +100,7 @@ fn describe_unit(m: &mut Builder, content: &Unit<'_>) -> eitri::Result<()> {
     Ok(())
 }
 
-/// Sections written by `gimli::write`, with typed operations. They refer to each other without relocations.
+/// Sections written by `gimli::write`, with typed operations. The sections refer to each other without relocations.
 pub fn gimli(content: &Content) -> Vec<Section> {
     let mut dwarf = write::Dwarf::new();
     for unit in content.units() {

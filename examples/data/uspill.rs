@@ -62,7 +62,7 @@ pub struct Stay {
 ///
 /// At pcs outside of its stays, the value is in no [`Place`]: it is not loaded yet, or its register is overwritten and
 /// the next value unfinished, or it was copied to every active lane of one of `v2` to `v21` on its way to `out` and is
-/// only there or in `out`. Those copies are not listed.
+/// only there or in `out`. These copies are not listed.
 #[derive(Clone, Copy, Debug)]
 pub struct Scalar {
     /// Name in the source.

@@ -27,8 +27,9 @@ pub enum ExecWrite {
     Save(MaskId),
     /// Narrows EXEC to some lanes of the mask. The other lanes run later: they wait where the mask was saved.
     And(MaskId),
-    /// Removes finished lanes from EXEC. They wait after the instruction that restores this mask. Code that also removes
-    /// them from masks saved later, before or after, has this effect at the one instruction at which they leave EXEC.
+    /// Removes finished lanes from EXEC. The lanes wait after the instruction that restores this mask. Code that also
+    /// removes them from masks saved later, before or after, has this effect at the one instruction at which they leave
+    /// EXEC.
     AndNot(MaskId),
     /// Switches EXEC to the lanes of the mask that were not active: the other side begins. The lanes that were active
     /// wait after the instruction that restores the mask.

@@ -83,12 +83,12 @@ impl Builder {
 }
 
 impl FrameBuilder<'_> {
-    /// Adds the canonical frame address for half-open pcs, in bytes from the start of the function. It is a place in
-    /// memory: usually a register plus a number of bytes, in a space.
+    /// Adds the canonical frame address for half-open pcs, in bytes from the start of the function. The address is a
+    /// place in memory: usually a register plus a number of bytes, in a space.
     ///
-    /// In a space in which each lane has its own memory (`private_lane`) each lane has its own place. That suffices for
-    /// variables. A register belongs to the wave, so it cannot be saved in such a place, where no lane is known.
-    /// [`Builder::finish`] refuses registers that are saved at an offset from such a frame.
+    /// In a space in which each lane has its own memory (`private_lane`) each lane has its own place. A place of each
+    /// lane suffices for variables. A register belongs to the wave, so it cannot be saved in such a place, where no
+    /// lane is known. [`Builder::finish`] refuses registers that are saved at an offset from such a frame.
     ///
     /// # Errors
     /// [`EmptyRange`](crate::error::ErrorKind::EmptyRange),

@@ -8,9 +8,9 @@
 //! > `eval(the location of v's entry in B, p, l, c)`: the same bits of the same storages, in every place
 //! > that *v* is in.
 //!
-//! `denote` is [the model's own meaning](crate::model), which knows nothing of DWARF; `eval` is the
-//! [reference evaluator](crate::eval), which reads *B* and knows nothing of *M*. Neither shares code with
-//! what wrote *B*, but for the table of operations.
+//! `denote` is [the model's own meaning](crate::model), which knows nothing of DWARF; `eval` is the [reference
+//! evaluator](crate::eval), which reads *B* and knows nothing of *M*. `denote` and `eval` share no code with the writer
+//! of *B*, but for the table of operations.
 //!
 //! Not every *p*, *l* and *c* is tried, but [witnesses](witness): those at which a mistake shows. Besides locations,
 //! every other property of *M* is looked up in *B*: names, types, scopes and their code, line rows, macros. Anything

@@ -1,6 +1,6 @@
 //! Name index, as a reader uses it: DWARF 5 section 6.1.1.
 //!
-//! Its required contents follow from the entries of `.debug_info`, which are compared with the module.
+//! The required contents of an index follow from the entries of `.debug_info`, which are compared with the module.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

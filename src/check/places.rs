@@ -66,8 +66,8 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Returns the described locations of a variable at a pc.
     pub(super) fn locations_at(&self, id: VariableId, pc: u64) -> impl Iterator<Item = LocId> + use<'a, 'o> {
         let module = self.module;
-        // Ranges are sorted. Of those that start at or before the pc, only the last ones, which share a start, can
-        // contain it.
+        // Ranges are sorted: only the last ranges with a start at or before the pc, which share a start, can contain
+        // the pc.
         let live = module.live(id);
         let before = &live[..live.partition_point(|live| live.pcs().start <= pc)];
         let here = before.iter().rev().take_while(move |live| live.pcs().contains(&pc));

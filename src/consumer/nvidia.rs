@@ -38,7 +38,7 @@ pub(super) const ENTRIES: EntryForm = EntryForm {
 };
 
 /// Operations over which ptxas and cuobjdump step as over those of DWARF: both read the operand of each other one as
-/// operations. Reads from memory are left out, as the space of an address is that of the variable.
+/// operations. Reads from memory are omitted, as the space of an address is that of the variable.
 #[rustfmt::skip]
 pub(super) const OPERATIONS: Operations = Operations::Only(&[
     // addr, constu, dup, drop, over, swap, rot, abs, and, div, minus, mod, mul, neg, not, or, plus, plus_uconst.

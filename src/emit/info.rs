@@ -103,11 +103,11 @@ pub(crate) struct Info {
     forms: Vec<(DwAt, DwForm)>,
     /// Form of entries that the consumer requires.
     pub(crate) style: EntryStyle,
-    /// Attributes that were left out, as the consumer does not know them.
+    /// Attributes that were omitted, as the consumer does not know them.
     pub(crate) unknown: Vec<DwAt>,
     /// Tag of an entry that the consumer does not know.
     pub(crate) unknown_tag: Option<DwTag>,
-    /// Bytes of attributes that are left out.
+    /// Bytes of omitted attributes.
     scratch: Vec<u8>,
     /// Offset of each entry; 0 for an entry that is not written yet, as the unit's header is at offset 0.
     pub(crate) offsets: Vec<u32>,

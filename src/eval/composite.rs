@@ -41,7 +41,7 @@ enum Wave {
     Unchanged,
     /// Parts of the composite differ between lanes.
     Parts,
-    /// Composite without parts, representing a place that differs between lanes. Its size is the smallest of all lanes.
+    /// Composite without parts, representing a place that differs between lanes. The size is the smallest of all lanes.
     Places(Arc<Places>),
 }
 

@@ -8,10 +8,10 @@
 //!                      └─► compile: proves the kinds, and records instructions ─► program: executes them
 //! ```
 //!
-//! Neither evaluation has faults. The direct one stops before an unsupported operation, or one with a possible fault.
-//! [`Run`](super::run::Run) implements all operations and rules, and continues there; a program returns nothing, and
-//! the bytes are evaluated. All must have equal results: a traced evaluation uses `Run` alone, and a property test
-//! compares.
+//! An evaluation of either kind is without faults. The direct one stops before an unsupported operation, or one with a
+//! possible fault. [`Run`](super::run::Run) implements all operations and rules, and continues there; a program returns
+//! nothing, and the bytes are evaluated. All must have equal results: a traced evaluation uses `Run` alone, and a
+//! property test compares.
 
 mod code;
 mod compile;

@@ -7,7 +7,7 @@ use super::arith::Binary;
 /// A number for each lane. Numbers of lanes that are not evaluated are arbitrary.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum LaneNumbers {
-    /// Numbers that increase or decrease evenly from lane to lane. They are not negative.
+    /// Numbers that increase or decrease evenly from lane to lane. The numbers are not negative.
     Linear(Line),
     Each(Arc<Table>),
 }
@@ -15,7 +15,8 @@ pub(super) enum LaneNumbers {
 /// Numbers by lane.
 pub(super) type Table = [u64; 64];
 
-/// Numbers that differ by a constant from lane to lane: `first + step * lane`. They have at most 61 bits and a sign.
+/// Numbers that differ by a constant from lane to lane: `first + step * lane`. The numbers have at most 61 bits
+/// and a sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Line {
     first: i64,

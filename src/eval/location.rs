@@ -2,7 +2,7 @@
 //!
 //! # The model
 //!
-//! * A **storage** is a stream of bits, numbered from 0. It is one of
+//! * A **storage** is a stream of bits, numbered from 0. A storage is one of
 //! - `Memory(space, lane)`: the `8·2^n` bits of an address space of n-bit addresses; of one lane, where each
 //!   lane has its own memory;
 //!   - `Register(reg, frame)`: the bits of a register, the least significant first;
@@ -77,7 +77,7 @@ impl ImplicitBits {
         Self { bits, bytes }
     }
 
-    /// Returns a number of `bytes` bytes, at most 8. It is not larger.
+    /// Returns a number of `bytes` bytes, at most 8. The number fits them.
     #[inline]
     pub(super) fn number(number: u64, bytes: u8, big_endian: bool) -> Self {
         let bits = u64::from(bytes) * 8;
@@ -107,7 +107,7 @@ impl ImplicitBits {
 /// Storage of the bits of an object.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Storage {
-    /// No storage: the object is not available. It has no size, and locations in it have no offset.
+    /// No storage: the object is not available. This storage has no size, and locations in it have no offset.
     Undefined,
     /// An address space.
     Memory {

@@ -240,7 +240,7 @@ pub struct Entry<'a> {
 /// }
 ///
 /// let memory = 0x1122u64.to_le_bytes();
-/// // DW_OP_breg7 0: the frame base is what rsp holds.
+/// // DW_OP_breg7 0: the frame base is the address in rsp.
 /// let mut process = Process { registers: [0; 16], memory: &memory, start: 0x7000, frame_base: &[0x77, 0] };
 /// process.registers[7] = 0x6ff0;
 /// let target = Target::x86_64();
@@ -348,8 +348,8 @@ pub trait Machine {
         None
     }
 
-    /// Returns `DW_AT_frame_base` of a frame's subprogram (`DW_OP_fbreg`, A.3.3.5), or `None` without it. It is
-    /// evaluated in that frame and in the subprogram's unit.
+    /// Returns `DW_AT_frame_base` of a frame's subprogram (`DW_OP_fbreg`, A.3.3.5), or `None` without it. The
+    /// attribute is evaluated in that frame and in the subprogram's unit.
     fn frame_base(&self, frame: u32) -> Option<Entry<'_>> {
         let _ = frame;
         None

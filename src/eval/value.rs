@@ -32,8 +32,8 @@ pub enum TypeEncoding {
     Ucs,
     /// `DW_ATE_ASCII`.
     Ascii,
-    /// Any other encoding, by its number. Its values can be moved, but not calculated with: their meaning is
-    /// unspecified, or specified by the target.
+    /// Any other encoding, by its number. Values of the encoding can be moved, but not calculated with: their meaning
+    /// is unspecified, or specified by the target.
     Other(u8),
 }
 

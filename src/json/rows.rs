@@ -102,9 +102,9 @@ macro_rules! to_json {
     ($kind:tt $known:ident $id:ident $($field:ident).+) => { kind!(may $kind $known $($field).+) };
 }
 
-/// The [properties](crate::model::entities) of an entity, which several statements have besides their own fields. As a
-/// type of their own they are applied to the builder and written from the model. `object` declares one that is part of a
-/// statement, and `statements` those of the entity, by [`makes`].
+/// The [properties](crate::model::entities) of an entity, which several statements have besides their own fields. The
+/// properties have a type of their own, which is applied to the builder and written from the model. `object` declares
+/// one that is part of a statement, and `statements` those of the entity, by [`makes`].
 macro_rules! facts { (
     $facts:ident of |$known:ident, $of:ident: $id:ty| $entity:expr, set $set:ty: $how:tt,
     $(object $object:ident { $($own:ident: $own_type:ty),* } { $($own_may:ident: $own_may_type:ty),* })*

@@ -1,9 +1,9 @@
 //! Writes modules as statements, in an order that gives every entity its id again.
 //!
 //! Entities of a kind are numbered in the order of their statements, and each was made after the entities that it
-//! references. So some kind always has a next entity that can be written: [`Writer::ensure_scope`] and its siblings
-//! first write the earlier ones. Properties of a function or variable that were set later can reference later entities;
-//! they are written at the end, by a statement `describe_…`.
+//! references. Some kind therefore always has a next entity that can be written: [`Writer::ensure_scope`] and its
+//! siblings first write the earlier ones. Properties of a function or variable that were set later can reference later
+//! entities; they are written at the end, by a statement `describe_…`.
 
 use std::io::Write;
 

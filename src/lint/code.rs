@@ -10,7 +10,7 @@ use crate::target::code::{EXEC, Flow, Instruction, InstructionSet, RegisterKind,
 /// An instruction with its pc.
 pub(super) type At = (u64, Instruction);
 
-/// Instructions of a function. Their places are known, and each is decoded when it is needed.
+/// Instructions of a function. The places are known, and an instruction is decoded when it is needed.
 #[derive(Debug, Default)]
 pub(super) struct Code<'r> {
     set: Option<InstructionSet>,

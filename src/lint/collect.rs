@@ -159,8 +159,8 @@ impl<'r> Collected<'r> {
         self.report.append(later.report);
     }
 
-    /// Returns the units with findings whose texts are to be written, in order. They are the only ones that are wanted
-    /// from then on.
+    /// Returns the units with findings whose texts are to be written, in order. Other units are not wanted from
+    /// then on.
     pub(super) fn deferred(&mut self) -> Vec<usize> {
         self.wanted = Wanted::Deferred;
         let unit = |first: &First| match first {

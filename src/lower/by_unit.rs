@@ -28,7 +28,7 @@ impl ByUnit {
         Self::counted(counts, is_mixed, units)
     }
 
-    /// Groups entities by unit, which are counted. `is_mixed` tells that those of a unit are not consecutive.
+    /// Groups entities by unit, which are counted. `is_mixed`: entities of one unit are not consecutive.
     pub(super) fn counted(counts: Vec<u32>, is_mixed: bool, units: impl Iterator<Item = UnitId>) -> Self {
         let (count, mut starts) = (counts.len(), counts);
         starts.push(0);

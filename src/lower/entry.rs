@@ -26,7 +26,7 @@ pub(super) struct EntryWriter<'u> {
     pub(super) expressions: Expressions<'u>,
     pub(super) info: Info,
     pub(super) rnglists: Lists,
-    /// Relocations of attributes that refer to lists by offset. Their addends are list indices until the lists are
+    /// Relocations of attributes that refer to lists by offset. The addends are list indices until the lists are
     /// finished.
     lists_named: Vec<usize>,
     /// File that the unit is named after, and its number.

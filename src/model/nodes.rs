@@ -298,7 +298,7 @@ macro_rules! nodes { ($($sort:ident { $(
     $name:ident $(($($field:ident: $type:ty),*))? $({$($named:ident: $named_type:ty = $named_doc:literal),*})?
     [$($operand:ident: $of:ident),*] $key:literal $form:tt $example:literal;
 )* })*) => {
-    /// One node of a location, with its constants. Its operands are the subtrees that end before it.
+    /// One node of a location, with its constants. The operands of a node are the subtrees that end before it.
     ///
     /// | node | operands |
     /// |---|---|

@@ -102,7 +102,7 @@ impl<'a> Decoder<'a> {
                 (family.text, read_compact(&mut from, code, family))
             }
             Found::Other => match other(&mut from, code) {
-                // Their operands depend on the number in them, which is unknown.
+                // The operands of these operations depend on a number in the operation, which is unknown.
                 Ok((Some(Name::NvidiaMux | Name::Extended | Name::UserExtended) | None, sub)) => {
                     return Err(ErrorKind::UnknownOperation { code, sub }.into());
                 }

@@ -59,7 +59,7 @@ pub enum Dialect {
     Llvm,
     /// Vendor operations of one byte, 0xe1 to 0xec, for older AMD debuggers.
     Legacy,
-    /// Operations accepted for DWARF 6. Those without an assigned number need one from [`Encoding::draft`].
+    /// Operations accepted for DWARF 6. Operations without an assigned number need one from [`Encoding::draft`].
     Dwarf6,
 }
 

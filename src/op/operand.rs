@@ -3,7 +3,7 @@
 /// The operand of the GNU operation `encoded_addr`: a pointer encoding (`DW_EH_PE_*`) and a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EncodedAddress {
-    /// Pointer encoding. Its low four bits select the format of the value.
+    /// Pointer encoding. The low four bits select the format of the value.
     pub encoding: u8,
     /// Value, sign-extended where the format is signed.
     pub value: u64,

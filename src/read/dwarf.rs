@@ -97,7 +97,7 @@ impl<'o> Dwarf<'o> {
     }
 
     /// Reads split units: the `.dwo` sections of an object, together with `main`, the file with their skeletons, which
-    /// has their addresses, bases and lines. Both can be one object. DWARF 5 sections 3.1.2 and 3.1.3, and GNU's
+    /// has their addresses, bases and lines. `main` can be the same object. DWARF 5 sections 3.1.2 and 3.1.3, and GNU's
     /// predecessor in DWARF 4. A unit is matched to the skeleton with its [`dwo_id`](Unit::dwo_id); without one it is
     /// read alone.
     ///

@@ -33,8 +33,8 @@ pub(super) struct Reader<'m, 'o> {
     abbreviations: u64,
     /// Number of attributes.
     attributes: usize,
-    /// Maximum number of attributes. They can take no bytes in `.debug_info`: a file in which that is frequent is made
-    /// to exhaust the reader.
+    /// Maximum number of attributes. Attributes can take no bytes in `.debug_info`: a file in which that is frequent is
+    /// made to exhaust the reader.
     most_attributes: usize,
     /// Indices of the open entries of the unit; empty between units.
     open: Vec<u32>,

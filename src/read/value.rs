@@ -287,7 +287,7 @@ pub(super) fn resolve<'o>(
     })
 }
 
-/// Returns the offset of list `index` of the table at `base`. Its elements count from the start of the table.
+/// Returns the offset of list `index` of the table at `base`. Elements count from the start of the table.
 #[inline]
 fn list_offset(base: Base, table: super::cursor::Cursor<'_>, index: u64) -> Result<u64> {
     let offset = base.number(table, index, base.encoding.offset_bytes, "an indexed list")?;

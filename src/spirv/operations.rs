@@ -22,8 +22,8 @@ const fn operation(name: &'static str, operands: usize, takes: usize, leaves: us
 
 /// The debug operations by their numbers: the first ten of all sets, the others of version 200.
 ///
-/// LLVM's translator numbers `Const1s` to `Const8u`, `RegvalType`, `DerefType` and the last two unlike the proposal, and
-/// gives `Convert` an operand more, and `Fbreg` one less. Its numbers and operands are meant.
+/// LLVM's translator numbers `Const1s` to `Const8u`, `RegvalType`, `DerefType` and the last two unlike the proposal,
+/// and gives `Convert` an operand more, and `Fbreg` one less. The numbers and operands here are the translator's.
 #[rustfmt::skip]
 pub const OPERATIONS: [Operation; 168] = [
     operation("Deref", 0, 1, 1),

@@ -156,8 +156,8 @@ impl Code {
         Ok(())
     }
 
-    /// Adds one instruction by its half-open pcs. What it overwrites has the old contents at all of them: a wave stops
-    /// at the first.
+    /// Adds one instruction by its half-open pcs. Overwritten places have the old contents at all of these pcs: a wave
+    /// stops at the first.
     pub fn instruction(&mut self, pcs: Range<u64>) -> Instruction<'_> {
         self.add_instruction(pcs, false)
     }

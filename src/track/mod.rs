@@ -58,9 +58,9 @@
 //!
 //! The *wave's graph* is the code as branches go. The *lane's graph* has an edge from each instruction to the next one
 //! that the lane runs. Where a lane waits, the edge is a *skip* over the *stretch* that the wave runs meanwhile: a skip
-//! changes what the stretch writes to places of the wave, and to those of lanes in all lanes. What a place has at the end is
-//! traced back through the stretch: to another place at its start, a constant, or something new. One analysis on the
-//! lane's graph then finds classes of equal places, variables and constants.
+//! changes what the stretch writes to places of the wave, and to those of lanes in all lanes. The contents of a place
+//! at the end are traced back through the stretch: to another place at its start, a constant, or something new. One
+//! analysis on the lane's graph then finds classes of equal places, variables and constants.
 
 mod code;
 mod division;

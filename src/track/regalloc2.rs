@@ -20,8 +20,8 @@ use crate::target::Target;
 
 /// The machine code of a function, after the compiler has encoded it.
 pub trait Machine {
-    /// Returns the half-open pcs of an instruction, in bytes from the start of the function. They are empty where no
-    /// machine instruction was encoded.
+    /// Returns the half-open pcs of an instruction, in bytes from the start of the function. The pcs are empty where
+    /// no machine instruction was encoded.
     fn inst(&self, inst: Inst) -> Range<u64>;
 
     /// Returns the half-open pcs of `Output::edits[edit]`.

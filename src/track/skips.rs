@@ -1,8 +1,8 @@
 //! Effects of a stretch of the wave's code on the storage of lanes that wait.
 //!
 //! A waiting lane runs nothing. The stretch changes the lane's storage by writes to places of the wave, and by writes
-//! to rows in all lanes. What places have at the end is traced back to the start: to another place then, to a constant,
-//! or to something new. Stretches with one end are traced at once, and an inner region is one step of them.
+//! to rows in all lanes. The contents of places at the end are traced back to the start: to another place then, to a
+//! constant, or to something new. Stretches with one end are traced at once, and an inner region is one step of them.
 
 use std::rc::Rc;
 

@@ -275,7 +275,7 @@ fn what_is_loaded_stays() {
         let after = attach_with(&before, &target, &sections, &REPLACE).unwrap();
         assert_eq!(read(&after).section(".debug_gdb_scripts").bytes, b"\x01a\0");
         check_replaced("loaded", &before, &after, &sections);
-        // It conflicts only with a section of the same name.
+        // The section conflicts only with one of the same name.
         let same = [Section { name: ".debug_gdb_scripts", ..sections[0].clone() }];
         let error = attach_with(&before, &target, &same, &REPLACE).unwrap_err();
         assert_eq!(

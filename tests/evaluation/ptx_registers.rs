@@ -113,7 +113,7 @@ fn words_without_one_home_have_no_value() {
     assert_eq!(machine.register_problem(reg, 0, 0).as_deref(), Some(expected));
 }
 
-/// A register of PTX has two words, and one of the processor has one. What follows in a vector register is another
+/// A register of PTX has two words, and one of the processor has one. The next element of a vector register is another
 /// thread's.
 #[test]
 fn words_above_the_second_are_refused() {

@@ -211,7 +211,8 @@ fn a_frame_that_nobody_described_is_found() {
     assert_eq!(kinds, [Kind::Extra], "{report}");
 }
 
-/// A register that cannot be encoded is undefined; without an address, the frame is omitted. Both are listed.
+/// A register that cannot be encoded is undefined; without an address, the frame is omitted. The register and the frame
+/// are listed.
 #[test]
 fn what_cannot_be_told_is_listed() -> eitri::Result<()> {
     let mut m = Builder::new(Target::x86_64());

@@ -1,5 +1,5 @@
-//! Stopped waves in the functions of `k06_calls.cl`: state of the processor, and registers of the callers. Both are
-//! derived from the instructions.
+//! Stopped waves in the functions of `k06_calls.cl`: state of the processor, and registers of the callers. States and
+//! registers are derived from the instructions.
 
 use super::stopped::Case;
 use super::stopped::Found::{InScratch, Is, Undefined};

@@ -338,7 +338,7 @@ impl Compiler {
         let which = self.random.below(self.saved.len().max(1) as u64) as usize;
         let (slot, _) = *self.saved.get(which)?;
         let home = self.now[slot];
-        // It is moved already.
+        // The mask is moved already.
         if home != Place::Scalar(HOME + 2 * which as u16) {
             return None;
         }

@@ -44,7 +44,7 @@ impl Imports {
         }
     }
 
-    /// Reads the source of a module. Its modules in files of their own.
+    /// Reads the source of a module. Returns the modules in files of their own.
     pub fn source(&mut self, text: &str, at: Path, root: &Path) -> Vec<Path> {
         let tree = syn::parse_file(text).unwrap_or_else(|error| panic!("{}: {error}", at.join("::")));
         self.modules.entry(at.clone()).or_default();

@@ -181,7 +181,7 @@ fn a_constant_for_a_computed_value_is_found() {
         codes(&object_with(AMD, 32, &ranges, &code))
     };
     assert_eq!(codes_with(0, 0x4a06_0501), ["constant-for-computed"]);
-    // It sets the register where the constant ends.
+    // The instruction sets the register where the constant ends.
     assert!(codes_with(8, 0x4a06_0501).is_empty());
     // `v_mov_b32_e32 v3, 0`: the register has the constant.
     assert!(codes_with(0, 0x7e06_0280).is_empty());

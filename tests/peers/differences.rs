@@ -252,7 +252,7 @@ pub const DIFFERENCES: &[Difference] = &[
             let at = seen.before.iter().rposition(is_incomplete);
             let Some(from_top) = at.map(|at| seen.before.len() - 1 - at) else { return false };
             match seen.op {
-                // It is the result in both, unless another element is above it.
+                // The entry is the result in both, unless another element is above it.
                 None => from_top > 0,
                 Some(Op::Piece { .. } | Op::BitPiece { .. }) => match from_top {
                     0 => seen.before.len() > 1,

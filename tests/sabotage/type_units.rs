@@ -148,8 +148,8 @@ fn faults_of_type_units_are_found() {
     }
 }
 
-/// A type that stays in its compile unit has the same meaning, but the consumer asks for type units. This also holds
-/// for several units with the same type.
+/// A type that stays in its compile unit has the same meaning, but the consumer asks for type units. The same is true
+/// of several units with the same type.
 #[test]
 fn types_that_stayed_in_their_compile_unit_are_found() {
     for consumer in consumers() {

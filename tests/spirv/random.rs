@@ -218,7 +218,7 @@ impl Maker {
     fn emit(&mut self, name: Name, random: &mut Random) {
         let set = self.set;
         match name {
-            // These are emitted with the instruction that contains them.
+            // Continuations are emitted with the instruction that contains them.
             Name::SourceContinued => return,
             Name::TypeMember | Name::TypeInheritance if set == Set::OpenCl => return,
             Name::EntryPoint if self.debug(&[Name::Function]).is_empty() => return,
@@ -349,7 +349,7 @@ impl Maker {
             };
             for _ in 0..count {
                 match self.operand(row, random) {
-                    // This text contains white space.
+                    // The text contains white space.
                     Some(TEXT_ID) if is_macro && row.field == Field::Name => all.push(OPAQUE),
                     Some(word) => all.push(word),
                     None if row.repeat == Repeat::Once || row.repeat == Repeat::Some => return None,

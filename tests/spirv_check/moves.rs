@@ -284,7 +284,7 @@ fn every_place_counts() {
 fn is_lost(facts: &Facts<'_>, meaning: &Meaning, fact: &Fact<'_>, mistake: Mistake) -> bool {
     let name = fact.name().expect("is known");
     let is_one = match name {
-        // These have a meaning only where they are referenced.
+        // Such instructions have a meaning only where they are referenced.
         Name::InfoNone | Name::Source | Name::Operation | Name::Expression | Name::InlinedAt => true,
         // Two equal type instructions are one type.
         _ => matches!(name.row().section, Section::Types | Section::Templates),

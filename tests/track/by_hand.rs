@@ -47,8 +47,8 @@ fn one_block() -> ControlFlow {
     flow
 }
 
-/// A wave that executes an instruction stands at its first pc: the old contents are there until its end. It can stop
-/// between two instructions of one step.
+/// A wave that executes an instruction stands at its first pc: the old contents are there until its end. A wave can
+/// stop between two instructions of one step.
 #[test]
 fn old_contents_last_until_the_end_of_an_instruction() -> eitri::Result<()> {
     for is_several in [false, true] {
@@ -193,7 +193,8 @@ fn bits_of_a_mask_behind_others_are_judged() -> eitri::Result<()> {
     Ok(())
 }
 
-/// A statement gives a place of the compiler's own more bits than its location has. Those of the location are judged.
+/// A statement gives a place of the compiler's own more bits than its location has. The bits of the location are
+/// judged.
 #[test]
 fn own_places_that_are_too_large_are_judged() -> eitri::Result<()> {
     let mut k = Kernel::new(16)?;

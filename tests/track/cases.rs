@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::program::{At, BYTES, Program, Source, Stated};
 
-/// Compares the places at each pc. What is recoverable and not derived by the usual analysis may be found or not.
+/// Compares the places at each pc. A place that is recoverable and not derived by the usual analysis may be found or
+/// not.
 fn differences(case: &Value) -> Vec<String> {
     let name = case["name"].as_str().expect("a name");
     let program = Program::parse(case);

@@ -1,7 +1,8 @@
 //! Register allocation: the code as regalloc2 sees it.
 //!
-//! The allocator works on the wave's graph. What lanes need that wait is used behind, so it stays alive meanwhile. A
-//! scalar is spilled to a lane of a vector register that the allocator does not know, a row to scratch memory.
+//! The allocator works on the wave's graph. A value that waiting lanes need is used after the wait, so the value stays
+//! alive meanwhile. A scalar is spilled to a lane of a vector register that the allocator does not know, a row to
+//! scratch memory.
 
 use regalloc2::{
     Algorithm, Block, Function, Inst as InstId, InstRange, MachineEnv, Operand, OperandConstraint, Output,

@@ -112,7 +112,7 @@ pub struct Describe<'a> {
 type Variables = HashMap<Slot, (VariableId, u32)>;
 
 impl Describe<'_> {
-    /// A function with its frame. Of a caller's registers, calls overwrite most; the frame has some of the others.
+    /// A function with its frame. Calls overwrite most registers of a caller; the frame has some of the others.
     fn function(&mut self) -> eitri::Result<()> {
         let (lowered, end) = (self.lowered, self.machine.bytes.len() as u64);
         let mut made = self.m.function(self.unit, &lowered.name)?;

@@ -83,7 +83,7 @@ impl<'m> Lower<'m> {
         }
     }
 
-    /// A scalar register. What is the same in all lanes, though in a vector register, is read from the first of them.
+    /// A scalar register. A value of a vector register that is the same in all lanes is read from the first lane.
     pub(crate) fn scalar(&mut self, part: Part) -> VReg {
         match part.at {
             In::Scalar(vreg) => vreg,

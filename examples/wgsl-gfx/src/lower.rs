@@ -412,7 +412,7 @@ impl<'m> Lower<'m> {
         }
     }
 
-    /// Whether lanes that are not active need their values. Those that have not called the function do not.
+    /// Whether lanes that are not active need their values. Lanes that have not called the function do not.
     fn is_partial(&self) -> bool {
         self.open.iter().any(|open| open.is_divergent)
     }

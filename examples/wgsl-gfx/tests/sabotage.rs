@@ -390,11 +390,11 @@ const FRAMES: &[(&str, FrameMistake)] = &[
         frame.body.start = frame.body.end - 4;
         true
     }),
-    ("the base register is said to be there too early", |_, frame| {
+    ("the base register is declared too early", |_, frame| {
         frame.body.start -= 4;
         true
     }),
-    ("the return address is said to stay in its registers, which calls overwrite", |_, frame| {
+    ("the return address is declared to stay in its registers, which calls overwrite", |_, frame| {
         without(frame, |scalar| scalar >= RETURN && scalar != FRAME)
     }),
     ("the return address is in other lanes", |_, frame| {
@@ -408,7 +408,7 @@ const FRAMES: &[(&str, FrameMistake)] = &[
     ("a saved register is in another slot", |_, frame| {
         frame.rows.iter_mut().map(|row| row.1 += 4).count() > 0
     }),
-    ("a register is said to be saved before it is", |_, frame| {
+    ("a register is declared to be saved before it is", |_, frame| {
         let is_there = !frame.rows.is_empty();
         frame.rows_from = frame.body.start;
         is_there

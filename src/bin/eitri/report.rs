@@ -16,7 +16,7 @@ pub struct ReportArguments {
     /// Choose the member of an archive or bundle whose name contains this text.
     #[arg(long, value_name = "TEXT")]
     member: Option<String>,
-    /// Output of a disassembler: llvm-objdump, objdump, nvdisasm or cuobjdump. Its instructions are shown at their pcs.
+    /// Output of a disassembler: llvm-objdump, objdump, nvdisasm or cuobjdump. The instructions are shown at their pcs.
     #[arg(long, value_name = "FILE")]
     disassembly: Option<PathBuf>,
     /// Folder with the sources, which are found by the end of their path. Can be repeated.

@@ -48,7 +48,7 @@ pub(super) fn rule(module: &Module, column: Column, nodes: Nodes<'_>) -> Result<
     Ok(())
 }
 
-/// Returns the operation of a raw expression that references an entry of `.debug_info`, if any. Its other operations
+/// Returns the operation of a raw expression that references an entry of `.debug_info`, if any. The other operations
 /// are known only with the consumer's encoding.
 fn entry_operation(module: &Module, expr: ExprId) -> Option<&'static str> {
     module.expr(expr).0.fixups().iter().find_map(|fixup| match fixup.kind {

@@ -33,7 +33,7 @@ const MOST_RULERS: usize = 12;
 /// The left side of a panel shows the stack, its top above. The right side shows a ruler of bytes for each storage
 /// that the topmost location is in, or that the step read. Denoted bits are filled; parts of a composite have the same
 /// colours and numbers as in the stack, and letters distinguish several places. Bytes that were read have a dashed
-/// outline. Undefined and implicit storage are hatched. Irrelevant bytes are left out.
+/// outline. Undefined and implicit storage are hatched. Irrelevant bytes are omitted.
 ///
 /// The filled size is the size for which the location is used: see [`Steps::bits_at`]. `bits` is the size of the
 /// described object; without any known size, only the start is marked. Bytes are labelled with their values in the

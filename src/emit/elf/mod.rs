@@ -59,11 +59,11 @@ pub struct Attach {
 /// object's own symbols. Section symbols are added to `.symtab` where needed; the indices of global symbols grow
 /// accordingly, and all references to them are updated.
 ///
-/// In a linked object no tool relocates debug sections any more. Their relocations are therefore resolved here:
-/// [`Section`](super::RelocationTarget::Section) to the addend, [`Symbol`](super::RelocationTarget::Symbol) to the
-/// symbol's address plus the addend. The sections are appended to the file. All bytes before them stay unchanged,
-/// except for `e_shoff`, `e_shnum` and `e_shstrndx` in the ELF header, and `e_shentsize` of an object without section
-/// headers.
+/// In a linked object no tool relocates debug sections any more. The relocations of these sections are therefore
+/// resolved here: [`Section`](super::RelocationTarget::Section) to the addend,
+/// [`Symbol`](super::RelocationTarget::Symbol) to the symbol's address plus the addend. The sections are appended to
+/// the file. All bytes before them stay unchanged, except for `e_shoff`, `e_shnum` and `e_shstrndx` in the ELF header,
+/// and `e_shentsize` of an object without section headers.
 ///
 /// Sections of a [group](Section::group) become a COMDAT group of a relocatable object, named after the signature in
 /// decimal as in LLVM. In a linked object, sections of one name are concatenated in their order.

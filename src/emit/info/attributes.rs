@@ -9,7 +9,7 @@ use crate::op::{write_sleb, write_uleb};
 
 impl Info {
     /// Appends an attribute without value bytes, or with value bytes that the caller appends. An attribute that the
-    /// consumer does not know is left out, and so are its bytes.
+    /// consumer does not know is omitted, with its bytes.
     #[inline(always)]
     pub(crate) fn attribute(&mut self, at: DwAt, form: DwForm) -> &mut Vec<u8> {
         if !self.is_free && self.is_unknown(at) {
@@ -352,7 +352,7 @@ impl Info {
     }
 
     /// Records a reference for the name tables, and appends it in the form that the consumer requires, if any. Returns
-    /// whether the reference is appended, or left out.
+    /// whether the reference is appended, or omitted.
     #[cold]
     fn wished_reference(&mut self, at: DwAt, entry: EntryRef) -> bool {
         if let Some(named) = &mut self.named {

@@ -22,7 +22,7 @@ const OPCODE_BASE_2: u8 = 10;
 
 /// Candidates for `line_base` and `line_range`. Small line ranges suit code that was not optimised, or that has
 /// instructions of many lengths; large ones suit optimised code with instructions of one length, where lines jump
-/// about. These three together come within one percent of the best pair for each unit, measured on kernels and CPU
+/// about. The three shapes together come within one percent of the best pair for each unit, measured on kernels and CPU
 /// programs, optimised or not.
 const RANGES: [(i8, u8); 3] = [(-5, 14), (-1, 6), (-20, 42)];
 

@@ -135,7 +135,7 @@ impl Writer<'_> {
     }
 }
 
-/// Each byte as a number followed by a comma, in the first characters.
+/// Numbers of bytes as text: each is followed by a comma.
 static NUMBERS: [[u8; 4]; 256] = {
     let mut numbers = [[0; 4]; 256];
     let mut number = 0;

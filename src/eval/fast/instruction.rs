@@ -100,8 +100,8 @@ codes! {
 /// An operation, or several fused ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Instruction {
-    /// Constant or offset. Of a jump: index of the target, and above it the number of steps. Of a piece: its size in
-    /// bits. Of a fused piece of memory: the offset, and above it the size in bits.
+    /// Constant or offset. A jump has the index of its target, and above it the number of steps; a piece its size in
+    /// bits; a fused piece of memory the offset, and above it the size in bits.
     pub operand: u64,
     /// Register, address space, index or unit.
     pub small: u32,

@@ -3,7 +3,7 @@
 use super::super::composite::{Composite, Part};
 use super::super::location::Location;
 
-/// Parts, each constructed in place. Their memory is reused from one composite to the next.
+/// Parts, each constructed in place. The memory is reused from one composite to the next.
 #[derive(Debug, Default)]
 pub(in super::super) struct Parts {
     /// Parts of the composite, followed by parts of earlier ones. None of them owns memory.
@@ -27,8 +27,8 @@ impl Parts {
         self.len
     }
 
-    /// Adds a part of `bits` bits. Its location owns no memory, and is constructed in its place: a copy would wait for
-    /// the parts of the location to be written.
+    /// Adds a part of `bits` bits. The location of a part owns no memory, and is constructed in its place: a copy would
+    /// wait for the parts of the location to be written.
     #[inline(always)]
     pub fn add(&mut self, bits: u64, location: impl FnOnce() -> Location) {
         if self.len == self.all.len() {

@@ -27,8 +27,8 @@ impl<'s, 'a, 'o> Frame<'s, 'a, 'o> {
         Self { stack, level }
     }
 
-    /// Returns the number of frames inward of this one: 0 for the innermost. It is the [`frame`](Context::frame) of a
-    /// context.
+    /// Returns the number of frames inward of this one: 0 for the innermost. The number is the
+    /// [`frame`](Context::frame) of a context.
     pub fn number(&self) -> u32 {
         self.level.number
     }
@@ -53,8 +53,8 @@ impl<'s, 'a, 'o> Frame<'s, 'a, 'o> {
         self.stack.cfa_of(&self.level)
     }
 
-    /// Returns the location of a register's value in this frame: the value that it has when the frame resumes. It is a
-    /// location of the stopped machine.
+    /// Returns the location of a register's value in this frame: the value that it has when the frame resumes. The
+    /// result is a location of the stopped machine.
     ///
     /// # Errors
     /// Rules that cannot be followed.

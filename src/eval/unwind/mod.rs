@@ -113,10 +113,10 @@ const MOST_ASKING: usize = 48;
 
 impl<'a, 'o> CallStack<'a, 'o> {
     /// Returns the call stack of a machine. Where several sections have an entry for a pc, the first section is used:
-    /// sections can be those of several files, or `.eh_frame` beside `.debug_frame`. Their addresses are those of the
-    /// machine's [`pc`](Machine::pc): with a [load bias](Machine::load_bias), addresses of one file. To combine files
-    /// with different biases, read each with its loaded [`eh_frame_address`](crate::read::Sections::eh_frame_address),
-    /// and give the machine a bias of 0.
+    /// sections can be those of several files, or `.eh_frame` beside `.debug_frame`. Addresses in the sections are
+    /// those of the machine's [`pc`](Machine::pc): with a [load bias](Machine::load_bias), addresses of one file. To
+    /// combine files with different biases, read each with its loaded
+    /// [`eh_frame_address`](crate::read::Sections::eh_frame_address), and give the machine a bias of 0.
     pub fn new(machine: &'a dyn Machine, sections: &'a [Frames<'o>], target: &'a dyn Architecture) -> Self {
         Self {
             machine,

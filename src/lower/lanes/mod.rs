@@ -13,7 +13,7 @@
 //!
 //! An entry of the list calls the first procedure, that of the innermost region, and one for running lanes. A region
 //! of an inlined call does not call the regions around the call: the attribute of the inlined call describes only its
-//! own regions, and that of the function calls both. So there is one procedure for each region at any depth.
+//! own regions, and that of the function calls both. There is therefore one procedure for each region at any depth.
 
 mod pieces;
 mod procedures;

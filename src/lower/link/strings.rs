@@ -24,7 +24,8 @@ impl StringSections {
         Self { strings, line_strings, numbering, count: module.strings.len() }
     }
 
-    /// Begins another module. Its strings have other numbers, unless they are those of the last module and more.
+    /// Begins another module. The strings of a module have other numbers than before, unless the module has those of
+    /// the last one and more.
     pub(super) fn begin_module(&mut self, module: &Module) {
         let strings = &module.strings;
         let kept = if self.numbering == *strings.numbering() { strings.len().min(self.count) } else { 0 };

@@ -204,8 +204,8 @@ impl Linear<'_> {
         Some(0)
     }
 
-    /// Writes memory at a register of `bits` bits plus a constant, if the next node is memory of a space other than
-    /// the default one, whose addresses the register can hold. Returns whether the node is.
+    /// Writes memory at a register of `bits` bits plus a constant, if the next node is memory of a space other than the
+    /// default one, whose addresses fit the register. Returns whether the node is.
     #[inline]
     fn in_space(
         &self,

@@ -154,8 +154,7 @@ pub(super) fn read_register(out: &mut ExpressionWriter<'_, '_>, reg: Reg) -> Res
     Ok(())
 }
 
-/// Writes the value of a register on entry. Its type is as large as the register, so that smaller ones are
-/// converted.
+/// Writes the value of a register on entry. The type is as large as the register, so that smaller types are converted.
 fn entry_register(out: &mut ExpressionWriter<'_, '_>, reg: Reg) -> Result<()> {
     if out.context.is_call_frame {
         return out.caller_register(reg);

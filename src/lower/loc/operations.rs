@@ -7,7 +7,7 @@ use crate::op::{Decoder, Encoder, Encoding, Op};
 use crate::target::Target;
 
 /// Replaces the encodings in an expression by those that the consumer reads, from `start` to the end of `out`.
-/// References move along. `has_pcs` tells that the location is one at some pcs.
+/// References move along. `has_pcs`: the location belongs to some pcs.
 ///
 /// # Errors
 /// [`ErrorKind::Inexpressible`](crate::error::ErrorKind::Inexpressible) for an operation that the consumer does not

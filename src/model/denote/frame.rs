@@ -9,7 +9,7 @@ use crate::target::SpaceId;
 
 impl Module {
     /// The spans of a frame's column at a pc, in bytes from the start of the function: the first byte at the canonical
-    /// frame address, or the whole of a register of the caller. They depend on the model alone, not on emitted bytes.
+    /// frame address, or the whole of a register of the caller. Spans depend on the model alone, not on emitted bytes.
     ///
     /// A register without a rule is unchanged, and so are all registers that expressions of the frame read. But
     /// [`Target::cfa_register`](crate::target::Target::cfa_register) without a rule is the canonical frame address.

@@ -143,8 +143,8 @@ impl core::error::Error for NoMeaning {}
 const MAX_DEPTH: u32 = 64;
 
 impl Module {
-    /// The spans of the first `bits` bits of a location, for code of `function`. They depend on the model alone, not on
-    /// emitted bytes.
+    /// The spans of the first `bits` bits of a location, for code of `function`. Spans depend on the model alone, not
+    /// on emitted bytes.
     ///
     /// # Errors
     /// The reason why the location has no meaning with these contents.

@@ -169,8 +169,8 @@ impl<'o> MappedFunction<'o> {
         &self.homes
     }
 
-    /// Returns the homes of a word of a PTX register, in the order of the section. Their time is logarithmic in the
-    /// number of all homes.
+    /// Returns the homes of a word of a PTX register, in the order of the section. The time of a search is logarithmic
+    /// in the number of all homes.
     pub fn homes_of(&self, register: &[u8], word: u32) -> impl Iterator<Item = &RegisterHome<'o>> {
         let at = |index: u32| &self.homes[index as usize];
         let start = self.by_word.partition_point(|&index| word_of(at(index)) < (register, word));

@@ -32,7 +32,7 @@ pub(super) struct References {
     pub with_body: HashSet<Id>,
     /// The discriminators, by block.
     pub discriminators: HashMap<Id, Vec<Id>>,
-    /// Discriminators that only inlined calls are in. They become discriminators of the calls.
+    /// Discriminators that only inlined calls are in, and that become discriminators of the calls.
     pub of_calls: HashSet<Id>,
     /// Discriminators that only inlined instructions are in. Where a block has several, these belong to its instances.
     pub of_instances: HashSet<Id>,

@@ -13,8 +13,8 @@ use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
-/// Imports return types, parameters and template parameters. It comes after all types, because they can have any
-/// type.
+/// Imports return types, parameters and template parameters. The import of types comes first, because a
+/// parameter can have any type.
 pub(super) fn signatures(importer: &mut Importer<'_, '_>) -> Result<()> {
     for (id, function) in importer.entities.functions.clone() {
         let (Some(fact), Some(unit)) = (importer.facts.get(id), importer.unit_of(id)) else { continue };

@@ -113,8 +113,8 @@ rules! {
     /// Note: a debug instruction precedes the label of the first block, on which readers based on LLVM's translator
     /// fail.
     BeforeLabel "before-label" "2 Binary Form";
-    /// Note: a `DebugScope` or `DebugNoScope` follows the end of a block, where `spirv-opt` leaves it. It applies to
-    /// nothing.
+    /// Note: a `DebugScope` or `DebugNoScope` follows the end of a block, where `spirv-opt` leaves it. The instruction
+    /// applies to nothing.
     AfterBlock "after-block" "2 Binary Form";
     /// Note: a `DebugDeclare` has a parameter that is a pointer in place of an `OpVariable`, as written by glslang. The
     /// variable is at the target of the pointer.

@@ -1,6 +1,6 @@
 //! The mix, written by a hand-written encoder: the cost of the bytes alone.
 //!
-//! The encoder knows the structure of the content. It appends entries directly to the sections; all kinds of
+//! The encoder knows the structure of the content. The encoder appends entries directly to the sections; all kinds of
 //! abbreviations are known in advance; strings have numbers; one kind of reference points forward. The sections equal
 //! those of eitri byte for byte, including relocations. With `CHECKED`, the encoder checks the facts as eitri does.
 
