@@ -359,7 +359,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         };
         let rule = module.frame_rule(of.function, column, witness.pc);
         let subject = Subject::Rule(of.function, column);
-        let is_left_out =
+        let is_omitted =
             rule.is_some_and(|rule| self.described.omitted.of_frames.contains(&(subject, rule.pcs().start)));
         let machine = self.whole_machine(witness, asked);
         let sections = core::slice::from_ref(of.frames);
@@ -380,7 +380,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             // A location that is unreadable in the model must be unreadable in the object.
             (Err(_), Err(_)) => Ok(None),
             (Ok(expected), Ok(found)) if eval::are_equal(&expected, &found) => Ok(None),
-            (_, Ok(found)) if is_left_out && super::places::is_nowhere(&found) => Ok(None),
+            (_, Ok(found)) if is_omitted && super::places::is_nowhere(&found) => Ok(None),
             (expected, found) => {
                 let text = |spans: Result<Vec<eval::Span>, String>| {
                     spans.map_or_else(|why| why, |spans| self.show(&spans))

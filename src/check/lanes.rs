@@ -166,7 +166,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         asked: &Asked,
     ) -> Result<Option<Obstacle>, Box<Finding>> {
         let (mut unproven, mut is_proven) = (None, false);
-        let is_left_out = self.is_left_out(code.scope, pc);
+        let is_omitted = self.is_omitted(code.scope, pc);
         for wave in self.waves(code, pc) {
             let expected = self.expected_lanes(code, &wave, is_active);
             let found = self.found_lanes(code, &wave, list, is_active, asked);
@@ -181,12 +181,12 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                     continue;
                 }
                 (Err(NoMeaning::OutOfBounds(_) | NoMeaning::Part(_)), _) => continue,
-                (Ok(_), Err(_)) if is_left_out => {
+                (Ok(_), Err(_)) if is_omitted => {
                     is_proven = true;
                     continue;
                 }
                 // Omitted pcs may be undefined.
-                (_, Ok(found)) if is_left_out && found.iter().all(Option::is_none) => {
+                (_, Ok(found)) if is_omitted && found.iter().all(Option::is_none) => {
                     is_proven = true;
                     continue;
                 }
@@ -236,7 +236,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     }
 
     /// Returns whether the lanes of a scope are omitted at a pc.
-    fn is_left_out(&self, scope: ScopeId, pc: u64) -> bool {
+    fn is_omitted(&self, scope: ScopeId, pc: u64) -> bool {
         self.described.omitted.of_lanes.iter().any(|one| {
             one.subject == Subject::Scope(scope) && one.pcs.as_ref().is_none_or(|pcs| pcs.contains(&pc))
         })

@@ -83,7 +83,7 @@ enum Verdict {
     /// The model has a raw expression.
     Raw,
     /// The location is omitted.
-    LeftOut,
+    Omitted,
     Different(Box<Finding>),
 }
 
@@ -116,7 +116,7 @@ impl Located<'_, '_, '_> {
 #[derive(Default)]
 struct AtPc {
     comparisons: u32,
-    is_left_out: bool,
+    is_omitted: bool,
     /// Obstacles at some witnesses.
     is_raw: bool,
     is_outside: bool,
@@ -127,7 +127,7 @@ struct AtPc {
 impl AtPc {
     /// Whether all comparisons are these, without a difference.
     fn is(&self, same: Agreement) -> bool {
-        self.comparisons == same.comparisons && self.finding.is_none() && !self.is_raw && !self.is_left_out
+        self.comparisons == same.comparisons && self.finding.is_none() && !self.is_raw && !self.is_omitted
     }
 }
 
@@ -163,7 +163,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let (mut unproven, mut same) = (None, None);
         while let Some(Tried { pc, is_bound }) = pcs.next() {
             if is_bound || has_omissions || same.is_some_and(|same: Agreement| same.reads.position) {
-                same = if self.left_out_at(id, pc) == 0 { self.one_by_one(&of, pc) } else { None };
+                same = if self.omitted_at(id, pc) == 0 { self.one_by_one(&of, pc) } else { None };
             }
             match same {
                 Some(same) => self.report.locations += u64::from(same.comparisons),
@@ -174,7 +174,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                     if found.is_raw {
                         unproven = Some((Obstacle::Raw, pc));
                     }
-                    let is_proven = found.comparisons > 0 || found.is_left_out || found.finding.is_some();
+                    let is_proven = found.comparisons > 0 || found.is_omitted || found.finding.is_some();
                     if found.is_outside && !is_proven {
                         unproven = unproven.or(Some((Obstacle::OutOfBounds, pc)));
                     }
@@ -282,7 +282,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             match verdicts.find(|verdict| !matches!(verdict, Verdict::Nothing)) {
                 Some(Verdict::Equal) => all.comparisons += 1,
                 Some(Verdict::Raw) => all.is_raw = true,
-                Some(Verdict::LeftOut) => all.is_left_out = true,
+                Some(Verdict::Omitted) => all.is_omitted = true,
                 Some(Verdict::Different(finding)) => all.finding = all.finding.or(Some(finding)),
                 Some(Verdict::Nothing) | None => all.is_outside = true,
             }
@@ -328,8 +328,8 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Compares a variable at a witness.
     fn at_witness(&self, place: Place<'a, 'o>, witness: Witness, asked: &Asked) -> Verdict {
         let found = self.found(place, witness, asked, None);
-        let all_left_out = self.left_out_at(place.id, witness.pc);
-        let mut left_out = all_left_out;
+        let all_omitted = self.omitted_at(place.id, witness.pc);
+        let mut omitted = all_omitted;
         let mut expected = Vec::new();
         for one in self.expected(place, witness, asked) {
             match one {
@@ -339,7 +339,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 // A location that is unreadable in the model must be unreadable in the object, or omitted.
                 Err(why) => match &found {
                     Err(_) => return Verdict::Equal,
-                    Ok(_) if left_out > 0 => left_out -= 1,
+                    Ok(_) if omitted > 0 => omitted -= 1,
                     Ok(found) => {
                         let found = self.show(found);
                         return self.different(Kind::Location, place, witness, why.to_string(), found);
@@ -363,17 +363,17 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             // The first place that the consumer can express.
             return Verdict::Equal;
         }
-        let is_left_out = left_out >= expected.len() && all_left_out > 0;
+        let is_omitted = omitted >= expected.len() && all_omitted > 0;
         let whole = merged(&expected, place.bits);
         match found {
-            Err(None) if is_left_out => Verdict::LeftOut,
+            Err(None) if is_omitted => Verdict::Omitted,
             Err(fault) => {
                 let found = fault.map_or_else(|| "no location".into(), |fault| self.fault_text(&fault));
                 self.different(Kind::Evaluation, place, witness, self.show(&whole), found)
             }
             Ok(found) if eval::are_equal(&whole, &found) => Verdict::Equal,
-            Ok(found) if is_left_out && is_nowhere(&found) => Verdict::LeftOut,
-            Ok(found) if left_out > 0 && is_rest(&expected, left_out, &found, place.bits) => Verdict::Equal,
+            Ok(found) if is_omitted && is_nowhere(&found) => Verdict::Omitted,
+            Ok(found) if omitted > 0 && is_rest(&expected, omitted, &found, place.bits) => Verdict::Equal,
             Ok(found) => self.different(Kind::Location, place, witness, self.show(&whole), self.show(&found)),
         }
     }
@@ -397,20 +397,20 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     }
 
     /// Returns the number of omitted locations of a variable at a pc.
-    fn left_out_at(&self, id: VariableId, pc: u64) -> usize {
+    fn omitted_at(&self, id: VariableId, pc: u64) -> usize {
         self.described.omitted.of_variables.get(&id).map_or(0, |all| all.at(pc).len())
     }
 }
 
-/// Returns whether the spans found are those of all locations but `left_out`.
-fn is_rest(expected: &[Spans], left_out: usize, found: &[eval::Span], bits: u64) -> bool {
+/// Returns whether the spans found are those of all locations but `omitted`.
+fn is_rest(expected: &[Spans], omitted: usize, found: &[eval::Span], bits: u64) -> bool {
     // Limit of locations at once, above that of any variable from a compiler.
     const MAX_PLACES: usize = 12;
     let count = expected.len();
-    if count > MAX_PLACES || left_out > count {
+    if count > MAX_PLACES || omitted > count {
         return false;
     }
-    (0u32..1 << count).filter(|chosen| chosen.count_ones() as usize == count - left_out).any(|chosen| {
+    (0u32..1 << count).filter(|chosen| chosen.count_ones() as usize == count - omitted).any(|chosen| {
         let rest: Vec<Spans> = expected
             .iter()
             .enumerate()

@@ -30,7 +30,7 @@ type Topic = (Code, FunctionId, Option<StringId>);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 enum First {
     /// Index of the finding.
-    Written(u32),
+    Found(u32),
     /// Index of its unit: the texts are to be written.
     Deferred(u32),
 }
@@ -111,7 +111,7 @@ impl<'r> Collected<'r> {
 
     pub(super) fn add(&mut self, finding: Finding) {
         // There are fewer topics than entries.
-        let first = First::Written(self.findings.len() as u32);
+        let first = First::Found(self.findings.len() as u32);
         match self.wanted {
             Wanted::All => {}
             Wanted::Topics => self.firsts.push(first),
@@ -144,7 +144,7 @@ impl<'r> Collected<'r> {
         let topics = self.topics(&later);
         let mut findings = later.findings.into_iter();
         for ((topic, count), first) in topics.into_iter().zip(later.counts).zip(later.firsts) {
-            let finding = if matches!(first, First::Written(_)) { findings.next() } else { None };
+            let finding = if matches!(first, First::Found(_)) { findings.next() } else { None };
             let (number, is_new) = self.topics.add(topic);
             if !is_new {
                 self.counts[number] += count;
@@ -164,7 +164,7 @@ impl<'r> Collected<'r> {
     pub(super) fn deferred(&mut self) -> Vec<usize> {
         self.wanted = Wanted::Deferred;
         let unit = |first: &First| match first {
-            First::Written(_) => None,
+            First::Found(_) => None,
             First::Deferred(unit) => Some(*unit as usize),
         };
         let mut units: Vec<_> = self.firsts.iter().filter_map(unit).collect();
@@ -178,7 +178,7 @@ impl<'r> Collected<'r> {
         if !self.firsts.is_sorted() {
             let mut findings: Vec<_> = self.findings.into_iter().map(Some).collect();
             let of = |first: &First| match first {
-                First::Written(index) => findings.get_mut(*index as usize)?.take(),
+                First::Found(index) => findings.get_mut(*index as usize)?.take(),
                 First::Deferred(_) => None,
             };
             self.findings = self.firsts.iter().filter_map(of).collect();

@@ -1,7 +1,7 @@
 //! Location lists and range lists: `.debug_loclists` and `.debug_rnglists` of DWARF 5 (sections 2.6.2,
 //! 2.17.3, 7.7.3, 7.25), `.debug_loc` and `.debug_ranges` of DWARF 2 to 4.
 //!
-//! [`RawList`] has the entries as encoded, and [`List`] those with resolved addresses. Neither checks them: an entry
+//! [`RawList`] has the entries as encoded, and [`List`] those with resolved addresses. Neither checks entries: an entry
 //! whose end precedes its start is returned like any other.
 
 use super::cursor::{Cursor, is_address_size, max_address};

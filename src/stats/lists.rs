@@ -19,7 +19,7 @@ struct Place {
 /// Number of groups of lists: those with equal hashes are in one group.
 const GROUPS: usize = 32;
 
-/// Location lists of several units. They are compared by reading them again, and take no memory.
+/// Location lists of several units. Lists are compared by another reading, and take no memory.
 #[derive(Debug)]
 pub(super) struct Lists {
     hasher: DefaultHashBuilder,
@@ -29,7 +29,7 @@ pub(super) struct Lists {
 }
 
 impl Lists {
-    /// Makes an empty one. Those that are compared have the same hasher.
+    /// Makes an empty set. Sets that are compared have the same hasher.
     pub(super) fn new(hasher: &DefaultHashBuilder) -> Self {
         Self { hasher: hasher.clone(), groups: [const { Vec::new() }; GROUPS], last: None }
     }

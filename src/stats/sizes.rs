@@ -44,7 +44,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Makes an empty one. Those that are [appended](Self::append) to it have the same hasher.
+    /// Makes an empty tally. Tallies that are [appended](Self::append) to it have the same hasher.
     pub(super) fn new(hasher: &DefaultHashBuilder) -> Self {
         let (forms, operations) = (HashMap::new(), HashMap::new());
         Self { forms, operations, lists: Lists::new(hasher), later: Vec::new() }

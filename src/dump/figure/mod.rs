@@ -169,14 +169,14 @@ fn panels(steps: &Steps<'_>, target: &dyn Architecture, bits: Option<u64>) -> Ve
         last.title.push_str("  (result)");
         return panels;
     }
-    let left_out = if more == 0 { String::new() } else { format!(" after {more} more steps") };
+    let rest = if more == 0 { String::new() } else { format!(" after {more} more steps") };
     panels.push(match &steps.result {
         Ok(element) => {
-            let panel = Panel::new(format!("result{left_out}"), steps, &steps.asked, target);
+            let panel = Panel::new(format!("result{rest}"), steps, &steps.asked, target);
             panel.with(vec![element.clone()], bits_of_result)
         }
         Err(fault) => {
-            let panel = Panel::new(format!("fault{left_out}"), steps, &steps.asked, target);
+            let panel = Panel::new(format!("fault{rest}"), steps, &steps.asked, target);
             Panel { stack: Err(steps.words.fault(fault)), ..panel }
         }
     });

@@ -34,7 +34,7 @@ impl<'l> Omissions<'l> {
     }
 
     /// Whether an entity's reference to a type is omitted; if so, whether `DebugInfoNone` is encoded in place of it.
-    pub fn cut(&self, subject: Subject, of: TypeId) -> Option<bool> {
+    pub fn cut_cycle(&self, subject: Subject, of: TypeId) -> Option<bool> {
         self.of(subject).find_map(|it| match it.reason {
             Reason::Cycle(ty, is_none) if ty == of => Some(is_none),
             _ => None,

@@ -9,8 +9,8 @@ use crate::omission::{Property, Reason, Subject};
 
 impl Projection<'_> {
     /// Whether the reference from one entity to a type is omitted; if so, whether `DebugInfoNone` is encoded there.
-    pub(super) fn cut(&self, subject: Subject, of: TypeId) -> Option<bool> {
-        self.omissions.cut(subject, self.stand_in(of))
+    pub(super) fn cut_cycle(&self, subject: Subject, of: TypeId) -> Option<bool> {
+        self.omissions.cut_cycle(subject, self.stand_in(of))
     }
 
     /// The type that is encoded in place of a qualified type or typedef of it.
@@ -32,7 +32,7 @@ impl Projection<'_> {
 
     /// The type that an entity references, `None` for `void`.
     pub(super) fn pointee(&mut self, subject: Subject, of: Option<TypeId>) -> Shape {
-        match of.and_then(|of| Some((of, self.cut(subject, of)?))) {
+        match of.and_then(|of| Some((of, self.cut_cycle(subject, of)?))) {
             Some((_, true)) => shape!(self.shapes; "void"),
             Some((of, false)) => self.unspecified(of, false),
             None => self.maybe(of),
@@ -41,7 +41,7 @@ impl Projection<'_> {
 
     /// The type of an entity that cannot be of type `void`; also whether the type has a known size.
     pub(super) fn element(&mut self, subject: Subject, of: TypeId) -> (Shape, bool) {
-        match self.cut(subject, of) {
+        match self.cut_cycle(subject, of) {
             Some(is_none) => (self.unspecified(of, is_none), false),
             None => (self.ty(of), self.types[of.as_u32() as usize].is_sized),
         }

@@ -39,7 +39,7 @@ impl Projection<'_> {
     /// Whether the instruction of a type has a `DebugInfoNone` that an import lists.
     fn has_none(&self, id: TypeId, kind: &TypeKind) -> bool {
         let subject = Subject::Type(id);
-        let is_none = |of: &TypeId| self.cut(subject, *of) == Some(true);
+        let is_none = |of: &TypeId| self.cut_cycle(subject, *of) == Some(true);
         match kind {
             TypeKind::Array { of, .. } => is_none(of),
             TypeKind::MemberPointer { to, .. } => is_none(to) || self.omissions.has(subject, Property::Class),
@@ -179,7 +179,7 @@ impl Projection<'_> {
                 let mut parts =
                     vec![Part::from("function returning"), self.pointee(subject, *returns).into()];
                 let room = self.omissions.room(subject, Property::Parameters);
-                let is_none = |this: &Self, ty| this.cut(subject, ty) == Some(true);
+                let is_none = |this: &Self, ty| this.cut_cycle(subject, ty) == Some(true);
                 for &ty in parameters.iter().take(room) {
                     // A parameter without a type is not imported.
                     if !is_none(self, ty) {

@@ -91,7 +91,7 @@ impl<'f, 'a> Importer<'f, 'a> {
     pub(super) fn parent(&self, fact: &Fact<'_>) -> Made<ScopeId> {
         let id = fact.id(Field::Scope).ok_or(Unimported::Missing(Field::Scope))?;
         let scope = self.entities.scopes.get(&self.facts.not_template(id)).copied();
-        scope.ok_or_else(|| Unimported::NotImported(Field::Scope, id.0))
+        scope.ok_or(Unimported::NotImported(Field::Scope, id.0))
     }
 
     /// The scope that an instruction references.
@@ -102,7 +102,7 @@ impl<'f, 'a> Importer<'f, 'a> {
 
     /// The type that an operand references; an unspecified type in place of a `DebugInfoNone`.
     pub(super) fn ty(&mut self, fact: &Fact<'_>, field: Field, unit: UnitId) -> Made<TypeId> {
-        let id = fact.id(field).ok_or_else(|| Unimported::Missing(field))?;
+        let id = fact.id(field).ok_or(Unimported::Missing(field))?;
         match self.entities.types.get(&(self.facts.not_template(id), unit)).copied() {
             Some(ty) => Ok(ty),
             None if self.is_none(fact, field) => self.m.unspecified_type(unit, "").map_err(refused),
