@@ -284,4 +284,12 @@ codes! {
         "The attribute in the abstract instance alone.";
         "DWARF 5 section 3.3.8."
     }
+    SplitUnitElsewhere "split-unit-elsewhere" Note {
+        "a skeleton unit whose split unit is not in the file";
+        "The functions and variables of the unit are in another file. They are not judged, and a debugger without that file \
+         does not show them.";
+        "gcc and clang with `-gsplit-dwarf`: `a.o` has the skeleton unit, and `a.dwo` the rest.";
+        "`-gsplit-dwarf=single`, or an object without split units, if all of it is to be judged.";
+        "DWARF 5 section 3.1.2 and section 7.3.2."
+    }
 }

@@ -96,12 +96,10 @@ impl<'r, 'o> File<'r, 'o> {
             sections.map(|one| one.address..one.address.saturating_add(one.size)).collect();
         code.sort_unstable_by_key(|range| range.start);
         let mut frames = Vec::new();
-        for (section, bytes) in [
-            (FrameSection::Debug, dwarf.sections().debug_frame),
-            (FrameSection::Eh, dwarf.sections().eh_frame),
-        ] {
-            if !bytes.is_empty() {
-                frames.push(dwarf.frames(section)?);
+        for section in [FrameSection::Debug, FrameSection::Eh] {
+            let of_code = dwarf.frames_of_code(section)?;
+            if !of_code.fdes.is_empty() {
+                frames.push(of_code);
             }
         }
         let registers =

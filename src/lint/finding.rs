@@ -47,7 +47,7 @@ pub struct Finding {
     pub code: Code,
     /// Weight of the finding.
     pub level: Level,
-    /// Name of the compilation unit.
+    /// Name of the compilation unit, or that of the file of its split unit.
     pub unit: Option<String>,
     /// Name of the function.
     pub function: Option<String>,

@@ -34,6 +34,7 @@ mod places;
 mod recoverable;
 mod registers;
 pub(crate) mod shape;
+mod skeletons;
 mod type_size;
 mod verdict;
 mod walk;
@@ -47,7 +48,7 @@ pub(crate) use judge::{Framed, Judge};
 pub(crate) use verdict::Expr;
 
 use crate::error::Result;
-use crate::read::{Dwarf, Object, Placing};
+use crate::read::{Dwarf, Object, Placing, Unit};
 
 /// Choices of a judgement.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -98,7 +99,13 @@ fn judge(bytes: &[u8], options: &Options, take: &mut dyn FnMut(Finding)) -> Resu
             false => report.append(walk::each(&object, dwarf, options, take)?),
         }
     }
-    if split.is_some() && options.fold {
+    if options.only.is_empty() {
+        skeletons::missing(&dwarf, split.as_ref()).for_each(|finding| match options.fold {
+            true => report.findings.push(finding),
+            false => take(finding),
+        });
+    }
+    if options.fold && (split.is_some() || dwarf.units().iter().any(Unit::is_skeleton)) {
         report.fold();
     }
     Ok(report)

@@ -300,11 +300,20 @@ impl<'o> Dwarf<'o> {
     /// # Errors
     /// The errors of [`Frames::read`].
     pub fn frames(&self, section: FrameSection) -> Result<Frames<'o>> {
+        self.frames_in(&self.sections, section)
+    }
+
+    /// Returns the call frame information of the code; for split units, that of the file with the skeletons.
+    pub(crate) fn frames_of_code(&self, section: FrameSection) -> Result<Frames<'o>> {
+        self.frames_in(self.main.as_ref().unwrap_or(&self.sections), section)
+    }
+
+    fn frames_in(&self, sections: &Sections<'o>, section: FrameSection) -> Result<Frames<'o>> {
         let address_bytes = match self.units.first() {
             Some(unit) => unit.encoding.address_bytes,
             None => self.sections.address_bytes_or_8(),
         };
-        Frames::read(&self.sections, section, Encoding { address_bytes, ..self.encoding })
+        Frames::read(sections, section, Encoding { address_bytes, ..self.encoding })
     }
 
     /// Returns the line program of a unit, if any; for a split unit, that of its skeleton.

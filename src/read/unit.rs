@@ -142,6 +142,11 @@ pub(super) fn new_unit<'o>(
 }
 
 impl<'o> Unit<'o> {
+    /// Whether it is a skeleton unit, whose entries are in a split unit.
+    pub(crate) fn is_skeleton(&self) -> bool {
+        self.kind == dw::DW_UT_skeleton
+    }
+
     /// Whether it is a split unit, from a `.dwo` section.
     pub fn is_split(&self) -> bool {
         matches!(self.kind, dw::DW_UT_split_compile | dw::DW_UT_split_type)

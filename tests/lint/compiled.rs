@@ -1,6 +1,6 @@
 //! Objects of compilers for CPUs have no finding above a note.
 
-use eitri::lint::{Level, Options, lint};
+use eitri::lint::{Code, Level, Options, lint};
 
 use super::source::SOURCE;
 use super::tools::{Folder, Tool};
@@ -20,8 +20,12 @@ fn findings_in(tool: Tool, source: &str, arguments: &[&str]) -> Option<Vec<Strin
     assert!(ran.succeeded, "{ran}");
     let bytes = std::fs::read(&object).expect("an object");
     let report = lint(&bytes, &Options::default()).expect("it is read");
-    // The functions of split units are in a file beside the object.
-    assert!(report.functions > 0 || arguments.contains(&"-gsplit-dwarf"), "{arguments:?}");
+    // The functions of split units are in a file beside the object, and a finding names the file.
+    let is_split = arguments.contains(&"-gsplit-dwarf");
+    let elsewhere = report.findings.iter().filter(|one| one.code == Code::SplitUnitElsewhere);
+    let elsewhere: Vec<_> = elsewhere.map(|one| one.written.as_str()).collect();
+    assert_eq!((report.functions > 0, elsewhere.len()), (!is_split, is_split.into()), "{arguments:?}");
+    assert!(elsewhere.iter().all(|written| written.ends_with("a.dwo`")), "{elsewhere:?}");
     let above = report.findings.iter().filter(|finding| finding.level > Level::Note);
     Some(above.map(|finding| format!("{arguments:?}: {finding:?}")).collect())
 }
@@ -38,7 +42,12 @@ fn c_of_gcc_and_clang_has_no_findings() {
                 wrong.extend(found.into_iter().filter(|one| !is_known || !one.contains("ConstantAsAddress")));
             }
         }
-        for more in [&["-ffunction-sections"][..], &["-fdebug-types-section"], &["-gsplit-dwarf"]] {
+        let mut others = vec![&["-ffunction-sections"][..], &["-fdebug-types-section"], &["-gsplit-dwarf"]];
+        // gcc has no split units in the object itself.
+        if tool.name == "clang-19" {
+            others.extend([&["-gsplit-dwarf=single"][..], &["-gsplit-dwarf=single", "-gdwarf-4"]]);
+        }
+        for more in others {
             let arguments: Vec<&str> = ["-g", "-O2"].iter().chain(more).copied().collect();
             wrong.extend(findings(tool, &arguments).unwrap_or_default());
         }

@@ -1,0 +1,43 @@
+//! Findings about skeleton units whose split unit is in another file.
+
+use std::collections::HashSet;
+
+use super::codes::Code;
+use super::finding::Finding;
+use crate::read::{Dwarf, Unit};
+
+/// Returns the findings about skeleton units without their split units.
+pub(super) fn missing<'d>(
+    dwarf: &'d Dwarf<'_>,
+    split: Option<&Dwarf<'_>>,
+) -> impl Iterator<Item = Finding> + 'd {
+    let known: HashSet<u64> =
+        split.iter().flat_map(|split| split.units()).filter_map(|unit| unit.dwo_id).collect();
+    let is_missing = move |unit: &&Unit<'_>| unit.dwo_id.is_none_or(|id| !known.contains(&id));
+    let skeletons = dwarf.units().iter().filter(|unit| unit.is_skeleton());
+    skeletons.filter(is_missing).map(|unit| {
+        let (section, offset) = dwarf.place(unit.offset);
+        let file = unit.dwo_name.as_deref();
+        Finding {
+            code: Code::SplitUnitElsewhere,
+            level: Code::SplitUnitElsewhere.level(),
+            unit: unit.name.as_deref().or(file).map(String::from),
+            function: None,
+            inlined: Vec::new(),
+            variable: None,
+            declared: None,
+            pcs: None,
+            section,
+            offset,
+            entry: None,
+            expression: None,
+            written: match file {
+                Some(file) => format!("the functions and variables of the unit are in the file `{file}`"),
+                None => "the functions and variables of the unit are in another file".into(),
+            },
+            meant: None,
+            evidence: vec!["the file has no split unit with the id of the skeleton unit".into()],
+            count: 1,
+        }
+    })
+}
