@@ -18,6 +18,8 @@ pub(super) struct Code<'r> {
     bytes: &'r [u8],
     /// Offset of the first bytes that are not decoded.
     size: u32,
+    /// Whether all instructions of the function are decoded.
+    is_whole: bool,
     /// Offsets of the instructions that write `exec`.
     exec: Vec<u32>,
     /// Offsets of those that copy `exec` to a scalar register.
@@ -35,8 +37,25 @@ pub(super) struct Code<'r> {
     uniform: RefCell<HashMap<(u16, u32), bool>>,
 }
 
-/// Instructions that write each register, sorted: kind and number of the register, and offset, in one word.
-type Writers = Vec<u64>;
+/// Instructions by what they write.
+#[derive(Debug, Default)]
+struct Writers {
+    /// Those that write each register, sorted: kind and number of the register, and offset, in one word.
+    known: Vec<u64>,
+    /// Offsets of those that can write any register.
+    unknown: Vec<u32>,
+}
+
+/// Origin of the value in a register.
+#[derive(Debug)]
+pub(super) enum Setter {
+    /// The last instruction that writes the register.
+    At(At),
+    /// Code outside of the function: no instruction before writes the register.
+    Outside,
+    /// An instruction whose destinations are not known, by its pc.
+    Unknown(u64),
+}
 
 /// Returns the word of a register and an offset.
 fn writer(kind: RegisterKind, number: u16, offset: u32) -> u64 {
@@ -53,10 +72,13 @@ const NEAR: u64 = 1 << 10;
 const DEEPEST: u32 = 8;
 
 impl<'r> Code<'r> {
-    /// Scans the code from an address on. Ends at the first unknown encoding.
-    pub(super) fn scan(set: InstructionSet, start: u64, bytes: &'r [u8]) -> Self {
+    /// Scans the code of a function from its first range. Ends at the first unknown encoding, and nothing is decoded
+    /// without the instructions of the processor.
+    pub(super) fn scan(set: Option<InstructionSet>, ranges: &[Range<u64>], bytes: &'r [u8]) -> Self {
         let bytes = &bytes[..bytes.len().min(MOST)];
-        let mut code = Self { set: Some(set), start, bytes, ..Self::default() };
+        let start = ranges.first().map_or(0, |range| range.start);
+        let mut code = Self { set, start, bytes, ..Self::default() };
+        let Some(set) = set else { return code };
         let mut at = 0;
         loop {
             let rest = bytes.get(at..).unwrap_or_default();
@@ -87,6 +109,7 @@ impl<'r> Code<'r> {
             at += usize::from(one.bytes);
         }
         code.size = at as u32;
+        code.is_whole = matches!(ranges, [range] if range.end == code.end());
         code.addresses.sort_unstable();
         code
     }
@@ -113,10 +136,9 @@ impl<'r> Code<'r> {
         })
     }
 
-    /// Returns the offsets of the instructions that write a register, in order.
-    fn writers(&self, kind: RegisterKind, number: u16) -> &[u64] {
-        let all = self.writers.get_or_init(|| {
-            let (mut all, mut at) = (Writers::new(), 0);
+    fn all_writers(&self) -> &Writers {
+        self.writers.get_or_init(|| {
+            let (mut all, mut at) = (Writers::default(), 0);
             while at < self.size {
                 let rest = self.bytes.get(at as usize..);
                 let Some((size, writes)) =
@@ -124,15 +146,23 @@ impl<'r> Code<'r> {
                 else {
                     break;
                 };
-                for write in writes {
+                if writes.is_none() {
+                    all.unknown.push(at);
+                }
+                for write in writes.into_iter().flatten() {
                     let numbers = write.first..write.first.saturating_add(write.count);
-                    all.extend(numbers.map(|number| writer(write.kind, number, at)));
+                    all.known.extend(numbers.map(|number| writer(write.kind, number, at)));
                 }
                 at += u32::from(size);
             }
-            all.sort_unstable();
+            all.known.sort_unstable();
             all
-        });
+        })
+    }
+
+    /// Returns the offsets of the instructions that write a register, in order.
+    fn writers(&self, kind: RegisterKind, number: u16) -> &[u64] {
+        let all = &self.all_writers().known;
         let first = all.partition_point(|one| *one < writer(kind, number, 0));
         let count = all[first..].partition_point(|one| *one <= writer(kind, number, u32::MAX));
         &all[first..first + count]
@@ -148,14 +178,30 @@ impl<'r> Code<'r> {
         self.start.wrapping_add(offset.into())
     }
 
+    /// Whether an instruction writes registers that are not known, in the decoded part or behind it.
+    fn has_unknown_writers(&self) -> bool {
+        !self.is_whole || !self.all_writers().unknown.is_empty()
+    }
+
     /// Returns the last instruction before a pc that writes a register.
-    pub(super) fn setter(&self, kind: RegisterKind, number: u16, before: u64) -> Option<At> {
-        self.instruction(*self.writers_around(kind, number, before).0.last()? as u32)
+    pub(super) fn setter(&self, kind: RegisterKind, number: u16, before: u64) -> Setter {
+        if !(self.start..=self.end()).contains(&before) {
+            return Setter::Unknown(if before < self.start { before } else { self.end() });
+        }
+        let known = self.writers_around(kind, number, before).0.last().map(|one| *one as u32);
+        let unknown = &self.all_writers().unknown;
+        let unknown = unknown[..unknown.partition_point(|one| self.pc(*one) < before)].last();
+        match (known, unknown) {
+            (known, Some(unknown)) if known.is_none_or(|known| known < *unknown) => {
+                Setter::Unknown(self.pc(*unknown))
+            }
+            (known, _) => known.and_then(|known| self.instruction(known)).map_or(Setter::Outside, Setter::At),
+        }
     }
 
     /// Returns the end of the pcs from `from` on at which `count` registers have what the instruction at `from`, or an
-    /// earlier one, put there: where an instruction sets one of them, where a call can do so, or where code from outside
-    /// of these pcs continues.
+    /// earlier one, put there: where an instruction sets or can set one of them, where a call can do so, or where code
+    /// from outside of these pcs continues.
     pub(super) fn lasting(
         &self,
         kind: RegisterKind,
@@ -167,7 +213,8 @@ impl<'r> Code<'r> {
         let next = numbers
             .filter_map(|number| Some(self.pc(*self.writers_around(kind, number, after).1.first()? as u32)));
         let call = self.calls.iter().copied().find(|pc| *pc >= after);
-        let mut end = next.chain(call).min().unwrap_or_else(|| self.end());
+        let unknown = self.all_writers().unknown.iter().map(|one| self.pc(*one)).find(|pc| *pc >= after);
+        let mut end = next.chain(call).chain(unknown).min().unwrap_or_else(|| self.end());
         // An instruction that sets the register still has the old value before it; a branch behind that has the new one.
         loop {
             let enters = |(pc, to): &&(u64, u64)| !(from..end).contains(pc) && (after..end).contains(to);
@@ -193,7 +240,12 @@ impl<'r> Code<'r> {
 
     /// Returns the end of the decoded instructions.
     pub(super) fn end(&self) -> u64 {
-        if self.size == 0 { 0 } else { self.pc(self.size) }
+        self.pc(self.size)
+    }
+
+    /// Whether all instructions of the function are decoded.
+    pub(super) fn is_whole(&self) -> bool {
+        self.is_whole
     }
 
     /// Whether a vector register is used as an address in scratch within a range.
@@ -206,7 +258,9 @@ impl<'r> Code<'r> {
     pub(super) fn has_scalars(&self, number: u16) -> bool {
         let writers = self.writers(RegisterKind::Vector, number);
         let mut names = writers.iter().map(|one| self.instruction(*one as u32).and_then(|(_, one)| one.name));
-        !writers.is_empty() && names.all(|name| name.is_some_and(|name| name.starts_with("v_writelane")))
+        !writers.is_empty()
+            && !self.has_unknown_writers()
+            && names.all(|name| name.is_some_and(|name| name.starts_with("v_writelane")))
     }
 
     /// Whether a vector register has the same value in all lanes, as far as the instructions show it: each of those that
@@ -219,7 +273,7 @@ impl<'r> Code<'r> {
         if let Some(known) = self.uniform.borrow().get(&(number, depth)) {
             return *known;
         }
-        let is_uniform = depth > 0 && self.has_uniform_writers(number, depth);
+        let is_uniform = depth > 0 && !self.has_unknown_writers() && self.has_uniform_writers(number, depth);
         self.uniform.borrow_mut().insert((number, depth), is_uniform);
         is_uniform
     }
@@ -277,20 +331,24 @@ impl<'r> Code<'r> {
             match one.source {
                 _ if !name.starts_with("s_mov_") => false,
                 Some(Source::Constant(value)) => value != -1,
-                Some(Source::Register(RegisterKind::Scalar, number)) => {
-                    !self.saver(number, *pc).is_some_and(|saved| {
+                Some(Source::Register(RegisterKind::Scalar, number)) => match self.saver(number, *pc) {
+                    Setter::At((_, saved)) => {
                         let name = saved.name.unwrap_or_default();
                         let is_copy = saved.source == Some(Source::Register(RegisterKind::Scalar, EXEC));
-                        name.contains("saveexec") && is_all(&saved) || name.starts_with("s_mov_") && is_copy
-                    })
-                }
+                        !(name.contains("saveexec") && is_all(&saved)
+                            || name.starts_with("s_mov_") && is_copy)
+                    }
+                    Setter::Outside => true,
+                    Setter::Unknown(_) => false,
+                },
                 _ => true,
             }
         })
     }
 
-    /// Returns the last instruction before a pc that writes a scalar register, if that uses `exec`.
-    fn saver(&self, number: u16, before: u64) -> Option<Instruction> {
+    /// Returns the last instruction before a pc that writes a scalar register; [`Setter::Outside`] unless the instruction
+    /// uses `exec`.
+    fn saver(&self, number: u16, before: u64) -> Setter {
         let last = |all: &[u32]| {
             let count = all.partition_point(|offset| self.pc(*offset) < before);
             let mut all = all[..count].iter().rev().take(MOST_SAVES);
@@ -301,24 +359,26 @@ impl<'r> Code<'r> {
                 is_of.then_some((pc, one))
             })
         };
-        let (pc, one) = last(&self.exec).into_iter().chain(last(&self.copies)).max_by_key(|one| one.0)?;
+        let found = last(&self.exec).into_iter().chain(last(&self.copies)).max_by_key(|one| one.0);
+        let saver = found.as_ref().map(|one| one.0);
         // Another instruction can write the register in between.
-        if before - pc > NEAR {
-            return self
-                .setter(RegisterKind::Scalar, number, before)
-                .filter(|setter| setter.0 == pc)
-                .map(|at| at.1);
-        }
+        let Some((pc, one)) = found.filter(|(pc, _)| before - pc <= NEAR) else {
+            return match self.setter(RegisterKind::Scalar, number, before) {
+                Setter::At((pc, _)) if saver != Some(pc) => Setter::Outside,
+                setter => setter,
+            };
+        };
         let mut next = pc + u64::from(one.bytes);
         while next < before {
-            let rest = self.bytes.get((next - self.start) as usize..)?;
-            let (size, writes) = self.set?.decode_destinations(rest)?;
+            let rest = self.bytes.get((next - self.start) as usize..);
+            let decoded = self.set.zip(rest).and_then(|(set, rest)| set.decode_destinations(rest));
+            let Some((size, Some(writes))) = decoded else { return Setter::Unknown(next) };
             if writes.iter().any(|write| write.contains(RegisterKind::Scalar, number)) {
-                return None;
+                return Setter::Outside;
             }
             next += u64::from(size);
         }
-        Some(one)
+        Setter::At((pc, one))
     }
 
     /// Returns the last instruction that leaves the function.
@@ -340,6 +400,11 @@ impl<'r> Code<'r> {
             Some((at, by))
         })
     }
+}
+
+/// Describes an instruction whose destinations are not known.
+pub(super) fn unknown(pc: u64) -> String {
+    format!("the destinations of the instruction at {pc:#x} are not known")
 }
 
 /// Describes an instruction: its pc, name and destinations.

@@ -75,8 +75,8 @@ impl<'r, 'o> Function<'r, 'o> {
     /// Returns the instructions of the function, on targets with known ones.
     pub(super) fn code(&self, file: &File<'r, '_>) -> &Code<'r> {
         self.code.get_or_init(|| {
-            let (Some(set), Some(range)) = (file.set, self.ranges.first()) else { return Code::default() };
-            Code::scan(set, range.start, file.bytes_at(range))
+            let bytes = self.ranges.first().map_or(&[][..], |range| file.bytes_at(range));
+            Code::scan(file.set, &self.ranges, bytes)
         })
     }
 }

@@ -107,12 +107,8 @@ impl Located<'_, '_, '_> {
         self.judged(Code::RegisterAsMemory, &part.operations, || {
             let name = self.file.name(slot.register);
             let scratch = match self.function.and_then(|function| self.file.scratch_bytes(function.start())) {
-                Some(0) => "private_segment_fixed_size is 0: the kernel has no scratch".into(),
-                Some(bytes) => format!(
-                    "no instruction in the range uses {name} as an address in scratch, which has {}",
-                    Count(bytes, "byte")
-                ),
-                None => format!("no instruction in the range uses {name} as an address in scratch"),
+                Some(0) => Some("private_segment_fixed_size is 0: the kernel has no scratch".into()),
+                bytes => self.without_scratch(slot.register, bytes),
             };
             let is_value = matches!(part.place, Place::Value(_));
             let meant = match (from, if is_value { slot.offset } else { 0 }) {
@@ -124,9 +120,26 @@ impl Located<'_, '_, '_> {
             Details::new(written())
                 .meant(meant)
                 .evidence(self.setter(slot.register))
-                .evidence([scratch])
+                .evidence(scratch)
                 .evidence(self.difference(Difference::Register(slot.register, 8)))
         })
+    }
+
+    /// Describes that no instruction uses a vector register as an address in scratch, of a number of bytes, as far as the
+    /// instructions of the range are known.
+    fn without_scratch(&self, reg: Reg, bytes: Option<u32>) -> Option<String> {
+        let name = self.file.name(reg);
+        let (function, pcs) = (self.function?, self.pcs.as_ref()?);
+        let (RegisterKind::Vector, _) = self.file.operand(reg)? else { return None };
+        let end = function.code(self.file).end();
+        if end < pcs.end {
+            return Some(format!(
+                "the instructions from {:#x} on are not known, and can use {name} as an address in scratch",
+                end.max(pcs.start)
+            ));
+        }
+        let size = bytes.map_or_else(String::new, |bytes| format!(", which has {}", Count(bytes, "byte")));
+        Some(format!("no instruction in the range uses {name} as an address in scratch{size}"))
     }
 
     /// Whether a vector register has an address in scratch within the pcs.

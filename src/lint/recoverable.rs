@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::code::described;
+use super::code::{Setter, described};
 use super::codes::Code;
 use super::details::Details;
 use super::file::{File, Function, Kind};
@@ -23,7 +23,8 @@ pub(super) fn parameter<'r>(
     let (base, &(offset, bytes)) = (kernel.kernarg?, kernel.arguments.get(number)?);
     let code = function.code(file);
     let (start, end) = (function.start(), code.end());
-    if bytes == 0 || !offset.is_multiple_of(4) || end <= start {
+    // Code that is not decoded can set the registers and continue anywhere.
+    if bytes == 0 || !offset.is_multiple_of(4) || end <= start || !code.is_whole() {
         return None;
     }
     // The kernarg pointer, as long as no instruction sets it.
@@ -70,7 +71,7 @@ pub(super) fn constant<'r>(
     let reg = register(&place.place)?;
     let (kind, number) = file.operand(reg)?;
     let code = function.code(file);
-    let setter = code.setter(kind, number, after.start)?;
+    let Setter::At(setter) = code.setter(kind, number, after.start) else { return None };
     // A setter within the range is where the value changes; a moved constant can be this one.
     let is_moved = matches!(setter.1.source, Some(Source::Constant(_))) && setter.1.second.is_none();
     if setter.0 >= before.start || is_moved {

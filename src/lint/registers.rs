@@ -1,6 +1,6 @@
 //! Findings about places in registers.
 
-use super::code::described;
+use super::code::{Setter, described, unknown};
 use super::codes::Code;
 use super::details::Details;
 use super::file::Kind;
@@ -96,10 +96,12 @@ impl Located<'_, '_, '_> {
     pub(super) fn setter(&self, reg: Reg) -> Option<String> {
         let (kind, number) = self.file.operand(reg)?;
         let (function, pcs) = (self.function?, self.pcs.as_ref()?);
-        match function.code(self.file).setter(kind, number, pcs.start) {
-            Some(at) => Some(format!("{} sets {}", described(&at), self.file.name(reg))),
-            None => Some(format!("{} has its value from the caller or the dispatch", self.file.name(reg))),
-        }
+        let name = self.file.name(reg);
+        Some(match function.code(self.file).setter(kind, number, pcs.start) {
+            Setter::At(at) => format!("{} sets {name}", described(&at)),
+            Setter::Outside => format!("{name} has its value from the caller or the dispatch"),
+            Setter::Unknown(pc) => format!("it is not known what sets {name}: {}", unknown(pc)),
+        })
     }
 
     pub(super) fn unknown_register(&self, number: &Number) -> Option<Reg> {

@@ -14,7 +14,7 @@ fn object(target: &str, bits: u64, ranges: &[(u64, u64, &[u8])]) -> Vec<u8> {
     object_with(target, bits, ranges, &[0, 0, 0x80, 0xbf].repeat(8))
 }
 
-fn object_with(target: &str, bits: u64, ranges: &[(u64, u64, &[u8])], code: &[u8]) -> Vec<u8> {
+pub fn object_with(target: &str, bits: u64, ranges: &[(u64, u64, &[u8])], code: &[u8]) -> Vec<u8> {
     let target = Target::named(target).expect("a target");
     let consumer = if target.gfx().is_some() { Consumer::llvm() } else { Consumer::dwarf5() };
     let mut m = Builder::new(target.clone());
@@ -36,7 +36,7 @@ fn object_with(target: &str, bits: u64, ranges: &[(u64, u64, &[u8])], code: &[u8
 }
 
 /// Codes of findings about the variable.
-fn codes(object: &[u8]) -> Vec<&'static str> {
+pub fn codes(object: &[u8]) -> Vec<&'static str> {
     let report = lint(object, &Options::default()).expect("it is read");
     report.findings.iter().filter(|one| one.variable.is_some()).map(|one| one.code.name()).collect()
 }
@@ -55,7 +55,7 @@ pub fn codes_of_ranges(target: &str, bits: u64, ranges: &[(u64, u64, &[u8])]) ->
     codes(&object)
 }
 
-const AMD: &str = "amdgpu-gfx1030-wave32";
+pub const AMD: &str = "amdgpu-gfx1030-wave32";
 
 /// Target, bits of the type, expression with the mistake, code, expression without it.
 const EXPRESSIONS: &[(&str, u64, &str, Code, &str)] = &[
@@ -139,7 +139,7 @@ fn an_expression_with_a_mistake_is_found_and_its_neighbour_is_not() {
 }
 
 /// Replaces bytes that occur once.
-fn replaced(object: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
+pub fn replaced(object: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
     assert_eq!(old.len(), new.len());
     let places: Vec<_> = object
         .windows(old.len())

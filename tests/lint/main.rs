@@ -18,3 +18,4 @@ mod made;
 mod mutations;
 mod pages;
 mod threads;
+mod unknown;

@@ -104,20 +104,23 @@ impl Fields {
 }
 
 impl InstructionSet {
-    /// Returns the size in bytes of the instruction at the start of the bytes, and the registers that it writes, as
-    /// [`decode`](Self::decode) returns them.
-    pub(crate) fn decode_destinations(&self, bytes: &[u8]) -> Option<(u8, SmallVec<[Destination; 2]>)> {
+    /// Returns the size in bytes of the instruction at the start of the bytes, and the registers that it writes if they
+    /// are known, as [`decode`](Self::decode) returns them.
+    pub(crate) fn decode_destinations(
+        &self,
+        bytes: &[u8],
+    ) -> Option<(u8, Option<SmallVec<[Destination; 2]>>)> {
         let first = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?);
         let words = Dwords { bytes, first };
         if let Some(dual) = self.dual(&words)? {
-            return Some((dual.bytes, dual.writes.unwrap_or_default()));
+            return Some((dual.bytes, dual.writes));
         }
         let fields = self.fields(&words)?;
         let size = 4 * fields.words;
         bytes.get(..usize::from(size))?;
         let row = fields.format.and_then(|(format, opcode)| self.tables.row(format, opcode));
         let to = row.and_then(|row| row.destinations).filter(|_| !fields.is_unknown);
-        Some((size, to.map(|to| self.destinations(to, &fields)).unwrap_or_default()))
+        Some((size, to.map(|to| self.destinations(to, &fields))))
     }
 
     /// Decodes the instruction at the start of the bytes. `None` if the bytes end within it, or its length is unknown.

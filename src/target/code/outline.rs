@@ -171,7 +171,7 @@ impl InstructionSet {
     }
 
     /// Decodes the instruction at the start of the bytes without its operands. `None` where [`decode`](Self::decode)
-    /// returns `None`.
+    /// returns `None`, and for an unknown opcode that can change the pc.
     pub(crate) fn outline(&self, bytes: &[u8]) -> Option<Outline> {
         let words = &Dwords { bytes, first: u32::from_le_bytes(*bytes.first_chunk()?) };
         let mut outline = Outline::of(0, None);
@@ -182,7 +182,12 @@ impl InstructionSet {
         outline.bytes = 4 * fields.words;
         words.bytes.get(..usize::from(outline.bytes))?;
         outline.scratch_address = fields.scratch_address;
-        if let Some(row) = fields.format.and_then(|(format, opcode)| self.tables.row(format, opcode)) {
+        let row = fields.format.and_then(|(format, opcode)| self.tables.row(format, opcode));
+        let changes_pc = matches!(fields.format, Some((Format::SopP | Format::SopK | Format::Sop1, _)));
+        if row.is_none() && changes_pc {
+            return None;
+        }
+        if let Some(row) = row {
             outline.flow = row.flow;
             if fields.sources[0] == Some(EXEC.into()) && row.name.starts_with("s_mov_") {
                 outline.copies_exec = Some(fields.destination as u16);
