@@ -24,7 +24,7 @@ pub(super) fn findings<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add
     }
 }
 
-fn extent(file: &File<'_, '_>, function: &Function<'_, '_>, add: Add<'_>) {
+fn extent<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
     for range in &function.ranges {
         if range.end < range.start {
             let written = || Details::new(format!("code from {:#x} to {:#x}", range.start, range.end));
@@ -36,12 +36,15 @@ fn extent(file: &File<'_, '_>, function: &Function<'_, '_>, add: Add<'_>) {
         return add(Code::ExtentNotCode, None, &|| {
             let size = section.end - section.start;
             let bytes = Count(range.end - range.start, "byte");
-            Details::new(format!("code of {bytes:#x} from {:#x} on", range.start)).evidence([format!(
+            let section = format!(
                 "the section has {:#x}, from {:#x} to {:#x}",
                 Count(size, "byte"),
                 section.start,
                 section.end
-            )])
+            );
+            Details::new(format!("code of {bytes:#x} from {:#x} on", range.start))
+                .evidence([section])
+                .evidence(ends(file, function, range.start))
         });
     }
     let ([range], true, false) = (&function.ranges[..], function.is_live, file.kind == Kind::Cpu) else {
@@ -55,12 +58,32 @@ fn extent(file: &File<'_, '_>, function: &Function<'_, '_>, add: Add<'_>) {
     }
     add(Code::ExtentNotCode, None, &|| {
         let bytes = Count(bytes, "byte");
-        Details::new(format!("code of {bytes:#x} from {:#x} on", range.start)).evidence([format!(
-            "the symbol at {:#x} has {:#x}",
-            range.start,
-            Count(size, "byte")
-        )])
+        let symbol = format!("the symbol at {:#x} has {:#x}", range.start, Count(size, "byte"));
+        Details::new(format!("code of {bytes:#x} from {:#x} on", range.start))
+            .evidence([symbol])
+            .evidence(ends(file, function, range.start))
     });
+}
+
+/// Describes where the line table and the call frame information have the end of the code at a pc.
+fn ends<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, pc: u64) -> impl Iterator<Item = String> {
+    let program = file.dwarf.lines(function.entry.unit()).ok().flatten();
+    let sequence = program.and_then(|program| {
+        let mut start = None;
+        program.rows().map_while(Result::ok).find_map(|row| {
+            let first = *start.get_or_insert(row.address);
+            if row.end_sequence {
+                start = None;
+            }
+            (row.end_sequence && (first..row.address).contains(&pc)).then_some(row.address)
+        })
+    });
+    let entry = file.frames.iter().find_map(|frames| {
+        let fde = frames.fde_at(pc)?;
+        let (section, end) = (frames.section.name(), fde.start.wrapping_add(fde.length));
+        Some(format!("entry {:#x} of {section} ends at {end:#x}", fde.offset))
+    });
+    sequence.map(|end| format!("the line sequence ends at {end:#x}")).into_iter().chain(entry)
 }
 
 fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
