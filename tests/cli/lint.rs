@@ -101,7 +101,8 @@ fn members_of_containers_are_read() {
     let member = |gfx: &str| format!("{bundle}(hipv4-amdgcn-amd-amdhsa--{gfx})");
     assert_eq!(names(&[bundle]), [member("gfx900"), member("gfx1030")]);
     assert_eq!(names(&[bundle, "--member", "gfx1030"]), [member("gfx1030")]);
-    assert_eq!(run(&["lint", bundle, "--member", "gfx11"]).code, 2);
+    let ran = run(&["lint", bundle, "--member", "gfx11"]);
+    assert!(ran.code == 2 && ran.errors.contains(&member("gfx1030")), "{}", ran.errors);
     let archive = "tests/objects/containers/k01_k06.a";
     let expected =
         ["k01_saxpy.gfx900.O2.hsaco", "k06_calls.gfx900.O2.o"].map(|name| format!("{archive}({name})"));
@@ -116,4 +117,29 @@ fn standard_input_and_colours_are_supported() {
     assert!(ran.code == 1 && ran.text().starts_with("standard input: "));
     assert!(!ran.text().contains('\x1b'));
     assert!(run(&["lint", OBJECT, "--color", "always"]).text().contains("\x1b[1;31m"));
+}
+
+/// Names of a file are text: they neither colour a terminal nor begin a line.
+#[test]
+fn names_cannot_act_on_a_terminal() {
+    let mut object = std::fs::read(super::root(OBJECT)).expect("an object");
+    let (name, hostile) = (b"k01_saxpy.cl", b"\x1b[31m\n::ab.c");
+    let places: Vec<_> =
+        object.windows(name.len()).enumerate().filter(|one| one.1 == name).map(|one| one.0).collect();
+    assert!(!places.is_empty());
+    places.iter().for_each(|&at| object[at..at + name.len()].copy_from_slice(hostile));
+    let folder = Folder::new("hostile");
+    let object = folder.file("a.hsaco", object);
+    let out = run(&["lint", &object]).text();
+    assert!(out.contains(r": \u{1b}[31m\n::ab.c: function `saxpy`"), "{out}");
+    let github = run(&["lint", &object, "--format", "github"]).text();
+    let is_command = |line: &str| {
+        ["::error file=", "::warning file=", "::notice file="].iter().any(|start| line.starts_with(start))
+    };
+    assert!(github.lines().all(is_command) && github.contains("%0A"), "{github}");
+    for out in
+        [out, github, run(&["lint", &object, "--format", "sarif"]).text(), run(&["stats", &object]).text()]
+    {
+        assert!(!out.contains('\x1b') && !out.lines().any(|line| line.starts_with("::a")), "{out}");
+    }
 }

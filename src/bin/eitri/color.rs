@@ -1,5 +1,6 @@
-//! Colours of text on a terminal.
+//! Colours of text on a terminal, and text from files, which cannot change them.
 
+use std::borrow::Cow;
 use std::io::IsTerminal;
 use std::sync::OnceLock;
 
@@ -61,4 +62,20 @@ pub fn escapes(is_coloured: bool, paint: Paint) -> [&'static str; 2] {
         Paint::Note => "\x1b[1;36m",
     };
     [start, "\x1b[0m"]
+}
+
+/// Escapes the characters of a text from a file that are not printed: a terminal can act on them.
+pub fn escaped(text: &str) -> Cow<'_, str> {
+    let is_plain = |byte: u8| byte == b' ' || byte.is_ascii_graphic();
+    if text.bytes().all(is_plain) {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '"' | '\'' | '\\' => out.push(char),
+            char => out.extend(char.escape_debug()),
+        }
+    }
+    out.into()
 }

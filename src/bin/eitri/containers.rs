@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use eitri::read::containers::members;
 
+use super::color::escaped;
 use super::contents::Contents;
 use super::progress::Progress;
 use super::{Failure, of};
@@ -54,12 +55,25 @@ pub fn one(command: &str, file: &Path, member: Option<&str>) -> Result<(String, 
         (Some(Inside { name, bytes }), []) => Ok((name, bytes)),
         (None, _) => Err(Failure(format!("{}: the file contains no object", file.display()))),
         (Some(last), _) => {
-            let names: Vec<_> = all.iter().chain([&last]).map(|one| format!("  {}", one.name)).collect();
+            let names: Vec<_> = all.iter().chain([&last]).map(|one| one.name.as_str()).collect();
             let count = names.len();
             let what = format!("{}: one object is expected: the file contains {count}", file.display());
-            Err(Failure(what).and(&format!("{}\n--member chooses one of them", names.join("\n"))))
+            Err(Failure(what).and(&listed(&names)))
         }
     }
+}
+
+/// Maximum number of members that a message lists.
+const MOST_LISTED: usize = 20;
+
+/// Lists the names of objects, for a choice.
+fn listed(names: &[&str]) -> String {
+    let shown = names.iter().take(MOST_LISTED).map(|name| format!("  {}\n", escaped(name)));
+    let more = match names.len().checked_sub(MOST_LISTED) {
+        None | Some(0) => String::new(),
+        Some(more) => format!("  and {more} more\n"),
+    };
+    format!("{}{more}--member chooses one of them", shown.collect::<String>())
 }
 
 /// Returns the objects of a file whose names contain a text: the file itself if it is not a container. A host object is
@@ -77,14 +91,16 @@ pub fn inside(file: &Path, bytes: Contents, member: Option<&str>) -> Result<Vec<
         // The name of a host object is a part of its members' names: the whole name chooses it.
         let is_whole = all.iter().map(|one| &one.name).chain(&compressed).any(|name| name == member);
         let is_chosen = |name: &str| if is_whole { name == member } else { name.contains(member) };
+        let names: Vec<_> = all.iter().map(|one| &one.name).chain(&compressed).collect();
+        if !names.iter().any(|name| is_chosen(name)) {
+            let names: Vec<_> = names.into_iter().map(String::as_str).collect();
+            let what = format!("{}: no member has `{member}` in its name", file.display());
+            return Err(Failure(what).and(&listed(&names)));
+        }
         all.retain(|one| is_chosen(&one.name));
         compressed.retain(|name| is_chosen(name));
-        match (&all[..], &compressed[..]) {
-            ([], []) => {
-                return Err(Failure(format!("{}: no member has `{member}` in its name", file.display())));
-            }
-            ([], [first, ..]) => return Err(Failure(format!("{first}: the member is compressed"))),
-            _ => {}
+        if let ([], [first, ..]) = (&all[..], &compressed[..]) {
+            return Err(Failure(format!("{first}: the member is compressed")));
         }
     }
     for name in compressed {

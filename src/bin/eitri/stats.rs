@@ -1,6 +1,5 @@
 //! `stats`: formats.
 
-use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use eitri::stats::{
 };
 use serde_json::{Map, Value, json};
 
+use super::color::escaped;
 use super::progress::Progress;
 use super::{Failure, containers, of, parts};
 
@@ -110,14 +110,6 @@ fn percent(bytes: u64, of: u64) -> Option<f64> {
 /// A part in percent, as text.
 fn part(bytes: u64, of: u64) -> String {
     percent(bytes, of).map_or_else(|| "-".into(), |percent| format!("{percent:.1} %"))
-}
-
-/// Names are the file's: control characters are escaped.
-fn escaped(name: &str) -> Cow<'_, str> {
-    match name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
-        true => name.into(),
-        false => name.chars().flat_map(|char| char.escape_debug()).collect(),
-    }
 }
 
 fn change_text(name: &str, old: &str, changes: &[Change]) -> String {

@@ -3,6 +3,7 @@
 use eitri::lint::{Finding, Level};
 
 use super::text;
+use crate::color::escaped;
 
 /// Returns the line of a finding in an object.
 pub fn line(object: &str, finding: &Finding) -> String {
@@ -21,7 +22,9 @@ pub fn line(object: &str, finding: &Finding) -> String {
 }
 
 fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    // A line break is printed in the message; other control characters would reach the terminal of the log.
+    let lines: Vec<_> = text.split('\n').map(|line| escaped(line).replace('%', "%25")).collect();
+    lines.join("%0A")
 }
 
 fn property(text: &str) -> String {

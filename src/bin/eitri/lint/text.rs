@@ -11,7 +11,7 @@ use eitri::lint::{Code, Finding, Level};
 use hashbrown::HashMap;
 
 use super::Judged;
-use crate::color::{Paint, escapes, has_colors, painted};
+use crate::color::{Paint, escaped, escapes, has_colors, painted};
 use crate::parts;
 
 /// Returns the list of codes.
@@ -113,7 +113,8 @@ pub fn print(all: Vec<Judged>, is_folded: bool) -> eitri::Result<()> {
         };
         parts::text(&groups, 2 * one.report.findings.len(), begin, &mut put);
         if hidden > 0 {
-            put(&format!("{}: {} not printed\n", one.name, counted(hidden, "finding")));
+            put(&format!("{}: {} not printed
+", escaped(&one.name), counted(hidden, "finding")));
         }
         // The end of the process releases the findings.
         std::mem::forget(one);
@@ -164,7 +165,7 @@ impl Text<'_> {
             Some(function) => format!("{name}: {unit}: function `{function}`"),
             None => format!("{name}: {unit}"),
         };
-        let _ = writeln!(self.out, "{}", painted(self.is_coloured, Paint::Heading, &head));
+        let _ = writeln!(self.out, "{}", painted(self.is_coloured, Paint::Heading, &escaped(&head)));
         let mut last = None;
         for finding in group {
             if last.replace(finding.code) != Some(finding.code) {
@@ -184,18 +185,18 @@ impl Text<'_> {
             (None, Some(_)) => "(the function)",
             (None, None) => "(the unit)",
         };
-        let _ = write!(out, "    {head}");
+        let _ = write!(out, "    {}", escaped(head));
         for inlined in &finding.inlined {
-            let _ = write!(out, ", inlined `{inlined}`");
+            let _ = write!(out, ", inlined `{}`", escaped(inlined));
         }
         if let Some(pcs) = &finding.pcs {
             let _ = write!(out, " [{:#x}, {:#x})", pcs.start, pcs.end);
         }
         let _ = writeln!(out, "  {}+{:#x}", finding.section, finding.offset);
         if let Some((file, line)) = &finding.declared {
-            let _ = write!(out, "      {file}:{line}");
+            let _ = write!(out, "      {}:{line}", escaped(file));
             if let Some(text) = source(sources, file, *line) {
-                let _ = write!(out, " | {}", text.trim());
+                let _ = write!(out, " | {}", escaped(&text.trim().replace('\t', " ")));
             }
             out.push('\n');
         }
@@ -211,12 +212,12 @@ impl Text<'_> {
             out.push_str(end);
             out.push('\n');
         }
-        let _ = writeln!(out, "      written: {}", finding.written);
+        let _ = writeln!(out, "      written: {}", escaped(&finding.written));
         if let Some(meant) = &finding.meant {
-            let _ = writeln!(out, "      meant: {meant}");
+            let _ = writeln!(out, "      meant: {}", escaped(meant));
         }
         for evidence in &finding.evidence {
-            let _ = writeln!(out, "      evidence: {evidence}");
+            let _ = writeln!(out, "      evidence: {}", escaped(evidence));
         }
         if finding.count > 1 {
             let _ = writeln!(out, "      and {} more", finding.count - 1);
