@@ -164,11 +164,35 @@ impl Finding {
             self.function.as_deref().unwrap_or_default().into(),
             self.inlined.join("/").into(),
             self.variable.as_deref().unwrap_or_default().into(),
-            expression.into(),
+            without_addresses(expression),
         ];
         // FNV-1a, with a byte that no name has between the parts.
         let bytes = parts.iter().flat_map(|part| part.bytes().chain([0xff]));
         bytes
             .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
     }
+}
+
+/// Operations whose first operand is an address, or the index of one.
+const OF_ADDRESSES: [&str; 5] = ["addr", "addrx", "constx", "GNU_addr_index", "GNU_const_index"];
+
+/// Returns the text of an expression without addresses and offsets of entries: they change with the place of the code
+/// and with other entries.
+fn without_addresses(text: &str) -> Cow<'_, str> {
+    let is_of_address = |word: &str| OF_ADDRESSES.contains(&word.trim_start_matches('('));
+    let words = || text.split_inclusive(' ');
+    if !text.contains('@') && !words().any(|word| is_of_address(word.trim_end())) {
+        return text.into();
+    }
+    let (mut out, mut is_address) = (String::with_capacity(text.len()), false);
+    for word in words() {
+        // Punctuation after the operand separates operations.
+        match is_address || word.starts_with('@') {
+            true => out
+                .push_str(word.trim_start_matches(|char: char| char.is_ascii_alphanumeric() || char == '@')),
+            false => out.push_str(word),
+        }
+        is_address = is_of_address(word.trim_end());
+    }
+    out.into()
 }

@@ -248,3 +248,24 @@ fn meant_values_have_their_offset() {
         assert_eq!(found.meant.as_deref(), Some(meant), "{expr}");
     }
 }
+
+/// The place of the code changes addresses in expressions, and other entries change the offsets of entries.
+#[test]
+fn fingerprints_do_not_depend_on_addresses() {
+    let encoding = Encoding::new(8, Dialect::Llvm);
+    let target = Target::named(AMD).expect("a target");
+    let fingerprint = |expr: &str| {
+        let bytes = text::parse(expr, encoding, Some(&target)).expect("an expression");
+        let report = lint(&object(AMD, 32, &[(0, 0x20, bytes.bytes())]), &Options::default());
+        let report = report.expect("it is read");
+        let found = report.findings.iter().find(|one| one.variable.is_some()).expect("a finding");
+        assert_eq!(found.expression.as_ref().map(|one| one.text.as_str()), Some(expr));
+        (found.code, found.fingerprint())
+    };
+    let own = fingerprint("addr 0x404010; lit2; swap; xderef");
+    assert_eq!(own.0, Code::XderefAsLocation);
+    assert_eq!(fingerprint("addr 0x1c; lit2; swap; xderef"), own);
+    assert_ne!(fingerprint("addr 0x404010; lit3; swap; xderef"), own);
+    let typed = |at: &str| fingerprint(&format!("regx v3; deref_type 4 @{at}; stack_value; lit1; plus"));
+    assert_eq!(typed("0x2a"), typed("0x30"));
+}
