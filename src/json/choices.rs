@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::expression::Raw;
 use super::ids::Known;
 use super::kinds::kind;
 use super::later::Later;
@@ -12,17 +13,17 @@ use super::read::Reader;
 use super::schema::{self, HasSchema, Schemas};
 use super::shape::shaped;
 use super::statement::{
-    self, Array, Base, Code, ExtentFacts, ExtentOf, File, Import, Loc, Member, MemberFacts, Packed, Ref,
-    Region, Template, VariantPart,
+    self, Array, Base, Code, Expression, ExtentFacts, ExtentOf, File, Fixup, Import, Loc, Member,
+    MemberFacts, Packed, Ref, Region, Template, VariantPart,
 };
-use super::values::{Number, Signed, Text};
+use super::values::{Bytes, Number, Signed, Text, Word};
 use crate::build::{self, DataMember, Extent, VariantId};
 use crate::error::{Error, Result};
 use crate::model::{
     self, Address, BaseOffset, Count, Dimension, Discriminant, Entity, ExprId, FunctionId, Imported, Macro,
     RegionId, StringId, TypeId, UnitId,
 };
-use crate::op::FixupKind;
+use crate::op::{Dialect, FixupKind};
 
 /// The type of a choice: an object whose key selects the alternative, with an operand or a list of several; or the key
 /// alone.
@@ -75,7 +76,7 @@ macro_rules! choices { ($(
         }
 
         /// Converts a value of the model to JSON.
-        pub fn write(known: &'a Known<'a>, value: &'a $model) -> Self {
+        pub fn write(known: &'a Known<'a>, value: &$model) -> Self {
             match value { $($pattern => Self::$variant $(($(kind!(write $kind known (*$operand))),*))?,)* }
         }
     }
@@ -135,7 +136,7 @@ choices! {
             model::TemplateArgument::Value { ty, value } => build::Template::value_at(name, ty, value.clone());
         Template "template" (template: [text]):
             model::TemplateArgument::Template(template) => build::Template::named(name, template);
-        Pack "pack" (pack: [pack]): model::TemplateArgument::Pack(pack) => build::Template::pack(name, pack);
+        Pack "pack" (pack: [list Packed]): model::TemplateArgument::Pack(pack) => build::Template::pack(name, pack);
     }
     /// [`Entity`].
     #[serde(bound(deserialize = "'de: 'a"))]
@@ -255,7 +256,12 @@ alternatives! {
     }
     Array<'a>, |reader, unit| Vec<Dimension> => Vec<Extent>, "an array has `counts` or `extents`" {
         { counts: [counts] } counts if counts.iter().all(is_count) => counts;
-        { extents: [extents] } extents => extents;
+        { extents: [list ExtentOf] } extents => extents;
+    }
+    Expression, |reader, unit| Raw => Raw,
+        "an expression is `bytes`, with or without `fixups`, or `text`, with or without a `dialect`" {
+        { bytes: [constant]; fixups: [list Fixup] } Raw::Bytes(bytes, fixups) => Raw::Bytes(Bytes(bytes.clone()), fixups);
+        { text: [owned text]; dialect: [default Dialect] } Raw::Text(text, dialect) => Raw::Text(text, dialect);
     }
     ExtentFacts, |reader, unit| Dimension => Extent, "a dimension has one of `count`, `variable`, `value`" {
         {} Dimension { count: Count::Unknown, .. } => Extent::unknown();

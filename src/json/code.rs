@@ -200,7 +200,7 @@ impl<'a> Reader<'a> {
         let target = self.builder.described().target().clone();
         let mut code = Code::new(&target, flow);
         for (id, loc) in json.places.unwrap_or_default() {
-            let loc = self.loc(unit, &loc)?;
+            let loc = self.whole(unit, &loc)?;
             let place = code.place(&loc)?;
             if ids.places.insert(id.clone(), place).is_some() {
                 return Err(twice("place of this code", &id));
@@ -223,7 +223,7 @@ impl<'a> Reader<'a> {
             self.assign(&mut ids, &mut code, assign)?;
         }
         for (Number(start), Number(end), id, loc) in json.homes.unwrap_or_default() {
-            let (variable, loc) = (self.tracked(&mut ids, &id)?, self.loc(unit, &loc)?);
+            let (variable, loc) = (self.tracked(&mut ids, &id)?, self.whole(unit, &loc)?);
             code.home(start..end, variable, &loc)?;
         }
         let index = self.index;

@@ -2,17 +2,25 @@
 
 use std::io::Write;
 
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
 use super::ids::Known;
+use super::kinds::kind;
 use super::later::Later;
 use super::lists::{Elements, Row, each};
 use super::read::Reader;
-use super::rows::Property;
-use super::statement::{Code, FunctionFacts, Ref, Stack, Statement, describe_function, function_statement};
-use super::values::{Number, Text, Word};
+use super::rows::{Outcome, Property, call, property, set};
+use super::schema::{self, HasSchema, Schemas};
+use super::shape::shaped;
+use super::statement::{Code, FunctionFacts, Ref, Statement, describe_function, function_statement, objects};
+use super::values::{Named, Number, Text, Word};
 use super::write::Writer;
 use crate::error::{Error, Result};
 use crate::model::{self, FileId, FunctionId, ScopeId, ScopeKind, UnitId};
+use crate::target::Scaling;
 
+/// The address and the size. The keys of the address are rows of [`alternatives`](super::choices).
 impl<'a> Property<'a, FunctionId> for Code<'a> {
     fn read(mut self, reader: &mut Reader<'a>, id: FunctionId, unit: UnitId) -> Result<()> {
         let Number(bytes) = self.bytes;
@@ -26,31 +34,13 @@ impl<'a> Property<'a, FunctionId> for Code<'a> {
     }
 }
 
-impl<'a> Property<'a, FunctionId> for Stack<'a> {
-    fn read(self, reader: &mut Reader<'a>, id: FunctionId, _: UnitId) -> Result<()> {
-        let base = self.base.as_ref().map(|base| reader.register(base)).transpose()?;
-        let mut function = reader.builder.describe_function(id)?;
-        if let Some(base) = base {
-            function.stack_base(base)?;
-        }
-        if self.at_zero == Some(true) {
-            function.stack_at_zero();
-        }
-        if let Some(Word(scaling)) = self.scaling {
-            function.scaling(scaling);
-        }
-        Ok(())
-    }
-
-    fn write(known: &'a Known<'a>, id: FunctionId) -> Option<Self> {
-        let function = known.module.function(id);
-        let scaling = function.stack.scaling;
-        let mut stack = Self::new();
-        stack.base = function.stack.base.map(|base| known.register(base));
-        stack.scaling = (scaling != known.module.target.scaling()).then_some(Word(scaling));
-        stack.at_zero = function.is_stack_at_zero.then_some(true);
-        let is_default = stack.base.is_none() && stack.scaling.is_none() && stack.at_zero.is_none();
-        (!is_default).then_some(stack)
+property! {
+    /// A stack frame.
+    object Stack of |known, id: FunctionId| by describe_function {
+        base: [register] = known.module.function(id).stack.base => stack_base;
+        scaling: [word Scaling] = Some(known.module.function(id).stack.scaling)
+            .filter(|&scaling| scaling != known.module.target.scaling()) => scaling;
+        at_zero: [flag] = known.module.function(id).is_stack_at_zero => stack_at_zero;
     }
 }
 

@@ -50,7 +50,13 @@ macro_rules! kind {
         Some(Word($field)).filter(|Word(value)| *value != <$type>::default())
     };
 
+    (type [register]) => { Named<'a> };
+    (read [register] $reader:ident $unit:ident $json:expr) => { $reader.register(&$json)? };
+    (write [register] $known:ident $value:expr) => { $known.register($value) };
+
     (type [space]) => { Named<'a> };
+    (read [space] $reader:ident $unit:ident $json:expr) => { $reader.space(&$json)? };
+    (write [space] $known:ident $value:expr) => { $known.space($value) };
     (may_read [space] $reader:ident $unit:ident $json:expr) => {
         $json.map_or(Ok(SpaceId::DEFAULT), |space| $reader.space(&space))?
     };
@@ -94,13 +100,23 @@ macro_rules! kind {
             .collect()
     };
 
-    (type [extents]) => { Vec<ExtentOf<'a>> };
-    (read [extents] $reader:ident $unit:ident $json:expr) => {
-        $json.into_iter().map(|mut json| json.read($reader, $unit)).collect::<Result<_>>()?
+    (type [list $object:ident]) => { Vec<$object<'a>> };
+    (read [list $object:ident] $reader:ident $unit:ident $json:expr) => {
+        $json.iter_mut().map(|json| json.read($reader, $unit)).collect::<Result<Vec<_>>>()?
     };
-    (write [extents] $known:ident $value:expr) => {
-        $value.iter().map(|value| ExtentOf::write($known, value)).collect()
+    (may_read [list $object:ident] $reader:ident $unit:ident $json:expr) => {
+        kind!(read [list $object] $reader $unit $json.unwrap_or_default())
     };
+    (write [list $object:ident] $known:ident $value:expr) => {
+        $value.iter().map(|value| $object::write($known, value)).collect::<Vec<_>>()
+    };
+    (may [list $object:ident] $known:ident $value:expr) => {
+        Some(kind!(write [list $object] $known $value)).filter(|json| !json.is_empty())
+    };
+
+    (type [choice $type:ty]) => { $type };
+    (read [choice $type:ty] $reader:ident $unit:ident $json:expr) => { $json.read($reader, $unit)? };
+    (write [choice $type:ty] $known:ident $value:expr) => { <$type>::write($known, &$value) };
 
     (type [enumerators]) => { Vec<(Text<'a>, Integer)> };
     (read [enumerators] $reader:ident $unit:ident $json:expr) => {
@@ -274,24 +290,32 @@ macro_rules! kind {
     (write [variant] $known:ident $value:expr) => { $known.variant_ref($value) };
 
     (type [loc]) => { Loc<'a> };
-    (read [loc] $reader:ident $unit:ident $json:expr) => { &$reader.loc($unit, &$json)? };
+    (read [loc] $reader:ident $unit:ident $json:expr) => { &$reader.whole::<$crate::model::Loc, _>($unit, &$json)? };
     (write [loc] $known:ident $value:expr) => { Later::Model(Place { known: $known, loc: $value }) };
 
+    (type [owned loc]) => { Loc<'a> };
+    (read [owned loc] $reader:ident $unit:ident $json:expr) => { $reader.whole($unit, &$json)? };
+    (write [owned loc] $known:ident $value:expr) => { kind!(write [loc] $known $value) };
+
     (type [val]) => { Val<'a> };
-    (read [val] $reader:ident $unit:ident $json:expr) => { $reader.number($unit, &$json)? };
+    (read [val] $reader:ident $unit:ident $json:expr) => { $reader.whole::<$crate::model::Val, _>($unit, &$json)? };
     (write [val] $known:ident $value:expr) => { Later::Model(NumberAt(Place { known: $known, loc: $value })) };
 
     (type [loc_val]) => { (Loc<'a>, Val<'a>) };
     (read [loc_val] $reader:ident $unit:ident $json:expr) => {
-        ($reader.loc($unit, &$json.0)?, $reader.number($unit, &$json.1)?)
+        ($reader.whole($unit, &$json.0)?, $reader.whole($unit, &$json.1)?)
     };
     (write [loc_val] $known:ident $value:expr) => {
         (kind!(write [loc] $known $value.0), kind!(write [val] $known $value.1))
     };
 
     (type [expression]) => { Later<'a, ExpressionAt<'a>> };
-    (read [expression] $reader:ident $unit:ident $json:expr) => { $reader.expression($unit, &$json)? };
+    (read [expression] $reader:ident $unit:ident $json:expr) => { $reader.whole($unit, &$json)? };
     (write [expression] $known:ident $value:expr) => { Later::Model(ExpressionAt(Place { known: $known, loc: $value })) };
+
+    (type [raw]) => { Expression<'a> };
+    (read [raw] $reader:ident $unit:ident $json:expr) => { expression::read($reader, $unit, $json)? };
+    (write [raw] $known:ident $value:expr) => { expression::write($known, $value) };
 
     (type [object $object:ident]) => { $crate::json::statement::$object<'a> };
     (read [object $object:ident] $reader:ident $unit:ident $json:expr) => { $json };
@@ -300,12 +324,6 @@ macro_rules! kind {
     (type [argument]) => { TemplateArgument<'a> };
     (read [argument] $reader:ident $unit:ident $json:expr) => { &mut $json };
     (write [argument] $known:ident $value:expr) => { TemplateArgument::write($known, &$value) };
-
-    (type [pack]) => { Vec<Packed<'a>> };
-    (read [pack] $reader:ident $unit:ident $json:expr) => {
-        $json.iter_mut().map(|json| json.read($reader, $unit)).collect::<Result<Vec<_>>>()?
-    };
-    (write [pack] $known:ident $value:expr) => { $value.iter().map(|value| Packed::write($known, value)).collect() };
 
     (type [by $type:ty]) => { $type };
     (type [initial $type:ty]) => { $type };

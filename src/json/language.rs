@@ -1,4 +1,4 @@
-//! Source languages: a number `DW_LANG_*`, or the name without the prefix.
+//! Source languages: a number `DW_LANG_*`, or the name without the prefix. [`name`] is the table of both directions.
 
 use super::values::Named;
 use crate::error::{self, ErrorKind, Result};

@@ -6,13 +6,16 @@ use core::marker::PhantomData;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::ser::{Error as _, SerializeMap};
 use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
 use smallvec::SmallVec;
 
 use super::expression;
 use super::ids::Known;
+use super::kinds::kind;
 use super::read::Reader;
+use super::schema::{self, HasSchema, Schemas};
 use super::shape::{no_key, one_key};
-use super::statement::Expression;
+use super::statement::{Expression, Ref};
 use super::values::{Bytes, HexOf, Named, Number, Signed, Text, Word, number};
 use crate::build::{MAX_LEVELS, too_deep};
 use crate::error::Result;
@@ -48,8 +51,13 @@ impl<'r, 'a> In<'r, 'a> {
         Seed(self, PhantomData)
     }
 
-    fn or_fail<T, E: de::Error>(&mut self, result: Result<T>) -> Result<T, E> {
-        result.map_err(|error| self.reader.fail(error))
+    /// Converts the value of an operand to its number.
+    #[inline]
+    fn number<E: de::Error>(
+        &mut self,
+        number: impl FnOnce(&mut Reader<'a>, UnitId) -> Result<u64>,
+    ) -> Result<u64, E> {
+        number(self.reader, self.unit).map_err(|error| self.reader.fail(error))
     }
 
     /// Appends the nodes of a row, after its operands.
@@ -94,10 +102,7 @@ trees! { Loc Val }
 
 impl<'a> Whole<'a> for ExprId {
     fn deserialized<D: Deserializer<'a>>(within: &mut In<'_, 'a>, json: D) -> Result<Self, D::Error> {
-        // Reads the shape that expressions have everywhere.
-        let expression: Expression<'_> = Deserialize::deserialize(json)?;
-        let expr = expression::read(within.reader, within.unit, expression);
-        within.or_fail(expr)
+        OperandSeed { within, kind: Kind::Expression }.deserialize(json).map(Self::of)
     }
 }
 
@@ -179,70 +184,86 @@ impl Visitor<'_> for Key {
 }
 
 /// Reads one operand: appends its nodes, or returns its number.
-struct OperandSeed<'s, 'r, 'a> {
+pub(super) struct OperandSeed<'s, 'r, 'a> {
     within: &'s mut In<'r, 'a>,
     kind: Kind,
 }
 
-impl<'a> DeserializeSeed<'a> for OperandSeed<'_, '_, 'a> {
-    type Value = u64;
+/// Kinds of operands, in every direction. A row has the type of the number in a node, and its [kind](super::kinds). Nodes
+/// and bytes are no numbers: their rows have the schema, the reading and the writing.
+macro_rules! operands { (
+    |$within:ident, $json:ident, $of:ident, $to:ident| {
+        $($other:pat => $schema:expr, $read:expr, $write:expr;)*
+    } {
+        $($kind:ident $type:ty: $as:tt;)*
+    }
+) => {
+    impl<'a> DeserializeSeed<'a> for OperandSeed<'_, '_, 'a> {
+        type Value = u64;
 
-    fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<u64, D::Error> {
-        match self.kind {
-            Kind::Node(sort) => json.deserialize_any(Nodes(self.within, sort)).map(|()| 0),
-            Kind::Unsigned32 => u32::deserialize(json).map(u64::from),
-            Kind::Unsigned => Number::deserialize(json).map(|value| value.0),
-            Kind::Signed => Signed::deserialize(json).map(|value| value.0.number()),
-            Kind::Half => Word::<Half>::deserialize(json).map(|half| half.0.number()),
-            Kind::Bytes => {
-                let Bytes(bytes) = Bytes::deserialize(json)?;
-                self.within.nodes.constant(&bytes);
-                Ok(bytes.len() as u64)
-            }
-            Kind::Expression => ExprId::deserialized(self.within, json).map(ExprId::number),
-            Kind::Register | Kind::Space | Kind::Variable | Kind::Procedure | Kind::Symbol => {
-                json.deserialize_any(self)
+        #[allow(unused, reason = "not every kind has names")]
+        fn deserialize<D: Deserializer<'a>>(self, $json: D) -> Result<u64, D::Error> {
+            let Self { within: $within, kind } = self;
+            match kind {
+                $($other => $read,)*
+                $(Kind::$kind => {
+                    // The trait's function, which restricts objects to their shape, not the derived one.
+                    let json: kind!(type $as) = Deserialize::deserialize($json)?;
+                    $within.number(|reader, unit| Ok(<$type>::number(kind!(read $as reader unit json))))
+                })*
             }
         }
     }
-}
 
-/// Reads a name and resolves it at once, so that an error has the name's position in the text.
-impl<'a> Visitor<'a> for OperandSeed<'_, '_, 'a> {
-    type Value = u64;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a name")
-    }
-
-    fn visit_borrowed_str<E: de::Error>(self, text: &'a str) -> Result<u64, E> {
-        self.find(Named::Text(text.into()))
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<u64, E> {
-        self.find(Named::Text(Text(text.to_owned().into())))
-    }
-
-    fn visit_u64<E: de::Error>(self, number: u64) -> Result<u64, E> {
-        self.find(Named::Number(number))
-    }
-}
-
-impl<'a> OperandSeed<'_, '_, 'a> {
-    fn find<E: de::Error>(self, name: Named<'a>) -> Result<u64, E> {
-        let reader = &mut *self.within.reader;
-        let found = match self.kind {
-            Kind::Register => reader.register(&name).map(Reg::number),
-            Kind::Space => reader.space(&name).map(SpaceId::number),
-            Kind::Variable => {
-                name.text().and_then(|name| reader.names.variables.find((), name)).map(VariableId::number)
+    impl Serialize for OperandOf<'_, '_, '_> {
+        #[allow(unused, reason = "the sort of a node is for reading")]
+        fn serialize<S: Serializer>(&self, $to: S) -> Result<S::Ok, S::Error> {
+            let ($of, known) = (self, self.of.of.known);
+            match self.operand.kind {
+                $($other => $write,)*
+                $(Kind::$kind => {
+                    let value = <$type>::of(self.of.node.numbers().1[self.operand.at.min(1)]);
+                    kind!(write $as known value).serialize($to)
+                })*
             }
-            Kind::Procedure => {
-                name.text().and_then(|name| reader.names.procedures.find((), name)).map(ProcedureId::number)
+        }
+    }
+
+    impl<'a> OperandSeed<'_, '_, 'a> {
+        /// Makes the schema of an operand.
+        pub fn schema(kind: Kind, $to: &mut Schemas) -> Value {
+            match kind {
+                $($other => $schema,)*
+                $(Kind::$kind => <kind!(type $as)>::schema($to),)*
             }
-            _ => name.text().map(|name| reader.builder.symbol(name).number()),
-        };
-        self.within.or_fail(found)
+        }
+    }
+} }
+operands! {
+    |within, json, of, to| {
+        Kind::Node(sort) => schema::nodes(sort, to),
+            json.deserialize_any(Nodes(within, sort)).map(|()| 0),
+            At { at: of.of.nodes[of.operand.at], ..of.of.of }.serialize(to);
+        Kind::Bytes => Bytes::schema(to),
+            Bytes::deserialize(json).map(|Bytes(bytes)| {
+                within.nodes.constant(&bytes);
+                bytes.len() as u64
+            }),
+            match of.of.node {
+                Node::Implicit(bytes) => HexOf(bytes).serialize(to),
+                _ => Err(S::Error::custom("bytes of a node without any")),
+            };
+    } {
+        Register Reg: [register];
+        Space SpaceId: [space];
+        Variable VariableId: [variable];
+        Procedure ProcedureId: [procedure];
+        Symbol Symbol: [symbol];
+        Expression ExprId: [raw];
+        Half Half: [word Half];
+        Unsigned32 u32: [number u32];
+        Unsigned u64: [long];
+        Signed i64: [signed];
     }
 }
 
@@ -486,27 +507,4 @@ impl<'t, 'm> OperandsOf<'t, 'm> {
 struct OperandOf<'o, 't, 'm> {
     of: &'o OperandsOf<'t, 'm>,
     operand: Operand,
-}
-
-impl Serialize for OperandOf<'_, '_, '_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let (known, at) = (self.of.of.known, self.operand.at);
-        let number = self.of.node.numbers().1[at.min(1)];
-        match self.operand.kind {
-            Kind::Node(_) => At { at: self.of.nodes[at], ..self.of.of }.serialize(to),
-            Kind::Register => known.register(Reg::of(number)).serialize(to),
-            Kind::Space => known.space(SpaceId::of(number)).serialize(to),
-            Kind::Variable => known.variable_ref(VariableId::of(number)).serialize(to),
-            Kind::Procedure => known.procedure_ref(ProcedureId::of(number)).serialize(to),
-            Kind::Symbol => known.text(Symbol::of(number).0).serialize(to),
-            Kind::Expression => expression::write(known, ExprId::of(number)).serialize(to),
-            Kind::Half => Word(Half::of(number)).serialize(to),
-            Kind::Bytes => match self.of.node {
-                Node::Implicit(bytes) => HexOf(bytes).serialize(to),
-                _ => Err(S::Error::custom("bytes of a node without any")),
-            },
-            Kind::Unsigned | Kind::Unsigned32 => Number(number).serialize(to),
-            Kind::Signed => Signed(i64::of(number)).serialize(to),
-        }
-    }
 }

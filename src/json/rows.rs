@@ -51,8 +51,11 @@ impl<T> Outcome for Result<T> {
     }
 }
 
-/// Properties of a statement without any.
+/// Properties of a statement or an object without any.
 pub(super) trait NoFacts: Sized {
+    /// Reads nothing.
+    fn of<Of>(_: &Known<'_>, _: Of) {}
+
     /// Sets nothing.
     fn describe<Id, Unit>(self, _: &mut Reader<'_>, _: Id, _: Unit) -> Result<()> {
         Ok(())
@@ -270,7 +273,7 @@ macro_rules! makes {
 /// required keys, the value of the model as a pattern, and that for the builder; then perhaps the key of the name, and
 /// perhaps the value that is chosen by properties, with rows of [`alternatives`](super::choices).
 macro_rules! parts { (
-    |$reader:ident, $unit:ident| $model:ty => $made:ty, with $facts:ident;
+    |$reader:ident, $unit:ident| $model:ty => $made:ty, with $facts:ty;
     $($object:ident { $($field:ident: $as:tt),* } $pattern:pat => $make:expr
         $(, named by $name:ident)? $(, where $chosen:ident is chosen)?;)*
 ) => { $(
@@ -290,8 +293,8 @@ macro_rules! parts { (
 
         /// Converts a value of the model to JSON.
         #[allow(unused, reason = "not every object has a name")]
-        pub fn write(known: &'a Known<'a>, value: &'a $model) -> Self {
-            let mut facts = $facts::of(known, value);
+        pub fn write(known: &'a Known<'a>, value: &$model) -> Self {
+            let mut facts = <$facts>::of(known, value);
             $(let $chosen = (); let mut facts = facts.chosen(known, value);)?
             let $pattern = value;
             $(facts.$name = kind!(may [text] known (*$name));)?
@@ -299,6 +302,57 @@ macro_rules! parts { (
         }
     }
 )* } }
+
+/// A property that is no field of its entity, for both directions: a value, or an object of several. A value has its kind,
+/// that of the model, or `None`, and the method of the builder that sets it.
+macro_rules! property {
+    (
+        $(#[$doc:meta])*
+        object $object:ident of |$known:ident, $of:ident: $id:ty| by $describe:ident
+        { $($key:ident: $kind:tt = $value:expr => $method:ident;)* }
+    ) => {
+        objects! { $(#[$doc])* $object {} { $($key: kind!(type $kind)),* } }
+
+        impl<'a> Property<'a, $id> for $object<'a> {
+            #[allow(unused, reason = "not every object has names")]
+            fn read(self, reader: &mut Reader<'a>, id: $id, unit: UnitId) -> Result<()> {
+                let Self { $($key,)* .. } = self;
+                $(set!($kind [by $describe] reader id unit $key $method);)*
+                Ok(())
+            }
+
+            fn write($known: &'a Known<'a>, $of: $id) -> Option<Self> {
+                let mut object = Self::new();
+                $(object.$key = kind!(may $kind $known $value);)*
+                let is_default = true $(&& object.$key.is_none())*;
+                (!is_default).then_some(object)
+            }
+        }
+    };
+    (
+        $(#[$doc:meta])*
+        value $kind:tt of |$known:ident, $of:ident: $id:ty| by $describe:ident = $value:expr => $method:ident
+        $(, blamed as $blame:ident at $key:literal)?
+    ) => {
+        $(#[$doc])*
+        impl<'a> Property<'a, $id> for kind!(type $kind) {
+            #[allow(unused, reason = "not every value has names")]
+            fn read(self, reader: &mut Reader<'a>, id: $id, unit: UnitId) -> Result<()> {
+                let json = Some(self);
+                set!($kind [by $describe] reader id unit json $method);
+                $(
+                    let sought = reader.seek(|blame| *blame == Blame::$blame(id));
+                    reader.of_key($key, sought)?;
+                )?
+                Ok(())
+            }
+
+            fn write($known: &'a Known<'a>, $of: $id) -> Option<Self> {
+                kind!(may $kind $known $value)
+            }
+        }
+    };
+}
 
 /// The result of a function that writes a statement: an option, if some are written by hand.
 macro_rules! written {
@@ -383,4 +437,4 @@ macro_rules! owner {
     };
 }
 
-pub(super) use {call, declare, facts, makes, owner, parts, set, to_json, values, written};
+pub(super) use {call, declare, facts, makes, owner, parts, property, set, to_json, values, written};

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::loc::{ExpressionAt, NumberAt, Place};
+use super::loc::{ExpressionAt, NumberAt, OperandSeed, Place};
 use super::statement::Expression;
 use super::values::{Bytes, Integer, Line, Named, Number, Signed, Text, Vocabulary, Word};
-use crate::model::{Form, Kind, NodeRow, Operand, Sort, rows};
+use crate::model::{Form, NodeRow, Operand, Sort, rows};
 
 /// Definitions of a schema under construction.
 #[derive(Debug, Default)]
@@ -236,18 +236,7 @@ pub(super) fn nodes(sort: Sort, to: &mut Schemas) -> Value {
 }
 
 fn operand(operand: &Operand, to: &mut Schemas) -> Value {
-    let schema = match operand.kind {
-        Kind::Node(sort) => nodes(sort, to),
-        Kind::Register | Kind::Space => Named::schema(to),
-        Kind::Variable | Kind::Procedure | Kind::Symbol => Text::schema(to),
-        Kind::Expression => Expression::schema(to),
-        Kind::Half => Word::<crate::model::Half>::schema(to),
-        Kind::Bytes => Bytes::schema(to),
-        Kind::Unsigned32 => u32::schema(to),
-        Kind::Unsigned => Number::schema(to),
-        Kind::Signed => Signed::schema(to),
-    };
-    titled(operand.name, schema)
+    titled(operand.name, OperandSeed::schema(operand.kind, to))
 }
 
 /// Adds the title of a definition to a schema.

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::choices::{BaseAt, EntityRef, ExecOf, Filled, MacroStep, Selector, TemplateArgument};
 use super::frames::FrameOf;
+use super::functions::Stack;
 use super::ids::Known;
 use super::kinds::kind;
 use super::language;
@@ -29,13 +30,13 @@ use crate::model::entities::{
     type_properties, unit_properties, variable_properties,
 };
 use crate::model::{
-    self, Accessibility, BaseEncoding, CallId, CompositeKind, Defaulted, DescribedCalls, Dimension, FileId,
-    FrameRule, FunctionId, ImportId, Imported, LabelId, LocId, Macro, Mask, MemorySpace, Passed, PointerKind,
-    Qualifier, RegionId, RegionKind, ScopeId, ScopeKind, TemplateParameter, TypeId, TypeKind, UnitId,
-    VariableId, VariableKind, VariantValues, Virtuality,
+    self, Accessibility, BaseEncoding, CallId, CompositeKind, Defaulted, DescribedCalls, Dimension, Entity,
+    FileId, FrameRule, FunctionId, ImportId, Imported, LabelId, LocId, Macro, Mask, MemorySpace, Passed,
+    PointerKind, Qualifier, RegionId, RegionKind, ScopeId, ScopeKind, TemplateParameter, TypeId, TypeKind,
+    UnitId, VariableId, VariableKind, VariantValues, Virtuality,
 };
-use crate::op::Dialect;
-use crate::target::{Scaling, SpaceId};
+use crate::op::{Dialect, FixupKind};
+use crate::target::SpaceId;
 
 /// Lifetime of the text or module, which an object has even without a borrowed field.
 pub(super) type Life<'a> = PhantomData<&'a ()>;
@@ -230,16 +231,16 @@ type_properties! {
     }
 }
 member_properties! {
-    facts MemberFacts of |known, member: &'a model::Member| member, set &mut DataMember<'_>: [by value],
+    facts MemberFacts of |known, member: &model::Member| member, set &mut DataMember<'_>: [by value],
     object Member { unit: Ref<'a>, r#type: Ref<'a> } { of: Ref<'a>, variant: Ref<'a> }
     object Discriminant { r#type: Ref<'a> } {}
 }
 dimension_properties! {
-    facts ExtentFacts of |known, dimension: &'a Dimension| dimension, set &mut Extent: [by clone],
+    facts ExtentFacts of |known, dimension: &Dimension| dimension, set &mut Extent: [by clone],
     object ExtentOf {} {}
 }
 template_properties! {
-    facts TemplateFacts of |known, parameter: &'a TemplateParameter| parameter, set &mut build::Template<'_>: [by clone],
+    facts TemplateFacts of |known, parameter: &TemplateParameter| parameter, set &mut build::Template<'_>: [by clone],
     object Template { argument: TemplateArgument<'a> } { unit: Ref<'a>, of: Ref<'a>, function: Ref<'a> }
     object Packed { argument: TemplateArgument<'a> } {}
 }
@@ -371,7 +372,7 @@ makes! {
         (TypeKind::MemberPointer { class, to }, ..) => member_pointer(class, to);
     UnspecifiedType with id { name: [text] } {}
         (TypeKind::Unspecified { name }, ..) => unspecified_type(name) named by name;
-    Array with id { of: [type] } { stride_bits: [maybe_long] } + extents { counts: [counts], extents: [extents] }
+    Array with id { of: [type] } { stride_bits: [maybe_long] } + extents { counts: [counts], extents: [list ExtentOf] }
         (TypeKind::Array { of, dimensions: extents, stride_bits }, ..) => array_of(of, &extents, stride_bits);
     Vector with id { of: [type], count: [long] } {} (TypeKind::Vector { of, count }, ..) => vector(of, count);
     Matrix with id { of: [type], count: [long] } { column_major: [flag], stride_bits: [maybe_long] }
@@ -426,8 +427,6 @@ fn is_inline(name: Option<&str>, inline: Option<bool>) -> Result<bool> {
 objects! {
     /// Address of code: a symbol and an offset in bytes, or an address.
     Code { bytes: Number } { symbol: Text<'a>, offset: Number, address: Number }
-    /// A stack frame.
-    Stack {} { base: Named<'a>, scaling: Word<Scaling>, at_zero: bool }
 
     /// Effects of a function's instructions on storage, and assignments to its variables.
     CodeOf { function: Ref<'a>, blocks: Vec<Pcs> } {
@@ -555,8 +554,12 @@ statements! {
 objects! {
     /// A raw expression: its bytes, or its operations as text.
     Expression {} { bytes: Bytes, fixups: Vec<Fixup<'a>>, text: Text<'a>, dialect: Word<Dialect> }
-    /// A fix-up of an expression.
-    Fixup { offset: u32, kind: Filled, entity: EntityRef<'a> } {}
+}
+declare! { Fixup { offset: u32, kind: Filled, entity: EntityRef<'a> } {} with none {} }
+parts! {
+    |reader, unit| (u32, FixupKind, Entity) => (u32, FixupKind, Entity), with ();
+    Fixup { offset: [number u32], kind: [choice Filled], entity: [choice EntityRef<'_>] }
+        (offset, kind, entity) => (offset, kind, entity);
 }
 
 /// Schema of a description.

@@ -2,14 +2,13 @@
 
 use std::io::Write;
 
-use serde_json::value::RawValue;
-
 use super::choices::{MemberOf, TemplateOf};
 use super::ids::Known;
+use super::kinds::kind;
 use super::later::Later;
-use super::loc::{ExpressionAt, In, Whole};
+use super::loc::{In, Whole};
 use super::read::Reader;
-use super::rows::Property;
+use super::rows::{Outcome, Property, call, property, set};
 use super::statement::{
     Discriminant, Member, Ref, Statement, Template, TypeFacts, base_statement, describe_type, type_statement,
     variant_part_statement, variant_statement,
@@ -18,9 +17,7 @@ use super::values::{Text, Word};
 use super::write::Writer;
 use crate::build::VariantId;
 use crate::error::{Error, Result};
-use crate::model::{
-    self, Count, ExprId, FunctionId, Loc, Passed, ScopeId, TemplateParameter, TypeId, TypeKind, UnitId, Val,
-};
+use crate::model::{self, Count, FunctionId, Passed, ScopeId, TemplateParameter, TypeId, TypeKind, UnitId};
 
 impl<'a> Member<'a> {
     pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
@@ -52,27 +49,16 @@ impl<'a> Template<'a> {
     }
 }
 
-/// The scope of the declaration.
-impl<'a> Property<'a, TypeId> for Text<'a> {
-    fn read(self, reader: &mut Reader<'a>, id: TypeId, _: UnitId) -> Result<()> {
-        let scope = reader.scope(&self)?;
-        reader.builder.describe_type(id)?.within(scope).map(drop)
-    }
-
-    fn write(known: &'a Known<'a>, id: TypeId) -> Option<Self> {
+property! {
+    /// The scope of the declaration.
+    value [scope] of |known, id: TypeId| by describe_type = {
         let ty = known.module.ty(id);
-        (ty.scope() != known.module.unit(ty.unit()).scope).then(|| known.scope_ref(ty.scope()))
-    }
+        Some(ty.scope()).filter(|&scope| scope != known.module.unit(ty.unit()).scope)
+    } => within
 }
-
-impl<'a> Property<'a, TypeId> for Word<Passed> {
-    fn read(self, reader: &mut Reader<'a>, id: TypeId, _: UnitId) -> Result<()> {
-        reader.builder.describe_type(id)?.passed(self.0).map(drop)
-    }
-
-    fn write(known: &'a Known<'a>, id: TypeId) -> Option<Self> {
-        known.module.ty(id).passed().map(Word)
-    }
+property! {
+    /// The passing to functions.
+    value [word Passed] of |known, id: TypeId| by describe_type = known.module.ty(id).passed() => passed
 }
 
 impl<'a> Reader<'a> {
@@ -93,28 +79,11 @@ impl<'a> Reader<'a> {
         own.map_or(Ok(()), |own| self.names.scopes.add(own, id, None))
     }
 
-    /// Reads a location outside lists.
-    pub fn loc<T>(&mut self, unit: UnitId, loc: &Later<'a, T>) -> Result<Loc> {
-        let Later::Text(loc) = loc else { return Ok(Loc::undefined()) };
-        self.within(unit, loc)
-    }
-
-    /// Reads a number outside lists.
-    pub fn number<T>(&mut self, unit: UnitId, number: &Later<'a, T>) -> Result<Val> {
-        let Later::Text(number) = number else { return Ok(Val::constant(0)) };
-        self.within(unit, number)
-    }
-
-    /// Reads a raw expression outside lists.
-    pub fn expression(&mut self, unit: UnitId, expr: &Later<'a, ExpressionAt<'a>>) -> Result<ExprId> {
-        let Later::Text(expr) = expr else {
-            return Err(Error::malformed("an expression of a module is written only"));
+    /// Reads a location, number or raw expression outside lists.
+    pub fn whole<T: Whole<'a>, J>(&mut self, unit: UnitId, json: &Later<'a, J>) -> Result<T> {
+        let Later::Text(text) = json else {
+            return Err(Error::malformed("a part that was written is not read"));
         };
-        self.within(unit, expr)
-    }
-
-    /// Reads a location, number or raw expression.
-    fn within<T: Whole<'a>>(&mut self, unit: UnitId, text: &'a RawValue) -> Result<T> {
         self.part(text, |reader, json| T::deserialized(&mut In::new(reader, unit), json))
     }
 }

@@ -6,7 +6,6 @@ use std::borrow::Cow;
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::error::Error;
 use crate::model::{
     Accessibility, BaseEncoding, CompositeKind, Defaulted, DescribedCalls, Half, MemorySpace, Passed,
     PointerKind, Qualifier, RegionKind, Virtuality,
@@ -239,16 +238,6 @@ impl fmt::Display for HexOf<'_> {
 pub(super) enum Named<'a> {
     Text(Text<'a>),
     Number(u64),
-}
-
-impl<'a> Named<'a> {
-    /// The name; an error for a number.
-    pub fn text(&self) -> Result<&Text<'a>, Error> {
-        match self {
-            Self::Text(text) => Ok(text),
-            Self::Number(number) => Err(Error::bad_argument(format!("{number} is not a name"))),
-        }
-    }
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Named<'a> {

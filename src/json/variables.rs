@@ -3,11 +3,12 @@
 use std::io::Write;
 
 use super::ids::Known;
+use super::kinds::kind;
 use super::later::Later;
 use super::lists::{At, Elements, Live, each};
 use super::loc::Place;
 use super::read::Reader;
-use super::rows::Property;
+use super::rows::{Outcome, Property, call, property, set};
 use super::statement::{
     LiveRanges, Loc, VariableFacts, describe_variable, procedure_statement, variable_statement,
 };
@@ -17,36 +18,23 @@ use crate::build::Blame;
 use crate::error::Result;
 use crate::model::{ProcedureId, UnitId, VariableId, VariableKind};
 
-/// The constant value.
-impl<'a> Property<'a, VariableId> for Bytes {
-    fn read(self, reader: &mut Reader<'a>, id: VariableId, _: UnitId) -> Result<()> {
-        reader.builder.describe_variable(id)?.const_value(&self.0).map(drop)
-    }
-
-    fn write(known: &'a Known<'a>, id: VariableId) -> Option<Self> {
+property! {
+    /// The constant value.
+    value [constant] of |known, id: VariableId| by describe_variable = {
         let variable = known.module.variable(id);
-        let loc = variable.always.filter(|_| variable.is_constant)?;
-        known.module.constant(loc).map(|bytes| Bytes(bytes.to_vec()))
-    }
+        let loc = variable.always.filter(|_| variable.is_constant);
+        loc.and_then(|loc| known.module.constant(loc)).map(|bytes| Bytes(bytes.to_vec()))
+    } => const_value
+}
+property! {
+    /// The location at all pcs.
+    value [owned loc] of |known, id: VariableId| by describe_variable = {
+        let variable = known.module.variable(id);
+        variable.always.filter(|_| !variable.is_constant)
+    } => always, blamed as Always at "always"
 }
 
-/// The location at all pcs.
-impl<'a> Property<'a, VariableId> for Loc<'a> {
-    fn read(self, reader: &mut Reader<'a>, id: VariableId, unit: UnitId) -> Result<()> {
-        let loc = reader.loc(unit, &self)?;
-        reader.builder.describe_variable(id)?.always(loc)?;
-        let sought = reader.seek(|blame| *blame == Blame::Always(id));
-        reader.of_key("always", sought)
-    }
-
-    fn write(known: &'a Known<'a>, id: VariableId) -> Option<Self> {
-        let variable = known.module.variable(id);
-        let loc = variable.always.filter(|_| !variable.is_constant)?;
-        Some(Later::Model(Place { known, loc }))
-    }
-}
-
-/// The locations by pc.
+/// The locations by pc. The items of a range are a row of [`elements`](super::lists).
 impl<'a> Property<'a, VariableId> for LiveRanges<'a> {
     fn read(self, reader: &mut Reader<'a>, id: VariableId, unit: UnitId) -> Result<()> {
         let Later::Text(live) = self else { return Ok(()) };
