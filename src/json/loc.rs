@@ -190,7 +190,7 @@ pub(super) struct OperandSeed<'s, 'r, 'a> {
 }
 
 /// Kinds of operands, in every direction. A row has the type of the number in a node, and its [kind](super::kinds). Nodes
-/// and bytes are no numbers: their rows have the schema, the reading and the writing.
+/// and bytes are not numbers: their rows have the schema, the reading and the writing.
 macro_rules! operands { (
     |$within:ident, $json:ident, $of:ident, $to:ident| {
         $($other:pat => $schema:expr, $read:expr, $write:expr;)*
@@ -307,13 +307,13 @@ impl<'a> Visitor<'a> for Several<'_, '_, 'a> {
                 }
             }
             Form::List(operands) => {
-                while let Some(pair) = json.next_element_seed(Listed(within, operands))? {
+                while let Some(pair) = json.next_element_seed(PairSeed(within, operands))? {
                     numbers.extend(pair);
                 }
             }
             Form::Parts => {
                 let mut count = 0;
-                while let Some([bits, _]) = json.next_element_seed(Listed(within, PART))? {
+                while let Some([bits, _]) = json.next_element_seed(PairSeed(within, PART))? {
                     within.nodes.numbers(Tag::Part, &[bits]);
                     count += 1;
                 }
@@ -333,9 +333,9 @@ const PART: &[Operand] = &[
 ];
 
 /// Reads an element that is a list of operands, with at most two numbers.
-struct Listed<'s, 'r, 'a>(&'s mut In<'r, 'a>, &'static [Operand]);
+struct PairSeed<'s, 'r, 'a>(&'s mut In<'r, 'a>, &'static [Operand]);
 
-impl<'a> DeserializeSeed<'a> for Listed<'_, '_, 'a> {
+impl<'a> DeserializeSeed<'a> for PairSeed<'_, '_, 'a> {
     type Value = [u64; 2];
 
     #[inline]
@@ -344,7 +344,7 @@ impl<'a> DeserializeSeed<'a> for Listed<'_, '_, 'a> {
     }
 }
 
-impl<'a> Visitor<'a> for Listed<'_, '_, 'a> {
+impl<'a> Visitor<'a> for PairSeed<'_, '_, 'a> {
     type Value = [u64; 2];
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -417,7 +417,7 @@ impl Serialize for ExpressionAt<'_> {
         let Place { known, loc } = self.0;
         match known.module.nodes(loc).next() {
             Some(Node::Expr(expr)) => expression::write(known, expr).serialize(to),
-            _ => Err(S::Error::custom("an expression that is none")),
+            _ => Err(S::Error::custom("a location that is not a raw expression")),
         }
     }
 }
@@ -442,7 +442,7 @@ impl Serialize for NumberAt<'_> {
             Some(at) if tree.node(at) == Node::Value => {
                 At { known, tree: &tree, at: tree.last(at) }.serialize(to)
             }
-            _ => Err(S::Error::custom("a number that is none")),
+            _ => Err(S::Error::custom("a location that is not a value")),
         }
     }
 }

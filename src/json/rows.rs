@@ -303,7 +303,7 @@ macro_rules! parts { (
     }
 )* } }
 
-/// A property that is no field of its entity, for both directions: a value, or an object of several. A value has its kind,
+/// A property that is not a field of its entity, for both directions: a value, or an object of several. A value has its kind,
 /// that of the model, or `None`, and the method of the builder that sets it.
 macro_rules! property {
     (

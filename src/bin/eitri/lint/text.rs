@@ -113,8 +113,12 @@ pub fn print(all: Vec<Judged>, is_folded: bool) -> eitri::Result<()> {
         };
         parts::text(&groups, 2 * one.report.findings.len(), begin, &mut put);
         if hidden > 0 {
-            put(&format!("{}: {} not printed
-", escaped(&one.name), counted(hidden, "finding")));
+            put(&format!(
+                "{}: {} not printed
+",
+                escaped(&one.name),
+                counted(hidden, "finding")
+            ));
         }
         // The end of the process releases the findings.
         std::mem::forget(one);
