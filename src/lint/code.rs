@@ -146,12 +146,14 @@ impl<'r> Code<'r> {
                 else {
                     break;
                 };
-                if writes.is_none() {
-                    all.unknown.push(at);
-                }
-                for write in writes.into_iter().flatten() {
-                    let numbers = write.first..write.first.saturating_add(write.count);
-                    all.known.extend(numbers.map(|number| writer(write.kind, number, at)));
+                match writes {
+                    None => all.unknown.push(at),
+                    Some(writes) => {
+                        for write in writes {
+                            let numbers = write.first..write.first.saturating_add(write.count);
+                            all.known.extend(numbers.map(|number| writer(write.kind, number, at)));
+                        }
+                    }
                 }
                 at += u32::from(size);
             }

@@ -126,20 +126,25 @@ impl Located<'_, '_, '_> {
     }
 
     /// Describes that no instruction uses a vector register as an address in scratch, of a number of bytes, as far as the
-    /// instructions of the range are known.
+    /// instructions are known: those of the entry's range, or of the function.
     fn without_scratch(&self, reg: Reg, bytes: Option<u32>) -> Option<String> {
-        let name = self.file.name(reg);
-        let (function, pcs) = (self.function?, self.pcs.as_ref()?);
-        let (RegisterKind::Vector, _) = self.file.operand(reg)? else { return None };
-        let end = function.code(self.file).end();
-        if end < pcs.end {
+        let (name, function) = (self.file.name(reg), self.function?);
+        let (RegisterKind::Vector, number) = self.file.operand(reg)? else { return None };
+        let (pcs, within) = match &self.pcs {
+            Some(pcs) => (pcs.clone(), "range"),
+            None => (function.ranges.first()?.clone(), "function"),
+        };
+        let code = function.code(self.file);
+        if pcs.start < function.start() || code.end() < pcs.end {
             return Some(format!(
-                "the instructions from {:#x} on are not known, and can use {name} as an address in scratch",
-                end.max(pcs.start)
+                "not all instructions in the {within} are known: one can use {name} as an address in scratch"
             ));
         }
+        if code.is_scratch_address(number, &pcs) {
+            return None;
+        }
         let size = bytes.map_or_else(String::new, |bytes| format!(", which has {}", Count(bytes, "byte")));
-        Some(format!("no instruction in the range uses {name} as an address in scratch{size}"))
+        Some(format!("no instruction in the {within} uses {name} as an address in scratch{size}"))
     }
 
     /// Whether a vector register has an address in scratch within the pcs.
