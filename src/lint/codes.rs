@@ -292,4 +292,12 @@ codes! {
         "`-gsplit-dwarf=single`, or an object without split units, if all of it is to be judged.";
         "DWARF 5 section 3.1.2 and section 7.3.2."
     }
+    WrongKind "wrong-kind" Error {
+        "a location of another kind than the context needs";
+        "The frame base is a place: memory, or a register whose contents are an address. A value, or pieces, have no address \
+         to which `fbreg` adds.";
+        "A made object: `DW_AT_frame_base` is `lit1; stack_value`.";
+        "The memory location alone, without `stack_value`.";
+        "DWARF 5 section 3.3.5."
+    }
 }

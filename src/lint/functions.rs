@@ -2,10 +2,12 @@
 
 use gimli::{DwAt, constants as dw};
 
+use super::bases;
 use super::code::described;
 use super::codes::Code;
 use super::details::Details;
 use super::file::{File, Function, Kind};
+use super::shape::Shape;
 use crate::error::Count;
 use crate::read::{CfaRule, Rule, Value};
 
@@ -15,10 +17,18 @@ pub(super) type Add<'a> = &'a mut dyn FnMut(Code, Option<(&'static str, u64)>, &
 /// Numbers of `DW_AT_LLVM_lane_pc`: the registry's, and that of AMD's documents.
 const LANE_PC: [DwAt; 2] = [DwAt(0x3e12), DwAt(0x3e0b)];
 
-/// Judges a function.
-pub(super) fn findings<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
+/// Judges a function with its frame base.
+pub(super) fn findings<'r>(
+    file: &File<'r, '_>,
+    function: &Function<'r, '_>,
+    frame_base: Option<&Shape>,
+    add: Add<'_>,
+) {
     extent(file, function, add);
     if function.is_live {
+        if let Some((code, written)) = frame_base.and_then(|shape| bases::frame_base(file, shape)) {
+            add(code, None, &|| Details::new(written.as_str()));
+        }
         frame(file, function, add);
         lanes(file, function, add);
     }
@@ -102,7 +112,9 @@ fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
     let place = Some((frames.section.name(), fde.offset));
     let mut rows = frames.rows(fde);
     let return_register = frames.cie(fde).return_register;
+    let encoding = frames.cie(fde).encoding;
     let (mut has_cfa, mut has_return, mut is_gpu_root) = (false, false, false);
+    let (mut last, mut wrong) = (None, None);
     loop {
         match rows.next_row() {
             Ok(Some(row)) => {
@@ -110,6 +122,7 @@ fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
                 let rule = row.rule(return_register);
                 has_return |= rule.is_some();
                 is_gpu_root |= rule == Some(Rule::Undefined);
+                wrong = wrong.or_else(|| bases::row(file, encoding, row, &mut last));
             }
             Ok(None) => break,
             Err(error) => {
@@ -120,6 +133,9 @@ fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
         }
     }
     let entry = || format!("entry {:#x} of {}", fde.offset, frames.section.name());
+    if let Some((code, written)) = wrong {
+        add(code, place, &|| Details::new(written.as_str()).evidence([entry()]));
+    }
     if !has_cfa && !is_gpu_root {
         return add(Code::NoCfa, place, &|| {
             Details::new("pcs without a rule for the canonical frame address")

@@ -29,6 +29,13 @@ pub(crate) struct Framed<'r> {
     base: Option<Vec<u8>>,
 }
 
+impl Framed<'_> {
+    /// Returns the shape of the frame base.
+    pub(super) fn frame_base(&self) -> Option<&Shape> {
+        self.frame_base.as_ref().map(|base| &base.shape)
+    }
+}
+
 /// A variable with its type and function.
 #[derive(Clone, Copy)]
 pub(super) struct Variable<'v, 'r> {

@@ -17,6 +17,7 @@
 //! # }
 //! ```
 
+mod bases;
 mod by_expression;
 mod code;
 mod codes;

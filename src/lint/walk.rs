@@ -224,18 +224,23 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
     fn judge_function(&mut self, around: &Around<'r>) {
         let function = &around.framed.function;
         let place = function.entry.dwarf().place(function.entry.offset());
-        functions::findings(self.judge.file, function, &mut |code, own, details| {
-            if self.wants(code, None, Some(around)) {
-                if around.is_deferred {
-                    return self.collected.defer(self.index);
+        functions::findings(
+            self.judge.file,
+            function,
+            around.framed.frame_base(),
+            &mut |code, own, details| {
+                if self.wants(code, None, Some(around)) {
+                    if around.is_deferred {
+                        return self.collected.defer(self.index);
+                    }
+                    let judged = Judged::new(code, details());
+                    let mut finding = self.finding(judged, None, Some(around), own.unwrap_or(place));
+                    finding.pcs = function.ranges.first().cloned();
+                    finding.declared = functions::declared(function.entry, self.files());
+                    self.collected.add(finding);
                 }
-                let judged = Judged::new(code, details());
-                let mut finding = self.finding(judged, None, Some(around), own.unwrap_or(place));
-                finding.pcs = function.ranges.first().cloned();
-                finding.declared = functions::declared(function.entry, self.files());
-                self.collected.add(finding);
-            }
-        });
+            },
+        );
     }
 
     /// Reads the location entries of a variable into the list.

@@ -11,6 +11,7 @@ mod source;
 #[allow(dead_code, reason = "a part is used")]
 mod tools;
 
+mod bases;
 mod clean;
 mod compiled;
 mod counts;

@@ -14,7 +14,7 @@ use eitri::target::{SpaceId, Target};
 use super::made::codes_of_ranges;
 
 /// An object with two functions with frames, and variables in scalar and vector registers, in memory and in pieces.
-fn clean() -> Vec<u8> {
+pub fn clean() -> Vec<u8> {
     let target = Target::named("amdgpu-gfx1030-wave32").expect("a target");
     let (s4, s5, s32, v3) = ("s4", "s5", "s32", "v3");
     let register = |name| target.register_named(name).expect("a register");
