@@ -37,12 +37,12 @@ pub(super) struct Code<'r> {
     uniform: RefCell<HashMap<(u16, u32), bool>>,
 }
 
-/// Instructions by what they write.
+/// Instructions that write registers.
 #[derive(Debug, Default)]
 struct Writers {
-    /// Those that write each register, sorted: kind and number of the register, and offset, in one word.
+    /// Instructions with known destinations, sorted: kind and number of the register, and offset, in one word.
     known: Vec<u64>,
-    /// Offsets of those that can write any register.
+    /// Offsets of instructions that can write any register.
     unknown: Vec<u32>,
 }
 
