@@ -150,8 +150,9 @@ impl<'r> Code<'r> {
                     None => all.unknown.push(at),
                     Some(writes) => {
                         for write in writes {
-                            let numbers = write.first..write.first.saturating_add(write.count);
-                            all.known.extend(numbers.map(|number| writer(write.kind, number, at)));
+                            for number in write.first..write.first.saturating_add(write.count) {
+                                all.known.push(writer(write.kind, number, at));
+                            }
                         }
                     }
                 }

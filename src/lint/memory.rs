@@ -1,5 +1,7 @@
 //! Findings about places in memory: loads, constants, stack slots, spaces and removed symbols.
 
+use std::fmt::Write;
+
 use gimli::constants as dw;
 
 use super::code::described;
@@ -108,7 +110,7 @@ impl Located<'_, '_, '_> {
             let name = self.file.name(slot.register);
             let scratch = match self.function.and_then(|function| self.file.scratch_bytes(function.start())) {
                 Some(0) => Some("private_segment_fixed_size is 0: the kernel has no scratch".into()),
-                bytes => self.without_scratch(slot.register, bytes),
+                bytes => self.without_scratch(slot.register, &name, bytes),
             };
             let is_value = matches!(part.place, Place::Value(_));
             let meant = match (from, if is_value { slot.offset } else { 0 }) {
@@ -127,8 +129,8 @@ impl Located<'_, '_, '_> {
 
     /// Describes that no instruction uses a vector register as an address in scratch, of a number of bytes, as far as the
     /// instructions are known: those of the entry's range, or of the function.
-    fn without_scratch(&self, reg: Reg, bytes: Option<u32>) -> Option<String> {
-        let (name, function) = (self.file.name(reg), self.function?);
+    fn without_scratch(&self, reg: Reg, name: &str, bytes: Option<u32>) -> Option<String> {
+        let function = self.function?;
         let (RegisterKind::Vector, number) = self.file.operand(reg)? else { return None };
         let (pcs, within) = match &self.pcs {
             Some(pcs) => (pcs.clone(), "range"),
@@ -143,8 +145,11 @@ impl Located<'_, '_, '_> {
         if code.is_scratch_address(number, &pcs) {
             return None;
         }
-        let size = bytes.map_or_else(String::new, |bytes| format!(", which has {}", Count(bytes, "byte")));
-        Some(format!("no instruction in the {within} uses {name} as an address in scratch{size}"))
+        let mut text = format!("no instruction in the {within} uses {name} as an address in scratch");
+        if let Some(bytes) = bytes {
+            let _ = write!(text, ", which has {}", Count(bytes, "byte"));
+        }
+        Some(text)
     }
 
     /// Whether a vector register has an address in scratch within the pcs.

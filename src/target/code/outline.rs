@@ -183,10 +183,6 @@ impl InstructionSet {
         words.bytes.get(..usize::from(outline.bytes))?;
         outline.scratch_address = fields.scratch_address;
         let row = fields.format.and_then(|(format, opcode)| self.tables.row(format, opcode));
-        let changes_pc = matches!(fields.format, Some((Format::SopP | Format::SopK | Format::Sop1, _)));
-        if row.is_none() && changes_pc {
-            return None;
-        }
         if let Some(row) = row {
             outline.flow = row.flow;
             if fields.sources[0] == Some(EXEC.into()) && row.name.starts_with("s_mov_") {
@@ -200,6 +196,8 @@ impl InstructionSet {
                         .iter()
                         .any(|one| one.contains(RegisterKind::Scalar, EXEC))
             });
+        } else if matches!(fields.format, Some((Format::SopP | Format::SopK | Format::Sop1, _))) {
+            return None;
         }
         Some(outline)
     }
