@@ -1,6 +1,6 @@
 //! Registers of frames, read directly and at their locations.
 
-use eitri::eval::unwind::{Frame, UnwindFault};
+use eitri::eval::unwind::Frame;
 use eitri::eval::{CallStack, Class, Snapshot, read_bits};
 use eitri::op::Reg;
 use eitri::target::{SpaceId, Target};
@@ -36,13 +36,9 @@ fn rules() -> impl Strategy<Value = Program> {
 /// The bytes, or the class of the fault.
 type Read = Result<Vec<u8>, Option<Class>>;
 
-fn class(fault: Box<UnwindFault>) -> Option<Class> {
-    fault.class()
-}
-
 /// Reads bytes of a register at its location, by which each rule is followed.
 fn at_location(frame: &Frame<'_, '_, '_>, reg: Reg, at: u32, bytes: usize, machine: &Snapshot) -> Read {
-    let location = frame.register(reg).map_err(class)?;
+    let location = frame.register(reg).map_err(|fault| fault.class())?;
     let mut read = read_bits(&location, 64, machine).map_err(|fault| Some(fault.class))?;
     if machine.big_endian {
         read.bytes.reverse();
@@ -82,7 +78,7 @@ proptest! {
         for frame in stack.frames().map_while(Result::ok) {
             for reg in (0..RETURN).map(Reg) {
                 let mut read = vec![0; bytes];
-                let read = frame.read_register(reg, at, &mut read).map(|()| read).map_err(class);
+                let read = frame.read_register(reg, at, &mut read).map(|()| read).map_err(|fault| fault.class());
                 let expected = at_location(&frame, reg, at, bytes, &machine);
                 prop_assert_eq!(read, expected, "register {} of frame {}", reg.0, frame.number());
             }
