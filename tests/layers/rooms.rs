@@ -29,7 +29,7 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("emit", "cfi error near op ptx tags target"),
     ("consumer", "error near op target"),
     ("spirv::forms spirv::names spirv::operand spirv::operations spirv::table", ""),
-    ("omission", "error model spirv::names spirv::table target"),
+    ("omission", "error model spirv::names spirv::operand spirv::table target"),
     ("lower", "build consumer emit error model omission op target work"),
     // Comparing.
     ("check", "consumer dump::names error eval model omission op ptx read target work"),
