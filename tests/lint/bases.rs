@@ -8,7 +8,7 @@ use eitri::model::Loc;
 use eitri::op::{Dialect, Encoding, Expr, text};
 use eitri::target::Target;
 
-use super::made::{AMD, replaced};
+use super::made::{AMD, replaced, replaced_everywhere};
 use super::mutations::clean;
 
 /// Bytes of an expression, with `nop` before it.
@@ -18,8 +18,8 @@ fn padded(target: &Target, expr: &str) -> Vec<u8> {
     [&vec![0x96; nops][..], expr.bytes()].concat()
 }
 
-/// Codes of an object whose function has a frame base, but not that of its missing frames.
-fn codes_of_base(target: &str, right: &str, wrong: &str) -> Vec<&'static str> {
+/// An object whose function has a frame base, and no frames.
+pub fn object_of_base(target: &str, right: &str, wrong: &str) -> Vec<u8> {
     let target = Target::named(target).expect("a target");
     let consumer = if target.gfx().is_some() { Consumer::llvm() } else { Consumer::dwarf5() };
     let mut m = Builder::new(target.clone());
@@ -31,8 +31,12 @@ fn codes_of_base(target: &str, right: &str, wrong: &str) -> Vec<&'static str> {
     let written = lower(&module, &consumer, Policy::Partial).expect("it is lowered");
     let code = Text::text([0, 0, 0x80, 0xbf].repeat(8)).with_function("f", 0, 0x20);
     let object = new_object(module.target(), &code, &written.sections).expect("an object");
-    let object = replaced(&object, &padded(&target, right), &padded(&target, wrong));
-    let report = lint(&object, &Options::default()).expect("it is read");
+    replaced(&object, &padded(&target, right), &padded(&target, wrong))
+}
+
+/// Codes of an object whose function has a frame base, but not that of its missing frames.
+pub fn codes_of_base(target: &str, right: &str, wrong: &str) -> Vec<&'static str> {
+    let report = lint(&object_of_base(target, right, wrong), &Options::default()).expect("it is read");
     report.findings.iter().map(|one| one.code).filter(|code| *code != Code::NoCfa).map(Code::name).collect()
 }
 
@@ -61,13 +65,8 @@ fn a_frame_base_that_is_no_place_is_found() {
 }
 
 /// Codes of the clean object with some bytes of its frames replaced.
-fn codes_of_frames(old: &[u8], new: &[u8]) -> Vec<&'static str> {
-    let mut object = clean();
-    let places: Vec<_> =
-        object.windows(old.len()).enumerate().filter(|one| one.1 == old).map(|one| one.0).collect();
-    assert!(!places.is_empty(), "{old:x?}");
-    places.iter().for_each(|&at| object[at..at + old.len()].copy_from_slice(new));
-    let report = lint(&object, &Options::default()).expect("it is read");
+pub fn codes_of_frames(old: &[u8], new: &[u8]) -> Vec<&'static str> {
+    let report = lint(&replaced_everywhere(&clean(), old, new), &Options::default()).expect("it is read");
     let mut codes: Vec<_> = report.findings.iter().map(|one| one.code.name()).collect();
     codes.dedup();
     codes

@@ -9,7 +9,7 @@ use eitri::op::{Dialect, Encoding, Expr, text};
 use eitri::target::Target;
 
 /// An object with one function, and a variable of `bits` bits with these expressions in ranges.
-fn object(target: &str, bits: u64, ranges: &[(u64, u64, &[u8])]) -> Vec<u8> {
+pub fn object(target: &str, bits: u64, ranges: &[(u64, u64, &[u8])]) -> Vec<u8> {
     // `s_nop 0` everywhere.
     object_with(target, bits, ranges, &[0, 0, 0x80, 0xbf].repeat(8))
 }
@@ -41,8 +41,8 @@ pub fn codes(object: &[u8]) -> Vec<&'static str> {
     report.findings.iter().filter(|one| one.variable.is_some()).map(|one| one.code.name()).collect()
 }
 
-/// Codes of an object whose entries have these ranges in its bytes, also those that no description has.
-pub fn codes_of_ranges(target: &str, bits: u64, ranges: &[(u64, u64, &[u8])]) -> Vec<&'static str> {
+/// An object whose entries have these ranges in its bytes, also those that no description has.
+pub fn object_of_ranges(target: &str, bits: u64, ranges: &[(u64, u64, &[u8])]) -> Vec<u8> {
     let placed: Vec<_> = ranges.iter().zip(0..).map(|(one, at)| (4 * at, 4 * at + 4, one.2)).collect();
     let mut object = object(target, bits, &placed);
     for ((start, end, expr), (from, to, _)) in ranges.iter().zip(&placed) {
@@ -52,13 +52,13 @@ pub fn codes_of_ranges(target: &str, bits: u64, ranges: &[(u64, u64, &[u8])]) ->
             object = replaced(&object, &entry(*from, *to), &entry(*start, *end));
         }
     }
-    codes(&object)
+    object
 }
 
 pub const AMD: &str = "amdgpu-gfx1030-wave32";
 
 /// Target, bits of the type, expression with the mistake, code, expression without it.
-const EXPRESSIONS: &[(&str, u64, &str, Code, &str)] = &[
+pub const EXPRESSIONS: &[(&str, u64, &str, Code, &str)] = &[
     (
         AMD,
         32,
@@ -150,6 +150,20 @@ pub fn replaced(object: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
     let [at] = places[..] else { panic!("{old:x?} is at {places:x?}") };
     let mut changed = object.to_vec();
     changed[at..at + new.len()].copy_from_slice(new);
+    changed
+}
+
+/// Replaces bytes wherever they occur.
+pub fn replaced_everywhere(object: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
+    assert_eq!(old.len(), new.len());
+    let places = object.windows(old.len()).enumerate().filter(|one| one.1 == old).map(|one| one.0);
+    let mut changed = object.to_vec();
+    let mut count = 0;
+    for at in places {
+        changed[at..at + new.len()].copy_from_slice(new);
+        count += 1;
+    }
+    assert!(count > 0, "{old:x?}");
     changed
 }
 

@@ -11,7 +11,8 @@ use eitri::op::{Dialect, Encoding, text};
 use eitri::read::Object;
 use eitri::target::{SpaceId, Target};
 
-use super::made::codes_of_ranges;
+use super::bases::{codes_of_base, codes_of_frames};
+use super::made::{AMD, object_of_ranges};
 
 /// An object with two functions with frames, and variables in scalar and vector registers, in memory and in pieces.
 pub fn clean() -> Vec<u8> {
@@ -315,6 +316,65 @@ const CHANGES: &[(&str, Facts, Facts, Expected)] = &[
     ),
 ];
 
+/// Frame base of a function.
+const BASE: &str = "bregx s33 0; lit6; form_aspace_address";
+
+/// Changes of the frame base.
+const FRAME_BASES: &[(&str, &str, Expected)] = &[
+    ("base: a value", "bregx s33 0; stack_value", Found(Code::WrongKind)),
+    ("base: pieces", "regx s33; piece 4; regx s34; piece 4", Found(Code::WrongKind)),
+    ("base: a register that is none", "regx 127", Found(Code::UnknownRegister)),
+    ("base: without operands", "swap", Found(Code::IllFormed)),
+    (
+        "base: another register",
+        "bregx s34 0; lit6; form_aspace_address",
+        Hidden("any scalar register can have the address"),
+    ),
+    (
+        "base: another offset",
+        "bregx s33 16; lit6; form_aspace_address",
+        Hidden("slots can be counted from any place"),
+    ),
+];
+
+/// DW_CFA_LLVM_def_aspace_cfa, register 64 (s32), offset 0, space 6.
+const CFA: &[u8] = &[0x30, 0x40, 0, 6];
+/// regx 62 (s30); piece 4; regx 63 (s31); piece 4: the rule of the return address.
+const RETURN: &[u8] = &[0x90, 0x3e, 0x93, 4, 0x90, 0x3f, 0x93, 4];
+
+/// Changes of rules in frames: their bytes.
+const RULES: &[(&str, &[u8], &[u8], Expected)] = &[
+    ("rule: a frame address in no register", CFA, &[0x30, 0x7f, 0, 6], Found(Code::UnknownRegister)),
+    ("rule: no frame address", CFA, &[0, 0, 0, 0], Found(Code::NoCfa)),
+    ("rule: an instruction without a state", CFA, &[0x0b, 0, 0, 0], Found(Code::BadFrameInstruction)),
+    (
+        "rule: a return address in no register",
+        RETURN,
+        &[0x90, 0x3e, 0x93, 4, 0x90, 0x7f, 0x93, 4],
+        Found(Code::UnknownRegister),
+    ),
+    ("rule: without operands", RETURN, &[0x16; 8], Found(Code::IllFormed)),
+    (
+        "rule: another register of the frame address",
+        CFA,
+        &[0x30, 0x41, 0, 6],
+        Hidden("any scalar register can have the address"),
+    ),
+    ("rule: another offset of the frame address", CFA, &[0x30, 0x40, 4, 6], Hidden("frames have any size")),
+    (
+        "rule: other registers of the return address",
+        RETURN,
+        &[0x90, 0x3c, 0x93, 4, 0x90, 0x3d, 0x93, 4],
+        Hidden("any scalar registers can have the address"),
+    ),
+    (
+        "rule: halves of the return address swapped",
+        RETURN,
+        &[0x90, 0x3f, 0x93, 4, 0x90, 0x3e, 0x93, 4],
+        Hidden("any scalar registers can have the address"),
+    ),
+];
+
 #[test]
 fn a_change_of_one_fact_is_found_or_cannot_be() {
     let target = Target::named("amdgpu-gfx1030-wave32").expect("a target");
@@ -330,7 +390,7 @@ fn a_change_of_one_fact_is_found_or_cannot_be() {
             .collect();
         let parsed: Vec<_> =
             parsed.iter().map(|(start, end, expr)| (*start, *end, expr.as_slice())).collect();
-        codes_of_ranges("amdgpu-gfx1030-wave32", *bits, &parsed)
+        super::made::codes(&object_of_ranges("amdgpu-gfx1030-wave32", *bits, &parsed))
     };
     let mut found = 0;
     for (what, right, changed, expected) in CHANGES {
@@ -344,5 +404,22 @@ fn a_change_of_one_fact_is_found_or_cannot_be() {
             Hidden(why) => assert!(codes.is_empty() && !why.is_empty(), "{what}: {codes:?}"),
         }
     }
-    assert!(found >= 25 && CHANGES.len() >= 40, "{found} of {}", CHANGES.len());
+    let of_bases = FRAME_BASES.iter().map(|(what, changed, expected)| {
+        (what, codes_of_base(AMD, BASE, BASE), codes_of_base(AMD, BASE, changed), expected)
+    });
+    let of_rules = RULES.iter().map(|(what, right, changed, expected)| {
+        (what, codes_of_frames(right, right), codes_of_frames(right, changed), expected)
+    });
+    for (what, right, changed, expected) in of_bases.chain(of_rules) {
+        assert!(right.is_empty(), "{what}: {right:?} in the right object");
+        match expected {
+            Found(code) => {
+                assert_eq!(changed, [code.name()], "{what}");
+                found += 1;
+            }
+            Hidden(why) => assert!(changed.is_empty() && !why.is_empty(), "{what}: {changed:?}"),
+        }
+    }
+    let all = CHANGES.len() + FRAME_BASES.len() + RULES.len();
+    assert!(found >= 36 && all >= 55, "{found} of {all}");
 }
