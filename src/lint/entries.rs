@@ -138,21 +138,38 @@ pub(super) fn read<'r>(
     own
 }
 
-/// Appends the finding about an instance and its abstract instance.
+/// Appends the findings about an instance and its abstract instance.
 fn instance(entry: Entry<'_, '_>, out: &mut Vec<EntryFindings>) {
     let Some(origin) = entry.reference(dw::DW_AT_abstract_origin) else { return };
+    let mut differs = |written: String, of_origin: &dyn std::fmt::Display| {
+        let evidence = vec![format!("the abstract instance at {:#x} is {of_origin}", origin.offset())];
+        out.push(EntryFindings { code: Code::AbstractDiffers, written, evidence });
+    };
     let (own, abstracted) = (entry.attr(dw::DW_AT_name), origin.inherited(dw::DW_AT_name));
     if let (Some(Value::String(own)), Some(Value::String(of_origin))) = (own, abstracted)
         && own != of_origin
     {
-        out.push(EntryFindings {
-            code: Code::AbstractDiffers,
-            written: format!("the name `{}`", own.text()),
-            evidence: vec![format!(
-                "the abstract instance at {:#x} is `{}`",
-                origin.offset(),
-                of_origin.text()
-            )],
-        });
+        differs(format!("the name `{}`", own.text()), &format_args!("`{}`", of_origin.text()));
     }
+    if let (Some(own), Some(of_origin)) = (entry.reference(dw::DW_AT_type), origin.ty())
+        && is_other_type(own, of_origin)
+    {
+        let with = |ty| format!("declared with {}", type_name(ty));
+        differs(with(own), &with(of_origin));
+    }
+}
+
+/// Whether two types differ in what both have of tag, name and size. The bounds of an array can be those of the instance.
+fn is_other_type(one: Entry<'_, '_>, other: Entry<'_, '_>) -> bool {
+    if one.offset() == other.offset() {
+        return false;
+    }
+    let size = |ty: Entry<'_, '_>| ty.number(dw::DW_AT_byte_size);
+    let differs_in_size = size(one).zip(size(other)).is_some_and(|(one, other)| one != other);
+    one.tag() != other.tag() || one.name() != other.name() || differs_in_size
+}
+
+/// Returns the name of a type for messages.
+pub(super) fn type_name(ty: Entry<'_, '_>) -> String {
+    ty.name().map_or_else(|| "a type without a name".into(), |name| format!("`{name}`"))
 }

@@ -11,7 +11,7 @@ use hashbrown::{HashMap, HashSet};
 use super::codes::Code;
 use super::collect::{Collected, FunctionId, Wanted};
 use super::details::Details;
-use super::entries::{self, OwnAttributes};
+use super::entries::{self, OwnAttributes, type_name};
 use super::file::File;
 use super::finding::{Expression, Finding, Report};
 use super::judge::{Framed, Judge, Variable};
@@ -539,16 +539,14 @@ fn two_types(first: Entry<'_, '_>, second: Entry<'_, '_>) -> Option<Judged> {
         let overlaps = |other: &&Range<u64>| other.start < pcs.end && pcs.start < other.end;
         of_second.iter().find(overlaps).map(|other| other.start.max(pcs.start))
     })?;
-    let name = |ty: Entry<'_, '_>| {
-        ty.name().map_or_else(|| "a type without a name".into(), |name| format!("`{name}`"))
-    };
     let own = first.name().map_or_else(String::new, |name| format!("`{name}`"));
-    let details = Details::new(format!("{own} as {} and as {}", name(one), name(other))).evidence([
-        format!("the entries {:#x} and {:#x}", first.offset(), second.offset()),
-        match common {
-            0 => "both have a place at all pcs".into(),
-            pc => format!("both have a place at {pc:#x}"),
-        },
-    ]);
+    let details =
+        Details::new(format!("{own} as {} and as {}", type_name(one), type_name(other))).evidence([
+            format!("the entries {:#x} and {:#x}", first.offset(), second.offset()),
+            match common {
+                0 => "both have a place at all pcs".into(),
+                pc => format!("both have a place at {pc:#x}"),
+            },
+        ]);
     Some(Judged::new(Code::OneNameTwoTypes, details))
 }

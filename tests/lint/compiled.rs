@@ -55,6 +55,30 @@ fn c_of_gcc_and_clang_has_no_findings() {
     assert!(wrong.is_empty(), "{} findings\n{}", wrong.len(), wrong.join("\n"));
 }
 
+const LENGTHS: &str = "
+static inline int sum(int n, int rows[n][n], int seed) {
+    int last[n];
+    for (int i = 0; i < n; i++) last[i] = rows[i][n - 1] * seed;
+    int all = 0;
+    for (int i = 0; i < n; i++) all += last[i] + last[n - 1 - i];
+    return all;
+}
+int both(int n, int m, int *p) { return sum(n, (void *)p, 3) + sum(m, (void *)p, n); }
+";
+
+/// The types of arrays with a variable length are those of each inlined call.
+#[test]
+fn variable_lengths_have_no_findings() {
+    let mut wrong = Vec::new();
+    for tool in [Tool::new("gcc", "gcc"), Tool::new("clang-19", "clang-19")] {
+        for level in ["-O1", "-O2"] {
+            let Some(found) = findings_in(tool, LENGTHS, &["-g", level]) else { return };
+            wrong.extend(found);
+        }
+    }
+    assert!(wrong.is_empty(), "{} findings\n{}", wrong.len(), wrong.join("\n"));
+}
+
 const PROGRAM: &str = "
 #include <stdio.h>
 static int unused(int a) { int b = a * 3; return b + 1; }

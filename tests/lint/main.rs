@@ -15,6 +15,7 @@ mod bases;
 mod clean;
 mod compiled;
 mod counts;
+mod kinds;
 mod made;
 mod mutations;
 mod pages;

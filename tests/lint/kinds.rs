@@ -1,0 +1,355 @@
+//! Each kind of finding: an object that has it, and a neighbour that differs in one fact and does not have it.
+
+use std::path::Path;
+
+use eitri::build::Builder;
+use eitri::emit::elf::{Code as Text, new_object};
+use eitri::emit::{GimliBuffer, from_gimli};
+use eitri::lint::{Code, Options, lint};
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::model::{Loc, Val};
+use eitri::op::{Dialect, Encoding, text};
+use eitri::target::{SpaceId, Target};
+use gimli::constants as dw;
+use gimli::write::{
+    Address, AttributeValue, DwarfUnit, Expression, Location, LocationList, Sections, UnitEntryId,
+};
+use gimli::{DwAt, DwTag};
+
+use super::bases::object_of_base;
+use super::made::{AMD, EXPRESSIONS, object, object_of_ranges, object_with, replaced_everywhere};
+use super::mutations::clean;
+
+/// Objects with a kind of finding, and without it.
+struct Pair {
+    with: Vec<u8>,
+    without: Vec<u8>,
+}
+
+impl Pair {
+    /// Makes both objects of a fact.
+    fn of<F>(make: impl Fn(F) -> Vec<u8>, with: F, without: F) -> Self {
+        Self { with: make(with), without: make(without) }
+    }
+}
+
+type Attributes = Vec<(DwAt, AttributeValue)>;
+
+/// A unit that gimli encodes, for x86-64: types of 4 and 8 bytes, and functions at [0, 0x20) and [0x20, 0x40).
+struct Unit {
+    dwarf: DwarfUnit,
+    int: UnitEntryId,
+    long: UnitEntryId,
+    f: UnitEntryId,
+}
+
+fn named(name: &str) -> (DwAt, AttributeValue) {
+    (dw::DW_AT_name, AttributeValue::String(name.into()))
+}
+
+fn typed(ty: UnitEntryId) -> (DwAt, AttributeValue) {
+    (dw::DW_AT_type, AttributeValue::UnitRef(ty))
+}
+
+/// Pcs of 0x20 bytes.
+fn code(addend: i64) -> Attributes {
+    let start = AttributeValue::Address(Address::Symbol { symbol: 0, addend });
+    vec![(dw::DW_AT_low_pc, start), (dw::DW_AT_high_pc, AttributeValue::Udata(0x20))]
+}
+
+/// The location `regx rax`, at all pcs.
+fn in_rax() -> (DwAt, AttributeValue) {
+    (dw::DW_AT_location, AttributeValue::Exprloc(Expression::raw(vec![dw::DW_OP_reg0.0])))
+}
+
+impl Unit {
+    fn new() -> Self {
+        let encoding = gimli::Encoding { format: gimli::Format::Dwarf32, version: 5, address_size: 8 };
+        let dwarf = DwarfUnit::new(encoding);
+        let root = dwarf.unit.root();
+        let f = root;
+        let mut unit = Self { dwarf, int: root, long: root, f };
+        unit.int = unit.base_type("int", 4);
+        unit.long = unit.base_type("long", 8);
+        unit.f = unit.entry(root, dw::DW_TAG_subprogram, [vec![named("f")], code(0)].concat());
+        unit.entry(root, dw::DW_TAG_subprogram, [vec![named("g")], code(0x20)].concat());
+        unit
+    }
+
+    fn entry(&mut self, of: UnitEntryId, tag: DwTag, attributes: Attributes) -> UnitEntryId {
+        let entry = self.dwarf.unit.add(of, tag);
+        attributes.into_iter().for_each(|(name, value)| self.dwarf.unit.get_mut(entry).set(name, value));
+        entry
+    }
+
+    fn base_type(&mut self, name: &str, bytes: u64) -> UnitEntryId {
+        let encoding = (dw::DW_AT_encoding, AttributeValue::Encoding(dw::DW_ATE_signed));
+        let size = (dw::DW_AT_byte_size, AttributeValue::Udata(bytes));
+        self.entry(self.dwarf.unit.root(), dw::DW_TAG_base_type, vec![named(name), encoding, size])
+    }
+
+    /// Adds a variable of `f`.
+    fn variable(&mut self, attributes: Attributes) {
+        self.entry(self.f, dw::DW_TAG_variable, attributes);
+    }
+
+    fn object(mut self) -> Vec<u8> {
+        let mut sections = Sections::new(GimliBuffer::new());
+        self.dwarf.write(&mut sections).expect("sections");
+        let code = Text::text(vec![0x90; 0x40]).with_function("f", 0, 0x20).with_function("g", 0x20, 0x20);
+        new_object(&Target::x86_64(), &code, &from_gimli(&sections, |_| "f".into())).expect("an object")
+    }
+}
+
+/// A variable in a register of a type with this size.
+fn sized(bytes: u64) -> Vec<u8> {
+    let mut unit = Unit::new();
+    let ty = unit.base_type("t", bytes);
+    unit.variable(vec![named("x"), typed(ty), in_rax()]);
+    unit.object()
+}
+
+/// Two variables `x`; the second has one of two types.
+fn of_one_name(is_equal: bool) -> Vec<u8> {
+    let mut unit = Unit::new();
+    for ty in [unit.int, if is_equal { unit.int } else { unit.long }] {
+        unit.variable(vec![named("x"), typed(ty), in_rax()]);
+    }
+    unit.object()
+}
+
+/// A variable whose type is a type, or the function.
+fn of_a_type(is_type: bool) -> Vec<u8> {
+    let mut unit = Unit::new();
+    let ty = if is_type { unit.int } else { unit.f };
+    unit.variable(vec![named("xyzzy"), typed(ty)]);
+    unit.object()
+}
+
+/// A variable of `f` with an entry of 8 bytes at this offset.
+fn listed(addend: i64) -> Vec<u8> {
+    let mut unit = Unit::new();
+    let begin = Address::Symbol { symbol: 0, addend };
+    let data = Expression::raw(vec![dw::DW_OP_reg0.0]);
+    let list = LocationList(vec![Location::StartLength { begin, length: 8, data }]);
+    let list = AttributeValue::LocationListRef(unit.dwarf.unit.locations.add(list));
+    let int = unit.int;
+    unit.variable(vec![named("x"), typed(int), (dw::DW_AT_location, list)]);
+    unit.object()
+}
+
+/// A function with an attribute of this number.
+fn numbered(name: u16) -> Vec<u8> {
+    let mut unit = Unit::new();
+    let place = AttributeValue::Exprloc(Expression::raw(vec![dw::DW_OP_lit0.0]));
+    let f = unit.f;
+    unit.dwarf.unit.get_mut(f).set(DwAt(name), place);
+    unit.object()
+}
+
+/// The parameter `p` of an inlined call, with attributes beside those of the abstract instance, which is an `int`.
+fn inlined(attributes: impl Fn(&mut Unit) -> Attributes) -> Vec<u8> {
+    let mut unit = Unit::new();
+    let (root, f, int) = (unit.dwarf.unit.root(), unit.f, unit.int);
+    let is_inline = (dw::DW_AT_inline, AttributeValue::Inline(dw::DW_INL_inlined));
+    let function = unit.entry(root, dw::DW_TAG_subprogram, vec![named("h"), is_inline]);
+    let parameter = unit.entry(function, dw::DW_TAG_formal_parameter, vec![named("p"), typed(int)]);
+    let origin = |of| (dw::DW_AT_abstract_origin, AttributeValue::UnitRef(of));
+    let call = [vec![origin(function)], code(0)].concat();
+    let call = unit.entry(f, dw::DW_TAG_inlined_subroutine, call);
+    let attributes = [vec![origin(parameter), in_rax()], attributes(&mut unit)].concat();
+    unit.entry(call, dw::DW_TAG_formal_parameter, attributes);
+    unit.object()
+}
+
+/// A function for x86-64 with these bytes of code, in a section and a symbol with 0x20 bytes.
+fn described(bytes: u64, has_frame: bool, consumer: &Consumer) -> Vec<u8> {
+    let target = Target::x86_64();
+    let register = |name| target.register_named(name).expect("a register");
+    let (rsp, rip) = (register("rsp"), register("rip"));
+    let mut m = Builder::new(target.clone());
+    let unit = m.unit("a.c");
+    let function = m.function(unit, "f").expect("a function").code("f", bytes).id();
+    if has_frame {
+        let mut frame = m.frame(function).expect("a frame");
+        frame.cfa(0..bytes, Loc::memory(SpaceId::DEFAULT, Val::register(rsp).plus(8))).expect("a rule");
+        frame.saved(0..bytes, rip, Loc::cfa().offset(-8)).expect("a rule");
+    }
+    let module = m.finish().expect("a module");
+    let written = lower(&module, consumer, Policy::Partial).expect("it is lowered");
+    let code = Text::text(vec![0x90; 0x20]).with_function("f", 0, 0x20);
+    new_object(&target, &code, &written.sections).expect("an object")
+}
+
+fn extent(bytes: u64) -> Vec<u8> {
+    described(bytes, true, &Consumer::dwarf5())
+}
+
+fn framed(has_frame: bool) -> Vec<u8> {
+    described(0x20, has_frame, &Consumer::dwarf5())
+}
+
+/// The object, whose units are in files beside it if `is_split` is set.
+fn split(is_split: bool) -> Vec<u8> {
+    let mut consumer = Consumer::dwarf5();
+    consumer.is_split = is_split;
+    described(0x20, true, &consumer)
+}
+
+/// An object of another compiler.
+fn foreign(name: &str) -> Vec<u8> {
+    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects").join(name)).expect("an object")
+}
+
+fn bytes(expr: &str) -> Vec<u8> {
+    let target = Target::named(AMD).expect("a target");
+    let expr = text::parse(expr, Encoding::new(8, Dialect::Llvm), Some(&target));
+    expr.expect("an expression").bytes().to_vec()
+}
+
+/// Code for gfx1030 with this instruction first, and `s_nop 0` behind it.
+fn first(instruction: u32) -> Vec<u8> {
+    [instruction, 0xbf80_0000, 0xbf80_0000, 0xbf80_0000, 0xbf80_0000, 0xbf80_0000, 0xbf80_0000, 0xbf80_0000]
+        .into_iter()
+        .flat_map(u32::to_le_bytes)
+        .collect()
+}
+
+/// Entries with constants in these ranges, in a function at [0, 0x20).
+fn ranges(ranges: [(u64, u64); 2]) -> Vec<u8> {
+    let [one, two] = ["consts 7; stack_value", "consts 8; stack_value"].map(bytes);
+    let [(a, b), (c, d)] = ranges;
+    object_of_ranges(AMD, 32, &[(a, b, &one), (c, d, &two)])
+}
+
+/// A pair of the table of expressions.
+fn expression(code: Code) -> Pair {
+    let row = EXPRESSIONS.iter().find(|row| row.3 == code);
+    let (target, bits, wrong, _, right) = row.unwrap_or_else(|| panic!("no objects for {}", code.name()));
+    let machine = Target::named(target).expect("a target");
+    let make = |expr: &str| {
+        let expr = text::parse(expr, Encoding::new(8, Dialect::Llvm), Some(&machine));
+        object(target, *bits, &[(0, 0x10, expr.expect("an expression").bytes())])
+    };
+    Pair::of(make, *wrong, *right)
+}
+
+fn pair(code: Code) -> Pair {
+    match code {
+        Code::ConstantForComputed => {
+            let (constant, register) =
+                (bytes("consts 0; stack_value"), bytes("regx v3; push_lane; lit4; mul; offset"));
+            let make = |instruction| {
+                let ranges: [(u64, u64, &[u8]); 2] = [(4, 0x10, &constant), (0x10, 0x20, &register)];
+                object_with(AMD, 32, &ranges, &first(instruction))
+            };
+            // `v_add_nc_u32_e32 v3, v1, v2` and `v_mov_b32_e32 v3, 0`.
+            Pair::of(make, 0x4a06_0501, 0x7e06_0280)
+        }
+        Code::RegisterNotThere => {
+            let with = foreign("triton/scan_limit.sm_90.cubin");
+            // No map of registers.
+            let without =
+                replaced_everywhere(&with, b".nv_debug_info_reg_sass\0", b".nv_debug_info_reg_none\0");
+            Pair { with, without }
+        }
+        Code::ExtentNotCode => Pair::of(extent, 0x60, 0x20),
+        Code::ZeroSizeType => Pair::of(sized, 0, 4),
+        Code::OneNameTwoTypes => Pair::of(of_one_name, false, true),
+        Code::NoCfa => Pair::of(framed, false, true),
+        // `s_and_saveexec_b32 s5, vcc_lo` and `s_nop 0`.
+        Code::NoLanePc => Pair::of(|code| object_with(AMD, 32, &[], &first(code)), 0xbe85_3c6a, 0xbf80_0000),
+        Code::RecoverableUnlocated => {
+            let with = foreign("llvm19/k01_saxpy.gfx1030.O2.hsaco");
+            // EF_AMDGPU_MACH_AMDGCN_GFX1200, whose instructions are not known.
+            let mut without = with.clone();
+            without[0x30] = 0x48;
+            Pair { with, without }
+        }
+        Code::ContradictingOverlap => Pair::of(ranges, [(0, 8), (4, 0x18)], [(0, 8), (8, 0x18)]),
+        Code::ReversedRange => Pair::of(ranges, [(8, 4), (8, 0x18)], [(4, 8), (8, 0x18)]),
+        Code::RangeOutsideFunctions => Pair::of(ranges, [(0x40, 0x48), (8, 0x18)], [(0, 8), (8, 0x18)]),
+        Code::ForeignRange => Pair::of(listed, 0x24, 4),
+        Code::BadReference => Pair::of(of_a_type, false, true),
+        Code::BadFrameInstruction => {
+            // DW_CFA_LLVM_def_aspace_cfa, register 64, offset 0, space 6; DW_CFA_restore_state on an empty stack.
+            let make = |new: [u8; 4]| replaced_everywhere(&clean(), &[0x30, 0x40, 0, 6], &new);
+            Pair::of(make, [0x0b, 0, 0, 0], [0x30, 0x41, 0, 6])
+        }
+        Code::NoReturnAddress => {
+            // DW_CFA_def_cfa, rsp, 8; then DW_CFA_offset, rip, 1, and two DW_CFA_nop.
+            let make = |rule: [u8; 2]| {
+                let new = [&[0x0c, 7, 8][..], &rule].concat();
+                replaced_everywhere(&framed(true), &[0x0c, 7, 8, 0x90, 1], &new)
+            };
+            Pair::of(make, [0, 0], [0x90, 1])
+        }
+        // AMD's number of DW_AT_LLVM_lane_pc, and the registry's.
+        Code::AmbiguousAttribute => Pair::of(numbered, 0x3e0b, 0x3e12),
+        Code::AbstractDiffers => Pair::of(|name| inlined(|_| vec![named(name)]), "q", "p"),
+        Code::SplitUnitElsewhere => Pair::of(split, true, false),
+        Code::WrongKind => Pair::of(
+            |base| object_of_base("x86_64", "call_frame_cfa", base),
+            "breg6 0; stack_value",
+            "breg6 0",
+        ),
+        _ => expression(code),
+    }
+}
+
+fn codes(object: &[u8]) -> Vec<Code> {
+    let report = lint(object, &Options::default()).expect("it is read");
+    report.findings.iter().map(|one| one.code).collect()
+}
+
+#[test]
+fn each_kind_is_found_and_its_neighbour_is_not() {
+    for &code in Code::ALL {
+        let Pair { with, without } = pair(code);
+        let (with, without) = (codes(&with), codes(&without));
+        assert!(with.contains(&code), "{}: {with:?}", code.name());
+        assert!(!without.contains(&code), "{}: {without:?}", code.name());
+        // The neighbour has no finding that the object does not have.
+        assert!(without.iter().all(|one| with.contains(one)), "{}: {with:?}, {without:?}", code.name());
+    }
+}
+
+/// Findings of the code.
+fn findings(object: &[u8], code: Code) -> Vec<(String, Vec<String>)> {
+    let report = lint(object, &Options::default()).expect("it is read");
+    let of_code = report.findings.into_iter().filter(|one| one.code == code);
+    of_code.map(|one| (one.written, one.evidence)).collect()
+}
+
+#[test]
+fn types_of_instances_differ_in_tag_name_or_size() {
+    let ty = |make: fn(&mut Unit) -> UnitEntryId| {
+        let object = inlined(|unit| vec![typed(make(unit))]);
+        findings(&object, Code::AbstractDiffers).into_iter().map(|one| one.0).collect::<Vec<_>>()
+    };
+    assert!(ty(|unit| unit.int).is_empty());
+    assert_eq!(ty(|unit| unit.long), ["declared with `long`"]);
+    assert_eq!(ty(|unit| unit.base_type("int", 2)), ["declared with `int`"]);
+    // Another entry of the same type.
+    assert!(ty(|unit| unit.base_type("int", 4)).is_empty());
+    let pointer = |unit: &mut Unit| unit.entry(unit.dwarf.unit.root(), dw::DW_TAG_pointer_type, Vec::new());
+    assert_eq!(ty(pointer), ["declared with a type without a name"]);
+}
+
+/// An offset between entries, and one behind the unit.
+#[test]
+fn a_reference_to_no_entry_is_found() {
+    let object = of_a_type(true);
+    let name = b"xyzzy\0";
+    let at = object.windows(name.len()).position(|window| window == name).expect("the variable") + name.len();
+    let old = u32::from_le_bytes(object[at..at + 4].try_into().expect("four bytes"));
+    for offset in [old + 1, 0x7fff_ffff] {
+        let mut changed = object.clone();
+        changed[at..at + 4].copy_from_slice(&offset.to_le_bytes());
+        let found = findings(&changed, Code::BadReference);
+        assert_eq!(
+            found,
+            [(format!("DW_AT_type is {offset:#x}"), vec![format!("no entry is at {offset:#x}")])]
+        );
+    }
+}
