@@ -7,8 +7,11 @@ mod tools;
 use std::borrow::Cow;
 use std::path::Path;
 
+use eitri::emit::Section;
+use eitri::emit::elf::{Code, new_object};
 use eitri::read::Object;
 use eitri::read::containers::{Member, members};
+use eitri::target::Target;
 use tools::{Folder, Tool};
 
 fn file(name: &str) -> Vec<u8> {
@@ -92,9 +95,9 @@ fn stored(data: &[u8]) -> Vec<u8> {
         .concat()
 }
 
-#[test]
-fn compressed_bundles_of_each_version_are_read() {
-    let bundle = [
+/// A bundle with one member.
+fn bundle() -> Vec<u8> {
+    [
         &b"__CLANG_OFFLOAD_BUNDLE__"[..],
         &1u64.to_le_bytes(),
         &64u64.to_le_bytes(),
@@ -104,22 +107,34 @@ fn compressed_bundles_of_each_version_are_read() {
         &[0; 4],
         b"hello",
     ]
-    .concat();
+    .concat()
+}
+
+/// The bundle, compressed.
+fn compressed(version: u16) -> Vec<u8> {
+    let bundle = bundle();
     let data = stored(&bundle);
     let size = bundle.len() as u64;
-    for version in 1..=3u16 {
-        let total = |head: usize| (head + data.len()) as u64;
-        let sizes = match version {
-            1 => (size as u32).to_le_bytes().to_vec(),
-            2 => [(total(24) as u32).to_le_bytes(), (size as u32).to_le_bytes()].concat(),
-            _ => [total(32).to_le_bytes(), size.to_le_bytes()].concat(),
-        };
-        let head = [&b"CCOB"[..], &version.to_le_bytes(), &0u16.to_le_bytes(), &sizes, &[7; 8]].concat();
-        let file = [&head[..], &data].concat();
+    let total = |head: usize| (head + data.len()) as u64;
+    let sizes = match version {
+        1 => (size as u32).to_le_bytes().to_vec(),
+        2 => [(total(24) as u32).to_le_bytes(), (size as u32).to_le_bytes()].concat(),
+        _ => [total(32).to_le_bytes(), size.to_le_bytes()].concat(),
+    };
+    [&b"CCOB"[..], &version.to_le_bytes(), &0u16.to_le_bytes(), &sizes, &[7; 8], &data].concat()
+}
+
+/// The member of the bundle.
+fn hello() -> Member<'static> {
+    Member { name: "gfx9".into(), bytes: Some(Cow::Borrowed(b"hello")), is_compressed: false }
+}
+
+#[test]
+fn compressed_bundles_of_each_version_are_read() {
+    for version in 1..=3 {
+        let file = compressed(version);
         let all = members(&file).expect("it is read").expect("a bundle");
-        let bytes = Some(Cow::Borrowed(&b"hello"[..]));
-        let expected = Member { name: "gfx9".into(), bytes, is_compressed: false };
-        assert_eq!(all, [expected], "version {version}");
+        assert_eq!(all, [hello()], "version {version}");
         for at in 0..file.len() {
             let mut changed = file.clone();
             changed[at] ^= 0xff;
@@ -127,6 +142,74 @@ fn compressed_bundles_of_each_version_are_read() {
         }
     }
     assert!(members(b"CCOB\x04\0\0\0").is_err());
+}
+
+/// A host object with a section of this name.
+fn host(name: &'static str, bytes: Vec<u8>) -> Vec<u8> {
+    let section = Section { name, bytes, relocations: Vec::new(), is_strings: false, group: None };
+    new_object(&Target::x86_64(), &Code::text(vec![0x90; 4]), &[section]).expect("an object")
+}
+
+/// Bundles in a host object are aligned to a page each, compressed or not.
+#[test]
+fn compressed_bundles_in_host_objects_are_read() {
+    let mut section = compressed(2);
+    for next in [bundle(), compressed(3)] {
+        section.resize(section.len().next_multiple_of(4096), 0);
+        section.extend(next);
+    }
+    let object = host(".hip_fatbin", section);
+    let all = members(&object).expect("it is read").expect("a container");
+    assert_eq!(all, [hello(), hello(), hello()]);
+}
+
+/// LLVM's offload binary: header, entry, strings, image. Clang documentation, Offload Binary.
+fn offload_binary(processor: &str, image: &[u8]) -> Vec<u8> {
+    const STRINGS: u64 = 32 + 40;
+    let texts = ["triple", "amdgcn-amd-amdhsa", "arch", processor];
+    let mut table = Vec::new();
+    let mut characters = Vec::new();
+    for text in texts {
+        // Offsets of a key and its value.
+        table.extend((STRINGS + 32 + characters.len() as u64).to_le_bytes());
+        characters.extend([text.as_bytes(), &[0]].concat());
+    }
+    characters.resize(characters.len().next_multiple_of(8), 0);
+    let start = STRINGS + 32 + characters.len() as u64;
+    let size = (start + image.len() as u64).next_multiple_of(8);
+    let header = [size, 32, 40].map(u64::to_le_bytes).concat();
+    // An object for HIP, no flags.
+    let entry = [
+        &[1, 0, 4, 0, 0, 0, 0, 0][..],
+        &[STRINGS, 2, start, image.len() as u64].map(u64::to_le_bytes).concat(),
+    ];
+    let mut all =
+        [&[0x10, 0xff, 0x10, 0xad, 1, 0, 0, 0][..], &header, &entry.concat(), &table, &characters, image]
+            .concat();
+    all.resize(size as usize, 0);
+    all
+}
+
+/// The images of offload binaries in a host object; LLVM reads the binaries as having the same processors.
+#[test]
+fn offload_binaries_in_host_objects_are_read() {
+    let archive = file("k01_k06.a");
+    let images = members(&archive).expect("it is read").expect("an archive");
+    let image = |index: usize| images[index].bytes.as_deref().expect("contents");
+    let binaries = [offload_binary("gfx900", image(0)), offload_binary("gfx90a", image(1))];
+    let object = host(".llvm.offloading", binaries.concat());
+    let all = members(&object).expect("it is read").expect("a container");
+    let found: Vec<_> = all.iter().map(|one| (one.name.as_str(), one.bytes.as_deref())).collect();
+    let expected =
+        [("amdgcn-amd-amdhsa-gfx900", Some(image(0))), ("amdgcn-amd-amdhsa-gfx90a", Some(image(1)))];
+    assert_eq!(found, expected);
+    let folder = Folder::new();
+    for (binary, processor) in binaries.iter().zip(["gfx900", "gfx90a"]) {
+        let path = folder.file(processor, binary).display().to_string();
+        let Some(ran) = Tool::new("llvm-objdump-19", "llvm-19").run(&["--offloading", &path]) else { return };
+        let listed = ran.clean();
+        assert!(listed.contains(processor) && listed.contains("amdgcn-amd-amdhsa"), "{listed}");
+    }
 }
 
 /// Sizes and offsets beyond the file are errors; no change of one byte causes a panic.
