@@ -34,6 +34,8 @@ mod targets;
 #[path = "common/tools.rs"]
 #[allow(dead_code, reason = "the parts are those of other tests")]
 mod tools;
+#[path = "common/validate.rs"]
+mod validate;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,16 +1,19 @@
 //! `lint`: formats, choice of findings, containers, exit codes.
 
+use std::path::PathBuf;
+
 use super::{Folder, common, run, run_with, text};
 use pretty_assertions::assert_eq;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const OBJECT: &str = "tests/objects/llvm19/k01_saxpy.gfx1030.O2.hsaco";
-/// The smallest objects of each producer.
-const OBJECTS: [&str; 4] = [
+/// The smallest objects of each producer, and a container.
+const OBJECTS: [&str; 5] = [
     OBJECT,
     "tests/objects/llvm22/k01_saxpy.gfx1030.O2.hsaco",
     "tests/objects/triton/scan_limit.gfx1100.hsaco",
     "tests/objects/triton/scan_limit.sm_90.cubin",
+    "tests/objects/containers/k01_k06.a",
 ];
 
 #[test]
@@ -107,7 +110,15 @@ fn members_of_containers_are_read() {
     let expected =
         ["k01_saxpy.gfx900.O2.hsaco", "k06_calls.gfx900.O2.o"].map(|name| format!("{archive}({name})"));
     assert_eq!(names(&[archive]), expected);
-    assert_eq!(names(&["tests/objects/containers/host_with_hip_fatbin.o"]).len(), 2);
+    let host = "tests/objects/containers/host_with_hip_fatbin.o";
+    assert_eq!(names(&[host]).len(), 2);
+    // An archive of host objects: the header of the member, and the object.
+    let host = std::fs::read(super::root(host)).expect("an object");
+    let header = format!("{:16}{:12}{:6}{:6}{:8}{:10}`\n", "host.o/", 0, 0, 0, 644, host.len());
+    let folder = Folder::new("hosts");
+    let archive = folder.file("hosts.a", [b"!<arch>\n", header.as_bytes(), &host].concat());
+    let member = |gfx: &str| format!("{archive}(host.o)(hipv4-amdgcn-amd-amdhsa--{gfx})");
+    assert_eq!(names(&[&archive]), [member("gfx900"), member("gfx1030")]);
 }
 
 #[test]
@@ -119,17 +130,121 @@ fn standard_input_and_colours_are_supported() {
     assert!(run(&["lint", OBJECT, "--color", "always"]).text().contains("\x1b[1;31m"));
 }
 
-/// Names of a file are text: they neither colour a terminal nor begin a line.
+/// `script` runs the command on a terminal.
 #[test]
-fn names_cannot_act_on_a_terminal() {
+fn a_terminal_has_colours_unless_the_environment_refuses_them() {
+    let shown = |environment: &str| {
+        let command =
+            format!("{environment} {} lint {}", env!("CARGO_BIN_EXE_eitri"), super::root(OBJECT).display());
+        let script = super::tools::Tool::new("script", "bsdutils");
+        Some(script.run(&["-qec", &command, "/dev/null"])?.out)
+    };
+    let Some(coloured) = shown("env -u NO_COLOR") else { return };
+    let plain = shown("NO_COLOR=1").expect("the program is there");
+    assert!(coloured.contains("\x1b[1;31m"), "{coloured}");
+    assert!(plain.contains("register-as-memory") && !plain.contains('\x1b'), "{plain}");
+}
+
+/// The reader of the output has ended, as `head` does: no message.
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let formats = ["text", "json", "sarif", "github"].map(|format| vec!["lint", OBJECT, "--format", format]);
+    for arguments in formats.into_iter().chain([vec!["stats", OBJECT], vec!["dump", OBJECT]]) {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let mut command = super::eitri();
+        let child = command.args(&arguments).stdout(writer).stderr(std::process::Stdio::piped()).spawn();
+        let ran = super::ran(child.expect("the command runs").wait_with_output().expect("it ends"));
+        assert_eq!(ran.errors, "", "{arguments:?}");
+    }
+}
+
+/// A finding has the line of the source, where the file is found.
+#[test]
+fn the_source_line_is_shown() {
+    let folder = Folder::new("source");
+    let lines: Vec<_> = (1..=8).map(|line| format!("\t  text\t{line}\n")).collect();
+    folder.file("k01_saxpy.cl", lines.concat());
+    let lint = |at: &std::path::Path| {
+        let mut command = super::eitri();
+        command.current_dir(at).arg("lint").arg(super::root(OBJECT));
+        super::ran(command.output().expect("the command runs")).text()
+    };
+    let out = lint(&folder.0);
+    for line in [4, 5, 6] {
+        assert!(out.contains(&format!("\n      k01_saxpy.cl:{line} | text {line}\n")), "{out}");
+    }
+    let without = lint(&super::root(""));
+    assert!(without.contains("\n      k01_saxpy.cl:4\n"), "{without}");
+}
+
+/// The object with another name of the source, of the same length.
+fn renamed(new: &[u8; 12]) -> Vec<u8> {
     let mut object = std::fs::read(super::root(OBJECT)).expect("an object");
-    let (name, hostile) = (b"k01_saxpy.cl", b"\x1b[31m\n::ab.c");
+    let name = b"k01_saxpy.cl";
     let places: Vec<_> =
         object.windows(name.len()).enumerate().filter(|one| one.1 == name).map(|one| one.0).collect();
     assert!(!places.is_empty());
-    places.iter().for_each(|&at| object[at..at + name.len()].copy_from_slice(hostile));
+    places.iter().for_each(|&at| object[at..at + name.len()].copy_from_slice(new));
+    object
+}
+
+/// GitHub's toolkit: `%`, line feeds; in properties also `:` and `,`.
+#[test]
+fn properties_of_workflow_commands_are_escaped() {
+    let folder = Folder::new("github");
+    let object = folder.file("a%b,c:d.hsaco", renamed(b"%,:\n::a%0A.c"));
+    let out = run(&["lint", &object, "--format", "github"]).text();
+    let line = out.lines().find(|line| line.contains("title=register-as-memory")).expect("a finding");
+    let start = "::error file=%25%2C%3A%0A%3A%3Aa%250A.c,line=4,title=register-as-memory::";
+    let message = line.strip_prefix(start).unwrap_or_else(|| panic!("{line}"));
+    // The name of the object is in the message.
+    assert!(
+        message.starts_with(&object.replace('%', "%25")) && message.contains("a%25b,c:d.hsaco: "),
+        "{message}"
+    );
+}
+
+/// SARIF 2.1.0 by the schema of OASIS, minified: sarif-schema-2.1.0.json of errata 01.
+#[test]
+fn sarif_is_valid_by_the_published_schema() {
+    let folder = Folder::new("sarif");
+    let log = |name: &str, objects: &[&str]| {
+        let all: Vec<&str> = ["lint", "--format", "sarif"].iter().chain(objects).copied().collect();
+        (PathBuf::from(folder.file(name, run(&all).out)), true)
+    };
+    let hostile = folder.file("a.hsaco", renamed(b"\x1b[31m\n::ab.c"));
+    let containers = ["k01_k06.a", "k06.hipfb", "host_with_hip_fatbin.o"];
+    let containers = containers.map(|name| format!("tests/objects/containers/{name}"));
+    let mut all = vec![
+        (super::root("goldens/lint/command-sarif.json"), true),
+        log("hostile.json", &[&hostile]),
+        log("none.json", &["examples/data/saxpy.o"]),
+        log("containers.json", &containers.each_ref().map(String::as_str)),
+    ];
+    let right: Value = serde_json::from_str(&text("goldens/lint/command-sarif.json")).expect("JSON");
+    let wrong = [
+        ("/version", json!("2.0.0")),
+        ("/runs/0/tool", json!({})),
+        ("/runs/0/tool/driver/name", json!(7)),
+        ("/runs/0/results/0/level", json!("fatal")),
+        ("/runs/0/results/0/message", json!({})),
+        ("/runs/0/results/0/partialFingerprints", json!({"a": 1})),
+        ("/runs/0/results/0/locations/0/physicalLocation/region/startLine", json!(0)),
+    ];
+    for (index, (pointer, value)) in wrong.into_iter().enumerate() {
+        let mut log = right.clone();
+        *log.pointer_mut(pointer).expect("a value") = value;
+        all.push((folder.file(&format!("{index}.json"), log.to_string()).into(), false));
+    }
+    super::validate::by(&super::root("tests/cli/sarif-2.1.0.json.gz"), &all);
+}
+
+/// Names of a file are text: they neither colour a terminal nor begin a line.
+#[test]
+fn names_cannot_act_on_a_terminal() {
     let folder = Folder::new("hostile");
-    let object = folder.file("a.hsaco", object);
+    let object = folder.file("a.hsaco", renamed(b"\x1b[31m\n::ab.c"));
     let out = run(&["lint", &object]).text();
     assert!(out.contains(r": \u{1b}[31m\n::ab.c: function `saxpy`"), "{out}");
     let github = run(&["lint", &object, "--format", "github"]).text();

@@ -8,6 +8,8 @@ mod random;
 #[path = "../common/tools.rs"]
 #[allow(dead_code, reason = "the parts are those of other tests")]
 mod tools;
+#[path = "../common/validate.rs"]
+mod validate;
 
 mod builder;
 mod cases;

@@ -9,12 +9,8 @@ use serde_json::{Value, json};
 
 use super::common;
 use super::page;
-use super::tools::{Folder, Tool, skip};
-
-const PYTHON: Tool = Tool::new("python3", "python3");
-
-/// A program that validates files against a schema and prints a line for each: valid, or refused with the reason.
-const VALIDATE: &str = include_str!("../common/validate.py");
+use super::tools::Folder;
+use super::validate;
 
 /// Path of the schema in the repository.
 fn path(name: &str) -> PathBuf {
@@ -33,24 +29,9 @@ fn schemas_are_those_of_the_repository() {
     }
 }
 
-/// Validates files, each with the expected result. Without the validator nothing is compared.
+/// Validates files against a schema of the repository, each with the expected result.
 fn validate(name: &str, files: &[(PathBuf, bool)]) {
-    let given = Folder::new();
-    let program = given.file("validate.py", VALIDATE);
-    let schema = path(name);
-    let paths = files.iter().map(|(path, _)| path);
-    let arguments: Vec<_> =
-        [&program, &schema].into_iter().chain(paths).map(|path| path.as_os_str()).collect();
-    let Some(ran) = PYTHON.run(&arguments) else { return };
-    if !ran.succeeded && ran.out.is_empty() && ran.errors.is_empty() {
-        return skip("jsonschema for Python is not installed (Debian package python3-jsonschema)");
-    }
-    let lines = ran.clean();
-    assert_eq!(lines.lines().count(), files.len(), "{lines}");
-    for (line, (path, is_valid)) in lines.lines().zip(files) {
-        let text = || std::fs::read_to_string(path).unwrap_or_default();
-        assert_eq!(line.contains(".json valid"), *is_valid, "{line}\n{}", text());
-    }
+    validate::by(&path(name), files);
 }
 
 /// Files of a folder of the repository whose names have this suffix.
