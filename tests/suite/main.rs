@@ -10,6 +10,8 @@ mod page;
 #[path = "../common/tools.rs"]
 #[allow(dead_code, reason = "the parts are those of other tests")]
 mod tools;
+#[path = "../common/validate.rs"]
+mod validate;
 
 use std::path::{Path, PathBuf};
 
