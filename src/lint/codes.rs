@@ -280,7 +280,7 @@ codes! {
     AbstractDiffers "abstract-differs" Warning {
         "an instance differs from its abstract instance";
         "A debugger takes the attribute of one or of the other.";
-        "A made object: a concrete parameter with another name.";
+        "A made object: a concrete parameter with another name or type.";
         "The attribute in the abstract instance alone.";
         "DWARF 5 section 3.3.8."
     }
