@@ -62,35 +62,33 @@ fn in_rax() -> (DwAt, AttributeValue) {
     (dw::DW_AT_location, AttributeValue::Exprloc(Expression::raw(vec![dw::DW_OP_reg0.0])))
 }
 
+fn entry(dwarf: &mut DwarfUnit, of: UnitEntryId, tag: DwTag, attributes: Attributes) -> UnitEntryId {
+    let entry = dwarf.unit.add(of, tag);
+    attributes.into_iter().for_each(|(name, value)| dwarf.unit.get_mut(entry).set(name, value));
+    entry
+}
+
+fn base_type(dwarf: &mut DwarfUnit, name: &str, bytes: u64) -> UnitEntryId {
+    let encoding = (dw::DW_AT_encoding, AttributeValue::Encoding(dw::DW_ATE_signed));
+    let size = (dw::DW_AT_byte_size, AttributeValue::Udata(bytes));
+    entry(dwarf, dwarf.unit.root(), dw::DW_TAG_base_type, vec![named(name), encoding, size])
+}
+
 impl Unit {
     fn new() -> Self {
         let encoding = gimli::Encoding { format: gimli::Format::Dwarf32, version: 5, address_size: 8 };
-        let dwarf = DwarfUnit::new(encoding);
+        let mut dwarf = DwarfUnit::new(encoding);
+        let (int, long) = (base_type(&mut dwarf, "int", 4), base_type(&mut dwarf, "long", 8));
         let root = dwarf.unit.root();
-        let f = root;
-        let mut unit = Self { dwarf, int: root, long: root, f };
-        unit.int = unit.base_type("int", 4);
-        unit.long = unit.base_type("long", 8);
-        unit.f = unit.entry(root, dw::DW_TAG_subprogram, [vec![named("f")], code(0)].concat());
-        unit.entry(root, dw::DW_TAG_subprogram, [vec![named("g")], code(0x20)].concat());
-        unit
-    }
-
-    fn entry(&mut self, of: UnitEntryId, tag: DwTag, attributes: Attributes) -> UnitEntryId {
-        let entry = self.dwarf.unit.add(of, tag);
-        attributes.into_iter().for_each(|(name, value)| self.dwarf.unit.get_mut(entry).set(name, value));
-        entry
-    }
-
-    fn base_type(&mut self, name: &str, bytes: u64) -> UnitEntryId {
-        let encoding = (dw::DW_AT_encoding, AttributeValue::Encoding(dw::DW_ATE_signed));
-        let size = (dw::DW_AT_byte_size, AttributeValue::Udata(bytes));
-        self.entry(self.dwarf.unit.root(), dw::DW_TAG_base_type, vec![named(name), encoding, size])
+        let f = [vec![named("f")], code(0)].concat();
+        let f = entry(&mut dwarf, root, dw::DW_TAG_subprogram, f);
+        entry(&mut dwarf, root, dw::DW_TAG_subprogram, [vec![named("g")], code(0x20)].concat());
+        Self { dwarf, int, long, f }
     }
 
     /// Adds a variable of `f`.
     fn variable(&mut self, attributes: Attributes) {
-        self.entry(self.f, dw::DW_TAG_variable, attributes);
+        entry(&mut self.dwarf, self.f, dw::DW_TAG_variable, attributes);
     }
 
     fn object(mut self) -> Vec<u8> {
@@ -104,7 +102,7 @@ impl Unit {
 /// A variable in a register of a type with this size.
 fn sized(bytes: u64) -> Vec<u8> {
     let mut unit = Unit::new();
-    let ty = unit.base_type("t", bytes);
+    let ty = base_type(&mut unit.dwarf, "t", bytes);
     unit.variable(vec![named("x"), typed(ty), in_rax()]);
     unit.object()
 }
@@ -152,13 +150,14 @@ fn inlined(attributes: impl Fn(&mut Unit) -> Attributes) -> Vec<u8> {
     let mut unit = Unit::new();
     let (root, f, int) = (unit.dwarf.unit.root(), unit.f, unit.int);
     let is_inline = (dw::DW_AT_inline, AttributeValue::Inline(dw::DW_INL_inlined));
-    let function = unit.entry(root, dw::DW_TAG_subprogram, vec![named("h"), is_inline]);
-    let parameter = unit.entry(function, dw::DW_TAG_formal_parameter, vec![named("p"), typed(int)]);
+    let function = entry(&mut unit.dwarf, root, dw::DW_TAG_subprogram, vec![named("h"), is_inline]);
+    let parameter =
+        entry(&mut unit.dwarf, function, dw::DW_TAG_formal_parameter, vec![named("p"), typed(int)]);
     let origin = |of| (dw::DW_AT_abstract_origin, AttributeValue::UnitRef(of));
     let call = [vec![origin(function)], code(0)].concat();
-    let call = unit.entry(f, dw::DW_TAG_inlined_subroutine, call);
+    let call = entry(&mut unit.dwarf, f, dw::DW_TAG_inlined_subroutine, call);
     let attributes = [vec![origin(parameter), in_rax()], attributes(&mut unit)].concat();
-    unit.entry(call, dw::DW_TAG_formal_parameter, attributes);
+    entry(&mut unit.dwarf, call, dw::DW_TAG_formal_parameter, attributes);
     unit.object()
 }
 
@@ -329,10 +328,13 @@ fn types_of_instances_differ_in_tag_name_or_size() {
     };
     assert!(ty(|unit| unit.int).is_empty());
     assert_eq!(ty(|unit| unit.long), ["declared with `long`"]);
-    assert_eq!(ty(|unit| unit.base_type("int", 2)), ["declared with `int`"]);
+    assert_eq!(ty(|unit| base_type(&mut unit.dwarf, "int", 2)), ["declared with `int`"]);
     // Another entry of the same type.
-    assert!(ty(|unit| unit.base_type("int", 4)).is_empty());
-    let pointer = |unit: &mut Unit| unit.entry(unit.dwarf.unit.root(), dw::DW_TAG_pointer_type, Vec::new());
+    assert!(ty(|unit| base_type(&mut unit.dwarf, "int", 4)).is_empty());
+    let pointer = |unit: &mut Unit| {
+        let root = unit.dwarf.unit.root();
+        entry(&mut unit.dwarf, root, dw::DW_TAG_pointer_type, Vec::new())
+    };
     assert_eq!(ty(pointer), ["declared with a type without a name"]);
 }
 
