@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use cranelift_entity::EntitySet;
 use gimli::constants as dw;
 use hashbrown::HashMap;
 
@@ -28,7 +29,7 @@ use crate::read::{Dwarf, Entry, Unit, Value};
 struct Described {
     /// Procedures by the indices of a witness and of one of the [`SIZES`], and by the hash of these bits: the first
     /// of each at which the procedure has a meaning. Larger sizes come first, as fewer bits of an entry match more
-    /// procedures.
+    /// procedures. In all lists, those without callers come last.
     by_bits: BTreeMap<(usize, usize), HashMap<u64, Vec<ProcedureId>>>,
     /// Procedures that cannot be read at any witness.
     unreadable: Vec<ProcedureId>,
@@ -75,7 +76,8 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let has_others = self.described.consumer.expressions.shared_from_bytes.is_some()
             || self.module.regions().next().is_some();
         let has_callers = self.module.called_procedures();
-        let mut units: Vec<_> = units.into_iter().map(|(unit, root)| self.of_unit(unit, root)).collect();
+        let units = units.into_iter();
+        let mut units: Vec<_> = units.map(|(unit, root)| self.of_unit(unit, root, &has_callers)).collect();
         let (file, none) = (self.file, Referred::new());
         let has_entries = units.iter().any(|of_unit| !of_unit.entries.is_empty());
         // All expressions of a file are decoded for it.
@@ -131,7 +133,12 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         }
     }
 
-    fn of_unit(&mut self, unit: UnitId, root: Entry<'a, 'o>) -> UnitProcedures<'a, 'o> {
+    fn of_unit(
+        &mut self,
+        unit: UnitId,
+        root: Entry<'a, 'o>,
+        has_callers: &EntitySet<ProcedureId>,
+    ) -> UnitProcedures<'a, 'o> {
         let entries: Vec<_> = root.children().filter(|&child| is_procedure(child)).collect();
         for &entry in &entries {
             let at = self.module.at_unit(unit);
@@ -145,7 +152,10 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             }
         }
         let mut described = Described::default();
-        for &procedure in &self.described.index.procedures[unit] {
+        let procedures = self.described.index.procedures[unit].iter().copied();
+        let (called, others): (Vec<_>, Vec<_>) =
+            procedures.partition(|&procedure| has_callers.contains(procedure));
+        for procedure in called.into_iter().chain(others) {
             self.report.entries += 1;
             if self.described.omitted.count(Subject::Procedure(procedure), Property::Location) > 0 {
                 described.omitted += 1;
@@ -236,10 +246,12 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         is_same
     }
 
+    /// Removes the last procedure of a list that an entry matches. Procedures without callers are matched first, as one
+    /// with callers can be replaced in all of them.
     fn take_same(&mut self, of: &mut Vec<ProcedureId>, entry: Entry<'a, 'o>) -> bool {
         // The report does not count attempts: their number depends on the order of the entries.
         let locations = self.report.locations;
-        let same = of.iter().enumerate().find_map(|(index, &procedure)| {
+        let same = of.iter().enumerate().rev().find_map(|(index, &procedure)| {
             crate::work::step();
             let described = self.described_procedure(procedure);
             let same = self.same_expression(described, entry, dw::DW_AT_location, &Asked::default());
@@ -247,7 +259,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         });
         self.report.locations = locations;
         let Some((index, obstacle)) = same else { return false };
-        let procedure = of.swap_remove(index);
+        let procedure = of.remove(index);
         let at =
             self.described.module.at_scope(self.module.unit(self.module.procedures[procedure].unit).scope);
         self.unproven(obstacle, procedure.to_string(), &at);

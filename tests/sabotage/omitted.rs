@@ -139,6 +139,24 @@ fn an_omission_excuses_no_procedure_of_another_unit() {
     assert!(report.is_clean(), "{report}");
 }
 
+/// Two procedures without a meaning in DWARF 5: one is replaced in its omitted caller, the other has an entry.
+#[test]
+fn an_entry_is_that_of_the_procedure_without_callers() {
+    let text = r#"{"eitri": 1, "target": "amdgpu-gfx900-wave64", "describe": [
+{"unit": {"name": "a.cl"}},
+{"base_type": {"unit": "a.cl", "name": "int", "encoding": "signed", "bits": 32}},
+{"function": {"in": "a.cl", "name": "k", "code": {"symbol": "k", "bytes": 64}}},
+{"procedure": {"unit": "a.cl", "id": "P", "loc": {"overlay": ["undefined", "undefined", 65, 28]}}},
+{"procedure": {"unit": "a.cl", "id": "Q", "loc": "undefined"}},
+{"call": {"in": "k", "returns_to": 20, "id": "C"}},
+{"argument": {"call": "C", "location": {"offset": [{"call": "P"}, 3]}}}]}"#;
+    let truth = Module::from_json(text).unwrap();
+    let right = written(&truth);
+    assert_eq!(right.omissions.len(), 1);
+    let report = check(&truth, &right.omissions, &right);
+    assert!(report.is_clean(), "{report}");
+}
+
 /// A procedure without callers whose location DWARF 5 cannot express is omitted. One with callers is replaced in these,
 /// which have the omission.
 #[test]
