@@ -24,8 +24,8 @@ pub(super) struct Omitted<'a> {
     pub(super) of_rows: BTreeSet<FunctionId>,
     /// Attributes that a unit has no entry with.
     attributes: BTreeMap<UnitId, Vec<DwAt>>,
-    /// Units with omitted expressions in their entries.
-    of_expressions: BTreeSet<UnitId>,
+    /// Numbers of omitted expressions in the entries of a unit.
+    expressions: BTreeMap<UnitId, usize>,
     /// Numbers of omissions by entity and property.
     counts: BTreeMap<(Subject, Property), usize>,
 }
@@ -59,7 +59,9 @@ impl<'a> Omitted<'a> {
                 (Property::Lanes, ..) => omitted.of_lanes.push(one),
                 _ => {}
             }
-            omitted.of_expressions.extend(one.subject.scope(module).map(|scope| module.scope(scope).unit));
+            if let Some(scope) = one.subject.scope(module) {
+                *omitted.expressions.entry(module.scope(scope).unit).or_default() += 1;
+            }
         }
         omitted.of_variables = of_variables
             .into_iter()
@@ -73,9 +75,9 @@ impl<'a> Omitted<'a> {
         self.counts.get(&(subject, property)).copied().unwrap_or(0)
     }
 
-    /// Returns whether expressions are omitted in the entries of a unit.
-    pub(super) fn has_expressions_of(&self, unit: UnitId) -> bool {
-        self.of_expressions.contains(&unit)
+    /// Returns the number of omitted expressions in the entries of a unit.
+    pub(super) fn expressions_of(&self, unit: UnitId) -> usize {
+        self.expressions.get(&unit).copied().unwrap_or(0)
     }
 
     /// Returns the attributes that are omitted in all entries of a unit.

@@ -65,8 +65,8 @@ struct UnitProcedures<'a, 'o> {
     unit: UnitId,
     entries: Vec<Entry<'a, 'o>>,
     described: Described,
-    /// Whether the object may have procedures of omitted expressions: of shared subexpressions, and one for each mask.
-    has_omitted: bool,
+    /// Number of omitted expressions of the unit, whose procedures the object may have.
+    omitted: usize,
 }
 
 impl<'a, 'o> Meanings<'_, 'a, 'o> {
@@ -100,7 +100,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                     match self.take_described(&mut of_unit.described, entry) {
                         true => {}
                         // A procedure whose only callers are omitted.
-                        false if has_others && of_unit.has_omitted => {}
+                        false if has_others && of_unit.omitted > 0 => of_unit.omitted -= 1,
                         false => self.extra_procedure(of_unit.unit, entry),
                     }
                 }
@@ -171,8 +171,8 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 Meaning::Any => described.any.push(procedure),
             }
         }
-        let has_omitted = self.described.omitted.has_expressions_of(unit);
-        UnitProcedures { unit, entries, described, has_omitted }
+        let omitted = self.described.omitted.expressions_of(unit);
+        UnitProcedures { unit, entries, described, omitted }
     }
 
     fn extra_procedure(&mut self, unit: UnitId, entry: Entry<'a, 'o>) {

@@ -134,9 +134,14 @@ fn an_omission_excuses_no_procedure_of_another_unit() {
     let report = judged(&right.omissions, &lowered(text(&procedure("b.cl"))).1);
     let kinds: Vec<_> = report.findings.iter().map(|finding| finding.kind).collect();
     assert_eq!(kinds, [Kind::Extra], "{report}");
-    // The omitted variable could have had the procedure.
+    // The omitted variable could have had one procedure, but not two.
     let report = judged(&right.omissions, &lowered(text(&procedure("a.cl"))).1);
     assert!(report.is_clean(), "{report}");
+    let two =
+        format!("{}{}", procedure("a.cl"), procedure("a.cl").replace("\"P\"", "\"Q\"").replace("s7", "s6"));
+    let report = judged(&right.omissions, &lowered(text(&two)).1);
+    let kinds: Vec<_> = report.findings.iter().map(|finding| finding.kind).collect();
+    assert_eq!(kinds, [Kind::Extra], "{report}");
 }
 
 /// Two procedures without a meaning in DWARF 5: one is replaced in its omitted caller, the other has an entry.

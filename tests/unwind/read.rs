@@ -65,7 +65,7 @@ proptest! {
         let cie = section.cie("", -8, RETURN, &first);
         let mut machine = Snapshot { big_endian, ..machine() };
         for (level, program) in (1..).zip(programs) {
-            // Where the stack pointer has no rule, the return address of each frame is 16 bytes above the last.
+            // Without a rule for the stack pointer, the return addresses of two frames are 16 bytes apart.
             let [start, address] = [0x1000 * level, 0x6ff8 + 0x10 * level];
             section.fde(cie, start, 0x100, &program);
             let to: u64 = 0x1001 + start;
