@@ -30,7 +30,7 @@ fn main() {
     let runs = if is_run { RUNS } else { 1 };
     // The options of the commands for text.
     let folded = |threads| lint::Options { threads, fold: true, ..lint::Options::default() };
-    let whole = |sound| stats::Options { sound, threads: 1, variables: false };
+    let whole = |sound| stats::Options { sound, variables: false, ..stats::Options::default() };
     let sides: [(&str, &dyn Fn()); 6] = [
         ("lint", &|| drop(black_box(lint::lint(&bytes, &folded(1))))),
         ("lint, two threads", &|| drop(black_box(lint::lint(&bytes, &folded(2))))),

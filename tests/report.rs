@@ -12,6 +12,7 @@ use eitri::emit::elf::{Code, new_object};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module};
 use eitri::op::{Dialect, Encoding, Expr, text};
+use eitri::read::SplitFiles;
 use eitri::report::{Options, report};
 use eitri::target::Target;
 use serde_json::Value;
@@ -286,4 +287,32 @@ fn a_large_kernel_has_a_small_page_of_which_the_seen_part_is_drawn() {
     println!("{found}");
     assert!(found["most"].as_u64() < Some(5000), "{found}");
     assert_eq!(found["bytes of entries"], 12 * 20_000, "{found}");
+}
+
+/// The data of a page with a `.dwo` is that of the same units in one file.
+#[test]
+fn split_units_are_shown() {
+    const SOURCE: &str =
+        "int sum(int *all, int n) { int found = 0; while (n--) found += all[n]; return found; }";
+    let folder = Folder::new();
+    folder.file("a.c", SOURCE);
+    for tool in [Tool::new("gcc", "gcc"), Tool::new("clang-19", "clang-19")] {
+        for version in ["-gdwarf-4", "-gdwarf-5"] {
+            let object = |more: &[&str]| {
+                let all = [&[version, "-O2", "-c", "a.c", "-o", "a.o"], more].concat();
+                let ran = tool.run_in(folder.path(), &all)?;
+                assert!(ran.succeeded, "{ran}");
+                Some(std::fs::read(folder.path().join("a.o")).expect("an object"))
+            };
+            let (Some(whole), Some(split)) = (object(&[]), object(&["-gsplit-dwarf"])) else { return };
+            let read = |name: &&str| std::fs::read(folder.path().join(name));
+            let find = |names: &[&str]| Ok(names.iter().map(read).collect::<Result<_, _>>()?);
+            let page = |bytes: &[u8], options: &Options<'_>| report(bytes, options).expect("a page");
+            let with = page(&split, &Options { split: SplitFiles::new(&find), ..Options::default() });
+            assert!(with.contains("found"), "{} {version}", tool.name);
+            let without = page(&split, &Options::default());
+            assert!(without.len() < with.len(), "{} {version}", tool.name);
+            assert_eq!(with, page(&whole, &Options::default()), "{} {version}", tool.name);
+        }
+    }
 }

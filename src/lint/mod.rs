@@ -49,11 +49,11 @@ pub(crate) use judge::{Framed, Judge};
 pub(crate) use verdict::Expr;
 
 use crate::error::Result;
-use crate::read::{Dwarf, Object, Placing, Unit};
+use crate::read::{Dwarf, Object, Placing, SplitFiles, Unit};
 
 /// Choices of a judgement.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Options {
+#[derive(Debug, Clone, Default)]
+pub struct Options<'a> {
     /// Functions whose findings are reported, by name or linkage name; all if it is empty. Findings outside of functions
     /// are then omitted.
     pub only: Vec<String>,
@@ -62,13 +62,15 @@ pub struct Options {
     /// Whether the first finding of each [topic](Finding::topic) stands for all of them. The others are counted, and have
     /// no texts, which takes a fraction of the time and the memory.
     pub fold: bool,
+    /// Files of split units, which are judged with the code of the object.
+    pub split: SplitFiles<'a>,
 }
 
 /// Judges the debug information of an object file.
 ///
 /// # Errors
 /// The errors of [`Object::read`] and [`Dwarf::read`], and of lists and frames that cannot be read.
-pub fn lint(bytes: &[u8], options: &Options) -> Result<Report> {
+pub fn lint(bytes: &[u8], options: &Options<'_>) -> Result<Report> {
     let mut findings = Vec::new();
     let mut report = judge(bytes, options, &mut |finding| findings.push(finding))?;
     if !options.fold {
@@ -82,38 +84,33 @@ pub fn lint(bytes: &[u8], options: &Options) -> Result<Report> {
 ///
 /// # Errors
 /// The errors of [`lint()`]. Findings in the units before the error were passed.
-pub fn lint_each(bytes: &[u8], options: &Options, take: &mut dyn FnMut(Finding)) -> Result<Report> {
+pub fn lint_each(bytes: &[u8], options: &Options<'_>, take: &mut dyn FnMut(Finding)) -> Result<Report> {
     let mut report = judge(bytes, options, take)?;
     report.findings.drain(..).for_each(take);
     Ok(report)
 }
 
 /// Returns the report with the findings if they are folded, and passes them to a function otherwise.
-fn judge(bytes: &[u8], options: &Options, take: &mut dyn FnMut(Finding)) -> Result<Report> {
+fn judge(bytes: &[u8], options: &Options<'_>, take: &mut dyn FnMut(Finding)) -> Result<Report> {
     let object = Object::read_placed(bytes, Placing::Stored, None)?;
     let dwarf = Dwarf::read_on(&object, options.threads)?;
-    let split = split(&object, &dwarf)?;
-    let mut report = Report::default();
-    for dwarf in std::iter::once(&dwarf).chain(&split) {
-        match options.fold {
-            true => report.append(walk::folded(&object, dwarf, options)?),
-            false => report.append(walk::each(&object, dwarf, options, take)?),
+    options.split.with(&object, &dwarf, |split| {
+        let mut report = Report::default();
+        for dwarf in std::iter::once(&dwarf).chain(split) {
+            match options.fold {
+                true => report.append(walk::folded(&object, dwarf, options)?),
+                false => report.append(walk::each(&object, dwarf, options, take)?),
+            }
         }
-    }
-    if options.only.is_empty() {
-        skeletons::missing(&dwarf, split.as_ref()).for_each(|finding| match options.fold {
-            true => report.findings.push(finding),
-            false => take(finding),
-        });
-    }
-    if options.fold && (split.is_some() || dwarf.units().iter().any(Unit::is_skeleton)) {
-        report.fold();
-    }
-    Ok(report)
-}
-
-/// Returns the split units in an object that has units of its own.
-fn split<'o>(object: &'o Object<'_>, dwarf: &Dwarf<'o>) -> Result<Option<Dwarf<'o>>> {
-    let split = Dwarf::read_split(dwarf, object)?;
-    Ok(Some(split).filter(|split| !dwarf.sections().is_split && !split.units().is_empty()))
+        if options.only.is_empty() {
+            skeletons::missing(&dwarf, split).for_each(|finding| match options.fold {
+                true => report.findings.push(finding),
+                false => take(finding),
+            });
+        }
+        if options.fold && (!split.is_empty() || dwarf.units().iter().any(Unit::is_skeleton)) {
+            report.fold();
+        }
+        Ok(report)
+    })
 }

@@ -7,12 +7,8 @@ use super::finding::Finding;
 use crate::read::{Dwarf, Unit};
 
 /// Returns the findings about skeleton units without their split units.
-pub(super) fn missing<'d>(
-    dwarf: &'d Dwarf<'_>,
-    split: Option<&Dwarf<'_>>,
-) -> impl Iterator<Item = Finding> + 'd {
-    let known: HashSet<u64> =
-        split.iter().flat_map(|split| split.units()).filter_map(|unit| unit.dwo_id).collect();
+pub(super) fn missing<'d>(dwarf: &'d Dwarf<'_>, split: &[Dwarf<'_>]) -> impl Iterator<Item = Finding> + 'd {
+    let known: HashSet<u64> = split.iter().flat_map(Dwarf::units).filter_map(|unit| unit.dwo_id).collect();
     let is_missing = move |unit: &&Unit<'_>| unit.dwo_id.is_none_or(|id| !known.contains(&id));
     let skeletons = dwarf.units().iter().filter(|unit| unit.is_skeleton());
     skeletons.filter(is_missing).map(|unit| {
@@ -36,7 +32,7 @@ pub(super) fn missing<'d>(
                 None => "the functions and variables of the unit are in another file".into(),
             },
             meant: None,
-            evidence: vec!["the file has no split unit with the id of the skeleton unit".into()],
+            evidence: vec!["no split unit that was read has the id of the skeleton unit".into()],
             count: 1,
         }
     })

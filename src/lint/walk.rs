@@ -72,7 +72,7 @@ type At = (&'static str, u64);
 const PIECE: u64 = 1 << 17;
 
 /// Returns the findings about a file, the first of each topic.
-pub(super) fn folded(object: &Object<'_>, dwarf: &Dwarf<'_>, options: &Options) -> Result<Report> {
+pub(super) fn folded(object: &Object<'_>, dwarf: &Dwarf<'_>, options: &Options<'_>) -> Result<Report> {
     let file = File::new(object, dwarf)?;
     let mut firsts = Firsts::new();
     if options.threads > 1 {
@@ -100,7 +100,7 @@ pub(super) fn folded(object: &Object<'_>, dwarf: &Dwarf<'_>, options: &Options) 
 pub(super) fn each(
     object: &Object<'_>,
     dwarf: &Dwarf<'_>,
-    options: &Options,
+    options: &Options<'_>,
     take: &mut dyn FnMut(Finding),
 ) -> Result<Report> {
     let file = File::new(object, dwarf)?;

@@ -12,7 +12,7 @@
 //!
 //! Versions 2 to 5, both formats and byte orders, and GNU's predecessors of DWARF 5 are supported. Type units are read
 //! like other units ([`Dwarf::type_of_signature`]); split units are read alone, with addresses by index, or together
-//! with their skeletons ([`Dwarf::read_split`]). Packages of split units (`.dwp`) are refused.
+//! with their skeletons ([`Dwarf::read_split`], [`SplitFiles`]). Packages of split units (`.dwp`) are refused.
 //!
 //! Facts are plain data with their offsets. Wrong but readable data is kept for the caller to judge: a reversed range,
 //! a gap, an overlap. Unreadable data is an [`Error`](crate::Error) with section and offset; no input causes a panic.
@@ -65,6 +65,7 @@ mod scope;
 mod sections;
 mod shape;
 mod size;
+mod split_files;
 mod string_ids;
 mod tables;
 pub(crate) mod threads;
@@ -94,6 +95,7 @@ pub use pubs::{PublicName, PublicNames, PublicSection};
 pub(crate) use recurring::Recurring;
 pub use sections::Sections;
 pub(crate) use shape::Shape;
+pub use split_files::{FindSplit, SplitFiles};
 pub(crate) use string_ids::{StringId, StringIds};
 pub use tables::IndexTable;
 pub use unit::{Bases, Unit};

@@ -191,11 +191,10 @@ pub(super) fn gather<'r, 'o>(
     let wave = [Wave::W32, Wave::W64].into_iter().find(|wave| lanes == Some(wave.lanes().into()));
     let target = object.target(object.wave().or(wave)).or_else(|| object.target(Some(Wave::W32)));
     let mut all = Vec::new();
-    for (section, bytes) in
-        [(FrameSection::Debug, dwarf.sections().debug_frame), (FrameSection::Eh, dwarf.sections().eh_frame)]
-    {
-        if !bytes.is_empty() {
-            all.push(dwarf.frames(section)?);
+    for section in [FrameSection::Debug, FrameSection::Eh] {
+        let of_code = dwarf.frames_of_code(section)?;
+        if !of_code.fdes.is_empty() {
+            all.push(of_code);
         }
     }
     let sections = object.sections().iter().filter(|section| section.is_code());

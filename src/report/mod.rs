@@ -26,7 +26,7 @@ use core::fmt;
 
 use crate::error::Result;
 use crate::lint;
-use crate::read::{Dwarf, Object, Placing};
+use crate::read::{Dwarf, Object, Placing, SplitFiles};
 use crate::stats;
 
 use block::{Block, Strings};
@@ -43,6 +43,8 @@ pub struct Options<'a> {
     pub disassembly: Option<&'a str>,
     /// Returns the text of a source file by its path in the line table.
     pub source: Option<&'a Source<'a>>,
+    /// Files of split units, which are shown with the code of the object.
+    pub split: SplitFiles<'a>,
 }
 
 impl fmt::Debug for Options<'_> {
@@ -85,17 +87,17 @@ pub fn report(bytes: &[u8], options: &Options<'_>) -> Result<String> {
 fn tables(bytes: &[u8], options: &Options<'_>) -> Result<(Strings, Vec<Vec<u32>>)> {
     let object = Object::read_placed(bytes, Placing::Stored, None)?;
     let dwarf = Dwarf::read(&object)?;
-    let findings = lint::lint(bytes, &lint::Options::default())?;
-    let coverage = stats::measure(&object, &dwarf, &stats::Options::default())?;
-    let mut strings = Strings::default();
-    let mut gathered = gather::Gathered::new(options, &findings.findings);
-    gather::gather(&object, &dwarf, &mut gathered, &mut strings)?;
-    let split = Dwarf::read_split(&dwarf, &object)?;
-    if !dwarf.sections().is_split && !split.units().is_empty() {
-        gather::gather(&object, &split, &mut gathered, &mut strings)?;
-    }
-    gathered.measure(&coverage.functions);
-    Ok(gathered.finish(&object, options, strings))
+    let findings = lint::lint(bytes, &lint::Options { split: options.split, ..lint::Options::default() })?;
+    options.split.with(&object, &dwarf, |split| {
+        let coverage = stats::measure(&object, &dwarf, split, &stats::Options::default())?;
+        let mut strings = Strings::default();
+        let mut gathered = gather::Gathered::new(options, &findings.findings);
+        for dwarf in std::iter::once(&dwarf).chain(split) {
+            gather::gather(&object, dwarf, &mut gathered, &mut strings)?;
+        }
+        gathered.measure(&coverage.functions);
+        Ok(gathered.finish(&object, options, strings))
+    })
 }
 
 /// Escapes text for HTML.

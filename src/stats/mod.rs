@@ -32,28 +32,30 @@ pub use compare::{Change, compare};
 pub use coverage::{Coverage, FunctionCoverage, Group, HISTOGRAM, VariableCoverage};
 pub use lines::LineCounts;
 pub use sizes::{Contents, Repeated};
-pub use variable_lines::{BaseLines, VariableLines, variable_lines};
+pub use variable_lines::{BaseLines, Build, VariableLines, variable_lines};
 
 use hashbrown::DefaultHashBuilder;
 
 use crate::error::Result;
 use crate::lint;
-use crate::read::{Dwarf, Object, Placing, threads};
+use crate::read::{Dwarf, Object, Placing, SplitFiles, threads};
 
 /// Choices of a measurement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
+#[derive(Debug, Clone, Copy)]
+pub struct Options<'a> {
     /// Whether [`Coverage::sound`] is measured. Without it, `sound` equals `located`.
     pub sound: bool,
     /// Number of threads that measure units; 0 and 1 are one. The statistics do not depend on it.
     pub threads: usize,
     /// Whether [`FunctionCoverage::variables`] are listed, which takes memory for each of them.
     pub variables: bool,
+    /// Files of split units. Their sections are not measured.
+    pub split: SplitFiles<'a>,
 }
 
-impl Default for Options {
+impl Default for Options<'_> {
     fn default() -> Self {
-        Self { sound: true, threads: 1, variables: true }
+        Self { sound: true, threads: 1, variables: true, split: SplitFiles::default() }
     }
 }
 
@@ -86,10 +88,11 @@ pub struct Statistics {
 /// # Errors
 /// The errors of [`Object::read`] and [`Dwarf::read`]; with [`Options::sound`], also those of lists and frames that cannot be
 /// read.
-pub fn stats(bytes: &[u8], options: &Options) -> Result<Statistics> {
+pub fn stats(bytes: &[u8], options: &Options<'_>) -> Result<Statistics> {
     let object = Object::read_placed(bytes, Placing::Stored, None)?;
     let dwarf = Dwarf::read_on(&object, options.threads)?;
-    let mut found = measure(&object, &dwarf, options)?;
+    let measure = |split: &[Dwarf<'_>]| measure(&object, &dwarf, split, options);
+    let mut found = options.split.with(&object, &dwarf, measure)?;
     for section in object.sections() {
         if section.is_code() {
             found.code += section.size;
@@ -105,15 +108,28 @@ pub fn stats(bytes: &[u8], options: &Options) -> Result<Statistics> {
     Ok(found)
 }
 
-/// Measures the units of a file.
+/// Measures the units of a file, and its split units.
 ///
 /// # Errors
 /// With [`Options::sound`], those of lists and frames that cannot be read.
 pub(crate) fn measure<'r>(
     object: &'r Object<'_>,
     dwarf: &'r Dwarf<'r>,
-    options: &Options,
+    split: &'r [Dwarf<'r>],
+    options: &Options<'_>,
 ) -> Result<Statistics> {
+    let mut all = units(object, dwarf, options)?;
+    for dwarf in split {
+        all.append(units(object, dwarf, options)?);
+    }
+    Ok(all.finish())
+}
+
+fn units<'r>(
+    object: &'r Object<'_>,
+    dwarf: &'r Dwarf<'r>,
+    options: &Options<'_>,
+) -> Result<part::Resolved<'r>> {
     let file = options.sound.then(|| lint::File::new(object, dwarf)).transpose()?;
     let hasher = DefaultHashBuilder::default();
     let parts = threads::share(dwarf.units(), options.threads, |units| {
@@ -123,7 +139,7 @@ pub(crate) fn measure<'r>(
     let mut parts = parts.into_iter();
     let mut all = parts.next().unwrap_or_else(|| Ok(part::Part::new(&hasher)))?;
     parts.try_for_each(|part| part.map(|part| all.append(part)))?;
-    Ok(all.finish(dwarf, options.threads))
+    Ok(all.resolve(dwarf, options.threads))
 }
 
 impl Statistics {
@@ -134,5 +150,7 @@ impl Statistics {
         self.locals.append(&later.locals);
         self.functions.extend(later.functions);
         self.counts.append(&later.counts);
+        self.contents.append(later.contents);
+        self.unresolved += later.unresolved;
     }
 }

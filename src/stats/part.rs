@@ -54,7 +54,8 @@ impl<'r> Part<'r> {
             let unit = &dwarf.units()[index];
             let program = dwarf.lines(unit).ok().flatten();
             let files = program.as_ref().map(|program| lines::paths(program, unit)).unwrap_or_default();
-            if let Some(program) = program.filter(|_| unit.signature.is_none()) {
+            // A split unit has the lines of its skeleton, which are counted there.
+            if let Some(program) = program.filter(|_| unit.signature.is_none() && !unit.is_split()) {
                 self.lines.add(&program, &files);
             }
             let judge = file.map(|file| Judge::new(file, unit));
@@ -82,8 +83,8 @@ impl<'r> Part<'r> {
         self.across.extend(later.across);
     }
 
-    /// Returns the statistics of all units.
-    pub(super) fn finish(self, dwarf: &'r Dwarf<'r>, threads: usize) -> Statistics {
+    /// Resolves the references between the units, which are all of `dwarf`.
+    pub(super) fn resolve(self, dwarf: &'r Dwarf<'r>, threads: usize) -> Resolved<'r> {
         let mut found = self.found;
         for (index, origin) in self.across {
             match self.abstracts.get(&origin) {
@@ -91,10 +92,32 @@ impl<'r> Part<'r> {
                 None => found.unresolved += 1,
             }
         }
-        self.source.count(&mut found.counts);
-        found.lines = self.lines.counts();
         found.contents = self.contents.contents(dwarf, threads);
+        Resolved { found, source: self.source, lines: self.lines }
+    }
+}
+
+/// Counts of all units of a file.
+pub(super) struct Resolved<'r> {
+    found: Statistics,
+    source: Source<'r>,
+    lines: Lines,
+}
+
+impl<'r> Resolved<'r> {
+    /// Returns the statistics.
+    pub(super) fn finish(self) -> Statistics {
+        let Self { mut found, source, lines } = self;
+        source.count(&mut found.counts);
+        found.lines = lines.counts();
         found
+    }
+
+    /// Adds the counts of another file.
+    pub(super) fn append(&mut self, other: Self) {
+        self.found.append(other.found);
+        self.source.append(other.source);
+        self.lines.append(other.lines);
     }
 }
 

@@ -32,6 +32,19 @@ pub struct Contents {
     pub forms: BTreeMap<String, u64>,
 }
 
+impl Contents {
+    /// Adds the contents of another file.
+    pub(super) fn append(&mut self, other: Self) {
+        for (own, other) in [(&mut self.strings, other.strings), (&mut self.lists, other.lists)] {
+            own.copies += other.copies;
+            own.bytes += other.bytes;
+        }
+        for (own, other) in [(&mut self.operations, other.operations), (&mut self.forms, other.forms)] {
+            other.into_iter().for_each(|(name, number)| *own.entry(name).or_default() += number);
+        }
+    }
+}
+
 /// Contents of several units.
 #[derive(Debug)]
 pub(super) struct Tally {

@@ -10,7 +10,7 @@ use gimli::constants as dw;
 
 use super::lines;
 use crate::error::Result;
-use crate::read::{Dwarf, Entry, Object, Placing, Unit};
+use crate::read::{Dwarf, Entry, Object, Placing, SplitFiles, Unit};
 
 /// A file, by number, and a line.
 type Line = (u32, u64);
@@ -58,13 +58,33 @@ struct Instance {
     function: Lines,
 }
 
+/// Object file of a build.
+#[derive(Debug, Clone, Copy)]
+pub struct Build<'a> {
+    /// Contents of the object file.
+    pub bytes: &'a [u8],
+    /// Files of split units.
+    pub split: SplitFiles<'a>,
+}
+
+impl<'a> Build<'a> {
+    /// Returns a build without files of split units.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, split: SplitFiles::default() }
+    }
+}
+
 /// Returns the source lines of each variable of an object file, beside those of an unoptimised build of the same source.
 /// Variables are matched by function, name and declaration. With `combine`, the instances of inlined functions are
 /// summed.
 ///
 /// # Errors
 /// The errors of [`Object::read`] and [`Dwarf::read`].
-pub fn variable_lines(bytes: &[u8], base: Option<&[u8]>, combine: bool) -> Result<Vec<VariableLines>> {
+pub fn variable_lines(
+    build: Build<'_>,
+    base: Option<Build<'_>>,
+    combine: bool,
+) -> Result<Vec<VariableLines>> {
     let mut files = HashMap::new();
     let mut known: BTreeMap<Key, Lines> = BTreeMap::new();
     if let Some(base) = base {
@@ -76,7 +96,7 @@ pub fn variable_lines(bytes: &[u8], base: Option<&[u8]>, combine: bool) -> Resul
         }
     }
     let mut all: Vec<VariableLines> = Vec::new();
-    for one in instances(bytes, &mut files)? {
+    for one in instances(build, &mut files)? {
         let base = known.get(&one.key).map(|lines| BaseLines {
             located: lines.len() as u64,
             present: lines.iter().filter(|line| one.function.binary_search(line).is_ok()).count() as u64,
@@ -179,12 +199,20 @@ fn function_lines(function: Entry<'_, '_>, rows: &Rows) -> Result<Lines> {
     Ok(all)
 }
 
-fn instances(bytes: &[u8], files: &mut HashMap<String, u32>) -> Result<Vec<Instance>> {
-    let object = Object::read_placed(bytes, Placing::Stored, None)?;
+fn instances(build: Build<'_>, files: &mut HashMap<String, u32>) -> Result<Vec<Instance>> {
+    let object = Object::read_placed(build.bytes, Placing::Stored, None)?;
     let dwarf = Dwarf::read(&object)?;
     let mut all = Vec::new();
+    instances_in(&dwarf, files, &mut all)?;
+    build.split.with(&object, &dwarf, |split| {
+        split.iter().try_for_each(|dwarf| instances_in(dwarf, files, &mut all))
+    })?;
+    Ok(all)
+}
+
+fn instances_in(dwarf: &Dwarf<'_>, files: &mut HashMap<String, u32>, all: &mut Vec<Instance>) -> Result<()> {
     for unit in dwarf.units() {
-        let rows = Rows::read(&dwarf, unit, files);
+        let rows = Rows::read(dwarf, unit, files);
         let mut last: Option<(usize, Lines)> = None;
         for entry in dwarf.entries_of(unit) {
             crate::work::step();
@@ -221,7 +249,7 @@ fn instances(bytes: &[u8], files: &mut HashMap<String, u32>) -> Result<Vec<Insta
             });
         }
     }
-    Ok(all)
+    Ok(())
 }
 
 /// Returns the lines of a scope at which a variable has a location.

@@ -258,3 +258,38 @@ fn names_cannot_act_on_a_terminal() {
         assert!(!out.contains('\x1b') && !out.lines().any(|line| line.starts_with("::a")), "{out}");
     }
 }
+
+/// `lint`, `stats` and `report` read the files of split units in the folder of the object, or those that are named.
+#[test]
+fn files_of_split_units_are_read() {
+    let folder = Folder::new("lint-split");
+    let (json, code) = ("examples/scale.json", "examples/data/scale_code.o");
+    let (object, page) = (folder.path("out.o"), folder.path("page.html"));
+    assert_eq!(run(&["emit", json, "--object", code, "--split-dwarf", "-o", &object]).code, 0);
+    let functions = |more: &[&str]| {
+        let all = [&["stats", &object, "--format", "json"], more].concat();
+        let found: Value = serde_json::from_str(&run(&all).text()).expect("JSON");
+        found["#functions"].as_u64().expect("a number")
+    };
+    let elsewhere = |more: &[&str]| {
+        let found = findings(&[&[object.as_str()], more].concat());
+        found.iter().filter(|one| one["code"] == "split-unit-elsewhere").count()
+    };
+    let shown = |more: &[&str]| {
+        assert_eq!(run(&[&["report", &object, "-o", &page], more].concat()).code, 0);
+        text(&page).len()
+    };
+    assert_eq!((functions(&[]), elsewhere(&[])), (1, 0));
+    let whole = shown(&[]);
+    let other = folder.path("other.dwo");
+    std::fs::rename(folder.path("out.dwo"), &other).expect("the split unit");
+    assert_eq!((functions(&[]), elsewhere(&[])), (0, 1));
+    assert!(shown(&[]) < whole);
+    let named = ["--split", other.as_str()];
+    assert_eq!((functions(&named), elsewhere(&named), shown(&named)), (1, 0, whole));
+    let missing = run(&["lint", &object, "--split", &folder.path("no.dwo")]);
+    assert!(missing.code == 2 && missing.errors.contains("no.dwo"), "{}", missing.errors);
+    // A file of other units is not used.
+    std::fs::copy(code, folder.path("out.dwo")).expect("a file");
+    assert_eq!((functions(&[]), elsewhere(&[])), (0, 1));
+}

@@ -167,7 +167,8 @@ pub fn lint(data: &[u8]) {
             assert!(finding.expression.as_ref().is_none_or(|one| one.text.get(one.fault.clone()).is_some()));
         }
         let _ = eitri::stats::stats(data, &eitri::stats::Options::default());
-        let _ = eitri::stats::variable_lines(data, Some(data), true);
+        let build = eitri::stats::Build::new(data);
+        let _ = eitri::stats::variable_lines(build, Some(build), true);
         let _ = eitri::report::report(data, &eitri::report::Options::default());
     }
 }

@@ -1,6 +1,9 @@
 //! Objects of compilers for CPUs have no finding above a note.
 
-use eitri::lint::{Code, Level, Options, lint};
+use std::path::Path;
+
+use eitri::lint::{Code, Level, Options, Report, lint};
+use eitri::read::SplitFiles;
 
 use super::source::SOURCE;
 use super::tools::{Folder, Tool};
@@ -19,15 +22,28 @@ fn findings_in(tool: Tool, source: &str, arguments: &[&str]) -> Option<Vec<Strin
     let ran = tool.run(&all)?;
     assert!(ran.succeeded, "{ran}");
     let bytes = std::fs::read(&object).expect("an object");
-    let report = lint(&bytes, &Options::default()).expect("it is read");
+    let mut report = lint(&bytes, &Options::default()).expect("it is read");
     // The functions of split units are in a file beside the object, and a finding names the file.
     let is_split = arguments.contains(&"-gsplit-dwarf");
     let elsewhere = report.findings.iter().filter(|one| one.code == Code::SplitUnitElsewhere);
     let elsewhere: Vec<_> = elsewhere.map(|one| one.written.as_str()).collect();
     assert_eq!((report.functions > 0, elsewhere.len()), (!is_split, is_split.into()), "{arguments:?}");
     assert!(elsewhere.iter().all(|written| written.ends_with("a.dwo`")), "{elsewhere:?}");
+    if is_split {
+        report = lint_with_split(&bytes, folder.path());
+        assert!(report.functions > 0, "{arguments:?}");
+        assert!(report.findings.iter().all(|one| one.code != Code::SplitUnitElsewhere), "{arguments:?}");
+    }
     let above = report.findings.iter().filter(|finding| finding.level > Level::Note);
     Some(above.map(|finding| format!("{arguments:?}: {finding:?}")).collect())
+}
+
+/// Judges an object with the files of split units in a folder.
+fn lint_with_split(bytes: &[u8], folder: &Path) -> Report {
+    let find = |names: &[&str]| {
+        Ok(names.iter().map(|name| std::fs::read(folder.join(name))).collect::<Result<_, _>>()?)
+    };
+    lint(bytes, &Options { split: SplitFiles::new(&find), ..Options::default() }).expect("it is read")
 }
 
 #[test]
@@ -42,7 +58,14 @@ fn c_of_gcc_and_clang_has_no_findings() {
                 wrong.extend(found.into_iter().filter(|one| !is_known || !one.contains("ConstantAsAddress")));
             }
         }
-        let mut others = vec![&["-ffunction-sections"][..], &["-fdebug-types-section"], &["-gsplit-dwarf"]];
+        let mut others = vec![
+            &["-ffunction-sections"][..],
+            &["-fdebug-types-section"],
+            &["-gsplit-dwarf"],
+            &["-gsplit-dwarf", "-gdwarf-4"],
+            &["-gsplit-dwarf", "-fdebug-types-section"],
+            &["-gsplit-dwarf", "-fdebug-types-section", "-gdwarf-4"],
+        ];
         // gcc has no split units in the object itself.
         if tool.name == "clang-19" {
             others.extend([&["-gsplit-dwarf=single"][..], &["-gsplit-dwarf=single", "-gdwarf-4"]]);
@@ -204,4 +227,39 @@ fn the_offset_of_a_value_is_the_source_s() {
         report.findings.iter().filter(of).filter_map(|one| one.meant.clone()).next().expect("a finding")
     };
     assert_eq!(meant("i"), format!("{} minus 1", meant("n")));
+}
+
+/// Split units have the findings of the same units in one file.
+#[test]
+fn split_units_have_the_findings_of_others() {
+    const SOURCE: &str = "kernel void scale(global float *x, float a, int n) {
+  float part[8]; int i = get_local_id(0);
+  for (int k = 0; k < 8; k++) part[k] = x[i + k] * a;
+  for (int k = 0; k < n; k++) x[i] += part[k & 7];
+}";
+    const TOOL: Tool = Tool::new("clang-19", "clang-19");
+    let folder = Folder::new();
+    let source = folder.file("a.cl", SOURCE).display().to_string();
+    let output = folder.path().join("a.o").display().to_string();
+    let target = ["-cl-std=CL2.0", "-Xclang", "-finclude-default-header", "-target", "amdgcn-amd-amdhsa"];
+    for level in ["-O0", "-O2"] {
+        let report = |split: &[&str]| {
+            let more = ["-mcpu=gfx1030", "-nogpulib", "-g", level, "-c", &source, "-o", &output];
+            let all: Vec<&str> = target.iter().chain(&more).chain(split).copied().collect();
+            let ran = TOOL.run(&all)?;
+            assert!(ran.succeeded, "{ran}");
+            let report = lint_with_split(&std::fs::read(&output).expect("an object"), folder.path());
+            let mut found: Vec<_> = report
+                .findings
+                .iter()
+                .map(|one| (one.code.name(), one.function.clone(), one.variable.clone(), one.pcs.clone()))
+                .map(|one| format!("{one:?}"))
+                .collect();
+            found.sort();
+            Some((report.functions, found))
+        };
+        let (Some(whole), Some(split)) = (report(&[]), report(&["-gsplit-dwarf"])) else { return };
+        assert!(whole.0 > 0 && !whole.1.is_empty(), "{level}: {whole:?}");
+        assert_eq!(whole, split, "{level}");
+    }
 }

@@ -9,8 +9,8 @@ mod tools;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use eitri::read::{Dwarf, Object};
-use eitri::stats::{Options, stats, variable_lines};
+use eitri::read::{Dwarf, Object, SplitFiles};
+use eitri::stats::{Build, Options, stats, variable_lines};
 use serde_json::Value;
 use source::SOURCE;
 use tools::{Folder, Tool};
@@ -22,7 +22,10 @@ fn differences(file: &Path) -> Option<Vec<String>> {
     let text = PEER.run(&["--statistics".as_ref(), file.as_os_str()])?.clean();
     let expected: BTreeMap<String, Value> = serde_json::from_str(&text).expect("JSON");
     let bytes = std::fs::read(file).expect("the file");
-    let found = stats(&bytes, &Options { sound: false, ..Options::default() }).expect("it is read").numbers();
+    let read = |name: &&str| std::fs::read(file.with_file_name(name));
+    let find = |names: &[&str]| Ok(names.iter().map(read).collect::<Result<_, _>>()?);
+    let options = Options { sound: false, split: SplitFiles::new(&find), ..Options::default() };
+    let found = stats(&bytes, &options).expect("it is read").numbers();
     let found: BTreeMap<_, _> = found.into_iter().collect();
     let numbers = expected.iter().filter_map(|(name, value)| Some((name, value.as_u64()?)));
     let mut all: Vec<String> = numbers
@@ -89,6 +92,41 @@ fn objects_of_c_compilers_have_the_numbers_of_llvm_dwarfdump() {
                 let Some(found) = differences(&object) else { return };
                 wrong.extend(found.into_iter().map(|one| format!("{} {level} {version} {one}", tool.name)));
             }
+        }
+    }
+    assert!(wrong.is_empty(), "{} numbers\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// llvm-dwarfdump reads the units of the `.dwo`, and measures the sections of the object alone.
+#[test]
+fn split_units_have_the_numbers_of_llvm_dwarfdump() {
+    let folder = Folder::new();
+    folder.file("a.c", SOURCE);
+    let object = folder.path().join("a.o");
+    let (gcc, clang) = (Tool::new("gcc", "gcc"), Tool::new("clang-19", "clang-19"));
+    let mut wrong = Vec::new();
+    for (tool, split) in [(gcc, "-gsplit-dwarf"), (clang, "-gsplit-dwarf"), (clang, "-gsplit-dwarf=single")] {
+        for (level, version) in
+            [("-O0", "-gdwarf-4"), ("-O2", "-gdwarf-4"), ("-O0", "-gdwarf-5"), ("-O2", "-gdwarf-5")]
+        {
+            // The name of the file is relative to the folder of the compilation.
+            let arguments = [version, split, level, "-c", "a.c", "-o", "a.o"];
+            let Some(ran) = tool.run_in(folder.path(), &arguments) else { return };
+            assert!(ran.succeeded, "{ran}");
+            let Some(found) = differences(&object) else { return };
+            wrong.extend(found.into_iter().map(|one| format!("{} {arguments:?} {one}", tool.name)));
+            let bytes = std::fs::read(&object).expect("an object");
+            let read = |name: &&str| std::fs::read(folder.path().join(name));
+            let find = |names: &[&str]| Ok(names.iter().map(read).collect::<Result<_, _>>()?);
+            let build = Build { bytes: &bytes, split: SplitFiles::new(&find) };
+            let lines = variable_lines(build, None, false).expect("it is read");
+            let arguments = [version, level, "-c", "a.c", "-o", "whole.o"];
+            let Some(ran) = tool.run_in(folder.path(), &arguments) else { return };
+            assert!(ran.succeeded, "{ran}");
+            let whole = std::fs::read(folder.path().join("whole.o")).expect("an object");
+            let whole = variable_lines(Build::new(&whole), None, false).expect("it is read");
+            assert!(!lines.is_empty());
+            assert_eq!(lines, whole, "{} {split} {level} {version}", tool.name);
         }
     }
     assert!(wrong.is_empty(), "{} numbers\n{}", wrong.len(), wrong.join("\n"));
@@ -167,7 +205,7 @@ fn source_lines_are_those_of_the_scopes() {
             Some(std::fs::read(output).expect("an object"))
         };
         let (Some(base), Some(optimised)) = (object("-O0"), object("-O2")) else { return };
-        let all = variable_lines(&base, None, false).expect("it is read");
+        let all = variable_lines(Build::new(&base), None, false).expect("it is read");
         let numbers = |function: &str, name: &str| -> Vec<(u64, u64)> {
             let found = all.iter().filter(|one| one.function == function && one.name == name);
             found.map(|one| (one.scope, one.located)).collect()
@@ -177,12 +215,13 @@ fn source_lines_are_those_of_the_scopes() {
         assert_eq!(numbers("f", "i"), [(2, 2)], "{}", tool.name);
         // Two instances of an inlined function, with lines 8 and 9 of its body.
         assert_eq!(numbers("twice", "w"), [(2, 2), (second, second)], "{}", tool.name);
-        let combined = variable_lines(&base, Some(&base), true).expect("it is read");
+        let combined = variable_lines(Build::new(&base), Some(Build::new(&base)), true).expect("it is read");
         let w = combined.iter().find(|one| one.name == "w").expect("the variable");
         assert_eq!((w.instances, w.scope, w.located), (2, 2 + second, 2 + second), "{}", tool.name);
         assert_eq!(w.base.map(|base| (base.located, base.present)), Some((4, 2 + second)), "{}", tool.name);
         // An optimised build has no line at which the other lacks the variable.
-        for one in variable_lines(&optimised, Some(&base), false).expect("it is read") {
+        for one in variable_lines(Build::new(&optimised), Some(Build::new(&base)), false).expect("it is read")
+        {
             let base = one.base.expect("the base has the variable");
             assert!(one.located <= one.scope && base.present <= base.located, "{one:?}");
         }

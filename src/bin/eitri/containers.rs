@@ -21,12 +21,12 @@ pub struct Inside {
 const DEEPEST: u32 = 4;
 
 /// Uses each object of several files, and returns the failures. The next object is used after a failure. `begin` shows the
-/// progress of a file.
+/// progress of a file; `read` has the path of the file, and name and contents of an object in it.
 pub fn each<T>(
     begin: impl Fn(&Path) -> Progress,
     files: &[PathBuf],
     member: Option<&str>,
-    mut read: impl FnMut(&str, &[u8]) -> eitri::Result<T>,
+    mut read: impl FnMut(&Path, &str, &[u8]) -> eitri::Result<T>,
     mut take: impl FnMut(String, T),
 ) -> Vec<Failure> {
     let mut failures = Vec::new();
@@ -35,7 +35,7 @@ pub fn each<T>(
         match objects(file, member) {
             Ok(objects) => {
                 for Inside { name, bytes } in objects {
-                    match read(&name, &bytes) {
+                    match read(file, &name, &bytes) {
                         Ok(found) => take(name, found),
                         Err(error) => failures.push(of(Path::new(&name))(error)),
                     }

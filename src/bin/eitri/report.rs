@@ -3,8 +3,10 @@
 use std::path::{Component, Path, PathBuf};
 
 use clap::Args;
+use eitri::read::SplitFiles;
 use eitri::report::{Options, report};
 
+use super::split::SplitArguments;
 use super::{Failure, containers, input, of};
 
 /// Arguments of `report`.
@@ -16,6 +18,8 @@ pub struct ReportArguments {
     /// Choose the member of an archive or bundle whose name contains this text.
     #[arg(long, value_name = "TEXT")]
     member: Option<String>,
+    #[command(flatten)]
+    split: SplitArguments,
     /// Output of a disassembler: llvm-objdump, objdump, nvdisasm or cuobjdump. The instructions are shown at their pcs.
     #[arg(long, value_name = "FILE")]
     disassembly: Option<PathBuf>,
@@ -36,7 +40,14 @@ impl ReportArguments {
         };
         let source = |path: &str| self.source.iter().find_map(|folder| text(folder, path));
         let (name, bytes) = containers::one("report", &self.file, self.member.as_deref())?;
-        let options = Options { name: &name, disassembly: disassembly.as_deref(), source: Some(&source) };
+        let split = self.split.read()?;
+        let find = |names: &[&str]| split.find(&self.file, names);
+        let options = Options {
+            name: &name,
+            disassembly: disassembly.as_deref(),
+            source: Some(&source),
+            split: SplitFiles::new(&find),
+        };
         report(&bytes, &options).map_err(of(Path::new(&name)))
     }
 }

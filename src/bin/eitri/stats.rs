@@ -4,14 +4,16 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use eitri::read::SplitFiles;
 use eitri::stats::{
-    Change, Coverage, FunctionCoverage, Options, Repeated, Statistics, VariableLines, compare, stats,
+    Build, Change, Coverage, FunctionCoverage, Options, Repeated, Statistics, VariableLines, compare, stats,
     variable_lines,
 };
 use serde_json::{Map, Value, json};
 
 use super::color::escaped;
 use super::progress::Progress;
+use super::split::SplitArguments;
 use super::{Failure, containers, of, parts};
 
 /// Arguments of `stats`.
@@ -23,6 +25,8 @@ pub struct StatsArguments {
     /// Read only members of archives and bundles whose name contains this text.
     #[arg(long, value_name = "TEXT")]
     member: Option<String>,
+    #[command(flatten)]
+    split: SplitArguments,
     /// Print the source lines of each variable in place of bytes: those of its scope that have code, and those at which
     /// it has a location.
     #[arg(long)]
@@ -62,21 +66,37 @@ impl StatsArguments {
             None => None,
         };
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let options = Options { sound: true, threads, variables: self.format == Format::Json };
+        let split = self.split.read()?;
+        let options =
+            Options { sound: true, threads, variables: self.format == Format::Json, ..Options::default() };
+        let of_base = |names: &[&str]| match &self.against {
+            Some(file) => split.find(file, names),
+            None => Ok(Vec::new()),
+        };
         let begin = |file: &Path| Progress::begin("stats", file);
         let failures = if self.lines {
-            let base = base.as_ref().map(|base| &base.1[..]);
-            let read = |_: &str, bytes: &[u8]| variable_lines(bytes, base, self.combine_instances);
+            let base = base.as_ref().map(|base| Build { bytes: &base.1, split: SplitFiles::new(&of_base) });
+            let read = |file: &Path, _: &str, bytes: &[u8]| {
+                let find = |names: &[&str]| split.find(file, names);
+                let build = Build { bytes, split: SplitFiles::new(&find) };
+                variable_lines(build, base, self.combine_instances)
+            };
             containers::each(begin, &self.files, member, read, |name, found| match self.format {
                 Format::Json => found.iter().for_each(|one| out += &format!("{}\n", line_object(&name, one))),
                 Format::Text => out += &line_text(&name, &found, base.is_some()),
             })
         } else {
             let base = match &base {
-                Some((name, bytes)) => Some((name, stats(bytes, &options).map_err(of(Path::new(name)))?)),
+                Some((name, bytes)) => {
+                    let options = Options { split: SplitFiles::new(&of_base), ..options };
+                    Some((name, stats(bytes, &options).map_err(of(Path::new(name)))?))
+                }
                 None => None,
             };
-            let read = |_: &str, bytes: &[u8]| stats(bytes, &options);
+            let read = |file: &Path, _: &str, bytes: &[u8]| {
+                let find = |names: &[&str]| split.find(file, names);
+                stats(bytes, &Options { split: SplitFiles::new(&find), ..options })
+            };
             containers::each(begin, &self.files, member, read, |name, found| match &base {
                 None => {
                     let sound = percent(found.variables.coverage.sound, found.variables.coverage.scope);

@@ -12,10 +12,11 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use eitri::lint::{Code, Finding, Level, Options, Report, lint, lint_each};
-use eitri::read::{Dwarf, Object};
+use eitri::read::{Dwarf, Object, SplitFiles};
 
 use self::stream::Stream;
 use super::progress::Progress;
+use super::split::SplitArguments;
 use super::{Failure, containers, input};
 
 /// Arguments of `lint`.
@@ -46,6 +47,8 @@ pub struct LintArguments {
     /// this text.
     #[arg(long, value_name = "TEXT")]
     member: Option<String>,
+    #[command(flatten)]
+    split: SplitArguments,
     /// Report only findings in this function. Can be repeated.
     #[arg(long, value_name = "FUNCTION")]
     only: Vec<String>,
@@ -123,13 +126,16 @@ impl LintArguments {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         // Text shows the first finding of a topic; a baseline and a limit count each one.
         let fold = self.format == Format::Text && self.baseline.is_none() && self.max.is_none();
-        let options = Options { only: self.only.clone(), threads, fold };
+        let options = Options { only: self.only.clone(), threads, fold, ..Options::default() };
+        let split = self.split.read()?;
         let mut all = Vec::new();
         let mut unknown: Vec<&String> = self.only.iter().collect();
         let mut nearest = Vec::new();
         let mut stream = Stream::begin(self.format);
         let (most, mut worst) = (self.max.unwrap_or(usize::MAX), None);
-        let read = |name: &str, bytes: &[u8]| {
+        let read = |file: &Path, name: &str, bytes: &[u8]| {
+            let find = |names: &[&str]| split.find(file, names);
+            let options = Options { split: SplitFiles::new(&find), ..options.clone() };
             let mut is_reported = |finding: &mut Finding| {
                 let is = self.keeps(finding) && !is_known(&mut known, finding);
                 worst = worst.max(is.then_some(finding.level));

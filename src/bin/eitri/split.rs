@@ -1,0 +1,42 @@
+//! Files of split units beside an object.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use eitri::Error;
+
+use super::{Failure, input};
+
+/// Choice of the files of split units.
+#[derive(Debug, Args)]
+pub struct SplitArguments {
+    /// File of split units (`.dwo`) with their skeleton units in the object file. Can be repeated. The default are the
+    /// files in the folder of the object, by their names in it.
+    #[arg(long, value_name = "DWO")]
+    split: Vec<PathBuf>,
+}
+
+impl SplitArguments {
+    /// Reads the files that are named.
+    pub fn read(&self) -> Result<SplitFolder, Failure> {
+        self.split.iter().map(|file| input(file)).collect::<Result<_, _>>().map(SplitFolder)
+    }
+}
+
+/// Files of split units that the command names; without one, those beside each object.
+pub struct SplitFolder(Vec<Vec<u8>>);
+
+impl SplitFolder {
+    /// Returns the contents of the files for an object, by their names in its skeleton units. A name is that of a file in
+    /// the folder of the object, whatever its own folder was.
+    pub fn find(&self, object: &Path, names: &[&str]) -> eitri::Result<Vec<Vec<u8>>> {
+        if !self.0.is_empty() || object.as_os_str() == "-" {
+            return Ok(self.0.clone());
+        }
+        let mut files: Vec<_> = names.iter().filter_map(|name| Path::new(name).file_name()).collect();
+        files.sort_unstable();
+        files.dedup();
+        let files = files.into_iter().map(|name| object.with_file_name(name)).filter(|file| file.is_file());
+        files.map(|file| std::fs::read(file).map_err(Error::from)).collect()
+    }
+}

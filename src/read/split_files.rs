@@ -1,0 +1,79 @@
+//! Files of split units, whose skeleton units are in an object.
+
+use core::fmt;
+
+use hashbrown::HashSet;
+
+use super::elf::Placing;
+use super::{Dwarf, Object, Unit};
+use crate::error::Result;
+
+/// Function that returns the contents of files of split units, given their names in the skeleton units.
+pub type FindSplit<'a> = dyn Fn(&[&str]) -> Result<Vec<Vec<u8>>> + Sync + 'a;
+
+/// Files of split units (`.dwo`) that are read with an object. The default has none.
+///
+/// A file without a unit of the object's skeletons is not used: units match by [`dwo_id`](super::Unit::dwo_id).
+#[derive(Clone, Copy, Default)]
+pub struct SplitFiles<'a>(Option<&'a FindSplit<'a>>);
+
+impl<'a> SplitFiles<'a> {
+    /// Returns files that a function finds. It is called if an object has skeleton units without their
+    /// split units.
+    pub fn new(find: &'a FindSplit<'a>) -> Self {
+        Self(Some(find))
+    }
+
+    /// Calls a function with the split units of an object that has units of its own: those in the object, and those in
+    /// files, for the skeleton units without one in the object.
+    pub(crate) fn with<T>(
+        self,
+        object: &Object<'_>,
+        dwarf: &Dwarf<'_>,
+        then: impl FnOnce(&[Dwarf<'_>]) -> Result<T>,
+    ) -> Result<T> {
+        if dwarf.sections().is_split {
+            return then(&[]);
+        }
+        let own = Dwarf::read_split(dwarf, object)?;
+        let mut known: HashSet<u64> = ids(&own).collect();
+        let contents = self.contents(dwarf, &known)?;
+        let read = |bytes| Object::read_placed(bytes, Placing::Stored, None);
+        let files = contents.iter().map(|bytes| read(bytes)).collect::<Result<Vec<_>>>()?;
+        let mut all = Vec::new();
+        if !own.units().is_empty() {
+            all.push(own);
+        }
+        for file in &files {
+            let split = Dwarf::read_split(dwarf, file)?;
+            let before = known.len();
+            known.extend(ids(&split));
+            if known.len() > before {
+                all.push(split);
+            }
+        }
+        then(&all)
+    }
+
+    /// Returns the contents of the files for the skeleton units whose ids are not known.
+    fn contents(self, dwarf: &Dwarf<'_>, known: &HashSet<u64>) -> Result<Vec<Vec<u8>>> {
+        let Some(find) = self.0 else { return Ok(Vec::new()) };
+        let is_known = |unit: &Unit<'_>| unit.dwo_id.is_some_and(|id| known.contains(&id));
+        let skeletons = dwarf.units().iter().filter(|unit| unit.is_skeleton() && !is_known(unit));
+        let mut names: Vec<&str> = skeletons.filter_map(|unit| unit.dwo_name.as_deref()).collect();
+        names.sort_unstable();
+        names.dedup();
+        if names.is_empty() { Ok(Vec::new()) } else { find(&names) }
+    }
+}
+
+/// Returns the ids of the split units with a skeleton.
+fn ids(split: &Dwarf<'_>) -> impl Iterator<Item = u64> {
+    split.units().iter().filter(|unit| unit.has_skeleton).filter_map(|unit| unit.dwo_id)
+}
+
+impl fmt::Debug for SplitFiles<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SplitFiles").field(&self.0.is_some()).finish()
+    }
+}
