@@ -305,8 +305,8 @@ fn split_units_are_shown() {
                 Some(std::fs::read(folder.path().join("a.o")).expect("an object"))
             };
             let (Some(whole), Some(split)) = (object(&[]), object(&["-gsplit-dwarf"])) else { return };
-            let read = |name: &&str| std::fs::read(folder.path().join(name));
-            let find = |names: &[&str]| Ok(names.iter().map(read).collect::<Result<_, _>>()?);
+            let read = |name: &&str| Ok((name.to_string(), std::fs::read(folder.path().join(name))?));
+            let find = |names: &[&str]| names.iter().map(read).collect();
             let page = |bytes: &[u8], options: &Options<'_>| report(bytes, options).expect("a page");
             let with = page(&split, &Options { split: SplitFiles::new(&find), ..Options::default() });
             assert!(with.contains("found"), "{} {version}", tool.name);

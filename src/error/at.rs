@@ -6,6 +6,8 @@ use core::ops::Range;
 /// Place of an error. Each part is given where it is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct At {
+    /// Name of the file of split units.
+    pub split_file: Option<String>,
     /// Name of the compilation unit.
     pub unit: Option<String>,
     /// Name of the function.
@@ -67,6 +69,7 @@ impl fmt::Display for At {
         let mut parts = Vec::new();
         parts.extend(self.json.as_ref().map(JsonPlace::to_string));
         parts.extend(self.vector.as_ref().map(|vector| format!("vector `{vector}`")));
+        parts.extend(self.split_file.as_ref().map(|file| format!("split file `{file}`")));
         parts.extend(self.unit.as_ref().map(|unit| format!("unit `{unit}`")));
         parts.extend(self.function.as_ref().map(|function| format!("function `{function}`")));
         parts.extend(self.variable.as_ref().map(|variable| format!("variable `{variable}`")));

@@ -6,20 +6,20 @@ use hashbrown::HashSet;
 
 use super::elf::Placing;
 use super::{Dwarf, Object, Unit};
-use crate::error::Result;
+use crate::error::{At, Error, Result};
 
-/// Function that returns the contents of files of split units, given their names in the skeleton units.
-pub type FindSplit<'a> = dyn Fn(&[&str]) -> Result<Vec<Vec<u8>>> + Sync + 'a;
+/// Function that returns names and contents of files of split units, given their names in the skeleton units.
+pub type FindSplit<'a> = dyn Fn(&[&str]) -> Result<Vec<(String, Vec<u8>)>> + Sync + 'a;
 
-/// Files of split units (`.dwo`) that are read with an object. The default has none.
+/// Files of split units (`.dwo`) that are read with an object. By default there are none.
 ///
 /// A file without a unit of the object's skeletons is not used: units match by [`dwo_id`](super::Unit::dwo_id).
 #[derive(Clone, Copy, Default)]
 pub struct SplitFiles<'a>(Option<&'a FindSplit<'a>>);
 
 impl<'a> SplitFiles<'a> {
-    /// Returns files that a function finds. It is called if an object has skeleton units without their
-    /// split units.
+    /// Returns the files that a function finds. The function is called if an object lacks the split units of its
+    /// skeleton units.
     pub fn new(find: &'a FindSplit<'a>) -> Self {
         Self(Some(find))
     }
@@ -38,14 +38,13 @@ impl<'a> SplitFiles<'a> {
         let own = Dwarf::read_split(dwarf, object)?;
         let mut known: HashSet<u64> = ids(&own).collect();
         let contents = self.contents(dwarf, &known)?;
-        let read = |bytes| Object::read_placed(bytes, Placing::Stored, None);
-        let files = contents.iter().map(|bytes| read(bytes)).collect::<Result<Vec<_>>>()?;
+        let files = contents.iter().map(object_of).collect::<Result<Vec<_>>>()?;
         let mut all = Vec::new();
         if !own.units().is_empty() {
             all.push(own);
         }
-        for file in &files {
-            let split = Dwarf::read_split(dwarf, file)?;
+        for (file, (name, _)) in files.iter().zip(&contents) {
+            let split = Dwarf::read_split(dwarf, file).map_err(|error| in_file(error, name))?;
             let before = known.len();
             known.extend(ids(&split));
             if known.len() > before {
@@ -55,8 +54,8 @@ impl<'a> SplitFiles<'a> {
         then(&all)
     }
 
-    /// Returns the contents of the files for the skeleton units whose ids are not known.
-    fn contents(self, dwarf: &Dwarf<'_>, known: &HashSet<u64>) -> Result<Vec<Vec<u8>>> {
+    /// Returns the names and contents of the files for the skeleton units whose ids are not known.
+    fn contents(self, dwarf: &Dwarf<'_>, known: &HashSet<u64>) -> Result<Vec<(String, Vec<u8>)>> {
         let Some(find) = self.0 else { return Ok(Vec::new()) };
         let is_known = |unit: &Unit<'_>| unit.dwo_id.is_some_and(|id| known.contains(&id));
         let skeletons = dwarf.units().iter().filter(|unit| unit.is_skeleton() && !is_known(unit));
@@ -65,6 +64,15 @@ impl<'a> SplitFiles<'a> {
         names.dedup();
         if names.is_empty() { Ok(Vec::new()) } else { find(&names) }
     }
+}
+
+/// Reads the object in a file.
+fn object_of((name, bytes): &(String, Vec<u8>)) -> Result<Object<'_>> {
+    Object::read_placed(bytes, Placing::Stored, None).map_err(|error| in_file(error, name))
+}
+
+fn in_file(error: Error, name: &str) -> Error {
+    error.or_at(At { split_file: Some(name.into()), ..At::default() })
 }
 
 /// Returns the ids of the split units with a skeleton.

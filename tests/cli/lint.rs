@@ -290,6 +290,12 @@ fn files_of_split_units_are_read() {
     let missing = run(&["lint", &object, "--split", &folder.path("no.dwo")]);
     assert!(missing.code == 2 && missing.errors.contains("no.dwo"), "{}", missing.errors);
     // A file of other units is not used.
-    std::fs::copy(code, folder.path("out.dwo")).expect("a file");
+    let two = folder.file("two.json", super::two_units(""));
+    let emit = ["emit", &two, "--for", "dwarf5", "--split-dwarf", "-o", &folder.path("two.o")];
+    assert_eq!(run(&emit).code, 0);
+    std::fs::rename(folder.path("two-a.dwo"), folder.path("out.dwo")).expect("a split unit");
     assert_eq!((functions(&[]), elsewhere(&[])), (0, 1));
+    folder.file("out.dwo", "no object");
+    let broken = run(&["stats", &object]);
+    assert!(broken.code == 2 && broken.errors.contains("out.dwo`: not an ELF file"), "{}", broken.errors);
 }

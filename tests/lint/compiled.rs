@@ -40,9 +40,8 @@ fn findings_in(tool: Tool, source: &str, arguments: &[&str]) -> Option<Vec<Strin
 
 /// Judges an object with the files of split units in a folder.
 fn lint_with_split(bytes: &[u8], folder: &Path) -> Report {
-    let find = |names: &[&str]| {
-        Ok(names.iter().map(|name| std::fs::read(folder.join(name))).collect::<Result<_, _>>()?)
-    };
+    let read = |name: &&str| Ok((name.to_string(), std::fs::read(folder.join(name))?));
+    let find = |names: &[&str]| names.iter().map(read).collect();
     lint(bytes, &Options { split: SplitFiles::new(&find), ..Options::default() }).expect("it is read")
 }
 

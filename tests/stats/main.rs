@@ -22,8 +22,8 @@ fn differences(file: &Path) -> Option<Vec<String>> {
     let text = PEER.run(&["--statistics".as_ref(), file.as_os_str()])?.clean();
     let expected: BTreeMap<String, Value> = serde_json::from_str(&text).expect("JSON");
     let bytes = std::fs::read(file).expect("the file");
-    let read = |name: &&str| std::fs::read(file.with_file_name(name));
-    let find = |names: &[&str]| Ok(names.iter().map(read).collect::<Result<_, _>>()?);
+    let read = |name: &&str| Ok((name.to_string(), std::fs::read(file.with_file_name(name))?));
+    let find = |names: &[&str]| names.iter().map(read).collect();
     let options = Options { sound: false, split: SplitFiles::new(&find), ..Options::default() };
     let found = stats(&bytes, &options).expect("it is read").numbers();
     let found: BTreeMap<_, _> = found.into_iter().collect();
@@ -116,8 +116,8 @@ fn split_units_have_the_numbers_of_llvm_dwarfdump() {
             let Some(found) = differences(&object) else { return };
             wrong.extend(found.into_iter().map(|one| format!("{} {arguments:?} {one}", tool.name)));
             let bytes = std::fs::read(&object).expect("an object");
-            let read = |name: &&str| std::fs::read(folder.path().join(name));
-            let find = |names: &[&str]| Ok(names.iter().map(read).collect::<Result<_, _>>()?);
+            let read = |name: &&str| Ok((name.to_string(), std::fs::read(folder.path().join(name))?));
+            let find = |names: &[&str]| names.iter().map(read).collect();
             let build = Build { bytes: &bytes, split: SplitFiles::new(&find) };
             let lines = variable_lines(build, None, false).expect("it is read");
             let arguments = [version, level, "-c", "a.c", "-o", "whole.o"];

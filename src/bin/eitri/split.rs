@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use eitri::Error;
 
 use super::{Failure, input};
 
@@ -19,17 +18,18 @@ pub struct SplitArguments {
 impl SplitArguments {
     /// Reads the files that are named.
     pub fn read(&self) -> Result<SplitFolder, Failure> {
-        self.split.iter().map(|file| input(file)).collect::<Result<_, _>>().map(SplitFolder)
+        let read = |file: &PathBuf| Ok((file.display().to_string(), input(file)?));
+        self.split.iter().map(read).collect::<Result<_, _>>().map(SplitFolder)
     }
 }
 
-/// Files of split units that the command names; without one, those beside each object.
-pub struct SplitFolder(Vec<Vec<u8>>);
+/// Files of split units that the command names, with their contents; without one, those beside each object.
+pub struct SplitFolder(Vec<(String, Vec<u8>)>);
 
 impl SplitFolder {
-    /// Returns the contents of the files for an object, by their names in its skeleton units. A name is that of a file in
+    /// Returns names and contents of the files for an object, by their names in its skeleton units. A name is that of a file in
     /// the folder of the object, whatever its own folder was.
-    pub fn find(&self, object: &Path, names: &[&str]) -> eitri::Result<Vec<Vec<u8>>> {
+    pub fn find(&self, object: &Path, names: &[&str]) -> eitri::Result<Vec<(String, Vec<u8>)>> {
         if !self.0.is_empty() || object.as_os_str() == "-" {
             return Ok(self.0.clone());
         }
@@ -37,6 +37,6 @@ impl SplitFolder {
         files.sort_unstable();
         files.dedup();
         let files = files.into_iter().map(|name| object.with_file_name(name)).filter(|file| file.is_file());
-        files.map(|file| std::fs::read(file).map_err(Error::from)).collect()
+        files.map(|file| Ok((file.display().to_string(), std::fs::read(file)?))).collect()
     }
 }
