@@ -286,10 +286,11 @@ codes! {
     }
     SplitUnitElsewhere "split-unit-elsewhere" Note {
         "a skeleton unit whose split unit was not found";
-        "The functions and variables of the unit are in another file. Without that file they are not judged, and a debugger \
-         does not show them.";
+        "The functions and variables of the unit are in another file. Without that file they are not judged, and a \
+         debugger does not show them.";
         "gcc and clang with `-gsplit-dwarf`: `a.o` has the skeleton unit, and `a.dwo` the rest.";
-        "`a.dwo` in the folder of the object or named with `--split`, or `-gsplit-dwarf=single`, if all of it is to be judged.";
+        "`a.dwo` in the folder of the object or named with `--split`, or `-gsplit-dwarf=single`, if all of it is to be \
+         judged.";
         "DWARF 5 section 3.1.2 and section 7.3.2."
     }
     WrongKind "wrong-kind" Error {

@@ -21,7 +21,7 @@ pub struct Inside {
 const DEEPEST: u32 = 4;
 
 /// Uses each object of several files, and returns the failures. The next object is used after a failure. `begin` shows the
-/// progress of a file; `read` has the path of the file, and name and contents of an object in it.
+/// progress of a file; `read` gets the path of the file, and the name and contents of an object in it.
 pub fn each<T>(
     begin: impl Fn(&Path) -> Progress,
     files: &[PathBuf],

@@ -9,8 +9,8 @@ use super::{Failure, input};
 /// Choice of the files of split units.
 #[derive(Debug, Args)]
 pub struct SplitArguments {
-    /// File of split units (`.dwo`) with their skeleton units in the object file. Can be repeated. The default are the
-    /// files in the folder of the object, by their names in it.
+    /// File of split units (`.dwo`) with their skeleton units in the object file. Can be repeated. Without it, files of
+    /// split units are read from the folder of the object, by their names in it.
     #[arg(long, value_name = "DWO")]
     split: Vec<PathBuf>,
 }
@@ -27,8 +27,8 @@ impl SplitArguments {
 pub struct SplitFolder(Vec<(String, Vec<u8>)>);
 
 impl SplitFolder {
-    /// Returns names and contents of the files for an object, by their names in its skeleton units. A name is that of a file in
-    /// the folder of the object, whatever its own folder was.
+    /// Returns names and contents of the files for an object, given their names in its skeleton units. Only the last part
+    /// of a name counts: the file is in the folder of the object.
     pub fn find(&self, object: &Path, names: &[&str]) -> eitri::Result<Vec<(String, Vec<u8>)>> {
         if !self.0.is_empty() || object.as_os_str() == "-" {
             return Ok(self.0.clone());
