@@ -212,6 +212,30 @@ fn offload_binaries_in_host_objects_are_read() {
     }
 }
 
+/// A wrong size of an offload binary does not hide the next one.
+#[test]
+fn sizes_of_offload_binaries_are_right() {
+    let [first, second] = ["gfx900", "gfx90a"].map(|processor| offload_binary(processor, &[7; 13]));
+    let with_size = |size: usize| {
+        let mut both = [&first[..], &second].concat();
+        both[8..16].copy_from_slice(&(size as u64).to_le_bytes());
+        members(&host(".llvm.offloading", both)).map(|all| all.map_or(0, |all| all.len()))
+    };
+    assert_eq!(with_size(first.len()).expect("both are read"), 2);
+    // A binary without an image has no member; its offset of an image is 0.
+    let mut empty = offload_binary("gfx900", &[]);
+    empty[56..64].fill(0);
+    let object = host(".llvm.offloading", [&empty[..], &second].concat());
+    assert_eq!(members(&object).expect("it is read").map(|all| all.len()), Some(1));
+    for size in (0..first.len() + second.len() + 8).filter(|size| *size != first.len()) {
+        // Up to seven bytes of padding can belong to either: the image ends three bytes before the binary does.
+        match with_size(size) {
+            Ok(count) => assert!(count == 2 && (first.len() - 3..first.len()).contains(&size), "{size}"),
+            Err(error) => assert!(error.to_string().contains("offload binary"), "{size}: {error}"),
+        }
+    }
+}
+
 /// Sizes and offsets beyond the file are errors; no change of one byte causes a panic.
 #[test]
 fn damaged_containers_are_errors() {

@@ -234,8 +234,19 @@ fn bundles(data: &[u8]) -> Result<Vec<Member<'_>>> {
 fn packages(data: &[u8]) -> Result<Vec<Member<'_>>> {
     const WHAT: &str = "an offload binary";
     let (mut all, mut at) = (Vec::new(), 0u64);
-    while data.get(at as usize..).is_some_and(|rest| rest.starts_with(PACKAGE)) {
-        let whole = &data[at as usize..];
+    loop {
+        let rest = data.get(at as usize..).unwrap_or_default();
+        let padding = rest.iter().take_while(|byte| **byte == 0).count();
+        let whole = &rest[padding..];
+        if whole.is_empty() {
+            return Ok(all);
+        }
+        at += padding as u64;
+        if !whole.starts_with(PACKAGE) {
+            let first = &whole[..whole.len().min(4)];
+            let what = format!("an offload binary begins with {PACKAGE:02x?}, not {first:02x?}");
+            return Err(malformed(&Cursor::new("", data, false), at, &what));
+        }
         let mut from = Cursor::new("", whole, false).at(4, WHAT)?;
         let version = from.u32(WHAT)?;
         if version != 1 {
@@ -247,7 +258,8 @@ fn packages(data: &[u8]) -> Result<Vec<Member<'_>>> {
             return Err(from.truncated(WHAT));
         }
         let entry = from.uint(8, WHAT)?;
-        let mut from = from.at(entry, WHAT)?;
+        let mut from = Cursor::new("", &whole[..size as usize], false);
+        from = from.at(entry, WHAT)?;
         from.take(8, WHAT)?;
         let (strings, count) = (from.uint(8, WHAT)?, from.uint(8, WHAT)?);
         let (image, bytes) = (from.uint(8, WHAT)?, from.uint(8, WHAT)?);
@@ -261,14 +273,20 @@ fn packages(data: &[u8]) -> Result<Vec<Member<'_>>> {
             }
         }
         name.sort_by_key(|part| !part.contains('-'));
-        let data = from.at(image, WHAT)?.take(bytes, WHAT)?;
-        if !data.is_empty() {
-            all.push(Member::new(name.join("-"), Cow::Borrowed(data)));
+        let mut inside = from.at(image, WHAT)?;
+        let contents = inside.take(bytes, WHAT)?;
+        if !contents.is_empty() {
+            all.push(Member::new(name.join("-"), Cow::Borrowed(contents)));
         }
-        // At least the header: the loop ends.
-        at += size.max(32).next_multiple_of(8);
+        // The image is the last part; without one, all after the first bytes are other parts.
+        let end = (inside.offset() as usize).max(PACKAGE.len());
+        if let Some(next) = memchr::memmem::find(&whole[end..size as usize], PACKAGE) {
+            let what = format!("an offload binary whose size is {size:#x} has another in it");
+            return Err(malformed(&from, at + (end + next) as u64, &what));
+        }
+        // At least the entry, which is in it: the loop ends.
+        at += size;
     }
-    Ok(all)
 }
 
 /// Reads the cubins of NVIDIA's fat binaries.
