@@ -142,6 +142,7 @@ fn a_terminal_has_colours_unless_the_environment_refuses_them() {
     let Some(coloured) = shown("env -u NO_COLOR") else { return };
     let plain = shown("NO_COLOR=1").expect("the program is there");
     assert!(coloured.contains("\x1b[1;31m"), "{coloured}");
+    assert_eq!(shown("NO_COLOR="), Some(coloured));
     assert!(plain.contains("register-as-memory") && !plain.contains('\x1b'), "{plain}");
 }
 

@@ -29,7 +29,7 @@ use super::stats::StatsArguments;
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
-    /// Use colours: `auto` uses them on a terminal, unless the variable `NO_COLOR` is set.
+    /// Use colours: `auto` uses them on a terminal, unless the variable `NO_COLOR` is set and not empty.
     #[arg(long, value_enum, global = true, value_name = "WHEN", default_value_t = Color::Auto)]
     pub color: Color,
 }

@@ -42,7 +42,10 @@ pub fn has_colors(stream: &impl IsTerminal) -> bool {
     match CHOICE.get() {
         Some(Color::Always) => true,
         Some(Color::Never) => false,
-        Some(Color::Auto) | None => stream.is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+        // An empty variable is as none: no-color.org.
+        Some(Color::Auto) | None => {
+            stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        }
     }
 }
 
