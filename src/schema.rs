@@ -1,12 +1,12 @@
-//! JSON Schemas of the formats: descriptions, stopped machines, conformance vectors.
+//! JSON Schemas of the formats: descriptions, stopped machines, conformance vectors, findings.
 
 use core::fmt;
 
 use serde_json::{Map, Value, json};
 
 use crate::conform::{machine_schema, vectors_schema};
-use crate::json::document_schema;
 use crate::json::schema::Schemas;
+use crate::json::{document_schema, finding_schema};
 
 /// JSON Schema of a format.
 ///
@@ -24,16 +24,18 @@ pub enum Schema {
     Machine,
     /// The schema of a file of [conformance vectors](crate::conform).
     Vectors,
+    /// The schema of a [finding](crate::lint::Finding::to_json), a line of `eitri lint --format json`.
+    Finding,
 }
 
 impl Schema {
     /// Names of the schemas, for [`named`](Self::named).
-    pub const NAMES: [&'static str; 3] = ["description", "machine", "vectors"];
+    pub const NAMES: [&'static str; 4] = ["description", "machine", "vectors", "finding"];
 
     /// The schema with this name.
     pub fn named(name: &str) -> Option<Self> {
         let index = Self::NAMES.iter().position(|known| *known == name)?;
-        Some([Self::Description, Self::Machine, Self::Vectors][index])
+        Some([Self::Description, Self::Machine, Self::Vectors, Self::Finding][index])
     }
 
     fn value(self) -> Value {
@@ -42,6 +44,7 @@ impl Schema {
             Self::Description => ("A description of debug information", document_schema(&mut schemas)),
             Self::Machine => ("A stopped machine", machine_schema(&mut schemas)),
             Self::Vectors => ("Conformance vectors", vectors_schema(&mut schemas)),
+            Self::Finding => ("A finding of lint", finding_schema(&mut schemas)),
         };
         let mut root = match root {
             Value::Object(root) => root,

@@ -4,6 +4,7 @@ mod calls;
 mod choices;
 mod code;
 mod expression;
+mod finding;
 mod frames;
 mod functions;
 mod ids;
@@ -29,6 +30,7 @@ mod variables;
 mod write;
 
 pub use code::{Located, locate};
+pub(crate) use finding::finding_schema;
 pub use loc::{LOCATIONS, NUMBERS};
 pub use statement::STATEMENTS;
 pub(crate) use statement::document_schema;

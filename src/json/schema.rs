@@ -1,4 +1,4 @@
-//! Parts of JSON Schemas (draft 2020-12), generated from the types that read the format.
+//! Parts of JSON Schemas (draft 2020-12), generated from the types that read or write the format.
 //!
 //! A schema accepts every file that eitri accepts, except for `null` for an optional key. A schema rejects unknown and
 //! missing keys and values of another shape, and does not check references between statements.
@@ -127,6 +127,8 @@ described! {
     u8: |_to| json!({"type": "integer", "minimum": 0, "maximum": u8::MAX});
     u16: |_to| json!({"type": "integer", "minimum": 0, "maximum": u16::MAX});
     u32: |_to| json!({"type": "integer", "minimum": 0, "maximum": u32::MAX});
+    u64: |_to| json!({"type": "integer", "minimum": 0, "maximum": u64::MAX});
+    &str: |_to| json!({"type": "string"});
     String: |_to| json!({"type": "string"});
     Text<'_>: |_to| json!({"type": "string"});
     Named<'_>: |to| to.named("name_or_number", |_| json!({
@@ -167,6 +169,12 @@ impl<T: HasSchema> HasSchema for Option<T> {
 impl<T: HasSchema> HasSchema for Vec<T> {
     fn schema(to: &mut Schemas) -> Value {
         json!({"type": "array", "items": T::schema(to)})
+    }
+}
+
+impl<T: HasSchema> HasSchema for &[T] {
+    fn schema(to: &mut Schemas) -> Value {
+        Vec::<T>::schema(to)
     }
 }
 

@@ -241,6 +241,61 @@ fn sarif_is_valid_by_the_published_schema() {
     super::validate::by(&super::root("tests/cli/sarif-2.1.0.json.gz"), &all);
 }
 
+/// Each line is valid by the schema, and lines with other keys or values are not.
+#[test]
+fn lines_are_valid_by_the_schema() {
+    let folder = Folder::new("schema");
+    let lines = text("goldens/lint/command-json.txt");
+    let mut all: Vec<(PathBuf, bool)> = Vec::new();
+    for (index, line) in lines.lines().enumerate() {
+        all.push((folder.file(&format!("{index}.json"), line).into(), true));
+    }
+    let parsed = lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let right = parsed.into_iter().find(|one| !one["expression"].is_null() && !one["pcs"].is_null());
+    let right = right.expect("a finding with an expression");
+    let wrong = [
+        ("version", json!(2)),
+        ("code", json!("no-such-code")),
+        ("level", json!("fatal")),
+        ("pcs", json!(["0x0"])),
+        ("pcs", json!([0, 4])),
+        ("declared", json!({"file": "a.c"})),
+        ("expression", json!({"text": "lit0", "fault": 0})),
+        ("fingerprint", json!("12")),
+        ("offset", json!(-1)),
+        ("evidence", json!("text")),
+        ("author", json!("me")),
+    ];
+    for (index, (key, value)) in wrong.into_iter().enumerate() {
+        let mut line = right.clone();
+        line[key] = value;
+        all.push((folder.file(&format!("wrong{index}.json"), line.to_string()).into(), false));
+    }
+    for key in right.as_object().expect("an object").keys() {
+        let mut line = right.clone();
+        line.as_object_mut().expect("an object").remove(key);
+        all.push((folder.file(&format!("without-{key}.json"), line.to_string()).into(), false));
+    }
+    super::validate::by(&super::root("docs/finding.schema.json"), &all);
+}
+
+/// The page lists the keys of the schema.
+#[test]
+fn the_page_has_the_keys_of_the_schema() {
+    let page = text("docs/lint.md");
+    let schema: Value = serde_json::from_str(&run(&["schema", "finding"]).text()).expect("JSON");
+    let (_, rows) = page.split_once("| field | value |\n|---|---|\n").expect("the table");
+    let rows = rows.lines().take_while(|line| line.starts_with('|'));
+    let mut listed: Vec<_> = rows
+        .filter_map(|row| row.split('|').nth(1))
+        .flat_map(|keys| keys.split(','))
+        .map(|key| key.trim().trim_matches('`').to_owned())
+        .collect();
+    listed.sort();
+    let keys: Vec<_> = schema["properties"].as_object().expect("an object").keys().cloned().collect();
+    assert_eq!(listed, keys);
+}
+
 /// Names of a file are text: they neither colour a terminal nor begin a line.
 #[test]
 fn names_cannot_act_on_a_terminal() {

@@ -55,7 +55,7 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("spirv::describe", "spirv::table build error model spirv::binding spirv::languages spirv::layout spirv::opcodes spirv::provider spirv::strip \
         spirv::words target"),
     // Descriptions and vectors as files; a description has ids of a SPIR-V module.
-    ("json", "build error model near op spirv::binding spirv::describe spirv::operations spirv::provider spirv::read spirv::words \
+    ("json", "build error lint model near op spirv::binding spirv::describe spirv::operations spirv::provider spirv::read spirv::words \
         target track"),
     ("conform", "error eval json near op read target"),
     ("schema", "conform json"),

@@ -290,7 +290,7 @@ pub enum Command {
     /// Write the JSON Schema of a format to standard output, for editors and generators.
     #[command(after_help = "Example: eitri schema description >description.schema.json")]
     Schema {
-        /// Format: a description, stopped machines, or conformance vectors.
+        /// Format: a description, stopped machines, conformance vectors, or a finding of `lint`.
         #[arg(value_parser = Schema::NAMES)]
         format: String,
     },
