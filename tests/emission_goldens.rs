@@ -11,6 +11,8 @@
 //!   7.5.1), forms ([`forms_are_those_of_the_version`]), numbers of files (from 0 in version 5, from 1 before),
 //!   `high_pc` (an address before version 4), offsets of lists.
 
+#[path = "common/clean.rs"]
+mod above;
 mod common;
 #[allow(dead_code, reason = "each test uses a part")]
 #[path = "common/tools.rs"]
@@ -165,6 +167,21 @@ fn no_golden_file_is_unused() {
     names.sort();
     expected.sort();
     assert_eq!(names, expected);
+}
+
+/// `lint` has no finding above a note in the golden objects, nor in those for other consumers.
+#[test]
+fn objects_have_no_finding_above_a_note() {
+    let mut wrong = Vec::new();
+    for (name, target, version, format) in all() {
+        wrong.extend(above::above_notes(&name, &object(&target, &consumer(version, format))));
+        for mut consumer in [Consumer::llvm(), Consumer::rocgdb(), Consumer::rocgdb_legacy()] {
+            (consumer.version, consumer.format) = (version, format);
+            let name = format!("{name} for {}", consumer.name);
+            wrong.extend(above::above_notes(&name, &object(&target, &consumer)));
+        }
+    }
+    assert!(wrong.is_empty(), "{} findings\n{}", wrong.len(), wrong.join("\n"));
 }
 
 /// The version that introduced a form: DWARF 2 to 5, table "Attribute form encodings" of section 7.5.

@@ -2,6 +2,8 @@
 //! hand, attached, linked, and checked. Waves are stopped in them at states of a real run; the positions of lanes and
 //! the registers of callers are compared with values derived from the instructions.
 
+#[path = "../common/clean.rs"]
+mod above;
 mod calls;
 mod cases;
 mod chart;
@@ -44,7 +46,7 @@ struct Attached {
     dialect: Dialect,
 }
 
-/// Attaches the description to a code object, and also links it if a linker is installed. Each result is checked.
+/// Attaches the description to a code object, and also links it if a linker is installed. Each result is checked, and has no finding above a note.
 fn attached(object: &[u8], module: &Module, consumer: &Consumer) -> Vec<Attached> {
     let written = lower(module, consumer, Policy::Strict).expect("everything is expressible");
     let object = elf::attach(object, module.target(), &written.sections).expect("an object");
@@ -59,6 +61,11 @@ fn attached(object: &[u8], module: &Module, consumer: &Consumer) -> Vec<Attached
     let checked = |object: Vec<u8>| {
         let report = eitri::check(module, consumer, &written.omissions, &object).expect("it can be read");
         assert!(report.is_clean() && report.unproven.is_empty(), "for {}: {report}", consumer.name);
+        // A file does not name its dialect, and one-byte operations of AMD's older debuggers are unknown in LLVM's.
+        if consumer.expressions.dialect != Dialect::Legacy {
+            let found = above::above_notes(consumer.name, &object);
+            assert!(found.is_empty(), "{}", found.join("\n"));
+        }
         Attached { object, dialect: consumer.expressions.dialect }
     };
     [object].into_iter().chain(linked).map(checked).collect()

@@ -1,27 +1,18 @@
 //! Output of this crate has no finding above a note: the objects of the examples, and a description for each consumer.
+//! Tests of kernels and of emission judge theirs in the same way.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use eitri::emit::elf::attach;
-use eitri::lint::{Code, Finding, Level, Options, lint};
 use eitri::lower::{Policy, lower};
 use eitri::model::{Module, WarningKind};
 use eitri::op::Dialect;
 
+use super::above::above_notes;
 use super::common;
 use super::consumers::{combinations, named};
 use super::tools::Folder;
-
-/// Findings above a note, as text. A function without frames has a finding, and had a warning when it was written.
-fn above_notes(name: &str, bytes: &[u8]) -> Vec<String> {
-    let report = lint(bytes, &Options::default()).unwrap_or_else(|error| panic!("{name}: {error}"));
-    // `uspill.o` of an example is the object without debug information.
-    assert!(report.functions > 0 || name.ends_with("/uspill.o"), "{name} has functions");
-    let is_frame = |one: &Finding| one.code == Code::NoCfa && one.written == "no call frame information";
-    let above = report.findings.iter().filter(|one| one.level > Level::Note && !is_frame(one));
-    above.map(|finding| format!("{name}: {finding:?}")).collect()
-}
 
 #[test]
 fn objects_of_the_examples() {

@@ -1,6 +1,8 @@
 //! The promise: `lint` finds in the objects of other compilers what an independent classifier finds, from the
 //! instructions; and nothing in objects that are right.
 
+#[path = "../common/clean.rs"]
+mod above;
 #[path = "../common/mod.rs"]
 mod common;
 #[path = "../common/consumers.rs"]
