@@ -114,6 +114,15 @@ pub struct VariableCoverage {
     pub list_bytes: u64,
 }
 
+/// Coverage of the variables in the functions of a unit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnitCoverage {
+    /// Name of the unit.
+    pub name: Option<String>,
+    /// Sum over its functions.
+    pub coverage: Coverage,
+}
+
 /// Coverage of the variables of a function, including those of its inlined calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FunctionCoverage {

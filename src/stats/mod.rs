@@ -29,7 +29,7 @@ mod variable_lines;
 mod walk;
 
 pub use compare::{Change, compare};
-pub use coverage::{Coverage, FunctionCoverage, Group, HISTOGRAM, VariableCoverage};
+pub use coverage::{Coverage, FunctionCoverage, Group, HISTOGRAM, UnitCoverage, VariableCoverage};
 pub use lines::LineCounts;
 pub use sizes::{Contents, Repeated};
 pub use variable_lines::{BaseLines, Build, VariableLines, variable_lines};
@@ -70,6 +70,8 @@ pub struct Statistics {
     pub locals: Group,
     /// Functions with code, in the order of the file, with the variables in their scopes.
     pub functions: Vec<FunctionCoverage>,
+    /// Units that have functions with code, in the order of the file.
+    pub units: Vec<UnitCoverage>,
     /// Rows of the line tables.
     pub lines: LineCounts,
     /// Names and sizes of the debug sections, in bytes as stored, in the order of the file.
@@ -149,6 +151,7 @@ impl Statistics {
         self.params.append(&later.params);
         self.locals.append(&later.locals);
         self.functions.extend(later.functions);
+        self.units.extend(later.units);
         self.counts.append(&later.counts);
         self.contents.append(later.contents);
         self.unresolved += later.unresolved;

@@ -3,6 +3,7 @@
 use hashbrown::DefaultHashBuilder;
 
 use super::Statistics;
+use super::coverage::{Coverage, UnitCoverage};
 use super::lines::{self, Lines};
 use super::origins::{self, Abstract, Origins};
 use super::sizes::Tally;
@@ -58,6 +59,7 @@ impl<'r> Part<'r> {
             if let Some(program) = program.filter(|_| unit.signature.is_none() && !unit.is_split()) {
                 self.lines.add(&program, &files);
             }
+            let first = self.found.functions.len();
             let judge = file.map(|file| Judge::new(file, unit));
             let mut walk = Walk::new(self, judge, &files, &mut known, lists_variables);
             walk.unit(dwarf, unit)?;
@@ -67,6 +69,13 @@ impl<'r> Part<'r> {
                     Some(all) => missing(dwarf, index, all.clone(), &mut self.found),
                     None => self.across.push((index, origin)),
                 }
+            }
+            let functions = &self.found.functions[first..];
+            if !functions.is_empty() {
+                let mut coverage = Coverage::default();
+                functions.iter().for_each(|function| coverage += function.coverage);
+                let name = unit.name.as_deref().map(String::from);
+                self.found.units.push(UnitCoverage { name, coverage });
             }
         }
         self.contents.forms = known.forms.finish();

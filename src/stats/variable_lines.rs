@@ -17,7 +17,7 @@ type Line = (u32, u64);
 /// Lines in order, each once.
 type Lines = Vec<Line>;
 
-/// Source lines of a variable, of one instance or summed over several.
+/// Source lines of a variable: of one instance, or the sum of several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VariableLines {
     /// Linkage name of the function or inlined function, or else its name.
@@ -36,6 +36,13 @@ pub struct VariableLines {
     pub located: u64,
     /// Lines of the base, if it has the variable.
     pub base: Option<BaseLines>,
+}
+
+impl VariableLines {
+    /// Returns the average of a sum over the instances, such as [`scope`](Self::scope).
+    pub fn average(&self, sum: u64) -> f64 {
+        sum as f64 / self.instances as f64
+    }
 }
 
 /// Source lines of a variable in an unoptimised build.
@@ -75,8 +82,9 @@ impl<'a> Build<'a> {
 }
 
 /// Returns the source lines of each variable of an object file, beside those of an unoptimised build of the same source.
-/// Variables are matched by function, name and declaration. With `combine`, the instances of inlined functions are
-/// summed.
+/// Variables are matched by function, name and declaration. With `combine`, the instances of an inlined function are one
+/// element, whose [average](VariableLines::average) is that of
+/// `llvm-dwarfdump --show-variable-coverage --combine-inline-variable-instances`.
 ///
 /// # Errors
 /// The errors of [`Object::read`] and [`Dwarf::read`].

@@ -1,8 +1,11 @@
 //! `stats`: lines, comparison of builds, thresholds. `report`: its files and members.
 
 use super::{Folder, run, text};
+use eitri::emit::elf::{Code, new_object};
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::model::Module;
 use pretty_assertions::assert_eq;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const O2: &str = "tests/objects/llvm19/k04_diverge.gfx1100.O2.hsaco";
 const BUNDLE: &str = "tests/objects/containers/k06.hipfb";
@@ -25,6 +28,61 @@ fn a_build_is_compared_with_another() {
     assert_eq!(run(&["stats", O2, "--fail-below", "0"]).code, 0);
     let ran = run(&["stats", clean]);
     assert!(ran.code == 0 && ran.text().contains("that are there twice"), "{}", ran.text());
+}
+
+const UNITS: &str = r#"{"eitri": 1, "target": "x86_64", "describe": [
+{"unit": {"name": "a.c"}},
+{"base_type": {"unit": "a.c", "name": "int", "encoding": "signed", "bits": 32}},
+{"function": {"in": "a.c", "name": "f", "code": {"symbol": "f", "bytes": 16}}},
+{"variable": {"in": "f", "name": "v", "type": "int", "live": [[0, 4, {"register": "rax"}]]}},
+{"unit": {"name": "b\u001b[1m.c"}},
+{"base_type": {"unit": "b\u001b[1m.c", "name": "long", "encoding": "signed", "bits": 64}},
+{"function": {"in": "b\u001b[1m.c", "name": "g", "code": {"symbol": "g", "bytes": 8}}},
+{"variable": {"in": "g", "name": "w", "type": "long", "live": [[0, 8, {"register": "rax"}]]}}]}"#;
+
+/// Sums of units by hand: 4 of 16 bytes, and 8 of 8. A name cannot change the terminal.
+#[test]
+fn units_are_summed() {
+    let module = Module::from_json(UNITS).expect("a description");
+    let written = lower(&module, &Consumer::dwarf5(), Policy::Strict).expect("everything is expressible");
+    let code = Code::text(vec![0x90; 24]).with_function("f", 0, 16).with_function("g", 16, 8);
+    let object = new_object(module.target(), &code, &written.sections).expect("an object");
+    let folder = Folder::new("units");
+    let file = folder.file("units.o", object);
+    let out = run(&["stats", &file]).text();
+    let units =
+        "          16   25.0 %   25.0 %  unit a.c\n           8  100.0 %  100.0 %  unit b\\u{1b}[1m.c\n";
+    assert!(out.contains(units), "{out}");
+    let sum = |scope: u64, located: u64| json!({"scope": scope, "located": located, "entry_values": 0, "sound": located});
+    let units = json!([
+        {"name": "a.c", "coverage": sum(16, 4)}, {"name": "b\u{1b}[1m.c", "coverage": sum(8, 8)},
+    ]);
+    assert_eq!(json(&[&file])[0]["units"], units);
+    // The only unit is the file.
+    assert!(!run(&["stats", O2]).text().contains("unit "));
+}
+
+/// `--combine-instances` prints averages: by hand of the instances that are printed apart.
+#[test]
+fn instances_are_averaged() {
+    let file = "tests/objects/triton/scan_limit.gfx1100.hsaco";
+    let key = |one: &Value| ["function", "name", "declared"].map(|key| one[key].clone());
+    let apart = json(&["--lines", file]);
+    let combined = json(&["--lines", "--combine-instances", file]);
+    let mut several = 0;
+    for one in &combined {
+        let own: Vec<_> = apart.iter().filter(|other| key(other) == key(one)).collect();
+        assert_eq!(one["instances"], own.len(), "{one}");
+        for what in ["scope", "located"] {
+            let sum: f64 = own.iter().filter_map(|one| one[what].as_f64()).sum();
+            assert_eq!(one[what].as_f64(), Some(sum / own.len() as f64), "{one}");
+        }
+        several += usize::from(own.len() > 1);
+    }
+    assert!(several > 0 && combined.len() < apart.len());
+    // `x` has a location at 1 line and at 4 lines: (1 + 4) / 2.
+    let out = run(&["stats", "--lines", "--combine-instances", file]).text();
+    assert!(out.contains("\n       8      2.5  scan_limit: x, 2 instances\n"), "{out}");
 }
 
 #[test]

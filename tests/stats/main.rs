@@ -9,8 +9,13 @@ mod tools;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use eitri::build::Builder;
+use eitri::emit::elf::{Code, new_object};
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::model::{BaseEncoding, Loc};
 use eitri::read::{Dwarf, Object, SplitFiles};
 use eitri::stats::{Build, Options, stats, variable_lines};
+use eitri::target::Target;
 use serde_json::Value;
 use source::SOURCE;
 use tools::{Folder, Tool};
@@ -161,6 +166,70 @@ fn objects_of_rustc_have_the_numbers_of_llvm_dwarfdump() {
     }
 }
 
+/// Each unit of a linked file has the sums that llvm-dwarfdump has for the object of the unit.
+#[test]
+fn units_have_the_sums_of_their_objects() {
+    let folder = Folder::new();
+    let output = folder.path().join("all.o").display().to_string();
+    let (mut objects, mut expected) = (Vec::new(), Vec::new());
+    for (name, source) in [("a.c", SOURCE), ("b.c", LOOP)] {
+        let source = folder.file(name, source).display().to_string();
+        let object = folder.path().join(name).with_extension("o");
+        let path = object.display().to_string();
+        let Some(ran) = Tool::new("clang-19", "clang-19").run(&["-g", "-O2", "-c", &source, "-o", &path])
+        else {
+            return;
+        };
+        assert!(ran.succeeded, "{ran}");
+        let Some(ran) = PEER.run(&["--statistics", &path]) else { return };
+        let numbers: Value = serde_json::from_str(&ran.clean()).expect("JSON");
+        let sum = |what: &str| numbers[&format!("sum_all_variables(#bytes in parent scope{what})")].as_u64();
+        expected.push((Some(source), sum(""), sum(" covered by DW_AT_location")));
+        objects.push(path);
+    }
+    let Some(ran) = Tool::new("ld", "binutils").run(&["-r", &objects[0], &objects[1], "-o", &output]) else {
+        return;
+    };
+    assert!(ran.succeeded, "{ran}");
+    let bytes = std::fs::read(output).expect("the file");
+    for threads in [1, 2] {
+        let found = stats(&bytes, &Options { threads, ..Options::default() }).expect("it is read");
+        let units = found.units.into_iter();
+        let units: Vec<_> =
+            units.map(|one| (one.name, Some(one.coverage.scope), Some(one.coverage.located))).collect();
+        assert_eq!(units, expected);
+        assert!(units[1].1 > Some(0), "{units:?}");
+    }
+}
+
+/// Sums by hand: two units, the second with two functions.
+#[test]
+fn units_sum_their_functions() -> eitri::Result<()> {
+    let target = Target::x86_64();
+    let rax = Loc::register(target.register_named("rax").expect("a register"));
+    let mut m = Builder::new(target.clone());
+    let mut code = Code::text(vec![0x90; 0x70]);
+    let mut start = 0;
+    for (unit, functions) in [("a.c", &[("f", 0x40)][..]), ("b.c", &[("g", 0x20), ("h", 0x10)])] {
+        let unit = m.unit(unit);
+        let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+        for &(name, size) in functions {
+            let function = m.function(unit, name)?.code(name, size).id();
+            m.variable(function, "half", int)?.live(0..size / 2, rax.clone())?;
+            m.variable(function, "none", int)?;
+            code = code.with_function(name, start, size);
+            start += size;
+        }
+    }
+    let written = lower(&m.finish()?, &Consumer::dwarf5(), Policy::Strict)?;
+    let found = stats(&new_object(&target, &code, &written.sections)?, &Options::default())?;
+    let units = found.units.iter().map(|one| (one.name.as_deref(), one.coverage.scope, one.coverage.located));
+    // 2 × 0x40 and 0x20; 2 × (0x20 + 0x10) and 0x10 + 0x08.
+    let expected = [(Some("a.c"), 0x80, 0x20), (Some("b.c"), 0x60, 0x18)];
+    assert_eq!(units.collect::<Vec<_>>(), expected);
+    Ok(())
+}
+
 /// An object of clang 19 for gfx1030 has errors at `-O2`: sound coverage omits the entries with errors.
 #[test]
 fn sound_coverage_omits_entries_with_errors() {
@@ -218,6 +287,8 @@ fn source_lines_are_those_of_the_scopes() {
         let combined = variable_lines(Build::new(&base), Some(Build::new(&base)), true).expect("it is read");
         let w = combined.iter().find(|one| one.name == "w").expect("the variable");
         assert_eq!((w.instances, w.scope, w.located), (2, 2 + second, 2 + second), "{}", tool.name);
+        // (2 + 2) / 2, and (2 + 1) / 2.
+        assert_eq!(w.average(w.located), if second == 2 { 2.0 } else { 1.5 }, "{}", tool.name);
         assert_eq!(w.base.map(|base| (base.located, base.present)), Some((4, 2 + second)), "{}", tool.name);
         // An optimised build has no line at which the other lacks the variable.
         for one in variable_lines(Build::new(&optimised), Some(Build::new(&base)), false).expect("it is read")

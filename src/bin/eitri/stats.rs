@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use eitri::read::SplitFiles;
 use eitri::stats::{
-    Build, Change, Coverage, FunctionCoverage, Options, Repeated, Statistics, VariableLines, compare, stats,
-    variable_lines,
+    Build, Change, Coverage, FunctionCoverage, Options, Repeated, Statistics, UnitCoverage, VariableLines,
+    compare, stats, variable_lines,
 };
 use serde_json::{Map, Value, json};
 
@@ -31,7 +31,7 @@ pub struct StatsArguments {
     /// it has a location.
     #[arg(long)]
     lines: bool,
-    /// Sum the instances of inlined functions.
+    /// Print the average of the instances of an inlined function.
     #[arg(long, requires = "lines")]
     combine_instances: bool,
     /// Compare with another build: the coverage of each function, matched by name; with --lines, the lines at which an
@@ -160,12 +160,12 @@ fn line_text(name: &str, found: &[VariableLines], has_base: bool) -> String {
     }
     out.push('\n');
     for one in found {
-        let _ = write!(out, "  {:>6} {:>8}", one.scope, one.located);
+        let _ = write!(out, "  {:>6} {:>8}", lines(one, one.scope), lines(one, one.located));
         match one.base.filter(|_| has_base) {
             Some(base) => {
                 let ratio = part(one.located, base.located);
                 let present = part(base.present, base.located);
-                let _ = write!(out, " {:>6} {ratio:>8} {present:>8}", base.located);
+                let _ = write!(out, " {:>6} {ratio:>8} {present:>8}", lines(one, base.located));
             }
             None if has_base => {
                 let _ = write!(out, " {:>6} {:>8} {:>8}", "-", "-", "-");
@@ -184,7 +184,19 @@ fn line_text(name: &str, found: &[VariableLines], has_base: bool) -> String {
     out
 }
 
+/// An average of lines as text, with at most two decimals.
+fn lines(one: &VariableLines, sum: u64) -> String {
+    let text = format!("{:.2}", one.average(sum));
+    text.trim_end_matches('0').trim_end_matches('.').into()
+}
+
+/// An average of lines: a whole number, if it is one.
+fn line_number(one: &VariableLines, sum: u64) -> Value {
+    if sum.is_multiple_of(one.instances) { (sum / one.instances).into() } else { one.average(sum).into() }
+}
+
 fn line_object(name: &str, one: &VariableLines) -> Value {
+    let number = |sum| line_number(one, sum);
     let at = |(file, line): &(String, u64)| json!({"file": file, "line": line});
     json!({
         "file": name,
@@ -193,9 +205,9 @@ fn line_object(name: &str, one: &VariableLines) -> Value {
         "name": one.name,
         "declared": at(&one.declared),
         "instances": one.instances,
-        "scope": one.scope,
-        "located": one.located,
-        "base": one.base.map(|base| json!({"located": base.located, "present": base.present})),
+        "scope": number(one.scope),
+        "located": number(one.located),
+        "base": one.base.map(|base| json!({"located": number(base.located), "present": number(base.present)})),
     })
 }
 
@@ -215,6 +227,8 @@ fn object(name: &str, found: &Statistics) -> Value {
     all.insert("operations".into(), json!(found.contents.operations));
     all.insert("forms".into(), json!(found.contents.forms));
     all.insert("functions".into(), found.functions.iter().map(function).collect());
+    let unit = |one: &UnitCoverage| json!({"name": one.name, "coverage": coverage(one.coverage)});
+    all.insert("units".into(), found.units.iter().map(unit).collect());
     Value::Object(all)
 }
 
@@ -241,6 +255,15 @@ fn text(name: &str, found: &Statistics) -> String {
     let mut out = format!("{name}\n  {:>10} {:>8} {:>8}\n", "scope", "located", "sound");
     let begin = || |out: &mut String, one: &FunctionCoverage| line(out, one.coverage, &one.name);
     parts::text(&found.functions, found.functions.len(), begin, |text| out += text);
+    // A single unit is the file.
+    if found.units.len() > 1 {
+        let begin = || {
+            |out: &mut String, one: &UnitCoverage| {
+                line(out, one.coverage, &format!("unit {}", one.name.as_deref().unwrap_or_default()));
+            }
+        };
+        parts::text(&found.units, found.units.len(), begin, |text| out += text);
+    }
     let groups = [
         ("all parameters", &found.params),
         ("all other variables", &found.locals),
