@@ -82,6 +82,9 @@ fn variables_in_registers_of_ptx_are_in_their_homes() {
     assert_eq!(run(&["emit", &description, "--object", &plain, "-o", &text]).code, 0);
     let Some(ran) = PTXAS.run(&["-arch=sm_80", "-g", &text, "-o", &cubin]) else { return };
     ran.clean();
+    // No finding above a note.
+    let lint = run(&["lint", &cubin, "--fail-on", "warning"]);
+    assert_eq!((lint.code, lint.errors.as_str()), (0, ""), "{}", lint.text());
     let dump = run(&["dump", &cubin]).text();
     let number = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).expect("a number");
     // Bounds of `[0x10, 0x20` in front of a text.
