@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::eval::DebugInfo;
 use crate::op::Reg;
 use crate::read::nvidia::RegisterMap;
-use crate::read::{Dwarf, Entry, FrameSection, Frames, Object, Symbol, SymbolKind};
+use crate::read::{Dwarf, Entry, FrameSection, Frames, Object, Symbol, SymbolKind, threads};
 use crate::target::code::{InstructionSet, RegisterKind};
 use crate::target::{RegisterNames, Target, Wave};
 
@@ -81,8 +81,21 @@ impl<'r, 'o> Function<'r, 'o> {
     }
 }
 
+/// Returns the call frame information of the sections that have any.
+fn frames<'r>(dwarf: &Dwarf<'r>) -> Result<Vec<Frames<'r>>> {
+    let mut all = Vec::new();
+    for section in [FrameSection::Debug, FrameSection::Eh] {
+        let of_code = dwarf.frames_of_code(section)?;
+        if !of_code.fdes.is_empty() {
+            all.push(of_code);
+        }
+    }
+    Ok(all)
+}
+
 impl<'r, 'o> File<'r, 'o> {
-    pub(crate) fn new(object: &'r Object<'o>, dwarf: &'r Dwarf<'r>) -> Result<Self> {
+    /// Reads the facts of a file, on a number of threads.
+    pub(crate) fn new(object: &'r Object<'o>, dwarf: &'r Dwarf<'r>, threads: usize) -> Result<Self> {
         let target = object.target(None).or_else(|| object.target(Some(Wave::W32)));
         let kind = match object.machine() {
             224 => Kind::Amd,
@@ -95,18 +108,17 @@ impl<'r, 'o> File<'r, 'o> {
         let mut code: Vec<_> =
             sections.map(|one| one.address..one.address.saturating_add(one.size)).collect();
         code.sort_unstable_by_key(|range| range.start);
-        let mut frames = Vec::new();
-        for section in [FrameSection::Debug, FrameSection::Eh] {
-            let of_code = dwarf.frames_of_code(section)?;
-            if !of_code.fdes.is_empty() {
-                frames.push(of_code);
-            }
-        }
-        let registers =
-            if kind == Kind::Nvidia { RegisterMap::read(object)? } else { RegisterMap::default() };
-        let set = object.gfx().and_then(|gfx| InstructionSet::of(gfx, wave));
         let has_code = !code.is_empty();
-        let kernels = if kind == Kind::Amd { kernels::read(object) } else { Vec::new() };
+        let ((frames, set), (registers, kernels)) = threads::both(
+            threads,
+            || (frames(dwarf), object.gfx().and_then(|gfx| InstructionSet::of(gfx, wave))),
+            || match kind {
+                Kind::Amd => (Ok(RegisterMap::default()), kernels::read(object)),
+                Kind::Nvidia => (RegisterMap::read(object), Vec::new()),
+                Kind::Cpu => (Ok(RegisterMap::default()), Vec::new()),
+            },
+        );
+        let (frames, registers) = (frames?, registers?);
         Ok(Self {
             object,
             dwarf,

@@ -73,7 +73,7 @@ const PIECE: u64 = 1 << 17;
 
 /// Returns the findings about a file, the first of each topic.
 pub(super) fn folded(object: &Object<'_>, dwarf: &Dwarf<'_>, options: &Options<'_>) -> Result<Report> {
-    let file = File::new(object, dwarf)?;
+    let file = File::new(object, dwarf, options.threads)?;
     let mut firsts = Firsts::new();
     if options.threads > 1 {
         for (index, unit) in dwarf.units().iter().enumerate() {
@@ -103,7 +103,7 @@ pub(super) fn each(
     options: &Options<'_>,
     take: &mut dyn FnMut(Finding),
 ) -> Result<Report> {
-    let file = File::new(object, dwarf)?;
+    let file = File::new(object, dwarf, options.threads)?;
     let mut report = Report::default();
     for pieces in threads::chunks(dwarf.units(), PIECE).chunks(options.threads.max(1)) {
         let judged = |units: Range<usize>| {

@@ -217,7 +217,8 @@ impl Header {
             return Ok((None, Vec::new()));
         };
         let mut from = Cursor::new("", &sections[table].data, self.big_endian);
-        let mut symbols = Vec::new();
+        let entry_bytes = if self.is_64 { 24 } else { 16 };
+        let mut symbols = Vec::with_capacity(from.rest().len() / entry_bytes);
         while !from.is_at_end() {
             const WHAT: &str = "the symbol table";
             let name = from.u32(WHAT)?;

@@ -140,41 +140,22 @@ impl<'o> Frames<'o> {
         let reader = Reader { section, address, encoding };
         let (cies, fdes, index) = (Vec::new(), Vec::new(), FdeIndex::default());
         let mut frames = Self { section, cies, fdes, address, index };
-        let mut raw = Vec::new();
-        while !from.is_at_end() {
-            let offset = from.offset();
-            let (len, offset_bytes) = from.initial_length("the length of a frame entry")?;
-            let mut entry = from.limit(len, "a frame entry")?;
-            from.take(len, "a frame entry")?;
-            match section {
-                // The terminator: "processing shall end" (LSB 5, 10.6.1.1).
-                FrameSection::Eh if len == 0 => break,
-                // Padding of a linker.
-                FrameSection::Debug if len == 0 => continue,
-                _ => {}
-            }
-            let at = entry.offset();
-            // `.eh_frame` has an id of four bytes even after a length of twelve.
-            let id_bytes = if section == FrameSection::Eh { 4 } else { offset_bytes };
-            let id = entry.uint(id_bytes, "a frame entry")?;
-            let cie = match (section, id_bytes) {
-                (FrameSection::Eh, _) if id == 0 => None,
-                (FrameSection::Debug, _) if id == max_address(id_bytes) => None,
-                (FrameSection::Eh, _) => Some(at.wrapping_sub(sign_extended(id, 4))),
-                (FrameSection::Debug, _) => Some(id),
-            };
-            match cie {
-                None => frames.cies.push(reader.cie(entry, offset, offset_bytes)?),
-                Some(cie) => raw.push((entry, offset, cie)),
+        // A CIE can stand after its FDEs.
+        let (mut all, mut count) = (from, 0);
+        while let Some(entry) = reader.entry(&mut all)? {
+            match entry.cie {
+                None => frames.cies.push(reader.cie(entry)?),
+                Some(_) => count += 1,
             }
         }
-        // A CIE can stand after its FDEs.
-        for (entry, offset, cie) in raw {
+        frames.fdes.reserve_exact(count);
+        while let Some(entry) = reader.entry(&mut from)? {
+            let Some(cie) = entry.cie else { continue };
             let Ok(index) = frames.cies.binary_search_by_key(&cie, |cie| cie.offset) else {
                 let text = format!("{FDE}: {cie:#x} is not the offset of a common information entry");
-                return Err(entry.error(ErrorKind::Malformed(text), offset));
+                return Err(entry.rest.error(ErrorKind::Malformed(text), entry.offset));
             };
-            frames.fdes.push(reader.fde(entry, offset, index, &frames.cies[index])?);
+            frames.fdes.push(reader.fde(entry, index, &frames.cies[index])?);
         }
         frames.index = FdeIndex::of(&frames.fdes);
         Ok(frames)
@@ -242,6 +223,17 @@ pub(super) fn unknown_augmentation(augmentation: &[u8], offset: u64) -> Error {
     Error::new(ErrorKind::Unsupported(text)).at_offset(offset)
 }
 
+/// An entry whose fields after the id are not read yet.
+struct RawEntry<'o> {
+    offset: u64,
+    /// Size in bytes of an offset in the format of the entry.
+    offset_bytes: u8,
+    /// Offset of the CIE of an FDE; `None` for a CIE.
+    cie: Option<u64>,
+    /// The fields after the id.
+    rest: Cursor<'o>,
+}
+
 struct Reader {
     section: FrameSection,
     address: u64,
@@ -249,7 +241,37 @@ struct Reader {
 }
 
 impl Reader {
-    fn cie<'o>(&self, mut from: Cursor<'o>, offset: u64, offset_bytes: u8) -> Result<Cie<'o>> {
+    /// Reads the next entry, if any.
+    fn entry<'o>(&self, from: &mut Cursor<'o>) -> Result<Option<RawEntry<'o>>> {
+        while !from.is_at_end() {
+            let offset = from.offset();
+            let (len, offset_bytes) = from.initial_length("the length of a frame entry")?;
+            let mut rest = from.limit(len, "a frame entry")?;
+            from.take(len, "a frame entry")?;
+            match self.section {
+                // The terminator: "processing shall end" (LSB 5, 10.6.1.1).
+                FrameSection::Eh if len == 0 => break,
+                // Padding of a linker.
+                FrameSection::Debug if len == 0 => continue,
+                _ => {}
+            }
+            let at = rest.offset();
+            // `.eh_frame` has an id of four bytes even after a length of twelve.
+            let id_bytes = if self.section == FrameSection::Eh { 4 } else { offset_bytes };
+            let id = rest.uint(id_bytes, "a frame entry")?;
+            let cie = match (self.section, id_bytes) {
+                (FrameSection::Eh, _) if id == 0 => None,
+                (FrameSection::Debug, _) if id == max_address(id_bytes) => None,
+                (FrameSection::Eh, _) => Some(at.wrapping_sub(sign_extended(id, 4))),
+                (FrameSection::Debug, _) => Some(id),
+            };
+            return Ok(Some(RawEntry { offset, offset_bytes, cie, rest }));
+        }
+        Ok(None)
+    }
+
+    fn cie<'o>(&self, entry: RawEntry<'o>) -> Result<Cie<'o>> {
+        let RawEntry { offset, offset_bytes, rest: mut from, .. } = entry;
         let at = from.offset();
         let version = from.u8(CIE)?;
         if !matches!(version, 1 | 3 | 4) {
@@ -293,7 +315,7 @@ impl Reader {
             instructions: FrameProgram { bytes: &[], offset: 0 },
         };
         self.augmentation(&mut cie, &mut from)?;
-        cie.instructions = rest(&mut from)?;
+        cie.instructions = rest(&mut from);
         Ok(cie)
     }
 
@@ -341,7 +363,8 @@ impl Reader {
         Ok(())
     }
 
-    fn fde<'o>(&self, mut from: Cursor<'o>, offset: u64, index: usize, cie: &Cie<'o>) -> Result<Fde<'o>> {
+    fn fde<'o>(&self, entry: RawEntry<'o>, index: usize, cie: &Cie<'o>) -> Result<Fde<'o>> {
+        let RawEntry { offset, rest: mut from, .. } = entry;
         let bytes = cie.encoding.address_bytes;
         if cie.segment_bytes != 0 {
             from.uint(cie.segment_bytes, FDE)?;
@@ -378,7 +401,7 @@ impl Reader {
                 lsda = self.pointer(&mut data, encoding, bytes, Some(start))?;
             }
         }
-        Ok(Fde { offset, cie: index, start, length, lsda, instructions: rest(&mut from)? })
+        Ok(Fde { offset, cie: index, start, length, lsda, instructions: rest(&mut from) })
     }
 
     /// Reads an encoded pointer: `None` if it is null. `function` is the start of the code that it belongs to.
@@ -423,7 +446,7 @@ pub(super) fn value(from: &mut Cursor<'_>, format: u8, address_bytes: u8) -> Res
     }
 }
 
-fn rest<'o>(from: &mut Cursor<'o>) -> Result<FrameProgram<'o>> {
+fn rest<'o>(from: &mut Cursor<'o>) -> FrameProgram<'o> {
     let offset = from.offset();
-    Ok(FrameProgram { bytes: from.take_rest(), offset })
+    FrameProgram { bytes: from.take_rest(), offset }
 }

@@ -25,6 +25,22 @@ pub(crate) fn each<I: Clone + Send, O: Send>(inputs: &[I], call: impl Fn(I) -> O
     })
 }
 
+/// Calls two functions, on a thread each if there are several.
+pub(crate) fn both<A, B: Send>(
+    threads: usize,
+    first: impl FnOnce() -> A,
+    second: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    if threads < 2 {
+        return (first(), second());
+    }
+    std::thread::scope(|scope| {
+        let second = scope.spawn(second);
+        let first = first();
+        (first, second.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
+}
+
 /// Indices of consecutive units for a thread, one by one. Another thread can take the last of them away.
 pub(crate) struct Units<'a> {
     /// The units, unless another thread takes some.

@@ -132,7 +132,7 @@ fn units<'r>(
     dwarf: &'r Dwarf<'r>,
     options: &Options<'_>,
 ) -> Result<part::Resolved<'r>> {
-    let file = options.sound.then(|| lint::File::new(object, dwarf)).transpose()?;
+    let file = options.sound.then(|| lint::File::new(object, dwarf, options.threads)).transpose()?;
     let hasher = DefaultHashBuilder::default();
     let parts = threads::share(dwarf.units(), options.threads, |units| {
         let mut part = part::Part::new(&hasher);

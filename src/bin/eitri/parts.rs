@@ -1,44 +1,54 @@
 //! Text of many items, made on several threads.
 
+use std::collections::BTreeMap;
 use std::num::NonZero;
-use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
 use std::thread;
 
-/// Number of bytes from which on a text is passed on.
-const PIECE: usize = 1 << 16;
+/// Number of lines of a piece.
+const PIECE: usize = 1 << 10;
 
-/// Passes the text of items, in order, to a function in pieces: of consecutive parts of them on a thread each, if the text
-/// has many lines. `begin` makes the printer of the items of a part.
+/// Passes the text of items, in order, to a function in pieces of consecutive items, which several threads make. `lines` is
+/// about the number of lines; `begin` makes the printer of a thread.
 pub fn text<T: Sync, P: FnMut(&mut String, &T)>(
     items: &[T],
     lines: usize,
     begin: impl Fn() -> P + Sync,
     mut take: impl FnMut(&str),
 ) {
-    let threads = match lines {
-        0..1024 => 1,
-        _ => thread::available_parallelism().map_or(1, NonZero::get),
+    let size = items.len().div_ceil(lines.div_ceil(PIECE).max(1)).max(1);
+    let pieces: Vec<&[T]> = items.chunks(size).collect();
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(pieces.len());
+    let next = AtomicUsize::new(0);
+    // Makes the next piece, and returns it with its index.
+    let make = |print: &mut P| {
+        let index = next.fetch_add(1, Ordering::Relaxed);
+        let mut text = String::new();
+        pieces.get(index)?.iter().for_each(|item| print(&mut text, item));
+        Some((index, text))
     };
-    let (first, others) = items.split_at(items.len().div_ceil(threads));
-    let text = &|part: &[T]| {
-        let (mut text, mut print) = (String::new(), begin());
-        part.iter().for_each(|item| print(&mut text, item));
-        text
-    };
+    let (send, made) = mpsc::channel();
     thread::scope(|scope| {
-        let parts = others.chunks(first.len().max(1));
-        let started: Vec<_> = parts.map(|part| scope.spawn(move || text(part))).collect();
-        let (mut text, mut print) = (String::new(), begin());
-        for item in first {
-            print(&mut text, item);
-            if text.len() >= PIECE {
-                take(&text);
-                text.clear();
-            }
+        for send in (1..threads).map(|_| send.clone()) {
+            let (make, begin) = (&make, &begin);
+            scope.spawn(move || {
+                let mut print = begin();
+                while let Some(piece) = make(&mut print) {
+                    // The receiver is there until all pieces are.
+                    let _ = send.send(piece);
+                }
+            });
         }
-        take(&text);
-        for one in started {
-            take(&one.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        drop(send);
+        let (mut print, mut waiting, mut taken) = (begin(), BTreeMap::new(), 0);
+        while let Some((index, text)) = make(&mut print).or_else(|| made.recv().ok()) {
+            waiting.insert(index, text);
+            waiting.extend(made.try_iter());
+            while let Some(text) = waiting.remove(&taken) {
+                take(&text);
+                taken += 1;
+            }
         }
     });
 }
