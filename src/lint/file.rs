@@ -109,16 +109,15 @@ impl<'r, 'o> File<'r, 'o> {
             sections.map(|one| one.address..one.address.saturating_add(one.size)).collect();
         code.sort_unstable_by_key(|range| range.start);
         let has_code = !code.is_empty();
-        let ((frames, set), (registers, kernels)) = threads::both(
-            threads,
-            || (frames(dwarf), object.gfx().and_then(|gfx| InstructionSet::of(gfx, wave))),
-            || match kind {
-                Kind::Amd => (Ok(RegisterMap::default()), kernels::read(object)),
-                Kind::Nvidia => (RegisterMap::read(object), Vec::new()),
-                Kind::Cpu => (Ok(RegisterMap::default()), Vec::new()),
-            },
-        );
-        let (frames, registers) = (frames?, registers?);
+        let of_target = || -> Result<_> {
+            let set = object.gfx().and_then(|gfx| InstructionSet::of(gfx, wave));
+            let kernels = if kind == Kind::Amd { kernels::read(object) } else { Vec::new() };
+            let registers =
+                if kind == Kind::Nvidia { RegisterMap::read(object)? } else { RegisterMap::default() };
+            Ok((set, kernels, registers))
+        };
+        let (frames, of_target) = threads::both(threads, || frames(dwarf), of_target);
+        let (frames, (set, kernels, registers)) = (frames?, of_target?);
         Ok(Self {
             object,
             dwarf,

@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::thread;
 
 /// Number of lines of a piece.
-const PIECE: usize = 1 << 10;
+const PIECE: usize = 1 << 8;
 
 /// Passes the text of items, in order, to a function in pieces of consecutive items, which several threads make. `lines` is
 /// about the number of lines; `begin` makes the printer of a thread.
