@@ -171,7 +171,8 @@ impl InstructionSet {
                 Some(RegisterKind::Vector) if fields.is_accumulator => RegisterKind::Accumulator,
                 kind => kind.unwrap_or(matrix),
             };
-            add(kind, fields.destination, count);
+            let is_half = to.is_halved && self.wave == Wave::W64;
+            add(kind, fields.destination, if is_half { count / 2 } else { count });
         }
         if to.mask {
             let mask_field = if to.field.is_some() { fields.mask } else { Some(fields.destination) };
@@ -234,6 +235,12 @@ impl InstructionSet {
         if first >> 30 == 0b10 {
             return Some(self.scalar(words));
         }
+        // Interpolation: VINTRP, and LDSDIR of gfx11.
+        if matches!((first >> 26, generation), (0b110101, Gfx9) | (0b110010, Gfx10))
+            || generation == Gfx11 && first >> 24 == 0b1100_1110
+        {
+            return Some(Fields::unknown(1));
+        }
         let second = words.word(1)?;
         Some(match (first >> 26, generation) {
             (0b110000, Gfx9) | (0b111101, Gfx10 | Gfx11) => {
@@ -252,14 +259,12 @@ impl InstructionSet {
             (0b110100, Gfx9) if first >> 23 == 0b1_1010_0111 => self.packed(words, second),
             (0b110011, Gfx10 | Gfx11) if first >> 23 == 0b1_1001_1000 => self.packed(words, second),
             (0b110100, Gfx9) | (0b110101, Gfx10 | Gfx11) => self.vop3(words, second),
-            // Interpolation: VINTRP, and VINTERP and LDSDIR of gfx11.
-            (0b110101, Gfx9) | (0b110010, Gfx10) => Fields::unknown(1),
-            (0b110011, Gfx11) if first >> 24 == 0b1100_1110 => Fields::unknown(1),
+            // Interpolation: VINTERP.
             (0b110011, Gfx11) => Fields::unknown(2),
             (0b110110, _) => {
                 let opcode = if generation == Gfx9 { words.field(17, 8) } else { words.field(18, 8) };
                 let mut fields = Fields::new(2, Format::Ds, opcode, second >> 24);
-                fields.is_accumulator = generation == Gfx9 && words.field(25, 1) != 0;
+                fields.is_accumulator = self.has_unified_registers && words.field(25, 1) != 0;
                 fields
             }
             (0b110111, _) => self.flat(words, second),
@@ -378,7 +383,7 @@ impl InstructionSet {
         let format = self.flat_format(words);
         let mut fields = Fields::new(2, format, words.field(18, 7), second >> 24);
         fields.returns = if is_gfx11 { words.field(14, 1) } else { words.field(16, 1) } != 0;
-        fields.is_accumulator = self.generation == Generation::Gfx9 && second >> 23 & 1 != 0;
+        fields.is_accumulator = self.has_unified_registers && second >> 23 & 1 != 0;
         // Bit 13 of gfx9 and gfx10 moves data to LDS.
         let is_to_lds = !self.has_scratch_address_bit && words.field(13, 1) != 0;
         fields.is_unknown = self.generation < Generation::Gfx11 && is_to_lds && format != Format::Flat;
@@ -422,16 +427,16 @@ impl InstructionSet {
 
     fn buffer(&self, words: &Dwords<'_>, second: u32) -> Fields {
         let is_gfx11 = self.generation == Generation::Gfx11;
-        let opcode = if is_gfx11 { words.field(18, 8) } else { words.field(18, 7) };
+        let opcode = words.field(18, if self.generation == Generation::Gfx9 { 7 } else { 8 });
         let mut fields = Fields::new(2, Format::MuBuf, opcode, second >> 8 & 0xff);
         fields.returns = words.field(14, 1) != 0;
         let has_status = match self.generation {
             Generation::Gfx11 => second >> 21 & 1 != 0,
-            generation => second >> 23 & 1 != 0 && generation == Generation::Gfx10,
+            _ => second >> 23 & 1 != 0 && !self.has_unified_registers,
         };
         // Data goes to LDS, or a status follows the data.
         fields.is_unknown = has_status || !is_gfx11 && words.field(16, 1) != 0;
-        fields.is_accumulator = self.generation == Generation::Gfx9 && second >> 23 & 1 != 0;
+        fields.is_accumulator = self.has_unified_registers && second >> 23 & 1 != 0;
         fields.scratch_address = self.buffer_address(words, second);
         fields
     }

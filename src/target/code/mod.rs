@@ -55,6 +55,8 @@ pub struct InstructionSet {
     wave: Wave,
     /// Whether matrix results are in accumulation registers without a bit for it: gfx908.
     has_fixed_accumulators: bool,
+    /// Whether a bit of memory instructions selects an accumulation register for the data: gfx90a, gfx94x and gfx950.
+    has_unified_registers: bool,
     /// Whether bit 13 of a scratch instruction selects a vector address: gfx94x and gfx950.
     has_scratch_address_bit: bool,
 }
@@ -70,9 +72,16 @@ impl InstructionSet {
             _ => return None,
         };
         let has_fixed_accumulators = name == "gfx908";
-        let has_scratch_address_bit =
-            ["gfx94", "gfx950", "gfx9-4"].iter().any(|start| name.starts_with(start));
-        let tables = table::of(generation);
-        Some(Self { tables, generation, wave, has_fixed_accumulators, has_scratch_address_bit })
+        let has_scratch_address_bit = table::has_scratch_address_bit(name);
+        let has_unified_registers = has_scratch_address_bit || name == "gfx90a";
+        let tables = table::of(generation, name);
+        Some(Self {
+            tables,
+            generation,
+            wave,
+            has_fixed_accumulators,
+            has_unified_registers,
+            has_scratch_address_bit,
+        })
     }
 }

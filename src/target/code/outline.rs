@@ -110,8 +110,8 @@ impl Class {
             },
             (0b110110, Gfx9) => if_never(Self::Two, Format::Ds, field(17, 8)),
             (0b110110, _) => if_never(Self::Two, Format::Ds, field(18, 8)),
-            (0b111000, Gfx11) => if_never(Self::Buffer, Format::MuBuf, field(18, 8)),
-            (0b111000, _) => if_never(Self::Buffer, Format::MuBuf, field(18, 7)),
+            (0b111000, Gfx9) => if_never(Self::Buffer, Format::MuBuf, field(18, 7)),
+            (0b111000, _) => if_never(Self::Buffer, Format::MuBuf, field(18, 8)),
             (0b110111, _) => {
                 let all = [Format::Flat, Format::Scratch, Format::Global];
                 let is_never = |format| exec(format, field(18, 7)) == Some(Exec::Never);

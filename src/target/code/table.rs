@@ -44,6 +44,8 @@ const NAMES: [&str; 16] = [
 pub(super) struct Destinations {
     /// Kind and number of the registers in the destination field; `None` in the field of a matrix result.
     pub(super) field: Option<(Option<RegisterKind>, u16)>,
+    /// Whether the number is that in waves of 32 lanes, and half of it in waves of 64.
+    pub(super) is_halved: bool,
     /// Whether the field counts only if the instruction returns a value.
     pub(super) if_returned: bool,
     /// Whether a mask of the wave is written: in the destination field, or in the second one if there is a `field`.
@@ -137,21 +139,52 @@ impl Tables {
     }
 }
 
-/// Returns the tables of a generation. The text is read once.
-pub(super) fn of(generation: Generation) -> &'static Tables {
-    static TABLES: [OnceLock<Tables>; 3] = [const { OnceLock::new() }; 3];
-    let text = match generation {
-        Generation::Gfx9 => include_str!("gfx9.txt"),
-        Generation::Gfx10 => include_str!("gfx10.txt"),
-        Generation::Gfx11 => include_str!("gfx11.txt"),
+/// Opcodes of some processors that are others in the table of their generation.
+const FMA_MIX: &str = "vop3p\n32 v1 v_fma_mix_f32\n33 v1 v_fma_mixlo_f16\n34 v1 v_fma_mixhi_f16\n";
+const FMAC_F64: &str = "vop2\n4 v2 v_fmac_f64\nvop3\n260 v2 v_fmac_f64\n";
+const GFX94: &str = "vop2
+23 v1 v_fmamk_f32
+24 v1 v_fmaak_f32
+vop3p
+64 w32 v_mfma_f32_32x32x1_2b_f32
+65 w16 v_mfma_f32_16x16x1_4b_f32
+66 w4 v_mfma_f32_4x4x1_16b_f32
+72 w32 v_mfma_f32_32x32x4_2b_f16
+73 w16 v_mfma_f32_16x16x4_4b_f16
+74 w4 v_mfma_f32_4x4x4_16b_f16
+80 w32 v_mfma_i32_32x32x4_2b_i8
+81 w16 v_mfma_i32_16x16x4_4b_i8
+82 w4 v_mfma_i32_4x4x4_16b_i8
+";
+const MAC_LEGACY: &str =
+    "vop2\n6 v1 v_mac_legacy_f32\nvop3\n262 v1 v_mac_legacy_f32\n320 v1 v_mad_legacy_f32\n";
+
+/// Returns the tables of a processor, by its name. The text is read once.
+pub(super) fn of(generation: Generation, name: &str) -> &'static Tables {
+    static TABLES: [OnceLock<Tables>; 7] = [const { OnceLock::new() }; 7];
+    const GFX9: &str = include_str!("gfx9.txt");
+    const GFX10: &str = include_str!("gfx10.txt");
+    let (index, texts): (usize, &[&str]) = match (generation, name) {
+        (Generation::Gfx9, "gfx904" | "gfx906" | "gfx908") => (1, &[GFX9, FMA_MIX]),
+        (Generation::Gfx9, "gfx90a") => (2, &[GFX9, FMA_MIX, FMAC_F64]),
+        (Generation::Gfx9, name) if has_scratch_address_bit(name) => (3, &[GFX9, FMA_MIX, FMAC_F64, GFX94]),
+        (Generation::Gfx9, _) => (0, &[GFX9]),
+        (Generation::Gfx10, name) if name.starts_with("gfx101") => (5, &[GFX10, MAC_LEGACY]),
+        (Generation::Gfx10, _) => (4, &[GFX10]),
+        (Generation::Gfx11, _) => (6, &[include_str!("gfx11.txt")]),
     };
-    TABLES[generation as usize].get_or_init(|| read(generation, text))
+    TABLES[index].get_or_init(|| read(generation, texts))
 }
 
-fn read(generation: Generation, text: &'static str) -> Tables {
+/// Whether bit 13 of a scratch instruction selects a vector address: gfx94x and gfx950.
+pub(super) fn has_scratch_address_bit(name: &str) -> bool {
+    ["gfx94", "gfx950", "gfx9-4"].iter().any(|start| name.starts_with(start))
+}
+
+fn read(generation: Generation, texts: &[&'static str]) -> Tables {
     let mut tables = [const { Vec::new() }; NAMES.len()];
     let mut format = 0;
-    for line in text.lines() {
+    for line in texts.iter().flat_map(|text| text.lines()) {
         let mut words = line.split(' ');
         let (Some(first), Some(codes), Some(name)) = (words.next(), words.next(), words.next()) else {
             format = NAMES.iter().position(|name| *name == line).unwrap_or(format);
@@ -179,7 +212,7 @@ fn flow(name: &str) -> Flow {
         "s_call_b64" => Flow::Call,
         "s_swappc_b64" | "s_setpc_b64" => Flow::Jump,
         "s_endpgm" => Flow::End,
-        _ if name.starts_with("s_cbranch_") => Flow::Branch,
+        _ if name.starts_with("s_cbranch_") || name.starts_with("s_subvector_loop_") => Flow::Branch,
         _ => Flow::Next,
     }
 }
@@ -191,7 +224,7 @@ fn has_literal(name: &str) -> bool {
 
 /// Reads the destinations of a line: `-` for none, `?` for unknown ones, or parts joined by `+`: `s2` for two scalar
 /// registers, `v` for vector, `a` for accumulation and `w` for matrix registers, with `*` if only a returned value
-/// counts; `mask`; and `vcc` and `exec`, which are implied.
+/// counts, and `/` if waves of 64 lanes have half of them; `mask`; and `vcc` and `exec`, which are implied.
 fn destinations(codes: &str) -> Option<Destinations> {
     let mut all = Destinations::default();
     for code in codes.split('+') {
@@ -211,7 +244,8 @@ fn destinations(codes: &str) -> Option<Destinations> {
                 };
                 let count = code.get(1..)?;
                 all.if_returned = count.ends_with('*');
-                all.field = Some((kind, count.trim_end_matches('*').parse().ok()?));
+                all.is_halved = count.ends_with('/');
+                all.field = Some((kind, count.trim_end_matches(['*', '/']).parse().ok()?));
             }
         }
     }
