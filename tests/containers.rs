@@ -236,6 +236,57 @@ fn sizes_of_offload_binaries_are_right() {
     }
 }
 
+/// NVIDIA's fat binary: a header of 16 bytes, and for each cubin one of 64 bytes, with kind, size and processor.
+fn fat_binary(cubins: &[(u32, &[u8])]) -> Vec<u8> {
+    let entry = |(sm, data): &(u32, &[u8])| {
+        let header = [&2_u16.to_le_bytes()[..], &[1, 1], &64_u32.to_le_bytes()].concat();
+        let size = (data.len() as u64).to_le_bytes();
+        let mut all = [&header[..], &size, &[0; 12], &sm.to_le_bytes()].concat();
+        all.resize(64, 0);
+        all.extend_from_slice(data);
+        all
+    };
+    let entries = cubins.iter().map(entry).collect::<Vec<_>>().concat();
+    let header = [0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0];
+    [&header[..], &(entries.len() as u64).to_le_bytes(), &entries].concat()
+}
+
+/// A wrong size of a fat binary does not hide the next one, and zeros are between them alone.
+#[test]
+fn sizes_of_fat_binaries_are_right() {
+    let cubin = [b"\x7fELF".as_slice(), &[7; 12]].concat();
+    let [first, second] = [80, 90].map(|sm| fat_binary(&[(sm, &cubin)]));
+    let names = |section: Vec<u8>| {
+        let object = host(".nv_fatbin", section);
+        let all = members(&object)?.unwrap_or_default();
+        Ok::<_, eitri::Error>(all.into_iter().map(|one| one.name).collect::<Vec<_>>())
+    };
+    let both = [&first[..], &[0; 8], &second].concat();
+    assert_eq!(names(both.clone()).expect("both are read"), ["sm_80", "sm_90"]);
+    assert_eq!(names([&both[..], &[0; 5]].concat()).expect("zeros are no binary"), ["sm_80", "sm_90"]);
+    let with = |at: usize, byte: u8| {
+        let mut changed = both.clone();
+        changed[at] = byte;
+        names(changed).map_err(|error| error.to_string())
+    };
+    // The first byte of the second binary.
+    let error = with(first.len() + 8, 0x51).expect_err("it is no fat binary");
+    assert!(error.contains("a fat binary begins with") && error.contains(".nv_fatbin"), "{error}");
+    // Sizes of the first one: its header is 16 bytes, and what follows belongs to it up to its size.
+    for size in (0..=0xff_u8).filter(|size| usize::from(*size) != first.len() - 16) {
+        // Up to eight zeros between them can belong to either.
+        match with(8, size) {
+            Ok(names) => assert!(names.len() == 2 || names.is_empty(), "{size}: {names:?}"),
+            Err(error) => assert!(error.contains("fat binary"), "{size}: {error}"),
+        }
+    }
+    // Without a header, the next binary would be this one.
+    let mut empty = both.clone();
+    empty[6..16].fill(0);
+    let error = names(empty).expect_err("it has no header").to_string();
+    assert!(error.contains("the header of a fat binary has at least 16 bytes, not 0"), "{error}");
+}
+
 /// Sizes and offsets beyond the file are errors; no change of one byte causes a panic.
 #[test]
 fn damaged_containers_are_errors() {

@@ -233,20 +233,10 @@ fn bundles(data: &[u8]) -> Result<Vec<Member<'_>>> {
 /// Reads the images of LLVM's offload binaries.
 fn packages(data: &[u8]) -> Result<Vec<Member<'_>>> {
     const WHAT: &str = "an offload binary";
-    let (mut all, mut at) = (Vec::new(), 0u64);
-    loop {
-        let rest = data.get(at as usize..).unwrap_or_default();
-        let padding = rest.iter().take_while(|byte| **byte == 0).count();
-        let whole = &rest[padding..];
-        if whole.is_empty() {
-            return Ok(all);
-        }
-        at += padding as u64;
-        if !whole.starts_with(PACKAGE) {
-            let first = &whole[..whole.len().min(4)];
-            let what = format!("an offload binary begins with {PACKAGE:02x?}, not {first:02x?}");
-            return Err(malformed(&Cursor::new("", data, false), at, &what));
-        }
+    let mut all = Vec::new();
+    let mut binaries = Cursor::new("", data, false);
+    while skip_zeros(&mut binaries, PACKAGE, WHAT)? {
+        let (at, whole) = (binaries.offset(), binaries.rest());
         let mut from = Cursor::new("", whole, false).at(4, WHAT)?;
         let version = from.u32(WHAT)?;
         if version != 1 {
@@ -285,8 +275,9 @@ fn packages(data: &[u8]) -> Result<Vec<Member<'_>>> {
             return Err(malformed(&from, at + (end + next) as u64, &what));
         }
         // At least the entry, which is in it: the loop ends.
-        at += size;
+        binaries.take(size, WHAT)?;
     }
+    Ok(all)
 }
 
 /// Reads the cubins of NVIDIA's fat binaries.
@@ -294,11 +285,17 @@ fn fat_binaries(data: &[u8]) -> Result<Vec<Member<'_>>> {
     const WHAT: &str = "a fat binary";
     let mut all = Vec::new();
     let mut from = Cursor::new("", data, false);
-    while from.rest().starts_with(FAT_BINARY) {
+    // Aligned to eight bytes.
+    while skip_zeros(&mut from, FAT_BINARY, WHAT)? {
         let start = from.offset();
         from.take(6, WHAT)?;
         let (header, size) = (u64::from(from.u16(WHAT)?), from.uint(8, WHAT)?);
+        let read = from.offset();
         let mut inside = from.at(start + header, WHAT)?;
+        if inside.offset() < read {
+            let what = format!("the header of a fat binary has at least 16 bytes, not {header}");
+            return Err(malformed(&inside, start, &what));
+        }
         let end = inside.offset().saturating_add(size);
         while inside.offset() < end {
             let at = inside.offset();
@@ -320,12 +317,19 @@ fn fat_binaries(data: &[u8]) -> Result<Vec<Member<'_>>> {
             }
         }
         from = inside.at(end, WHAT)?;
-        // Aligned to eight bytes.
-        let rest = from.offset().next_multiple_of(8) - from.offset();
-        if rest > from.rest().len() as u64 {
-            break;
-        }
-        from.take(rest, WHAT)?;
     }
     Ok(all)
+}
+
+/// Skips zeros up to the next container, which begins with these bytes; `false` at the end.
+fn skip_zeros(from: &mut Cursor<'_>, begins: &[u8], what: &'static str) -> Result<bool> {
+    let padding = from.rest().iter().take_while(|byte| **byte == 0).count();
+    from.take(padding as u64, what)?;
+    let rest = from.rest();
+    if !rest.is_empty() && !rest.starts_with(begins) {
+        let first = &rest[..rest.len().min(4)];
+        let text = format!("{what} begins with {begins:02x?}, not {first:02x?}");
+        return Err(malformed(from, from.offset(), &text));
+    }
+    Ok(!rest.is_empty())
 }
