@@ -6,34 +6,54 @@ use hashbrown::HashSet;
 
 use super::elf::Placing;
 use super::{Dwarf, Object, Unit};
-use crate::error::{At, Error, Result};
+use crate::error::{At, Error, ErrorKind, Result};
 
-/// Function that returns names and contents of files of split units, given their names in the skeleton units.
-pub type FindSplit<'a> = dyn Fn(&[&str]) -> Result<Vec<(String, Vec<u8>)>> + Sync + 'a;
+/// Finder of files of split units, which a function can be.
+pub trait FindSplit: Sync {
+    /// Returns names and contents of files of split units, given their names in the skeleton units.
+    ///
+    /// # Errors
+    /// Those of reading the files.
+    fn find(&self, names: &[&str]) -> Result<Vec<(String, Vec<u8>)>>;
+
+    /// Takes the name of a file whose units are used.
+    fn take_used(&self, _name: &str) {}
+}
+
+impl<F: Fn(&[&str]) -> Result<Vec<(String, Vec<u8>)>> + Sync> FindSplit for F {
+    fn find(&self, names: &[&str]) -> Result<Vec<(String, Vec<u8>)>> {
+        self(names)
+    }
+}
 
 /// Files of split units (`.dwo`) that are read with an object. By default there are none.
 ///
 /// A file without a unit of the object's skeletons is not used: units match by [`dwo_id`](super::Unit::dwo_id).
 #[derive(Clone, Copy, Default)]
-pub struct SplitFiles<'a>(Option<&'a FindSplit<'a>>);
+pub struct SplitFiles<'a>(Option<&'a dyn FindSplit>);
 
 impl<'a> SplitFiles<'a> {
-    /// Returns the files that a function finds. The function is called if an object lacks the split units of its
-    /// skeleton units.
-    pub fn new(find: &'a FindSplit<'a>) -> Self {
+    /// Returns the files that a finder returns, which is called if an object lacks the split units of its skeleton
+    /// units.
+    pub fn new(find: &'a dyn FindSplit) -> Self {
         Self(Some(find))
     }
 
     /// Calls a function with the split units of an object that has units of its own: those in the object, and those in
     /// files, for the skeleton units without one in the object.
+    ///
+    /// # Errors
+    /// [`Unsupported`](ErrorKind::Unsupported) for an object that has split units alone.
     pub(crate) fn with<T>(
         self,
         object: &Object<'_>,
         dwarf: &Dwarf<'_>,
         then: impl FnOnce(&[Dwarf<'_>]) -> Result<T>,
     ) -> Result<T> {
-        if dwarf.sections().is_split {
-            return then(&[]);
+        if dwarf.sections().is_split && !dwarf.units().is_empty() {
+            let text = "split units alone have no addresses: the object with their skeleton units is to be read, \
+                        with this file beside it";
+            return Err(Error::new(ErrorKind::Unsupported(text.into())).in_section(".debug_info.dwo"));
         }
         let own = Dwarf::read_split(dwarf, object)?;
         let mut known: HashSet<u64> = ids(&own).collect();
@@ -49,6 +69,7 @@ impl<'a> SplitFiles<'a> {
             known.extend(ids(&split));
             if known.len() > before {
                 all.push(split);
+                self.0.inspect(|find| find.take_used(name));
             }
         }
         then(&all)
@@ -62,7 +83,7 @@ impl<'a> SplitFiles<'a> {
         let mut names: Vec<&str> = skeletons.filter_map(|unit| unit.dwo_name.as_deref()).collect();
         names.sort_unstable();
         names.dedup();
-        if names.is_empty() { Ok(Vec::new()) } else { find(&names) }
+        if names.is_empty() { Ok(Vec::new()) } else { find.find(&names) }
     }
 }
 

@@ -351,6 +351,26 @@ fn files_of_split_units_are_read() {
     assert_eq!(run(&emit).code, 0);
     std::fs::rename(folder.path("two-a.dwo"), folder.path("out.dwo")).expect("a split unit");
     assert_eq!((functions(&[]), elsewhere(&[])), (0, 1));
+    // One that is named, and used for no object, is a wrong argument; one for the other object is not.
+    let stale = folder.path("out.dwo");
+    let unused =
+        format!("eitri: {stale}: no skeleton unit without its split unit has the id of a unit in this file");
+    for command in [&["lint", &object][..], &["stats", &object], &["report", &object, "-o", &page]] {
+        let ran = run(&[command, &["--split", &stale]].concat());
+        assert_eq!((ran.code, ran.errors.trim()), (2, unused.as_str()), "{command:?}");
+    }
+    for command in [&["lint", "--allow", "error"][..], &["stats"]] {
+        let files = [&object, &folder.path("two.o"), "--split", &other, "--split", &stale];
+        let ran = run(&[command, &files].concat());
+        assert_eq!((ran.code, ran.errors.as_str()), (0, ""), "{command:?}");
+    }
+    // Split units alone: the message names what is to be read.
+    for command in [&["lint", &other][..], &["stats", &other], &["report", &other, "-o", &page]] {
+        let ran = run(command);
+        let is_named =
+            ran.errors.contains(&other) && ran.errors.contains("the object with their skeleton units");
+        assert!(ran.code == 2 && is_named, "{command:?}: {}", ran.errors);
+    }
     folder.file("out.dwo", "no object");
     let broken = run(&["stats", &object]);
     assert!(broken.code == 2 && broken.errors.contains("out.dwo`: not an ELF file"), "{}", broken.errors);

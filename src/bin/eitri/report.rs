@@ -41,14 +41,15 @@ impl ReportArguments {
         let source = |path: &str| self.source.iter().find_map(|folder| text(folder, path));
         let (name, bytes) = containers::one("report", &self.file, self.member.as_deref())?;
         let split = self.split.read()?;
-        let find = |names: &[&str]| split.find(&self.file, names);
+        let find = split.of(&self.file);
         let options = Options {
             name: &name,
             disassembly: disassembly.as_deref(),
             source: Some(&source),
             split: SplitFiles::new(&find),
         };
-        report(&bytes, &options).map_err(of(Path::new(&name)))
+        let page = report(&bytes, &options).map_err(of(Path::new(&name)))?;
+        split.unused().into_iter().next().map_or(Ok(page), Err)
     }
 }
 

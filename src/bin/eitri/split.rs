@@ -1,8 +1,11 @@
 //! Files of split units beside an object.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use clap::Args;
+use eitri::read::FindSplit;
 
 use super::{Failure, input};
 
@@ -19,24 +22,54 @@ impl SplitArguments {
     /// Reads the files that are named.
     pub fn read(&self) -> Result<SplitFolder, Failure> {
         let read = |file: &PathBuf| Ok((file.display().to_string(), input(file)?));
-        self.split.iter().map(read).collect::<Result<_, _>>().map(SplitFolder)
+        let files = self.split.iter().map(read).collect::<Result<_, Failure>>()?;
+        Ok(SplitFolder { files, used: Mutex::default() })
     }
 }
 
 /// Files of split units that the command names, with their contents; without one, those beside each object.
-pub struct SplitFolder(Vec<(String, Vec<u8>)>);
+pub struct SplitFolder {
+    files: Vec<(String, Vec<u8>)>,
+    /// Names of the files whose units were used.
+    used: Mutex<HashSet<String>>,
+}
+
+/// Files of split units of an object.
+pub struct SplitOf<'a> {
+    folder: &'a SplitFolder,
+    object: &'a Path,
+}
 
 impl SplitFolder {
-    /// Returns names and contents of the files for an object, given their names in its skeleton units. Only the last part
-    /// of a name counts: the file is in the folder of the object.
-    pub fn find(&self, object: &Path, names: &[&str]) -> eitri::Result<Vec<(String, Vec<u8>)>> {
-        if !self.0.is_empty() || object.as_os_str() == "-" {
-            return Ok(self.0.clone());
+    /// Returns the files for an object.
+    pub fn of<'a>(&'a self, object: &'a Path) -> SplitOf<'a> {
+        SplitOf { folder: self, object }
+    }
+
+    /// Returns the failures for the files that the command names and no object used.
+    pub fn unused(&self) -> Vec<Failure> {
+        let used = self.used.lock().expect("no other thread has panicked");
+        let unused = self.files.iter().filter(|(name, _)| !used.contains(name));
+        let what = "no skeleton unit without its split unit has the id of a unit in this file";
+        unused.map(|(name, _)| Failure(format!("{name}: {what}"))).collect()
+    }
+}
+
+impl FindSplit for SplitOf<'_> {
+    /// Only the last part of a name counts: the file is in the folder of the object.
+    fn find(&self, names: &[&str]) -> eitri::Result<Vec<(String, Vec<u8>)>> {
+        if !self.folder.files.is_empty() || self.object.as_os_str() == "-" {
+            return Ok(self.folder.files.clone());
         }
         let mut files: Vec<_> = names.iter().filter_map(|name| Path::new(name).file_name()).collect();
         files.sort_unstable();
         files.dedup();
-        let files = files.into_iter().map(|name| object.with_file_name(name)).filter(|file| file.is_file());
+        let files = files.into_iter().map(|name| self.object.with_file_name(name));
+        let files = files.filter(|file| file.is_file());
         files.map(|file| Ok((file.display().to_string(), std::fs::read(file)?))).collect()
+    }
+
+    fn take_used(&self, name: &str) {
+        self.folder.used.lock().expect("no other thread has panicked").insert(name.into());
     }
 }

@@ -69,15 +69,12 @@ impl StatsArguments {
         let split = self.split.read()?;
         let options =
             Options { sound: true, threads, variables: self.format == Format::Json, ..Options::default() };
-        let of_base = |names: &[&str]| match &self.against {
-            Some(file) => split.find(file, names),
-            None => Ok(Vec::new()),
-        };
+        let of_base = split.of(self.against.as_deref().unwrap_or(Path::new("-")));
         let begin = |file: &Path| Progress::begin("stats", file);
-        let failures = if self.lines {
+        let mut failures = if self.lines {
             let base = base.as_ref().map(|base| Build { bytes: &base.1, split: SplitFiles::new(&of_base) });
             let read = |file: &Path, _: &str, bytes: &[u8]| {
-                let find = |names: &[&str]| split.find(file, names);
+                let find = split.of(file);
                 let build = Build { bytes, split: SplitFiles::new(&find) };
                 variable_lines(build, base, self.combine_instances)
             };
@@ -94,7 +91,7 @@ impl StatsArguments {
                 None => None,
             };
             let read = |file: &Path, _: &str, bytes: &[u8]| {
-                let find = |names: &[&str]| split.find(file, names);
+                let find = split.of(file);
                 stats(bytes, &Options { split: SplitFiles::new(&find), ..options })
             };
             containers::each(begin, &self.files, member, read, |name, found| match &base {
@@ -119,6 +116,9 @@ impl StatsArguments {
                 }
             })
         };
+        if failures.is_empty() {
+            failures = split.unused();
+        }
         Ok((out, fails, failures))
     }
 }

@@ -134,7 +134,7 @@ impl LintArguments {
         let mut stream = Stream::begin(self.format);
         let (most, mut worst) = (self.max.unwrap_or(usize::MAX), None);
         let read = |file: &Path, name: &str, bytes: &[u8]| {
-            let find = |names: &[&str]| split.find(file, names);
+            let find = split.of(file);
             let options = Options { split: SplitFiles::new(&find), ..options.clone() };
             let mut is_reported = |finding: &mut Finding| {
                 let is = self.keeps(finding) && !is_known(&mut known, finding);
@@ -179,6 +179,9 @@ impl LintArguments {
         // A function that no file has is a wrong argument.
         for name in unknown.iter().filter(|_| !all.is_empty()) {
             failures.extend(nearest.iter().find(|near| near.0 == *name).map(|near| Failure(near.1.clone())));
+        }
+        if failures.is_empty() {
+            failures = split.unused();
         }
         let fails = worst.is_some_and(|worst| worst >= self.fail_on);
         match stream {
