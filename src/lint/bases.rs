@@ -1,12 +1,13 @@
 //! Findings about what the location of a frame depends on: the frame base of a function, and the rules of its call frame
 //! information.
 
-use gimli::constants as dw;
+use hashbrown::HashSet;
 
 use super::codes::Code;
+use super::contexts::{self, Needs};
 use super::file::File;
 use super::shape::{self, Number, Place, Shape};
-use crate::error::Count;
+use super::witness::Site;
 use crate::op::{Encoding, Reg};
 use crate::read::{CfaRule, FrameRow, Rule};
 
@@ -15,37 +16,40 @@ pub(super) type Wrong = (Code, String);
 
 /// Returns the finding about a frame base.
 pub(super) fn frame_base(file: &File<'_, '_>, shape: &Shape) -> Option<Wrong> {
-    if let Some(wrong) = expression(file, shape) {
-        return Some(wrong);
-    }
-    let kind = match &shape.parts[..] {
-        [] => return None,
-        [_, _, ..] => Count(shape.parts.len(), "piece").to_string(),
-        [part] => match &part.place {
-            Place::Value(number) => format!("a value without a place, {}", described(file, number)?),
-            Place::Implicit(bytes) => format!("a value of {}", Count(bytes.len(), "byte")),
-            Place::Memory { space: None, address: Number::Known(address) } => {
-                return Some((Code::ConstantAsAddress, format!("the frame base is memory at {address:#x}")));
-            }
-            _ => return None,
-        },
-    };
-    Some((Code::WrongKind, format!("the frame base is {kind}")))
+    expression(file, shape).or_else(|| contexts::kind(file, "the frame base", shape, Needs::Base))
 }
 
-/// Returns the finding about a row of rules; `last` is the register of the last row's canonical frame address.
-pub(super) fn row(
+/// Rules of a frame that have no finding so far. A rule is in many rows.
+#[derive(Debug, Default)]
+pub(super) struct Known<'f> {
+    /// Register of the canonical frame address.
+    cfa: Option<Reg>,
+    expressions: HashSet<(Site, &'f [u8])>,
+}
+
+/// Returns the finding about a row of rules.
+pub(super) fn row<'f>(
     file: &File<'_, '_>,
     encoding: Encoding,
-    row: &FrameRow<'_>,
-    last: &mut Option<Reg>,
+    row: &FrameRow<'f>,
+    known: &mut Known<'f>,
 ) -> Option<Wrong> {
     let of = |(code, written): Wrong, what: &str| (code, format!("{what}: {written}"));
+    let mut judge = |expr: &'f [u8], site, needs| {
+        if !known.expressions.insert((site, expr)) {
+            return None;
+        }
+        let shape = shape::of(&[site.operations(), expr].concat(), encoding, &|_| None);
+        expression(file, &shape)
+            // An expression of a frame has no unit.
+            .or_else(|| contexts::failure(file, expr, site, 0, encoding))
+            .or_else(|| contexts::kind(file, "the result", &shape, needs))
+    };
     let cfa = match row.cfa {
-        CfaRule::Register { register, .. } if last.replace(register) != Some(register) => {
+        CfaRule::Register { register, .. } if known.cfa.replace(register) != Some(register) => {
             unknown(file, register)
         }
-        CfaRule::Expression(expr) => expression(file, &shape::of(expr, encoding, &|_| None)),
+        CfaRule::Expression(expr) => judge(expr, Site::FrameAddress, Needs::Address),
         _ => None,
     };
     if let Some(wrong) = cfa {
@@ -54,11 +58,8 @@ pub(super) fn row(
     row.rules.iter().find_map(|&(register, rule)| {
         let wrong = match rule {
             Rule::Register(other) => unknown(file, other),
-            Rule::Expression(expr) | Rule::ValExpression(expr) => {
-                // The initial stack contains the canonical frame address.
-                let whole = [&[dw::DW_OP_call_frame_cfa.0], expr].concat();
-                expression(file, &shape::of(&whole, encoding, &|_| None))
-            }
+            Rule::Expression(expr) => judge(expr, Site::Rule, Needs::Anything),
+            Rule::ValExpression(expr) => judge(expr, Site::ValueRule, Needs::Anything),
             _ => None,
         };
         wrong.map(|wrong| of(wrong, &format!("the rule of {}", file.name(register))))
@@ -66,7 +67,7 @@ pub(super) fn row(
 }
 
 /// Returns the finding about an expression that no machine of the target can evaluate.
-fn expression(file: &File<'_, '_>, shape: &Shape) -> Option<Wrong> {
+pub(super) fn expression(file: &File<'_, '_>, shape: &Shape) -> Option<Wrong> {
     let ill_formed = |(_, rule): &(usize, String)| {
         (Code::IllFormed, format!("the expression cannot be evaluated: {rule}"))
     };
@@ -93,13 +94,4 @@ fn expression(file: &File<'_, '_>, shape: &Shape) -> Option<Wrong> {
 fn unknown(file: &File<'_, '_>, reg: Reg) -> Option<Wrong> {
     let is_known = file.target.as_ref().is_none_or(|target| target.register(reg).is_some());
     (!is_known).then(|| (Code::UnknownRegister, format!("the target has no register {}", reg.0)))
-}
-
-fn described(file: &File<'_, '_>, number: &Number) -> Option<String> {
-    Some(match number {
-        Number::Known(value) => format!("{value:#x}"),
-        Number::Register(reg, by) => format!("{}{by:+}", file.name(*reg)),
-        Number::Other => return None,
-        _ => "computed".into(),
-    })
 }

@@ -215,11 +215,12 @@ codes! {
         "DWARF 5 section 2.6.1.2."
     }
     StorageTooShort "storage-too-short" Warning {
-        "a place that has fewer bytes than the type";
+        "a place that has fewer bytes than the type, or than its piece";
         "The rest of the object is read from somewhere else, or not at all.";
-        "clang 19 on x86-64: `fbreg -8; deref; stack_value`, a value of 8 bytes, for a `std::string` of 32.";
+        "clang 19 on x86-64: `fbreg -8; deref; stack_value`, a value of 8 bytes, for a `std::string` of 32; \
+         `lit0; stack_value; piece 16`, a value of 8 bytes for 16.";
         "A memory location (`deref` alone), or pieces.";
-        "DWARF 5 section 2.6.1.1.4."
+        "DWARF 5 section 2.6.1.1.4, section 2.6.1.2."
     }
     ContradictingOverlap "contradicting-overlap" Error {
         "two entries of a list have different constants at one pc";
@@ -295,10 +296,12 @@ codes! {
     }
     WrongKind "wrong-kind" Error {
         "a location of another kind than the context needs";
-        "The frame base is a place: memory, or a register whose contents are an address. A value, or pieces, have no address \
-         to which `fbreg` adds.";
-        "A made object: `DW_AT_frame_base` is `lit1; stack_value`.";
+        "A frame base, a canonical frame address, a static link, and the places of members and data are addresses: `fbreg` \
+         adds to one, and a debugger reads memory there. A value, or pieces, have no address. `DW_AT_LLVM_lane_pc` is a \
+         vector with the address of each lane, not one address.";
+        "Made objects: `DW_AT_frame_base` is `lit1; stack_value`; `DW_AT_data_member_location` is \
+         `plus_uconst 4; stack_value`.";
         "The memory location alone, without `stack_value`.";
-        "DWARF 5 section 3.3.5."
+        "DWARF 5 section 3.3.5, section 5.7.6 and section 5.18.1; proposal of SIMT lanes, DW_AT_lane_pc."
     }
 }

@@ -15,7 +15,7 @@ use crate::read::{CfaRule, Rule, Value};
 pub(super) type Add<'a> = &'a mut dyn FnMut(Code, Option<(&'static str, u64)>, &dyn Fn() -> Details);
 
 /// Numbers of `DW_AT_LLVM_lane_pc`: the registry's, and that of AMD's documents.
-const LANE_PC: [DwAt; 2] = [DwAt(0x3e12), DwAt(0x3e0b)];
+pub(super) const LANE_PC: [DwAt; 2] = [DwAt(0x3e12), DwAt(0x3e0b)];
 
 /// Judges a function with its frame base.
 pub(super) fn findings<'r>(
@@ -114,7 +114,7 @@ fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
     let return_register = frames.cie(fde).return_register;
     let encoding = frames.cie(fde).encoding;
     let (mut has_cfa, mut has_return, mut is_gpu_root) = (false, false, false);
-    let (mut last, mut wrong) = (None, None);
+    let (mut known, mut wrong) = (bases::Known::default(), None);
     loop {
         match rows.next_row() {
             Ok(Some(row)) => {
@@ -122,7 +122,7 @@ fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
                 let rule = row.rule(return_register);
                 has_return |= rule.is_some();
                 is_gpu_root |= rule == Some(Rule::Undefined);
-                wrong = wrong.or_else(|| bases::row(file, encoding, row, &mut last));
+                wrong = wrong.or_else(|| bases::row(file, encoding, row, &mut known));
             }
             Ok(None) => break,
             Err(error) => {

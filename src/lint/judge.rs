@@ -2,17 +2,18 @@
 
 use std::rc::Rc;
 
-use gimli::constants as dw;
+use gimli::{DwAt, constants as dw};
 use hashbrown::HashMap;
 
+use super::bases::Wrong;
 use super::by_expression::ByExpression;
 use super::file::{File, Function};
 use super::finding::Level;
 use super::places::{Findings, Located, Type};
 use super::shape::{self, Place, Selected, Shape};
 use super::verdict::{Asked, Expr, Verdict};
-use super::witness::{Known, Witnessed};
-use super::{entries, lists};
+use super::witness::{Known, Machines, Site, Witnessed};
+use super::{contexts, entries, lists};
 use crate::error::Result;
 use crate::op::write_uleb;
 use crate::read::{ByAbbreviation, Entry, ListEntry, Unit, Value};
@@ -65,6 +66,8 @@ pub(crate) struct Judge<'a, 'r, 'o> {
     numbers: u32,
     /// Places at witnesses.
     places: Known<'r>,
+    /// Findings about the expressions of other attributes.
+    attributes: HashMap<(DwAt, &'r [u8]), Option<Wrong>>,
     /// Types by the offset in an attribute.
     types: HashMap<u64, Option<Type<'r>>>,
     /// The last of them: variables of one type follow each other.
@@ -80,6 +83,7 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
             expressions: ByExpression::default(),
             numbers: 0,
             places: Known::default(),
+            attributes: HashMap::new(),
             types: HashMap::new(),
             last_type: None,
             abbreviations: ByAbbreviation::default(),
@@ -133,16 +137,31 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
         let (dwarf, unit) = (self.file.dwarf, self.unit);
         let mut shape = shape::of(expr, unit.encoding, &|index| dwarf.address(unit, index).ok());
         if shape.error.is_none() && !expr.is_empty() {
-            let failure = self.witnessed(expr).and_then(|witnessed| witnessed.failure());
+            let machines = self.machines();
+            let failure = machines.and_then(|machines| machines.failure(expr, Site::Location));
             shape.failure = failure.map(|(offset, rule)| (offset, rule.into_owned()));
         }
         self.numbered(shape)
     }
 
-    fn witnessed(&self, expr: &'r [u8]) -> Option<Witnessed<'_, 'r>> {
+    fn machines(&self) -> Option<Machines<'_, 'r>> {
         let (target, info) = (self.file.target.as_ref()?, &self.file.info);
-        let (unit, encoding) = (self.unit.offset, self.unit.encoding);
-        Some(Witnessed { known: &self.places, info, target, unit, encoding, expr })
+        Some(Machines { info, target, unit: self.unit.offset, encoding: self.unit.encoding })
+    }
+
+    /// Returns the finding about the expression of an attribute other than a location.
+    pub(super) fn attribute(&mut self, name: DwAt, expr: &'r [u8]) -> Option<Wrong> {
+        if let Some(known) = self.attributes.get(&(name, expr)) {
+            return known.clone();
+        }
+        let (file, unit) = (self.file, self.unit);
+        let address = |index| file.dwarf.address(unit, index).ok();
+        let wrong = contexts::attribute(file, name, expr, unit.offset, unit.encoding, &address);
+        if self.attributes.len() == MOST_SHAPES {
+            self.attributes.clear();
+        }
+        self.attributes.insert((name, expr), wrong.clone());
+        wrong
     }
 
     pub(super) fn knows_type(&self, offset: u64) -> bool {
@@ -216,11 +235,11 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
         }
         // An expression in the entry itself has its place, and its findings.
         if first.is_default() && first.offset == entry.offset() && errors[..] == [false] {
-            let mut found = Vec::new();
+            let mut found = entries::OfEntry::default();
             let abbreviation = self.abbreviations.of(entry, || entries::Judged::of(entry));
             let is_known = |offset| self.types.get(&offset).is_some_and(Option::is_some);
             entries::read(entry, &abbreviation, is_known, &mut found);
-            errors[0] = found.iter().any(|one| one.code.level() == Level::Error);
+            errors[0] = found.findings.iter().any(|one| one.code.level() == Level::Error);
         }
     }
 
@@ -239,7 +258,7 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
             ty: variable.ty,
             encoding: self.unit.encoding,
             shape: &known.shape,
-            witnessed: self.witnessed(one.expr),
+            witnessed: self.machines().map(|on| Witnessed { known: &self.places, on, expr: one.expr }),
             base: framed.and_then(|framed| framed.base.as_deref()),
             pcs: (!one.is_default()).then_some(one.start..one.end),
             explains,

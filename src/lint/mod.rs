@@ -22,6 +22,7 @@ mod by_expression;
 mod code;
 mod codes;
 mod collect;
+mod contexts;
 mod details;
 mod entries;
 mod file;

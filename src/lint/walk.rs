@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::OnceLock;
 
-use gimli::constants as dw;
+use gimli::{DwAt, constants as dw};
 use hashbrown::{HashMap, HashSet};
 
 use super::codes::Code;
@@ -151,7 +151,7 @@ fn judge<'r>(
 
 impl<'a, 'r> Walk<'a, 'r, '_> {
     fn run(&mut self, dwarf: &'r Dwarf<'r>) -> Result<()> {
-        let mut of_entry = Vec::new();
+        let mut of_entry = entries::OfEntry::default();
         for entry in dwarf.entries_of(self.judge.unit) {
             crate::work::step();
             let parent = entry.parent().map(Entry::index);
@@ -172,7 +172,10 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
                 let is_parameter = tag == dw::DW_TAG_formal_parameter;
                 self.variable(entry, is_parameter, &own, around.as_deref())?;
             }
-            for one in of_entry.drain(..) {
+            for (name, value) in of_entry.expressions.drain(..) {
+                self.attribute(entry, name, value, around.as_deref())?;
+            }
+            for one in of_entry.findings.drain(..) {
                 let details = Details::new(one.written).evidence(one.evidence);
                 let judged = Judged::new(one.code, details);
                 let place = dwarf.place(entry.offset());
@@ -243,10 +246,34 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         );
     }
 
-    /// Reads the location entries of a variable into the list.
-    fn read_locations(&mut self, entry: Entry<'r, 'r>, own: &OwnAttributes<'r>) -> Result<()> {
+    /// Judges the expressions of an attribute other than a location.
+    fn attribute(
+        &mut self,
+        entry: Entry<'r, 'r>,
+        name: DwAt,
+        value: Value<'r>,
+        around: Option<&Around<'r>>,
+    ) -> Result<()> {
+        self.read_locations(entry, Some(value))?;
+        let list = std::mem::take(&mut self.list);
+        let owner = Some(entry).filter(|entry| entry.tag() != dw::DW_TAG_subprogram);
+        for one in &list {
+            let Some((code, written)) = self.judge.attribute(name, one.expr) else { continue };
+            let judged = Judged::new(code, Details::new(written));
+            let place = entry.dwarf().place(entry.offset());
+            self.add(judged, owner, around, place, |walk, finding| {
+                finding.pcs = (!one.is_default()).then_some(one.start..one.end);
+                finding.expression = Some(walk.expression(one.expr, &(0..one.expr.len())));
+            });
+        }
+        self.list = list;
+        Ok(())
+    }
+
+    /// Reads the location entries of an attribute into the list.
+    fn read_locations(&mut self, entry: Entry<'r, 'r>, value: Option<Value<'r>>) -> Result<()> {
         self.list.clear();
-        match own.location {
+        match value {
             Some(Value::LocList(offset)) => {
                 let Judge { file, unit, .. } = self.judge;
                 let read = file.dwarf.read_locations(unit, offset, &mut self.list);
@@ -275,7 +302,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
             scope.parameters += 1;
             scope.parameters - 1
         });
-        self.read_locations(entry, own)?;
+        self.read_locations(entry, own.location)?;
         let list = std::mem::take(&mut self.list);
         let function = around.map(|around| &around.framed.function);
         let is_somewhere = list.iter().any(|one| !one.expr.is_empty());

@@ -4,11 +4,13 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 
+use gimli::constants as dw;
 use hashbrown::HashMap;
+use smallvec::{SmallVec, smallvec};
 
 use crate::eval::{
-    Architecture, BaseType, Body, Class, Context, DebugInfo, Entry, Evaluator, Limits, Location, Machine,
-    SpaceLayout, Unavailable,
+    Architecture, BaseType, Body, Class, Context, DebugInfo, Element, Entry, Evaluator, ExpressionSite,
+    Fault, Kind as EvaluationKind, Limits, Location, Machine, SpaceLayout, Unavailable,
 };
 use crate::op::{Decoder, Encoding, Op, Reg};
 use crate::target::{SpaceId, Target};
@@ -153,14 +155,79 @@ impl Architecture for Extended<'_> {
     }
 }
 
-/// An expression in a unit.
+/// Context of an expression: its initial stack, and the operations that are allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Site {
+    /// A location, on an empty stack.
+    Location,
+    /// A value, on an empty stack.
+    Value,
+    /// A location, on a stack with the location of an object.
+    Object,
+    /// The same, with a pointer to a member below it.
+    PointerAndObject,
+    /// The canonical frame address, on an empty stack.
+    FrameAddress,
+    /// The place of a register, on a stack with the canonical frame address.
+    Rule,
+    /// The value of a register, on the same stack.
+    ValueRule,
+}
+
+impl Site {
+    /// Returns operations that make the initial stack.
+    pub(super) fn operations(self) -> &'static [u8] {
+        const OBJECT: u8 = dw::DW_OP_push_object_address.0;
+        match self {
+            Self::Location | Self::Value | Self::FrameAddress => &[],
+            Self::Object => &[OBJECT],
+            Self::PointerAndObject => &[OBJECT, OBJECT],
+            Self::Rule | Self::ValueRule => &[dw::DW_OP_call_frame_cfa.0],
+        }
+    }
+
+    fn initial(self, target: &Target) -> SmallVec<[Element; 2]> {
+        let at = |address| {
+            let bits = u32::from(target.address_bytes()) * 8;
+            Element::Location(Location::memory(SpaceId::DEFAULT, bits, address))
+        };
+        match self {
+            Self::Location | Self::Value | Self::FrameAddress => smallvec![],
+            Self::Object => smallvec![at(OBJECT)],
+            Self::PointerAndObject => smallvec![at(STEP), at(OBJECT)],
+            Self::Rule | Self::ValueRule => smallvec![at(CFA)],
+        }
+    }
+
+    fn kind(self) -> EvaluationKind {
+        match self {
+            Self::Value | Self::ValueRule => EvaluationKind::Any,
+            _ => EvaluationKind::Location,
+        }
+    }
+
+    fn place(self) -> ExpressionSite {
+        match self {
+            Self::FrameAddress | Self::Rule | Self::ValueRule => ExpressionSite::Cfi,
+            _ => ExpressionSite::Location,
+        }
+    }
+}
+
+/// Machines for the expressions of a unit.
 #[derive(Clone, Copy)]
-pub(super) struct Witnessed<'a, 'o> {
-    pub(super) known: &'a Known<'o>,
+pub(super) struct Machines<'a, 'o> {
     pub(super) info: &'a DebugInfo<'a, 'o>,
     pub(super) target: &'a Target,
     pub(super) unit: u64,
     pub(super) encoding: Encoding,
+}
+
+/// An expression in a unit.
+#[derive(Clone, Copy)]
+pub(super) struct Witnessed<'a, 'o> {
+    pub(super) known: &'a Known<'o>,
+    pub(super) on: Machines<'a, 'o>,
     pub(super) expr: &'o [u8],
 }
 
@@ -178,9 +245,9 @@ pub(super) enum Difference {
     Registers,
 }
 
-impl<'a, 'o> Witnessed<'a, 'o> {
+impl<'a, 'o> Machines<'a, 'o> {
     /// Returns the rule by which the expression fails at every witness, with the offset of the operation.
-    pub(super) fn failure(&self) -> Option<(usize, Cow<'static, str>)> {
+    pub(super) fn failure(&self, expr: &[u8], site: Site) -> Option<(usize, Cow<'static, str>)> {
         // Values of a caller and of other entries are not in the frame of a witness.
         let needs_others = |op: Op<'_>| {
             matches!(
@@ -193,32 +260,19 @@ impl<'a, 'o> Witnessed<'a, 'o> {
                     | Op::CallRef { .. }
             )
         };
-        if Decoder::new(self.expr, self.encoding).flatten().any(|one| needs_others(one.op)) {
+        if Decoder::new(expr, self.encoding).flatten().any(|one| needs_others(one.op)) {
             return None;
         }
         let base = Entry { body: Body::Expression(&FRAME_BASE), unit: self.unit, encoding: None };
         let machine = self.machine(Some(base));
         let other = Witness { lane: Some(1), changed: Changed::All(STEP), ..machine };
-        let fault = self.evaluate(&machine).err()?;
+        let fault = self.evaluate(expr, &machine, site).err()?;
         let is_of_all = matches!(fault.class, Class::IllFormed | Class::Evaluation);
-        (is_of_all && self.evaluate(&other).is_err()).then(|| (fault.offset.unwrap_or(0), fault.rule))
+        (is_of_all && self.evaluate(expr, &other, site).is_err())
+            .then(|| (fault.offset.unwrap_or(0), fault.rule))
     }
 
-    /// Describes the places at two witnesses. `None` if the expression has no place there. `frame_base` is what the
-    /// expression depends on.
-    pub(super) fn places(&self, frame_base: Option<&'a [u8]>, difference: Difference) -> Option<String> {
-        if frame_base.is_some() {
-            return self.described(frame_base, difference);
-        }
-        if let Some(known) = self.known.borrow().get(&(self.expr, difference)) {
-            return known.clone();
-        }
-        let places = self.described(None, difference);
-        self.known.borrow_mut().insert((self.expr, difference), places.clone());
-        places
-    }
-
-    fn described(&self, frame_base: Option<&'a [u8]>, difference: Difference) -> Option<String> {
+    fn described(&self, expr: &[u8], frame_base: Option<&'a [u8]>, difference: Difference) -> Option<String> {
         let base = frame_base.map(|expr| Entry {
             body: Body::Expression(expr),
             unit: self.unit,
@@ -231,7 +285,8 @@ impl<'a, 'o> Witnessed<'a, 'o> {
             Difference::Registers => Witness { changed: Changed::All(STEP), ..machine },
         };
         let place = |machine: &Witness<'_, '_>| {
-            let location = self.evaluate(machine).ok()?;
+            let result = self.evaluate(expr, machine, Site::Location).ok()?;
+            let Element::Location(location) = result else { return None };
             Some(location.in_names(self.target).to_string())
         };
         let (first, second) = (place(&machine)?, place(&other)?);
@@ -262,10 +317,33 @@ impl<'a, 'o> Witnessed<'a, 'o> {
         }
     }
 
-    fn evaluate(&self, machine: &Witness<'_, '_>) -> Result<Location, crate::eval::Fault> {
+    fn evaluate(&self, expr: &[u8], machine: &Witness<'_, '_>, site: Site) -> Result<Element, Fault> {
         let target = Extended(self.target);
-        let context = Context { unit: self.unit, ..Context::new(self.encoding, &target) };
+        let initial = site.initial(self.target);
+        let context = Context {
+            unit: self.unit,
+            initial: &initial,
+            kind: site.kind(),
+            place: site.place(),
+            ..Context::new(self.encoding, &target)
+        };
         let limits = Limits { steps: MOST_STEPS, ..Limits::default() };
-        Evaluator::new().with_limits(limits).location(self.expr, machine, &context)
+        Evaluator::new().with_limits(limits).evaluate(expr, machine, &context)
+    }
+}
+
+impl<'a> Witnessed<'a, '_> {
+    /// Describes the places at two witnesses. `None` if the expression has no place there. `frame_base` is what the
+    /// expression depends on.
+    pub(super) fn places(&self, frame_base: Option<&'a [u8]>, difference: Difference) -> Option<String> {
+        if frame_base.is_some() {
+            return self.on.described(self.expr, frame_base, difference);
+        }
+        if let Some(known) = self.known.borrow().get(&(self.expr, difference)) {
+            return known.clone();
+        }
+        let places = self.on.described(self.expr, None, difference);
+        self.known.borrow_mut().insert((self.expr, difference), places.clone());
+        places
     }
 }

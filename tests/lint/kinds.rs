@@ -33,14 +33,14 @@ impl Pair {
     }
 }
 
-type Attributes = Vec<(DwAt, AttributeValue)>;
+pub type Attributes = Vec<(DwAt, AttributeValue)>;
 
 /// A unit that gimli encodes, for x86-64: types of 4 and 8 bytes, and functions at [0, 0x20) and [0x20, 0x40).
-struct Unit {
-    dwarf: DwarfUnit,
-    int: UnitEntryId,
-    long: UnitEntryId,
-    f: UnitEntryId,
+pub struct Unit {
+    pub dwarf: DwarfUnit,
+    pub int: UnitEntryId,
+    pub long: UnitEntryId,
+    pub f: UnitEntryId,
 }
 
 fn named(name: &str) -> (DwAt, AttributeValue) {
@@ -62,7 +62,7 @@ fn in_rax() -> (DwAt, AttributeValue) {
     (dw::DW_AT_location, AttributeValue::Exprloc(Expression::raw(vec![dw::DW_OP_reg0.0])))
 }
 
-fn entry(dwarf: &mut DwarfUnit, of: UnitEntryId, tag: DwTag, attributes: Attributes) -> UnitEntryId {
+pub fn entry(dwarf: &mut DwarfUnit, of: UnitEntryId, tag: DwTag, attributes: Attributes) -> UnitEntryId {
     let entry = dwarf.unit.add(of, tag);
     attributes.into_iter().for_each(|(name, value)| dwarf.unit.get_mut(entry).set(name, value));
     entry
@@ -75,7 +75,7 @@ fn base_type(dwarf: &mut DwarfUnit, name: &str, bytes: u64) -> UnitEntryId {
 }
 
 impl Unit {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let encoding = gimli::Encoding { format: gimli::Format::Dwarf32, version: 5, address_size: 8 };
         let mut dwarf = DwarfUnit::new(encoding);
         let (int, long) = (base_type(&mut dwarf, "int", 4), base_type(&mut dwarf, "long", 8));
@@ -91,11 +91,15 @@ impl Unit {
         entry(&mut self.dwarf, self.f, dw::DW_TAG_variable, attributes);
     }
 
-    fn object(mut self) -> Vec<u8> {
+    fn object(self) -> Vec<u8> {
+        self.object_for(&Target::x86_64())
+    }
+
+    pub fn object_for(mut self, target: &Target) -> Vec<u8> {
         let mut sections = Sections::new(GimliBuffer::new());
         self.dwarf.write(&mut sections).expect("sections");
         let code = Text::text(vec![0x90; 0x40]).with_function("f", 0, 0x20).with_function("g", 0x20, 0x20);
-        new_object(&Target::x86_64(), &code, &from_gimli(&sections, |_| "f".into())).expect("an object")
+        new_object(target, &code, &from_gimli(&sections, |_| "f".into())).expect("an object")
     }
 }
 
@@ -184,7 +188,7 @@ fn extent(bytes: u64) -> Vec<u8> {
     described(bytes, true, &Consumer::dwarf5())
 }
 
-fn framed(has_frame: bool) -> Vec<u8> {
+pub fn framed(has_frame: bool) -> Vec<u8> {
     described(0x20, has_frame, &Consumer::dwarf5())
 }
 

@@ -16,6 +16,7 @@ mod tools;
 mod bases;
 mod clean;
 mod compiled;
+mod contexts;
 mod counts;
 mod kinds;
 mod made;
