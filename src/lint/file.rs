@@ -14,7 +14,7 @@ use crate::op::Reg;
 use crate::read::nvidia::RegisterMap;
 use crate::read::{Dwarf, Entry, FrameSection, Frames, Object, Symbol, SymbolKind, threads};
 use crate::target::code::{InstructionSet, RegisterKind};
-use crate::target::{RegisterNames, Target, Wave};
+use crate::target::{RegisterNames, Target, Wave, with_extensions};
 
 /// Architecture of a file, as far as findings depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,6 +97,7 @@ impl<'r, 'o> File<'r, 'o> {
     /// Reads the facts of a file, on a number of threads.
     pub(crate) fn new(object: &'r Object<'o>, dwarf: &'r Dwarf<'r>, threads: usize) -> Result<Self> {
         let target = object.target(None).or_else(|| object.target(Some(Wave::W32)));
+        let target = target.map(|target| with_extensions(&target).unwrap_or(target));
         let kind = match object.machine() {
             224 => Kind::Amd,
             190 => Kind::Nvidia,

@@ -6,7 +6,6 @@ use super::file::Kind;
 use super::places::{Findings, Located, Type};
 use super::shape::{Number, Part, Place, Selected};
 use crate::error::Count;
-use crate::op::Reg;
 
 impl Located<'_, '_, '_> {
     /// Appends findings about the size of the place.
@@ -48,38 +47,47 @@ impl Located<'_, '_, '_> {
                 let details = || Details::new(written()).evidence([size()]);
                 all.push(self.judged(Code::PiecesBeyondType, &(0..end), details));
             }
-            Some(_) => {}
+            Some(_) => {
+                let short = parts.iter().find_map(|part| {
+                    let has = self.storage(part)?;
+                    part.bits.filter(|bits| *bits > has).map(|bits| (part, bits, has))
+                });
+                if let Some((part, bits, has)) = short {
+                    all.push(self.judged(Code::StorageTooShort, &part.operations, || {
+                        let written = format!("a piece of {}", Count(bits.div_ceil(8), "byte"));
+                        let storage = format!("the storage has {}", Count(has / 8, "byte"));
+                        Details::new(written).evidence([storage])
+                    }));
+                }
+            }
             None => {
-                let place = parts.first().filter(|part| is_stored(part)).map(|part| &part.place);
-                let target = self.file.target.as_ref();
-                let has = match place {
-                    Some(Place::Value(number)) => {
-                        let is_typed =
-                            number.find(&|number| matches!(number, Number::Computed(_) | Number::Other));
-                        is_typed.is_none().then(|| u64::from(self.encoding.address_bytes) * 8)
-                    }
-                    Some(Place::Implicit(bytes)) => Some(bytes.len() as u64 * 8),
-                    Some(Place::Register(reg, Selected::Nothing)) => target
-                        .and_then(|target| target.register(*reg))
-                        .map(|register| u64::from(register.bits)),
-                    _ => None,
-                };
-                // Registers of PTX have sizes of their own, which the target does not have.
-                let is_known = |reg: Reg| {
-                    let register = target.and_then(|target| target.register(reg));
-                    self.file.kind == Kind::Cpu
-                        || self.file.kind == Kind::Amd && register.is_some_and(|one| !one.is_vector())
-                };
-                let is_scalar = match place {
-                    Some(Place::Register(reg, _)) => is_known(*reg),
-                    _ => true,
-                };
-                if let Some(has) = has.filter(|has| *has < bits && is_scalar) {
+                let place = parts.first().filter(|part| is_stored(part));
+                if let Some(has) = place.and_then(|part| self.storage(part)).filter(|has| *has < bits) {
                     let written = || format!("a place of {}", Count(has / 8, "byte"));
                     let details = || Details::new(written()).evidence([size()]);
                     all.push(self.judged(Code::StorageTooShort, &(0..end), details));
                 }
             }
+        }
+    }
+
+    /// Returns the bits of the storage of a place, if they are known.
+    fn storage(&self, part: &Part) -> Option<u64> {
+        let target = self.file.target.as_ref();
+        match &part.place {
+            Place::Value(number) => {
+                let is_typed = number.find(&|number| matches!(number, Number::Computed(_) | Number::Other));
+                is_typed.is_none().then(|| u64::from(self.encoding.address_bytes) * 8)
+            }
+            Place::Implicit(bytes) => Some(bytes.len() as u64 * 8),
+            Place::Register(reg, Selected::Nothing) => {
+                let register = target.and_then(|target| target.register(*reg))?;
+                // Registers of PTX have sizes of their own, which the target does not have.
+                let is_known =
+                    self.file.kind == Kind::Cpu || self.file.kind == Kind::Amd && !register.is_vector();
+                is_known.then(|| u64::from(register.bits))
+            }
+            _ => None,
         }
     }
 }

@@ -21,24 +21,33 @@ fn made(target: &TargetBuilder) -> Target {
 }
 
 pub(super) fn x86_64() -> Target {
+    made(&x86_64_of(128))
+}
+
+/// Starts the target with vector registers of this size.
+fn x86_64_of(vector_bits: u32) -> TargetBuilder {
     let mut target = cpu("x86_64", 62, Relocations { abs32: 10, abs64: 1, relative32: 2 });
     #[rustfmt::skip]
     target.registers(Registers::named(0, [
         "rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
         "rip",
     ], 64));
-    target.registers(Registers::numbered(17, "xmm", 0..16, 128)).registers(Registers::named(
+    target.registers(Registers::numbered(17, "xmm", 0..16, vector_bits)).registers(Registers::named(
         49,
         ["rflags"],
         64,
     ));
     // rip is also the return address column.
     target.cfa_register("rsp").return_register("rip", true);
-    made(&target)
+    target
 }
 
 /// Target without the registers of the Scalable Vector Extension, whose size is that of the processor.
 pub(super) fn aarch64() -> Target {
+    made(&aarch64_base())
+}
+
+fn aarch64_base() -> TargetBuilder {
     // R_AARCH64_ABS32, R_AARCH64_ABS64, R_AARCH64_PREL32.
     let mut target = cpu("aarch64", 183, Relocations { abs32: 258, abs64: 257, relative32: 261 });
     target.registers(Registers::numbered(0, "x", 0..31, 64)).registers(Registers::named(
@@ -49,12 +58,16 @@ pub(super) fn aarch64() -> Target {
     target.registers(Registers::numbered(64, "v", 0..32, 128)).min_instruction_bytes(4);
     // The link register.
     target.cfa_register("sp").return_register("x30", false);
-    made(&target)
+    target
 }
 
 /// Target without vector registers and CSRs, whose size is that of the processor. Floating-point registers are those of
 /// the extension D.
 pub(super) fn riscv64() -> Target {
+    made(&riscv64_base())
+}
+
+fn riscv64_base() -> TargetBuilder {
     // R_RISCV_32, R_RISCV_64, R_RISCV_32_PCREL.
     let mut target = cpu("riscv64", 243, Relocations { abs32: 1, abs64: 2, relative32: 57 });
     target.registers(Registers::numbered(0, "x", 0..32, 64)).registers(Registers::numbered(
@@ -65,10 +78,14 @@ pub(super) fn riscv64() -> Target {
     ));
     // The stack pointer and ra.
     target.min_instruction_bytes(2).cfa_register("x2").return_register("x1", false);
-    made(&target)
+    target
 }
 
 pub(super) fn s390x() -> Target {
+    made(&s390x_base())
+}
+
+fn s390x_base() -> TargetBuilder {
     // R_390_32, R_390_64 and R_390_PC32.
     let mut target = cpu("s390x", 22, Relocations { abs32: 4, abs64: 22, relative32: 5 });
     target.registers(Registers::numbered(0, "r", 0..16, 64));
@@ -78,5 +95,52 @@ pub(super) fn s390x() -> Target {
     ], 64));
     target.registers(Registers::named(64, ["pswm", "pswa"], 64)).big_endian();
     target.min_instruction_bytes(2).return_register("r14", false);
-    made(&target)
+    target
+}
+
+/// Returns the target of a CPU with the registers of its extensions, each in its largest size: what a compiler can use.
+/// `None` for other targets.
+pub(crate) fn with_extensions(target: &Target) -> Option<Target> {
+    let target = match target.name() {
+        "x86_64" => {
+            // The numbers of xmm registers are those of ymm and zmm. 80 bits of the x87 unit have 16 bytes in memory.
+            let mut target = x86_64_of(512);
+            target.registers(Registers::numbered(33, "st", 0..8, 128));
+            target.registers(Registers::numbered(41, "mm", 0..8, 64));
+            target.registers(Registers::named(50, ["es", "cs", "ss", "ds", "fs", "gs"], 16));
+            target.registers(Registers::named(58, ["fs.base", "gs.base"], 64));
+            target.registers(Registers::named(62, ["tr", "ldtr", "mxcsr", "fcw", "fsw"], 32));
+            target.registers(Registers::numbered(67, "xmm", 16..32, 512));
+            target.registers(Registers::numbered(118, "k", 0..8, 64));
+            target.registers(Registers::numbered(126, "bnd", 0..4, 128));
+            target.registers(Registers::numbered(130, "r", 16..32, 64));
+            target
+        }
+        "aarch64" => {
+            let mut target = aarch64_base();
+            #[rustfmt::skip]
+            target.registers(Registers::named(33, [
+                "elr_mode", "ra_sign_state", "tpidrro_el0", "tpidr_el0", "tpidr_el1", "tpidr_el2", "tpidr_el3",
+            ], 64));
+            target.registers(Registers::named(46, ["vg", "ffr"], 256));
+            target.registers(Registers::numbered(48, "p", 0..16, 256));
+            target.registers(Registers::numbered(96, "z", 0..32, 2048));
+            target
+        }
+        "riscv64" => {
+            let mut target = riscv64_base();
+            target.registers(Registers::numbered(96, "v", 0..32, 1 << 16));
+            target.registers(Registers::numbered(4096, "csr", 0..4096, 64));
+            target
+        }
+        "s390x" => {
+            let mut target = s390x_base();
+            target.registers(Registers::numbered(32, "cr", 0..16, 64));
+            target.registers(Registers::numbered(48, "a", 0..16, 32));
+            target.registers(Registers::numbered(68, "v", 16..32, 128));
+            target
+        }
+        _ => return None,
+    };
+    target.resolve().ok()
 }

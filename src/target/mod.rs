@@ -17,6 +17,7 @@ mod spirv;
 
 pub use amdgpu::{Gfx, Wave};
 pub use builder::TargetBuilder;
+pub(crate) use cpu::with_extensions;
 pub use nvptx::Sm;
 pub use register::{Reg, Register, RegisterName, RegisterNames, Registers};
 pub use space::{Per, Space, SpaceId};

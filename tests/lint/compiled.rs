@@ -101,6 +101,46 @@ fn variable_lengths_have_no_findings() {
     assert!(wrong.is_empty(), "{} findings\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// Registers of extensions, and vector registers of more than 16 bytes, which have the numbers of those of 16.
+const EXTENSIONS: &str = "
+#include <immintrin.h>
+long double use(long double);
+long double extended(long double a, long double c) {
+    long double b = a * c; use(b);
+    for (int i = 0; i < 10; i++) { long double e = b * i; c = e + b; }
+    return c;
+}
+typedef struct { __m256 v; } S;
+static inline S twice(S s) { s.v = _mm256_add_ps(s.v, s.v); return s; }
+__m256 wide(__m256 a) { S s = {a}; s = twice(s); return twice(s).v; }
+__m512 many(__m512 *p) {
+    __m512 a[20], s = p[30];
+    for (int i = 0; i < 20; i++) a[i] = p[i];
+    for (int k = 0; k < 100; k++)
+        for (int i = 0; i < 20; i++) { __m512 t = _mm512_add_ps(a[i], s); a[i] = _mm512_mul_ps(t, t); }
+    for (int i = 0; i < 20; i++) s = _mm512_add_ps(s, a[i]);
+    return s;
+}
+unsigned masks(__m512i x, __m512i y) {
+    __mmask16 k = _mm512_cmpeq_epi32_mask(x, y), l = _mm512_cmplt_epi32_mask(x, y);
+    return _kand_mask16(k, l);
+}
+";
+
+#[test]
+fn registers_of_extensions_have_no_findings() {
+    let mut wrong = Vec::new();
+    for tool in [Tool::new("gcc", "gcc"), Tool::new("clang-19", "clang-19")] {
+        for level in ["-O0", "-O1", "-O2", "-O3"] {
+            let Some(found) = findings_in(tool, EXTENSIONS, &["-g", "-mavx512f", "-mavx512bw", level]) else {
+                return;
+            };
+            wrong.extend(found);
+        }
+    }
+    assert!(wrong.is_empty(), "{} findings\n{}", wrong.len(), wrong.join("\n"));
+}
+
 const PROGRAM: &str = "
 #include <stdio.h>
 static int unused(int a) { int b = a * 3; return b + 1; }

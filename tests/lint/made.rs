@@ -115,6 +115,14 @@ pub const EXPRESSIONS: &[(&str, u64, &str, Code, &str)] = &[
     ),
     ("x86_64", 128, "regx rax", Code::StorageTooShort, "regx rax; piece 8; regx rdx; piece 8"),
     ("x86_64", 128, "call_frame_cfa; deref; stack_value", Code::StorageTooShort, "call_frame_cfa; deref"),
+    ("x86_64", 512, "regx rax; piece 64", Code::StorageTooShort, "regx xmm0; piece 64"),
+    (
+        "x86_64",
+        192,
+        "breg7 0; piece 8; lit0; stack_value; piece 16",
+        Code::StorageTooShort,
+        "breg7 0; piece 8; lit0; stack_value; piece 8; lit0; stack_value; piece 8",
+    ),
     (
         AMD,
         64,
