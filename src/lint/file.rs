@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::eval::DebugInfo;
 use crate::op::Reg;
 use crate::read::nvidia::RegisterMap;
-use crate::read::{Dwarf, Entry, FrameSection, Frames, Object, Symbol, SymbolKind, threads};
+use crate::read::{Dwarf, Entry, FrameSection, Frames, Object, Section, Symbol, SymbolKind, threads};
 use crate::target::code::{InstructionSet, RegisterKind};
 use crate::target::{RegisterNames, Target, Wave, with_extensions};
 
@@ -36,6 +36,8 @@ pub(crate) struct File<'r, 'o> {
     pub(super) target: Option<Target>,
     pub(super) kind: Kind,
     pub(super) frames: Vec<Frames<'r>>,
+    /// Whether the call frame information of the code is in the file that this one has the debug information of.
+    pub(super) has_frames_elsewhere: bool,
     pub(super) registers: RegisterMap<'r>,
     set: Option<InstructionSet>,
     /// Addresses of loaded code.
@@ -109,6 +111,11 @@ impl<'r, 'o> File<'r, 'o> {
         let mut code: Vec<_> =
             sections.map(|one| one.address..one.address.saturating_add(one.size)).collect();
         code.sort_unstable_by_key(|range| range.start);
+        // A file with the debug information of another has headers of that one's sections.
+        let is_elsewhere = |section: &Section<'_>| {
+            section.name == ".eh_frame" && section.size > 0 && section.data.is_empty()
+        };
+        let has_frames_elsewhere = object.sections().iter().any(is_elsewhere);
         let has_code = !code.is_empty();
         let of_target = || -> Result<_> {
             let set = object.gfx().and_then(|gfx| InstructionSet::of(gfx, wave));
@@ -126,6 +133,7 @@ impl<'r, 'o> File<'r, 'o> {
             target,
             kind,
             frames,
+            has_frames_elsewhere,
             registers,
             set,
             code,

@@ -104,6 +104,9 @@ fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
     };
     let found = file.frames.iter().find_map(|frames| frames.fde_at(pc).map(|fde| (frames, fde)));
     let Some((frames, fde)) = found else {
+        if file.has_frames_elsewhere {
+            return;
+        }
         return add(Code::NoCfa, None, &|| {
             let evidence = [format!("no entry has the pc {pc:#x}")];
             Details::new("no call frame information").evidence(evidence).evidence(leaves())

@@ -75,6 +75,8 @@ pub(crate) struct Shape {
     pub(crate) parts: Vec<Part>,
     /// Whether it depends on the frame base.
     pub(crate) uses_frame_base: bool,
+    /// Whether values can have other types than the generic one.
+    pub(crate) has_types: bool,
     /// Broken rule, with the offset of the operation in bytes.
     pub(crate) error: Option<(usize, String)>,
     /// The same of an expression that fails at every witness.
@@ -121,6 +123,15 @@ pub(crate) fn of(expr: &[u8], encoding: Encoding, address: &dyn Fn(u64) -> Optio
         };
         last = decoded.offset;
         shape.uses_frame_base |= matches!(decoded.op, Op::FbReg { .. });
+        shape.has_types |= matches!(
+            decoded.op,
+            Op::Convert { .. }
+                | Op::Reinterpret { .. }
+                | Op::RegvalType { .. }
+                | Op::DerefType { .. }
+                | Op::XderefType { .. }
+                | Op::ConstType { .. }
+        );
         // The path of a branch, and the stack after a call, are not followed.
         let is_dropped = match decoded.op {
             Op::Bra { .. } | Op::Skip { .. } => true,

@@ -76,8 +76,9 @@ impl Located<'_, '_, '_> {
         let target = self.file.target.as_ref();
         match &part.place {
             Place::Value(number) => {
-                let is_typed = number.find(&|number| matches!(number, Number::Computed(_) | Number::Other));
-                is_typed.is_none().then(|| u64::from(self.encoding.address_bytes) * 8)
+                let is_other =
+                    number.find(&|number| matches!(number, Number::Computed(_) | Number::Other)).is_some();
+                (!is_other && !self.shape.has_types).then(|| u64::from(self.encoding.address_bytes) * 8)
             }
             Place::Implicit(bytes) => Some(bytes.len() as u64 * 8),
             Place::Register(reg, Selected::Nothing) => {

@@ -16,17 +16,18 @@ use crate::op::{Decoder, Encoding, Op, Reg};
 use crate::target::{SpaceId, Target};
 
 /// Canonical frame address of the machine.
-const CFA: u64 = 0x7000;
+const CFA: u64 = 0x7000_0000;
 /// Address of the thread's storage.
-const TLS: u64 = 0x6000;
+const TLS: u64 = 0x6000_0000;
 /// Address of the object around the one that is located.
-const OBJECT: u64 = 0x5000;
+const OBJECT: u64 = 0x5000_0000;
 /// Difference of the contents of registers at two witnesses.
 const STEP: u64 = 0x10;
 /// Maximum number of operations of an evaluation.
 const MOST_STEPS: u64 = 10_000;
-/// Frame base for expressions of unknown functions: memory, by `const2u`.
-const FRAME_BASE: [u8; 3] = [0x0a, 0x00, 0x40];
+/// Frame base for expressions of unknown functions: memory, by `const4u`. A frame has less than 1 GiB below it. The same
+/// address in both byte orders.
+const FRAME_BASE: [u8; 5] = [0x0c, 0x40, 0x00, 0x00, 0x40];
 
 /// A machine stopped in a function. A register of number N contains N × 0x100, in each lane plus its number; memory
 /// contains the addresses.
@@ -267,6 +268,16 @@ impl<'a, 'o> Machines<'a, 'o> {
         let machine = self.machine(Some(base));
         let other = Witness { lane: Some(1), changed: Changed::All(STEP), ..machine };
         let fault = self.evaluate(expr, &machine, site).err()?;
+        // DWARF 5 recommends a type of the same size, and debuggers take the low bits: gcc puts bits of a `float` into the
+        // generic type.
+        let is_reinterpretation = |op: Op<'_>| match op {
+            Op::Reinterpret { ty } => self.info.base_type(self.unit, ty).is_some(),
+            _ => false,
+        };
+        let mut operations = Decoder::new(expr, self.encoding).flatten();
+        if operations.any(|one| fault.offset == Some(one.offset) && is_reinterpretation(one.op)) {
+            return None;
+        }
         let is_of_all = matches!(fault.class, Class::IllFormed | Class::Evaluation);
         (is_of_all && self.evaluate(expr, &other, site).is_err())
             .then(|| (fault.offset.unwrap_or(0), fault.rule))

@@ -127,6 +127,39 @@ unsigned masks(__m512i x, __m512i y) {
 }
 ";
 
+/// Slots of a large frame, values of `long double` and bits of `float` on the stack, and debug information in a file of
+/// its own.
+#[test]
+fn large_frames_and_typed_values_have_no_findings() {
+    const SOURCE: &str = "
+void use(void *, void *);
+int large(int n) { int first[3]; char a[100000]; int last[3]; use(a, first); use(last, a); return a[n] + first[n]; }
+long double wide(int n) { long double d = n; use(&n, &n); d = n + 1; use(&n, &n); return d * n; }
+float bits(int n) {
+    union { int i; float f; } u; u.i = (n & 0xff) << 23; float x = u.f; use(0, 0); u.i = (n << 1) & -4096; float y = u.f;
+    use(0, 0); return n > 3 ? x : y;
+}";
+    let folder = Folder::new();
+    let source = folder.file("a.c", SOURCE).display().to_string();
+    let [object, debug] = ["a.so", "a.debug"].map(|name| folder.path().join(name).display().to_string());
+    for tool in [Tool::new("gcc", "gcc"), Tool::new("clang-19", "clang-19")] {
+        for level in ["-O0", "-O1", "-O2", "-O3"] {
+            let all = ["-g", level, "-w", "-shared", "-fPIC", &source, "-o", &object];
+            let Some(ran) = tool.run(&all) else { return };
+            assert!(ran.succeeded, "{ran}");
+            let objcopy = Tool::new("objcopy", "binutils");
+            let Some(ran) = objcopy.run(&["--only-keep-debug", &object, &debug]) else { return };
+            assert!(ran.succeeded, "{ran}");
+            for file in [&object, &debug] {
+                let report = lint(&std::fs::read(file).expect("a file"), &Options::default());
+                let report = report.expect("it is read");
+                let above: Vec<_> = report.findings.iter().filter(|one| one.level > Level::Note).collect();
+                assert!(report.functions > 2 && above.is_empty(), "{} {level} {file}: {above:?}", tool.name);
+            }
+        }
+    }
+}
+
 #[test]
 fn registers_of_extensions_have_no_findings() {
     let mut wrong = Vec::new();
