@@ -215,12 +215,14 @@ codes! {
         "DWARF 5 section 2.6.1.2."
     }
     StorageTooShort "storage-too-short" Warning {
-        "a place that has fewer bytes than the type, or than its piece";
-        "The rest of the object is read from somewhere else, or not at all.";
-        "clang 19 on x86-64: `fbreg -8; deref; stack_value`, a value of 8 bytes, for a `std::string` of 32; \
-         `lit0; stack_value; piece 16`, a value of 8 bytes for 16.";
-        "A memory location (`deref` alone), or pieces.";
-        "DWARF 5 section 2.6.1.1.4, section 2.6.1.2."
+        "a value or register with fewer bytes than the type, or than its piece";
+        "The rest is read from somewhere else, as 0, or not at all. gdb reads a whole piece as 0 if it is larger than the \
+         value, and lldb extends the value. A piece of the constant 0 has the bytes that are meant in both: it is a finding \
+         for AMD GPUs alone, whose text has a rule.";
+        "clang 19 on x86-64: `fbreg -8; deref; stack_value`, a value of 8 bytes, for a `std::string` of 32.";
+        "A memory location (`deref` alone), or pieces of the size of their storage: `lit5; stack_value; piece 8; lit0; stack_value; \
+         piece 8`.";
+        "DWARF 5 section 2.6.1.1.4 and section 2.6.1.2; DWARF Extensions for Heterogeneous Debugging A.2.5.4.4.6."
     }
     ContradictingOverlap "contradicting-overlap" Error {
         "two entries of a list have different constants at one pc";

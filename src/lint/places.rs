@@ -101,7 +101,13 @@ impl Located<'_, '_, '_> {
             retain_first(&mut all);
         }
         self.sizes(&mut all);
-        if let Some((at, rule)) = self.shape.failure.as_ref().filter(|_| all.is_empty()) {
+        if all.iter().all(|judged| judged.code != Code::PiecesBeyondType) {
+            self.pieces(&mut all);
+        }
+        let of_piece =
+            |at| self.shape.parts.iter().any(|part| part.bits.is_some() && part.operations.end == at);
+        let failure = self.shape.failure.as_ref().filter(|failure| !of_piece(failure.0));
+        if let Some((at, rule)) = failure.filter(|_| all.is_empty()) {
             let details = || Details::new(format!("the expression fails on every machine: {rule}"));
             all.push(self.judged(Code::IllFormed, &(*at..*at), details));
         }

@@ -12,10 +12,6 @@ impl Located<'_, '_, '_> {
     pub(super) fn sizes(&self, all: &mut Findings) {
         let Some(Type { entry, bits, is_base }) = self.ty else { return };
         let parts = &self.shape.parts;
-        let is_stored = |part: &Part| {
-            let place = &part.place;
-            matches!(place, Place::Register(..) | Place::Memory { .. } | Place::Value(_) | Place::Implicit(_))
-        };
         let end = parts.last().map_or(0, |part| part.operations.end);
         if is_base && bits == Some(0) {
             let is_register = |part: &Part| match &part.place {
@@ -40,53 +36,63 @@ impl Located<'_, '_, '_> {
         }
         let Some(bits) = bits.filter(|bits| *bits > 0) else { return };
         let size = || format!("the type has {}", Count(bits.div_ceil(8), "byte"));
-        let pieces: Option<u64> = parts.iter().map(|part| part.bits).sum();
-        match pieces {
-            Some(pieces) if pieces > bits.next_multiple_of(8) => {
+        if parts.iter().all(|part| part.bits.is_some()) {
+            let pieces = parts.iter().filter_map(|part| part.bits).fold(0, u64::saturating_add);
+            if pieces > bits.next_multiple_of(8) {
                 let written = || format!("pieces of {}", Count(pieces / 8, "byte"));
                 let details = || Details::new(written()).evidence([size()]);
                 all.push(self.judged(Code::PiecesBeyondType, &(0..end), details));
             }
-            Some(_) => {
-                let short = parts.iter().find_map(|part| {
-                    let has = self.storage(part)?;
-                    part.bits.filter(|bits| *bits > has).map(|bits| (part, bits, has))
-                });
-                if let Some((part, bits, has)) = short {
-                    all.push(self.judged(Code::StorageTooShort, &part.operations, || {
-                        let written = format!("a piece of {}", Count(bits.div_ceil(8), "byte"));
-                        let storage = format!("the storage has {}", Count(has / 8, "byte"));
-                        Details::new(written).evidence([storage])
-                    }));
-                }
-            }
-            None => {
-                let place = parts.first().filter(|part| is_stored(part));
-                if let Some(has) = place.and_then(|part| self.storage(part)).filter(|has| *has < bits) {
-                    let written = || format!("a place of {}", Count(has / 8, "byte"));
-                    let details = || Details::new(written()).evidence([size()]);
-                    all.push(self.judged(Code::StorageTooShort, &(0..end), details));
-                }
+            return;
+        }
+        let has = parts.first().and_then(|part| self.storage_bits(&part.place));
+        if let Some(has) = has.filter(|has| *has < bits) {
+            let written = || format!("a place of {}", Count(has / 8, "byte"));
+            let details = || Details::new(written()).evidence([size()]);
+            all.push(self.judged(Code::StorageTooShort, &(0..end), details));
+        }
+    }
+
+    /// Appends the finding about the first piece with more bytes than its storage.
+    pub(super) fn pieces(&self, all: &mut Findings) {
+        let failure = self.shape.failure.as_ref();
+        for part in &self.shape.parts {
+            let Some(bits) = part.bits else { return };
+            let rule = failure.filter(|failure| failure.0 == part.operations.end).map(|failure| &failure.1);
+            let has = self.storage_bits(&part.place);
+            let is_short = has.map_or(rule.is_some(), |has| has < bits);
+            // Each byte of 0 is 0, in readers of DWARF 5 too, which has no rule for the size of the value.
+            let is_zero = part.place == Place::Value(Number::Known(0)) && self.file.kind != Kind::Amd;
+            if is_short && !is_zero {
+                let details = || {
+                    let storage = has.map(|has| format!("the storage has {}", Count(has / 8, "byte")));
+                    Details::new(format!("a piece of {}", Count(bits / 8, "byte")))
+                        .evidence(storage.or_else(|| rule.cloned()))
+                };
+                all.push(self.judged(Code::StorageTooShort, &part.operations, details));
+                return;
             }
         }
     }
 
-    /// Returns the bits of the storage of a place, if they are known.
-    fn storage(&self, part: &Part) -> Option<u64> {
-        let target = self.file.target.as_ref();
-        match &part.place {
+    /// Returns the size in bits of a place's storage, if the place alone decides it.
+    fn storage_bits(&self, place: &Place) -> Option<u64> {
+        match place {
             Place::Value(number) => {
-                let is_other =
-                    number.find(&|number| matches!(number, Number::Computed(_) | Number::Other)).is_some();
-                (!is_other && !self.shape.has_types).then(|| u64::from(self.encoding.address_bytes) * 8)
+                let is_typed = number.find(&|number| matches!(number, Number::Computed(_) | Number::Other));
+                let is_generic = is_typed.is_none() && !self.shape.has_types;
+                is_generic.then(|| u64::from(self.encoding.address_bytes) * 8)
             }
             Place::Implicit(bytes) => Some(bytes.len() as u64 * 8),
             Place::Register(reg, Selected::Nothing) => {
-                let register = target.and_then(|target| target.register(*reg))?;
+                let register = self.file.target.as_ref()?.register(*reg)?;
                 // Registers of PTX have sizes of their own, which the target does not have.
-                let is_known =
-                    self.file.kind == Kind::Cpu || self.file.kind == Kind::Amd && !register.is_vector();
-                is_known.then(|| u64::from(register.bits))
+                let is_known = match self.file.kind {
+                    Kind::Cpu => true,
+                    Kind::Amd => !register.is_vector(),
+                    _ => false,
+                };
+                is_known.then(|| register.bits.into())
             }
             _ => None,
         }

@@ -247,6 +247,26 @@ fn cpp_of_gcc_and_clang_has_no_findings() {
     assert!(wrong.is_empty(), "{} findings\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// clang describes the 16 bytes of two pointers that are 0 by `lit0; stack_value; piece 16`.
+#[test]
+fn a_function_object_of_zeros_has_no_findings() {
+    const SOURCE: &str = "
+#include <functional>
+int use(std::function<int(int)> &);
+int f(int k) { std::function<int(int)> g = [&](int y) { return y + k; }; return use(g); }
+";
+    let mut wrong = Vec::new();
+    for tool in [Tool::new("g++", "g++"), Tool::new("clang++-19", "clang-19")] {
+        for level in ["-O2", "-Os"] {
+            for version in ["-gdwarf-4", "-gdwarf-5"] {
+                let Some(found) = findings_in(tool, SOURCE, &["-x", "c++", version, level]) else { return };
+                wrong.extend(found);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} findings\n{}", wrong.len(), wrong.join("\n"));
+}
+
 const RUST: &str = r#"
 use std::collections::HashMap;
 fn main() {

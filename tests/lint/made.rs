@@ -116,12 +116,36 @@ pub const EXPRESSIONS: &[(&str, u64, &str, Code, &str)] = &[
     ("x86_64", 128, "regx rax", Code::StorageTooShort, "regx rax; piece 8; regx rdx; piece 8"),
     ("x86_64", 128, "call_frame_cfa; deref; stack_value", Code::StorageTooShort, "call_frame_cfa; deref"),
     ("x86_64", 512, "regx rax; piece 64", Code::StorageTooShort, "regx xmm0; piece 64"),
+    // gdb shows 0 for the first piece, and lldb 5.
     (
         "x86_64",
-        192,
-        "breg7 0; piece 8; lit0; stack_value; piece 16",
+        128,
+        "lit5; stack_value; piece 16",
         Code::StorageTooShort,
-        "breg7 0; piece 8; lit0; stack_value; piece 8; lit0; stack_value; piece 8",
+        "lit5; stack_value; piece 8; lit0; stack_value; piece 8",
+    ),
+    // Readers of DWARF 5 extend 0 to any size; the text for AMD GPUs requires a storage of the size of the piece.
+    (
+        "x86_64",
+        256,
+        "regx rax; piece 16",
+        Code::StorageTooShort,
+        "regx rax; piece 8; lit0; stack_value; piece 24",
+    ),
+    (AMD, 128, "lit0; stack_value; piece 16", Code::StorageTooShort, "lit0; stack_value; piece 8"),
+    (
+        "x86_64",
+        128,
+        "breg5 0; breg4 0; plus; stack_value; piece 16",
+        Code::StorageTooShort,
+        "breg5 0; breg4 0; plus; stack_value; piece 8",
+    ),
+    (
+        "x86_64",
+        64,
+        "implicit_value {01 02 03 04}; piece 8",
+        Code::StorageTooShort,
+        "implicit_value {01 02 03 04}; piece 4",
     ),
     (
         AMD,
