@@ -91,6 +91,12 @@ pub(super) fn name_of<'r>(entry: Entry<'r, 'r>, shape: &Shape, own: &OwnAttribut
     }
 }
 
+/// Returns the linkage name, or else the name, of an entry that is not read yet.
+pub(super) fn linkage_name(entry: Entry<'_, '_>) -> Option<String> {
+    let name = NAMES.into_iter().find_map(|name| entry.inherited(name)?.string());
+    name.map(|name| name.text().into_owned())
+}
+
 pub(super) fn has_source(entry: Entry<'_, '_>, shape: &Shape) -> bool {
     let is_inherited = |name| entry.has_inherited(name);
     shape.has_source

@@ -1,4 +1,4 @@
-//! Coverage of two builds, matched by the names of functions.
+//! Coverage of two builds, matched by the linkage names of functions.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::{Coverage, Statistics};
 /// Coverage of a function in two builds; of all variables without a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Name of the function; `None` for all variables of the files.
+    /// Linkage name of the function, or else its name; `None` for all variables of the files.
     pub function: Option<String>,
     /// Coverage in the older build; `None` if it lacks the function.
     pub old: Option<Coverage>,
@@ -16,21 +16,21 @@ pub struct Change {
 }
 
 impl Change {
-    /// Returns the sound part of the scopes of the new build, in percent of the old one's. `None` where the function is
-    /// not in both builds, or has no sound location in the old one.
+    /// Returns the sound part of the scopes of the new build, in percent of the old one's: 0 where the new build has no
+    /// variables in scopes. `None` where the function is not in both builds, or has no sound location in the old one.
     pub fn percent(&self) -> Option<f64> {
-        let part = |one: Coverage| (one.scope > 0).then(|| one.sound as f64 / one.scope as f64);
-        let (old, new) = (part(self.old?)?, part(self.new?)?);
+        let part = |one: Coverage| if one.scope > 0 { one.sound as f64 / one.scope as f64 } else { 0.0 };
+        let (old, new) = (part(self.old?), part(self.new?));
         (old > 0.0).then(|| 100.0 * new / old)
     }
 }
 
-/// Compares the coverage of two builds. The functions of one name are summed. The first element is for all variables.
+/// Compares the coverage of two builds, by the linkage names of functions. The functions of one name are summed. The first element is for all variables.
 pub fn compare(old: &Statistics, new: &Statistics) -> Vec<Change> {
     let sums = |of: &Statistics| {
         let mut sums: BTreeMap<String, Coverage> = BTreeMap::new();
         for one in &of.functions {
-            *sums.entry(one.name.clone()).or_default() += one.coverage;
+            *sums.entry(one.linkage_name.clone()).or_default() += one.coverage;
         }
         sums
     };

@@ -130,6 +130,8 @@ pub struct FunctionCoverage {
     pub unit: Option<String>,
     /// Name; empty for a function without a name.
     pub name: String,
+    /// Linkage name, or else the name: methods of two classes differ in it.
+    pub linkage_name: String,
     /// Sum over its variables.
     pub coverage: Coverage,
     /// Variables whose scope has code.

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use gimli::constants as dw;
 
+use super::attributes::linkage_name;
 use super::lines;
 use crate::error::Result;
 use crate::read::{Dwarf, Entry, Object, Placing, SplitFiles, Unit};
@@ -291,9 +292,4 @@ fn around<'r, 'o>(entry: Entry<'r, 'o>) -> Vec<Entry<'r, 'o>> {
     }
     // Without the function, the entry is in none.
     if all.last().is_none_or(|last| last.tag() != dw::DW_TAG_subprogram) { Vec::new() } else { all }
-}
-
-fn linkage_name(function: Entry<'_, '_>) -> Option<String> {
-    let name = function.inherited(dw::DW_AT_linkage_name).and_then(|name| name.text());
-    name.or_else(|| function.name()).map(|name| name.into_owned())
 }

@@ -303,6 +303,8 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
                 found.functions.push(FunctionCoverage {
                     unit: entry.unit().name.as_deref().map(String::from),
                     name: entry.name().map(String::from).unwrap_or_default(),
+                    linkage_name: name_of(entry, shape, own)
+                        .map_or_else(String::new, |name| name.text().into_owned()),
                     coverage: Coverage::default(),
                     variables: Vec::new(),
                 });

@@ -30,6 +30,75 @@ fn a_build_is_compared_with_another() {
     assert!(ran.code == 0 && ran.text().contains("that are there twice"), "{}", ran.text());
 }
 
+/// Without variables, nothing can be seen: the least percentage fails, alone and against a build that has variables.
+#[test]
+fn a_build_without_variables_is_below_each_percentage() {
+    let folder = Folder::new("percentages");
+    let (with, without) = (&*units(&folder), "examples/data/scale_code.o");
+    let alone = run(&["stats", without, "--fail-below", "50"]);
+    assert!(alone.code == 1 && alone.text().contains("  all, below 50 %\n"), "{}", alone.text());
+    assert_eq!(run(&["stats", without, "--fail-below", "0"]).code, 0);
+    let arguments = ["stats", without, "--against", with, "--fail-below", "98"];
+    let against = run(&arguments);
+    assert!(
+        against.code == 1 && against.text().contains("    0.0 %  all, below 98 %\n"),
+        "{}",
+        against.text()
+    );
+    let out = run(&[&arguments[..], &["--format", "json"]].concat()).text();
+    let found: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(found["functions"][0]["below"], true);
+    // Nothing is lost where the other build has nothing.
+    assert_eq!(run(&["stats", with, "--against", without, "--fail-below", "98"]).code, 0);
+    assert_eq!(run(&["stats", with, "--fail-below", "1"]).code, 0);
+    assert_eq!(json(&[with, "--fail-below", "1"])[0]["below"], false);
+}
+
+#[test]
+fn percentages_are_from_0_to_100() {
+    for wrong in ["nan", "inf", "1e3", "-1", "100.5", "50%", ""] {
+        let ran = run(&["stats", O2, &format!("--fail-below={wrong}")]);
+        assert!(ran.code == 2 && ran.errors.contains("a number from 0 to 100 is expected"), "{}", ran.errors);
+    }
+    let help = run(&["--help"]).text();
+    let help: Vec<_> = help.split_whitespace().collect();
+    assert!(help.join(" ").contains("`stats` a part below `--fail-below`"));
+}
+
+/// The first method has 8 of 16 bytes in both builds, the second 16 of 16 and then 4: one name, and two linkage names.
+#[test]
+fn methods_of_two_classes_are_matched_by_linkage_name() {
+    let folder = Folder::new("methods");
+    let build = |name: &str, end: u64| {
+        let description = METHODS.replace("END", &end.to_string());
+        let module = Module::from_json(&description).expect("a description");
+        let written = lower(&module, &Consumer::dwarf5(), Policy::Strict).expect("everything is expressible");
+        let code = Code::text(vec![0x90; 32]).with_function("_ZN1A3getEv", 0, 16);
+        let code = code.with_function("_ZN1B3getEv", 16, 16);
+        folder.file(name, new_object(module.target(), &code, &written.sections).expect("an object"))
+    };
+    let (old, new) = (build("old.o", 16), build("new.o", 4));
+    let ran = run(&["stats", &new, "--against", &old, "--fail-below", "60"]);
+    let out = ran.text();
+    assert!(out.contains("  50.0 %   50.0 %  100.0 %  _ZN1A3getEv\n"), "{out}");
+    assert!(out.contains(" 100.0 %   25.0 %   25.0 %  _ZN1B3getEv, below 60 %\n"), "{out}");
+    assert_eq!(ran.code, 1);
+    let functions = &json(&[&new])[0]["functions"];
+    let names = |index: usize| (functions[index]["name"].as_str(), functions[index]["linkage_name"].as_str());
+    assert_eq!(names(1), (Some("get"), Some("_ZN1B3getEv")));
+    assert!(run(&["stats", &new]).text().contains(" _ZN1B3getEv\n"));
+}
+
+const METHODS: &str = r#"{"eitri": 1, "target": "x86_64", "describe": [
+{"unit": {"name": "a.cpp"}},
+{"base_type": {"unit": "a.cpp", "name": "int", "encoding": "signed", "bits": 32}},
+{"function": {"in": "a.cpp", "name": "get", "id": "a", "linkage_name": "_ZN1A3getEv",
+ "code": {"symbol": "_ZN1A3getEv", "bytes": 16}}},
+{"variable": {"in": "a", "name": "v", "type": "int", "live": [[0, 8, {"register": "rax"}]]}},
+{"function": {"in": "a.cpp", "name": "get", "id": "b", "linkage_name": "_ZN1B3getEv",
+ "code": {"symbol": "_ZN1B3getEv", "bytes": 16}}},
+{"variable": {"in": "b", "name": "v", "type": "int", "live": [[0, END, {"register": "rax"}]]}}]}"#;
+
 const UNITS: &str = r#"{"eitri": 1, "target": "x86_64", "describe": [
 {"unit": {"name": "a.c"}},
 {"base_type": {"unit": "a.c", "name": "int", "encoding": "signed", "bits": 32}},
@@ -40,15 +109,19 @@ const UNITS: &str = r#"{"eitri": 1, "target": "x86_64", "describe": [
 {"function": {"in": "b\u001b[1m.c", "name": "g", "code": {"symbol": "g", "bytes": 8}}},
 {"variable": {"in": "g", "name": "w", "type": "long", "live": [[0, 8, {"register": "rax"}]]}}]}"#;
 
-/// Sums of units by hand: 4 of 16 bytes, and 8 of 8. A name cannot change the terminal.
-#[test]
-fn units_are_summed() {
+/// An object with the units.
+fn units(folder: &Folder) -> String {
     let module = Module::from_json(UNITS).expect("a description");
     let written = lower(&module, &Consumer::dwarf5(), Policy::Strict).expect("everything is expressible");
     let code = Code::text(vec![0x90; 24]).with_function("f", 0, 16).with_function("g", 16, 8);
-    let object = new_object(module.target(), &code, &written.sections).expect("an object");
+    folder.file("units.o", new_object(module.target(), &code, &written.sections).expect("an object"))
+}
+
+/// Sums of units by hand: 4 of 16 bytes, and 8 of 8. A name cannot change the terminal.
+#[test]
+fn units_are_summed() {
     let folder = Folder::new("units");
-    let file = folder.file("units.o", object);
+    let file = units(&folder);
     let out = run(&["stats", &file]).text();
     let units =
         "          16   25.0 %   25.0 %  unit a.c\n           8  100.0 %  100.0 %  unit b\\u{1b}[1m.c\n";

@@ -22,8 +22,9 @@ use super::stats::StatsArguments;
 
 /// Write, check, print and explain the debug information of GPU code.
 ///
-/// Exit codes: 0 for success; 1 if `check` found a difference, `lint` a mistake, a vector of `conform` failed, or an
-/// evaluation of `eval` or `explain` failed; 2 if the input or the arguments cannot be used.
+/// Exit codes: 0 for success; 1 if `check` found a difference, `lint` a mistake, `stats` a part below `--fail-below`, a
+/// vector of `conform` failed, or an evaluation of `eval` or `explain` failed; 2 if the input or the arguments cannot be
+/// used.
 #[derive(Debug, Parser)]
 #[command(name = "eitri", version)]
 pub struct Arguments {

@@ -34,13 +34,13 @@ pub struct StatsArguments {
     /// Print the average of the instances of an inlined function.
     #[arg(long, requires = "lines")]
     combine_instances: bool,
-    /// Compare with another build: the coverage of each function, matched by name; with --lines, the lines at which an
-    /// unoptimised build has the variable.
+    /// Compare with another build: the coverage of each function, matched by linkage name; with --lines, the lines at
+    /// which an unoptimised build has the variable.
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
     /// Exit with code 1 if the sound part of all scopes is below this; with --against, if that of all variables, or of
-    /// a function, is below this part of the other build's.
-    #[arg(long, value_name = "PERCENT", conflicts_with = "lines")]
+    /// a function, is below this part of the other build's. The part is 0 where no variable has a scope.
+    #[arg(long, value_name = "PERCENT", conflicts_with = "lines", value_parser = percentage)]
     fail_below: Option<f64>,
     /// Format of the output. `text` is for people and can change.
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -96,19 +96,19 @@ impl StatsArguments {
             };
             containers::each(begin, &self.files, member, read, |name, found| match &base {
                 None => {
-                    let sound = percent(found.variables.coverage.sound, found.variables.coverage.scope);
-                    fails |= self.fail_below.is_some_and(|least| sound.is_some_and(|sound| sound < least));
+                    let Coverage { sound, scope, .. } = found.variables.coverage;
+                    let below = self.below(Some(percent(sound, scope).unwrap_or(0.0)));
+                    fails |= below.is_some();
                     match self.format {
-                        Format::Json => out += &format!("{}\n", object(&name, &found)),
-                        Format::Text => out += &text(&name, &found),
+                        Format::Json => out += &format!("{}\n", object(&name, &found, below)),
+                        Format::Text => out += &text(&name, &found, below),
                     }
                 }
                 Some((old, base)) => {
                     let changes = compare(base, &found);
-                    let is_below = |one: &Change| {
-                        self.fail_below.zip(one.percent()).is_some_and(|(least, percent)| percent < least)
-                    };
-                    fails |= changes.iter().any(is_below);
+                    let changes: Vec<_> =
+                        changes.into_iter().map(|one| (self.below(one.percent()), one)).collect();
+                    fails |= changes.iter().any(|one| one.0.is_some());
                     match self.format {
                         Format::Json => out += &format!("{}\n", change_object(&name, old, &changes)),
                         Format::Text => out += &change_text(&name, old, &changes),
@@ -121,6 +121,21 @@ impl StatsArguments {
         }
         Ok((out, fails, failures))
     }
+
+    /// Returns the least percentage, if a percentage is below it.
+    fn below(&self, percent: Option<f64>) -> Option<f64> {
+        self.fail_below.filter(|least| percent.is_some_and(|percent| percent < *least))
+    }
+}
+
+fn percentage(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number| (0.0..=100.0).contains(number));
+    number.ok_or_else(|| "a number from 0 to 100 is expected".into())
+}
+
+/// The mark of a row that is below the least percentage.
+fn mark(below: Option<f64>) -> String {
+    below.map_or_else(String::new, |least| format!(", below {least} %"))
 }
 
 fn percent(bytes: u64, of: u64) -> Option<f64> {
@@ -132,22 +147,23 @@ fn part(bytes: u64, of: u64) -> String {
     percent(bytes, of).map_or_else(|| "-".into(), |percent| format!("{percent:.1} %"))
 }
 
-fn change_text(name: &str, old: &str, changes: &[Change]) -> String {
+fn change_text(name: &str, old: &str, changes: &[(Option<f64>, Change)]) -> String {
     let mut out = format!("{name}\n  against {old}\n  {:>8} {:>8} {:>8}\n", "old", "new", "ratio");
     let sound = |one: Option<Coverage>| one.map_or_else(|| "-".into(), |one| part(one.sound, one.scope));
-    for one in changes.iter().skip(1).chain(&changes[..1]) {
+    for (below, one) in changes.iter().skip(1).chain(&changes[..1]) {
         let ratio = one.percent().map_or_else(|| "-".into(), |percent| format!("{percent:.1} %"));
         let name = one.function.as_deref().map_or_else(|| "all".into(), escaped);
-        let _ = writeln!(out, "  {:>8} {:>8} {ratio:>8}  {name}", sound(one.old), sound(one.new));
+        let (old, new, mark) = (sound(one.old), sound(one.new), mark(*below));
+        let _ = writeln!(out, "  {old:>8} {new:>8} {ratio:>8}  {name}{mark}");
     }
     out
 }
 
-fn change_object(name: &str, old: &str, changes: &[Change]) -> Value {
-    let one = |one: &Change| {
+fn change_object(name: &str, old: &str, changes: &[(Option<f64>, Change)]) -> Value {
+    let one = |(below, one): &(Option<f64>, Change)| {
         json!({
             "name": one.function, "old": one.old.map(coverage), "new": one.new.map(coverage),
-            "percent": one.percent(),
+            "percent": one.percent(), "below": below.is_some(),
         })
     };
     json!({"file": name, "against": old, "functions": changes.iter().map(one).collect::<Vec<_>>()})
@@ -211,10 +227,11 @@ fn line_object(name: &str, one: &VariableLines) -> Value {
     })
 }
 
-fn object(name: &str, found: &Statistics) -> Value {
+fn object(name: &str, found: &Statistics, below: Option<f64>) -> Value {
     let numbers = found.numbers().into_iter().map(|(name, number)| (name, Value::from(number)));
     let mut all: Map<_, _> = numbers.collect();
     all.insert("file".into(), name.into());
+    all.insert("below".into(), below.is_some().into());
     let groups = [("variables", &found.variables), ("params", &found.params), ("local_vars", &found.locals)];
     for (name, group) in groups {
         let key = format!("sum_all_{name}(#bytes in parent scope with sound location)");
@@ -243,7 +260,10 @@ fn function(one: &FunctionCoverage) -> Value {
             })
         })
         .collect();
-    json!({"unit": one.unit, "name": one.name, "coverage": coverage(one.coverage), "variables": variables})
+    json!({
+        "unit": one.unit, "name": one.name, "linkage_name": one.linkage_name,
+        "coverage": coverage(one.coverage), "variables": variables,
+    })
 }
 
 fn coverage(one: Coverage) -> Value {
@@ -251,26 +271,26 @@ fn coverage(one: Coverage) -> Value {
     json!({"scope": scope, "located": located, "entry_values": entry_values, "sound": sound})
 }
 
-fn text(name: &str, found: &Statistics) -> String {
+fn text(name: &str, found: &Statistics, below: Option<f64>) -> String {
     let mut out = format!("{name}\n  {:>10} {:>8} {:>8}\n", "scope", "located", "sound");
-    let begin = || |out: &mut String, one: &FunctionCoverage| line(out, one.coverage, &one.name);
+    let begin = || |out: &mut String, one: &FunctionCoverage| line(out, one.coverage, &one.linkage_name, "");
     parts::text(&found.functions, found.functions.len(), begin, |text| out += text);
     // A single unit is the file.
     if found.units.len() > 1 {
         let begin = || {
             |out: &mut String, one: &UnitCoverage| {
-                line(out, one.coverage, &format!("unit {}", one.name.as_deref().unwrap_or_default()));
+                line(out, one.coverage, &format!("unit {}", one.name.as_deref().unwrap_or_default()), "");
             }
         };
         parts::text(&found.units, found.units.len(), begin, |text| out += text);
     }
     let groups = [
-        ("all parameters", &found.params),
-        ("all other variables", &found.locals),
-        ("all", &found.variables),
+        ("all parameters", &found.params, String::new()),
+        ("all other variables", &found.locals, String::new()),
+        ("all", &found.variables, mark(below)),
     ];
-    for (name, group) in groups {
-        line(&mut out, group.coverage, name);
+    for (name, group, mark) in groups {
+        line(&mut out, group.coverage, name, &mark);
     }
     for (section, bytes) in &found.sections {
         let _ = writeln!(out, "  {bytes:>10} {:>17}  {section}", part(*bytes, found.code));
@@ -287,7 +307,8 @@ fn text(name: &str, found: &Statistics) -> String {
     out
 }
 
-fn line(out: &mut String, one: Coverage, name: &str) {
+fn line(out: &mut String, one: Coverage, name: &str, mark: &str) {
     let (part, name) = (|bytes| part(bytes, one.scope), escaped(name));
-    let _ = writeln!(out, "  {:>10} {:>8} {:>8}  {name}", one.scope, part(one.located), part(one.sound));
+    let _ =
+        writeln!(out, "  {:>10} {:>8} {:>8}  {name}{mark}", one.scope, part(one.located), part(one.sound));
 }
