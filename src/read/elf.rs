@@ -123,6 +123,8 @@ pub struct Section<'d> {
     pub address: u64,
     /// Size in bytes when loaded. `data` is empty where the file has no contents.
     pub size: u64,
+    /// Size in bytes in the section header: of a compressed debug section, that before decompression.
+    pub stored: u64,
     /// Contents, decompressed, and with relocations applied in debug sections (and `.eh_frame`) of a relocatable
     /// object. Where such an object has several debug sections of one name, as for type units in section groups, the
     /// first has the contents of all of them in the order of the file, as after linking, and the others are empty.

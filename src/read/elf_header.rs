@@ -156,6 +156,7 @@ impl Header {
                 flags: raw.flags,
                 address: raw.address,
                 size: raw.size,
+                stored: raw.size,
                 data: Cow::Borrowed(data),
                 link: raw.link,
                 info: raw.info,

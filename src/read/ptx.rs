@@ -122,6 +122,7 @@ fn section<'d>(name: impl Into<Cow<'d, str>>, data: Vec<u8>) -> Section<'d> {
         flags: 0,
         address: 0,
         size,
+        stored: size,
         data: data.into(),
         link: 0,
         info: 0,

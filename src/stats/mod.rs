@@ -102,8 +102,8 @@ pub fn stats(bytes: &[u8], options: &Options<'_>) -> Result<Statistics> {
         let is_debug = section.name.starts_with(".debug") || section.name == ".gdb_index";
         if is_debug {
             match found.sections.iter_mut().find(|one| one.0 == section.name) {
-                Some(one) => one.1 += section.size,
-                None => found.sections.push((section.name.clone().into_owned(), section.size)),
+                Some(one) => one.1 += section.stored,
+                None => found.sections.push((section.name.clone().into_owned(), section.stored)),
             }
         }
     }
@@ -134,14 +134,15 @@ fn units<'r>(
 ) -> Result<part::Resolved<'r>> {
     let file = options.sound.then(|| lint::File::new(object, dwarf, options.threads)).transpose()?;
     let hasher = DefaultHashBuilder::default();
+    let sections = origins::InputSections::of(object);
     let parts = threads::share(dwarf.units(), options.threads, |units| {
         let mut part = part::Part::new(&hasher);
-        part.units(dwarf, file.as_ref(), units, options.variables).map(|()| part)
+        part.units(dwarf, file.as_ref(), units, &sections, options.variables).map(|()| part)
     });
     let mut parts = parts.into_iter();
     let mut all = parts.next().unwrap_or_else(|| Ok(part::Part::new(&hasher)))?;
     parts.try_for_each(|part| part.map(|part| all.append(part)))?;
-    Ok(all.resolve(dwarf, options.threads))
+    Ok(all.resolve(dwarf, &sections, options.threads))
 }
 
 impl Statistics {

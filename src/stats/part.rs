@@ -5,7 +5,7 @@ use hashbrown::DefaultHashBuilder;
 use super::Statistics;
 use super::coverage::{Coverage, UnitCoverage};
 use super::lines::{self, Lines};
-use super::origins::{self, Abstract, Origins};
+use super::origins::{self, Abstract, InputSections, Origins};
 use super::sizes::Tally;
 use super::source::Source;
 use super::walk::{Known, Walk, count_missing};
@@ -45,6 +45,7 @@ impl<'r> Part<'r> {
         dwarf: &'r Dwarf<'r>,
         file: Option<&File<'r, '_>>,
         units: Units<'_>,
+        sections: &InputSections,
         lists_variables: bool,
     ) -> Result<()> {
         let mut known = Known::default();
@@ -62,11 +63,12 @@ impl<'r> Part<'r> {
             let first = self.found.functions.len();
             let judge = file.map(|file| Judge::new(file, unit));
             let mut walk = Walk::new(self, judge, &files, &mut known, lists_variables);
+            walk.start = sections.start(unit.offset);
             walk.unit(dwarf, unit)?;
-            let Walk { waiting, local, .. } = walk;
+            let Walk { waiting, local, start, .. } = walk;
             for (index, origin) in waiting {
                 match local.get(&origin) {
-                    Some(all) => missing(dwarf, index, all.clone(), &mut self.found),
+                    Some(all) => missing(dwarf, (index, start), all.clone(), &mut self.found),
                     None => self.across.push((index, origin)),
                 }
             }
@@ -93,11 +95,20 @@ impl<'r> Part<'r> {
     }
 
     /// Resolves the references between the units, which are all of `dwarf`.
-    pub(super) fn resolve(self, dwarf: &'r Dwarf<'r>, threads: usize) -> Resolved<'r> {
+    pub(super) fn resolve(
+        self,
+        dwarf: &'r Dwarf<'r>,
+        sections: &InputSections,
+        threads: usize,
+    ) -> Resolved<'r> {
         let mut found = self.found;
+        let start = |index| {
+            let entry = dwarf.entry_with_index(index);
+            entry.map_or(0, |entry| sections.start(entry.unit().offset))
+        };
         for (index, origin) in self.across {
             match self.abstracts.get(&origin) {
-                Some(all) => missing(dwarf, index, all.clone(), &mut found),
+                Some(all) => missing(dwarf, (index, start(index)), all.clone(), &mut found),
                 None => found.unresolved += 1,
             }
         }
@@ -130,9 +141,10 @@ impl<'r> Resolved<'r> {
     }
 }
 
-/// Counts the variables of an abstract instance that have no place in a concrete one.
-fn missing(dwarf: &Dwarf<'_>, index: usize, mut all: Vec<Abstract>, found: &mut Statistics) {
+/// Counts the variables of an abstract instance that have no place in a concrete one, by its index and the start of its
+/// section.
+fn missing(dwarf: &Dwarf<'_>, (index, start): (usize, u64), mut all: Vec<Abstract>, found: &mut Statistics) {
     let Some(entry) = dwarf.entry_with_index(index) else { return };
-    origins::remove_located(entry, &mut all);
+    origins::remove_located(entry, start, &mut all);
     count_missing(&all, found);
 }

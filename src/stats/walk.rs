@@ -3,12 +3,14 @@
 use std::ops::Range;
 
 use gimli::{DwTag, constants as dw};
+use hashbrown::HashMap;
 
 use super::Statistics;
 use super::attributes::{OwnAttributes, Shape, has_source, name_of, read};
 use super::coverage::{Coverage, FunctionCoverage, VariableCoverage};
 use super::expressions::Expressions;
 use super::forms::Forms;
+use super::lines;
 use super::origins::{self, Abstract, Origins};
 use super::part::Part;
 use super::source::{FUNCTION, GLOBAL, Path};
@@ -52,6 +54,8 @@ pub(super) struct Known<'r> {
     pub(super) forms: Forms<'r>,
     /// Expressions of the unit.
     expressions: Expressions<'r>,
+    /// Files of the units to which others refer, by offset.
+    files: HashMap<u64, Vec<Option<String>>>,
 }
 
 pub(super) struct Walk<'a, 'r, 'o> {
@@ -59,6 +63,8 @@ pub(super) struct Walk<'a, 'r, 'o> {
     judge: Option<Judge<'a, 'r, 'o>>,
     lists_variables: bool,
     files: &'a [Option<String>],
+    /// Start of the unit's input section.
+    pub(super) start: u64,
     /// Variables of abstract instances of this unit.
     pub(super) local: Origins,
     tracked: Vec<Vec<Abstract>>,
@@ -104,6 +110,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
             judge,
             lists_variables,
             files,
+            start: 0,
             local: Origins::new(),
             tracked: Vec::new(),
             waiting: Vec::new(),
@@ -256,7 +263,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         let inherited = &mut scope.inherited;
         if (is_inlined || is_function)
             && shape.has_origin
-            && let Some(origin) = origins::origin(entry)
+            && let Some(origin) = origins::origin(entry, self.start)
         {
             inherited.tracked = self.local.get(&origin).cloned().map(|all| {
                 self.tracked.push(all);
@@ -287,9 +294,10 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         let bytes = size(&scope.ranges);
         if is_function || is_inlined {
             if shape.is_inline {
-                let all = origins::abstract_variables(entry);
-                self.part.abstracts.insert(entry.offset(), all.clone());
-                self.local.insert(entry.offset(), all);
+                let all = origins::abstract_variables(entry, self.start);
+                let offset = entry.offset() - self.start;
+                self.part.abstracts.insert(offset, all.clone());
+                self.local.insert(offset, all);
                 return Ok(None);
             }
             inherited.named = self.function(entry, shape, own, is_inlined);
@@ -328,7 +336,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         own: &OwnAttributes<'r>,
         is_inlined: bool,
     ) -> u32 {
-        let (file, line) = self.declared(entry);
+        let (file, line) = declared(entry, self.files);
         let own = name_of(entry, shape, own).map_or("".into(), Str::text);
         let name = format!("{own}:{file}:{line}");
         let index = self.part.source.function(name);
@@ -344,13 +352,16 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         index
     }
 
-    /// Returns the file without its folder, and the line, of a declaration.
-    fn declared(&self, entry: Entry<'_, '_>) -> (&str, u64) {
-        let number = |name| entry.inherited(name).and_then(|value| value.unsigned());
-        let file = number(dw::DW_AT_decl_file).and_then(|file| usize::try_from(file).ok());
-        let path = file.and_then(|file| self.files.get(file)?.as_deref());
-        let name = path.map_or("/", |path| path.rsplit('/').next().unwrap_or(path));
-        (name, number(dw::DW_AT_decl_line).unwrap_or(0))
+    /// Returns the files of the unit that declares a variable.
+    fn files_of(&mut self, variable: Entry<'r, 'r>, unit: &Unit<'r>) -> &[Option<String>] {
+        let own = variable.unit();
+        if own.offset == unit.offset {
+            return self.files;
+        }
+        self.known.files.entry(own.offset).or_insert_with(|| {
+            let program = variable.dwarf().lines(own).ok().flatten();
+            program.map(|program| lines::paths(&program, own)).unwrap_or_default()
+        })
     }
 
     /// Counts a variable, a parameter, a constant member or a call site.
@@ -374,7 +385,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         let mut is_deferred = false;
         if shape.has_origin {
             if shape.has_location || shape.has_value {
-                if let (Some(index), Some(origin)) = (scope.tracked, origins::origin(entry)) {
+                if let (Some(index), Some(origin)) = (scope.tracked, origins::origin(entry, self.start)) {
                     self.tracked[index].retain(|known| known.0 != origin);
                 }
             } else {
@@ -411,8 +422,12 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         let counts = &mut found.counts;
         counts.any_scope = counts.any_scope.saturating_add(any);
         counts.variables_with_location += u64::from(has_location || is_constant);
-        let declared = (scope.path == GLOBAL).then(|| self.declared(origin.unwrap_or(entry)));
-        let declared = declared.map(|(file, line)| (file.to_owned(), line));
+        // Link-time optimization refers to the variable in another unit.
+        let declared = (scope.path == GLOBAL).then(|| {
+            let own = origin.unwrap_or(entry);
+            let (file, line) = declared(own, self.files_of(own, entry.unit()));
+            (file.to_owned(), line)
+        });
         let name = match origin {
             Some(origin) => {
                 let shape = self.known.shapes.of(origin, || Shape::of(origin));
@@ -509,6 +524,15 @@ impl Default for Inherited {
     fn default() -> Self {
         Self { named: 0, path: GLOBAL, bytes: 0, inlined: 0, tracked: None, function: None, framed: None }
     }
+}
+
+/// Returns the file without its folder, and the line, of a declaration. `files` are those of a unit, by number.
+fn declared<'f>(entry: Entry<'_, '_>, files: &'f [Option<String>]) -> (&'f str, u64) {
+    let number = |name| entry.inherited(name).and_then(|value| value.unsigned());
+    let file = number(dw::DW_AT_decl_file).and_then(|file| usize::try_from(file).ok());
+    let path = file.and_then(|file| files.get(file)?.as_deref());
+    let name = path.map_or("/", |path| path.rsplit('/').next().unwrap_or(path));
+    (name, number(dw::DW_AT_decl_line).unwrap_or(0))
 }
 
 /// Bytes of the pcs and expressions of a location list.

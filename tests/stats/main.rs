@@ -22,16 +22,25 @@ use tools::{Folder, Tool};
 
 const PEER: Tool = Tool::new("llvm-dwarfdump-19", "llvm-19");
 
-/// Numbers of a file that differ from those of llvm-dwarfdump; `None` if it is not installed.
-fn differences(file: &Path) -> Option<Vec<String>> {
-    let text = PEER.run(&["--statistics".as_ref(), file.as_os_str()])?.clean();
-    let expected: BTreeMap<String, Value> = serde_json::from_str(&text).expect("JSON");
+/// Numbers of llvm-dwarfdump; `None` if it is not installed.
+fn expected(file: &Path) -> Option<BTreeMap<String, Value>> {
+    let ran = PEER.run(&["--statistics".as_ref(), file.as_os_str()])?;
+    assert!(ran.succeeded, "{ran}");
+    Some(serde_json::from_str(&ran.out).expect("JSON"))
+}
+
+/// Numbers of a file, with the split units beside it.
+fn numbers(file: &Path) -> BTreeMap<String, u64> {
     let bytes = std::fs::read(file).expect("the file");
     let read = |name: &&str| Ok((name.to_string(), std::fs::read(file.with_file_name(name))?));
     let find = |names: &[&str]| names.iter().map(read).collect();
     let options = Options { sound: false, split: SplitFiles::new(&find), ..Options::default() };
-    let found = stats(&bytes, &options).expect("it is read").numbers();
-    let found: BTreeMap<_, _> = found.into_iter().collect();
+    stats(&bytes, &options).expect("it is read").numbers().into_iter().collect()
+}
+
+/// Numbers of a file that differ from those of llvm-dwarfdump; `None` if it is not installed.
+fn differences(file: &Path) -> Option<Vec<String>> {
+    let (expected, found) = (expected(file)?, numbers(file));
     let numbers = expected.iter().filter_map(|(name, value)| Some((name, value.as_u64()?)));
     let mut all: Vec<String> = numbers
         .filter(|(name, value)| found.get(*name) != Some(value))
@@ -102,6 +111,99 @@ fn objects_of_c_compilers_have_the_numbers_of_llvm_dwarfdump() {
     assert!(wrong.is_empty(), "{} numbers\n{}", wrong.len(), wrong.join("\n"));
 }
 
+const CLASSES: &str = "
+#include <functional>
+struct S { int a; int get(int k) { int z = a + k; return z; } };
+int f(S *s, int n) { int t = 0; for (int i = 0; i < n; i++) t += s[i].get(i); return t; }
+int g(int c) { std::function<int(int)> h = [&](int x) { return x + c; }; return h(3); }
+";
+
+const COLD: &str = "
+struct S { int a; int get() { return a; } };
+__attribute__((cold)) void slow(S &);
+int f(S *s, int n) {
+  int t = 0;
+  for (int i = 0; i < n; i++) {
+    if (__builtin_expect(s[i].a == 7, 0)) { slow(s[i]); t += s[i].get() * 3; }
+    t += s[i].get();
+  }
+  return t;
+}
+int h(S *s) { return s->get(); }
+";
+
+/// Compiles C++ with debug information. `None` if the tool is not installed.
+fn compiled(folder: &Folder, tool: Tool, source: &str, name: &str, arguments: &[&str]) -> Option<PathBuf> {
+    let source = folder.file("a.cpp", source).display().to_string();
+    let output = folder.path().join(name);
+    let path = output.display().to_string();
+    let all: Vec<&str> = ["-g", &source, "-o", &path].iter().chain(arguments).copied().collect();
+    let ran = tool.run(&all)?;
+    assert!(ran.succeeded, "{ran}");
+    Some(output)
+}
+
+const CPP: [Tool; 2] = [Tool::new("g++", "g++"), Tool::new("clang++-19", "clang-19")];
+
+/// In an unlinked file, each type unit of DWARF 5 has a section `.debug_info` of its own, in which offsets count from 0.
+/// Sizes of sections are those in the file.
+#[test]
+fn type_units_and_compressed_sections_have_the_numbers_of_llvm_dwarfdump() {
+    let folder = Folder::new();
+    let mut wrong = Vec::new();
+    for tool in CPP {
+        for more in [
+            &["-O0", "-fdebug-types-section", "-gdwarf-5"][..],
+            &["-O1", "-fdebug-types-section", "-gdwarf-4"],
+            &["-O1", "-fdebug-types-section", "-gdwarf-5"],
+            &["-O0", "-gz"],
+        ] {
+            let arguments: Vec<&str> = ["-c"].iter().chain(more).copied().collect();
+            let Some(object) = compiled(&folder, tool, CLASSES, "a.o", &arguments) else { return };
+            let Some(found) = differences(&object) else { return };
+            wrong.extend(found.into_iter().map(|one| format!("{} {more:?} {one}", tool.name)));
+        }
+    }
+    assert!(wrong.is_empty(), "{} numbers\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// gcc moves cold parts of functions to `.text.unlikely`. In an unlinked file both sections begin at address 0, and
+/// llvm-dwarfdump counts the pcs of one in the other: more bytes are covered than the scopes have. After linking it has
+/// the numbers that are right for the unlinked file, too.
+#[test]
+fn cold_parts_have_the_numbers_of_the_linked_file() {
+    let folder = Folder::new();
+    let Some(object) = compiled(&folder, CPP[0], COLD, "a.o", &["-O2", "-c"]) else { return };
+    let Some(found) = differences(&object) else { return };
+    assert!(found.iter().any(|one| one.contains("covered by DW_AT_location")), "the difference is known");
+    let linked = folder.path().join("a");
+    let paths = [&object, &linked].map(|path| path.display().to_string());
+    let arguments = ["--unresolved-symbols=ignore-all", "-e", "0", &paths[0], "-o", &paths[1]];
+    let Some(ran) = Tool::new("ld", "binutils").run(&arguments) else { return };
+    assert!(ran.succeeded, "{ran}");
+    let expected = expected(&linked).expect("the peer");
+    let found = numbers(&object);
+    let is_size = |name: &str| name.starts_with("#bytes in .debug_");
+    let wrong: Vec<_> = expected
+        .iter()
+        .filter_map(|(name, value)| Some((name, value.as_u64()?)))
+        .filter(|(name, value)| !is_size(name) && found.get(*name) != Some(value))
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+/// Units of link-time optimization refer to variables of other units, and those have the numbers of files.
+#[test]
+fn optimized_programs_have_the_numbers_of_llvm_dwarfdump() {
+    let folder = Folder::new();
+    for level in ["-O0", "-O2"] {
+        let arguments = [level, "-flto", "-shared", "-fPIC"];
+        let Some(object) = compiled(&folder, CPP[0], CLASSES, "a.so", &arguments) else { return };
+        let Some(wrong) = differences(&object) else { return };
+        assert!(wrong.is_empty(), "{level}: {} numbers\n{}", wrong.len(), wrong.join("\n"));
+    }
+}
+
 /// llvm-dwarfdump reads the units of the `.dwo`, and measures the sections of the object alone.
 #[test]
 fn split_units_have_the_numbers_of_llvm_dwarfdump() {
@@ -164,6 +266,39 @@ fn objects_of_rustc_have_the_numbers_of_llvm_dwarfdump() {
         let Some(wrong) = differences(&object) else { return };
         assert!(wrong.is_empty(), "{level}: {} numbers\n{}", wrong.len(), wrong.join("\n"));
     }
+}
+
+/// In the split units of rustc, DWARF 4, llvm-dwarfdump has no names of source files, and so counts the functions that the
+/// standard library also has twice; and it finds functions of one file at offsets in another, and counts their variables.
+/// The right numbers are those that it has for the program with all units in it.
+#[test]
+fn split_programs_of_rustc_have_the_functions_of_others() {
+    let folder = Folder::new();
+    folder.file("a.rs", format!("{RUST}\nfn main() {{ println!(\"{{:?}}\", totals(&[])); }}"));
+    // The names of the files are relative to the folder of the compilation.
+    let program = |name: &str, split: &str| {
+        let split = format!("split-debuginfo={split}");
+        let arguments = ["--edition", "2021", "-g", "-C", &split, "a.rs", "-o", name];
+        let ran = Tool::new("rustc", "rustc").run_in(folder.path(), &arguments)?;
+        assert!(ran.succeeded, "{ran}");
+        Some(folder.path().join(name))
+    };
+    let (Some(whole), Some(split)) = (program("whole", "off"), program("split", "unpacked")) else { return };
+    let Some(wrong) = differences(&whole) else { return };
+    assert!(wrong.is_empty(), "{} numbers\n{}", wrong.len(), wrong.join("\n"));
+    let (expected, found) = (numbers(&whole), numbers(&split));
+    let names = ["#functions", "#functions with location", "#unique source variables", "#source variables"];
+    for name in names {
+        assert!(expected[name] > 1000, "{name}");
+        assert_eq!(found[name], expected[name], "{name}");
+    }
+    let depends = |one: &str| {
+        let is_of_function = names.iter().any(|name| one.contains(&format!(": {name}: ")));
+        is_of_function || one.contains("processed") || one.contains("with 0%")
+    };
+    let wrong: Vec<_> =
+        differences(&split).expect("the peer").into_iter().filter(|one| !depends(one)).collect();
+    assert!(wrong.is_empty(), "{} numbers\n{}", wrong.len(), wrong.join("\n"));
 }
 
 /// Each unit of a linked file has the sums that llvm-dwarfdump has for the object of the unit.
