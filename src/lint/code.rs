@@ -257,6 +257,18 @@ impl<'r> Code<'r> {
         self.addresses.get(first).is_some_and(|one| one.0 == number && self.pc(one.1) < pcs.end)
     }
 
+    /// Returns the first instruction within a range that uses a vector register as an address in LDS.
+    pub(super) fn lds_use(&self, number: u16, pcs: &Range<u64>) -> Option<At> {
+        let address = Some(Source::Register(RegisterKind::Vector, number));
+        let mut all = self.instructions().map(|(_, at)| at).skip_while(|at| at.0 < pcs.start);
+        all.by_ref().take_while(|at| at.0 < pcs.end).find(|(_, one)| {
+            let is_access = |name: &str| {
+                ["ds_read", "ds_write", "ds_load", "ds_store"].iter().any(|start| name.starts_with(start))
+            };
+            one.source == address && one.name.is_some_and(is_access)
+        })
+    }
+
     /// Whether each instruction that writes a vector register sets one lane: the lanes have scalars of the wave.
     pub(super) fn has_scalars(&self, number: u16) -> bool {
         let writers = self.writers(RegisterKind::Vector, number);
@@ -266,10 +278,15 @@ impl<'r> Code<'r> {
             && names.all(|name| name.is_some_and(|name| name.starts_with("v_writelane")))
     }
 
-    /// Whether a vector register has the same value in all lanes, as far as the instructions show it: each of those that
-    /// write the register, on whatever path, has such sources.
-    pub(super) fn is_uniform(&self, number: u16) -> bool {
-        self.uniform(number, DEEPEST)
+    /// Whether a vector register has the same value in all lanes at a pc, as far as the instructions show it: one before
+    /// writes the register, and each of those that write it, on whatever path, has such sources.
+    pub(super) fn is_uniform(&self, number: u16, pc: u64) -> bool {
+        self.is_written_before(number, pc) && self.uniform(number, DEEPEST)
+    }
+
+    /// Whether an instruction before a pc writes a vector register: otherwise the value is that of the caller.
+    fn is_written_before(&self, number: u16, pc: u64) -> bool {
+        self.writers(RegisterKind::Vector, number).first().is_some_and(|one| self.pc(*one as u32) < pc)
     }
 
     fn uniform(&self, number: u16, depth: u32) -> bool {
@@ -306,17 +323,19 @@ impl<'r> Code<'r> {
             "v_max_u32",
             "v_min_u32",
         ];
-        let is_same = |source: Option<Source>| match source {
+        let is_same = |pc: u64, source: Option<Source>| match source {
             None | Some(Source::Constant(_) | Source::Register(RegisterKind::Scalar, _)) => true,
-            Some(Source::Register(RegisterKind::Vector, number)) => self.uniform(number, depth - 1),
+            Some(Source::Register(RegisterKind::Vector, number)) => {
+                self.is_written_before(number, pc) && self.uniform(number, depth - 1)
+            }
             Some(_) => false,
         };
-        let is_uniform = |one: Instruction| {
+        let is_uniform = |(pc, one): At| {
             let is_simple = one.name.is_some_and(|name| same.iter().any(|start| name.starts_with(start)));
-            is_simple && one.source.is_some() && is_same(one.source) && is_same(one.second)
+            is_simple && one.source.is_some() && is_same(pc, one.source) && is_same(pc, one.second)
         };
         let mut all = writers.iter().map(|one| self.instruction(*one as u32));
-        !writers.is_empty() && all.all(|one| one.is_some_and(|(_, one)| is_uniform(one)))
+        !writers.is_empty() && all.all(|one| one.is_some_and(&is_uniform))
     }
 
     /// Returns the first instruction after which lanes wait: one that narrows `exec`. Code for all lanes of the wave,

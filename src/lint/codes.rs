@@ -61,7 +61,7 @@ impl Code {
 codes! {
     RegisterAsMemory "register-as-memory" Error {
         "a register has the value, and the expression is memory at the address in it";
-        "The expression loads from memory at the address that the register contains, and the result is again an address. The register contains the value itself, so a debugger shows unrelated memory, or an error.";
+        "The expression loads from memory at the address that the register contains, and the result is again an address. The register contains the value itself, so a debugger shows unrelated memory, or an error. The same is written for an array that was moved from scratch to LDS: the register contains its address there, and the expression is memory in scratch.";
         "clang 19 and LLVM 22, OpenCL C at -O2: `bregx v3+0; lit1; swap; xderef` for a variable in v3. The front end describes the stack slot of the variable with `xderef`; promotion to a register keeps the operations.";
         "A location in the register: `regx v3`, with the current lane selected: `regx v3; push_lane; lit4; mul; offset`.";
         "DWARF 5 section 2.5.1.3 (xderef); section 2.6.1.1.3 (register locations)."
@@ -89,14 +89,14 @@ codes! {
     }
     SlotWaveScaled "slot-wave-scaled" Error {
         "a stack slot counted in bytes of the wave is used as an address of a lane";
-        "With swizzled scratch (gfx9, gfx10), s32 and s33 count bytes of all lanes of the wave. An address of a lane is that number divided by the number of lanes. In every function but a kernel, the register is not 0.";
+        "With swizzled scratch (gfx9, gfx10), s32 and s33 count bytes of all lanes of the wave. An address of a lane is that number divided by the number of lanes. In every function but a kernel, the register is not 0. A value that is computed from the register and from an address of the lane is wrong for the same reason.";
         "clang 19 for gfx900: `bregx s33+60; lit1; swap; xderef`, while the prologue adds 64 times the frame's bytes per lane to s32.";
         "An address in the wave's space (`bregx s33+3840; lit6; form_aspace_address`), or s33 divided by the number of lanes.";
         "AMDGPU back end user guide, Address Spaces (private_lane, private_wave)."
     }
     SlotSpaceLost "slot-space-lost" Error {
         "a stack slot in scratch is named in the default address space";
-        "The frame base is a register with an address in scratch. `fbreg` or `bregx` alone name memory in the default space, which is global memory.";
+        "The frame base is a register with an address in scratch. `fbreg` or `bregx` alone name memory in the default space, which is global memory, and `deref` after them reads there.";
         "clang 19, HIP at -O0: `fbreg 4` with the frame base `regx s33`.";
         "The address space of scratch: `bregx s33+4; lit5; form_aspace_address`, with the units of that space.";
         "AMDGPU back end user guide, Address Spaces; DWARF Extensions for Heterogeneous Debugging A.2.5.4.4.2."

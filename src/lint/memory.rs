@@ -8,7 +8,7 @@ use super::code::described;
 use super::codes::Code;
 use super::details::Details;
 use super::file::Kind;
-use super::places::{Judged, Located};
+use super::places::{Judged, Located, Type};
 use super::shape::{Number, Part, Place, Selected};
 use super::verdict::Depends;
 use super::witness::Difference;
@@ -16,6 +16,11 @@ use crate::error::Count;
 use crate::op::Reg;
 use crate::target::code::RegisterKind;
 use crate::target::{Scaling, SpaceId};
+
+/// Size of the element of a vector register.
+const LANE_BITS: u64 = 32;
+/// Maximum size of a result in registers by AMD's ABI: 16 vector registers. Functions return a larger one in scratch.
+const RETURNED_BITS: u64 = 16 * LANE_BITS;
 
 /// Base register of a stack slot, and the offset from it.
 pub(super) struct Slot {
@@ -62,9 +67,9 @@ impl Located<'_, '_, '_> {
                 let Some(slot) = self.slot(from) else {
                     return xderef(&|| "an offset from the frame base".into());
                 };
-                let address = || format!("{}{:+}", self.file.name(slot.register), slot.offset);
+                let address = || self.slot_name(&slot);
                 if !self.is_frame_register(slot.register) {
-                    return Some(self.value_in_register(part, &slot, from, || written(address())));
+                    return Some(self.load_of_register(part, &slot, from, || written(address())));
                 }
                 self.scaled(part, &slot, || written(address())).or_else(|| xderef(&address))
             }
@@ -74,13 +79,50 @@ impl Located<'_, '_, '_> {
                     Some(slot) => {
                         let address =
                             || format!("an address computed from {}", self.file.name(slot.register));
-                        Some(self.value_in_register(part, &slot, from, || written(address())))
+                        Some(self.load_of_register(part, &slot, from, || written(address())))
                     }
                     None => xderef(&|| "a computed address".into()),
                 }
             }
             _ => xderef(&|| "a computed address".into()),
         }
+    }
+
+    /// Returns the finding about a load from the address in a register: of a slot, or of the value itself.
+    fn load_of_register(
+        &self,
+        part: &Part,
+        slot: &Slot,
+        from: &Number,
+        written: impl Fn() -> String,
+    ) -> Judged {
+        if self.has_address(slot.register) {
+            return self.judged(Code::XderefAsLocation, &part.operations, || Details::new(written()));
+        }
+        self.value_in_register(part, slot, from, written)
+    }
+
+    /// Whether a register has an address in scratch: an instruction within the pcs uses the register as one, or the
+    /// variable is the result that the function returns in memory.
+    fn has_address(&self, reg: Reg) -> bool {
+        let Some((RegisterKind::Vector, number)) = self.file.operand(reg) else { return false };
+        let is_address = self.is_scratch_address(number);
+        if self.ty.and_then(|ty| ty.bits).is_some_and(|bits| bits > RETURNED_BITS) {
+            self.depends.set(Depends::Function);
+            return is_address || self.is_result();
+        }
+        self.depends.set(match self.depends.get() {
+            Depends::Nothing => Depends::Address(number, is_address),
+            Depends::Address(known, _) if known == number => Depends::Address(number, is_address),
+            _ => Depends::Function,
+        });
+        is_address
+    }
+
+    /// Whether the function returns a value of the variable's type.
+    fn is_result(&self) -> bool {
+        let result = self.function.and_then(|function| Type::of(function.entry.ty()?));
+        result.zip(self.ty).is_some_and(|(result, own)| result.entry.offset() == own.entry.offset())
     }
 
     /// Returns the finding about a register that is used as an address without being one.
@@ -91,21 +133,6 @@ impl Located<'_, '_, '_> {
         from: &Number,
         written: impl Fn() -> String,
     ) -> Judged {
-        let is_address = match self.file.operand(slot.register) {
-            Some((RegisterKind::Vector, number)) => {
-                let is_address = self.is_scratch_address(number);
-                self.depends.set(match self.depends.get() {
-                    Depends::Nothing => Depends::Address(number, is_address),
-                    Depends::Address(known, _) if known == number => Depends::Address(number, is_address),
-                    _ => Depends::Function,
-                });
-                is_address
-            }
-            _ => false,
-        };
-        if is_address {
-            return self.judged(Code::XderefAsLocation, &part.operations, || Details::new(written()));
-        }
         self.judged(Code::RegisterAsMemory, &part.operations, || {
             let name = self.file.name(slot.register);
             let scratch = match self.function.and_then(|function| self.file.scratch_bytes(function.start())) {
@@ -113,18 +140,33 @@ impl Located<'_, '_, '_> {
                 bytes => self.without_scratch(slot.register, &name, bytes),
             };
             let is_value = matches!(part.place, Place::Value(_));
+            let is_larger =
+                part.bits.is_none() && self.ty.and_then(|ty| ty.bits).is_some_and(|bits| bits > LANE_BITS);
+            let lds = self.lds_use(slot.register).filter(|_| is_larger);
             let meant = match (from, if is_value { slot.offset } else { 0 }) {
+                _ if lds.is_some() => format!("memory in LDS at {name}"),
                 (Number::Computed(_), _) if is_value => format!("a value computed from {name}"),
                 (_, 0) => format!("the value in {name}"),
                 (_, by @ ..0) => format!("the value in {name} minus {}", by.unsigned_abs()),
                 (_, by) => format!("the value in {name} plus {by}"),
             };
-            Details::new(written())
-                .meant(meant)
+            let details = Details::new(written());
+            // The register is too small for the whole value: it has a part, or an address.
+            let details = if is_larger && lds.is_none() { details } else { details.meant(meant) };
+            details
                 .evidence(self.setter(slot.register))
+                .evidence(lds)
                 .evidence(scratch)
                 .evidence(self.difference(Difference::Register(slot.register, 8)))
         })
+    }
+
+    /// Describes an instruction in the range that uses a vector register as an address in LDS.
+    fn lds_use(&self, reg: Reg) -> Option<String> {
+        let (RegisterKind::Vector, number) = self.file.operand(reg)? else { return None };
+        let (function, pcs) = (self.function?, self.pcs.as_ref()?);
+        let at = function.code(self.file).lds_use(number, pcs)?;
+        Some(format!("{} uses {} as an address in LDS", described(&at), self.file.name(reg)))
     }
 
     /// Describes that no instruction uses a vector register as an address in scratch, of a number of bytes, as far as the
@@ -175,34 +217,69 @@ impl Located<'_, '_, '_> {
             Number::Symbol(address) if self.file.kind == Kind::Amd => self.removed(part, *address),
             Number::Register(..) | Number::Frame(_) if self.file.kind == Kind::Amd => {
                 let slot = self.slot(address)?;
-                let written = || {
-                    let name = self.file.name(slot.register);
-                    format!("memory of the default space at {name}{:+}", slot.offset)
-                };
+                let written = || format!("memory of the default space at {}", self.slot_name(&slot));
                 if !self.is_frame_register(slot.register) {
                     let (kind, _) = self.file.operand(slot.register)?;
-                    let is_slot = kind == RegisterKind::Scalar;
-                    return (!is_slot).then(|| self.value_in_register(part, &slot, address, written));
+                    if kind == RegisterKind::Scalar {
+                        return None;
+                    }
+                    if !self.has_address(slot.register) {
+                        return Some(self.value_in_register(part, &slot, address, written));
+                    }
                 }
-                Some(self.judged(Code::SlotSpaceLost, &part.operations, || {
-                    let name = self.file.name(slot.register);
-                    let base = match address {
-                        Number::Frame(_) => "the frame base is",
-                        _ => "the address is in",
-                    };
-                    let scratch = self.space_name(SpaceId::PRIVATE_LANE.0.into());
-                    Details::new(written())
-                        .meant(format!("scratch at {name}{:+}", slot.offset))
-                        .evidence([
-                            format!("{base} {name}, of 32 bits; addresses of the default space have 64"),
-                            format!("scratch is in {scratch}"),
-                        ])
-                        .evidence(self.stack_move())
-                        .evidence(self.difference(Difference::Lane))
-                }))
+                let meant = |slot: String| format!("scratch at {slot}");
+                Some(self.space_lost(part, &slot, address, written, meant))
             }
             _ => None,
         }
+    }
+
+    /// Returns the finding about a load with `deref` from a slot in scratch.
+    pub(super) fn slot_load(&self, part: &Part, number: &Number) -> Option<Judged> {
+        let from = |number: &Number| match number {
+            Number::Loaded { space: None, from } => {
+                self.slot(from).filter(|slot| self.is_frame_register(slot.register))
+            }
+            _ => None,
+        };
+        let number = number.find(&|number| from(number).is_some())?;
+        let (slot, Number::Loaded { from, .. }) = (from(number)?, number) else { return None };
+        let written = || format!("memory of the default space at {} has the number", self.slot_name(&slot));
+        let meant = |slot: String| format!("scratch at {slot} has it");
+        Some(self.space_lost(part, &slot, from, written, meant))
+    }
+
+    /// Returns the finding about a slot in scratch at an address of the default space.
+    fn space_lost(
+        &self,
+        part: &Part,
+        slot: &Slot,
+        address: &Number,
+        written: impl Fn() -> String,
+        meant: impl Fn(String) -> String,
+    ) -> Judged {
+        self.judged(Code::SlotSpaceLost, &part.operations, || {
+            let name = self.file.name(slot.register);
+            let base = match address {
+                Number::Frame(_) => "the frame base is",
+                _ => "the address is in",
+            };
+            let scratch = self.space_name(SpaceId::PRIVATE_LANE.0.into());
+            let moves = self.is_frame_register(slot.register).then(|| self.stack_move()).flatten();
+            Details::new(written())
+                .meant(meant(self.slot_name(slot)))
+                .evidence([
+                    format!("{base} {name}, of 32 bits; addresses of the default space have 64"),
+                    format!("scratch is in {scratch}"),
+                ])
+                .evidence(moves)
+                .evidence(self.difference(Difference::Lane))
+        })
+    }
+
+    /// Returns a slot as text: the register, and the offset with its sign.
+    pub(super) fn slot_name(&self, slot: &Slot) -> String {
+        format!("{}{:+}", self.file.name(slot.register), slot.offset)
     }
 
     /// Returns the base register of an address in a register or relative to the frame base.

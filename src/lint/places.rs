@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use super::codes::Code;
 use super::details::Details;
 use super::file::{File, Function, Kind};
+use super::memory::Slot;
 use super::shape::{Number, Part, Place, Shape};
 use super::verdict::Depends;
 use super::witness::{Difference, Witnessed};
@@ -157,6 +158,9 @@ impl Located<'_, '_, '_> {
             };
             return Some(self.judged(Code::NoFrameBase, &part.operations, details));
         }
+        if let Some(finding) = self.slot_load(part, number) {
+            return Some(finding);
+        }
         let is_load = |number: &Number| matches!(number, Number::Loaded { space: Some(_), .. });
         match (&part.place, number.find(&is_load)) {
             (_, Some(Number::Loaded { space: Some(space), from })) if self.file.kind == Kind::Amd => {
@@ -167,19 +171,37 @@ impl Located<'_, '_, '_> {
                 if *space == u64::from(SpaceId::PRIVATE_LANE.0) =>
             {
                 let slot = self.slot(address).filter(|slot| self.is_frame_register(slot.register))?;
-                let written =
-                    || format!("scratch of the lane at {}{:+}", self.file.name(slot.register), slot.offset);
+                let written = || format!("scratch of the lane at {}", self.slot_name(&slot));
                 self.scaled(part, &slot, written)
             }
-            (Place::Value(number), None) => {
-                let is_vector =
-                    |number: &Number| matches!(number, Number::Register(reg, _) if self.is_vector(*reg));
-                let has_lane = number.find(&|number| matches!(number, Number::Lane(_))).is_some();
-                match number.find(&is_vector) {
-                    Some(Number::Register(reg, _)) if !has_lane => self.lane(part, *reg),
-                    _ => None,
+            (Place::Value(number), None) => match self.frame_slot(number) {
+                Some(slot) => {
+                    let written = || format!("a value computed from {}", self.slot_name(&slot));
+                    self.scaled(part, &slot, written).or_else(|| self.value(part, number))
                 }
-            }
+                None => self.value(part, number),
+            },
+            _ => None,
+        }
+    }
+
+    /// Returns the stack slot whose address a number has in one operation with a vector register.
+    fn frame_slot(&self, number: &Number) -> Option<Slot> {
+        let is_vector = |number: &Number| matches!(number, Number::Register(reg, _) if self.is_vector(*reg));
+        let slot = |number: &Number| self.slot(number).filter(|slot| self.is_frame_register(slot.register));
+        let with_slot = |number: &Number| match number {
+            Number::Computed(of) if of.iter().any(is_vector) => of.iter().find_map(slot),
+            _ => None,
+        };
+        number.find(&|number| with_slot(number).is_some()).and_then(with_slot)
+    }
+
+    /// Returns the finding about a value that is computed from a vector register.
+    fn value(&self, part: &Part, number: &Number) -> Option<Judged> {
+        let is_vector = |number: &Number| matches!(number, Number::Register(reg, _) if self.is_vector(*reg));
+        let has_lane = number.find(&|number| matches!(number, Number::Lane(_))).is_some();
+        match number.find(&is_vector) {
+            Some(Number::Register(reg, _)) if !has_lane => self.lane(part, *reg),
             _ => None,
         }
     }

@@ -70,7 +70,8 @@ impl Located<'_, '_, '_> {
         if let Some(function) = self.function
             && kind == RegisterKind::Vector
             && let code = function.code(self.file)
-            && (code.is_uniform(number) || code.has_scalars(number))
+            && let pc = self.pcs.as_ref().map_or(function.start(), |pcs| pcs.start)
+            && (code.is_uniform(number, pc) || code.has_scalars(number))
         {
             return None;
         }

@@ -269,7 +269,13 @@ impl Stack<'_> {
     }
 
     fn load(&mut self, has_space: bool) -> Result<(), &'static str> {
-        let from = Box::new(self.number()?);
+        let is_in_space =
+            matches!(self.items.last(), Some(Item::Place(Place::Memory { space: Some(_), .. })));
+        let mut from = Box::new(self.number()?);
+        if is_in_space {
+            // The place has the space, and the address alone does not.
+            from = Box::new(Number::Computed(vec![*from]));
+        }
         let space = if has_space { Some(Box::new(self.number()?)) } else { None };
         self.push(Number::Loaded { space, from });
         Ok(())
@@ -311,7 +317,7 @@ impl Stack<'_> {
             Op::ConstS { value } => self.push(Number::Known(value as u64)),
             Op::RegX { reg } => self.place(Place::Register(reg, Selected::Nothing)),
             Op::BregX { reg, by } => self.push(Number::Register(reg, by)),
-            Op::RegvalType { reg, .. } => self.push(Number::Register(reg, 0)),
+            Op::RegvalType { reg, .. } => self.push(Number::Computed(vec![Number::Register(reg, 0)])),
             Op::FbReg { by } => self.push(Number::Frame(by)),
             Op::CallFrameCfa { .. } => self.push(Number::Cfa(0)),
             Op::PushLane { .. } => self.push(Number::Lane(1)),
@@ -348,7 +354,15 @@ impl Stack<'_> {
                 let number = self.number()?;
                 self.push(Number::Computed(vec![number]));
             }
-            Op::Convert { .. } | Op::Reinterpret { .. } | Op::Nop { .. } | Op::GnuUninit { .. } => {}
+            // The result has the size of its type.
+            Op::Convert { .. } | Op::Reinterpret { .. } => {
+                let number = match self.number()? {
+                    number @ Number::Known(_) => number,
+                    other => Number::Computed(vec![other]),
+                };
+                self.push(number);
+            }
+            Op::Nop { .. } | Op::GnuUninit { .. } => {}
             Op::Drop { .. } => drop(self.items.pop().ok_or("the stack has too few elements")?),
             Op::Swap { .. } => {
                 let count = self.items.len();

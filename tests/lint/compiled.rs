@@ -174,6 +174,41 @@ fn registers_of_extensions_have_no_findings() {
     assert!(wrong.is_empty(), "{} findings\n{}", wrong.len(), wrong.join("\n"));
 }
 
+const WIDE: &str = "
+typedef float v8 __attribute__((vector_size(32)));
+typedef double v16 __attribute__((vector_size(128)));
+__attribute__((noinline)) long double power(long double x, int n) {
+    long double r = 1;
+    while (n--) { long double t = r * x; r = t + 0.5L; }
+    return r;
+}
+__attribute__((noinline)) _Complex long double square(_Complex long double a) { _Complex long double b = a * a; return b; }
+__attribute__((noinline)) __int128 product(__int128 a, int n) { __int128 c = a * 7 + n; c ^= a; return c; }
+__attribute__((noinline)) v8 sum(v8 a, v8 b) { v8 c = a * b; v8 d = c + a; return d - b; }
+__attribute__((noinline)) void twice(v16 *a) { v16 b = *a; v16 c = b + b; *a = c; }
+int both(int n, v8 *a) {
+    long double x = power(n, 3);
+    __int128 p = product(n, 4);
+    *a = sum(*a, *a + (float)n);
+    return x + p + __real__ square(x) + (*a)[1];
+}
+";
+
+/// x87, AVX and AVX-512 registers, and values that are converted to a type of 16 bytes.
+#[test]
+fn wide_values_have_no_findings() {
+    let mut wrong = Vec::new();
+    for tool in [Tool::new("gcc", "gcc"), Tool::new("clang-19", "clang-19")] {
+        for level in ["-O0", "-O1", "-O2", "-O3"] {
+            for of in ["-mavx2", "-mavx512f"] {
+                let Some(found) = findings_in(tool, WIDE, &["-g", level, of]) else { return };
+                wrong.extend(found);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} findings\n{}", wrong.len(), wrong.join("\n"));
+}
+
 const PROGRAM: &str = "
 #include <stdio.h>
 static int unused(int a) { int b = a * 3; return b + 1; }

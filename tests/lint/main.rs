@@ -22,5 +22,6 @@ mod kinds;
 mod made;
 mod mutations;
 mod pages;
+mod results;
 mod threads;
 mod unknown;

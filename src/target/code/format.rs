@@ -17,7 +17,7 @@ pub struct Instruction {
     pub writes: Option<SmallVec<[Destination; 2]>>,
     /// Vector register with an address in scratch, which it reads or writes.
     pub scratch_address: Option<u16>,
-    /// First source operand, of scalar and vector arithmetic; the base of a scalar load.
+    /// First source operand, of scalar and vector arithmetic; the base of a scalar load; the address in LDS.
     pub source: Option<Source>,
     /// Second source operand, of the same; the offset of a scalar load in bytes.
     pub second: Option<Source>,
@@ -265,6 +265,7 @@ impl InstructionSet {
                 let opcode = if generation == Gfx9 { words.field(17, 8) } else { words.field(18, 8) };
                 let mut fields = Fields::new(2, Format::Ds, opcode, second >> 24);
                 fields.is_accumulator = self.has_unified_registers && words.field(25, 1) != 0;
+                fields.sources[0] = Some(256 + (second & 0xff));
                 fields
             }
             (0b110111, _) => self.flat(words, second),
