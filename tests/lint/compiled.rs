@@ -209,6 +209,22 @@ fn wide_values_have_no_findings() {
     assert!(wrong.is_empty(), "{} findings\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// Registers of an extension, whose sizes are those of the processor.
+#[test]
+fn scalable_vectors_have_no_findings() {
+    let source = "
+typedef __SVFloat32_t v;
+v sum(__SVBool_t p, v a, v b) { v c = __builtin_sve_svadd_f32_m(p, a, b); return __builtin_sve_svmul_f32_m(p, c, a); }
+";
+    let mut wrong = Vec::new();
+    for level in ["-O0", "-O2"] {
+        let target = ["-target", "aarch64-linux-gnu", "-march=armv8-a+sve", "-g", level];
+        let Some(found) = findings_in(Tool::new("clang-19", "clang-19"), source, &target) else { return };
+        wrong.extend(found);
+    }
+    assert!(wrong.is_empty(), "{} findings\n{}", wrong.len(), wrong.join("\n"));
+}
+
 const PROGRAM: &str = "
 #include <stdio.h>
 static int unused(int a) { int b = a * 3; return b + 1; }
