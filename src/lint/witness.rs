@@ -254,6 +254,7 @@ impl<'a, 'o> Machines<'a, 'o> {
             matches!(
                 op,
                 Op::EntryValue { .. }
+                    | Op::CallFrameEntryReg { .. }
                     | Op::GnuParameterRef { .. }
                     | Op::GnuVariableValue { .. }
                     | Op::Call2 { .. }
