@@ -1,56 +1,108 @@
 //! Instructions in the output of disassemblers: GNU and LLVM objdump, nvdisasm, cuobjdump.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Instructions with pcs.
 #[derive(Debug, Default)]
 pub(super) struct Disassembly<'t> {
-    /// Instructions at addresses of the file.
-    absolute: BTreeMap<u64, &'t str>,
-    /// Instructions of functions whose offsets the text has.
-    relative: BTreeMap<&'t str, Vec<(u64, &'t str)>>,
+    sections: Vec<Listing<'t>>,
+    /// Names of symbols, with the number of the section, by address.
+    symbols: HashMap<u64, Vec<(usize, &'t str)>>,
+}
+
+/// Instructions of a section.
+#[derive(Debug, Default)]
+struct Listing<'t> {
+    has_symbols: bool,
+    /// Texts by address, which in an unlinked file is the offset in the section.
+    instructions: BTreeMap<u64, &'t str>,
+}
+
+/// Function whose instructions are sought.
+#[derive(Debug)]
+pub(super) struct Sought<'f> {
+    /// Names of symbols at its start, linkage name, and name.
+    pub(super) names: Vec<&'f str>,
+    pub(super) start: u64,
+    /// Offset of the start in its section.
+    pub(super) offset: u64,
+    pub(super) size: u64,
+}
+
+impl Sought<'_> {
+    /// Whether a symbol of a disassembler, which can be demangled, is that of the function.
+    fn is_named(&self, symbol: &str) -> bool {
+        self.names.iter().filter(|name| !name.is_empty()).any(|name| {
+            symbol.match_indices(name).any(|(at, _)| {
+                let (before, after) = (&symbol[..at], &symbol[at + name.len()..]);
+                (before.is_empty() || before.ends_with("::") || before.ends_with(' '))
+                    && (after.is_empty() || after.starts_with('('))
+            })
+        })
+    }
 }
 
 impl<'t> Disassembly<'t> {
     pub(super) fn parse(text: &'t str) -> Self {
-        let mut found = Self::default();
-        let mut function = None;
+        let mut found = Self { sections: vec![Listing::default()], symbols: HashMap::new() };
         for line in text.lines() {
-            if let Some(name) = header(line) {
-                function = name;
-            } else if let Some((pc, text)) = instruction(line) {
-                match function {
-                    Some(name) => found.relative.entry(name).or_default().push((pc, text)),
-                    None => drop(found.absolute.insert(pc, text)),
+            if let Some((address, name)) = header(line) {
+                // A function of NVIDIA's tools, and the first one of an unlinked section, are at address 0.
+                if found.last().instructions.last_key_value().is_some_and(|last| *last.0 >= address) {
+                    found.sections.push(Listing::default());
                 }
+                found.last().has_symbols = true;
+                found.symbols.entry(address).or_default().push((found.sections.len() - 1, name));
+            } else if let Some((pc, text)) = instruction(line) {
+                found.last().instructions.insert(pc, text);
             }
         }
         found
     }
 
-    /// Returns the instructions of a function, with offsets from its start.
-    pub(super) fn of(&self, name: &str, start: u64, size: u64) -> Vec<(u64, &'t str)> {
-        if let Some(own) = self.relative.get(name) {
-            return own.iter().copied().filter(|(pc, _)| *pc < size).collect();
+    fn last(&mut self) -> &mut Listing<'t> {
+        self.sections.last_mut().expect("there is a section")
+    }
+
+    /// Returns the number of instructions.
+    pub(super) fn count(&self) -> usize {
+        self.sections.iter().map(|section| section.instructions.len()).sum()
+    }
+
+    /// Returns the instructions of a function, with offsets from its start: those at its symbol, or at its pcs in a text
+    /// without symbols.
+    pub(super) fn of(&self, sought: &Sought<'_>) -> Vec<(u64, &'t str)> {
+        let in_section = |section: &Listing<'t>, start: u64| -> Vec<_> {
+            let all = section.instructions.range(start..start.saturating_add(sought.size));
+            all.map(|(pc, text)| (pc - start, *text)).collect()
+        };
+        for start in [sought.start, sought.offset] {
+            let symbols = self.symbols.get(&start).into_iter().flatten();
+            for (number, _) in symbols.filter(|symbol| sought.is_named(symbol.1)) {
+                let found = in_section(&self.sections[*number], start);
+                if !found.is_empty() {
+                    return found;
+                }
+            }
         }
-        let all = self.absolute.range(start..start.saturating_add(size));
-        all.map(|(pc, text)| (pc - start, *text)).collect()
+        let mut nameless = self.sections.iter().filter(|section| !section.has_symbols);
+        nameless.next().map_or_else(Vec::new, |section| in_section(section, sought.start))
     }
 }
 
-/// Returns the function of a line that begins one: `None` inside if its instructions have addresses.
-fn header(line: &str) -> Option<Option<&str>> {
+/// Returns the address and the name of a symbol.
+fn header(line: &str) -> Option<(u64, &str)> {
     let line = line.trim();
     // cuobjdump and nvdisasm count from the start of the function.
     if let Some(name) = line.strip_prefix("Function : ") {
-        return Some(Some(name));
+        return Some((0, name));
     }
     if let Some(name) = line.strip_prefix(".text.").and_then(|rest| rest.strip_suffix(':')) {
-        return Some(Some(name));
+        return Some((0, name));
     }
     let (address, name) = line.split_once(' ')?;
-    let is_address = !address.is_empty() && address.bytes().all(|byte| byte.is_ascii_hexdigit());
-    (is_address && name.starts_with('<') && name.ends_with(">:")).then_some(None)
+    let name = name.strip_prefix('<')?.strip_suffix(">:")?;
+    Some((u64::from_str_radix(address, 16).ok()?, name))
 }
 
 fn instruction(line: &str) -> Option<(u64, &str)> {
@@ -82,7 +134,7 @@ fn instruction(line: &str) -> Option<(u64, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::Disassembly;
+    use super::{Disassembly, Sought};
 
     #[test]
     fn each_disassembler_is_understood() {
@@ -99,11 +151,45 @@ mod tests {
         /*0010*/                   EXIT ;
 ";
         let found = Disassembly::parse(text);
+        let of = |name, start, size| found.of(&Sought { names: vec![name], start, offset: 0, size });
         assert_eq!(
-            found.of("saxpy", 0x1700, 0x10),
+            of("saxpy", 0x1700, 0x10),
             [(0, "s_load_dword s0, s[4:5], 0x4"), (8, "s_waitcnt lgkmcnt(0)")]
         );
-        assert_eq!(found.of("main", 0x2000, 4), [(0, "pushq\t%rbp"), (1, "movq\t%rsp, %rbp")]);
-        assert_eq!(found.of("add", 0x5000, 0x20), [(0, "LDC R1, c[0x0][0x28]"), (0x10, "EXIT")]);
+        assert_eq!(of("main", 0x2000, 4), [(0, "pushq\t%rbp"), (1, "movq\t%rsp, %rbp")]);
+        assert_eq!(of("add", 0x5000, 0x20), [(0, "LDC R1, c[0x0][0x28]"), (0x10, "EXIT")]);
+        // Another function at the address, and another address of the function.
+        assert_eq!(of("ma", 0x2000, 4), []);
+        assert_eq!(of("main", 0x2004, 4), []);
+        assert_eq!(found.count(), 6);
+    }
+
+    /// In an unlinked file, addresses are offsets in a section, which has several functions, and local labels in them.
+    #[test]
+    fn addresses_of_unlinked_files_are_offsets() {
+        let text = "
+Disassembly of section .text.f:
+
+0000000000000000 <_ZN1A3getEv>:
+       0: 31 c0                        	xorl	%eax, %eax
+0000000000000002 <.Llocal>:
+       2: c3                           	retq
+
+Disassembly of section .text.g:
+
+0000000000000000 <B::get(int)>:
+       0: 90                           	nop
+0000000000000001 <h>:
+       1: c3                           	retq
+";
+        let found = Disassembly::parse(text);
+        let of = |names: &[&'static str], offset| {
+            found.of(&Sought { names: names.to_vec(), start: 0x10000 + offset, offset, size: 3 })
+        };
+        assert_eq!(of(&["_ZN1A3getEv", "get"], 0), [(0, "xorl\t%eax, %eax"), (2, "retq")]);
+        assert_eq!(of(&["_ZN1B3getEv", "get"], 0), [(0, "nop"), (1, "retq")]);
+        assert_eq!(of(&["h"], 1), [(0, "retq")]);
+        let bare = Disassembly::parse("10000: 90 nop\n10001: c3 retq\n");
+        assert_eq!(bare.of(&Sought { names: vec!["h"], start: 0x10001, offset: 1, size: 3 }), [(0, "retq")]);
     }
 }

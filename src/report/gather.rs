@@ -8,12 +8,12 @@ use std::ops::Range;
 use gimli::{DwAt, constants as dw};
 
 use super::block::Strings;
-use super::disassembly::Disassembly;
+use super::disassembly::{Disassembly, Sought};
 use super::homes::{self, Registers};
 use super::kind::{Kind, Names, PlaceText};
 use super::place::{In, PlaceId, Places};
 use super::{Options, frames, types};
-use crate::error::Result;
+use crate::error::{Count, Error, Result};
 use crate::eval::{self, Body, DebugInfo};
 use crate::lint;
 use crate::lint::shape::{self, Shape};
@@ -103,6 +103,8 @@ pub(super) struct Gathered<'a> {
     by_entry: HashMap<u64, Vec<usize>>,
     is_shown: Vec<bool>,
     disassembly: Option<Disassembly<'a>>,
+    /// Names of symbols by address, for a disassembly.
+    symbols: HashMap<u64, Vec<&'a str>>,
     functions: Vec<Function>,
     places: Places,
     /// Numbers of files by path.
@@ -118,7 +120,11 @@ pub(super) struct Gathered<'a> {
 const LANE_PC: [DwAt; 2] = [DwAt(0x3e12), DwAt(0x3e0b)];
 
 impl<'a> Gathered<'a> {
-    pub(super) fn new(options: &Options<'a>, findings: &'a [lint::Finding]) -> Self {
+    pub(super) fn new(options: &Options<'a>, object: &'a Object<'_>, findings: &'a [lint::Finding]) -> Self {
+        let mut symbols = HashMap::<_, Vec<_>>::new();
+        for symbol in object.symbols().iter().filter(|one| one.is_defined && options.disassembly.is_some()) {
+            symbols.entry(symbol.address).or_default().push(&*symbol.name);
+        }
         let (mut by_place, mut by_entry) = (HashMap::<_, Vec<_>>::new(), HashMap::<_, Vec<_>>::new());
         for (index, finding) in findings.iter().enumerate() {
             if finding.expression.is_some() {
@@ -133,6 +139,7 @@ impl<'a> Gathered<'a> {
             by_entry,
             is_shown: vec![false; findings.len()],
             disassembly: options.disassembly.map(Disassembly::parse),
+            symbols,
             functions: Vec::new(),
             places: Places::default(),
             files: HashMap::new(),
@@ -151,6 +158,20 @@ impl<'a> Gathered<'a> {
         self.paths.push(path.into());
         self.files.insert(path.into(), number);
         number
+    }
+
+    /// Checks that the disassembly is of this object.
+    pub(super) fn check_disassembly(&self) -> Result<()> {
+        let Some(disassembly) = &self.disassembly else { return Ok(()) };
+        if self.functions.iter().any(|function| !function.instructions.is_empty()) {
+            return Ok(());
+        }
+        let count = Count(disassembly.count() as u64, "instruction");
+        let functions = Count(self.functions.len() as u64, "function");
+        Err(Error::malformed(format!(
+            "the disassembly has the instructions of a function of the object, by name and address: the text has \
+             {count}, and the object {functions}"
+        )))
     }
 
     /// Adds the coverage of the functions. Functions of one name are in the same order.
@@ -343,11 +364,11 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
         function.base = base.unwrap_or_default().to_vec();
         if let Some(disassembly) = &self.gathered.disassembly {
             let linkage = entry.inherited(dw::DW_AT_linkage_name).and_then(|name| name.text());
-            let mut all = disassembly.of(linkage.as_deref().unwrap_or(&function.name), start, size.into());
-            if all.is_empty() {
-                all = disassembly.of(&function.name, start, size.into());
-            }
-            function.instructions = all
+            let symbols = self.gathered.symbols.get(&start).into_iter().flatten().copied();
+            let names = symbols.chain(linkage.as_deref()).chain([&*function.name]).collect();
+            let offset = start - before.map_or(0, |at| code[at].start);
+            function.instructions = disassembly
+                .of(&Sought { names, start, offset, size: size.into() })
                 .into_iter()
                 .map(|(pc, text)| [pc as u32, self.strings.add(&text.replace('\t', " "))])
                 .collect();

@@ -39,7 +39,8 @@ pub type Source<'a> = dyn Fn(&str) -> Option<String> + 'a;
 pub struct Options<'a> {
     /// Name of the object, for the title.
     pub name: &'a str,
-    /// Text of a disassembler, such as `llvm-objdump -d` or `nvdisasm`, whose instructions are shown at their pcs.
+    /// Text of a disassembler, such as `llvm-objdump -d` or `nvdisasm`, whose instructions are shown at their pcs. A
+    /// function is found by its name and its address, in an unlinked file by its offset in the section.
     pub disassembly: Option<&'a str>,
     /// Returns the text of a source file by its path in the line table.
     pub source: Option<&'a Source<'a>>,
@@ -60,7 +61,9 @@ const SCRIPT: &str =
 /// Makes the page of an object file of any producer.
 ///
 /// # Errors
-/// The errors of [`Object::read`] and [`Dwarf::read`], and those of [`lint()`](lint::lint()).
+/// The errors of [`Object::read`] and [`Dwarf::read`], and those of [`lint()`](lint::lint());
+/// [`Malformed`](crate::error::ErrorKind::Malformed) if no instruction of [`Options::disassembly`] is of a function of the
+/// object.
 pub fn report(bytes: &[u8], options: &Options<'_>) -> Result<String> {
     let (strings, tables) = tables(bytes, options)?;
     let block = Block::new(&tables, &strings);
@@ -91,10 +94,11 @@ fn tables(bytes: &[u8], options: &Options<'_>) -> Result<(Strings, Vec<Vec<u32>>
     options.split.with(&object, &dwarf, |split| {
         let coverage = stats::measure(&object, &dwarf, split, &stats::Options::default())?;
         let mut strings = Strings::default();
-        let mut gathered = gather::Gathered::new(options, &findings.findings);
+        let mut gathered = gather::Gathered::new(options, &object, &findings.findings);
         for dwarf in std::iter::once(&dwarf).chain(split) {
             gather::gather(&object, dwarf, &mut gathered, &mut strings)?;
         }
+        gathered.check_disassembly()?;
         gathered.measure(&coverage.functions);
         Ok(gathered.finish(&object, options, strings))
     })

@@ -1,5 +1,6 @@
 //! `stats`: lines, comparison of builds, thresholds. `report`: its files and members.
 
+use super::tools::Tool;
 use super::{Folder, run, text};
 use eitri::emit::elf::{Code, new_object};
 use eitri::lower::{Consumer, Policy, lower};
@@ -181,6 +182,55 @@ fn a_page_is_written_for_one_object() {
     assert!(several.code == 2 && several.errors.contains("--member") && several.errors.contains("gfx900"));
     assert_eq!(run(&["report", BUNDLE, "--member", "gfx900", "-o", &page]).code, 0);
     assert_eq!(run(&["report", "Cargo.toml", "-o", "-"]).code, 2);
+}
+
+/// Inputs that a page cannot use are refused, and the output does not replace an input.
+#[test]
+fn a_page_has_the_inputs_that_are_named() {
+    let folder = Folder::new("inputs");
+    let page = folder.path("page.html");
+    let object = folder.file("k.hsaco", std::fs::read(super::root(O2)).expect("an object"));
+    let ran = run(&["report", &object, "-o", &object]);
+    assert!(ran.code == 2 && ran.errors.contains("the output is another file"), "{}", ran.errors);
+    assert!(
+        std::fs::read(&object).expect("the object") == std::fs::read(super::root(O2)).expect("an object")
+    );
+    let ran = run(&["report", &object, "--source", &folder.path("none"), "-o", &page]);
+    assert!(ran.code == 2 && ran.errors.contains("a folder is expected"), "{}", ran.errors);
+    for wrong in ["Cargo.toml", O2] {
+        let ran = run(&["report", &object, "--disassembly", wrong, "-o", &page]);
+        assert!(
+            ran.code == 2 && ran.errors.contains("the text has 0 instructions"),
+            "{wrong}: {}",
+            ran.errors
+        );
+    }
+}
+
+/// Instructions of objects that are not linked are found by the offsets that llvm-objdump prints, and those of another
+/// object are refused.
+#[test]
+fn a_page_has_the_instructions_of_its_object() {
+    const OBJDUMP: Tool = Tool::new("llvm-objdump-19", "llvm-19");
+    let folder = Folder::new("disassembly");
+    let page = folder.path("page.html");
+    let text_of = |name: &str| {
+        let object = format!("tests/objects/llvm19/{name}");
+        let ran = OBJDUMP.run(&["-d", &super::root(&object).display().to_string()])?;
+        Some((folder.file(&format!("{name}.s"), ran.clean()), object))
+    };
+    let (Some(unlinked), Some(linked)) =
+        (text_of("k02_reduce.gfx1030.O2.o"), text_of("k04_diverge.gfx1100.O2.hsaco"))
+    else {
+        return;
+    };
+    for ((own, object), other) in [(&unlinked, &linked.0), (&linked, &unlinked.0)] {
+        let without = run(&["report", object, "-o", "-"]).text();
+        let with = run(&["report", object, "--disassembly", own, "-o", "-"]).text();
+        assert!(with.len() > without.len() + 100, "{object}: {} and {}", with.len(), without.len());
+        let ran = run(&["report", object, "--disassembly", other, "-o", &page]);
+        assert!(ran.code == 2 && ran.errors.contains("of a function of the object"), "{}", ran.errors);
+    }
 }
 
 #[test]

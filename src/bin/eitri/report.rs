@@ -20,11 +20,12 @@ pub struct ReportArguments {
     member: Option<String>,
     #[command(flatten)]
     split: SplitArguments,
-    /// Output of a disassembler: llvm-objdump, objdump, nvdisasm or cuobjdump. The instructions are shown at their pcs.
+    /// Output of a disassembler for the object: llvm-objdump, objdump, nvdisasm or cuobjdump. The instructions are shown
+    /// at their pcs.
     #[arg(long, value_name = "FILE")]
     disassembly: Option<PathBuf>,
     /// Folder with the sources, which are found by the end of their path. Can be repeated.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = folder)]
     source: Vec<PathBuf>,
     /// Output file; `-` is standard output.
     #[arg(short, long, value_name = "FILE")]
@@ -34,6 +35,10 @@ pub struct ReportArguments {
 impl ReportArguments {
     /// Returns the page.
     pub fn run(&self) -> Result<String, Failure> {
+        let inputs = [&self.file].into_iter().chain(&self.disassembly).chain(self.split.files());
+        for input in inputs.filter(|input| is_same(input, &self.output)) {
+            return Err(Failure(format!("{}: the output is another file than the inputs", input.display())));
+        }
         let disassembly = match &self.disassembly {
             Some(file) => Some(String::from_utf8_lossy(&input(file)?).into_owned()),
             None => None,
@@ -51,6 +56,17 @@ impl ReportArguments {
         let page = report(&bytes, &options).map_err(of(Path::new(&name)))?;
         split.unused().into_iter().next().map_or(Ok(page), Err)
     }
+}
+
+fn folder(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    if path.is_dir() { Ok(path) } else { Err("a folder is expected".into()) }
+}
+
+/// Whether two names are those of one file.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let path = |name: &Path| (name.as_os_str() != "-").then(|| name.canonicalize().ok())?;
+    path(one).is_some_and(|one| path(other) == Some(one))
 }
 
 /// Returns the text of a file in a folder, by the longest end of a path that exists there. The path is the object's: it

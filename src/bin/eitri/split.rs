@@ -19,6 +19,11 @@ pub struct SplitArguments {
 }
 
 impl SplitArguments {
+    /// Returns the names of the files.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.split
+    }
+
     /// Reads the files that are named.
     pub fn read(&self) -> Result<SplitFolder, Failure> {
         let read = |file: &PathBuf| Ok((file.display().to_string(), input(file)?));
