@@ -56,7 +56,7 @@ written! {
     }
 }
 
-/// Declares values that are written as those in them, with their schemas.
+/// Declares types of one value, each with its schema; JSON has the value itself.
 macro_rules! values { ($($(#[$doc:meta])* $name:ident($type:ty): $schema:expr;)*) => { $(
     $(#[$doc])*
     #[derive(Debug, Serialize)]

@@ -74,8 +74,14 @@ fn findings_of_a_baseline_are_omitted() {
     let old = folder.file("old.json", old);
     let ran = run(&["lint", OBJECT, "--baseline", &old, "--format", "json"]);
     assert_eq!((ran.code, ran.text().as_str()), (0, ""));
-    let bad = folder.file("bad.json", "{}\n");
-    assert_eq!(run(&["lint", OBJECT, "--baseline", &bad]).code, 2);
+    let line = text(&old).lines().next().expect("a finding").to_owned();
+    let other = line.replace("\"version\":1", "\"version\":2");
+    assert_ne!(other, line);
+    for (wrong, lines) in [("{}", "{}\n"), ("a number", "{\"fingerprint\":\"0\"}\n"), ("version 2", &other)] {
+        let bad = folder.file("bad.json", lines);
+        let ran = run(&["lint", OBJECT, "--baseline", &bad]);
+        assert!(ran.code == 2 && ran.errors.contains("line 1: a finding"), "{wrong}: {}", ran.errors);
+    }
 }
 
 #[test]
@@ -204,6 +210,36 @@ fn properties_of_workflow_commands_are_escaped() {
         message.starts_with(&object.replace('%', "%25")) && message.contains("a%25b,c:d.hsaco: "),
         "{message}"
     );
+}
+
+/// With a limit, the errors are printed first, those of one level in the order of the file. All findings are counted.
+#[test]
+fn a_limit_retains_the_heaviest_findings() {
+    let all = findings(&[OBJECT]);
+    let errors = all.iter().filter(|one| one["level"] == "error");
+    let others = all.iter().filter(|one| one["level"] != "error");
+    assert!(errors.clone().count() > 2 && all[1]["level"] == "note", "the second finding is a note");
+    let heaviest: Vec<_> = errors.clone().chain(others).cloned().collect();
+    for most in [0, 2, errors.count() + 1, all.len(), all.len() + 1] {
+        let found = findings(&[OBJECT, "--max", &most.to_string()]);
+        assert_eq!(found, heaviest[..most.min(all.len())]);
+    }
+    let ran = run(&["lint", OBJECT, "--max", "3"]).text();
+    assert!(ran.contains("error[") && !ran.contains("note["), "{ran}");
+    assert!(ran.contains(&format!("{} findings not printed", all.len() - 3)), "{ran}");
+}
+
+/// A finding whose file has no name is at the object.
+#[test]
+fn a_declaration_without_a_file_is_at_the_object() {
+    let folder = Folder::new("nameless");
+    let object = folder.file("a.hsaco", renamed(&[0; 12]));
+    let out = run(&["lint", &object, "--format", "github"]).text();
+    assert!(out.lines().all(|line| line.contains(&format!(" file={object},title="))), "{out}");
+    let log: Value = serde_json::from_slice(&run(&["lint", &object, "--format", "sarif"]).out).expect("JSON");
+    let results = log["runs"][0]["results"].as_array().expect("results");
+    let uri = |one: &Value| one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].clone();
+    assert!(!results.is_empty() && results.iter().all(|one| uri(one) == object), "{results:?}");
 }
 
 /// SARIF 2.1.0 by the schema of OASIS, minified: sarif-schema-2.1.0.json of errata 01.

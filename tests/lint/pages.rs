@@ -11,8 +11,9 @@ use super::common::{check_golden, check_page};
 fn the_page_has_every_code() {
     let mut list = String::new();
     for code in Code::ALL {
-        let _ = writeln!(list, "{:22} {:8} {}", code.name(), code.level().name(), code.page().title);
+        let _ = writeln!(list, "{:23} {:8} {}", code.name(), code.level().name(), code.page().title);
         assert_eq!(Code::named(code.name()), Some(*code));
+        assert!(code.name().len() <= 23, "the column has 23 characters: {}", code.name());
         let page = code.page();
         for text in [page.title, page.why, page.example, page.instead, page.text] {
             assert!(!text.is_empty(), "{}", code.name());

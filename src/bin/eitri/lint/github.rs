@@ -12,7 +12,9 @@ pub fn line(object: &str, finding: &Finding) -> String {
         Level::Warning => "warning",
         Level::Note => "notice",
     };
-    let (file, line) = match &finding.declared {
+    let declared = finding.declared.as_ref().filter(|declared| !declared.0.is_empty());
+    let (file, line) = match declared {
+        Some((file, 0)) => (file.as_str(), String::new()),
         Some((file, line)) => (file.as_str(), format!(",line={line}")),
         None => (object, String::new()),
     };

@@ -8,8 +8,9 @@ pub fn line(object: &str, finding: &Finding) -> String {
     finding.to_json(object) + "\n"
 }
 
-/// Returns the fingerprint of a line that [`line`] made.
+/// Returns the fingerprint of a line that [`line`] made; `None` also for a line of another version.
 pub fn fingerprint(line: &str) -> Option<u64> {
     let value: Value = serde_json::from_str(line).ok()?;
+    value.get("version").filter(|version| **version == 1)?;
     u64::from_str_radix(value.get("fingerprint")?.as_str()?, 16).ok()
 }

@@ -6,6 +6,7 @@ mod sarif;
 mod stream;
 mod text;
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -52,7 +53,8 @@ pub struct LintArguments {
     /// Report only findings in this function. Can be repeated.
     #[arg(long, value_name = "FUNCTION")]
     only: Vec<String>,
-    /// Print at most this number of findings of each file. All of them are counted.
+    /// Print at most this number of findings of each file, errors before warnings, and these before notes. All of them
+    /// are counted.
     #[arg(long, value_name = "N")]
     max: Option<usize>,
     /// Least level of a finding for which the exit code is 1.
@@ -146,19 +148,31 @@ impl LintArguments {
                 report.findings.retain_mut(is_reported);
                 report
             } else {
-                let (mut findings, mut count) = (Vec::new(), 0);
+                // The first findings of each level, with a limit.
+                let mut firsts: [Vec<Finding>; Level::ALL.len()] = Default::default();
+                let mut findings = Vec::new();
                 let report = lint_each(bytes, &options, &mut |mut finding| {
                     if !is_reported(&mut finding) {
                         return;
                     }
-                    count += 1;
                     match &mut stream {
-                        Some(stream) if count <= most => stream.finding(name, &finding),
-                        Some(_) => {}
+                        Some(stream) if self.max.is_none() => stream.finding(name, &finding),
+                        Some(_) => {
+                            let of_level = &mut firsts[finding.level as usize];
+                            if of_level.len() < most {
+                                of_level.push(finding);
+                            }
+                        }
                         None => findings.push(finding),
                     }
-                })?;
-                Report { findings, ..report }
+                });
+                if let Some(stream) = &mut stream {
+                    let firsts = firsts.iter().rev().flatten();
+                    firsts.take(most).for_each(|finding| stream.finding(name, finding));
+                } else if self.max.is_some() {
+                    findings.sort_by_key(|finding| Reverse(finding.level));
+                }
+                Report { findings, ..report? }
             };
             let missing = self.only.iter().filter(|name| !report.named.contains(name));
             let near =

@@ -58,7 +58,7 @@ fn rule(code: Code) -> Value {
 fn result(object: &str, finding: &Finding) -> Value {
     let index = Code::ALL.iter().position(|code| *code == finding.code);
     let mut physical = json!({"artifactLocation": {"uri": uri(object)}});
-    if let Some((file, line)) = &finding.declared {
+    if let Some((file, line)) = finding.declared.as_ref().filter(|declared| !declared.0.is_empty()) {
         physical = json!({"artifactLocation": {"uri": uri(file)}});
         if *line > 0 {
             physical["region"] = json!({"startLine": line});

@@ -18,7 +18,7 @@ use crate::parts;
 pub fn codes() -> String {
     let mut out = String::new();
     for code in Code::ALL {
-        let _ = writeln!(out, "{:22} {:8} {}", code.name(), code.level().name(), code.page().title);
+        let _ = writeln!(out, "{:23} {:8} {}", code.name(), code.level().name(), code.page().title);
     }
     out
 }
@@ -124,7 +124,7 @@ pub fn print(all: Vec<Judged>, is_folded: bool) -> eitri::Result<()> {
         std::mem::forget(one);
     }
     for (code, (level, count)) in &counts {
-        let name = painted(is_coloured, color(*level), &format!("{:22}", code.name()));
+        let name = painted(is_coloured, color(*level), &format!("{:23}", code.name()));
         let _ = writeln!(out, "{name} {:8} {count:6}", level.name());
     }
     let count = |level| counts.values().filter(|count| count.0 == level).map(|count| count.1).sum::<usize>();
