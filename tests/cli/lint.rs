@@ -196,6 +196,45 @@ fn renamed(new: &[u8; 12]) -> Vec<u8> {
     object
 }
 
+/// Names in an object lead to no file outside of the current folder and those that the command names, to none that is not
+/// regular, and to none of more than 16 MiB.
+#[cfg(unix)]
+#[test]
+fn sources_are_files_of_the_folders() {
+    let folder = Folder::new("sources");
+    std::fs::create_dir_all(folder.path("here/x")).expect("a folder");
+    let object = |name: &[u8; 12]| folder.file("here/a.hsaco", renamed(name));
+    let lint = |name: &[u8; 12], more: &[&str]| {
+        let mut command = super::eitri();
+        // Without a limit, a device would fill the memory.
+        command.current_dir(folder.path("here")).arg("lint").arg(object(name)).args(more);
+        super::ran(command.output().expect("the command runs")).text()
+    };
+    let lines = (1..=8).map(|line| format!("text {line}\n")).collect::<String>();
+    folder.file("here/x/a_file.cl", &lines);
+    assert!(lint(b"./x/a_file.c", &[]).contains("a_file.c:4\n"));
+    assert!(lint(b"x//a_file.cl", &[]).contains("a_file.cl:4 | text 4\n"));
+    // A file outside, a link to it, and the folder that is named.
+    folder.file("secret.cl", &lines);
+    std::os::unix::fs::symlink(folder.path("secret.cl"), folder.path("here/linked_to.cl")).expect("a link");
+    assert!(lint(b"../secret.cl", &[]).contains("../secret.cl:4\n"));
+    assert!(lint(b"linked_to.cl", &[]).contains("linked_to.cl:4\n"));
+    assert!(lint(b"../secret.cl", &["--source", ".."]).contains("../secret.cl:4 | text 4\n"));
+    assert!(lint(b"/etc//passwd", &[]).contains("passwd:4\n"));
+    // No reader of a pipe waits for a writer.
+    let pipe = folder.path("here/a__pipe__.cl");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+    assert!(lint(b"a__pipe__.cl", &[]).contains("a__pipe__.cl:4\n"));
+    assert!(lint(b"a__pipe__.cl", &["--source", "."]).contains("a__pipe__.cl:4\n"));
+    assert!(lint(b"/dev/./zero\0", &["--source", "/dev"]).contains("zero:4\n"));
+    let large = std::fs::File::create(folder.path("here/is_large_.cl")).expect("a file");
+    std::io::Write::write_all(&mut &large, lines.as_bytes()).expect("text");
+    for (bytes, end) in [(16 << 20, " | text 4\n"), ((16 << 20) + 1, "\n")] {
+        large.set_len(bytes).expect("a size");
+        assert!(lint(b"is_large_.cl", &[]).contains(&format!("is_large_.cl:4{end}")), "{bytes}");
+    }
+}
+
 /// GitHub's toolkit: `%`, line feeds; in properties also `:` and `,`.
 #[test]
 fn properties_of_workflow_commands_are_escaped() {

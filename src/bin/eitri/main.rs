@@ -15,6 +15,7 @@ mod modules;
 mod parts;
 mod progress;
 mod report;
+mod sources;
 mod split;
 mod stats;
 mod targets;

@@ -1,11 +1,12 @@
 //! `report`: files of the page.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use eitri::read::SplitFiles;
 use eitri::report::{Options, report};
 
+use super::sources::SourceArguments;
 use super::split::SplitArguments;
 use super::{Failure, containers, input, of};
 
@@ -24,9 +25,8 @@ pub struct ReportArguments {
     /// at their pcs.
     #[arg(long, value_name = "FILE")]
     disassembly: Option<PathBuf>,
-    /// Folder with the sources, which are found by the end of their path. Can be repeated.
-    #[arg(long, value_name = "DIR", value_parser = folder)]
-    source: Vec<PathBuf>,
+    #[command(flatten)]
+    source: SourceArguments,
     /// Output file; `-` is standard output.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
@@ -43,7 +43,7 @@ impl ReportArguments {
             Some(file) => Some(String::from_utf8_lossy(&input(file)?).into_owned()),
             None => None,
         };
-        let source = |path: &str| self.source.iter().find_map(|folder| text(folder, path));
+        let source = |path: &str| self.source.text(path);
         let (name, bytes) = containers::one("report", &self.file, self.member.as_deref())?;
         let split = self.split.read()?;
         let find = split.of(&self.file);
@@ -58,25 +58,8 @@ impl ReportArguments {
     }
 }
 
-fn folder(text: &str) -> Result<PathBuf, String> {
-    let path = PathBuf::from(text);
-    if path.is_dir() { Ok(path) } else { Err("a folder is expected".into()) }
-}
-
 /// Whether two names are those of one file.
 fn is_same(one: &Path, other: &Path) -> bool {
     let path = |name: &Path| (name.as_os_str() != "-").then(|| name.canonicalize().ok())?;
     path(one).is_some_and(|one| path(other) == Some(one))
-}
-
-/// Returns the text of a file in a folder, by the longest end of a path that exists there. The path is the object's: it
-/// does not lead out of the folder.
-fn text(folder: &Path, path: &str) -> Option<String> {
-    let parts: Vec<_> = Path::new(path).components().collect();
-    let first = parts.iter().rposition(|part| !matches!(part, Component::Normal(_))).map_or(0, |at| at + 1);
-    let found = (first..parts.len()).find_map(|from| {
-        let file = folder.join(parts[from..].iter().collect::<PathBuf>());
-        std::fs::read(file).ok()
-    });
-    found.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -17,6 +17,7 @@ use eitri::read::{Dwarf, Object, SplitFiles};
 
 use self::stream::Stream;
 use super::progress::Progress;
+use super::sources::SourceArguments;
 use super::split::SplitArguments;
 use super::{Failure, containers, input};
 
@@ -50,6 +51,8 @@ pub struct LintArguments {
     member: Option<String>,
     #[command(flatten)]
     split: SplitArguments,
+    #[command(flatten)]
+    source: SourceArguments,
     /// Report only findings in this function. Can be repeated.
     #[arg(long, value_name = "FUNCTION")]
     only: Vec<String>,
@@ -200,7 +203,7 @@ impl LintArguments {
         let fails = worst.is_some_and(|worst| worst >= self.fail_on);
         match stream {
             Some(stream) => stream.end()?,
-            None => text::print(all, fold)?,
+            None => text::print(all, fold, &self.source)?,
         }
         Ok((String::new(), fails, failures))
     }

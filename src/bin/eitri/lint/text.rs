@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::stdout;
 use std::iter::repeat_n;
-use std::path::Path;
 
 use eitri::lint::{Code, Finding, Level};
 use hashbrown::HashMap;
@@ -13,6 +12,7 @@ use hashbrown::HashMap;
 use super::Judged;
 use crate::color::{Paint, escaped, escapes, has_colors, painted};
 use crate::parts;
+use crate::sources::SourceArguments;
 
 /// Returns the list of codes.
 pub fn codes() -> String {
@@ -77,10 +77,11 @@ struct Text<'o> {
     is_coloured: bool,
     /// Lines of source files, by path.
     sources: &'o mut HashMap<String, Option<Vec<String>>>,
+    source: &'o SourceArguments,
 }
 
 /// Prints the findings of files. `is_folded` is set if each stands for all of its topic.
-pub fn print(all: Vec<Judged>, is_folded: bool) -> eitri::Result<()> {
+pub fn print(all: Vec<Judged>, is_folded: bool, source: &SourceArguments) -> eitri::Result<()> {
     let (mut out, is_coloured) = (String::new(), has_colors(&stdout()));
     let mut printed = Ok(());
     let mut put = |text: &str| {
@@ -108,7 +109,7 @@ pub fn print(all: Vec<Judged>, is_folded: bool) -> eitri::Result<()> {
             let mut sources = HashMap::new();
             let name = &one.name;
             move |out: &mut String, group: &Group<'_>| {
-                Text { out, is_coloured, sources: &mut sources }.group(name, group);
+                Text { out, is_coloured, sources: &mut sources, source }.group(name, group);
             }
         };
         parts::text(&groups, 2 * one.report.findings.len(), begin, &mut put);
@@ -183,7 +184,7 @@ impl Text<'_> {
     }
 
     fn finding(&mut self, finding: &Finding) {
-        let Self { out, is_coloured, sources } = self;
+        let Self { out, is_coloured, sources, source } = self;
         let head = match (&finding.variable, &finding.function) {
             (Some(variable), _) => variable,
             (None, Some(_)) => "(the function)",
@@ -199,7 +200,7 @@ impl Text<'_> {
         let _ = writeln!(out, "  {}+{:#x}", finding.section, finding.offset);
         if let Some((file, line)) = &finding.declared {
             let _ = write!(out, "      {}:{line}", escaped(file));
-            if let Some(text) = source(sources, file, *line) {
+            if let Some(text) = line_of(file, *line, sources, source) {
                 let _ = write!(out, " | {}", escaped(&text.trim().replace('\t', " ")));
             }
             out.push('\n');
@@ -238,13 +239,14 @@ fn color(level: Level) -> Paint {
 }
 
 /// Returns a line of a source file, if the file is there.
-fn source<'s>(
-    sources: &'s mut HashMap<String, Option<Vec<String>>>,
+fn line_of<'s>(
     file: &str,
     line: u64,
+    sources: &'s mut HashMap<String, Option<Vec<String>>>,
+    source: &SourceArguments,
 ) -> Option<&'s str> {
     let lines = sources.entry_ref(file).or_insert_with(|| {
-        let text = std::fs::read_to_string(Path::new(file)).ok()?;
+        let text = source.text_here(file)?;
         Some(text.lines().map(String::from).collect())
     });
     let index = usize::try_from(line.checked_sub(1)?).ok()?;
