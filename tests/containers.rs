@@ -10,7 +10,7 @@ use std::path::Path;
 use eitri::emit::Section;
 use eitri::emit::elf::{Code, new_object};
 use eitri::read::Object;
-use eitri::read::containers::{Member, members};
+use eitri::read::containers::{Member, members, readable_members};
 use eitri::target::Target;
 use tools::{Folder, Tool};
 
@@ -285,6 +285,39 @@ fn sizes_of_fat_binaries_are_right() {
     empty[6..16].fill(0);
     let error = names(empty).expect_err("it has no header").to_string();
     assert!(error.contains("the header of a fat binary has at least 16 bytes, not 0"), "{error}");
+}
+
+/// The sections of a host object, and the members before an error, are read apart.
+#[test]
+fn members_before_an_error_are_read() {
+    let junk = b"junk, not an offload binary";
+    let mut sections = Vec::new();
+    for (name, bytes) in [(".hip_fatbin", bundle()), (".llvm.offloading", junk.to_vec())] {
+        sections.push(Section { name, bytes, relocations: Vec::new(), is_strings: false, group: None });
+    }
+    let object = |sections: &[Section]| {
+        new_object(&Target::x86_64(), &Code::text(vec![0x90; 4]), sections).expect("an object")
+    };
+    let bytes = object(&sections);
+    let (all, errors) = readable_members(&bytes).expect("a container");
+    assert_eq!(all, [hello()]);
+    let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
+    let [error] = &errors[..] else { panic!("{errors:?}") };
+    assert!(error.starts_with("section .llvm.offloading, offset 0x0: "), "{error}");
+    assert!(members(&bytes).is_err());
+    // Nothing but bundles and padding is in the section of HIP.
+    for (bytes, is_error) in
+        [(vec![0; 64], false), (junk.to_vec(), true), ([&[0; 8][..], junk].concat(), true)]
+    {
+        sections.truncate(1);
+        sections[0].bytes = bytes;
+        let bytes = object(&sections);
+        let errors = readable_members(&bytes).map_or(0, |found| found.1.len());
+        assert_eq!(errors, usize::from(is_error));
+    }
+    let archive = [&b"!<arch>\n"[..], &member("a.o/", b"junk"), b"no header"].concat();
+    let (all, errors) = readable_members(&archive).expect("a container");
+    assert_eq!((all.len(), all[0].name.as_str(), errors.len()), (1, "a.o", 1));
 }
 
 /// Sizes and offsets beyond the file are errors; no change of one byte causes a panic.

@@ -52,17 +52,27 @@ const MOST: usize = 1 << 20;
 /// cannot be right; [`Unsupported`](ErrorKind::Unsupported) for an unknown version or method of compression;
 /// [`TooLarge`](ErrorKind::TooLarge) if a member exceeds 4 GiB.
 pub fn members(bytes: &[u8]) -> Result<Option<Vec<Member<'_>>>> {
-    Ok(Some(match bytes {
-        _ if bytes.starts_with(ARCHIVE) => archive(bytes, false)?,
-        _ if bytes.starts_with(THIN) => archive(bytes, true)?,
-        _ if bytes.starts_with(BUNDLE) => bundle(bytes)?,
-        _ if bytes.starts_with(COMPRESSED) => compressed(bytes)?.0,
+    let Some((all, errors)) = readable_members(bytes) else { return Ok(None) };
+    errors.into_iter().next().map_or(Ok(Some(all)), Err)
+}
+
+/// Returns the members of a container that can be read, and the [errors](members) of the others: those after an error in an
+/// archive or bundle, or in a section of a host object.
+pub fn readable_members(bytes: &[u8]) -> Option<(Vec<Member<'_>>, Vec<Error>)> {
+    let mut all = Vec::new();
+    let read = match bytes {
+        _ if bytes.starts_with(ARCHIVE) => archive(bytes, false, &mut all),
+        _ if bytes.starts_with(THIN) => archive(bytes, true, &mut all),
+        _ if bytes.starts_with(BUNDLE) => bundle(bytes, &mut all).map(drop),
+        _ if bytes.starts_with(COMPRESSED) => compressed(bytes, &mut all).map(drop),
         _ if bytes.starts_with(ELF) => {
-            let all = host(bytes)?;
-            return Ok(Some(all).filter(|all| !all.is_empty()));
+            // Reading the object has the error about its sections.
+            let errors = host(bytes, &mut all).ok()?;
+            return (!all.is_empty() || !errors.is_empty()).then_some((all, errors));
         }
-        _ => return Ok(None),
-    }))
+        _ => return None,
+    };
+    Some((all, read.err().into_iter().collect()))
 }
 
 fn malformed(from: &Cursor<'_>, offset: u64, text: &str) -> Error {
@@ -74,10 +84,10 @@ fn text(bytes: &[u8]) -> String {
 }
 
 /// Reads the members of an archive. System V ABI, chapter 7; the variants of GNU and BSD differ in long names.
-fn archive(bytes: &[u8], is_thin: bool) -> Result<Vec<Member<'_>>> {
+fn archive<'d>(bytes: &'d [u8], is_thin: bool, all: &mut Vec<Member<'d>>) -> Result<()> {
     const WHAT: &str = "a member of the archive";
     let mut from = Cursor::new("", bytes, false).at(8, WHAT)?;
-    let (mut long, mut all): (&[u8], Vec<Member<'_>>) = (&[], Vec::new());
+    let mut long: &[u8] = &[];
     while !from.is_at_end() {
         let at = from.offset();
         let header = from.take(60, WHAT)?;
@@ -131,19 +141,15 @@ fn archive(bytes: &[u8], is_thin: bool) -> Result<Vec<Member<'_>>> {
             return Err(malformed(&from, at, "too many members"));
         }
     }
-    Ok(all)
+    Ok(())
 }
 
-/// Reads the members of an offload bundle. Clang documentation, "Clang Offload Bundler".
-fn bundle(bytes: &[u8]) -> Result<Vec<Member<'_>>> {
-    Ok(bundle_with_end(bytes)?.0)
-}
-
-fn bundle_with_end(bytes: &[u8]) -> Result<(Vec<Member<'_>>, usize)> {
+/// Reads the members of an offload bundle. Returns its size in bytes. Clang documentation, "Clang Offload Bundler".
+fn bundle<'d>(bytes: &'d [u8], all: &mut Vec<Member<'d>>) -> Result<usize> {
     const WHAT: &str = "the table of the offload bundle";
     let mut from = Cursor::new("", bytes, false).at(BUNDLE.len() as u64, WHAT)?;
     let count = from.uint(8, WHAT)?;
-    let (mut all, mut end) = (Vec::new(), 0);
+    let mut end = 0;
     for _ in 0..count {
         let at = from.offset();
         let (offset, size, length) = (from.uint(8, WHAT)?, from.uint(8, WHAT)?, from.uint(8, WHAT)?);
@@ -158,11 +164,11 @@ fn bundle_with_end(bytes: &[u8]) -> Result<(Vec<Member<'_>>, usize)> {
             all.push(Member::new(text(name), Cow::Borrowed(data)));
         }
     }
-    Ok((all, end.max(from.offset() as usize)))
+    Ok(end.max(from.offset() as usize))
 }
 
-/// Reads the members of a compressed bundle, and its size in bytes.
-fn compressed(bytes: &[u8]) -> Result<(Vec<Member<'_>>, usize)> {
+/// Reads the members of a compressed bundle. Returns its size in bytes.
+fn compressed(bytes: &[u8], all: &mut Vec<Member<'_>>) -> Result<usize> {
     const WHAT: &str = "the header of the compressed offload bundle";
     let mut from = Cursor::new("", bytes, false).at(COMPRESSED.len() as u64, WHAT)?;
     let (version, method) = (from.u16(WHAT)?, from.u16(WHAT)?);
@@ -181,59 +187,66 @@ fn compressed(bytes: &[u8]) -> Result<(Vec<Member<'_>>, usize)> {
     let data = total.and_then(|total| bytes.get(from.offset() as usize..total));
     let data = data.ok_or_else(|| malformed(&from, 8, "a compressed offload bundle is within the file"))?;
     let expanded = compress::bundle(method, data, size)?;
-    let all = bundle(&expanded)?.into_iter().map(|member| Member {
+    let mut found = Vec::new();
+    let read = bundle(&expanded, &mut found);
+    all.extend(found.into_iter().map(|member| Member {
         name: member.name,
         bytes: member.bytes.map(|bytes| Cow::Owned(bytes.into_owned())),
         is_compressed: false,
-    });
-    Ok((all.collect(), total.unwrap_or(bytes.len())))
+    }));
+    read.map(|_| total.unwrap_or(bytes.len()))
 }
 
-/// Reads the members of a host object.
-fn host(bytes: &[u8]) -> Result<Vec<Member<'_>>> {
-    let mut all = Vec::new();
+/// Reads the members of a host object. Returns the errors of the sections.
+fn host<'d>(bytes: &'d [u8], all: &mut Vec<Member<'d>>) -> Result<Vec<Error>> {
+    let mut errors = Vec::new();
     // Only sections are of interest: the debug sections of the object itself can be unreadable.
     for (name, data) in Object::raw_sections(bytes)? {
-        let found = match &*name {
-            ".hip_fatbin" | ".hipFatBinSegment" => bundles(data),
-            ".llvm.offloading" => packages(data),
-            ".nv_fatbin" | "__nv_relfatbin" => fat_binaries(data),
+        let read = match &*name {
+            ".hip_fatbin" => bundles(data, true, all),
+            // Addresses of bundles, in a linked program.
+            ".hipFatBinSegment" => bundles(data, false, all),
+            ".llvm.offloading" => packages(data, all),
+            ".nv_fatbin" | "__nv_relfatbin" => fat_binaries(data, all),
             _ => continue,
         };
-        let found = found.map_err(|error| error.in_section(&name))?;
-        all.extend(found);
+        errors.extend(read.err().map(|error| error.in_section(&name)));
     }
-    Ok(all)
+    Ok(errors)
 }
 
-/// Reads bundles one after another, each aligned to a page.
-fn bundles(data: &[u8]) -> Result<Vec<Member<'_>>> {
-    let (mut all, mut at) = (Vec::new(), 0);
-    while let Some(rest) = data.get(at..).filter(|rest| !rest.is_empty()) {
-        let (found, size) = match rest {
-            _ if rest.starts_with(BUNDLE) => bundle_with_end(rest)?,
-            _ if rest.starts_with(COMPRESSED) => compressed(rest)?,
-            // Padding, and addresses of a linked program.
-            _ => (Vec::new(), 1),
-        };
-        all.extend(found);
-        at += size.max(1);
-        // The next bundle is the next place with its first bytes.
-        let next = data
-            .get(at..)
-            .and_then(|rest| rest.windows(4).position(|four| four == &BUNDLE[..4] || four == COMPRESSED));
-        match next {
-            Some(next) => at += next,
-            None => break,
-        }
+/// Reads bundles one after another, each aligned to a page. `is_only` is set if nothing else is in the section but padding.
+fn bundles<'d>(data: &'d [u8], is_only: bool, all: &mut Vec<Member<'d>>) -> Result<()> {
+    let mut at = 0;
+    // The next bundle is the next place with its first bytes.
+    let is_first = |four: &[u8]| four == &BUNDLE[..4] || four == COMPRESSED;
+    let next = |at: usize| data.get(at..)?.windows(4).position(is_first).map(|by| at + by);
+    while let Some(start) = next(at) {
+        let rest = &data[start..];
+        at = start
+            + match rest {
+                _ if rest.starts_with(BUNDLE) => bundle(rest, all)?,
+                _ if rest.starts_with(COMPRESSED) => compressed(rest, all)?,
+                _ => 1,
+            };
     }
-    Ok(all)
+    if is_only
+        && at == 0
+        && let Some(first) = data.iter().position(|byte| *byte != 0)
+    {
+        let four = &data[first..data.len().min(first + 4)];
+        let what = format!(
+            "an offload bundle begins with {:02x?} or {COMPRESSED:02x?}, not {four:02x?}",
+            &BUNDLE[..4]
+        );
+        return Err(malformed(&Cursor::new("", data, false), first as u64, &what));
+    }
+    Ok(())
 }
 
 /// Reads the images of LLVM's offload binaries.
-fn packages(data: &[u8]) -> Result<Vec<Member<'_>>> {
+fn packages<'d>(data: &'d [u8], all: &mut Vec<Member<'d>>) -> Result<()> {
     const WHAT: &str = "an offload binary";
-    let mut all = Vec::new();
     let mut binaries = Cursor::new("", data, false);
     while skip_zeros(&mut binaries, PACKAGE, WHAT)? {
         let (at, whole) = (binaries.offset(), binaries.rest());
@@ -277,13 +290,12 @@ fn packages(data: &[u8]) -> Result<Vec<Member<'_>>> {
         // At least the entry, which is in it: the loop ends.
         binaries.take(size, WHAT)?;
     }
-    Ok(all)
+    Ok(())
 }
 
 /// Reads the cubins of NVIDIA's fat binaries.
-fn fat_binaries(data: &[u8]) -> Result<Vec<Member<'_>>> {
+fn fat_binaries<'d>(data: &'d [u8], all: &mut Vec<Member<'d>>) -> Result<()> {
     const WHAT: &str = "a fat binary";
-    let mut all = Vec::new();
     let mut from = Cursor::new("", data, false);
     // Aligned to eight bytes.
     while skip_zeros(&mut from, FAT_BINARY, WHAT)? {
@@ -318,7 +330,7 @@ fn fat_binaries(data: &[u8]) -> Result<Vec<Member<'_>>> {
         }
         from = inside.at(end, WHAT)?;
     }
-    Ok(all)
+    Ok(())
 }
 
 /// Skips zeros up to the next container, which begins with these bytes; `false` at the end.

@@ -127,6 +127,65 @@ fn members_of_containers_are_read() {
     assert_eq!(names(&[&archive]), [member("gfx900"), member("gfx1030")]);
 }
 
+/// A part that cannot be read is named, and hides no other.
+#[cfg(unix)]
+#[test]
+fn parts_that_cannot_be_read_hide_no_others() {
+    let folder = Folder::new("parts");
+    let good = std::fs::read(super::root(OBJECT)).expect("an object");
+    let bundle = std::fs::read(super::root("tests/objects/containers/k06.hipfb")).expect("a bundle");
+    let names = |arguments: &[&str]| {
+        let all = findings(arguments);
+        let names = all.into_iter().map(|one| one["file"].as_str().expect("a name").to_owned());
+        names.collect::<std::collections::BTreeSet<_>>().into_iter().collect::<Vec<_>>()
+    };
+    let failures = |arguments: &[&str]| {
+        let ran = run(&[&["lint"], arguments].concat());
+        assert_eq!(ran.code, 2, "{arguments:?}");
+        ran.errors
+    };
+    let header = |name: &str, size: usize| {
+        format!("{name:16}{:12}{:6}{:6}{:8}{size:10}`\n", 0, 0, 0, 644).into_bytes()
+    };
+    // A bundle that is cut, and then an object.
+    let member = |name: &str, bytes: &[u8]| {
+        assert_eq!(bytes.len() % 2, 0);
+        [header(name, bytes.len()), bytes.to_vec()].concat()
+    };
+    let cut = [b"!<arch>\n".to_vec(), member("cut.o/", &bundle[..300]), member("good.o/", &good)].concat();
+    let archive = folder.file("cut.a", cut);
+    assert_eq!(names(&[&archive]), [format!("{archive}(good.o)")]);
+    assert!(failures(&[&archive]).contains(&format!("{archive}(cut.o): ")), "{}", failures(&[&archive]));
+    assert_eq!(run(&["lint", &archive, "--member", "good"]).code, 1);
+    assert!(failures(&[&archive, "--member", "cut"]).contains("(cut.o): "));
+    // One object is not chosen for another that cannot be read.
+    let report = |more: &[&str]| {
+        run(&[&["report", archive.as_str(), "-o", &folder.path("page.html")], more].concat()).code
+    };
+    assert_eq!((report(&[]), report(&["--member", "good"])), (2, 0));
+    // Members of a thin archive: no file, a pipe, a file.
+    folder.file("good.o", &good);
+    let pipe = std::process::Command::new("mkfifo").arg(folder.path("pipe.o")).status().expect("mkfifo");
+    assert!(pipe.success());
+    let members = ["none.o/", "pipe.o/", "good.o/"].map(|name| header(name, good.len()));
+    let archive = folder.file("thin.a", [b"!<thin>\n".to_vec(), members.concat()].concat());
+    assert_eq!(names(&[&archive]), [format!("{archive}(good.o)")]);
+    let errors = failures(&[&archive]);
+    assert!(errors.contains(&format!("{archive}(none.o): ")), "{errors}");
+    assert!(errors.contains(&format!("{archive}(pipe.o): a regular file is expected")), "{errors}");
+    // A host object whose section has no bundle is still an object.
+    let mut host =
+        std::fs::read(super::root("tests/objects/containers/host_with_hip_fatbin.o")).expect("an object");
+    let mark = b"__CLANG_OFFLOAD_BUNDLE__";
+    let places: Vec<_> = (0..host.len()).filter(|at| host[*at..].starts_with(mark)).collect();
+    assert!(!places.is_empty());
+    places.iter().for_each(|at| host[*at] = b'x');
+    let host = folder.file("host.o", host);
+    let ran = run(&["stats", &host, "--format", "json"]);
+    assert_eq!((ran.code, ran.text().lines().count()), (2, 1), "{}", ran.errors);
+    assert!(ran.errors.contains(&format!("{host}: section .hip_fatbin, ")), "{}", ran.errors);
+}
+
 #[test]
 fn standard_input_and_colours_are_supported() {
     let object = std::fs::read(super::root(OBJECT)).expect("an object");

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use eitri::read::containers::members;
+use eitri::read::containers::readable_members;
 
 use super::color::escaped;
 use super::contents::Contents;
@@ -33,13 +33,14 @@ pub fn each<T>(
     for file in files {
         let _progress = begin(file);
         match objects(file, member) {
-            Ok(objects) => {
+            Ok((objects, unread)) => {
                 for Inside { name, bytes } in objects {
                     match read(file, &name, &bytes) {
                         Ok(found) => take(name, found),
                         Err(error) => failures.push(of(Path::new(&name))(error)),
                     }
                 }
+                failures.extend(unread);
             }
             Err(failure) => failures.push(failure),
         }
@@ -50,15 +51,19 @@ pub fn each<T>(
 /// Returns the name and contents of the only object of a file.
 pub fn one(command: &str, file: &Path, member: Option<&str>) -> Result<(String, Contents), Failure> {
     let _progress = Progress::begin(command, file);
-    let mut all = objects(file, member)?;
+    let (mut all, unread) = objects(file, member)?;
+    let names = |all: &[Inside]| listed(&all.iter().map(|one| one.name.as_str()).collect::<Vec<_>>());
+    if let Some(first) = unread.into_iter().next() {
+        return Err(first.and(&if all.is_empty() { String::new() } else { names(&all) }));
+    }
     match (all.pop(), all.as_slice()) {
         (Some(Inside { name, bytes }), []) => Ok((name, bytes)),
         (None, _) => Err(Failure(format!("{}: the file contains no object", file.display()))),
         (Some(last), _) => {
-            let names: Vec<_> = all.iter().chain([&last]).map(|one| one.name.as_str()).collect();
-            let count = names.len();
+            all.push(last);
+            let count = all.len();
             let what = format!("{}: one object is expected: the file contains {count}", file.display());
-            Err(Failure(what).and(&listed(&names)))
+            Err(Failure(what).and(&names(&all)))
         }
     }
 }
@@ -76,22 +81,28 @@ fn listed(names: &[&str]) -> String {
     format!("{}{more}--member chooses one of them", shown.collect::<String>())
 }
 
+/// Objects, and the failures of parts that cannot be read.
+type Objects = (Vec<Inside>, Vec<Failure>);
+
 /// Returns the objects of a file whose names contain a text: the file itself if it is not a container. A host object is
 /// an object too.
-fn objects(file: &Path, member: Option<&str>) -> Result<Vec<Inside>, Failure> {
+fn objects(file: &Path, member: Option<&str>) -> Result<Objects, Failure> {
     inside(file, Contents::read(file)?, member)
 }
 
 /// Returns the objects of a file with these contents.
-pub fn inside(file: &Path, bytes: Contents, member: Option<&str>) -> Result<Vec<Inside>, Failure> {
+pub fn inside(file: &Path, bytes: Contents, member: Option<&str>) -> Result<Objects, Failure> {
     let name = if file.as_os_str() == "-" { "standard input".into() } else { file.display().to_string() };
-    let (mut all, mut compressed) = (Vec::new(), Vec::new());
-    expand(file, name, bytes, DEEPEST, &mut all, &mut compressed)?;
+    let mut found = Found::default();
+    found.expand(file, name, bytes, DEEPEST);
+    let Found { mut all, mut compressed, mut unread } = found;
     if let Some(member) = member {
         // The name of a host object is a part of its members' names: the whole name chooses it.
-        let is_whole = all.iter().map(|one| &one.name).chain(&compressed).any(|name| name == member);
+        let unread_names = unread.iter().map(|one| &one.0);
+        let names: Vec<&String> =
+            all.iter().map(|one| &one.name).chain(&compressed).chain(unread_names).collect();
+        let is_whole = names.iter().any(|name| *name == member);
         let is_chosen = |name: &str| if is_whole { name == member } else { name.contains(member) };
-        let names: Vec<_> = all.iter().map(|one| &one.name).chain(&compressed).collect();
         if !names.iter().any(|name| is_chosen(name)) {
             let names: Vec<_> = names.into_iter().map(String::as_str).collect();
             let what = format!("{}: no member has `{member}` in its name", file.display());
@@ -99,6 +110,7 @@ pub fn inside(file: &Path, bytes: Contents, member: Option<&str>) -> Result<Vec<
         }
         all.retain(|one| is_chosen(&one.name));
         compressed.retain(|name| is_chosen(name));
+        unread.retain(|one| is_chosen(&one.0));
         if let ([], [first, ..]) = (&all[..], &compressed[..]) {
             return Err(Failure(format!("{first}: the member is compressed")));
         }
@@ -106,43 +118,48 @@ pub fn inside(file: &Path, bytes: Contents, member: Option<&str>) -> Result<Vec<
     for name in compressed {
         eprintln!("skipped: {name}: the member is compressed");
     }
-    Ok(all)
+    Ok((all, unread.into_iter().map(|one| one.1).collect()))
 }
 
-fn expand(
-    file: &Path,
-    name: String,
-    bytes: Contents,
-    depth: u32,
-    all: &mut Vec<Inside>,
-    compressed: &mut Vec<String>,
-) -> Result<(), Failure> {
-    let found = if depth == 0 { None } else { members(&bytes).map_err(of(Path::new(&name)))? };
-    let Some(found) = found else {
-        all.push(Inside { name, bytes });
-        return Ok(());
-    };
-    let found: Vec<_> = found
-        .into_iter()
-        .map(|one| (one.name, one.bytes.map(|bytes| bytes.into_owned()), one.is_compressed))
-        .collect();
-    let is_host = bytes.starts_with(b"\x7fELF");
-    let outer = name.clone();
-    if is_host {
-        all.push(Inside { name, bytes });
-    }
-    for (member, bytes, is_compressed) in found {
-        let name = format!("{outer}({member})");
-        let bytes = match bytes {
-            None if is_compressed => {
-                compressed.push(name);
-                continue;
-            }
-            Some(bytes) => Contents::Bytes(bytes),
-            // A thin archive has names of files, relative to its own folder.
-            None => Contents::read(&file.with_file_name(&member))?,
+/// Parts of a file.
+#[derive(Default)]
+struct Found {
+    all: Vec<Inside>,
+    /// Names of compressed members.
+    compressed: Vec<String>,
+    /// Names and failures of parts that cannot be read.
+    unread: Vec<(String, Failure)>,
+}
+
+impl Found {
+    /// Adds a part, and those in it.
+    fn expand(&mut self, file: &Path, name: String, bytes: Contents, depth: u32) {
+        let Some((found, errors)) = (depth > 0).then(|| readable_members(&bytes)).flatten() else {
+            return self.all.push(Inside { name, bytes });
         };
-        expand(file, name, bytes, depth - 1, all, compressed)?;
+        for error in errors {
+            let part = error.at().section.as_deref().map_or(name.clone(), |part| format!("{name}({part})"));
+            self.unread.push((part, of(Path::new(&name))(error)));
+        }
+        let found: Vec<_> = found
+            .into_iter()
+            .map(|one| (one.name, one.bytes.map(|bytes| bytes.into_owned()), one.is_compressed))
+            .collect();
+        let outer = name.clone();
+        if bytes.starts_with(b"\x7fELF") {
+            self.all.push(Inside { name, bytes });
+        }
+        for (member, bytes, is_compressed) in found {
+            let name = format!("{outer}({member})");
+            match bytes {
+                Some(bytes) => self.expand(file, name, Contents::Bytes(bytes), depth - 1),
+                None if is_compressed => self.compressed.push(name),
+                // A thin archive has names of files, relative to its own folder.
+                None => match Contents::of_regular(&file.with_file_name(&member)) {
+                    Ok(bytes) => self.expand(file, name, bytes, depth - 1),
+                    Err(error) => self.unread.push((name.clone(), of(Path::new(&name))(error))),
+                },
+            }
+        }
     }
-    Ok(())
 }

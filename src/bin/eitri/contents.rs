@@ -5,6 +5,7 @@ use std::io;
 use std::ops::Deref;
 use std::path::Path;
 
+use eitri::error::ErrorKind;
 use memmap2::MmapMut;
 
 use super::{Failure, input, of};
@@ -29,6 +30,18 @@ impl Contents {
             Ok(None) => input(file).map(Self::Bytes),
             Err(error) => Err(of(file)(error.into())),
         }
+    }
+
+    /// Reads a file that an object or archive names: a regular one, since opening another can have an effect, and its end
+    /// may never come.
+    pub fn of_regular(file: &Path) -> eitri::Result<Self> {
+        if !std::fs::metadata(file)?.is_file() {
+            return Err(ErrorKind::BadArgument("a regular file is expected".into()).into());
+        }
+        Ok(match pages(file)? {
+            Some((pages, size)) => Self::Pages(pages, size),
+            None => Self::Bytes(std::fs::read(file)?),
+        })
     }
 }
 

@@ -271,7 +271,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                 return Err(of(&file)(ErrorKind::BadArgument(what.into()).into()));
             }
             let dwo = split.as_deref().map(input).transpose()?;
-            let objects = containers::inside(&file, bytes, member.as_deref())?;
+            let (objects, mut failures) = containers::inside(&file, bytes, member.as_deref())?;
             let mut out = io::stdout().lock();
             for Inside { name, bytes } in &objects {
                 let heading = if objects.len() > 1 { format!("{name}:\n") } else { String::new() };
@@ -286,10 +286,11 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                     {
                         break;
                     }
-                    printed => printed.map_err(of(Path::new(name)))?,
+                    printed => failures.extend(printed.map_err(of(Path::new(name))).err()),
                 }
             }
-            Ok(ExitCode::SUCCESS)
+            failures.iter().for_each(Failure::print);
+            Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) })
         }
         #[cfg(feature = "spirv")]
         Command::Attach { module, reader, source, language, replace, output } => {
