@@ -20,10 +20,13 @@ mod tests {
     use crate::emit::elf::{Code, new_object};
     use crate::emit::{Relocation, Section};
     use crate::eval::{BaseType, CallStack, Context, Evaluator, Location, Snapshot, TypeEncoding};
+    use crate::lint::{self, lint};
     use crate::lower::{Consumer, Policy, lower};
     use crate::model::{BaseEncoding, FunctionId, Loc, Module, TypeId, Val};
     use crate::op::{Dialect, Encoding, Reg, write_uleb};
-    use crate::read::{FrameSection, Frames, Sections};
+    use crate::read::{FrameSection, Frames, Sections, Skeleton, SplitFiles};
+    use crate::report::{self, report};
+    use crate::stats::{self, stats};
     use crate::target::{SpaceId, Target};
 
     fn steps(run: impl FnOnce()) -> u64 {
@@ -88,6 +91,36 @@ mod tests {
     #[test]
     fn names_that_many_units_share() {
         grows_as_the_number(40, |count| check(&units(count)));
+    }
+
+    /// The call frame information of the object is read once for all files.
+    #[test]
+    fn files_of_split_units() {
+        let mut consumer = Consumer::llvm();
+        consumer.is_split = true;
+        grows_as_the_number(40, |count| {
+            let mut m = Builder::new(gpu());
+            let mut code = Code::text(vec![0; 16 * count as usize]);
+            for number in 0..count {
+                let (unit, name) = (m.unit(&format!("{number}.cl")), format!("f{number}"));
+                let f = m.function(unit, &name).unwrap().code(&name, 16).kernel().id();
+                m.frame(f).unwrap().entry_function().unwrap();
+                code = code.with_function(&name, 16 * number, 16);
+            }
+            let module = m.finish().unwrap();
+            let written = lower(&module, &consumer, Policy::Strict).unwrap();
+            let object = new_object(module.target(), &code, &written.sections).unwrap();
+            let files = written.split_files(module.target()).unwrap();
+            let find = |all: &[Skeleton<'_>]| {
+                assert_eq!(all.len() as u64, count);
+                Ok(files.iter().map(|(name, bytes)| (name.to_string(), bytes.clone())).collect())
+            };
+            let split = SplitFiles::new(&find);
+            let lint = lint(&object, &lint::Options { split, ..Default::default() }).unwrap();
+            let stats = stats(&object, &stats::Options { split, ..Default::default() }).unwrap();
+            assert_eq!((lint.functions, stats.functions.len()), (count as usize, count as usize));
+            report(&object, &report::Options { split, ..Default::default() }).unwrap();
+        });
     }
 
     /// Removes the hash table from a name index of the 32-bit format: DWARF 5 sections 6.1.1.4.1 and 6.1.1.4.5.

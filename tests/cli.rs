@@ -27,6 +27,8 @@ mod near;
 mod places;
 #[path = "cli/ptx.rs"]
 mod ptx;
+#[path = "cli/split.rs"]
+mod split;
 #[path = "cli/stats.rs"]
 mod stats;
 #[path = "cli/targets.rs"]

@@ -12,7 +12,7 @@ use eitri::emit::elf::{Code, new_object};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module};
 use eitri::op::{Dialect, Encoding, Expr, text};
-use eitri::read::SplitFiles;
+use eitri::read::{Skeleton, SplitFiles};
 use eitri::report::{Options, report};
 use eitri::target::Target;
 use serde_json::Value;
@@ -305,8 +305,8 @@ fn split_units_are_shown() {
                 Some(std::fs::read(folder.path().join("a.o")).expect("an object"))
             };
             let (Some(whole), Some(split)) = (object(&[]), object(&["-gsplit-dwarf"])) else { return };
-            let read = |name: &&str| Ok((name.to_string(), std::fs::read(folder.path().join(name))?));
-            let find = |names: &[&str]| names.iter().map(read).collect();
+            let read = |name: &str| Ok((name.to_string(), std::fs::read(folder.path().join(name))?));
+            let find = |all: &[Skeleton<'_>]| all.iter().map(|one| read(one.dwo_name)).collect();
             let page = |bytes: &[u8], options: &Options<'_>| report(bytes, options).expect("a page");
             let with = page(&split, &Options { split: SplitFiles::new(&find), ..Options::default() });
             assert!(with.contains("found"), "{} {version}", tool.name);
@@ -315,4 +315,38 @@ fn split_units_are_shown() {
             assert_eq!(with, page(&whole, &Options::default()), "{} {version}", tool.name);
         }
     }
+}
+
+/// Units, entries and lists of two `.dwo` have equal offsets: places and findings are those of the file.
+#[test]
+fn findings_are_at_their_own_variables() {
+    let (clang, linker) = (Tool::new("clang-19", "clang-19"), Tool::new("ld.lld-19", "lld-19"));
+    let folder = Folder::new();
+    let options = ["-cl-std=CL2.0", "-Xclang", "-finclude-default-header", "-target", "amdgcn-amd-amdhsa"];
+    for name in ["one", "two"] {
+        let source = format!(
+            "kernel void {name}(global float *x, float a, int n) {{
+  int i = __builtin_amdgcn_workitem_id_x();
+  for (int k = 0; k < n; k++) x[i] += a;
+}}"
+        );
+        folder.file(&format!("{name}.cl"), source);
+    }
+    let linked = |split: &[&str]| {
+        for name in ["one", "two"] {
+            let files = ["-c", &format!("{name}.cl"), "-o", &format!("{name}.o")].map(String::from);
+            let files: Vec<&str> = files.iter().map(String::as_str).collect();
+            let more = ["-mcpu=gfx1030", "-nogpulib", "-g", "-O2"];
+            let ran = clang.run_in(folder.path(), &[&options[..], &more, split, &files].concat())?;
+            assert!(ran.succeeded, "{ran}");
+        }
+        let ran = linker.run_in(folder.path(), &["-shared", "one.o", "two.o", "-o", "both.hsaco"])?;
+        assert!(ran.succeeded, "{ran}");
+        Some(std::fs::read(folder.path().join("both.hsaco")).expect("an object"))
+    };
+    let (Some(whole), Some(split)) = (linked(&[]), linked(&["-gsplit-dwarf"])) else { return };
+    let read = |name: &str| Ok((name.to_string(), std::fs::read(folder.path().join(name))?));
+    let find = |all: &[Skeleton<'_>]| all.iter().map(|one| read(one.dwo_name)).collect();
+    let with = report(&split, &Options { split: SplitFiles::new(&find), ..Options::default() });
+    assert_eq!(with.expect("a page"), report(&whole, &Options::default()).expect("a page"));
 }

@@ -39,6 +39,7 @@ written! {
         offset: u64, "Offset in the section, in bytes.";
         pcs: Option<(Hexadecimal, Hexadecimal)>, "Start and end; the end is exclusive.";
         section: &'f str, "Section of the mistake.";
+        split: Option<&'f str>, "Name of the file of split units that has the unit.";
         unit: Option<&'f str>, "Name of the compilation unit.";
         variable: Option<&'f str>, "Name of the variable or parameter.";
         version: Version, "Version of the format: another number means other fields.";
@@ -113,6 +114,7 @@ impl Finding {
             offset: self.offset,
             pcs: self.pcs.as_ref().map(|pcs| (hexadecimal(pcs.start), hexadecimal(pcs.end))),
             section: self.section,
+            split: self.split.as_deref(),
             unit: self.unit.as_deref(),
             variable: self.variable.as_deref(),
             version: Version(VERSION),

@@ -1,7 +1,7 @@
 //! Facts of a file that findings refer to: functions with their code, kernels, sections.
 
 use std::cell::OnceCell;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::sync::OnceLock;
 
 use gimli::constants as dw;
@@ -27,29 +27,43 @@ pub(super) enum Kind {
     Cpu,
 }
 
-/// A file with its facts.
+/// Facts of an object, whose code units in one or several files describe.
 #[derive(Debug)]
-pub(crate) struct File<'r, 'o> {
+pub(crate) struct Facts<'r, 'o> {
     pub(super) object: &'r Object<'o>,
-    pub(super) dwarf: &'r Dwarf<'r>,
-    pub(super) info: DebugInfo<'r, 'r>,
     pub(super) target: Option<Target>,
     pub(super) kind: Kind,
-    pub(super) frames: Vec<Frames<'r>>,
+    pub(crate) frames: Vec<Frames<'r>>,
     /// Whether the call frame information of the code is in the file that this one has the debug information of.
     pub(super) has_frames_elsewhere: bool,
-    pub(super) registers: RegisterMap<'r>,
+    pub(crate) registers: RegisterMap<'r>,
     set: Option<InstructionSet>,
-    /// Addresses of loaded code.
-    code: Vec<Range<u64>>,
+    /// Addresses of loaded code, sorted by start.
+    pub(crate) code: Vec<Range<u64>>,
     /// Function symbols by address: address, size.
     symbols: OnceLock<Vec<(u64, u64)>>,
     /// Kernels by address.
     kernels: Vec<Kernel>,
-    /// Ranges of all functions, sorted by start.
-    extents: OnceLock<Vec<Range<u64>>>,
     /// Whether any code is in the file.
     pub(super) has_code: bool,
+}
+
+/// A file of units, with the facts of the object.
+#[derive(Debug)]
+pub(crate) struct File<'r, 'o> {
+    facts: &'r Facts<'r, 'o>,
+    pub(super) dwarf: &'r Dwarf<'r>,
+    pub(super) info: DebugInfo<'r, 'r>,
+    /// Ranges of all functions, sorted by start.
+    extents: OnceLock<Vec<Range<u64>>>,
+}
+
+impl<'r, 'o> Deref for File<'r, 'o> {
+    type Target = Facts<'r, 'o>;
+
+    fn deref(&self) -> &Self::Target {
+        self.facts
+    }
 }
 
 /// A function with code.
@@ -95,9 +109,9 @@ fn frames<'r>(dwarf: &Dwarf<'r>) -> Result<Vec<Frames<'r>>> {
     Ok(all)
 }
 
-impl<'r, 'o> File<'r, 'o> {
-    /// Reads the facts of a file, on a number of threads.
-    pub(crate) fn new(object: &'r Object<'o>, dwarf: &'r Dwarf<'r>, threads: usize) -> Result<Self> {
+impl<'r, 'o> Facts<'r, 'o> {
+    /// Reads the facts of an object with its own units, on a number of threads.
+    pub(crate) fn new(object: &'r Object<'o>, dwarf: &Dwarf<'r>, threads: usize) -> Result<Self> {
         let target = object.target(None).or_else(|| object.target(Some(Wave::W32)));
         let target = target.map(|target| with_extensions(&target).unwrap_or(target));
         let kind = match object.machine() {
@@ -128,8 +142,6 @@ impl<'r, 'o> File<'r, 'o> {
         let (frames, (set, kernels, registers)) = (frames?, of_target?);
         Ok(Self {
             object,
-            dwarf,
-            info: DebugInfo::new(dwarf),
             target,
             kind,
             frames,
@@ -139,7 +151,6 @@ impl<'r, 'o> File<'r, 'o> {
             code,
             symbols: OnceLock::new(),
             kernels,
-            extents: OnceLock::new(),
             has_code,
         })
     }
@@ -185,20 +196,6 @@ impl<'r, 'o> File<'r, 'o> {
         ranges.any(|range| range.contains(&address))
     }
 
-    /// Whether an address is in the code of any function that is described.
-    pub(super) fn is_described(&self, pc: u64) -> bool {
-        let extents = self.extents.get_or_init(|| {
-            let functions = self.dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
-            // The walk over the functions reports what cannot be read.
-            let ranges = functions.filter_map(|entry| entry.ranges().ok()).flatten();
-            let mut extents: Vec<_> = ranges.filter(|range| range.start < range.end).collect();
-            extents.sort_unstable_by_key(|range| range.start);
-            extents
-        });
-        let count = extents.partition_point(|range| range.start <= pc);
-        extents[..count].iter().rev().take(64).any(|range| range.contains(&pc))
-    }
-
     fn bytes_at(&self, range: &Range<u64>) -> &'r [u8] {
         let sections = self.object.sections().iter().filter(|section| section.is_code());
         for section in sections {
@@ -237,5 +234,25 @@ impl<'r, 'o> File<'r, 'o> {
     pub(super) fn name(&self, reg: Reg) -> String {
         let register = self.target.as_ref().and_then(|target| target.register(reg));
         register.map_or_else(|| format!("register {}", reg.0), |register| register.name().to_string())
+    }
+}
+
+impl<'r, 'o> File<'r, 'o> {
+    pub(crate) fn new(facts: &'r Facts<'r, 'o>, dwarf: &'r Dwarf<'r>) -> Self {
+        Self { facts, dwarf, info: DebugInfo::new(dwarf), extents: OnceLock::new() }
+    }
+
+    /// Whether an address is in the code of any function that is described.
+    pub(super) fn is_described(&self, pc: u64) -> bool {
+        let extents = self.extents.get_or_init(|| {
+            let functions = self.dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
+            // The walk over the functions reports what cannot be read.
+            let ranges = functions.filter_map(|entry| entry.ranges().ok()).flatten();
+            let mut extents: Vec<_> = ranges.filter(|range| range.start < range.end).collect();
+            extents.sort_unstable_by_key(|range| range.start);
+            extents
+        });
+        let count = extents.partition_point(|range| range.start <= pc);
+        extents[..count].iter().rev().take(64).any(|range| range.contains(&pc))
     }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::codes::Code;
+use crate::error::Error;
 use crate::read::Recurring;
 
 /// Weight of a finding.
@@ -49,6 +50,9 @@ pub struct Finding {
     pub level: Level,
     /// Name of the compilation unit, or that of the file of its split unit.
     pub unit: Option<String>,
+    /// Name of the file of split units that has the unit, if it is not the object. Sections whose names end in `.dwo` are
+    /// in it, others in the object.
+    pub split: Option<String>,
     /// Name of the function.
     pub function: Option<String>,
     /// Names of inlined functions around the variable, the outermost first.
@@ -90,6 +94,8 @@ pub struct Report {
     pub functions: usize,
     /// Functions of [`Options::only`](super::Options::only) that the file has.
     pub named: Vec<String>,
+    /// Errors for those that the file does not have, with the nearest names.
+    pub unknown: Vec<Error>,
     /// Number of location entries of variables: expressions, and entries of location lists.
     pub entries: usize,
 }

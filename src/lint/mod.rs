@@ -44,13 +44,13 @@ pub(crate) mod witness;
 
 pub(crate) use by_expression::ByExpression;
 pub use codes::{Code, Page};
-pub(crate) use file::File;
+pub(crate) use file::{Facts, File};
 pub use finding::{Expression, Finding, Level, Report, Topic};
 pub(crate) use judge::{Framed, Judge};
 pub(crate) use verdict::Expr;
 
 use crate::error::Result;
-use crate::read::{Dwarf, Object, Placing, SplitFiles, Unit};
+use crate::read::{Dwarf, Object, Placing, SplitFiles, Unit, unknown_function};
 
 /// Choices of a judgement.
 #[derive(Debug, Clone, Default)]
@@ -95,23 +95,40 @@ pub fn lint_each(bytes: &[u8], options: &Options<'_>, take: &mut dyn FnMut(Findi
 fn judge(bytes: &[u8], options: &Options<'_>, take: &mut dyn FnMut(Finding)) -> Result<Report> {
     let object = Object::read_placed(bytes, Placing::Stored, None)?;
     let dwarf = Dwarf::read_on(&object, options.threads)?;
-    options.split.with(&object, &dwarf, |split| {
-        let mut report = Report::default();
-        for dwarf in std::iter::once(&dwarf).chain(split) {
-            match options.fold {
-                true => report.append(walk::folded(&object, dwarf, options)?),
-                false => report.append(walk::each(&object, dwarf, options, take)?),
-            }
+    let facts = Facts::new(&object, &dwarf, options.threads)?;
+    options.split.with(&object, &dwarf, |split| units(&facts, &dwarf, split, options, take))
+}
+
+/// Judges the units of an object and its split units as [`judge`] does.
+pub(crate) fn units<'r>(
+    facts: &'r Facts<'r, '_>,
+    dwarf: &'r Dwarf<'r>,
+    split: &'r [Dwarf<'r>],
+    options: &Options<'_>,
+    take: &mut dyn FnMut(Finding),
+) -> Result<Report> {
+    let mut report = Report::default();
+    let all = || std::iter::once(dwarf).chain(split);
+    for dwarf in all() {
+        let file = File::new(facts, dwarf);
+        let of_file = match options.fold {
+            true => walk::folded(&file, options),
+            false => walk::each(&file, options, take),
+        };
+        if let Some(of_file) = options.split.readable(dwarf.split_file(), of_file)? {
+            report.append(of_file);
         }
-        if options.only.is_empty() {
-            skeletons::missing(&dwarf, split).for_each(|finding| match options.fold {
-                true => report.findings.push(finding),
-                false => take(finding),
-            });
-        }
-        if options.fold && (!split.is_empty() || dwarf.units().iter().any(Unit::is_skeleton)) {
-            report.fold();
-        }
-        Ok(report)
-    })
+    }
+    if options.only.is_empty() {
+        skeletons::missing(dwarf, split).for_each(|finding| match options.fold {
+            true => report.findings.push(finding),
+            false => take(finding),
+        });
+    }
+    let unknown = options.only.iter().filter(|name| !report.named.contains(name));
+    report.unknown = unknown.map(|name| unknown_function(all(), name)).collect();
+    if options.fold && (!split.is_empty() || dwarf.units().iter().any(Unit::is_skeleton)) {
+        report.fold();
+    }
+    Ok(report)
 }

@@ -18,6 +18,7 @@ pub(super) fn missing<'d>(dwarf: &'d Dwarf<'_>, split: &[Dwarf<'_>]) -> impl Ite
             code: Code::SplitUnitElsewhere,
             level: Code::SplitUnitElsewhere.level(),
             unit: unit.name.as_deref().or(file).map(String::from),
+            split: None,
             function: None,
             inlined: Vec::new(),
             variable: None,

@@ -20,7 +20,7 @@ use super::verdict::{Codes, Expr};
 use super::{Options, functions, lists, recoverable};
 use crate::error::Result;
 use crate::op::{Decoder, text};
-use crate::read::{ByAbbreviation, Dwarf, Entry, ListEntry, ListKind, Object, Str, StringId, Value, threads};
+use crate::read::{ByAbbreviation, Dwarf, Entry, ListEntry, ListKind, Str, StringId, Value, threads};
 
 /// Maximum number of variables of one name that a variable is compared with.
 const MOST_SAME: usize = 64;
@@ -72,8 +72,8 @@ type At = (&'static str, u64);
 const PIECE: u64 = 1 << 17;
 
 /// Returns the findings about a file, the first of each topic.
-pub(super) fn folded(object: &Object<'_>, dwarf: &Dwarf<'_>, options: &Options<'_>) -> Result<Report> {
-    let file = File::new(object, dwarf, options.threads)?;
+pub(super) fn folded(file: &File<'_, '_>, options: &Options<'_>) -> Result<Report> {
+    let dwarf = file.dwarf;
     let mut firsts = Firsts::new();
     if options.threads > 1 {
         for (index, unit) in dwarf.units().iter().enumerate() {
@@ -82,7 +82,7 @@ pub(super) fn folded(object: &Object<'_>, dwarf: &Dwarf<'_>, options: &Options<'
     }
     let parts = threads::share(dwarf.units(), options.threads, |units| {
         let mut part = Collected::new(Wanted::Topics);
-        judge(&file, units.range.start, units, &options.only, &firsts, &mut part).map(|()| part)
+        judge(file, units.range.start, units, &options.only, &firsts, &mut part).map(|()| part)
     });
     let mut parts = parts.into_iter();
     let mut all = parts.next().unwrap_or_else(|| Ok(Collected::new(Wanted::Topics)))?;
@@ -90,7 +90,7 @@ pub(super) fn folded(object: &Object<'_>, dwarf: &Dwarf<'_>, options: &Options<'
     let units = all.deferred();
     let counts = std::mem::take(&mut all.report);
     for unit in units {
-        judge(&file, unit, [unit], &options.only, &Firsts::new(), &mut all)?;
+        judge(file, unit, [unit], &options.only, &Firsts::new(), &mut all)?;
     }
     all.report = counts;
     Ok(all.finish())
@@ -98,17 +98,15 @@ pub(super) fn folded(object: &Object<'_>, dwarf: &Dwarf<'_>, options: &Options<'
 
 /// Passes all findings about a file to a function, piece by piece. Returns the rest of the report.
 pub(super) fn each(
-    object: &Object<'_>,
-    dwarf: &Dwarf<'_>,
+    file: &File<'_, '_>,
     options: &Options<'_>,
     take: &mut dyn FnMut(Finding),
 ) -> Result<Report> {
-    let file = File::new(object, dwarf, options.threads)?;
     let mut report = Report::default();
-    for pieces in threads::chunks(dwarf.units(), PIECE).chunks(options.threads.max(1)) {
+    for pieces in threads::chunks(file.dwarf.units(), PIECE).chunks(options.threads.max(1)) {
         let judged = |units: Range<usize>| {
             let mut all = Collected::new(Wanted::All);
-            judge(&file, units.start, units, &options.only, &Firsts::new(), &mut all).map(|()| all.finish())
+            judge(file, units.start, units, &options.only, &Firsts::new(), &mut all).map(|()| all.finish())
         };
         for one in threads::each(pieces, judged) {
             let mut one = one?;
@@ -348,6 +346,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         let mut constants = lists::Constants::default();
         let mut last: Option<(&ListEntry<'r>, Rc<Expr>)> = None;
         let lists = if unit.encoding.version >= 5 { ".debug_loclists" } else { ".debug_loc" };
+        let lists = file.dwarf.sections().name(lists);
         for one in list {
             self.collected.report.entries += 1;
             let pcs = (!one.is_default()).then_some(one.start..one.end);
@@ -478,6 +477,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
             code: judged.code,
             level: judged.code.level(),
             unit: self.judge.unit.name.as_deref().map(String::from),
+            split: self.judge.file.dwarf.split_file().map(String::from),
             function: around.and_then(|around| around.name).map(text),
             inlined: self.scopes.iter().filter_map(|scope| scope.inlined).filter_map(names).collect(),
             variable: variable.and_then(names),

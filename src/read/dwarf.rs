@@ -37,8 +37,12 @@ pub struct Dwarf<'o> {
     pub(super) signatures: Vec<(u64, u32)>,
     /// Encoding for sections without units.
     pub(super) encoding: Encoding,
+    /// Skeleton units with an id, and the index of the unit, sorted.
+    pub(super) skeletons: Vec<(u64, u32)>,
     /// Sections of the file with the skeletons, for split units.
     pub(super) main: Option<Sections<'o>>,
+    /// Name of the file of split units, if it is another one than that with the skeletons.
+    pub(super) file: Option<&'o str>,
 }
 
 /// Stored data of an entry: the tree only. The rest is decoded from the file on request.
@@ -118,6 +122,11 @@ impl<'o> Dwarf<'o> {
         Reader::new(sections, dialect, draft).read()
     }
 
+    /// Returns the name of the file, if it is one of split units beside that with the skeletons.
+    pub(crate) fn split_file(&self) -> Option<&'o str> {
+        self.file
+    }
+
     /// Returns the sections that were read.
     pub fn sections(&self) -> &Sections<'o> {
         &self.sections
@@ -188,6 +197,12 @@ impl<'o> Dwarf<'o> {
         let at = self.signatures.binary_search_by_key(&signature, |&(signature, _)| signature).ok()?;
         let unit = &self.units[self.signatures[at].1 as usize];
         self.entry_at(unit.type_offset?)
+    }
+
+    /// Returns the first skeleton unit with an id.
+    pub(super) fn skeleton(&self, id: u64) -> Option<&Unit<'o>> {
+        let at = self.skeletons.binary_search_by_key(&id, |&(id, _)| id).ok()?;
+        self.units.get(self.skeletons[at].1 as usize)
     }
 
     /// Returns the unit whose header or entries contain an offset, counted as described at [`Dwarf`].

@@ -150,6 +150,7 @@ impl<'o> Frames<'o> {
         }
         frames.fdes.reserve_exact(count);
         while let Some(entry) = reader.entry(&mut from)? {
+            crate::work::step();
             let Some(cie) = entry.cie else { continue };
             let Ok(index) = frames.cies.binary_search_by_key(&cie, |cie| cie.offset) else {
                 let text = format!("{FDE}: {cie:#x} is not the offset of a common information entry");

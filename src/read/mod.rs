@@ -93,9 +93,10 @@ pub use names::{
 };
 pub use pubs::{PublicName, PublicNames, PublicSection};
 pub(crate) use recurring::Recurring;
+pub(crate) use scope::unknown_function;
 pub use sections::Sections;
 pub(crate) use shape::Shape;
-pub use split_files::{FindSplit, SplitFiles};
+pub use split_files::{FindSplit, Skeleton, SplitFiles, split_ids};
 pub(crate) use string_ids::{StringId, StringIds};
 pub use tables::IndexTable;
 pub use unit::{Bases, Unit};

@@ -89,11 +89,7 @@ impl<'o> Dwarf<'o> {
                     Error::bad_argument(what)
                 })
             }
-            [] => {
-                let names = self.functions().filter_map(|entry| Some(entry.name()?.into_owned()));
-                let nearest = near::nearest(function, names);
-                Err(ErrorKind::UnknownName { of: Named::Function, name: function.into(), nearest }.into())
-            }
+            [] => Err(unknown_function([self], function)),
             _ => {
                 let candidates = found.iter().map(|(start, _)| format!("{start:#x}")).collect();
                 let name = function.into();
@@ -105,6 +101,16 @@ impl<'o> Dwarf<'o> {
     fn functions(&self) -> impl Iterator<Item = Entry<'_, 'o>> {
         self.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram)
     }
+}
+
+/// Returns the error for a function that files do not have, with the nearest names.
+pub(crate) fn unknown_function<'d, 'o: 'd>(
+    files: impl IntoIterator<Item = &'d Dwarf<'o>>,
+    function: &str,
+) -> Error {
+    let functions = files.into_iter().flat_map(Dwarf::functions);
+    let nearest = near::nearest(function, functions.filter_map(|entry| Some(entry.name()?.into_owned())));
+    ErrorKind::UnknownName { of: Named::Function, name: function.into(), nearest }.into()
 }
 
 /// Returns the start address of an entry's code, if any.

@@ -1,28 +1,50 @@
 //! Files of split units, whose skeleton units are in an object.
 
 use core::fmt;
+use std::borrow::Cow;
 
 use hashbrown::HashSet;
 
 use super::elf::Placing;
-use super::{Dwarf, Object, Unit};
+use super::sections::Sections;
+use super::{Dwarf, Object};
 use crate::error::{At, Error, ErrorKind, Result};
+use crate::op::{Dialect, DraftCodes};
+
+/// Skeleton unit whose split unit is in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Skeleton<'s> {
+    /// Id shared with the split unit.
+    pub dwo_id: u64,
+    /// Name of the file, `DW_AT_dwo_name`: absolute, or relative to `comp_dir`.
+    pub dwo_name: &'s str,
+    /// Folder of the compilation, `DW_AT_comp_dir`.
+    pub comp_dir: Option<&'s str>,
+}
 
 /// Finder of files of split units, which a function can be.
 pub trait FindSplit: Sync {
-    /// Returns names and contents of files of split units, given their names in the skeleton units.
+    /// Returns names and contents of the files that can have the split units of skeleton units.
     ///
     /// # Errors
     /// Those of reading the files.
-    fn find(&self, names: &[&str]) -> Result<Vec<(String, Vec<u8>)>>;
+    fn find(&self, skeletons: &[Skeleton<'_>]) -> Result<Vec<(String, Cow<'_, [u8]>)>>;
+
+    /// Takes the error of a file that cannot be read. The rest is read without it.
+    ///
+    /// # Errors
+    /// The error, if nothing is to be read then.
+    fn take_failure(&self, error: Error) -> Result<()> {
+        Err(error)
+    }
 
     /// Takes the name of a file whose units are used.
     fn take_used(&self, _name: &str) {}
 }
 
-impl<F: Fn(&[&str]) -> Result<Vec<(String, Vec<u8>)>> + Sync> FindSplit for F {
-    fn find(&self, names: &[&str]) -> Result<Vec<(String, Vec<u8>)>> {
-        self(names)
+impl<F: Fn(&[Skeleton<'_>]) -> Result<Vec<(String, Vec<u8>)>> + Sync> FindSplit for F {
+    fn find(&self, skeletons: &[Skeleton<'_>]) -> Result<Vec<(String, Cow<'_, [u8]>)>> {
+        Ok(self(skeletons)?.into_iter().map(|(name, bytes)| (name, bytes.into())).collect())
     }
 }
 
@@ -58,42 +80,60 @@ impl<'a> SplitFiles<'a> {
         let own = Dwarf::read_split(dwarf, object)?;
         let mut known: HashSet<u64> = ids(&own).collect();
         let contents = self.contents(dwarf, &known)?;
-        let files = contents.iter().map(object_of).collect::<Result<Vec<_>>>()?;
+        let mut objects = Vec::with_capacity(contents.len());
+        for (name, bytes) in &contents {
+            let object = Object::read_placed(bytes, Placing::Stored, None);
+            objects.extend(self.readable(Some(name), object)?.map(|object| (name, object)));
+        }
         let mut all = Vec::new();
         if !own.units().is_empty() {
             all.push(own);
         }
-        for (file, (name, _)) in files.iter().zip(&contents) {
-            let split = Dwarf::read_split(dwarf, file).map_err(|error| in_file(error, name))?;
+        for (name, object) in &objects {
+            let Some(split) = self.readable(Some(name), Dwarf::read_split(dwarf, object))? else { continue };
             let before = known.len();
             known.extend(ids(&split));
             if known.len() > before {
-                all.push(split);
                 self.0.inspect(|find| find.take_used(name));
+                all.push(Dwarf { file: Some(name), ..split });
             }
         }
         then(&all)
     }
 
-    /// Returns the names and contents of the files for the skeleton units whose ids are not known.
-    fn contents(self, dwarf: &Dwarf<'_>, known: &HashSet<u64>) -> Result<Vec<(String, Vec<u8>)>> {
+    /// Returns names and contents of the files for the skeleton units whose ids are not known.
+    fn contents(self, dwarf: &Dwarf<'_>, known: &HashSet<u64>) -> Result<Vec<(String, Cow<'a, [u8]>)>> {
         let Some(find) = self.0 else { return Ok(Vec::new()) };
-        let is_known = |unit: &Unit<'_>| unit.dwo_id.is_some_and(|id| known.contains(&id));
-        let skeletons = dwarf.units().iter().filter(|unit| unit.is_skeleton() && !is_known(unit));
-        let mut names: Vec<&str> = skeletons.filter_map(|unit| unit.dwo_name.as_deref()).collect();
-        names.sort_unstable();
-        names.dedup();
-        if names.is_empty() { Ok(Vec::new()) } else { find.find(&names) }
+        let skeletons = dwarf.units().iter().filter(|unit| unit.is_skeleton());
+        let skeletons = skeletons.filter_map(|unit| {
+            let (dwo_id, dwo_name) = (unit.dwo_id?, unit.dwo_name.as_deref()?);
+            Some(Skeleton { dwo_id, dwo_name, comp_dir: unit.comp_dir.as_deref() })
+        });
+        let missing: Vec<_> = skeletons.filter(|one| !known.contains(&one.dwo_id)).collect();
+        if missing.is_empty() { Ok(Vec::new()) } else { find.find(&missing) }
+    }
+
+    /// Returns what was read in a file of split units, or else passes the error on. `None` stands for the object's file,
+    /// without which nothing is read.
+    pub(crate) fn readable<T>(self, file: Option<&str>, read: Result<T>) -> Result<Option<T>> {
+        match (read, file, self.0) {
+            (Err(error), Some(file), Some(find)) => {
+                let at = At { split_file: Some(file.into()), ..At::default() };
+                find.take_failure(error.or_at(at)).map(|()| None)
+            }
+            (read, ..) => read.map(Some),
+        }
     }
 }
 
-/// Reads the object in a file.
-fn object_of((name, bytes): &(String, Vec<u8>)) -> Result<Object<'_>> {
-    Object::read_placed(bytes, Placing::Stored, None).map_err(|error| in_file(error, name))
-}
-
-fn in_file(error: Error, name: &str) -> Error {
-    error.or_at(At { split_file: Some(name.into()), ..At::default() })
+/// Returns the ids of the split units in a file.
+///
+/// # Errors
+/// The errors of [`Object::read`] and [`Dwarf::read`].
+pub fn split_ids(bytes: &[u8]) -> Result<Vec<u64>> {
+    let object = Object::read_placed(bytes, Placing::Stored, None)?;
+    let split = Dwarf::from_sections(Sections::of_split(&object), Dialect::Llvm, DraftCodes::NONE)?;
+    Ok(split.units().iter().filter_map(|unit| unit.dwo_id).collect())
 }
 
 /// Returns the ids of the split units with a skeleton.

@@ -23,8 +23,8 @@ pub(super) struct Reader<'m, 'o> {
     pub(super) dwarf: Dwarf<'o>,
     pub(super) dialect: Dialect,
     pub(super) draft: DraftCodes,
-    /// Units of the file with the skeletons.
-    skeletons: &'m [Unit<'o>],
+    /// The file with the skeletons.
+    main: Option<&'m Dwarf<'o>>,
     /// Id of the file's split compilation unit, if there is exactly one: type units belong to it.
     dwo_id: Option<u64>,
     /// Indices of the tables of abbreviations, by offset.
@@ -68,12 +68,14 @@ impl<'m, 'o> Reader<'m, 'o> {
                 draft,
                 ..Encoding::new(8, dialect)
             },
+            skeletons: Vec::new(),
             main: None,
+            file: None,
         };
         Self {
             dialect,
             draft,
-            skeletons: &[],
+            main: None,
             dwo_id: None,
             tables: HashMap::new(),
             abbreviations: 0,
@@ -87,7 +89,7 @@ impl<'m, 'o> Reader<'m, 'o> {
 
     pub(super) fn with_main(mut self, main: &'m Dwarf<'o>) -> Self {
         self.dwarf.main = Some(main.sections);
-        self.skeletons = &main.units;
+        self.main = Some(main);
         self
     }
 
@@ -283,9 +285,7 @@ impl<'m, 'o> Reader<'m, 'o> {
             return;
         }
         let id = if unit.kind == dw::DW_UT_split_type { self.dwo_id } else { unit.dwo_id };
-        let is_of = |one: &&Unit<'o>| one.kind == dw::DW_UT_skeleton && one.dwo_id == id;
-        let skeleton = self.skeletons.iter().filter(|_| id.is_some()).find(is_of);
-        let Some(skeleton) = skeleton else { return };
+        let Some(skeleton) = self.main.zip(id).and_then(|(main, id)| main.skeleton(id)) else { return };
         unit.has_skeleton = true;
         unit.bases.addr = unit.bases.addr.or(skeleton.bases.addr);
         unit.bases.ranges = skeleton.bases.ranges;
@@ -332,16 +332,24 @@ impl<'m, 'o> Reader<'m, 'o> {
 }
 
 impl Dwarf<'_> {
-    /// Lists the signatures of the type units, and frees spare memory.
+    /// Lists the signatures of the type units and the ids of the skeleton units, and frees spare memory.
     pub(super) fn with_signatures(mut self) -> Self {
         self.nodes.shrink_to_fit();
-        let units = self.units.iter().zip(0..);
-        self.signatures = units.filter_map(|(unit, index)| Some((unit.signature?, index))).collect();
-        // A linker keeps the first unit of a signature.
-        self.signatures.sort_by_key(|&(signature, _)| signature);
-        self.signatures.dedup_by_key(|&mut (signature, _)| signature);
+        let units = || self.units.iter().zip(0..);
+        let signatures = units().filter_map(|(unit, index)| Some((unit.signature?, index)));
+        let skeletons = units().filter(|(unit, _)| unit.is_skeleton());
+        let skeletons = skeletons.filter_map(|(unit, index)| Some((unit.dwo_id?, index)));
+        (self.signatures, self.skeletons) = (firsts(signatures), firsts(skeletons));
         self
     }
+}
+
+/// Returns the first unit of each key, sorted; a linker keeps the first unit of a signature.
+fn firsts(units: impl Iterator<Item = (u64, u32)>) -> Vec<(u64, u32)> {
+    let mut all: Vec<_> = units.collect();
+    all.sort_by_key(|&(key, _)| key);
+    all.dedup_by_key(|&mut (key, _)| key);
+    all
 }
 
 /// Reads an attribute. `gimli` reads attributes by way of its reader of entries.

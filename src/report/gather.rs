@@ -18,8 +18,7 @@ use crate::eval::{self, Body, DebugInfo};
 use crate::lint;
 use crate::lint::shape::{self, Shape};
 use crate::lint::witness::{Changed, Witness};
-use crate::read::nvidia::RegisterMap;
-use crate::read::{self, Dwarf, FrameSection, Frames, Object, Unit, Value};
+use crate::read::{self, Dwarf, Object, Unit, Value};
 use crate::stats::FunctionCoverage;
 use crate::target::{Target, Wave};
 
@@ -98,9 +97,9 @@ struct Scope {
 /// Facts of a page.
 pub(super) struct Gathered<'a> {
     findings: &'a [lint::Finding],
-    /// Findings by the place of a location entry, and by the entry of a variable or function.
-    by_place: HashMap<(&'static str, u64), Vec<usize>>,
-    by_entry: HashMap<u64, Vec<usize>>,
+    /// Findings by the place of a location entry, and by the entry of a variable or function, each in a file.
+    by_place: HashMap<(Option<&'a str>, &'static str, u64), Vec<usize>>,
+    by_entry: HashMap<(Option<&'a str>, u64), Vec<usize>>,
     is_shown: Vec<bool>,
     disassembly: Option<Disassembly<'a>>,
     /// Names of symbols by address, for a disassembly.
@@ -127,10 +126,11 @@ impl<'a> Gathered<'a> {
         }
         let (mut by_place, mut by_entry) = (HashMap::<_, Vec<_>>::new(), HashMap::<_, Vec<_>>::new());
         for (index, finding) in findings.iter().enumerate() {
+            let file = finding.split.as_deref();
             if finding.expression.is_some() {
-                by_place.entry((finding.section, finding.offset)).or_default().push(index);
+                by_place.entry((file, finding.section, finding.offset)).or_default().push(index);
             } else if let Some(entry) = finding.entry {
-                by_entry.entry(entry).or_default().push(index);
+                by_entry.entry((file, entry)).or_default().push(index);
             }
         }
         Self {
@@ -191,43 +191,31 @@ impl<'a> Gathered<'a> {
 
 /// Facts of a file during the walk.
 struct File<'r, 'o> {
+    facts: &'r lint::Facts<'r, 'r>,
     dwarf: &'r Dwarf<'o>,
     info: DebugInfo<'r, 'o>,
-    frames: Vec<Frames<'r>>,
-    /// Homes of PTX registers.
-    registers: RegisterMap<'r>,
     target: Option<Target>,
     is_cpu: bool,
-    code: Vec<Range<u64>>,
 }
 
 pub(super) fn gather<'r, 'o>(
-    object: &'r Object<'o>,
+    object: &Object<'_>,
+    facts: &'r lint::Facts<'r, 'r>,
     dwarf: &'r Dwarf<'o>,
     gathered: &mut Gathered<'_>,
     strings: &mut Strings,
 ) -> Result<()> {
+    gathered.places.begin_file();
     let info = DebugInfo::new(dwarf);
     let lanes = info.lanes_of_all();
     let wave = [Wave::W32, Wave::W64].into_iter().find(|wave| lanes == Some(wave.lanes().into()));
     let target = object.target(object.wave().or(wave)).or_else(|| object.target(Some(Wave::W32)));
-    let mut all = Vec::new();
-    for section in [FrameSection::Debug, FrameSection::Eh] {
-        let of_code = dwarf.frames_of_code(section)?;
-        if !of_code.fdes.is_empty() {
-            all.push(of_code);
-        }
-    }
-    let sections = object.sections().iter().filter(|section| section.is_code());
-    let mut code: Vec<_> = sections.map(|one| one.address..one.address.saturating_add(one.size)).collect();
-    code.sort_unstable_by_key(|code| code.start);
     if let Some(target) = &target {
         gathered.lanes = if object.gfx().is_some() || object.sm().is_some() { target.lanes() } else { 0 };
         gathered.target = target.name().into();
     }
     let is_cpu = object.gfx().is_none() && object.machine() != 190 && !object.is_ptx();
-    let registers = if object.sm().is_some() { RegisterMap::read(object)? } else { RegisterMap::default() };
-    let file = File { dwarf, info, frames: all, registers, target, is_cpu, code };
+    let file = File { facts, dwarf, info, target, is_cpu };
     for unit in dwarf.units() {
         Walk { file: &file, unit, gathered, strings, scopes: Vec::new(), paths: Vec::new(), first: 0 }
             .run()?;
@@ -344,7 +332,7 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
         else {
             return Ok(None);
         };
-        let code = &self.file.code;
+        let code = &self.file.facts.code;
         let before = code.partition_point(|code| code.start <= start).checked_sub(1);
         // A linker moves functions that it discards to 0 or 1.
         if !code.is_empty() && before.is_none_or(|at| !code[at].contains(&start)) {
@@ -376,8 +364,13 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
         let index = self.gathered.functions.len();
         self.gathered.functions.push(function);
         let target = self.file.target.as_ref();
-        let rows =
-            frames::rows(&self.file.frames, (start, size), target, &mut self.gathered.places, self.strings);
+        let rows = frames::rows(
+            &self.file.facts.frames,
+            (start, size),
+            target,
+            &mut self.gathered.places,
+            self.strings,
+        );
         if !rows.is_empty() {
             self.column(index, Column::Frame, "frame", rows);
         }
@@ -423,7 +416,7 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
         pcs: (u32, u32),
         entries: &mut Vec<Entry>,
     ) {
-        let map = self.file.registers.function_at(self.gathered.functions[index].start);
+        let map = self.file.facts.registers.function_at(self.gathered.functions[index].start);
         let registers = map.map(|_| homes::registers(&self.shape(expr), self.file.target.as_ref()));
         let registers = registers.filter(|registers| !registers.is_empty());
         let Some((map, registers)) = map.zip(registers) else {
@@ -482,17 +475,19 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
         let class = entry.number(dw::DW_AT_address_class).filter(|_| !self.file.is_cpu);
         let number = self.gathered.functions[index].variables.len() as u32;
         let list = entry.locations(dw::DW_AT_location)?.unwrap_or_default();
+        let lists = if self.unit.encoding.version >= 5 { ".debug_loclists" } else { ".debug_loc" };
+        let lists = self.file.dwarf.sections().name(lists);
         for one in &list {
             let pcs = match one.is_default() {
                 true => Some(scope.pcs),
                 false => self.within(index, &(one.start..one.end)),
             };
-            let section = match one.is_default() && list.len() == 1 {
+            let (section, offset) = match one.is_default() && list.len() == 1 {
                 true => entry.dwarf().place(one.offset),
-                false if self.unit.encoding.version >= 5 => (".debug_loclists", one.offset),
-                false => (".debug_loc", one.offset),
+                false => (lists, one.offset),
             };
-            let own = self.gathered.by_place.get(&section).cloned().unwrap_or_default();
+            let place = (self.file.dwarf.split_file(), section, offset);
+            let own = self.gathered.by_place.get(&place).cloned().unwrap_or_default();
             let at = match pcs {
                 Some(pcs) => {
                     let first = entries.len() as u32;
@@ -550,7 +545,8 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
 
     /// Adds the findings about a variable or function as a whole.
     fn found(&mut self, index: usize, offset: u64, variable: u32) {
-        for finding in self.gathered.by_entry.get(&offset).cloned().unwrap_or_default() {
+        let place = (self.file.dwarf.split_file(), offset);
+        for finding in self.gathered.by_entry.get(&place).cloned().unwrap_or_default() {
             self.gathered.is_shown[finding] = true;
             self.gathered.functions[index].found.push(Found { finding, variable, entry: NONE });
         }

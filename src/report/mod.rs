@@ -90,13 +90,18 @@ pub fn report(bytes: &[u8], options: &Options<'_>) -> Result<String> {
 fn tables(bytes: &[u8], options: &Options<'_>) -> Result<(Strings, Vec<Vec<u32>>)> {
     let object = Object::read_placed(bytes, Placing::Stored, None)?;
     let dwarf = Dwarf::read(&object)?;
-    let findings = lint::lint(bytes, &lint::Options { split: options.split, ..lint::Options::default() })?;
+    let facts = lint::Facts::new(&object, &dwarf, 1)?;
     options.split.with(&object, &dwarf, |split| {
-        let coverage = stats::measure(&object, &dwarf, split, &stats::Options::default())?;
+        let mut findings = Vec::new();
+        let of_lint = lint::Options { split: options.split, ..lint::Options::default() };
+        lint::units(&facts, &dwarf, split, &of_lint, &mut |finding| findings.push(finding))?;
+        let of_stats = stats::Options { split: options.split, ..stats::Options::default() };
+        let coverage = stats::measure(&object, Some(&facts), &dwarf, split, &of_stats)?;
         let mut strings = Strings::default();
-        let mut gathered = gather::Gathered::new(options, &object, &findings.findings);
+        let mut gathered = gather::Gathered::new(options, &object, &findings);
         for dwarf in std::iter::once(&dwarf).chain(split) {
-            gather::gather(&object, dwarf, &mut gathered, &mut strings)?;
+            let read = gather::gather(&object, &facts, dwarf, &mut gathered, &mut strings);
+            options.split.readable(dwarf.split_file(), read)?;
         }
         gathered.check_disassembly()?;
         gathered.measure(&coverage.functions);

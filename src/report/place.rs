@@ -71,6 +71,11 @@ pub(super) struct In<'a, 'o> {
 }
 
 impl Places {
+    /// Begins a file: its units can have the offsets of units in another one.
+    pub(super) fn begin_file(&mut self) {
+        self.known = HashMap::new();
+    }
+
     fn push(&mut self, words: &PlaceText, expr: &str, result: &str, strings: &mut Strings) -> PlaceId {
         let id = (self.places.len() / PLACE) as PlaceId;
         let first = (self.steps.len() / STEP) as u32;

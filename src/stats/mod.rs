@@ -36,6 +36,7 @@ pub use variable_lines::{BaseLines, Build, VariableLines, variable_lines};
 
 use hashbrown::DefaultHashBuilder;
 
+use self::origins::InputSections;
 use crate::error::Result;
 use crate::lint;
 use crate::read::{Dwarf, Object, Placing, SplitFiles, threads};
@@ -93,7 +94,8 @@ pub struct Statistics {
 pub fn stats(bytes: &[u8], options: &Options<'_>) -> Result<Statistics> {
     let object = Object::read_placed(bytes, Placing::Stored, None)?;
     let dwarf = Dwarf::read_on(&object, options.threads)?;
-    let measure = |split: &[Dwarf<'_>]| measure(&object, &dwarf, split, options);
+    let facts = options.sound.then(|| lint::Facts::new(&object, &dwarf, options.threads)).transpose()?;
+    let measure = |split: &[Dwarf<'_>]| measure(&object, facts.as_ref(), &dwarf, split, options);
     let mut found = options.split.with(&object, &dwarf, measure)?;
     for section in object.sections() {
         if section.is_code() {
@@ -110,39 +112,44 @@ pub fn stats(bytes: &[u8], options: &Options<'_>) -> Result<Statistics> {
     Ok(found)
 }
 
-/// Measures the units of a file, and its split units.
+/// Measures the units of an object, and its split units. `facts` are those of the object if places are judged.
 ///
 /// # Errors
 /// With [`Options::sound`], those of lists and frames that cannot be read.
 pub(crate) fn measure<'r>(
-    object: &'r Object<'_>,
+    object: &Object<'_>,
+    facts: Option<&'r lint::Facts<'r, '_>>,
     dwarf: &'r Dwarf<'r>,
     split: &'r [Dwarf<'r>],
     options: &Options<'_>,
 ) -> Result<Statistics> {
-    let mut all = units(object, dwarf, options)?;
+    let sections = InputSections::of(object);
+    let mut all = units(facts, dwarf, &sections, options)?;
     for dwarf in split {
-        all.append(units(object, dwarf, options)?);
+        let of_file = units(facts, dwarf, &sections, options);
+        if let Some(of_file) = options.split.readable(dwarf.split_file(), of_file)? {
+            all.append(of_file);
+        }
     }
     Ok(all.finish())
 }
 
 fn units<'r>(
-    object: &'r Object<'_>,
+    facts: Option<&'r lint::Facts<'r, '_>>,
     dwarf: &'r Dwarf<'r>,
+    sections: &InputSections,
     options: &Options<'_>,
 ) -> Result<part::Resolved<'r>> {
-    let file = options.sound.then(|| lint::File::new(object, dwarf, options.threads)).transpose()?;
+    let file = facts.map(|facts| lint::File::new(facts, dwarf));
     let hasher = DefaultHashBuilder::default();
-    let sections = origins::InputSections::of(object);
     let parts = threads::share(dwarf.units(), options.threads, |units| {
         let mut part = part::Part::new(&hasher);
-        part.units(dwarf, file.as_ref(), units, &sections, options.variables).map(|()| part)
+        part.units(dwarf, file.as_ref(), units, sections, options.variables).map(|()| part)
     });
     let mut parts = parts.into_iter();
     let mut all = parts.next().unwrap_or_else(|| Ok(part::Part::new(&hasher)))?;
     parts.try_for_each(|part| part.map(|part| all.append(part)))?;
-    Ok(all.resolve(dwarf, &sections, options.threads))
+    Ok(all.resolve(dwarf, sections, options.threads))
 }
 
 impl Statistics {

@@ -214,7 +214,10 @@ fn instances(build: Build<'_>, files: &mut HashMap<String, u32>) -> Result<Vec<I
     let mut all = Vec::new();
     instances_in(&dwarf, files, &mut all)?;
     build.split.with(&object, &dwarf, |split| {
-        split.iter().try_for_each(|dwarf| instances_in(dwarf, files, &mut all))
+        split.iter().try_for_each(|dwarf| {
+            let read = instances_in(dwarf, files, &mut all);
+            build.split.readable(dwarf.split_file(), read).map(drop)
+        })
     })?;
     Ok(all)
 }

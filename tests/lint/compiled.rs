@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use eitri::lint::{Code, Level, Options, Report, lint};
-use eitri::read::SplitFiles;
+use eitri::lint::{Code, Finding, Level, Options, Report, lint};
+use eitri::read::{Skeleton, SplitFiles};
 
 use super::source::SOURCE;
 use super::tools::{Folder, Tool};
@@ -40,8 +40,8 @@ fn findings_in(tool: Tool, source: &str, arguments: &[&str]) -> Option<Vec<Strin
 
 /// Judges an object with the files of split units in a folder.
 fn lint_with_split(bytes: &[u8], folder: &Path) -> Report {
-    let read = |name: &&str| Ok((name.to_string(), std::fs::read(folder.join(name))?));
-    let find = |names: &[&str]| names.iter().map(read).collect();
+    let read = |name: &str| Ok((name.to_string(), std::fs::read(folder.join(name))?));
+    let find = |all: &[Skeleton<'_>]| all.iter().map(|one| read(one.dwo_name)).collect();
     lint(bytes, &Options { split: SplitFiles::new(&find), ..Options::default() }).expect("it is read")
 }
 
@@ -383,7 +383,7 @@ fn split_units_have_the_findings_of_others() {
     const TOOL: Tool = Tool::new("clang-19", "clang-19");
     let folder = Folder::new();
     let source = folder.file("a.cl", SOURCE).display().to_string();
-    let output = folder.path().join("a.o").display().to_string();
+    let [output, dwo] = ["a.o", "a.dwo"].map(|name| folder.path().join(name).display().to_string());
     let target = ["-cl-std=CL2.0", "-Xclang", "-finclude-default-header", "-target", "amdgcn-amd-amdhsa"];
     for level in ["-O0", "-O2"] {
         let report = |split: &[&str]| {
@@ -399,6 +399,14 @@ fn split_units_have_the_findings_of_others() {
                 .map(|one| format!("{one:?}"))
                 .collect();
             found.sort();
+            for one in &report.findings {
+                // The frames are in the object, and all else is in the other file.
+                let is_in_split = !split.is_empty() && one.section != ".debug_frame";
+                assert_eq!(one.section.ends_with(".dwo"), is_in_split, "{one:?}");
+                assert_eq!(one.split.as_deref(), split.first().map(|_| dwo.as_str()), "{one:?}");
+            }
+            let has_lists = |one: &Finding| one.section.starts_with(".debug_loclists");
+            assert_eq!(report.findings.iter().any(has_lists), level == "-O2");
             Some((report.functions, found))
         };
         let (Some(whole), Some(split)) = (report(&[]), report(&["-gsplit-dwarf"])) else { return };

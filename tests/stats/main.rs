@@ -13,7 +13,7 @@ use eitri::build::Builder;
 use eitri::emit::elf::{Code, new_object};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc};
-use eitri::read::{Dwarf, Object, SplitFiles};
+use eitri::read::{Dwarf, Object, Skeleton, SplitFiles};
 use eitri::stats::{Build, Options, stats, variable_lines};
 use eitri::target::Target;
 use serde_json::Value;
@@ -32,8 +32,8 @@ fn expected(file: &Path) -> Option<BTreeMap<String, Value>> {
 /// Numbers of a file, with the split units beside it.
 fn numbers(file: &Path) -> BTreeMap<String, u64> {
     let bytes = std::fs::read(file).expect("the file");
-    let read = |name: &&str| Ok((name.to_string(), std::fs::read(file.with_file_name(name))?));
-    let find = |names: &[&str]| names.iter().map(read).collect();
+    let read = |name: &str| Ok((name.to_string(), std::fs::read(file.with_file_name(name))?));
+    let find = |all: &[Skeleton<'_>]| all.iter().map(|one| read(one.dwo_name)).collect();
     let options = Options { sound: false, split: SplitFiles::new(&find), ..Options::default() };
     stats(&bytes, &options).expect("it is read").numbers().into_iter().collect()
 }
@@ -223,8 +223,8 @@ fn split_units_have_the_numbers_of_llvm_dwarfdump() {
             let Some(found) = differences(&object) else { return };
             wrong.extend(found.into_iter().map(|one| format!("{} {arguments:?} {one}", tool.name)));
             let bytes = std::fs::read(&object).expect("an object");
-            let read = |name: &&str| Ok((name.to_string(), std::fs::read(folder.path().join(name))?));
-            let find = |names: &[&str]| names.iter().map(read).collect();
+            let read = |name: &str| Ok((name.to_string(), std::fs::read(folder.path().join(name))?));
+            let find = |all: &[Skeleton<'_>]| all.iter().map(|one| read(one.dwo_name)).collect();
             let build = Build { bytes: &bytes, split: SplitFiles::new(&find) };
             let lines = variable_lines(build, None, false).expect("it is read");
             let arguments = [version, level, "-c", "a.c", "-o", "whole.o"];

@@ -318,8 +318,9 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             judged(&text, fails, &failures)
         }
         Command::Report { report } => {
-            output_bytes(&report.output, report.run()?.as_bytes())?;
-            Ok(ExitCode::SUCCESS)
+            let (page, failures) = report.run()?;
+            output_bytes(&report.output, page.as_bytes())?;
+            judged("", false, &failures)
         }
         Command::Conform { files, format, json, only } => {
             let json = json || format == Format::Json;

@@ -33,8 +33,8 @@ pub struct ReportArguments {
 }
 
 impl ReportArguments {
-    /// Returns the page.
-    pub fn run(&self) -> Result<String, Failure> {
+    /// Returns the page, and the files of split units that cannot be read.
+    pub fn run(&self) -> Result<(String, Vec<Failure>), Failure> {
         let inputs = [&self.file].into_iter().chain(&self.disassembly).chain(self.split.files());
         for input in inputs.filter(|input| is_same(input, &self.output)) {
             return Err(Failure(format!("{}: the output is another file than the inputs", input.display())));
@@ -54,7 +54,11 @@ impl ReportArguments {
             split: SplitFiles::new(&find),
         };
         let page = report(&bytes, &options).map_err(of(Path::new(&name)))?;
-        split.unused().into_iter().next().map_or(Ok(page), Err)
+        let mut failures = split.failures();
+        if failures.is_empty() {
+            failures = split.unused();
+        }
+        Ok((page, failures))
     }
 }
 

@@ -1,19 +1,24 @@
 //! Files of split units beside an object.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use clap::Args;
-use eitri::read::FindSplit;
+use eitri::Error;
+use eitri::error::At;
+use eitri::read::{FindSplit, Skeleton, split_ids};
 
-use super::{Failure, input};
+use super::{Failure, hints, input, of};
 
 /// Choice of the files of split units.
 #[derive(Debug, Args)]
 pub struct SplitArguments {
     /// File of split units (`.dwo`) with their skeleton units in the object file. Can be repeated. Without it, files of
-    /// split units are read from the folder of the object, by their names in it.
+    /// split units are found by their names in the object: in its folder, or from the folder of the compilation on.
     #[arg(long, value_name = "DWO")]
     split: Vec<PathBuf>,
 }
@@ -27,14 +32,27 @@ impl SplitArguments {
     /// Reads the files that are named.
     pub fn read(&self) -> Result<SplitFolder, Failure> {
         let read = |file: &PathBuf| Ok((file.display().to_string(), input(file)?));
-        let files = self.split.iter().map(read).collect::<Result<_, Failure>>()?;
-        Ok(SplitFolder { files, used: Mutex::default() })
+        let files = self.split.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
+        let (mut by_id, mut failures) = (HashMap::new(), BTreeSet::new());
+        for (index, (file, (_, bytes))) in self.split.iter().zip(&files).enumerate() {
+            match split_ids(bytes) {
+                Ok(ids) => ids.into_iter().for_each(|id| {
+                    by_id.entry(id).or_insert(index);
+                }),
+                Err(error) => drop(failures.insert(of(file)(error).0)),
+            }
+        }
+        Ok(SplitFolder { files, by_id, failures: Mutex::new(failures), used: Mutex::default() })
     }
 }
 
-/// Files of split units that the command names, with their contents; without one, those beside each object.
+/// Files of split units that the command names, with their contents; without one, those that objects name.
 pub struct SplitFolder {
     files: Vec<(String, Vec<u8>)>,
+    /// First file with a unit of each id.
+    by_id: HashMap<u64, usize>,
+    /// Messages about files that cannot be read, each once: an archive can have several objects of one file.
+    failures: Mutex<BTreeSet<String>>,
     /// Names of the files whose units were used.
     used: Mutex<HashSet<String>>,
 }
@@ -58,23 +76,79 @@ impl SplitFolder {
         let what = "no skeleton unit without its split unit has the id of a unit in this file";
         unused.map(|(name, _)| Failure(format!("{name}: {what}"))).collect()
     }
+
+    /// Returns the failures to read files.
+    pub fn failures(&self) -> Vec<Failure> {
+        let mut failures = self.failures.lock().expect("no other thread has panicked");
+        std::mem::take(&mut *failures).into_iter().map(Failure).collect()
+    }
+}
+
+impl SplitOf<'_> {
+    /// Returns the places of the file that a skeleton unit names: in the folder of the object, where a build can put all of
+    /// its files; from that folder on; and from the folder of the compilation on, as debuggers have it.
+    fn places(&self, skeleton: &Skeleton<'_>) -> impl Iterator<Item = PathBuf> {
+        let name = Path::new(skeleton.dwo_name);
+        // Standard input has no folder.
+        let folder = self.object.parent().filter(|_| self.object.as_os_str() != "-");
+        let beside = folder.zip(name.file_name()).map(|(folder, name)| folder.join(name));
+        let below = folder.filter(|_| name.is_relative()).map(|folder| folder.join(name));
+        let folder = folder.unwrap_or(Path::new(""));
+        let compiled = folder.join(skeleton.comp_dir.unwrap_or_default()).join(name);
+        [beside, below, Some(compiled).filter(|file| file.is_absolute())].into_iter().flatten()
+    }
 }
 
 impl FindSplit for SplitOf<'_> {
-    /// Only the last part of a name counts: the file is in the folder of the object.
-    fn find(&self, names: &[&str]) -> eitri::Result<Vec<(String, Vec<u8>)>> {
-        if !self.folder.files.is_empty() || self.object.as_os_str() == "-" {
-            return Ok(self.folder.files.clone());
+    fn find(&self, skeletons: &[Skeleton<'_>]) -> eitri::Result<Vec<(String, Cow<'_, [u8]>)>> {
+        let SplitFolder { files, by_id, .. } = self.folder;
+        if !files.is_empty() {
+            let indices: BTreeSet<_> = skeletons.iter().filter_map(|one| by_id.get(&one.dwo_id)).collect();
+            let files = indices.into_iter().map(|index| &files[*index]);
+            return Ok(files.map(|(name, bytes)| (name.clone(), bytes.into())).collect());
         }
-        let mut files: Vec<_> = names.iter().filter_map(|name| Path::new(name).file_name()).collect();
-        files.sort_unstable();
-        files.dedup();
-        let files = files.into_iter().map(|name| self.object.with_file_name(name));
-        let files = files.filter(|file| file.is_file());
-        files.map(|file| Ok((file.display().to_string(), std::fs::read(file)?))).collect()
+        let (mut found, mut known, mut folders) = (Vec::new(), HashSet::new(), BTreeMap::new());
+        for file in skeletons.iter().flat_map(|skeleton| self.places(skeleton)) {
+            let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else { continue };
+            let folder = folders.entry(folder.to_owned()).or_insert_with_key(|folder| {
+                let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+                folder.canonicalize().ok()
+            });
+            let Some(whole) = folder.as_ref().map(|folder| folder.join(name)) else { continue };
+            // Opening another file than a regular one can have an effect, and its end may never come.
+            if known.contains(&whole) || !file.is_file() {
+                continue;
+            }
+            known.insert(whole);
+            let name = file.display().to_string();
+            match contents(&file) {
+                Ok(bytes) => found.push((name, bytes.into())),
+                Err(error) => {
+                    let at = At { split_file: Some(name), ..At::default() };
+                    self.take_failure(Error::from(error).or_at(at))?;
+                }
+            }
+        }
+        Ok(found)
     }
 
     fn take_used(&self, name: &str) {
         self.folder.used.lock().expect("no other thread has panicked").insert(name.into());
     }
+
+    fn take_failure(&self, error: Error) -> eitri::Result<()> {
+        let failure = of(self.object)(error);
+        self.folder.failures.lock().expect("no other thread has panicked").insert(failure.0);
+        Ok(())
+    }
+}
+
+/// Returns the contents of a file, or the first bytes of one that is no object: an object can name any file.
+fn contents(file: &Path) -> io::Result<Vec<u8>> {
+    let (mut file, mut bytes) = (File::open(file)?, Vec::new());
+    file.by_ref().take(4).read_to_end(&mut bytes)?;
+    if hints::is_elf(&bytes) {
+        file.read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
 }

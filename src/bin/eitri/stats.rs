@@ -116,6 +116,7 @@ impl StatsArguments {
                 }
             })
         };
+        failures.extend(split.failures());
         if failures.is_empty() {
             failures = split.unused();
         }

@@ -12,8 +12,9 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use eitri::error::ErrorKind;
 use eitri::lint::{Code, Finding, Level, Options, Report, lint, lint_each};
-use eitri::read::{Dwarf, Object, SplitFiles};
+use eitri::read::SplitFiles;
 
 use self::stream::Stream;
 use super::progress::Progress;
@@ -134,8 +135,7 @@ impl LintArguments {
         let options = Options { only: self.only.clone(), threads, fold, ..Options::default() };
         let split = self.split.read()?;
         let mut all = Vec::new();
-        let mut unknown: Vec<&String> = self.only.iter().collect();
-        let mut nearest = Vec::new();
+        let (mut unknown, mut named) = (Vec::new(), Vec::new());
         let mut stream = Stream::begin(self.format);
         let (most, mut worst) = (self.max.unwrap_or(usize::MAX), None);
         let read = |file: &Path, name: &str, bytes: &[u8]| {
@@ -177,26 +177,25 @@ impl LintArguments {
                 }
                 Report { findings, ..report? }
             };
-            let missing = self.only.iter().filter(|name| !report.named.contains(name));
-            let near =
-                missing.filter_map(|name| Some((name, unknown_function(bytes, name)?))).collect::<Vec<_>>();
-            Ok((report, near))
+            Ok(report)
         };
         let member = self.member.as_deref();
         let begin = |file: &Path| match self.format {
             Format::Text => Progress::begin("lint", file),
             _ => Progress::beside_output("lint", file),
         };
-        let mut failures = containers::each(begin, &self.files, member, read, |name, (report, near)| {
-            unknown.retain(|name| !report.named.contains(name));
-            nearest.extend(near);
+        let mut failures = containers::each(begin, &self.files, member, read, |name, mut report| {
+            unknown.append(&mut report.unknown);
+            named.append(&mut report.named);
             let shown = most.min(report.findings.len());
             all.push(Judged { name, report, shown });
         });
         // A function that no file has is a wrong argument.
-        for name in unknown.iter().filter(|_| !all.is_empty()) {
-            failures.extend(nearest.iter().find(|near| near.0 == *name).map(|near| Failure(near.1.clone())));
+        for name in self.only.iter().filter(|name| !named.contains(name)) {
+            let is_of = |error: &&eitri::Error| matches!(error.kind(), ErrorKind::UnknownName { name: one, .. } if one == name);
+            failures.extend(unknown.iter().find(is_of).map(|error| Failure(format!("--only: {error}"))));
         }
+        failures.extend(split.failures());
         if failures.is_empty() {
             failures = split.unused();
         }
@@ -242,13 +241,6 @@ impl LintArguments {
         }
         Ok(known)
     }
-}
-
-/// Returns the message for a function that a file does not have, with the nearest names.
-fn unknown_function(bytes: &[u8], name: &str) -> Option<String> {
-    let object = Object::read(bytes).ok()?;
-    let dwarf = Dwarf::read(&object).ok()?;
-    dwarf.address_in(name, 0).err().map(|error| format!("--only: {error}"))
 }
 
 /// Whether the baseline has the finding; it is then removed from the baseline.

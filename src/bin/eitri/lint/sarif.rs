@@ -70,6 +70,10 @@ fn result(object: &str, finding: &Finding) -> Value {
     if !name.is_empty() {
         location["logicalLocations"] = json!([{"fullyQualifiedName": name.join("::")}]);
     }
+    let mut properties = json!({"object": object, "section": finding.section, "offset": finding.offset});
+    if let Some(file) = &finding.split {
+        properties["split"] = json!(file);
+    }
     json!({
         "ruleId": finding.code.name(),
         "ruleIndex": index,
@@ -77,7 +81,7 @@ fn result(object: &str, finding: &Finding) -> Value {
         "message": {"text": text::message(finding)},
         "locations": [location],
         "partialFingerprints": {"eitri/v1": format!("{:016x}", finding.fingerprint())},
-        "properties": {"object": object, "section": finding.section, "offset": finding.offset},
+        "properties": properties,
     })
 }
 

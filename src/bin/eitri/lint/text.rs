@@ -197,7 +197,11 @@ impl Text<'_> {
         if let Some(pcs) = &finding.pcs {
             let _ = write!(out, " [{:#x}, {:#x})", pcs.start, pcs.end);
         }
-        let _ = writeln!(out, "  {}+{:#x}", finding.section, finding.offset);
+        let _ = write!(out, "  {}+{:#x}", finding.section, finding.offset);
+        if let Some(file) = finding.split.as_ref().filter(|_| finding.section.ends_with(".dwo")) {
+            let _ = write!(out, " in {}", escaped(file));
+        }
+        out.push('\n');
         if let Some((file, line)) = &finding.declared {
             let _ = write!(out, "      {}:{line}", escaped(file));
             if let Some(text) = line_of(file, *line, sources, source) {
