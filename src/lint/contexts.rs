@@ -62,11 +62,6 @@ fn of(name: DwAt) -> Option<(Site, Needs)> {
     })
 }
 
-/// Whether the expressions of an attribute are judged here.
-pub(super) fn judges(name: DwAt) -> bool {
-    of(name).is_some()
-}
-
 /// Whether an attribute of this form can have an expression, or a list of them, that is judged here.
 pub(super) fn has(name: DwAt, form: DwForm) -> bool {
     let is_expression = matches!(
@@ -79,7 +74,7 @@ pub(super) fn has(name: DwAt, form: DwForm) -> bool {
             | dw::DW_FORM_loclistx
             | dw::DW_FORM_sec_offset
     );
-    is_expression && judges(name)
+    is_expression && of(name).is_some()
 }
 
 /// Returns the finding about the expression of an attribute.

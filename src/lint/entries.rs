@@ -7,13 +7,6 @@ use super::contexts;
 use crate::read::{Entry, Shape, Str, Value};
 use crate::tags::is_type;
 
-/// Findings about the attributes of an entry, and the attributes whose expressions are to be judged.
-#[derive(Default)]
-pub(super) struct OfEntry<'r> {
-    pub(super) findings: Vec<EntryFindings>,
-    pub(super) expressions: Vec<(DwAt, Value<'r>)>,
-}
-
 /// A finding about an attribute.
 pub(super) struct EntryFindings {
     pub(super) code: Code,
@@ -75,34 +68,34 @@ fn is_judged(name: DwAt, form: DwForm) -> bool {
 #[derive(Debug)]
 pub(super) struct Judged {
     pub(super) tag: DwTag,
-    /// The attributes of [`OwnAttributes`], those that can refer to another entry, and those with other expressions.
+    /// The attributes of [`OwnAttributes`], and those that can refer to another entry.
     shape: Shape,
+    /// Attributes other than locations whose expressions are judged.
+    pub(super) expressions: Vec<DwAt>,
 }
 
 impl Judged {
     /// Returns the part of an entry's abbreviation.
     pub(super) fn of(entry: Entry<'_, '_>) -> Self {
+        let shape = entry.shape_with(|spec| is_judged(spec.name(), spec.form()));
         let tag = entry.tag();
-        let shape = entry.shape_with(|spec| {
-            // The bounds of generic subranges have the dimension on their initial stack.
-            let has_context = tag != dw::DW_TAG_generic_subrange && contexts::has(spec.name(), spec.form());
-            has_context || is_judged(spec.name(), spec.form())
-        });
-        Self { tag, shape }
+        // The bounds of generic subranges have the dimension on their initial stack.
+        let specs = entry.specs().iter().filter(|_| tag != dw::DW_TAG_generic_subrange);
+        let has_context = specs.filter(|spec| contexts::has(spec.name(), spec.form()));
+        Self { tag, shape, expressions: has_context.map(|spec| spec.name()).collect() }
     }
 }
 
-/// Reads the attributes of an entry, and appends the findings about them and their other expressions. Types at offsets for which `is_known_type`
+/// Reads the attributes of an entry, and appends the findings about them. Types at offsets for which `is_known_type`
 /// holds are not looked up.
 pub(super) fn read<'r>(
     entry: Entry<'r, 'r>,
     abbreviation: &Judged,
     is_known_type: impl Fn(u64) -> bool,
-    out: &mut OfEntry<'r>,
+    out: &mut Vec<EntryFindings>,
 ) -> OwnAttributes<'r> {
     let dwarf = entry.dwarf();
     let mut own = OwnAttributes::default();
-    let OfEntry { findings: out, expressions } = out;
     entry.each_of(&abbreviation.shape, |attribute| {
         let ambiguous = Some(attribute.name()).filter(|name| is_ambiguous(*name));
         if let Some((_, amd, llvm)) = ambiguous.and_then(|name| AMBIGUOUS.iter().find(|one| one.0 == name)) {
@@ -118,10 +111,6 @@ pub(super) fn read<'r>(
             dw::DW_AT_declaration => own.is_declaration = true,
             dw::DW_AT_const_value => own.has_value = true,
             dw::DW_AT_abstract_origin | dw::DW_AT_specification => own.has_origin = true,
-            dw::DW_AT_type => {}
-            name if contexts::judges(name) => {
-                expressions.extend(attribute.value().map(|value| (name, value)));
-            }
             _ => {}
         }
         let Some(offset) = attribute.reference() else { return };

@@ -169,16 +169,17 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
     }
 
     /// Returns the type of a variable; `offset` is that of its own attribute.
+    #[inline]
     pub(super) fn ty(&mut self, entry: Entry<'r, 'r>, offset: Option<u64>) -> Option<Type<'r>> {
-        let Some(offset) = offset else { return entry.ty().and_then(Type::of) };
-        match self.last_type {
-            Some((last, ty)) if last == offset => ty,
-            _ => {
+        match (offset, self.last_type) {
+            (Some(offset), Some((last, ty))) if last == offset => ty,
+            (Some(offset), _) => {
                 let find = || entry.dwarf().entry_at(offset).and_then(Type::of);
                 let ty = *self.types.entry(offset).or_insert_with(find);
                 self.last_type = Some((offset, ty));
                 ty
             }
+            (None, _) => entry.ty().and_then(Type::of),
         }
     }
 
@@ -235,11 +236,11 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
         }
         // An expression in the entry itself has its place, and its findings.
         if first.is_default() && first.offset == entry.offset() && errors[..] == [false] {
-            let mut found = entries::OfEntry::default();
+            let mut found = Vec::new();
             let abbreviation = self.abbreviations.of(entry, || entries::Judged::of(entry));
             let is_known = |offset| self.types.get(&offset).is_some_and(Option::is_some);
             entries::read(entry, &abbreviation, is_known, &mut found);
-            errors[0] = found.findings.iter().any(|one| one.code.level() == Level::Error);
+            errors[0] = found.iter().any(|one| one.code.level() == Level::Error);
         }
     }
 

@@ -149,7 +149,7 @@ fn judge<'r>(
 
 impl<'a, 'r> Walk<'a, 'r, '_> {
     fn run(&mut self, dwarf: &'r Dwarf<'r>) -> Result<()> {
-        let mut of_entry = entries::OfEntry::default();
+        let mut of_entry = Vec::new();
         for entry in dwarf.entries_of(self.judge.unit) {
             crate::work::step();
             let parent = entry.parent().map(Entry::index);
@@ -170,10 +170,10 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
                 let is_parameter = tag == dw::DW_TAG_formal_parameter;
                 self.variable(entry, is_parameter, &own, around.as_deref())?;
             }
-            for (name, value) in of_entry.expressions.drain(..) {
-                self.attribute(entry, name, value, around.as_deref())?;
+            for name in &abbreviation.expressions {
+                self.attribute(entry, *name, around.as_deref())?;
             }
-            for one in of_entry.findings.drain(..) {
+            for one in of_entry.drain(..) {
                 let details = Details::new(one.written).evidence(one.evidence);
                 let judged = Judged::new(one.code, details);
                 let place = dwarf.place(entry.offset());
@@ -245,17 +245,10 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
     }
 
     /// Judges the expressions of an attribute other than a location.
-    fn attribute(
-        &mut self,
-        entry: Entry<'r, 'r>,
-        name: DwAt,
-        value: Value<'r>,
-        around: Option<&Around<'r>>,
-    ) -> Result<()> {
-        self.read_locations(entry, Some(value))?;
-        let list = std::mem::take(&mut self.list);
+    #[cold]
+    fn attribute(&mut self, entry: Entry<'r, 'r>, name: DwAt, around: Option<&Around<'r>>) -> Result<()> {
         let owner = Some(entry).filter(|entry| entry.tag() != dw::DW_TAG_subprogram);
-        for one in &list {
+        for one in entry.locations(name)?.unwrap_or_default() {
             let Some((code, written)) = self.judge.attribute(name, one.expr) else { continue };
             let judged = Judged::new(code, Details::new(written));
             let place = entry.dwarf().place(entry.offset());
@@ -264,14 +257,13 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
                 finding.expression = Some(walk.expression(one.expr, &(0..one.expr.len())));
             });
         }
-        self.list = list;
         Ok(())
     }
 
-    /// Reads the location entries of an attribute into the list.
-    fn read_locations(&mut self, entry: Entry<'r, 'r>, value: Option<Value<'r>>) -> Result<()> {
+    /// Reads the location entries of a variable into the list.
+    fn read_locations(&mut self, entry: Entry<'r, 'r>, own: &OwnAttributes<'r>) -> Result<()> {
         self.list.clear();
-        match value {
+        match own.location {
             Some(Value::LocList(offset)) => {
                 let Judge { file, unit, .. } = self.judge;
                 let read = file.dwarf.read_locations(unit, offset, &mut self.list);
@@ -300,7 +292,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
             scope.parameters += 1;
             scope.parameters - 1
         });
-        self.read_locations(entry, own.location)?;
+        self.read_locations(entry, own)?;
         let list = std::mem::take(&mut self.list);
         let function = around.map(|around| &around.framed.function);
         let is_somewhere = list.iter().any(|one| !one.expr.is_empty());

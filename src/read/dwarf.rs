@@ -109,7 +109,11 @@ impl<'o> Dwarf<'o> {
     /// The errors of [`read`](Self::read).
     pub fn read_split(main: &Dwarf<'o>, dwo: &'o Object<'_>) -> Result<Self> {
         refuse_package(dwo)?;
-        let sections = Sections::of_split(dwo);
+        Self::read_split_sections(main, Sections::of_split(dwo))
+    }
+
+    /// Reads split units from their sections.
+    pub(super) fn read_split_sections(main: &Dwarf<'o>, sections: Sections<'o>) -> Result<Self> {
         let Encoding { dialect, draft, .. } = main.encoding;
         Reader::new(sections, dialect, draft).with_main(main).read()
     }
@@ -350,7 +354,7 @@ fn refuse_package(dwo: &Object<'_>) -> Result<()> {
     let index = [".debug_cu_index", ".debug_tu_index"].into_iter().find(|name| dwo.section(name).is_some());
     match index {
         Some(index) => {
-            let text = "packages of split units are not supported";
+            let text = "a package of split units is read with the program that has their skeleton units";
             Err(Error::new(ErrorKind::Unsupported(text.into())).in_section(index))
         }
         None => Ok(()),

@@ -12,7 +12,7 @@
 //!
 //! Versions 2 to 5, both formats and byte orders, and GNU's predecessors of DWARF 5 are supported. Type units are read
 //! like other units ([`Dwarf::type_of_signature`]); split units are read alone, with addresses by index, or together
-//! with their skeletons ([`Dwarf::read_split`], [`SplitFiles`]). Packages of split units (`.dwp`) are refused.
+//! with their skeletons ([`Dwarf::read_split`], [`SplitFiles`], also in packages).
 //!
 //! Facts are plain data with their offsets. Wrong but readable data is kept for the caller to judge: a reversed range,
 //! a gap, an overlap. Unreadable data is an [`Error`](crate::Error) with section and offset; no input causes a panic.
@@ -57,6 +57,7 @@ mod lists;
 mod macros;
 mod names;
 pub mod nvidia;
+mod package;
 mod ptx;
 mod pubs;
 mod recurring;

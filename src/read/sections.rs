@@ -56,6 +56,7 @@ macro_rules! sections { ($($field:ident $name:literal $dwo:literal;)*) => {
     }
 
     /// Returns the name of a section of split units.
+    #[cold]
     fn split_name(name: &'static str) -> &'static str {
         match name {
             $($name if !$dwo.is_empty() => $dwo,)*
@@ -96,6 +97,7 @@ impl<'o> Sections<'o> {
     }
 
     /// Returns the name of a section in this file.
+    #[inline]
     pub(crate) fn name(&self, name: &'static str) -> &'static str {
         if self.is_split { split_name(name) } else { name }
     }

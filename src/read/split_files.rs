@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use hashbrown::HashSet;
 
 use super::elf::Placing;
+use super::package::Package;
 use super::sections::Sections;
 use super::{Dwarf, Object};
 use crate::error::{At, Error, ErrorKind, Result};
@@ -48,9 +49,10 @@ impl<F: Fn(&[Skeleton<'_>]) -> Result<Vec<(String, Vec<u8>)>> + Sync> FindSplit 
     }
 }
 
-/// Files of split units (`.dwo`) that are read with an object. By default there are none.
+/// Files of split units (`.dwo`), or packages of them (`.dwp`), that are read with an object. By default there are none.
 ///
-/// A file without a unit of the object's skeletons is not used: units match by [`dwo_id`](super::Unit::dwo_id).
+/// A file without a unit of the object's skeletons is not used: units match by [`dwo_id`](super::Unit::dwo_id). Offsets in a
+/// unit of a package count from the unit's part of the section. Type units of packages are not read.
 #[derive(Clone, Copy, Default)]
 pub struct SplitFiles<'a>(Option<&'a dyn FindSplit>);
 
@@ -90,12 +92,17 @@ impl<'a> SplitFiles<'a> {
             all.push(own);
         }
         for (name, object) in &objects {
-            let Some(split) = self.readable(Some(name), Dwarf::read_split(dwarf, object))? else { continue };
+            let Some(units) = self.readable(Some(name), read(dwarf, object, &known))? else { continue };
             let before = known.len();
-            known.extend(ids(&split));
+            for split in units {
+                let count = known.len();
+                known.extend(ids(&split));
+                if known.len() > count {
+                    all.push(Dwarf { file: Some(name), ..split });
+                }
+            }
             if known.len() > before {
                 self.0.inspect(|find| find.take_used(name));
-                all.push(Dwarf { file: Some(name), ..split });
             }
         }
         then(&all)
@@ -126,14 +133,27 @@ impl<'a> SplitFiles<'a> {
     }
 }
 
-/// Returns the ids of the split units in a file.
+/// Reads the split units in a file, or those of a package whose ids are not known.
+fn read<'o>(main: &Dwarf<'o>, file: &'o Object<'_>, known: &HashSet<u64>) -> Result<Vec<Dwarf<'o>>> {
+    let Some(package) = Package::read(file)? else { return Ok(vec![Dwarf::read_split(main, file)?]) };
+    let skeletons = main.units().iter().filter(|unit| unit.is_skeleton());
+    let ids = skeletons.filter_map(|unit| unit.dwo_id).filter(|id| !known.contains(id));
+    ids.filter_map(|id| package.unit(id).transpose())
+        .map(|sections| Dwarf::read_split_sections(main, sections?))
+        .collect()
+}
+
+/// Returns the ids of the split units in a file. `None` for a package, which has an index of them.
 ///
 /// # Errors
 /// The errors of [`Object::read`] and [`Dwarf::read`].
-pub fn split_ids(bytes: &[u8]) -> Result<Vec<u64>> {
+pub fn split_ids(bytes: &[u8]) -> Result<Option<Vec<u64>>> {
     let object = Object::read_placed(bytes, Placing::Stored, None)?;
+    if Package::read(&object)?.is_some() {
+        return Ok(None);
+    }
     let split = Dwarf::from_sections(Sections::of_split(&object), Dialect::Llvm, DraftCodes::NONE)?;
-    Ok(split.units().iter().filter_map(|unit| unit.dwo_id).collect())
+    Ok(Some(split.units().iter().filter_map(|unit| unit.dwo_id).collect()))
 }
 
 /// Returns the ids of the split units with a skeleton.

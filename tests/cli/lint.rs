@@ -475,6 +475,11 @@ fn files_of_split_units_are_read() {
     std::fs::rename(folder.path("out.dwo"), &other).expect("the split unit");
     assert_eq!((functions(&[]), elsewhere(&[])), (0, 1));
     assert!(shown(&[]) < whole);
+    // The name of a package.
+    let beside = format!("{object}.dwp");
+    std::fs::copy(&other, &beside).expect("a copy");
+    assert_eq!((functions(&[]), elsewhere(&[]), shown(&[])), (1, 0, whole));
+    std::fs::remove_file(&beside).expect("it is there");
     let named = ["--split", other.as_str()];
     assert_eq!((functions(&named), elsewhere(&named), shown(&named)), (1, 0, whole));
     let missing = run(&["lint", &object, "--split", &folder.path("no.dwo")]);

@@ -414,3 +414,69 @@ fn split_units_have_the_findings_of_others() {
         assert_eq!(whole, split, "{level}");
     }
 }
+
+/// Units of a package have the findings and the coverage of the same units in files of their own.
+#[test]
+fn packages_have_the_units_of_their_files() {
+    const SECOND: &str = "struct s { int a; long b; }; int twice(struct s *p, int n) {
+  int sum = 0; for (int i = 0; i < n; i++) { struct s *q = p + i; sum += q->a * 2 + (int)q->b; } return sum;
+}";
+    const FIRST: &str = "struct s { int a; long b; }; int twice(struct s *p, int n);
+static int last(struct s *p, int n) { int a = p[n - 1].a; return a + n; }
+int main(int n, char **names) { struct s all[3] = {{n, 1}, {2, 3}, {4, 5}}; return twice(all, 3) + last(all, 3); }";
+    let folder = Folder::new();
+    let sources = [("a.c", FIRST), ("b.c", SECOND)].map(|(name, text)| folder.file(name, text));
+    let program = folder.path().join("program");
+    for tool in [Tool::new("gcc", "gcc"), Tool::new("clang-19", "clang-19")] {
+        for version in ["-gdwarf-4", "-gdwarf-5"] {
+            let mut objects = Vec::new();
+            for source in &sources {
+                let object = source.with_extension("o");
+                let all = ["-O2", "-gsplit-dwarf", version, "-c"].map(std::ffi::OsStr::new);
+                let all = [&all[..], &[source.as_os_str(), "-o".as_ref(), object.as_os_str()]].concat();
+                let Some(ran) = tool.run(&all) else { return };
+                assert!(ran.succeeded, "{ran}");
+                objects.push(object);
+            }
+            let [a, b] = &objects[..] else { panic!("two objects") };
+            let ran = tool.run(&[a.as_os_str(), b.as_os_str(), "-o".as_ref(), program.as_os_str()]);
+            assert!(ran.is_some_and(|ran| ran.succeeded), "{version}");
+            let package = folder.path().join("program.dwp");
+            let [dwo, other] = ["a.dwo", "b.dwo"].map(|name| folder.path().join(name));
+            let tool = Tool::new("llvm-dwp-19", "llvm-19");
+            let all = [dwo.as_os_str(), other.as_os_str(), "-o".as_ref(), package.as_os_str()];
+            let Some(ran) = tool.run(&all) else { return };
+            assert!(ran.succeeded, "{ran}");
+            let bytes = std::fs::read(&program).expect("a program");
+            let read = |files: &[&Path]| {
+                let read = |file: &&Path| Ok((file.display().to_string(), std::fs::read(file)?));
+                let find = |_: &[Skeleton<'_>]| files.iter().map(read).collect();
+                let split = SplitFiles::new(&find);
+                let report = lint(&bytes, &Options { split, ..Options::default() }).expect("it is read");
+                let above = report.findings.iter().filter(|one| one.level > Level::Note);
+                assert_eq!(above.count(), 0, "{version}: {:?}", report.findings);
+                let stats =
+                    eitri::stats::stats(&bytes, &eitri::stats::Options { split, ..Default::default() });
+                (
+                    report.functions,
+                    report.entries,
+                    report.findings.len(),
+                    stats.expect("it is read").functions,
+                )
+            };
+            let of_files = read(&[&dwo, &other]);
+            assert!((of_files.0, of_files.2) == (2, 0), "{of_files:?}");
+            assert_eq!(read(&[&package]), of_files, "{version}");
+            // Units of both are read once.
+            assert_eq!(read(&[&dwo, &package]), of_files, "{version}");
+            // A changed byte: a finding, an error or nothing, but no panic.
+            let whole = std::fs::read(&package).expect("a package");
+            for at in (0..whole.len()).step_by(5) {
+                let mut changed = whole.clone();
+                changed[at] ^= 0xff;
+                let find = |_: &[Skeleton<'_>]| Ok(vec![("a.dwp".into(), changed.clone())]);
+                let _ = lint(&bytes, &Options { split: SplitFiles::new(&find), ..Options::default() });
+            }
+        }
+    }
+}

@@ -32,9 +32,12 @@ const CPU: &str = "x86_64";
 const FUNCTION: DwTag = dw::DW_TAG_subprogram;
 const BOUNDS: DwTag = dw::DW_TAG_subrange_type;
 
+/// Target, attribute of an entry, expressions that are right, and those that are wrong.
+type Row = (&'static str, DwTag, DwAt, &'static [&'static str], &'static [(&'static str, Code)]);
+
 #[test]
 fn the_result_of_an_attribute_is_of_the_kind_that_it_needs() {
-    let rows: &[(&str, DwTag, DwAt, &[&str], &[(&str, Code)])] = &[
+    let rows: &[Row] = &[
         (
             CPU,
             dw::DW_TAG_member,

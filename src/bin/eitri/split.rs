@@ -17,8 +17,9 @@ use super::{Failure, hints, input, of};
 /// Choice of the files of split units.
 #[derive(Debug, Args)]
 pub struct SplitArguments {
-    /// File of split units (`.dwo`) with their skeleton units in the object file. Can be repeated. Without it, files of
-    /// split units are found by their names in the object: in its folder, or from the folder of the compilation on.
+    /// File of split units (`.dwo`, or a package `.dwp`) with their skeleton units in the object file. Can be repeated.
+    /// Without it, files of split units are found by their names in the object: in its folder, or from the folder of the
+    /// compilation on; and the package whose name is that of the object with `.dwp` after it.
     #[arg(long, value_name = "DWO")]
     split: Vec<PathBuf>,
 }
@@ -33,16 +34,17 @@ impl SplitArguments {
     pub fn read(&self) -> Result<SplitFolder, Failure> {
         let read = |file: &PathBuf| Ok((file.display().to_string(), input(file)?));
         let files = self.split.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
-        let (mut by_id, mut failures) = (HashMap::new(), BTreeSet::new());
+        let (mut by_id, mut packages, mut failures) = (HashMap::new(), Vec::new(), BTreeSet::new());
         for (index, (file, (_, bytes))) in self.split.iter().zip(&files).enumerate() {
             match split_ids(bytes) {
-                Ok(ids) => ids.into_iter().for_each(|id| {
+                Ok(None) => packages.push(index),
+                Ok(Some(ids)) => ids.into_iter().for_each(|id| {
                     by_id.entry(id).or_insert(index);
                 }),
                 Err(error) => drop(failures.insert(of(file)(error).0)),
             }
         }
-        Ok(SplitFolder { files, by_id, failures: Mutex::new(failures), used: Mutex::default() })
+        Ok(SplitFolder { files, by_id, packages, failures: Mutex::new(failures), used: Mutex::default() })
     }
 }
 
@@ -51,6 +53,8 @@ pub struct SplitFolder {
     files: Vec<(String, Vec<u8>)>,
     /// First file with a unit of each id.
     by_id: HashMap<u64, usize>,
+    /// Packages, which have indices of their own.
+    packages: Vec<usize>,
     /// Messages about files that cannot be read, each once: an archive can have several objects of one file.
     failures: Mutex<BTreeSet<String>>,
     /// Names of the files whose units were used.
@@ -101,14 +105,18 @@ impl SplitOf<'_> {
 
 impl FindSplit for SplitOf<'_> {
     fn find(&self, skeletons: &[Skeleton<'_>]) -> eitri::Result<Vec<(String, Cow<'_, [u8]>)>> {
-        let SplitFolder { files, by_id, .. } = self.folder;
+        let SplitFolder { files, by_id, packages, .. } = self.folder;
         if !files.is_empty() {
-            let indices: BTreeSet<_> = skeletons.iter().filter_map(|one| by_id.get(&one.dwo_id)).collect();
+            let units = skeletons.iter().filter_map(|one| by_id.get(&one.dwo_id));
+            let indices: BTreeSet<_> = units.chain(packages).collect();
             let files = indices.into_iter().map(|index| &files[*index]);
             return Ok(files.map(|(name, bytes)| (name.clone(), bytes.into())).collect());
         }
         let (mut found, mut known, mut folders) = (Vec::new(), HashSet::new(), BTreeMap::new());
-        for file in skeletons.iter().flat_map(|skeleton| self.places(skeleton)) {
+        let mut package = self.object.as_os_str().to_owned();
+        package.push(".dwp");
+        let package = (self.object.as_os_str() != "-").then(|| package.into());
+        for file in skeletons.iter().flat_map(|skeleton| self.places(skeleton)).chain(package) {
             let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else { continue };
             let folder = folders.entry(folder.to_owned()).or_insert_with_key(|folder| {
                 let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };

@@ -1,0 +1,76 @@
+//! Packages of split units (`.dwp`): an index divides each section among the units. DWARF 5 section 7.3.5, and GNU's
+//! predecessor in DWARF 4.
+
+use gimli::{EndianSlice, IndexSectionId, RunTimeEndian, UnitIndex};
+
+use super::Object;
+use super::sections::Sections;
+use crate::error::{Error, ErrorKind, Result};
+
+const INDEX: &str = ".debug_cu_index";
+
+/// Index of the compilation units of a package.
+pub(super) struct Package<'o> {
+    sections: Sections<'o>,
+    index: UnitIndex<EndianSlice<'o, RunTimeEndian>>,
+}
+
+impl<'o> Package<'o> {
+    /// Reads the index of a package; `None` if the object is not a package.
+    pub(super) fn read(object: &'o Object<'_>) -> Result<Option<Self>> {
+        let Some(section) = object.section(INDEX) else { return Ok(None) };
+        let sections = Sections::of_split(object);
+        let endian = if sections.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
+        let index = gimli::DebugCuIndex::new(&section.data, endian).index();
+        let index = index.map_err(|error| malformed(&error.to_string()))?;
+        Ok(Some(Self { sections, index }))
+    }
+
+    /// Returns the parts of the sections that a unit has, by its id.
+    pub(super) fn unit(&self, id: u64) -> Result<Option<Sections<'o>>> {
+        let Some(row) = self.index.find(id) else { return Ok(None) };
+        let parts = self.index.sections(row).map_err(|error| malformed(&error.to_string()))?;
+        let mut sections = self.sections;
+        // A unit has no part of the sections without a column.
+        for whole in [
+            &mut sections.debug_line,
+            &mut sections.debug_loc,
+            &mut sections.debug_loclists,
+            &mut sections.debug_macinfo,
+            &mut sections.debug_macro,
+            &mut sections.debug_rnglists,
+            &mut sections.debug_str_offsets,
+            &mut sections.debug_types,
+        ] {
+            *whole = &[];
+        }
+        for part in parts {
+            let all = &self.sections;
+            let (to, whole) = match part.section {
+                IndexSectionId::DebugAbbrev => (&mut sections.debug_abbrev, all.debug_abbrev),
+                IndexSectionId::DebugInfo => (&mut sections.debug_info, all.debug_info),
+                IndexSectionId::DebugLine => (&mut sections.debug_line, all.debug_line),
+                IndexSectionId::DebugLoc => (&mut sections.debug_loc, all.debug_loc),
+                IndexSectionId::DebugLocLists => (&mut sections.debug_loclists, all.debug_loclists),
+                IndexSectionId::DebugMacinfo => (&mut sections.debug_macinfo, all.debug_macinfo),
+                IndexSectionId::DebugMacro => (&mut sections.debug_macro, all.debug_macro),
+                IndexSectionId::DebugRngLists => (&mut sections.debug_rnglists, all.debug_rnglists),
+                IndexSectionId::DebugStrOffsets => (&mut sections.debug_str_offsets, all.debug_str_offsets),
+                IndexSectionId::DebugTypes => (&mut sections.debug_types, all.debug_types),
+            };
+            let (start, size) = (part.offset as usize, part.size as usize);
+            let bytes = start.checked_add(size).and_then(|end| whole.get(start..end));
+            *to = bytes.ok_or_else(|| {
+                malformed(&format!(
+                    "the part of unit {id:#x} is within its section: {size:#x} bytes at {start:#x} of {:#x}",
+                    whole.len()
+                ))
+            })?;
+        }
+        Ok(Some(sections))
+    }
+}
+
+fn malformed(what: &str) -> Error {
+    Error::new(ErrorKind::Malformed(what.into())).in_section(INDEX)
+}
