@@ -143,7 +143,7 @@ fn printed(gfx: &str, name: &str, operands: &str) -> Vec<(RegisterKind, u16, u16
     {
         return Vec::new();
     }
-    // A comparison prints its two data registers, of which the first ones have the result.
+    // `cmpswap` is printed with its new and old data; only the first half has the result.
     let is_pair = name.contains("cmpswap") && (name.starts_with("buffer_") || name.starts_with("s_"));
     let operands: Vec<&str> = operands.split(',').collect();
     let has_mask =
