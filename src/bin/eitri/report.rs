@@ -35,8 +35,8 @@ pub struct ReportArguments {
 impl ReportArguments {
     /// Returns the page, and the files of split units that cannot be read.
     pub fn run(&self) -> Result<(String, Vec<Failure>), Failure> {
-        let inputs = [&self.file].into_iter().chain(&self.disassembly).chain(self.split.files());
-        for input in inputs.filter(|input| is_same(input, &self.output)) {
+        let mut inputs = [&self.file].into_iter().chain(&self.disassembly).chain(self.split.files());
+        if let Some(input) = inputs.find(|input| is_same(input, &self.output)) {
             return Err(Failure(format!("{}: the output is another file than the inputs", input.display())));
         }
         let disassembly = match &self.disassembly {
