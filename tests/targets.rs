@@ -189,13 +189,23 @@ fn x86_64_has_the_numbers_of_its_abi() {
         (16, "rip", 64),
         (17, "xmm0", 128),
         (32, "xmm15", 128),
+        (33, "st0", 80),
+        (40, "st7", 80),
+        (41, "mm0", 64),
         (49, "rflags", 64),
+        (50, "es", 16),
+        (58, "fs.base", 64),
+        (64, "mxcsr", 32),
+        (66, "fsw", 16),
+        (67, "xmm16", 128),
+        (82, "xmm31", 128),
+        (118, "k0", 64),
     ] {
         let register = target.register(Reg(number)).unwrap();
         assert_eq!((register.name().to_string(), register.bits, register.lanes), (name.into(), bits, 1));
         assert_eq!(target.register_named(name).unwrap(), Reg(number));
     }
-    assert!(target.register(Reg(33)).is_none() && target.register_named("xmm16").is_err());
+    assert!(target.register(Reg(83)).is_none() && target.register_named("xmm32").is_err());
     assert_eq!((target.lanes(), target.address_bytes(), target.min_instruction_bytes()), (1, 8, 1));
     let elf = target.elf();
     assert_eq!((elf.machine, elf.flags, elf.os_abi, elf.abi_version), (62, 0, 0, 0));

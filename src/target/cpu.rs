@@ -21,22 +21,26 @@ fn made(target: &TargetBuilder) -> Target {
 }
 
 pub(super) fn x86_64() -> Target {
-    made(&x86_64_of(128))
+    made(&x86_64_of(128, 80))
 }
 
-/// Starts the target with vector registers of this size.
-fn x86_64_of(vector_bits: u32) -> TargetBuilder {
+/// Starts the target with vector registers and registers of the x87 unit of these sizes.
+fn x86_64_of(vector_bits: u32, x87_bits: u32) -> TargetBuilder {
     let mut target = cpu("x86_64", 62, Relocations { abs32: 10, abs64: 1, relative32: 2 });
     #[rustfmt::skip]
     target.registers(Registers::named(0, [
         "rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
         "rip",
     ], 64));
-    target.registers(Registers::numbered(17, "xmm", 0..16, vector_bits)).registers(Registers::named(
-        49,
-        ["rflags"],
-        64,
-    ));
+    target.registers(Registers::numbered(17, "xmm", 0..16, vector_bits));
+    target.registers(Registers::numbered(33, "st", 0..8, x87_bits));
+    target.registers(Registers::numbered(41, "mm", 0..8, 64));
+    target.registers(Registers::named(49, ["rflags"], 64));
+    target.registers(Registers::named(50, ["es", "cs", "ss", "ds", "fs", "gs"], 16));
+    target.registers(Registers::named(58, ["fs.base", "gs.base"], 64));
+    target.registers(Registers::named(64, ["mxcsr"], 32)).registers(Registers::named(65, ["fcw", "fsw"], 16));
+    target.registers(Registers::numbered(67, "xmm", 16..32, vector_bits));
+    target.registers(Registers::numbered(118, "k", 0..8, 64));
     // rip is also the return address column.
     target.cfa_register("rsp").return_register("rip", true);
     target
@@ -104,14 +108,8 @@ pub(crate) fn with_extensions(target: &Target) -> Option<Target> {
     let target = match target.name() {
         "x86_64" => {
             // The numbers of xmm registers are those of ymm and zmm. 80 bits of the x87 unit have 16 bytes in memory.
-            let mut target = x86_64_of(512);
-            target.registers(Registers::numbered(33, "st", 0..8, 128));
-            target.registers(Registers::numbered(41, "mm", 0..8, 64));
-            target.registers(Registers::named(50, ["es", "cs", "ss", "ds", "fs", "gs"], 16));
-            target.registers(Registers::named(58, ["fs.base", "gs.base"], 64));
-            target.registers(Registers::named(62, ["tr", "ldtr", "mxcsr", "fcw", "fsw"], 32));
-            target.registers(Registers::numbered(67, "xmm", 16..32, 512));
-            target.registers(Registers::numbered(118, "k", 0..8, 64));
+            let mut target = x86_64_of(512, 128);
+            target.registers(Registers::named(62, ["tr", "ldtr"], 16));
             target.registers(Registers::numbered(126, "bnd", 0..4, 128));
             target.registers(Registers::numbered(130, "r", 16..32, 64));
             target

@@ -298,6 +298,33 @@ fn cpp_of_gcc_and_clang_has_no_findings() {
     assert!(wrong.is_empty(), "{} findings\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// The numbers of vector registers are those of their largest size; `long double` is in the x87 stack.
+#[test]
+fn vectors_and_long_doubles_have_no_findings() {
+    const SOURCE: &str = "
+long double l(int n, long double *v) {
+  long double s = 0;
+  for (int i = 0; i < n; i++) { long double t = v[i] * v[i]; s += t; }
+  return s;
+}
+_Complex long double m(_Complex long double a) { _Complex long double c = a * a; return c + a; }
+typedef float V __attribute__((vector_size(32)));
+typedef double W __attribute__((vector_size(64)));
+typedef struct { V a, b; } P;
+V g(V);
+V f(V x, V y) { P p = { x + y, x * y }; V z = g(p.a); P q = { z, p.a }; return g(q.a + q.b); }
+W h(W x, W y) { W z = x + y; return z * y; }
+";
+    let mut wrong = Vec::new();
+    for tool in [Tool::new("gcc", "gcc"), Tool::new("clang-19", "clang-19")] {
+        for level in ["-O1", "-O2"] {
+            let Some(found) = findings_in(tool, SOURCE, &["-g", level, "-mavx512f"]) else { return };
+            wrong.extend(found);
+        }
+    }
+    assert!(wrong.is_empty(), "{} findings\n{}", wrong.len(), wrong.join("\n"));
+}
+
 /// clang describes the 16 bytes of two pointers that are 0 by `lit0; stack_value; piece 16`.
 #[test]
 fn a_function_object_of_zeros_has_no_findings() {

@@ -132,6 +132,9 @@ pub const EXPRESSIONS: &[(&str, u64, &str, Code, &str)] = &[
         Code::StorageTooShort,
         "regx rax; piece 8; lit0; stack_value; piece 24",
     ),
+    // The number is that of ymm1 and zmm1, too.
+    ("x86_64", 256, "regx rax", Code::StorageTooShort, "regx xmm1"),
+    ("x86_64", 512, "regx rax; piece 32", Code::StorageTooShort, "regx xmm0; piece 32; regx xmm1; piece 32"),
     (AMD, 128, "lit0; stack_value; piece 16", Code::StorageTooShort, "lit0; stack_value; piece 8"),
     (
         "x86_64",

@@ -308,7 +308,7 @@ fn registers_are_printed_and_read_by_name() {
             &[0x56, 0x76, 0x70, 0x92, 0x07, 0x08, 0x90, 0x11][..],
             "reg rbp; breg rbp -16; bregx rsp 8; regx xmm0",
         ),
-        ("x86_64", &[0x6f, 0x90, 0x21, 0x8f, 0x7f], "reg xmm14; regx 33; breg xmm14 -1"),
+        ("x86_64", &[0x6f, 0x90, 0x53, 0x8f, 0x7f], "reg xmm14; regx 83; breg xmm14 -1"),
         (
             "amdgpu-gfx1030-wave64",
             &[0x51, 0x61, 0x52, 0x90, 0x80, 0x14],
