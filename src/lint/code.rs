@@ -66,7 +66,7 @@ fn writer(kind: RegisterKind, number: u16, offset: u32) -> u64 {
 const MOST: usize = 1 << 25;
 /// Maximum number of instructions among which one that saves `exec` is looked for.
 const MOST_SAVES: usize = 64;
-/// Number of bytes of code that are decoded again to find a writer.
+/// Number of bytes of code that are decoded again to find a writer or a use.
 const NEAR: u64 = 1 << 10;
 /// Maximum number of definitions that are followed.
 const DEEPEST: u32 = 8;
@@ -257,16 +257,22 @@ impl<'r> Code<'r> {
         self.addresses.get(first).is_some_and(|one| one.0 == number && self.pc(one.1) < pcs.end)
     }
 
-    /// Returns the first instruction within a range that uses a vector register as an address in LDS.
+    /// Returns the first instruction near the start of a range that uses a vector register as an address in LDS.
     pub(super) fn lds_use(&self, number: u16, pcs: &Range<u64>) -> Option<At> {
         let address = Some(Source::Register(RegisterKind::Vector, number));
-        let mut all = self.instructions().map(|(_, at)| at).skip_while(|at| at.0 < pcs.start);
-        all.by_ref().take_while(|at| at.0 < pcs.end).find(|(_, one)| {
+        let mut pc = pcs.start;
+        let end = pcs.end.min(self.end()).min(pcs.start.saturating_add(NEAR));
+        while pc < end {
+            let at = self.instruction(u32::try_from(pc.checked_sub(self.start)?).ok()?)?;
             let is_access = |name: &str| {
                 ["ds_read", "ds_write", "ds_load", "ds_store"].iter().any(|start| name.starts_with(start))
             };
-            one.source == address && one.name.is_some_and(is_access)
-        })
+            if at.1.source == address && at.1.name.is_some_and(is_access) {
+                return Some(at);
+            }
+            pc += u64::from(at.1.bytes);
+        }
+        None
     }
 
     /// Whether each instruction that writes a vector register sets one lane: the lanes have scalars of the wave.

@@ -107,6 +107,15 @@ fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
         if file.has_frames_elsewhere {
             return;
         }
+        if let Some((section, error)) = &file.malformed_frames {
+            let place = error.at().offset.map(|at| (section.name(), at));
+            return add(Code::NoCfa, place, &|| {
+                let evidence = [format!("{} cannot be read: {}", section.name(), error.kind())];
+                Details::new("call frame information that cannot be read")
+                    .evidence(evidence)
+                    .evidence(leaves())
+            });
+        }
         return add(Code::NoCfa, None, &|| {
             let evidence = [format!("no entry has the pc {pc:#x}")];
             Details::new("no call frame information").evidence(evidence).evidence(leaves())

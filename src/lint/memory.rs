@@ -142,7 +142,7 @@ impl Located<'_, '_, '_> {
             let is_value = matches!(part.place, Place::Value(_));
             let is_larger =
                 part.bits.is_none() && self.ty.and_then(|ty| ty.bits).is_some_and(|bits| bits > LANE_BITS);
-            let lds = self.lds_use(slot.register).filter(|_| is_larger);
+            let lds = if is_larger { self.lds_use(slot.register) } else { None };
             let meant = match (from, if is_value { slot.offset } else { 0 }) {
                 _ if lds.is_some() => format!("memory in LDS at {name}"),
                 (Number::Computed(_), _) if is_value => format!("a value computed from {name}"),

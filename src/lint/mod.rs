@@ -70,7 +70,7 @@ pub struct Options<'a> {
 /// Judges the debug information of an object file.
 ///
 /// # Errors
-/// The errors of [`Object::read`] and [`Dwarf::read`], and of lists and frames that cannot be read.
+/// The errors of [`Object::read`] and [`Dwarf::read`], and of lists that cannot be read. Malformed frames are findings.
 pub fn lint(bytes: &[u8], options: &Options<'_>) -> Result<Report> {
     let mut findings = Vec::new();
     let mut report = judge(bytes, options, &mut |finding| findings.push(finding))?;

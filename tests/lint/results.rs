@@ -56,3 +56,25 @@ fn differences_of_addresses_have_one_unit() {
     let found = findings("h20_results.gfx1030.O1.hsaco", "turn", "i");
     assert!(names(&found).iter().filter(|name| **name == "slot-wave-scaled").count() == 2, "{found:?}");
 }
+
+/// ptxas 13.5 writes relocatable cubins of sm_90 in which an entry refers to 8 bytes after the common one.
+#[test]
+fn malformed_frames_are_findings() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects/llvm19/k06_calls.gfx1100.O0.hsaco");
+    let object = std::fs::read(path).expect("an object");
+    let frames = eitri::read::Object::read(&object)
+        .expect("it is read")
+        .section(".debug_frame")
+        .expect("it")
+        .data
+        .to_vec();
+    let mut changed = frames.clone();
+    // The reference to the common entry is after the length of the entry at 0x10.
+    changed[0x14] = 8;
+    let changed = crate::made::replaced(&object, &frames, &changed);
+    let report = lint(&changed, &Options::default()).expect("the object is read");
+    let found: Vec<_> = report.findings.iter().filter(|one| one.code.name() == "no-cfa").collect();
+    assert_eq!(found.len(), 3);
+    let evidence = "frame description entry: 0x8 is not the offset of a common information entry";
+    assert!(found.iter().all(|one| one.evidence[0].contains(evidence)), "{found:?}");
+}
