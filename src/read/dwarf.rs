@@ -118,6 +118,12 @@ impl<'o> Dwarf<'o> {
         Reader::new(sections, dialect, draft).with_main(main).read()
     }
 
+    /// Reads the split units of an object without the file with their skeletons.
+    pub(super) fn read_split_alone(dwo: &'o Object<'_>) -> Result<Self> {
+        refuse_package(dwo)?;
+        Self::from_sections(Sections::of_split(dwo), Dialect::Llvm, DraftCodes::NONE)
+    }
+
     /// Reads sections that are not in an object.
     ///
     /// # Errors

@@ -7,10 +7,8 @@ use hashbrown::HashSet;
 
 use super::elf::Placing;
 use super::package::Package;
-use super::sections::Sections;
 use super::{Dwarf, Object};
 use crate::error::{At, Error, ErrorKind, Result};
-use crate::op::{Dialect, DraftCodes};
 
 /// Skeleton unit whose split unit is in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,8 +118,8 @@ impl<'a> SplitFiles<'a> {
         if missing.is_empty() { Ok(Vec::new()) } else { find.find(&missing) }
     }
 
-    /// Returns what was read in a file of split units, or else passes the error on. `None` stands for the object's file,
-    /// without which nothing is read.
+    /// Returns the result for a file of split units, or `None` after passing an error on. Without a name, the file is the
+    /// object's, and its error is returned.
     pub(crate) fn readable<T>(self, file: Option<&str>, read: Result<T>) -> Result<Option<T>> {
         match (read, file, self.0) {
             (Err(error), Some(file), Some(find)) => {
@@ -152,7 +150,7 @@ pub fn split_ids(bytes: &[u8]) -> Result<Option<Vec<u64>>> {
     if Package::read(&object)?.is_some() {
         return Ok(None);
     }
-    let split = Dwarf::from_sections(Sections::of_split(&object), Dialect::Llvm, DraftCodes::NONE)?;
+    let split = Dwarf::read_split_alone(&object)?;
     Ok(Some(split.units().iter().filter_map(|unit| unit.dwo_id).collect()))
 }
 

@@ -93,6 +93,11 @@ fn a_bad_file_hides_no_other() {
         changed
     };
     let page = folder.path("page.html");
+    // A file without an end, almost: `/proc/kcore` is one.
+    let large = fs::File::options().append(true).open(&dwo).expect("a file");
+    large.set_len((4 << 30) + 1).expect("a size");
+    let ran = stats(&program, &[]);
+    assert!(ran.code == 2 && ran.errors.contains("at most 0x100000000 bytes"), "{}", ran.errors);
     // No object; a table that is read first; lists that are read with their variables.
     for (bytes, names) in [
         (b"no object".to_vec(), ["not an ELF file", ""]),

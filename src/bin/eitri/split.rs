@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use clap::Args;
 use eitri::Error;
-use eitri::error::At;
+use eitri::error::{At, ErrorKind};
 use eitri::read::{FindSplit, Skeleton, split_ids};
 
 use super::{Failure, hints, input, of};
@@ -133,7 +133,7 @@ impl FindSplit for SplitOf<'_> {
                 Ok(bytes) => found.push((name, bytes.into())),
                 Err(error) => {
                     let at = At { split_file: Some(name), ..At::default() };
-                    self.take_failure(Error::from(error).or_at(at))?;
+                    self.take_failure(error.or_at(at))?;
                 }
             }
         }
@@ -151,9 +151,18 @@ impl FindSplit for SplitOf<'_> {
     }
 }
 
+/// Maximum number of bytes of a file.
+const LARGEST: u64 = 4 << 30;
+
 /// Returns the contents of a file, or the first bytes of one that is no object: an object can name any file.
-fn contents(file: &Path) -> io::Result<Vec<u8>> {
-    let (mut file, mut bytes) = (File::open(file)?, Vec::new());
+fn contents(file: &Path) -> eitri::Result<Vec<u8>> {
+    let (file, mut bytes) = (File::open(file)?, Vec::new());
+    let size = file.metadata()?.len();
+    if size > LARGEST {
+        let what = format!("a file of split units has at most {LARGEST:#x} bytes: {size:#x}");
+        return Err(ErrorKind::TooLarge(what).into());
+    }
+    let mut file = file.take(LARGEST);
     file.by_ref().take(4).read_to_end(&mut bytes)?;
     if hints::is_elf(&bytes) {
         file.read_to_end(&mut bytes)?;
