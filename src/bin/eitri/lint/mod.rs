@@ -192,7 +192,10 @@ impl LintArguments {
         });
         // A function that no file has is a wrong argument.
         for name in self.only.iter().filter(|name| !named.contains(name)) {
-            let is_of = |error: &&eitri::Error| matches!(error.kind(), ErrorKind::UnknownName { name: one, .. } if one == name);
+            let is_of = |error: &&eitri::Error| match error.kind() {
+                ErrorKind::UnknownName { name: unknown, .. } => unknown == name,
+                _ => false,
+            };
             failures.extend(unknown.iter().find(is_of).map(|error| Failure(format!("--only: {error}"))));
         }
         failures.extend(split.failures());
