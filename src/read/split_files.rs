@@ -26,7 +26,7 @@ pub trait FindSplit: Sync {
     /// Returns names and contents of the files that can have the split units of skeleton units.
     ///
     /// # Errors
-    /// Errors of reading the files.
+    /// An error stops the reading of the object.
     fn find(&self, skeletons: &[Skeleton<'_>]) -> Result<Vec<(String, Cow<'_, [u8]>)>>;
 
     /// Takes the error of a file that cannot be read. The rest is read without it.
