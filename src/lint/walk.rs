@@ -448,6 +448,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
     }
 
     /// Counts a finding. Returns whether it is added with its texts.
+    #[inline]
     fn wants(&mut self, code: Code, variable: Option<StringId>, around: Option<&Around<'r>>) -> bool {
         let is_wanted = around.map_or(self.only.is_empty(), |around| around.is_wanted);
         let function = around.map_or(self.id, |around| around.id);

@@ -259,6 +259,7 @@ impl<'m, 'o> Reader<'m, 'o> {
     }
 
     /// Sets the fields of a unit that its first entry has, as far as its attributes can be resolved.
+    #[cold]
     fn root(
         &self,
         unit: &mut Unit<'o>,
