@@ -5,7 +5,7 @@ use gimli::{EndianSlice, IndexSectionId, RunTimeEndian, UnitIndex};
 
 use super::Object;
 use super::sections::Sections;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Result};
 
 const INDEX: &str = ".debug_cu_index";
 
@@ -62,7 +62,8 @@ impl<'o> Package<'o> {
             let bytes = start.checked_add(size).and_then(|end| whole.get(start..end));
             *to = bytes.ok_or_else(|| {
                 malformed(&format!(
-                    "the part of unit {id:#x} is within its section: {size:#x} bytes at {start:#x} of {:#x}",
+                    "the part of unit {id:#x} is within its section: {:#x} at {start:#x} of {:#x}",
+                    Count(size, "byte"),
                     whole.len()
                 ))
             })?;

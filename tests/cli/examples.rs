@@ -37,7 +37,7 @@ fn prepared() -> Folder {
     let kernel = "tests/objects/llvm19/k01_saxpy.gfx1030.O2.hsaco";
     copy(&folder, kernel, &["kernel.hsaco", "new.hsaco", "old.hsaco", "O2.hsaco"]);
     copy(&folder, "tests/objects/llvm19/k01_saxpy.gfx900.O0.hsaco", &["O0.hsaco"]);
-    folder.file("kernel.s", "s_nop 0 // 000000001800: BF800000\n");
+    folder.file("kernel.s", "s_load_dword s0, s[4:5], 0x4 // 000000001600: F4000002 FA000004\n");
     folder.file("src", "");
     std::fs::remove_file(folder.path("src")).expect("a file");
     std::fs::create_dir(folder.path("src")).expect("a folder");

@@ -255,8 +255,8 @@ fn renamed(new: &[u8; 12]) -> Vec<u8> {
     object
 }
 
-/// Names in an object lead to no file outside of the current folder and those that the command names, to none that is not
-/// regular, and to none of more than 16 MiB.
+/// Names in an object lead to no file outside of the current folder, that of the object, and those that the command names,
+/// to none that is not regular, and to none of more than 16 MiB.
 #[cfg(unix)]
 #[test]
 fn sources_are_files_of_the_folders() {
@@ -273,6 +273,10 @@ fn sources_are_files_of_the_folders() {
     folder.file("here/x/a_file.cl", &lines);
     assert!(lint(b"./x/a_file.c", &[]).contains("a_file.c:4\n"));
     assert!(lint(b"x//a_file.cl", &[]).contains("a_file.cl:4 | text 4\n"));
+    // From another folder, by the object's.
+    let mut command = super::eitri();
+    let output = command.current_dir("/").arg("lint").arg(object(b"x//a_file.cl")).output();
+    assert!(super::ran(output.expect("the command runs")).text().contains("a_file.cl:4 | text 4\n"));
     // A file outside, a link to it, and the folder that is named.
     folder.file("secret.cl", &lines);
     std::os::unix::fs::symlink(folder.path("secret.cl"), folder.path("here/linked_to.cl")).expect("a link");

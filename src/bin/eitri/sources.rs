@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 use clap::Args;
+use hashbrown::HashMap;
 
 /// Maximum number of bytes of a source file.
 const LARGEST: u64 = 16 << 20;
@@ -32,14 +33,41 @@ impl SourceArguments {
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// Returns the text of a file in the folders, or else in the current folder, by its whole path.
-    pub fn text_here(&self, path: &str) -> Option<String> {
+    /// Returns the text of a file in the folders, or else, by its whole path, in the current folder or in that of the
+    /// object.
+    fn text_beside(&self, object: &Path, path: &str) -> Option<String> {
         self.text(path).or_else(|| {
-            let file = Path::new(path).canonicalize().ok()?;
-            let here = Path::new(".").canonicalize().ok()?;
-            let bytes = file.starts_with(here).then(|| regular(&file, LARGEST))??;
-            Some(String::from_utf8_lossy(&bytes).into_owned())
+            let beside = object.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let folders = [Some(Path::new(".")), beside].into_iter().flatten();
+            let whole: Vec<_> = folders.filter_map(|folder| folder.canonicalize().ok()).collect();
+            // An absolute path replaces the folder.
+            let mut files = whole.iter().filter_map(|folder| folder.join(path).canonicalize().ok());
+            let file = files.find(|file| whole.iter().any(|folder| file.starts_with(folder)))?;
+            Some(String::from_utf8_lossy(&regular(&file, LARGEST)?).into_owned())
         })
+    }
+}
+
+/// Lines of the source files of an object. A file is read once.
+pub struct SourceLines<'s> {
+    source: &'s SourceArguments,
+    object: &'s Path,
+    files: HashMap<String, Option<Vec<String>>>,
+}
+
+impl<'s> SourceLines<'s> {
+    pub fn new(source: &'s SourceArguments, object: &'s Path) -> Self {
+        Self { source, object, files: HashMap::new() }
+    }
+
+    /// Returns a line of a source file, if the file is there. Lines count from 1.
+    pub fn line(&mut self, file: &str, line: u64) -> Option<&str> {
+        let lines = self.files.entry_ref(file).or_insert_with(|| {
+            let text = self.source.text_beside(self.object, file)?;
+            Some(text.lines().map(String::from).collect())
+        });
+        let index = usize::try_from(line.checked_sub(1)?).ok()?;
+        lines.as_ref()?.get(index).map(String::as_str)
     }
 }
 

@@ -113,6 +113,8 @@ fn chosen() -> impl TypedValueParser<Value = Chosen> {
 
 /// Findings of a file that are reported as text.
 struct Judged {
+    /// Path of the object, or of the container around it.
+    file: PathBuf,
     name: String,
     report: Report,
     /// Number of findings that are printed.
@@ -177,18 +179,18 @@ impl LintArguments {
                 }
                 Report { findings, ..report? }
             };
-            Ok(report)
+            Ok((file.to_owned(), report))
         };
         let member = self.member.as_deref();
         let begin = |file: &Path| match self.format {
             Format::Text => Progress::begin("lint", file),
             _ => Progress::beside_output("lint", file),
         };
-        let mut failures = containers::each(begin, &self.files, member, read, |name, mut report| {
+        let mut failures = containers::each(begin, &self.files, member, read, |name, (file, mut report)| {
             unknown.append(&mut report.unknown);
             named.append(&mut report.named);
             let shown = most.min(report.findings.len());
-            all.push(Judged { name, report, shown });
+            all.push(Judged { file, name, report, shown });
         });
         // A function that no file has is a wrong argument.
         for name in self.only.iter().filter(|name| !named.contains(name)) {

@@ -12,7 +12,7 @@ use hashbrown::HashMap;
 use super::Judged;
 use crate::color::{Paint, escaped, escapes, has_colors, painted};
 use crate::parts;
-use crate::sources::SourceArguments;
+use crate::sources::{SourceArguments, SourceLines};
 
 /// Returns the list of codes.
 pub fn codes() -> String {
@@ -72,12 +72,10 @@ fn counted(count: usize, noun: &str) -> String {
 type Group<'f> = ((Option<&'f str>, Option<&'f str>), Vec<&'f Finding>);
 
 /// Text of some groups, and facts that they have in common.
-struct Text<'o> {
+struct Text<'o, 's> {
     out: &'o mut String,
     is_coloured: bool,
-    /// Lines of source files, by path.
-    sources: &'o mut HashMap<String, Option<Vec<String>>>,
-    source: &'o SourceArguments,
+    sources: &'o mut SourceLines<'s>,
 }
 
 /// Prints the findings of files. `is_folded` is set if each stands for all of its topic.
@@ -106,10 +104,10 @@ pub fn print(all: Vec<Judged>, is_folded: bool, source: &SourceArguments) -> eit
         let groups = groups(&one.report.findings);
         // A finding has at least two lines.
         let begin = || {
-            let mut sources = HashMap::new();
+            let mut sources = SourceLines::new(source, &one.file);
             let name = &one.name;
             move |out: &mut String, group: &Group<'_>| {
-                Text { out, is_coloured, sources: &mut sources, source }.group(name, group);
+                Text { out, is_coloured, sources: &mut sources }.group(name, group);
             }
         };
         parts::text(&groups, 2 * one.report.findings.len(), begin, &mut put);
@@ -163,7 +161,7 @@ fn groups(findings: &[Finding]) -> Vec<Group<'_>> {
     groups
 }
 
-impl Text<'_> {
+impl Text<'_, '_> {
     fn group(&mut self, name: &str, ((function, unit), group): &Group<'_>) {
         let unit = unit.unwrap_or("no unit");
         let head = match function {
@@ -184,7 +182,7 @@ impl Text<'_> {
     }
 
     fn finding(&mut self, finding: &Finding) {
-        let Self { out, is_coloured, sources, source } = self;
+        let Self { out, is_coloured, sources } = self;
         let head = match (&finding.variable, &finding.function) {
             (Some(variable), _) => variable,
             (None, Some(_)) => "(the function)",
@@ -204,7 +202,7 @@ impl Text<'_> {
         out.push('\n');
         if let Some((file, line)) = &finding.declared {
             let _ = write!(out, "      {}:{line}", escaped(file));
-            if let Some(text) = line_of(file, *line, sources, source) {
+            if let Some(text) = sources.line(file, *line) {
                 let _ = write!(out, " | {}", escaped(&text.trim().replace('\t', " ")));
             }
             out.push('\n');
@@ -240,19 +238,4 @@ fn color(level: Level) -> Paint {
         Level::Warning => Paint::Warning,
         Level::Note => Paint::Note,
     }
-}
-
-/// Returns a line of a source file, if the file is there.
-fn line_of<'s>(
-    file: &str,
-    line: u64,
-    sources: &'s mut HashMap<String, Option<Vec<String>>>,
-    source: &SourceArguments,
-) -> Option<&'s str> {
-    let lines = sources.entry_ref(file).or_insert_with(|| {
-        let text = source.text_here(file)?;
-        Some(text.lines().map(String::from).collect())
-    });
-    let index = usize::try_from(line.checked_sub(1)?).ok()?;
-    lines.as_ref()?.get(index).map(String::as_str)
 }
