@@ -79,6 +79,15 @@ impl Folder {
         std::fs::write(self.0.join(name), bytes).expect("a file is written");
         self.path(name)
     }
+
+    /// Makes a named pipe. Who opens it waits for another process.
+    #[cfg(unix)]
+    fn pipe(&self, name: &str) -> String {
+        let made =
+            tools::Tool::new("mkfifo", "coreutils").run(&[self.path(name)]).expect("a tool of every system");
+        assert!(made.succeeded, "{made}");
+        self.path(name)
+    }
 }
 
 impl Drop for Folder {

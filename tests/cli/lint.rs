@@ -165,8 +165,7 @@ fn parts_that_cannot_be_read_hide_no_others() {
     assert_eq!((report(&[]), report(&["--member", "good"])), (2, 0));
     // Members of a thin archive: no file, a pipe, a file.
     folder.file("good.o", &good);
-    let pipe = std::process::Command::new("mkfifo").arg(folder.path("pipe.o")).status().expect("mkfifo");
-    assert!(pipe.success());
+    folder.pipe("pipe.o");
     let members = ["none.o/", "pipe.o/", "good.o/"].map(|name| header(name, good.len()));
     let archive = folder.file("thin.a", [b"!<thin>\n".to_vec(), members.concat()].concat());
     assert_eq!(names(&[&archive]), [format!("{archive}(good.o)")]);
@@ -285,8 +284,7 @@ fn sources_are_files_of_the_folders() {
     assert!(lint(b"../secret.cl", &["--source", ".."]).contains("../secret.cl:4 | text 4\n"));
     assert!(lint(b"/etc//passwd", &[]).contains("passwd:4\n"));
     // No reader of a pipe waits for a writer.
-    let pipe = folder.path("here/a__pipe__.cl");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+    folder.pipe("here/a__pipe__.cl");
     assert!(lint(b"a__pipe__.cl", &[]).contains("a__pipe__.cl:4\n"));
     assert!(lint(b"a__pipe__.cl", &["--source", "."]).contains("a__pipe__.cl:4\n"));
     assert!(lint(b"/dev/./zero\0", &["--source", "/dev"]).contains("zero:4\n"));

@@ -57,8 +57,7 @@ fn files_of_one_name_are_found() {
     fs::copy(folder.path("build/obj/p/x.dwo"), folder.path("x.dwo")).expect("a copy");
     assert_eq!(found(&installed, &[]), (2, 0));
     fs::remove_file(folder.path("x.dwo")).expect("a file");
-    let pipe = std::process::Command::new("mkfifo").arg(folder.path("x.dwo")).status().expect("mkfifo");
-    assert!(pipe.success());
+    folder.pipe("x.dwo");
     assert_eq!(found(&installed, &[]), (2, 0));
     // The folder of the object, if all is moved.
     fs::rename(folder.path("build"), folder.path("moved")).expect("a folder");
