@@ -108,13 +108,17 @@ fn frames<'r>(dwarf: &Dwarf<'r>) -> Result<ReadFrames<'r>> {
         match dwarf.frames_of_code(section) {
             Ok(of_code) if of_code.fdes.is_empty() => {}
             Ok(of_code) => all.push(of_code),
-            Err(error) if matches!(error.kind(), ErrorKind::Malformed(_)) => {
-                malformed = Some((section, error))
+            Err(error) if matches!(error.kind(), ErrorKind::Malformed(_) | ErrorKind::Truncated(_)) => {
+                malformed = Some((section, error));
             }
             Err(error) => return Err(error),
         }
     }
-    Ok((all, malformed))
+    match malformed {
+        // Functions with rules in the other section would have no finding.
+        Some((_, error)) if !all.is_empty() => Err(error),
+        malformed => Ok((all, malformed)),
+    }
 }
 
 impl<'r, 'o> Facts<'r, 'o> {

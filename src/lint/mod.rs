@@ -70,7 +70,8 @@ pub struct Options<'a> {
 /// Judges the debug information of an object file.
 ///
 /// # Errors
-/// The errors of [`Object::read`] and [`Dwarf::read`], and of lists that cannot be read. Malformed frames are findings.
+/// The errors of [`Object::read`] and [`Dwarf::read`], and of lists that cannot be read; of frames in one of two
+/// sections. Frames in the only section that cannot be read are findings.
 pub fn lint(bytes: &[u8], options: &Options<'_>) -> Result<Report> {
     let mut findings = Vec::new();
     let mut report = judge(bytes, options, &mut |finding| findings.push(finding))?;

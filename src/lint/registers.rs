@@ -70,7 +70,7 @@ impl Located<'_, '_, '_> {
         if let Some(function) = self.function
             && kind == RegisterKind::Vector
             && let code = function.code(self.file)
-            && let pc = self.pcs.as_ref().map_or(function.start(), |pcs| pcs.start)
+            && let pc = self.pcs.as_ref().map_or(u64::MAX, |pcs| pcs.start)
             && (code.is_uniform(number, pc) || code.has_scalars(number))
         {
             return None;

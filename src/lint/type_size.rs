@@ -38,8 +38,8 @@ impl Located<'_, '_, '_> {
         let size = || format!("the type has {}", Count(bits.div_ceil(8), "byte"));
         if parts.iter().all(|part| part.bits.is_some()) {
             let pieces = parts.iter().filter_map(|part| part.bits).fold(0, u64::saturating_add);
-            if pieces > bits.next_multiple_of(8) {
-                let written = || format!("pieces of {}", Count(pieces / 8, "byte"));
+            if pieces.div_ceil(8) > bits.div_ceil(8) {
+                let written = || format!("pieces of {}", sized(pieces));
                 let details = || Details::new(written()).evidence([size()]);
                 all.push(self.judged(Code::PiecesBeyondType, &(0..end), details));
             }
@@ -65,8 +65,8 @@ impl Located<'_, '_, '_> {
             let is_zero = part.place == Place::Value(Number::Known(0)) && self.file.kind != Kind::Amd;
             if is_short && !is_zero {
                 let details = || {
-                    let storage = has.map(|has| format!("the storage has {}", Count(has / 8, "byte")));
-                    Details::new(format!("a piece of {}", Count(bits / 8, "byte")))
+                    let storage = has.map(|has| format!("the storage has {}", sized(has)));
+                    Details::new(format!("a piece of {}", sized(bits)))
                         .evidence(storage.or_else(|| rule.cloned()))
                 };
                 all.push(self.judged(Code::StorageTooShort, &part.operations, details));
@@ -96,5 +96,13 @@ impl Located<'_, '_, '_> {
             }
             _ => None,
         }
+    }
+}
+
+/// A number of bits as text, in bytes if they are whole.
+fn sized(bits: u64) -> String {
+    match bits % 8 {
+        0 => Count(bits / 8, "byte").to_string(),
+        _ => Count(bits, "bit").to_string(),
     }
 }

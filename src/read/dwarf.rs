@@ -360,7 +360,7 @@ fn refuse_package(dwo: &Object<'_>) -> Result<()> {
     let index = [".debug_cu_index", ".debug_tu_index"].into_iter().find(|name| dwo.section(name).is_some());
     match index {
         Some(index) => {
-            let text = "a package of split units is read with the program that has their skeleton units";
+            let text = "a file of split units is not a package here: `lint`, `stats` and `report` read one, with its program";
             Err(Error::new(ErrorKind::Unsupported(text.into())).in_section(index))
         }
         None => Ok(()),

@@ -23,6 +23,16 @@ impl<'o> Package<'o> {
         let endian = if sections.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
         let index = gimli::DebugCuIndex::new(&section.data, endian).index();
         let index = index.map_err(|error| malformed(&error.to_string()))?;
+        // A unit of many rows would be read for each of them.
+        let parts = (1..=index.unit_count()).filter_map(|row| index.sections(row).ok()).flatten();
+        let parts = parts.filter(|part| part.section == IndexSectionId::DebugInfo);
+        let (info, all) = (parts.map(|part| u64::from(part.size)).sum::<u64>(), sections.debug_info.len());
+        if info > all as u64 {
+            return Err(malformed(&format!(
+                "the parts of .debug_info.dwo do not overlap: {info:#x} of {:#x}",
+                Count(all, "byte")
+            )));
+        }
         Ok(Some(Self { sections, index }))
     }
 
@@ -33,6 +43,8 @@ impl<'o> Package<'o> {
         let mut sections = self.sections;
         // A unit has no part of the sections without a column.
         for whole in [
+            &mut sections.debug_abbrev,
+            &mut sections.debug_info,
             &mut sections.debug_line,
             &mut sections.debug_loc,
             &mut sections.debug_loclists,

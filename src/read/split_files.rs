@@ -93,6 +93,7 @@ impl<'a> SplitFiles<'a> {
             let Some(units) = self.readable(Some(name), read(dwarf, object, &known))? else { continue };
             let before = known.len();
             for split in units {
+                let Some(split) = self.readable(Some(name), split)? else { continue };
                 let count = known.len();
                 known.extend(ids(&split));
                 if known.len() > count {
@@ -131,14 +132,13 @@ impl<'a> SplitFiles<'a> {
     }
 }
 
-/// Reads the split units in a file, or those of a package whose ids are not known.
-fn read<'o>(main: &Dwarf<'o>, file: &'o Object<'_>, known: &HashSet<u64>) -> Result<Vec<Dwarf<'o>>> {
-    let Some(package) = Package::read(file)? else { return Ok(vec![Dwarf::read_split(main, file)?]) };
+/// Reads the split units in a file, or each of those of a package whose ids are not known.
+fn read<'o>(main: &Dwarf<'o>, file: &'o Object<'_>, known: &HashSet<u64>) -> Result<Vec<Result<Dwarf<'o>>>> {
+    let Some(package) = Package::read(file)? else { return Ok(vec![Dwarf::read_split(main, file)]) };
     let skeletons = main.units().iter().filter(|unit| unit.is_skeleton());
     let ids = skeletons.filter_map(|unit| unit.dwo_id).filter(|id| !known.contains(id));
-    ids.filter_map(|id| package.unit(id).transpose())
-        .map(|sections| Dwarf::read_split_sections(main, sections?))
-        .collect()
+    let units = ids.filter_map(|id| package.unit(id).transpose());
+    Ok(units.map(|sections| Dwarf::read_split_sections(main, sections?)).collect())
 }
 
 /// Returns the ids of the split units in a file. `None` for a package, which has an index of them.

@@ -8,7 +8,13 @@ pub(super) struct Disassembly<'t> {
     sections: Vec<Listing<'t>>,
     /// Names of symbols, with the number of the section, by address.
     symbols: HashMap<u64, Vec<(usize, &'t str)>>,
+    /// Numbers of the sections of symbols, by address and name. The first one of a name counts.
+    named: HashMap<(u64, &'t str), usize>,
 }
+
+/// Maximum number of symbols at one address whose names are compared as demangled ones: in an unlinked file, the functions
+/// in sections of their own are all at 0.
+const MOST_SYMBOLS: usize = 1 << 8;
 
 /// Instructions of a section.
 #[derive(Debug, Default)]
@@ -44,7 +50,7 @@ impl Sought<'_> {
 
 impl<'t> Disassembly<'t> {
     pub(super) fn parse(text: &'t str) -> Self {
-        let mut found = Self { sections: vec![Listing::default()], symbols: HashMap::new() };
+        let mut found = Self { sections: vec![Listing::default()], ..Self::default() };
         for line in text.lines() {
             if let Some((address, name)) = header(line) {
                 // A function of NVIDIA's tools, and the first one of an unlinked section, are at address 0.
@@ -52,7 +58,9 @@ impl<'t> Disassembly<'t> {
                     found.sections.push(Listing::default());
                 }
                 found.last().has_symbols = true;
-                found.symbols.entry(address).or_default().push((found.sections.len() - 1, name));
+                let number = found.sections.len() - 1;
+                found.symbols.entry(address).or_default().push((number, name));
+                found.named.entry((address, name)).or_insert(number);
             } else if let Some((pc, text)) = instruction(line) {
                 found.last().instructions.insert(pc, text);
             }
@@ -77,16 +85,23 @@ impl<'t> Disassembly<'t> {
             all.map(|(pc, text)| (pc - start, *text)).collect()
         };
         for start in [sought.start, sought.offset] {
-            let symbols = self.symbols.get(&start).into_iter().flatten();
-            for (number, _) in symbols.filter(|symbol| sought.is_named(symbol.1)) {
-                let found = in_section(&self.sections[*number], start);
-                if !found.is_empty() {
-                    return found;
-                }
+            let named = sought.names.iter().find_map(|name| self.named.get(&(start, *name)).copied());
+            let Some(number) = named.or_else(|| self.demangled(start, sought)) else { continue };
+            let found = in_section(&self.sections[number], start);
+            if !found.is_empty() {
+                return found;
             }
         }
         let mut nameless = self.sections.iter().filter(|section| !section.has_symbols);
         nameless.next().map_or_else(Vec::new, |section| in_section(section, sought.start))
+    }
+
+    /// Returns the section of the demangled symbols at an address that are the function's, if all are in one.
+    fn demangled(&self, start: u64, sought: &Sought<'_>) -> Option<usize> {
+        let all = self.symbols.get(&start).filter(|all| all.len() <= MOST_SYMBOLS)?;
+        let mut found = all.iter().filter(|one| sought.is_named(one.1)).map(|one| one.0);
+        let first = found.next()?;
+        found.all(|other| other == first).then_some(first)
     }
 }
 
@@ -189,6 +204,14 @@ Disassembly of section .text.g:
         assert_eq!(of(&["_ZN1A3getEv", "get"], 0), [(0, "xorl\t%eax, %eax"), (2, "retq")]);
         assert_eq!(of(&["_ZN1B3getEv", "get"], 0), [(0, "nop"), (1, "retq")]);
         assert_eq!(of(&["h"], 1), [(0, "retq")]);
+        // Two methods of one name, at the start of their sections: nothing decides.
+        let text = text.replace("_ZN1A3getEv", "A::get(int)");
+        let both = Disassembly::parse(&text);
+        let of = |names: &[&'static str]| {
+            both.of(&Sought { names: names.to_vec(), start: 0x10000, offset: 0, size: 3 })
+        };
+        assert_eq!(of(&["_ZN1B3getEi", "get"]), []);
+        assert_eq!(of(&["B::get(int)"]), [(0, "nop"), (1, "retq")]);
         let bare = Disassembly::parse("10000: 90 nop\n10001: c3 retq\n");
         assert_eq!(bare.of(&Sought { names: vec!["h"], start: 0x10001, offset: 1, size: 3 }), [(0, "retq")]);
     }

@@ -20,7 +20,7 @@ use crate::lint::shape::{self, Shape};
 use crate::lint::witness::{Changed, Witness};
 use crate::read::{self, Dwarf, Object, Unit, Value};
 use crate::stats::FunctionCoverage;
-use crate::target::{Target, Wave};
+use crate::target::{Target, Wave, with_extensions};
 
 /// A location entry: pcs in bytes from the start of the function, and its place.
 #[derive(Debug, Clone, Copy)]
@@ -210,6 +210,7 @@ pub(super) fn gather<'r, 'o>(
     let lanes = info.lanes_of_all();
     let wave = [Wave::W32, Wave::W64].into_iter().find(|wave| lanes == Some(wave.lanes().into()));
     let target = object.target(object.wave().or(wave)).or_else(|| object.target(Some(Wave::W32)));
+    let target = target.map(|target| with_extensions(&target).unwrap_or(target));
     if let Some(target) = &target {
         gathered.lanes = if object.gfx().is_some() || object.sm().is_some() { target.lanes() } else { 0 };
         gathered.target = target.name().into();

@@ -25,7 +25,8 @@ impl Change {
     }
 }
 
-/// Compares the coverage of two builds, by the linkage names of functions. The functions of one name are summed. The first element is for all variables.
+/// Compares the coverage of two builds, by the linkage names of functions. Functions of one name are summed. The first
+/// element is for all variables.
 pub fn compare(old: &Statistics, new: &Statistics) -> Vec<Change> {
     let sums = |of: &Statistics| {
         let mut sums: BTreeMap<String, Coverage> = BTreeMap::new();

@@ -89,8 +89,8 @@ pub struct Statistics {
 /// Measures the debug information of an object file.
 ///
 /// # Errors
-/// The errors of [`Object::read`] and [`Dwarf::read`]; with [`Options::sound`], also those of lists and frames that cannot be
-/// read.
+/// The errors of [`Object::read`] and [`Dwarf::read`]; with [`Options::sound`], also those of lists that cannot be read, and of
+/// frames in one of two sections.
 pub fn stats(bytes: &[u8], options: &Options<'_>) -> Result<Statistics> {
     let object = Object::read_placed(bytes, Placing::Stored, None)?;
     let dwarf = Dwarf::read_on(&object, options.threads)?;
@@ -115,7 +115,7 @@ pub fn stats(bytes: &[u8], options: &Options<'_>) -> Result<Statistics> {
 /// Measures the units of an object, and its split units. `facts` are those of the object if places are judged.
 ///
 /// # Errors
-/// With [`Options::sound`], those of lists and frames that cannot be read.
+/// With [`Options::sound`], those of lists that cannot be read.
 pub(crate) fn measure<'r>(
     object: &Object<'_>,
     facts: Option<&'r lint::Facts<'r, '_>>,
@@ -123,15 +123,20 @@ pub(crate) fn measure<'r>(
     split: &'r [Dwarf<'r>],
     options: &Options<'_>,
 ) -> Result<Statistics> {
-    let sections = InputSections::of(object);
-    let mut all = units(facts, dwarf, &sections, options)?;
+    let mut all = units(facts, dwarf, &InputSections::of(object), options)?;
     for dwarf in split {
-        let of_file = units(facts, dwarf, &sections, options);
+        let of_file = units(facts, dwarf, &InputSections::default(), options);
         if let Some(of_file) = options.split.readable(dwarf.split_file(), of_file)? {
             all.append(of_file);
         }
     }
-    Ok(all.finish())
+    let mut found = all.finish();
+    // The units of a package have its strings in common.
+    let files = split.chunk_by(|one, next| one.split_file() == next.split_file()).filter_map(<[_]>::first);
+    for dwarf in std::iter::once(dwarf).chain(files) {
+        found.contents.strings += sizes::strings(dwarf);
+    }
+    Ok(found)
 }
 
 fn units<'r>(

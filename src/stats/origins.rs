@@ -50,7 +50,7 @@ pub(super) fn is_located(entry: Entry<'_, '_>) -> bool {
 }
 
 /// Sections `.debug_info` of an unlinked file, which are concatenated: each group of a type unit has one.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct InputSections {
     /// Offsets of the starts, but for the first, and of the end.
     starts: Vec<u64>,

@@ -1,6 +1,7 @@
 //! Bytes of debug information: repeated parts, and forms and operations in use.
 
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
 
 use gimli::DwForm;
 use hashbrown::{DefaultHashBuilder, HashMap, HashSet};
@@ -19,6 +20,13 @@ pub struct Repeated {
     pub bytes: u64,
 }
 
+impl AddAssign for Repeated {
+    fn add_assign(&mut self, other: Self) {
+        self.copies += other.copies;
+        self.bytes += other.bytes;
+    }
+}
+
 /// Contents of the debug sections.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Contents {
@@ -35,10 +43,8 @@ pub struct Contents {
 impl Contents {
     /// Adds the contents of another file.
     pub(super) fn append(&mut self, other: Self) {
-        for (own, other) in [(&mut self.strings, other.strings), (&mut self.lists, other.lists)] {
-            own.copies += other.copies;
-            own.bytes += other.bytes;
-        }
+        self.strings += other.strings;
+        self.lists += other.lists;
         for (own, other) in [(&mut self.operations, other.operations), (&mut self.forms, other.forms)] {
             other.into_iter().for_each(|(name, number)| *own.entry(name).or_default() += number);
         }
@@ -95,20 +101,25 @@ impl Tally {
     }
 
     pub(super) fn contents(self, dwarf: &Dwarf<'_>, threads: usize) -> Contents {
-        let mut strings = Repeated::default();
-        for section in [dwarf.sections().debug_str, dwarf.sections().debug_line_str] {
-            let mut seen = HashSet::new();
-            for text in section.split_inclusive(|byte| *byte == 0) {
-                if !seen.insert(text) {
-                    add(&mut strings, text.len());
-                }
-            }
-        }
         let forms = self.forms.into_iter().map(|(form, count)| (form.to_string(), count)).collect();
         let operations = self.operations.into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
         let lists: Vec<_> = std::iter::once(self.lists).chain(self.later).collect();
-        Contents { strings, lists: repeated(&lists, dwarf, threads), operations, forms }
+        Contents { lists: repeated(&lists, dwarf, threads), operations, forms, ..Contents::default() }
     }
+}
+
+/// Counts the strings that are there twice in the sections of a file.
+pub(super) fn strings(dwarf: &Dwarf<'_>) -> Repeated {
+    let mut found = Repeated::default();
+    for section in [dwarf.sections().debug_str, dwarf.sections().debug_line_str] {
+        let mut seen = HashSet::new();
+        for text in section.split_inclusive(|byte| *byte == 0) {
+            if !seen.insert(text) {
+                add(&mut found, text.len());
+            }
+        }
+    }
+    found
 }
 
 /// Counts a copy of these bytes.

@@ -1,9 +1,10 @@
 //! Objects of compilers for CPUs have no finding above a note.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use eitri::lint::{Code, Finding, Level, Options, Report, lint};
-use eitri::read::{Skeleton, SplitFiles};
+use eitri::read::{FindSplit, Skeleton, SplitFiles};
 
 use super::source::SOURCE;
 use super::tools::{Folder, Tool};
@@ -207,6 +208,20 @@ fn wide_values_have_no_findings() {
         }
     }
     assert!(wrong.is_empty(), "{} findings\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// A package whose errors are collected.
+struct Found(Vec<u8>, std::sync::Mutex<Vec<String>>);
+
+impl FindSplit for Found {
+    fn find(&self, _: &[Skeleton<'_>]) -> eitri::Result<Vec<(String, Cow<'_, [u8]>)>> {
+        Ok(vec![("a.dwp".into(), Cow::from(&self.0))])
+    }
+
+    fn take_failure(&self, error: eitri::Error) -> eitri::Result<()> {
+        self.1.lock().expect("one thread").push(error.to_string());
+        Ok(())
+    }
 }
 
 /// Registers of an extension, whose sizes are those of the processor.
@@ -496,8 +511,29 @@ int main(int n, char **names) { struct s all[3] = {{n, 1}, {2, 3}, {4, 5}}; retu
             assert_eq!(read(&[&package]), of_files, "{version}");
             // Units of both are read once.
             assert_eq!(read(&[&dwo, &package]), of_files, "{version}");
-            // A changed byte: a finding, an error or nothing, but no panic.
             let whole = std::fs::read(&package).expect("a package");
+            // The strings of a package are counted once, whatever the number of units: here one is there twice.
+            let strings = |files: &[(String, Vec<u8>)]| {
+                let find = |_: &[Skeleton<'_>]| Ok(files.to_vec());
+                let options = eitri::stats::Options { split: SplitFiles::new(&find), ..Default::default() };
+                eitri::stats::stats(&bytes, &options).expect("it is read").contents.strings
+            };
+            let mut twice = whole.clone();
+            let places = (0..whole.len()).filter(|at| whole[*at..].starts_with(b"b.c\0"));
+            places.for_each(|at| twice[at] = b'a');
+            let copies = strings(&[("a.dwp".into(), twice)]).copies;
+            assert_eq!(copies, strings(&[]).copies + 1, "{version}");
+            // Without one of the units, the other is read.
+            let info = eitri::read::Object::read(&whole).expect("a package");
+            let info = &info.section(".debug_info.dwo").expect("units").data;
+            let at = whole.windows(info.len()).position(|part| part == &info[..]).expect("units");
+            let mut broken = whole.clone();
+            broken[at + 4] = 9;
+            let found = Found(broken, std::sync::Mutex::default());
+            let options = Options { split: SplitFiles::new(&found), ..Options::default() };
+            let report = lint(&bytes, &options).expect("the object is read");
+            assert_eq!((report.functions, found.1.lock().expect("one thread").len()), (1, 1), "{version}");
+            // A changed byte: a finding, an error or nothing, but no panic.
             for at in (0..whole.len()).step_by(5) {
                 let mut changed = whole.clone();
                 changed[at] ^= 0xff;

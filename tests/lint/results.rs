@@ -77,4 +77,11 @@ fn malformed_frames_are_findings() {
     assert_eq!(found.len(), 3);
     let evidence = "frame description entry: 0x8 is not the offset of a common information entry";
     assert!(found.iter().all(|one| one.evidence[0].contains(evidence)), "{found:?}");
+    // The length of the first entry is beyond the section.
+    let mut changed = frames.clone();
+    changed[2] = 1;
+    let report =
+        lint(&crate::made::replaced(&object, &frames, &changed), &Options::default()).expect("it is read");
+    let found = report.findings.iter().filter(|one| one.code.name() == "no-cfa");
+    assert_eq!(found.filter(|one| one.evidence[0].starts_with(".debug_frame cannot be read")).count(), 3);
 }

@@ -134,7 +134,7 @@ fn percentage(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "a number from 0 to 100 is expected".into())
 }
 
-/// The mark of a row that is below the least percentage.
+/// Returns the mark of a row that is below the least percentage.
 fn mark(below: Option<f64>) -> String {
     below.map_or_else(String::new, |least| format!(", below {least} %"))
 }
@@ -143,7 +143,7 @@ fn percent(bytes: u64, of: u64) -> Option<f64> {
     (of > 0).then(|| 100.0 * bytes as f64 / of as f64)
 }
 
-/// A part in percent, as text.
+/// Returns a part in percent, as text.
 fn part(bytes: u64, of: u64) -> String {
     percent(bytes, of).map_or_else(|| "-".into(), |percent| format!("{percent:.1} %"))
 }
@@ -201,13 +201,13 @@ fn line_text(name: &str, found: &[VariableLines], has_base: bool) -> String {
     out
 }
 
-/// An average of lines as text, with at most two decimals.
+/// Returns an average of lines as text, with at most two decimals.
 fn lines(one: &VariableLines, sum: u64) -> String {
     let text = format!("{:.2}", one.average(sum));
     text.trim_end_matches('0').trim_end_matches('.').into()
 }
 
-/// An average of lines: a whole number, if it is one.
+/// Returns an average of lines: a whole number, if it is one.
 fn line_number(one: &VariableLines, sum: u64) -> Value {
     if sum.is_multiple_of(one.instances) { (sum / one.instances).into() } else { one.average(sum).into() }
 }
