@@ -31,7 +31,7 @@ pub fn compare(old: &Statistics, new: &Statistics) -> Vec<Change> {
     let sums = |of: &Statistics| {
         let mut sums: BTreeMap<String, Coverage> = BTreeMap::new();
         for one in &of.functions {
-            *sums.entry(one.linkage_name.clone()).or_default() += one.coverage;
+            *sums.entry(one.symbol_name().to_owned()).or_default() += one.coverage;
         }
         sums
     };

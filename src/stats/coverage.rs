@@ -130,10 +130,17 @@ pub struct FunctionCoverage {
     pub unit: Option<String>,
     /// Name; empty for a function without a name.
     pub name: String,
-    /// Linkage name, or else the name: methods of two classes differ in it.
-    pub linkage_name: String,
+    /// Linkage name, if it is not the name: methods of two classes differ in it.
+    pub linkage_name: Option<String>,
     /// Sum over its variables.
     pub coverage: Coverage,
     /// Variables whose scope has code.
     pub variables: Vec<VariableCoverage>,
+}
+
+impl FunctionCoverage {
+    /// Returns the linkage name, or else the name.
+    pub fn symbol_name(&self) -> &str {
+        self.linkage_name.as_deref().unwrap_or(&self.name)
+    }
 }

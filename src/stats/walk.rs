@@ -308,11 +308,12 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
             if is_function {
                 found.counts.function_bytes = found.counts.function_bytes.saturating_add(bytes);
                 inherited.function = Some(found.functions.len());
+                let name = entry.name().unwrap_or_default();
+                let linkage_name = name_of(entry, shape, own).map(|linkage| linkage.text());
                 found.functions.push(FunctionCoverage {
                     unit: entry.unit().name.as_deref().map(String::from),
-                    name: entry.name().map(String::from).unwrap_or_default(),
-                    linkage_name: name_of(entry, shape, own)
-                        .map_or_else(String::new, |name| name.text().into_owned()),
+                    linkage_name: linkage_name.filter(|linkage| *linkage != name).map(String::from),
+                    name: name.into_owned(),
                     coverage: Coverage::default(),
                     variables: Vec::new(),
                 });

@@ -262,7 +262,7 @@ fn function(one: &FunctionCoverage) -> Value {
         })
         .collect();
     json!({
-        "unit": one.unit, "name": one.name, "linkage_name": one.linkage_name,
+        "unit": one.unit, "name": one.name, "linkage_name": one.symbol_name(),
         "coverage": coverage(one.coverage), "variables": variables,
     })
 }
@@ -274,7 +274,7 @@ fn coverage(one: Coverage) -> Value {
 
 fn text(name: &str, found: &Statistics, below: Option<f64>) -> String {
     let mut out = format!("{name}\n  {:>10} {:>8} {:>8}\n", "scope", "located", "sound");
-    let begin = || |out: &mut String, one: &FunctionCoverage| line(out, one.coverage, &one.linkage_name, "");
+    let begin = || |out: &mut String, one: &FunctionCoverage| line(out, one.coverage, one.symbol_name(), "");
     parts::text(&found.functions, found.functions.len(), begin, |text| out += text);
     // A single unit is the file.
     if found.units.len() > 1 {
