@@ -39,6 +39,8 @@ struct Described {
     count: usize,
     /// Number of procedures whose location is omitted.
     omitted: usize,
+    /// Number of the others that have callers, with those that an entry matches.
+    called: usize,
 }
 
 impl Described {
@@ -110,7 +112,9 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             // An omitted procedure has an entry without a location, and one that is inlined in its callers.
             let (with, without): (Vec<_>, Vec<_>) =
                 entries.into_iter().partition(|entry| entry.has(dw::DW_AT_location));
-            for &entry in without.iter().skip(described.omitted + described.count) {
+            // An undescribed entry can match a procedure that is inlined.
+            let inlined = if has_others { described.called.max(described.count) } else { described.count };
+            for &entry in without.iter().skip(described.omitted + inlined) {
                 self.extra_procedure(unit, entry);
             }
             for entry in with {
@@ -162,6 +166,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 continue;
             }
             described.count += 1;
+            described.called += usize::from(has_callers.contains(procedure));
             match self.meaning(procedure) {
                 Meaning::Bits(at, hash) => {
                     let by_hash = described.by_bits.entry(at).or_default();
