@@ -108,7 +108,7 @@ impl Tally {
     }
 }
 
-/// Counts the strings that are there twice in the sections of a file.
+/// Counts the repeated strings in the sections of a file.
 pub(super) fn strings(dwarf: &Dwarf<'_>) -> Repeated {
     let mut found = Repeated::default();
     for section in [dwarf.sections().debug_str, dwarf.sections().debug_line_str] {
