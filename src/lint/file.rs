@@ -125,7 +125,7 @@ impl<'r, 'o> Facts<'r, 'o> {
     /// Reads the facts of an object with its own units, on a number of threads.
     pub(crate) fn new(object: &'r Object<'o>, dwarf: &Dwarf<'r>, threads: usize) -> Result<Self> {
         let target = object.target(None).or_else(|| object.target(Some(Wave::W32)));
-        let target = target.map(|target| with_extensions(&target).unwrap_or(target));
+        let target = target.map(with_extensions);
         let kind = match object.machine() {
             224 => Kind::Amd,
             190 => Kind::Nvidia,

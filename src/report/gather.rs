@@ -210,7 +210,7 @@ pub(super) fn gather<'r, 'o>(
     let lanes = info.lanes_of_all();
     let wave = [Wave::W32, Wave::W64].into_iter().find(|wave| lanes == Some(wave.lanes().into()));
     let target = object.target(object.wave().or(wave)).or_else(|| object.target(Some(Wave::W32)));
-    let target = target.map(|target| with_extensions(&target).unwrap_or(target));
+    let target = target.map(with_extensions);
     if let Some(target) = &target {
         gathered.lanes = if object.gfx().is_some() || object.sm().is_some() { target.lanes() } else { 0 };
         gathered.target = target.name().into();

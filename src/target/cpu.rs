@@ -103,9 +103,9 @@ fn s390x_base() -> TargetBuilder {
 }
 
 /// Returns the target of a CPU with the registers of its extensions, each in its largest size: what a compiler can use.
-/// `None` for other targets.
-pub(crate) fn with_extensions(target: &Target) -> Option<Target> {
-    let target = match target.name() {
+/// Other targets are returned as they are.
+pub(crate) fn with_extensions(target: Target) -> Target {
+    let extended = match target.name() {
         "x86_64" => {
             // The numbers of xmm registers are those of ymm and zmm. 80 bits of the x87 unit have 16 bytes in memory.
             let mut target = x86_64_of(512, 128);
@@ -135,10 +135,44 @@ pub(crate) fn with_extensions(target: &Target) -> Option<Target> {
             let mut target = s390x_base();
             target.registers(Registers::numbered(32, "cr", 0..16, 64));
             target.registers(Registers::numbered(48, "a", 0..16, 32));
-            target.registers(Registers::numbered(68, "v", 16..32, 128));
+            #[rustfmt::skip]
+            target.registers(Registers::named(68, [
+                "v16", "v18", "v20", "v22", "v17", "v19", "v21", "v23", "v24", "v26", "v28", "v30", "v25", "v27", "v29", "v31",
+            ], 128));
             target
         }
-        _ => return None,
+        _ => return target,
     };
-    target.resolve().ok()
+    made(&extended)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::op::Reg;
+
+    /// Numbers of the ABIs. llvm-dwarfdump-19 prints these registers for `.cfi_undefined` with the numbers, but for `tr` and
+    /// the CSRs.
+    #[test]
+    fn extensions_have_the_numbers_of_the_abis() {
+        let all: [(Target, &[(u64, &str)]); 4] = [
+            (x86_64(), &[(7, "rsp"), (17, "xmm0"), (33, "st0"), (62, "tr"), (82, "xmm31"), (125, "k7")]),
+            (aarch64(), &[(31, "sp"), (46, "vg"), (48, "p0"), (64, "v0"), (96, "z0"), (127, "z31")]),
+            (riscv64(), &[(1, "x1"), (96, "v0"), (127, "v31"), (4096, "csr0")]),
+            (
+                s390x(),
+                &[(15, "r15"), (32, "cr0"), (48, "a0"), (68, "v16"), (69, "v18"), (72, "v17"), (83, "v31")],
+            ),
+        ];
+        for (target, registers) in all {
+            let extended = with_extensions(target.clone());
+            for (number, name) in registers {
+                let register = extended.register(Reg(*number)).expect("a register of the CPU");
+                assert_eq!(register.name().to_string(), *name);
+            }
+            for own in target.register_ranges() {
+                assert!(extended.register(own.first()).is_some(), "{}", target.name());
+            }
+        }
+    }
 }

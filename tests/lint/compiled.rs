@@ -161,20 +161,6 @@ float bits(int n) {
     }
 }
 
-#[test]
-fn registers_of_extensions_have_no_findings() {
-    let mut wrong = Vec::new();
-    for tool in [Tool::new("gcc", "gcc"), Tool::new("clang-19", "clang-19")] {
-        for level in ["-O0", "-O1", "-O2", "-O3"] {
-            let Some(found) = findings_in(tool, EXTENSIONS, &["-g", "-mavx512f", "-mavx512bw", level]) else {
-                return;
-            };
-            wrong.extend(found);
-        }
-    }
-    assert!(wrong.is_empty(), "{} findings\n{}", wrong.len(), wrong.join("\n"));
-}
-
 const WIDE: &str = "
 typedef float v8 __attribute__((vector_size(32)));
 typedef double v16 __attribute__((vector_size(128)));
@@ -195,14 +181,37 @@ int both(int n, v8 *a) {
 }
 ";
 
-/// x87, AVX and AVX-512 registers, and values that are converted to a type of 16 bytes.
+/// Vectors in pieces and in calls, and `long double` in the x87 stack.
+const VECTORS: &str = "
+long double l(int n, long double *v) {
+  long double s = 0;
+  for (int i = 0; i < n; i++) { long double t = v[i] * v[i]; s += t; }
+  return s;
+}
+_Complex long double m(_Complex long double a) { _Complex long double c = a * a; return c + a; }
+typedef float V __attribute__((vector_size(32)));
+typedef double W __attribute__((vector_size(64)));
+typedef struct { V a, b; } P;
+V g(V);
+V f(V x, V y) { P p = { x + y, x * y }; V z = g(p.a); P q = { z, p.a }; return g(q.a + q.b); }
+W h(W x, W y) { W z = x + y; return z * y; }
+";
+
+/// Registers of extensions: x87, AVX and AVX-512, whose numbers are those of the smaller ones, and masks; and values that are
+/// converted to a type of 16 bytes.
 #[test]
-fn wide_values_have_no_findings() {
+fn registers_of_extensions_have_no_findings() {
     let mut wrong = Vec::new();
+    let programs: [(&str, &[&str]); 4] = [
+        (EXTENSIONS, &["-mavx512f", "-mavx512bw"]),
+        (WIDE, &["-mavx2"]),
+        (WIDE, &["-mavx512f"]),
+        (VECTORS, &["-mavx512f"]),
+    ];
     for tool in [Tool::new("gcc", "gcc"), Tool::new("clang-19", "clang-19")] {
         for level in ["-O0", "-O1", "-O2", "-O3"] {
-            for of in ["-mavx2", "-mavx512f"] {
-                let Some(found) = findings_in(tool, WIDE, &["-g", level, of]) else { return };
+            for (source, of) in programs {
+                let Some(found) = findings_in(tool, source, &[&["-g", level], of].concat()) else { return };
                 wrong.extend(found);
             }
         }
@@ -308,33 +317,6 @@ fn cpp_of_gcc_and_clang_has_no_findings() {
                 let Some(found) = findings_in(tool, CPP, &arguments) else { return };
                 wrong.extend(found);
             }
-        }
-    }
-    assert!(wrong.is_empty(), "{} findings\n{}", wrong.len(), wrong.join("\n"));
-}
-
-/// The numbers of vector registers are those of their largest size; `long double` is in the x87 stack.
-#[test]
-fn vectors_and_long_doubles_have_no_findings() {
-    const SOURCE: &str = "
-long double l(int n, long double *v) {
-  long double s = 0;
-  for (int i = 0; i < n; i++) { long double t = v[i] * v[i]; s += t; }
-  return s;
-}
-_Complex long double m(_Complex long double a) { _Complex long double c = a * a; return c + a; }
-typedef float V __attribute__((vector_size(32)));
-typedef double W __attribute__((vector_size(64)));
-typedef struct { V a, b; } P;
-V g(V);
-V f(V x, V y) { P p = { x + y, x * y }; V z = g(p.a); P q = { z, p.a }; return g(q.a + q.b); }
-W h(W x, W y) { W z = x + y; return z * y; }
-";
-    let mut wrong = Vec::new();
-    for tool in [Tool::new("gcc", "gcc"), Tool::new("clang-19", "clang-19")] {
-        for level in ["-O1", "-O2"] {
-            let Some(found) = findings_in(tool, SOURCE, &["-g", level, "-mavx512f"]) else { return };
-            wrong.extend(found);
         }
     }
     assert!(wrong.is_empty(), "{} findings\n{}", wrong.len(), wrong.join("\n"));
