@@ -20,7 +20,8 @@ use super::verdict::{Codes, Expr};
 use super::{Options, functions, lists, recoverable};
 use crate::error::Result;
 use crate::op::{Decoder, text};
-use crate::read::{ByAbbreviation, Dwarf, Entry, ListEntry, ListKind, Str, StringId, Value, threads};
+use crate::read::threads::{self, Units};
+use crate::read::{ByAbbreviation, Dwarf, Entry, ListEntry, ListKind, Str, StringId, Value};
 
 /// Maximum number of variables of one name that a variable is compared with.
 const MOST_SAME: usize = 64;
@@ -80,10 +81,11 @@ pub(super) fn folded(file: &File<'_, '_>, options: &Options<'_>) -> Result<Repor
             firsts.entry(unit.name.as_deref()).or_insert_with(|| (index, OnceLock::new()));
         }
     }
-    let parts = threads::share(dwarf.units(), options.threads, |units| {
+    let judged = |(): &mut (), units: Units<'_>| {
         let mut part = Collected::new(Wanted::Topics);
         judge(file, units.range.start, units, &options.only, &firsts, &mut part).map(|()| part)
-    });
+    };
+    let (_, parts) = threads::share(dwarf.units(), options.threads, |_| (), judged);
     let mut parts = parts.into_iter();
     let mut all = parts.next().unwrap_or_else(|| Ok(Collected::new(Wanted::Topics)))?;
     parts.try_for_each(|part| part.map(|part| all.append(part)))?;

@@ -52,10 +52,10 @@ pub(super) struct Node {
     pub(super) offset: u32,
     /// Code of the abbreviation.
     pub(super) code: u32,
-    /// Index of the parent; the entry's own index at the top.
-    pub(super) parent: u32,
-    /// Index after the last descendant.
-    pub(super) end: u32,
+    /// Number of entries from the parent to this one; 0 at the top.
+    pub(super) after_parent: u32,
+    /// Number of descendants.
+    pub(super) descendants: u32,
 }
 
 impl<'o> Dwarf<'o> {

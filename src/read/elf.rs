@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::BuildHasher;
+use std::sync::OnceLock;
 
 use hashbrown::DefaultHashBuilder;
 use hashbrown::hash_table::{Entry, HashTable};
@@ -73,7 +74,8 @@ pub struct Object<'d> {
     big_endian: bool,
     sections: Vec<Section<'d>>,
     symbols: Vec<Symbol<'d>>,
-    by_name: ByName,
+    /// Made when a symbol is looked for by name.
+    by_name: OnceLock<ByName>,
     undefined: Vec<Undefined>,
     mercury_copies: Vec<MercuryCopy>,
     is_ptx: bool,
@@ -294,7 +296,6 @@ impl<'d> Object<'d> {
                 (section.address, section.moved) = (section.address.wrapping_sub(section.moved), 0);
             }
         }
-        let by_name = ByName::of(&symbols);
         Ok(Self {
             machine: header.machine,
             os_abi: header.os_abi,
@@ -305,7 +306,7 @@ impl<'d> Object<'d> {
             big_endian: header.big_endian,
             sections,
             symbols,
-            by_name,
+            by_name: OnceLock::new(),
             undefined,
             mercury_copies,
             is_ptx: false,
@@ -327,7 +328,7 @@ impl<'d> Object<'d> {
             is_fixed: true,
             is_64: true,
             big_endian: false,
-            by_name: ByName::of(&symbols),
+            by_name: OnceLock::new(),
             sections,
             symbols,
             undefined: Vec::new(),
@@ -395,7 +396,7 @@ impl<'d> Object<'d> {
 
     /// Returns the symbol of a name; a defined one if there are several.
     pub fn symbol(&self, name: &str) -> Option<&Symbol<'d>> {
-        self.by_name.find(&self.symbols, name)
+        self.by_name.get_or_init(|| ByName::of(&self.symbols)).find(&self.symbols, name)
     }
 
     /// Returns the address of the symbol of a name, if the file defines it.

@@ -33,11 +33,17 @@ impl<'r, 'o> Entry<'r, 'o> {
     #[inline]
     fn node(self) -> &'r Node {
         // Each entry has one.
-        self.dwarf.node(self.index).unwrap_or(&Node { offset: 0, code: 0, parent: 0, end: 0 })
+        self.dwarf.node(self.index).unwrap_or(&Node { offset: 0, code: 0, after_parent: 0, descendants: 0 })
     }
 
     fn at_index(self, index: u32) -> Self {
         Self { index, ..self }
+    }
+
+    /// Returns the index after the last descendant.
+    #[inline]
+    fn end(self) -> u32 {
+        self.index + 1 + self.node().descendants
     }
 
     /// Returns the file of the entry.
@@ -63,8 +69,8 @@ impl<'r, 'o> Entry<'r, 'o> {
 
     /// Returns the size in bytes, with the descendants.
     pub fn bytes(self) -> u64 {
-        let next = self.dwarf.node(self.node().end);
-        let is_inside = self.unit().contents.entries.contains(&self.node().end);
+        let next = self.dwarf.node(self.end());
+        let is_inside = self.unit().contents.entries.contains(&self.end());
         let end = next
             .filter(|_| is_inside)
             .map_or(self.unit().contents.bytes.len() as u64, |next| next.offset.into());
@@ -96,23 +102,23 @@ impl<'r, 'o> Entry<'r, 'o> {
 
     /// Returns the parent.
     pub fn parent(self) -> Option<Self> {
-        let parent = self.node().parent;
-        (parent != self.index).then(|| self.at_index(parent))
+        let after = self.node().after_parent;
+        (after != 0).then(|| self.at_index(self.index - after))
     }
 
     /// Returns the children, in order.
     pub fn children(self) -> impl Iterator<Item = Self> + use<'r, 'o> {
-        let (mut next, end) = (self.index + 1, self.node().end);
+        let (mut next, end) = (self.index + 1, self.end());
         std::iter::from_fn(move || {
             let child = (next < end).then(|| self.at_index(next))?;
-            next = child.node().end;
+            next = child.end();
             Some(child)
         })
     }
 
     /// Returns all descendants, parents before children.
     pub fn descendants(self) -> impl Iterator<Item = Self> + use<'r, 'o> {
-        (self.index + 1..self.node().end).map(move |index| self.at_index(index))
+        (self.index + 1..self.end()).map(move |index| self.at_index(index))
     }
 
     /// Returns the attributes, in order.

@@ -65,32 +65,36 @@ impl Iterator for Units<'_> {
     }
 }
 
-/// Calls a function for consecutive parts of the units on a number of threads, and returns the results in order. A thread
-/// without units takes half of those that another thread has left.
-pub(crate) fn share<O: Send>(
+/// Calls a function for consecutive parts of the units on a number of threads. A thread without units takes half of those
+/// that another thread has left. `begin` makes the state of a thread for its first units. Returns the states, which
+/// depend on the units that each thread had, and the results in the order of the units.
+pub(crate) fn share<S: Send, O: Send>(
     units: &[Unit<'_>],
     threads: usize,
-    call: impl Fn(Units<'_>) -> O + Sync,
-) -> Vec<O> {
+    begin: impl Fn(&[Unit<'_>]) -> S + Sync,
+    call: impl Fn(&mut S, Units<'_>) -> O + Sync,
+) -> (Vec<S>, Vec<O>) {
     let bytes = units.iter().map(|unit| unit.end - unit.offset).sum::<u64>();
-    let parts = chunks(units, bytes / threads.max(1) as u64 + 1);
+    let parts = chunks(units, bytes.div_ceil(threads.max(1) as u64));
     let numbers: Vec<usize> = (0..parts.len()).collect();
     let rest = Mutex::new(parts.clone());
     let all = each(&numbers, |thread| {
-        let (mut found, mut range) = (Vec::new(), parts[thread].clone());
+        let mut range = parts[thread].clone();
+        let (mut state, mut found) = (begin(&units[range.clone()]), Vec::new());
         while !range.is_empty() {
-            found.push((range.start, call(Units { range, rest: &rest, thread })));
+            found.push((range.start, call(&mut state, Units { range, rest: &rest, thread })));
             let mut rest = lock(&rest);
             let Some(longest) = rest.iter_mut().max_by_key(|range| range.len()) else { break };
             range = longest.start + longest.len() / 2..longest.end;
             longest.end = range.start;
             rest[thread] = range.clone();
         }
-        found
+        (state, found)
     });
-    let mut all: Vec<_> = all.into_iter().flatten().collect();
-    all.sort_unstable_by_key(|one| one.0);
-    all.into_iter().map(|one| one.1).collect()
+    let (states, found): (Vec<_>, Vec<_>) = all.into_iter().unzip();
+    let mut found: Vec<_> = found.into_iter().flatten().collect();
+    found.sort_unstable_by_key(|one| one.0);
+    (states, found.into_iter().map(|one| one.1).collect())
 }
 
 /// Divides units into consecutive chunks of at least a number of bytes, but the last: their indices.
@@ -122,7 +126,7 @@ impl<'o> Reader<'_, 'o> {
         if next != sections.debug_info.len() || ends.len() < threads || !sections.debug_types.is_empty() {
             return self.read();
         }
-        let size = next / threads + 1;
+        let size = next.div_ceil(threads);
         let mut bounds: Vec<usize> = (1..threads).map(|number| number * size).collect();
         bounds
             .iter_mut()
@@ -149,12 +153,7 @@ impl<'o> Reader<'_, 'o> {
                 let text = "the file has more than 4294967294 entries".into();
                 return Err(Error::new(ErrorKind::TooLarge(text)));
             }
-            let mut nodes = part.nodes;
-            for one in &mut nodes {
-                one.parent += node;
-                one.end += node;
-            }
-            dwarf.later.push((node, nodes));
+            dwarf.later.push((node, part.nodes));
             dwarf.units.extend(part.units.into_iter().map(|mut unit| {
                 unit.contents.entries = unit.contents.entries.start + node..unit.contents.entries.end + node;
                 unit.contents.table += table;
@@ -185,5 +184,69 @@ impl<'o> Reader<'_, 'o> {
             at = end;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+
+    use super::{chunks, each, share};
+    use crate::op::{Dialect, DraftCodes};
+    use crate::read::Sections;
+    use crate::read::dwarf::Dwarf;
+    use crate::read::units::Reader;
+
+    /// Units of DWARF 4 with no entries.
+    fn units(count: usize, with: impl FnOnce(&Dwarf<'_>)) {
+        let info = [8, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 0].repeat(count);
+        let sections = Sections { debug_info: &info, debug_abbrev: &[0], ..Sections::default() };
+        let dwarf = Reader::new(sections, Dialect::Llvm, DraftCodes::NONE).read().expect("units");
+        assert_eq!(dwarf.units.len(), count);
+        with(&dwarf);
+    }
+
+    #[test]
+    fn equal_units_are_divided_evenly() {
+        for (count, threads, expected) in [(58, 2, [29, 29].as_slice()), (9, 2, &[5, 4]), (12, 3, &[4, 4, 4])]
+        {
+            units(count, |dwarf| {
+                let bytes: u64 = dwarf.units.iter().map(|unit| unit.end - unit.offset).sum();
+                let sizes: Vec<_> =
+                    chunks(&dwarf.units, bytes.div_ceil(threads)).into_iter().map(|one| one.len()).collect();
+                assert_eq!(sizes, expected);
+            });
+        }
+    }
+
+    /// While a thread is at its first unit, the other one takes all units but this one. It has one state for them.
+    #[test]
+    fn a_thread_takes_the_units_of_another() {
+        units(9, |dwarf| {
+            let barrier = Barrier::new(2);
+            let (states, found) = share(
+                &dwarf.units,
+                2,
+                |units| (units.len(), 0),
+                |state, units| {
+                    let read = units.inspect(|unit| {
+                        state.1 += 1;
+                        // The last unit to be read by the other thread, which takes the last half each time.
+                        if [0, 1].contains(unit) {
+                            barrier.wait();
+                        }
+                    });
+                    read.collect::<Vec<_>>()
+                },
+            );
+            assert_eq!(states, [(5, 1), (4, 8)]);
+            assert_eq!(found.concat(), (0..9).collect::<Vec<_>>());
+        });
+    }
+
+    #[test]
+    fn results_are_in_the_order_of_the_inputs() {
+        assert_eq!(each(&[3, 1, 2], |input| 10 * input), [30, 10, 20]);
+        assert_eq!(each(&[] as &[u32], |input| input), [0; 0]);
     }
 }

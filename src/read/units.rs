@@ -204,7 +204,7 @@ impl<'m, 'o> Reader<'m, 'o> {
             let code = rest.read_uleb128().map_err(|error| self.broken(error, "an entry", offset))?;
             if code == 0 {
                 if let Some(parent) = self.open.pop() {
-                    self.dwarf.nodes[parent as usize].end = self.next_index(offset)?;
+                    self.close(parent, self.next_index(offset)?);
                 }
                 continue;
             }
@@ -243,8 +243,8 @@ impl<'m, 'o> Reader<'m, 'o> {
                 }
             }
             rest.skip(shape.rest).map_err(|error| self.broken(error, "an entry", offset))?;
-            let parent = self.open.last().copied().unwrap_or(index);
-            self.dwarf.nodes.push(Node { offset: within, code, parent, end: index + 1 });
+            let after_parent = self.open.last().map_or(0, |parent| index - parent);
+            self.dwarf.nodes.push(Node { offset: within, code, after_parent, descendants: 0 });
             if *has_children {
                 self.open.push(index);
             }
@@ -252,10 +252,15 @@ impl<'m, 'o> Reader<'m, 'o> {
         self.shapes = shapes;
         unit.contents.entries.end = self.next_index(unit.end)?;
         unit.contents.unclosed = self.open.len();
-        for &parent in &self.open {
-            self.dwarf.nodes[parent as usize].end = unit.contents.entries.end;
+        while let Some(parent) = self.open.pop() {
+            self.close(parent, unit.contents.entries.end);
         }
         Ok(())
+    }
+
+    /// Ends the descendants of an entry before an index.
+    fn close(&mut self, entry: u32, end: u32) {
+        self.dwarf.nodes[entry as usize].descendants = end - entry - 1;
     }
 
     /// Sets the fields of a unit that its first entry has, as far as its attributes can be resolved.

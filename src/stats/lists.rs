@@ -1,6 +1,7 @@
 //! Copies of location lists.
 
 use core::hash::{BuildHasher, Hash, Hasher};
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 use gimli::constants as dw;
 use hashbrown::DefaultHashBuilder;
@@ -20,7 +21,7 @@ struct Place {
 const GROUPS: usize = 32;
 
 /// Location lists of several units. Lists are compared by another reading, and take no memory.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Lists {
     hasher: DefaultHashBuilder,
     groups: [Vec<Place>; GROUPS],
@@ -29,14 +30,11 @@ pub(super) struct Lists {
 }
 
 impl Lists {
-    /// Makes an empty set. Sets that are compared have the same hasher.
-    pub(super) fn new(hasher: &DefaultHashBuilder) -> Self {
-        Self { hasher: hasher.clone(), groups: [const { Vec::new() }; GROUPS], last: None }
-    }
-
-    /// Reserves memory for the lists of a number of entries. Unused memory is not touched.
-    pub(super) fn reserve(&mut self, entries: usize) {
-        self.groups.iter_mut().for_each(|group| group.reserve_exact(entries / GROUPS));
+    /// Makes an empty set, with memory for the lists of a number of entries. Unused memory is not touched. Sets that are
+    /// compared have the same hasher.
+    pub(super) fn new(hasher: &DefaultHashBuilder, entries: usize) -> Self {
+        let groups = std::array::from_fn(|_| Vec::with_capacity(entries / GROUPS));
+        Self { hasher: hasher.clone(), groups, last: None }
     }
 
     /// Adds the location list of an entry, by its offset.
@@ -53,17 +51,20 @@ impl Lists {
     }
 }
 
-/// Counts the lists with the same pcs and expressions as another one, on a number of threads. A list to which several
-/// variables refer is there once.
-pub(super) fn repeated(all: &[Lists], dwarf: &Dwarf<'_>, threads: usize) -> Repeated {
-    let threads: Vec<usize> = (0..threads.clamp(1, GROUPS)).collect();
-    let parts = threads::each(&threads, |thread| {
+/// Counts the lists with the same pcs and expressions as another one, on a number of threads, in the groups that another
+/// call has not taken from `next`. A list to which several variables refer is there once.
+pub(super) fn repeated(all: &[Lists], next: &AtomicUsize, dwarf: &Dwarf<'_>, threads: usize) -> Repeated {
+    let parts = threads::each(&vec![(); threads.min(GROUPS)], |()| {
         let mut found = Repeated::default();
-        (thread..GROUPS).step_by(threads.len()).for_each(|group| repeated_in(group, all, dwarf, &mut found));
+        let groups = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        groups
+            .take_while(|group| *group < GROUPS)
+            .for_each(|group| repeated_in(group, all, dwarf, &mut found));
         found
     });
-    let (copies, bytes) = (parts.iter().map(|one| one.copies).sum(), parts.iter().map(|one| one.bytes).sum());
-    Repeated { copies, bytes }
+    let mut found = Repeated::default();
+    parts.into_iter().for_each(|one| found += one);
+    found
 }
 
 fn repeated_in(group: usize, all: &[Lists], dwarf: &Dwarf<'_>, found: &mut Repeated) {

@@ -34,12 +34,16 @@ pub use lines::LineCounts;
 pub use sizes::{Contents, Repeated};
 pub use variable_lines::{BaseLines, Build, VariableLines, variable_lines};
 
+use core::sync::atomic::AtomicUsize;
+
 use hashbrown::DefaultHashBuilder;
 
 use self::origins::InputSections;
+use self::part::{Part, Resolved};
 use crate::error::Result;
 use crate::lint;
-use crate::read::{Dwarf, Object, Placing, SplitFiles, threads};
+use crate::read::threads::{self, Units};
+use crate::read::{Dwarf, Object, Placing, SplitFiles, Unit};
 
 /// Choices of a measurement.
 #[derive(Debug, Clone, Copy)]
@@ -144,17 +148,40 @@ fn units<'r>(
     dwarf: &'r Dwarf<'r>,
     sections: &InputSections,
     options: &Options<'_>,
-) -> Result<part::Resolved<'r>> {
+) -> Result<Resolved<'r>> {
     let file = facts.map(|facts| lint::File::new(facts, dwarf));
-    let hasher = DefaultHashBuilder::default();
-    let parts = threads::share(dwarf.units(), options.threads, |units| {
-        let mut part = part::Part::new(&hasher);
-        part.units(dwarf, file.as_ref(), units, sections, options.variables).map(|()| part)
-    });
-    let mut parts = parts.into_iter();
-    let mut all = parts.next().unwrap_or_else(|| Ok(part::Part::new(&hasher)))?;
-    parts.try_for_each(|part| part.map(|part| all.append(part)))?;
-    Ok(all.resolve(dwarf, sections, options.threads))
+    let (threads, hasher) = (options.threads, DefaultHashBuilder::default());
+    let begin = |units: &[Unit<'_>]| {
+        let entries = units.iter().map(|unit| dwarf.entries_of(unit).size_hint().0);
+        Part::new(&hasher, entries.sum())
+    };
+    let count = |part: &mut Part<'r>, units: Units<'_>| {
+        part.units(dwarf, file.as_ref(), units, sections, options.variables)
+    };
+    let (mut parts, covered) = threads::share(dwarf.units(), threads, begin, count);
+    let lists: Vec<_> = parts.iter_mut().map(|part| std::mem::take(&mut part.contents.lists)).collect();
+    let join = || -> Result<Resolved<'r>> {
+        let mut parts = parts.into_iter();
+        let mut all = parts.next().unwrap_or_else(|| begin(&[]));
+        let mut covered = covered.into_iter();
+        (all.found.functions, all.found.units) = covered.next().transpose()?.unwrap_or_default();
+        for one in covered {
+            let (functions, units) = one?;
+            all.found.functions.extend(functions);
+            all.found.units.extend(units);
+        }
+        parts.for_each(|part| all.append(part));
+        Ok(all.resolve(dwarf, sections))
+    };
+    let next = AtomicUsize::new(0);
+    let repeated = |threads| lists::repeated(&lists, &next, dwarf, threads);
+    let (joined, others) =
+        threads::both(threads, || (join(), repeated(1)), || repeated(threads.saturating_sub(1)));
+    let (resolved, own) = joined;
+    let mut resolved = resolved?;
+    resolved.found.contents.lists += own;
+    resolved.found.contents.lists += others;
+    Ok(resolved)
 }
 
 impl Statistics {

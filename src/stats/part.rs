@@ -3,7 +3,7 @@
 use hashbrown::DefaultHashBuilder;
 
 use super::Statistics;
-use super::coverage::{Coverage, UnitCoverage};
+use super::coverage::{Coverage, FunctionCoverage, UnitCoverage};
 use super::lines::{self, Lines};
 use super::origins::{self, Abstract, InputSections, Origins};
 use super::sizes::Tally;
@@ -14,9 +14,10 @@ use crate::lint::{File, Judge};
 use crate::read::Dwarf;
 use crate::read::threads::Units;
 
-/// Counts of several units.
+/// Counts of several units, in any order.
 #[derive(Debug)]
 pub(super) struct Part<'r> {
+    /// Counts, with the functions and units that are counted at a time.
     pub(super) found: Statistics,
     pub(super) source: Source<'r>,
     lines: Lines,
@@ -27,13 +28,17 @@ pub(super) struct Part<'r> {
     across: Vec<(usize, u64)>,
 }
 
+/// Functions with code and their units, in the order of the file.
+pub(super) type Covered = (Vec<FunctionCoverage>, Vec<UnitCoverage>);
+
 impl<'r> Part<'r> {
-    pub(super) fn new(hasher: &DefaultHashBuilder) -> Self {
+    /// Makes a part without units, with memory for the location lists of a number of entries.
+    pub(super) fn new(hasher: &DefaultHashBuilder, entries: usize) -> Self {
         Self {
             found: Statistics::default(),
             source: Source::new(),
             lines: Lines::default(),
-            contents: Tally::new(hasher),
+            contents: Tally::new(hasher, entries),
             abstracts: Origins::new(),
             across: Vec::new(),
         }
@@ -47,11 +52,8 @@ impl<'r> Part<'r> {
         units: Units<'_>,
         sections: &InputSections,
         lists_variables: bool,
-    ) -> Result<()> {
+    ) -> Result<Covered> {
         let mut known = Known::default();
-        let entries =
-            dwarf.units()[units.range.clone()].iter().map(|unit| dwarf.entries_of(unit).size_hint().0);
-        self.contents.reserve(entries.sum());
         for index in units {
             let unit = &dwarf.units()[index];
             let program = dwarf.lines(unit).ok().flatten();
@@ -80,27 +82,22 @@ impl<'r> Part<'r> {
                 self.found.units.push(UnitCoverage { name, coverage });
             }
         }
-        self.contents.forms = known.forms.finish();
-        Ok(())
+        self.contents.forms(known.forms.finish());
+        Ok((std::mem::take(&mut self.found.functions), std::mem::take(&mut self.found.units)))
     }
 
-    /// Adds the counts of later units.
-    pub(super) fn append(&mut self, later: Self) {
-        self.found.append(later.found);
-        self.source.append(later.source);
-        self.lines.append(later.lines);
-        self.contents.append(later.contents);
-        self.abstracts.extend(later.abstracts);
-        self.across.extend(later.across);
+    /// Adds the counts of other units.
+    pub(super) fn append(&mut self, other: Self) {
+        self.found.append(other.found);
+        self.source.append(other.source);
+        self.lines.append(other.lines);
+        self.contents.append(other.contents);
+        self.abstracts.extend(other.abstracts);
+        self.across.extend(other.across);
     }
 
     /// Resolves the references between the units, which are all of `dwarf`.
-    pub(super) fn resolve(
-        self,
-        dwarf: &'r Dwarf<'r>,
-        sections: &InputSections,
-        threads: usize,
-    ) -> Resolved<'r> {
+    pub(super) fn resolve(self, dwarf: &'r Dwarf<'r>, sections: &InputSections) -> Resolved<'r> {
         let mut found = self.found;
         let start = |index| {
             let entry = dwarf.entry_with_index(index);
@@ -112,14 +109,14 @@ impl<'r> Part<'r> {
                 None => found.unresolved += 1,
             }
         }
-        found.contents = self.contents.contents(dwarf, threads);
+        found.contents = self.contents.contents();
         Resolved { found, source: self.source, lines: self.lines }
     }
 }
 
 /// Counts of all units of a file.
 pub(super) struct Resolved<'r> {
-    found: Statistics,
+    pub(super) found: Statistics,
     source: Source<'r>,
     lines: Lines,
 }

@@ -7,7 +7,7 @@ use gimli::DwForm;
 use hashbrown::{DefaultHashBuilder, HashMap, HashSet};
 
 use super::expressions::Expressions;
-use super::lists::{Lists, repeated};
+use super::lists::Lists;
 use crate::op::Decoder;
 use crate::read::{Dwarf, Entry, ListEntry, Unit};
 
@@ -55,23 +55,22 @@ impl Contents {
 #[derive(Debug)]
 pub(super) struct Tally {
     /// Numbers of attributes.
-    pub(super) forms: HashMap<DwForm, u64>,
+    forms: HashMap<DwForm, u64>,
     operations: HashMap<&'static str, u64>,
-    lists: Lists,
-    /// Lists of later units.
-    later: Vec<Lists>,
+    /// Location lists, which are not [appended](Self::append).
+    pub(super) lists: Lists,
 }
 
 impl Tally {
-    /// Makes an empty tally. Tallies that are [appended](Self::append) to it have the same hasher.
-    pub(super) fn new(hasher: &DefaultHashBuilder) -> Self {
-        let (forms, operations) = (HashMap::new(), HashMap::new());
-        Self { forms, operations, lists: Lists::new(hasher), later: Vec::new() }
+    /// Makes an empty tally, with memory for the location lists of a number of entries. Lists that are compared have the
+    /// same hasher.
+    pub(super) fn new(hasher: &DefaultHashBuilder, entries: usize) -> Self {
+        Self { forms: HashMap::new(), operations: HashMap::new(), lists: Lists::new(hasher, entries) }
     }
 
-    /// Reserves memory for the location lists of a number of entries.
-    pub(super) fn reserve(&mut self, entries: usize) {
-        self.lists.reserve(entries);
+    /// Adds numbers of attributes.
+    pub(super) fn forms(&mut self, forms: HashMap<DwForm, u64>) {
+        forms.into_iter().for_each(|(form, number)| *self.forms.entry(form).or_default() += number);
     }
 
     /// Counts the location list of an entry, by its offset.
@@ -88,23 +87,19 @@ impl Tally {
         }
     }
 
-    /// Adds the contents of later units.
-    pub(super) fn append(&mut self, later: Self) {
-        for (form, number) in later.forms {
-            *self.forms.entry(form).or_default() += number;
-        }
-        for (name, number) in later.operations {
+    /// Adds the contents of other units, but for the lists.
+    pub(super) fn append(&mut self, other: Self) {
+        self.forms(other.forms);
+        for (name, number) in other.operations {
             *self.operations.entry(name).or_default() += number;
         }
-        self.later.push(later.lists);
-        self.later.extend(later.later);
     }
 
-    pub(super) fn contents(self, dwarf: &Dwarf<'_>, threads: usize) -> Contents {
+    /// Returns the forms and operations by name.
+    pub(super) fn contents(self) -> Contents {
         let forms = self.forms.into_iter().map(|(form, count)| (form.to_string(), count)).collect();
         let operations = self.operations.into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
-        let lists: Vec<_> = std::iter::once(self.lists).chain(self.later).collect();
-        Contents { lists: repeated(&lists, dwarf, threads), operations, forms, ..Contents::default() }
+        Contents { operations, forms, ..Contents::default() }
     }
 }
 
