@@ -294,6 +294,5 @@ pub(super) fn place_sections(sections: &mut [Section<'_>], machine: u16) -> Resu
 fn text_at(table: &[u8], offset: u64) -> Cow<'_, str> {
     let from = Cursor::new("", table, false).at(offset, "a name");
     let bytes = from.and_then(|mut from| from.string("a name")).unwrap_or_default();
-    // Most names are ASCII.
-    core::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
+    String::from_utf8_lossy(bytes)
 }

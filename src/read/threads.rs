@@ -74,8 +74,7 @@ pub(crate) fn share<S: Send, O: Send>(
     begin: impl Fn(&[Unit<'_>]) -> S + Sync,
     call: impl Fn(&mut S, Units<'_>) -> O + Sync,
 ) -> (Vec<S>, Vec<O>) {
-    let bytes = units.iter().map(|unit| unit.end - unit.offset).sum::<u64>();
-    let parts = chunks(units, bytes.div_ceil(threads.max(1) as u64));
+    let parts = parts(&sizes(units), threads);
     let numbers: Vec<usize> = (0..parts.len()).collect();
     let rest = Mutex::new(parts.clone());
     let all = each(&numbers, |thread| {
@@ -97,12 +96,27 @@ pub(crate) fn share<S: Send, O: Send>(
     (states, found.into_iter().map(|one| one.1).collect())
 }
 
+/// Returns the numbers of bytes of units.
+fn sizes(units: &[Unit<'_>]) -> Vec<u64> {
+    units.iter().map(|unit| unit.end - unit.offset).collect()
+}
+
+/// Divides units of these sizes, in bytes, into consecutive parts of about one size, at most one for each thread: their
+/// indices.
+fn parts(sizes: &[u64], threads: usize) -> Vec<Range<usize>> {
+    divided(sizes, sizes.iter().sum::<u64>().div_ceil(threads.max(1) as u64))
+}
+
 /// Divides units into consecutive chunks of at least a number of bytes, but the last: their indices.
 pub(crate) fn chunks(units: &[Unit<'_>], each: u64) -> Vec<Range<usize>> {
+    divided(&sizes(units), each)
+}
+
+fn divided(sizes: &[u64], each: u64) -> Vec<Range<usize>> {
     let (mut all, mut start, mut sum) = (Vec::new(), 0, 0);
-    for (index, unit) in units.iter().enumerate() {
-        sum += unit.end - unit.offset;
-        if sum >= each || index + 1 == units.len() {
+    for (index, size) in sizes.iter().enumerate() {
+        sum += size;
+        if sum >= each || index + 1 == sizes.len() {
             all.push(start..index + 1);
             (start, sum) = (index + 1, 0);
         }
@@ -115,27 +129,26 @@ impl<'o> Reader<'_, 'o> {
     pub(super) fn read_on(self, threads: usize) -> Result<Dwarf<'o>> {
         let sections = self.dwarf.sections;
         let info = DebugInfo::from(sections.slice(sections.debug_info));
-        let mut ends = Vec::new();
+        let mut sizes = Vec::new();
         let (mut headers, mut next) = (info.units(), 0);
         while let Ok(Some(header)) = headers.next() {
             let rest = sections.debug_info.get(next..).unwrap_or_default();
-            next += header.length_including_self().min(rest.len());
-            ends.push(next);
+            let size = header.length_including_self().min(rest.len());
+            next += size;
+            sizes.push(size as u64);
         }
         // One after the other, the first error is found; types refer to units before.
-        if next != sections.debug_info.len() || ends.len() < threads || !sections.debug_types.is_empty() {
+        if next != sections.debug_info.len() || sizes.len() < threads || !sections.debug_types.is_empty() {
             return self.read();
         }
-        let size = next.div_ceil(threads);
-        let mut bounds: Vec<usize> = (1..threads).map(|number| number * size).collect();
-        bounds
-            .iter_mut()
-            .for_each(|bound| *bound = ends[ends.partition_point(|end| *end < *bound).min(ends.len() - 1)]);
-        bounds.push(next);
-        bounds.dedup();
         let (dialect, draft) = (self.dialect, self.draft);
         let mut start = 0;
-        let spans: Vec<_> = bounds.iter().map(|&end| std::mem::replace(&mut start, end)..end).collect();
+        let span = |units: Range<usize>| {
+            let bytes: u64 = sizes[units].iter().sum();
+            let end = start + bytes as usize;
+            std::mem::replace(&mut start, end)..end
+        };
+        let spans: Vec<_> = parts(&sizes, threads).into_iter().map(span).collect();
         let parts = each(&spans, |span| {
             let mut reader = Reader::new(sections, dialect, draft);
             reader.chunk(span).map(|()| reader.dwarf)
@@ -191,7 +204,7 @@ impl<'o> Reader<'_, 'o> {
 mod tests {
     use std::sync::Barrier;
 
-    use super::{chunks, each, share};
+    use super::{each, share};
     use crate::op::{Dialect, DraftCodes};
     use crate::read::Sections;
     use crate::read::dwarf::Dwarf;
@@ -211,10 +224,8 @@ mod tests {
         for (count, threads, expected) in [(58, 2, [29, 29].as_slice()), (9, 2, &[5, 4]), (12, 3, &[4, 4, 4])]
         {
             units(count, |dwarf| {
-                let bytes: u64 = dwarf.units.iter().map(|unit| unit.end - unit.offset).sum();
-                let sizes: Vec<_> =
-                    chunks(&dwarf.units, bytes.div_ceil(threads)).into_iter().map(|one| one.len()).collect();
-                assert_eq!(sizes, expected);
+                let (counts, _) = share(&dwarf.units, threads, |units| units.len(), |_, units| units.count());
+                assert_eq!(counts, expected);
             });
         }
     }
