@@ -206,23 +206,23 @@ mod tests {
     use crate::target::Target;
 
     #[test]
-    fn units_may_take_turns() {
+    fn units_may_take_turns() -> Result<()> {
         let mut m = Builder::new(Target::x86_64());
         let units = [m.unit("a.c"), m.unit("b.c")];
         for line in 1..4 {
             for unit in units {
-                let file = m.primary_file(unit).unwrap();
-                let mut macros = m.macros(unit).unwrap();
+                let file = m.primary_file(unit)?;
+                let mut macros = m.macros(unit)?;
                 if line == 1 {
-                    macros.define(0, "A(x)").unwrap().file(0, file).unwrap();
+                    macros.define(0, "A(x)")?.file(0, file)?;
                 }
-                macros.define(line, "B").unwrap();
+                macros.define(line, "B")?;
                 if line == 3 {
-                    macros.end_file().unwrap();
+                    macros.end_file()?;
                 }
             }
         }
-        let module = m.finish().unwrap();
+        let module = m.finish()?;
         for unit in units {
             let text = |what: &Macro| match *what {
                 Macro::Define { line, text } => format!("{line} {}", module.string(text)),
@@ -235,5 +235,6 @@ mod tests {
             // An empty definition keeps its space.
             assert_eq!(texts, ["0 A(x) ", &*name, "1 B ", "2 B ", "3 B ", "end"]);
         }
+        Ok(())
     }
 }

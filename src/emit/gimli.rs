@@ -14,9 +14,10 @@ use super::section::{Relocation, RelocationTarget, Section};
 /// use gimli::write::{Dwarf, Sections};
 ///
 /// let mut sections = Sections::new(GimliBuffer::new());
-/// Dwarf::default().write(&mut sections).unwrap();
+/// Dwarf::default().write(&mut sections)?;
 /// let sections = from_gimli(&sections, |_symbol| "kernel".into());
 /// assert!(sections.is_empty());
+/// # Ok::<(), gimli::write::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct GimliBuffer<E: Endianity = LittleEndian> {

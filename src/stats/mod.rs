@@ -93,8 +93,8 @@ pub struct Statistics {
 /// Measures the debug information of an object file.
 ///
 /// # Errors
-/// The errors of [`Object::read`] and [`Dwarf::read`]; with [`Options::sound`], also those of lists that cannot be read, and of
-/// frames in one of two sections.
+/// The errors of [`Object::read`] and [`Dwarf::read`]; with [`Options::sound`], also those of lists that cannot be read, and
+/// of frames in one of two sections.
 pub fn stats(bytes: &[u8], options: &Options<'_>) -> Result<Statistics> {
     let object = Object::read_placed(bytes, Placing::Stored, None)?;
     let dwarf = Dwarf::read_on(&object, options.threads)?;

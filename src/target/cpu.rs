@@ -151,8 +151,8 @@ mod tests {
     use super::*;
     use crate::op::Reg;
 
-    /// Numbers of the ABIs. llvm-dwarfdump-19 prints these registers for `.cfi_undefined` with the numbers, but for `tr` and
-    /// the CSRs.
+    /// Numbers of the ABIs. llvm-dwarfdump-19 prints these registers for `.cfi_undefined` with the numbers. binutils' readelf
+    /// prints `tr`, and the CSRs by their names: `ustatus` for 4096, `fflags`, which is CSR 1, for 4097.
     #[test]
     fn extensions_have_the_numbers_of_the_abis() {
         let all: [(Target, &[(u64, &str)]); 4] = [

@@ -38,10 +38,10 @@ use crate::op::Encoding;
 /// for rdi in [0x1000u64, 0x2000, 0x3000] {
 ///     let mut machine = Snapshot::default();
 ///     machine.registers.insert(Reg(5), rdi.to_le_bytes().to_vec());
-///     let location = evaluator.locate_compiled(&compiled, &machine, &context).unwrap();
+///     let location = evaluator.locate_compiled(&compiled, &machine, &context)?;
 ///     assert_eq!(location.default_address(), Some(rdi + 20));
 /// }
-/// # Ok::<(), eitri::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Compiled<'e> {
