@@ -15,7 +15,7 @@ use super::entries::{self, OwnAttributes, type_name};
 use super::file::File;
 use super::finding::{Expression, Finding, Report};
 use super::judge::{Framed, Judge, Variable};
-use super::places::{Findings, Judged};
+use super::places::Judged;
 use super::verdict::{Codes, Expr};
 use super::{Options, functions, lists, recoverable};
 use crate::error::Result;
@@ -352,7 +352,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
                     .judge
                     .verdict(variable, (&known, one), asked, |verdict| Codes::from_slice(&verdict.codes)),
             };
-            let mut others = Findings::new();
+            let mut others = Vec::new();
             if let Some(pcs) = &pcs {
                 if let Some(judged) = lists::range(file, function, (pcs.start, pcs.end)) {
                     others.push(judged);

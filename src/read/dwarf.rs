@@ -176,7 +176,7 @@ impl<'o> Dwarf<'o> {
     pub(crate) fn entry_with_index(&self, index: usize) -> Option<Entry<'_, 'o>> {
         let index = u32::try_from(index).ok()?;
         let unit = self.units.partition_point(|unit| unit.contents.entries.end <= index);
-        (unit < self.units.len()).then_some(Entry { dwarf: self, index, unit: unit as u32 })
+        Some(Entry { dwarf: self, node: self.node(index)?, index, unit: unit as u32 })
     }
 
     /// Returns the entries of a unit; the first is the unit's own.
@@ -199,7 +199,7 @@ impl<'o> Dwarf<'o> {
         let (start, nodes) = self.later_part(first).unwrap_or((0, &self.nodes));
         let nodes = nodes.get((first - start) as usize..(end - start) as usize)?;
         let index = nodes.binary_search_by_key(&offset, |node| node.offset).ok()?;
-        Some(Entry { dwarf: self, index: first + index as u32, unit: number as u32 })
+        Some(Entry { dwarf: self, node: &nodes[index], index: first + index as u32, unit: number as u32 })
     }
 
     /// Returns the entry of the type with a signature (`DW_FORM_ref_sig8`), if its unit was read.

@@ -24,26 +24,23 @@ const MOST_STEPS: usize = 16;
 #[derive(Clone, Copy)]
 pub struct Entry<'r, 'o> {
     pub(super) dwarf: &'r Dwarf<'o>,
+    pub(super) node: &'r Node,
     pub(super) index: u32,
     /// Index of the unit.
     pub(super) unit: u32,
 }
 
 impl<'r, 'o> Entry<'r, 'o> {
+    /// Returns the entry of the same unit with an index among all entries.
     #[inline]
-    fn node(self) -> &'r Node {
-        // Each entry has one.
-        self.dwarf.node(self.index).unwrap_or(&Node { offset: 0, code: 0, after_parent: 0, descendants: 0 })
-    }
-
-    fn at_index(self, index: u32) -> Self {
-        Self { index, ..self }
+    fn at_index(self, index: u32) -> Option<Self> {
+        Some(Self { node: self.dwarf.node(index)?, index, ..self })
     }
 
     /// Returns the index after the last descendant.
     #[inline]
     fn end(self) -> u32 {
-        self.index + 1 + self.node().descendants
+        self.index + 1 + self.node.descendants
     }
 
     /// Returns the file of the entry.
@@ -64,7 +61,7 @@ impl<'r, 'o> Entry<'r, 'o> {
 
     /// Returns the offset in bytes, counted as described at [`Dwarf`].
     pub fn offset(self) -> u64 {
-        self.unit().offset + u64::from(self.node().offset)
+        self.unit().offset + u64::from(self.node.offset)
     }
 
     /// Returns the size in bytes, with the descendants.
@@ -74,12 +71,12 @@ impl<'r, 'o> Entry<'r, 'o> {
         let end = next
             .filter(|_| is_inside)
             .map_or(self.unit().contents.bytes.len() as u64, |next| next.offset.into());
-        end.saturating_sub(self.node().offset.into())
+        end.saturating_sub(self.node.offset.into())
     }
 
     /// Returns the code of the abbreviation. DWARF 5 section 7.5.2.
     pub fn abbreviation(self) -> u64 {
-        self.node().code.into()
+        self.node.code.into()
     }
 
     /// Returns the tag.
@@ -102,15 +99,18 @@ impl<'r, 'o> Entry<'r, 'o> {
 
     /// Returns the parent.
     pub fn parent(self) -> Option<Self> {
-        let after = self.node().after_parent;
-        (after != 0).then(|| self.at_index(self.index - after))
+        let after = self.node.after_parent;
+        if after == 0 { None } else { self.at_index(self.index - after) }
     }
 
     /// Returns the children, in order.
     pub fn children(self) -> impl Iterator<Item = Self> + use<'r, 'o> {
         let (mut next, end) = (self.index + 1, self.end());
         std::iter::from_fn(move || {
-            let child = (next < end).then(|| self.at_index(next))?;
+            if next >= end {
+                return None;
+            }
+            let child = self.at_index(next)?;
             next = child.end();
             Some(child)
         })
@@ -118,7 +118,7 @@ impl<'r, 'o> Entry<'r, 'o> {
 
     /// Returns all descendants, parents before children.
     pub fn descendants(self) -> impl Iterator<Item = Self> + use<'r, 'o> {
-        (self.index + 1..self.end()).map(move |index| self.at_index(index))
+        Entries::new(self.dwarf, self.index + 1..self.end(), self.unit)
     }
 
     /// Returns the attributes, in order.
@@ -142,7 +142,7 @@ impl<'r, 'o> Entry<'r, 'o> {
     fn encoded(self) -> Slice<'o> {
         let mut rest = self.unit().contents.bytes;
         // The code of the abbreviation is skipped. The reader has decoded it.
-        if rest.skip(self.node().offset as usize).and_then(|()| rest.skip_leb128()).is_err() {
+        if rest.skip(self.node.offset as usize).and_then(|()| rest.skip_leb128()).is_err() {
             rest.empty();
         }
         rest
@@ -442,7 +442,7 @@ impl<'r, 'o> Iterator for Entries<'r, 'o> {
         while index >= self.dwarf.units.get(self.unit as usize)?.contents.entries.end {
             self.unit += 1;
         }
-        Some(Entry { dwarf: self.dwarf, index, unit: self.unit })
+        Some(Entry { dwarf: self.dwarf, node: self.dwarf.node(index)?, index, unit: self.unit })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

@@ -101,7 +101,7 @@ impl<'p, 'o> LineRows<'p, 'o> {
     ///
     /// # Errors
     /// The errors of the iterator.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next_row(&mut self) -> Result<Option<&LineRow>> {
         self.reset();
         // Most opcodes are special.
