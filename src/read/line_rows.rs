@@ -101,6 +101,7 @@ impl<'p, 'o> LineRows<'p, 'o> {
     ///
     /// # Errors
     /// The errors of the iterator.
+    // A call for each row is 0.4 % of the instructions of `stats`.
     #[inline(always)]
     pub(crate) fn next_row(&mut self) -> Result<Option<&LineRow>> {
         self.reset();
