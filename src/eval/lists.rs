@@ -21,8 +21,9 @@ use crate::read::{self, Addressed, ListFormat, RawList};
 /// let bytes = [0x04, 4, 8, 1, 0x50, 0x05, 1, 0x51, 0x00];
 /// let list = EncodedList { format: ListFormat::Loclists, bytes: &bytes, base: 0x1000 };
 /// let entries = list.entries(Encoding::new(8, Dialect::Dwarf5), |_| None);
-/// let found: Vec<_> = entries.map(|entry| entry.unwrap().bounds).collect();
+/// let found = entries.map(|entry| entry.map(|entry| entry.bounds)).collect::<Result<Vec<_>, _>>()?;
 /// assert_eq!(found, [Some((0x1004, 0x1008)), None]);
+/// # Ok::<(), eitri::eval::Fault>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EncodedList<'a> {

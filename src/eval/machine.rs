@@ -246,8 +246,9 @@ pub struct Entry<'a> {
 /// let target = Target::x86_64();
 /// let context = Context::new(Encoding::new(8, Dialect::Dwarf5), &target);
 /// // DW_OP_fbreg 16; DW_OP_deref
-/// let value = Evaluator::new().value(&[0x91, 16, 0x06], &process, &context).unwrap();
+/// let value = Evaluator::new().value(&[0x91, 16, 0x06], &process, &context)?;
 /// assert_eq!(value.as_u64(), Some(0x1122));
+/// # Ok::<(), eitri::eval::Fault>(())
 /// ```
 pub trait Machine {
     /// Reads bytes of a register in a frame, from byte `at`; byte 0 is the least significant on every machine

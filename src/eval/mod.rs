@@ -34,10 +34,10 @@
 //! let encoding = Encoding::new(8, Dialect::Llvm);
 //! let expr = text::parse("regx v0; push_lane; lit4; mul; offset", encoding, Some(&target))?;
 //! let machine = Snapshot { lane: Some(3), lanes: Some(32), ..Snapshot::default() };
-//! let location = Evaluator::new().location(expr.bytes(), &machine, &Context::new(encoding, &target)).unwrap();
+//! let location = Evaluator::new().location(expr.bytes(), &machine, &Context::new(encoding, &target))?;
 //! assert_eq!(location.to_string(), "reg:1536+96");
-//! assert_eq!(spans(&location, 32).unwrap().len(), 1);
-//! # Ok::<(), eitri::Error>(())
+//! assert_eq!(spans(&location, 32)?.len(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![doc = include_str!("decisions.md")]
 

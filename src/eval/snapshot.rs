@@ -59,10 +59,10 @@ impl OwnedBody {
 ///
 /// let expr = text::parse("regx rax; lit2; offset", encoding, Some(&target))?;
 /// let context = Context::new(encoding, &target);
-/// let location = Evaluator::new().location(expr.bytes(), &machine, &context).unwrap();
+/// let location = Evaluator::new().location(expr.bytes(), &machine, &context)?;
 /// assert_eq!(location.to_string(), "reg:0+16");
-/// assert_eq!(read_bits(&location, 16, &machine).unwrap().bytes, [3, 4]);
-/// # Ok::<(), eitri::Error>(())
+/// assert_eq!(read_bits(&location, 16, &machine)?.bytes, [3, 4]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Snapshot {

@@ -14,8 +14,8 @@
 //! Encoder::new(&mut bytes, encoding).regx(Reg(2560)).push_lane().constu(4).mul().offset();
 //! assert_eq!(bytes, [0x90, 0x80, 0x14, 0xe9, 0x03, 0x34, 0x1e, 0xe9, 0x04]);
 //!
-//! let first = Decoder::new(&bytes, encoding).next().unwrap()?;
-//! assert_eq!(first.op, Op::RegX { reg: Reg(2560) });
+//! let first = Decoder::new(&bytes, encoding).next().transpose()?;
+//! assert_eq!(first.map(|one| one.op), Some(Op::RegX { reg: Reg(2560) }));
 //! # Ok::<(), eitri::Error>(())
 //! ```
 

@@ -27,7 +27,8 @@
 //! use eitri::read::{Dwarf, Object};
 //!
 //! let object = Object::read(bytes)?;
-//! assert_eq!(object.target(None).unwrap().name(), "amdgpu-gfx1030-wave32");
+//! let target = object.target(None);
+//! assert_eq!(target.as_ref().map(|target| target.name()), Some("amdgpu-gfx1030-wave32"));
 //! let dwarf = Dwarf::read(&object)?;
 //! for unit in dwarf.units() {
 //!     println!("{:?}: {} entries", unit.name, dwarf.entries_of(unit).count());

@@ -41,10 +41,11 @@
 //! assert!(wave.lane(0).is_none());
 //! let Some(Ok(Element::Location(location))) = wave.lane(3) else { panic!("a location") };
 //! assert_eq!(location.to_string(), "[reg:1536+96/32, reg:1537+96/32]");
-//! assert_eq!(read_bits(&location, 64, &machine).unwrap().bytes, [12, 13, 14, 15, 140, 141, 142, 143]);
+//! assert_eq!(read_bits(&location, 64, &machine)?.bytes, [12, 13, 14, 15, 140, 141, 142, 143]);
 //! // The bits of all lanes, by one access to each register.
 //! let bits = wave.read_bits(64, &machine)?;
-//! assert_eq!(bits.lane(4).unwrap().unwrap().bytes, [16, 17, 18, 19, 144, 145, 146, 147]);
+//! let Some(Ok(bits)) = bits.lane(4) else { panic!("the bits of lane 4") };
+//! assert_eq!(bits.bytes, [16, 17, 18, 19, 144, 145, 146, 147]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
