@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::codes::Code;
 use crate::error::Error;
@@ -49,18 +50,18 @@ pub struct Finding {
     /// Weight of the finding.
     pub level: Level,
     /// Name of the compilation unit, or that of the file of its split unit.
-    pub unit: Option<String>,
+    pub unit: Option<Arc<str>>,
     /// Name of the file of split units that has the unit, if it is not the object. Sections whose names end in `.dwo` are
     /// in it, others in the object.
-    pub split: Option<String>,
+    pub split: Option<Arc<str>>,
     /// Name of the function.
-    pub function: Option<String>,
+    pub function: Option<Arc<str>>,
     /// Names of inlined functions around the variable, the outermost first.
     pub inlined: Vec<String>,
     /// Name of the variable or parameter.
     pub variable: Option<String>,
     /// File and line of the variable's declaration, or of the function's.
-    pub declared: Option<(String, u64)>,
+    pub declared: Option<(Arc<str>, u64)>,
     /// Pcs of the location, or of the code.
     pub pcs: Option<Range<u64>>,
     /// Section of the mistake.

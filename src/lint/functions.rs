@@ -1,5 +1,7 @@
 //! Findings about functions: their extent, frames, and lanes that wait.
 
+use std::sync::Arc;
+
 use gimli::{DwAt, constants as dw};
 
 use super::bases;
@@ -188,7 +190,7 @@ fn lanes<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
 }
 
 /// Returns file and line of an entry's declaration.
-pub(super) fn declared(entry: crate::read::Entry<'_, '_>, files: &[String]) -> Option<(String, u64)> {
+pub(super) fn declared(entry: crate::read::Entry<'_, '_>, files: &[Arc<str>]) -> Option<(Arc<str>, u64)> {
     let line = entry.inherited(dw::DW_AT_decl_line)?.unsigned()?;
     let file = entry.inherited(dw::DW_AT_decl_file)?.unsigned()?;
     Some((files.get(usize::try_from(file).ok()?)?.clone(), line))

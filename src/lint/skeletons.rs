@@ -1,6 +1,7 @@
 //! Findings about skeleton units whose split unit is in another file.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use super::codes::Code;
 use super::finding::Finding;
@@ -17,7 +18,7 @@ pub(super) fn missing<'d>(dwarf: &'d Dwarf<'_>, split: &[Dwarf<'_>]) -> impl Ite
         Finding {
             code: Code::SplitUnitElsewhere,
             level: Code::SplitUnitElsewhere.level(),
-            unit: unit.name.as_deref().or(file).map(String::from),
+            unit: unit.name.as_deref().or(file).map(Arc::from),
             split: None,
             function: None,
             inlined: Vec::new(),

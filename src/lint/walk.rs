@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::rc::Rc;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use gimli::{DwAt, constants as dw};
 use hashbrown::{HashMap, HashSet};
@@ -29,6 +29,8 @@ const MOST_SAME: usize = 64;
 struct Around<'r> {
     framed: Framed<'r>,
     name: Option<&'r [u8]>,
+    /// The name in findings, after the first one.
+    text: OnceCell<Arc<str>>,
     id: FunctionId,
     is_wanted: bool,
     /// Whether the texts of findings are written later.
@@ -54,7 +56,10 @@ struct Walk<'a, 'r, 'o> {
     index: usize,
     /// The first unit of its name, if others judge that unit.
     first: Option<&'a First<'r>>,
-    files: OnceCell<Vec<String>>,
+    /// Names of the unit and of its file, in findings.
+    unit: Option<Arc<str>>,
+    split: Option<Arc<str>>,
+    files: OnceCell<Vec<Arc<str>>>,
     scopes: Vec<Scope<'r>>,
     abbreviations: &'a mut ByAbbreviation<entries::Judged>,
     /// Entries of the location list that was read last.
@@ -139,6 +144,8 @@ fn judge<'r>(
             id,
             index,
             first: firsts.get(&unit.name.as_deref()).filter(|first| first.0 < start),
+            unit: unit.name.as_deref().map(Arc::from),
+            split: file.dwarf.split_file().map(Arc::from),
             files: OnceCell::new(),
             scopes: Vec::new(),
             abbreviations: &mut abbreviations,
@@ -208,7 +215,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
             let names = names.get_or_init(|| function_names(self.judge.file.dwarf, *unit));
             name.is_some_and(|name| names.contains(name))
         });
-        Ok(Some(Rc::new(Around { framed, name, id, is_wanted, is_deferred })))
+        Ok(Some(Rc::new(Around { framed, name, text: OnceCell::new(), id, is_wanted, is_deferred })))
     }
 
     /// Whether the caller asks for a function of this name.
@@ -439,12 +446,12 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
     }
 
     /// Returns the names of the unit's files, by number.
-    fn files(&self) -> &[String] {
+    fn files(&self) -> &[Arc<str>] {
         self.files.get_or_init(|| {
             let Judge { file, unit, .. } = self.judge;
             let Ok(Some(program)) = file.dwarf.lines(unit) else { return Vec::new() };
             let count = program.files.len() as u64 + 1;
-            let path = |number| program.path(number).map_or_else(String::new, |path| path.into_owned());
+            let path = |number| program.path(number).unwrap_or_default().into();
             (0..count).map(path).collect()
         })
     }
@@ -466,14 +473,17 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
     ) -> Finding {
         let Details { written, meant, evidence } =
             judged.details.map_or_else(Details::default, |details| *details);
-        let text = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+        let text = |around: &Around<'r>| {
+            let name = around.name?;
+            Some(around.text.get_or_init(|| String::from_utf8_lossy(name).into()).clone())
+        };
         let names = |entry: Entry<'r, 'r>| entry.name().map(String::from);
         Finding {
             code: judged.code,
             level: judged.code.level(),
-            unit: self.judge.unit.name.as_deref().map(String::from),
-            split: self.judge.file.dwarf.split_file().map(String::from),
-            function: around.and_then(|around| around.name).map(text),
+            unit: self.unit.clone(),
+            split: self.split.clone(),
+            function: around.and_then(text),
             inlined: self.scopes.iter().filter_map(|scope| scope.inlined).filter_map(names).collect(),
             variable: variable.and_then(names),
             declared: variable.and_then(|entry| functions::declared(entry, self.files())),

@@ -14,8 +14,8 @@ pub fn line(object: &str, finding: &Finding) -> String {
     };
     let declared = finding.declared.as_ref().filter(|declared| !declared.0.is_empty());
     let (file, line) = match declared {
-        Some((file, 0)) => (file.as_str(), String::new()),
-        Some((file, line)) => (file.as_str(), format!(",line={line}")),
+        Some((file, 0)) => (&**file, String::new()),
+        Some((file, line)) => (&**file, format!(",line={line}")),
         None => (object, String::new()),
     };
     let message = format!("{object}: {}", text::message(finding));

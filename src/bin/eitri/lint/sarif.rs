@@ -65,14 +65,14 @@ fn result(object: &str, finding: &Finding) -> Value {
         }
     }
     let mut location = json!({"physicalLocation": physical});
-    let name = finding.function.iter().chain(&finding.inlined).chain(&finding.variable);
-    let name: Vec<&str> = name.map(String::as_str).collect();
+    let inside = finding.inlined.iter().chain(&finding.variable).map(String::as_str);
+    let name: Vec<&str> = finding.function.as_deref().into_iter().chain(inside).collect();
     if !name.is_empty() {
         location["logicalLocations"] = json!([{"fullyQualifiedName": name.join("::")}]);
     }
     let mut properties = json!({"object": object, "section": finding.section, "offset": finding.offset});
     if let Some(file) = &finding.split {
-        properties["split"] = json!(file);
+        properties["split"] = json!(**file);
     }
     json!({
         "ruleId": finding.code.name(),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::stdout;
 use std::iter::repeat_n;
+use std::sync::Arc;
 
 use eitri::lint::{Code, Finding, Level};
 use hashbrown::HashMap;
@@ -144,21 +145,31 @@ pub fn print(all: Vec<Judged>, is_folded: bool, source: &SourceArguments) -> eit
 fn groups(findings: &[Finding]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut places = HashMap::new();
-    let mut last = None;
+    let mut last: Option<(&Finding, usize)> = None;
     for finding in findings {
-        let of = (finding.function.as_deref(), finding.unit.as_deref());
-        let place = match last {
-            Some((known, place)) if known == of => place,
-            _ => *places.entry(of).or_insert_with(|| {
-                groups.push((of, Vec::new()));
+        let known = last.filter(|(last, _)| {
+            is_same(&last.function, &finding.function) && is_same(&last.unit, &finding.unit)
+        });
+        let place = match known {
+            Some((_, place)) => place,
+            None => *places.entry((&finding.function, &finding.unit)).or_insert_with(|| {
+                groups.push(((finding.function.as_deref(), finding.unit.as_deref()), Vec::new()));
                 groups.len() - 1
             }),
         };
-        last = Some((of, place));
+        last = Some((finding, place));
         groups[place].1.push(finding);
     }
     groups.iter_mut().for_each(|(_, group)| group.sort_by_key(|one| (Reverse(one.level), one.code)));
     groups
+}
+
+/// Whether two names are equal. Those of one function are one string.
+fn is_same(one: &Option<Arc<str>>, other: &Option<Arc<str>>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => Arc::ptr_eq(one, other) || one == other,
+        (one, other) => one.is_none() && other.is_none(),
+    }
 }
 
 impl Text<'_, '_> {
