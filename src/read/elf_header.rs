@@ -294,5 +294,6 @@ pub(super) fn place_sections(sections: &mut [Section<'_>], machine: u16) -> Resu
 fn text_at(table: &[u8], offset: u64) -> Cow<'_, str> {
     let from = Cursor::new("", table, false).at(offset, "a name");
     let bytes = from.and_then(|mut from| from.string("a name")).unwrap_or_default();
-    String::from_utf8_lossy(bytes)
+    // Most names are ASCII, which this finds faster.
+    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
