@@ -58,7 +58,8 @@ pub struct Options<'a> {
     /// Functions whose findings are reported, by name or linkage name; all if it is empty. Findings outside of functions
     /// are then omitted.
     pub only: Vec<String>,
-    /// Number of threads that judge units; 0 and 1 are one. The report does not depend on it.
+    /// Number of threads that judge units; 0 and 1 are one. The calling thread is one, the others are of rayon's thread
+    /// pool. The report does not depend on it.
     pub threads: usize,
     /// Whether the first finding of each [topic](Finding::topic) stands for all of them. The others are counted, and have
     /// no texts, which takes a fraction of the time and the memory.

@@ -10,19 +10,23 @@ use super::dwarf::Dwarf;
 use super::units::Reader;
 use crate::error::{Error, ErrorKind, Result};
 
-/// Calls a function for each of several inputs: for the first on this thread, for the others on a thread each.
+/// Calls a function for each of several inputs: for the first on this thread, for each of the others on a thread of the
+/// pool of the crate rayon. The threads of a pool wait for work: a new thread can stand still for some milliseconds on
+/// the processor of this one, while another processor is idle.
 pub(crate) fn each<I: Clone + Send, O: Send>(inputs: &[I], call: impl Fn(I) -> O + Sync) -> Vec<O> {
-    let Some((first, others)) = inputs.split_first() else { return Vec::new() };
-    std::thread::scope(|scope| {
-        let call = &call;
-        let started: Vec<_> = others.iter().cloned().map(|input| scope.spawn(move || call(input))).collect();
-        let mut all = vec![call(first.clone())];
-        let finish = |one: std::thread::ScopedJoinHandle<'_, O>| {
-            one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        all.extend(started.into_iter().map(finish));
-        all
-    })
+    let (first, others) = match inputs {
+        [] | [_] => return inputs.iter().cloned().map(call).collect(),
+        [first, others @ ..] => (first.clone(), others),
+    };
+    let mut outputs: Vec<_> = others.iter().map(|_| None).collect();
+    let call = &call;
+    let first = rayon::in_place_scope(|scope| {
+        for (input, output) in others.iter().cloned().zip(&mut outputs) {
+            scope.spawn(move |_| *output = Some(call(input)));
+        }
+        call(first)
+    });
+    std::iter::once(first).chain(outputs.into_iter().flatten()).collect()
 }
 
 /// Calls two functions, on a thread each if there are several.
@@ -34,11 +38,12 @@ pub(crate) fn both<A, B: Send>(
     if threads < 2 {
         return (first(), second());
     }
-    std::thread::scope(|scope| {
-        let second = scope.spawn(second);
-        let first = first();
-        (first, second.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-    })
+    let mut output = None;
+    let first = rayon::in_place_scope(|scope| {
+        scope.spawn(|_| output = Some(second()));
+        first()
+    });
+    (first, output.expect("a scope ends after its threads"))
 }
 
 /// Indices of consecutive units for a thread, one by one. Another thread can take the last of them away.

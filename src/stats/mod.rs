@@ -50,7 +50,8 @@ use crate::read::{Dwarf, Object, Placing, SplitFiles, Unit};
 pub struct Options<'a> {
     /// Whether [`Coverage::sound`] is measured. Without it, `sound` equals `located`.
     pub sound: bool,
-    /// Number of threads that measure units; 0 and 1 are one. The statistics do not depend on it.
+    /// Number of threads that measure units; 0 and 1 are one. The calling thread is one, the others are of rayon's thread
+    /// pool. The statistics do not depend on it.
     pub threads: usize,
     /// Whether [`FunctionCoverage::variables`] are listed, which takes memory for each of them.
     pub variables: bool,

@@ -70,17 +70,27 @@ fn pages(path: &Path) -> io::Result<Option<(MmapMut, usize)>> {
     }
 }
 
-/// Reads the first bytes of a file, each half on a thread.
+/// Reads the first bytes of a file, each large page on the thread that is free.
 #[cfg(unix)]
 fn fill(file: &File, bytes: &mut [u8]) -> io::Result<()> {
     use std::os::unix::fs::FileExt;
-    let (first, second) = bytes.split_at_mut((bytes.len() / 2).next_multiple_of(PAGE).min(bytes.len()));
-    let at = first.len() as u64;
-    std::thread::scope(|scope| {
-        let rest = scope.spawn(|| file.read_exact_at(second, at));
-        file.read_exact_at(first, 0)?;
-        rest.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    })
+    use std::sync::{Mutex, PoisonError};
+
+    if super::threads::threads() == 1 {
+        return file.read_exact_at(bytes, 0);
+    }
+    let pages = Mutex::new(bytes.chunks_mut(PAGE).enumerate());
+    let read = || loop {
+        let next = pages.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let Some((index, page)) = next else { return Ok(()) };
+        file.read_exact_at(page, (index * PAGE) as u64)?;
+    };
+    let mut other = Ok(());
+    rayon::in_place_scope(|scope| {
+        scope.spawn(|_| other = read());
+        read()
+    })?;
+    other
 }
 
 #[cfg(not(unix))]

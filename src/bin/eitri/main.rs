@@ -19,6 +19,7 @@ mod sources;
 mod split;
 mod stats;
 mod targets;
+mod threads;
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};

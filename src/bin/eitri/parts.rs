@@ -1,10 +1,10 @@
 //! Text of many items, made on several threads.
 
 use std::collections::BTreeMap;
-use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
-use std::thread;
+use std::sync::{Mutex, PoisonError, mpsc};
+
+use super::threads::threads;
 
 /// Number of lines of a piece.
 const PIECE: usize = 1 << 8;
@@ -19,20 +19,24 @@ pub fn text<T: Sync, P: FnMut(&mut String, &T)>(
 ) {
     let size = items.len().div_ceil(lines.div_ceil(PIECE).max(1)).max(1);
     let pieces: Vec<&[T]> = items.chunks(size).collect();
-    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(pieces.len());
+    let threads = threads().min(pieces.len());
     let next = AtomicUsize::new(0);
+    // Memory of texts that were taken: to release that of another thread would be to wait for its allocations.
+    let spare = Mutex::new(Vec::<String>::new());
+    let spare = || spare.lock().unwrap_or_else(PoisonError::into_inner);
     // Makes the next piece, and returns it with its index.
     let make = |print: &mut P| {
         let index = next.fetch_add(1, Ordering::Relaxed);
-        let mut text = String::new();
-        pieces.get(index)?.iter().for_each(|item| print(&mut text, item));
+        let piece = pieces.get(index)?;
+        let mut text = spare().pop().unwrap_or_default();
+        piece.iter().for_each(|item| print(&mut text, item));
         Some((index, text))
     };
     let (send, made) = mpsc::channel();
-    thread::scope(|scope| {
+    rayon::in_place_scope(|scope| {
         for send in (1..threads).map(|_| send.clone()) {
             let (make, begin) = (&make, &begin);
-            scope.spawn(move || {
+            scope.spawn(move |_| {
                 let mut print = begin();
                 while let Some(piece) = make(&mut print) {
                     // The receiver is there until all pieces are.
@@ -42,12 +46,16 @@ pub fn text<T: Sync, P: FnMut(&mut String, &T)>(
         }
         drop(send);
         let (mut print, mut waiting, mut taken) = (begin(), BTreeMap::new(), 0);
-        while let Some((index, text)) = make(&mut print).or_else(|| made.recv().ok()) {
+        // A thread that has not begun makes no piece.
+        while taken < pieces.len() {
+            let Some((index, text)) = make(&mut print).or_else(|| made.recv().ok()) else { break };
             waiting.insert(index, text);
             waiting.extend(made.try_iter());
-            while let Some(text) = waiting.remove(&taken) {
+            while let Some(mut text) = waiting.remove(&taken) {
                 take(&text);
                 taken += 1;
+                text.clear();
+                spare().push(text);
             }
         }
     });

@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 use super::color::escaped;
 use super::progress::Progress;
 use super::split::SplitArguments;
+use super::threads::threads;
 use super::{Failure, containers, of, parts};
 
 /// Arguments of `stats`.
@@ -65,7 +66,7 @@ impl StatsArguments {
             Some(file) => Some(containers::one("stats", file, member)?),
             None => None,
         };
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = threads();
         let split = self.split.read()?;
         let options =
             Options { sound: true, threads, variables: self.format == Format::Json, ..Options::default() };
@@ -94,7 +95,8 @@ impl StatsArguments {
                 let find = split.of(file);
                 stats(bytes, &Options { split: SplitFiles::new(&find), ..options })
             };
-            containers::each(begin, &self.files, member, read, |name, found| match &base {
+            let mut last = None;
+            let failures = containers::each(begin, &self.files, member, read, |name, found| match &base {
                 None => {
                     let Coverage { sound, scope, .. } = found.variables.coverage;
                     let below = self.below(Some(percent(sound, scope).unwrap_or(0.0)));
@@ -103,6 +105,7 @@ impl StatsArguments {
                         Format::Json => out += &format!("{}\n", object(&name, &found, below)),
                         Format::Text => out += &text(&name, &found, below),
                     }
+                    last = Some(found);
                 }
                 Some((old, base)) => {
                     let changes = compare(base, &found);
@@ -114,7 +117,10 @@ impl StatsArguments {
                         Format::Text => out += &change_text(&name, old, &changes),
                     }
                 }
-            })
+            });
+            // The end of the process releases it.
+            std::mem::forget(last);
+            failures
         };
         failures.extend(split.failures());
         if failures.is_empty() {

@@ -20,6 +20,7 @@ use self::stream::Stream;
 use super::progress::Progress;
 use super::sources::SourceArguments;
 use super::split::SplitArguments;
+use super::threads::threads;
 use super::{Failure, containers, input};
 
 /// Arguments of `lint`.
@@ -131,7 +132,7 @@ impl LintArguments {
             return Ok((text::codes(), false, Vec::new()));
         }
         let mut known = self.baseline()?;
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = threads();
         // Text shows the first finding of a topic; a baseline and a limit count each one.
         let fold = self.format == Format::Text && self.baseline.is_none() && self.max.is_none();
         let options = Options { only: self.only.clone(), threads, fold, ..Options::default() };
