@@ -56,6 +56,18 @@ fn units_have_their_order_on_any_number_of_threads() {
     }
 }
 
+/// The caller can be in a pool of rayon itself, with fewer threads than it asks for.
+#[test]
+fn calls_in_a_small_pool_end() {
+    let object = object(23, of_number);
+    let report = |threads| lint(&object, &Options { threads, ..Options::default() }).expect("it is read");
+    let one = report(1);
+    for size in [1, 2] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(size).build().expect("a pool");
+        pool.scope(|scope| (0..4).for_each(|_| scope.spawn(|_| assert_eq!(report(3), one))));
+    }
+}
+
 /// Units of more than 128 KiB are judged one piece after another.
 #[test]
 fn findings_are_passed_in_their_order() {
