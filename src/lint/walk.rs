@@ -29,7 +29,7 @@ const MOST_SAME: usize = 64;
 struct Around<'r> {
     framed: Framed<'r>,
     name: Option<&'r [u8]>,
-    /// The name in findings, after the first one.
+    /// The name as text, made for the first finding.
     text: OnceCell<Arc<str>>,
     id: FunctionId,
     is_wanted: bool,

@@ -20,6 +20,15 @@ pub fn text<T: Sync, P: FnMut(&mut String, &T)>(
     let size = items.len().div_ceil(lines.div_ceil(PIECE).max(1)).max(1);
     let pieces: Vec<&[T]> = items.chunks(size).collect();
     let threads = threads().min(pieces.len());
+    if threads < 2 {
+        let (mut print, mut text) = (begin(), String::new());
+        for piece in pieces {
+            piece.iter().for_each(|item| print(&mut text, item));
+            take(&text);
+            text.clear();
+        }
+        return;
+    }
     let next = AtomicUsize::new(0);
     // Memory of texts that were taken: to release that of another thread would be to wait for its allocations.
     let spare = Mutex::new(Vec::<String>::new());
