@@ -115,9 +115,9 @@ fn compare(target: &Target, scalars: Vec<Reg>, vectors: Vec<Reg>, consumer: &Con
 
 #[test]
 fn one_pass_and_the_tree_write_the_same_on_a_gpu() {
-    let target = Target::amdgpu(Gfx::GFX1030, Wave::W32).unwrap();
+    let target = Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("a target");
     let [s4, s40, v3] = [target.sgpr(4), target.sgpr(40), target.vgpr(3)].map(Result::unwrap);
-    let pc = target.pc().unwrap();
+    let pc = target.pc().expect("a register");
     for consumer in [Consumer::llvm(), Consumer::dwarf5()] {
         let taken = compare(&target, vec![s4, s40, pc], vec![v3], &consumer);
         assert!(taken > TAKEN, "{taken}");
@@ -135,7 +135,7 @@ fn one_pass_and_the_tree_write_the_same_on_x86_64() {
 
 /// The targets with some registers: scalars, and vectors.
 fn targets() -> [(Target, Vec<Reg>, Vec<Reg>); 2] {
-    let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32).unwrap();
+    let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("a target");
     let [s4, s40, v3] = [gpu.sgpr(4), gpu.sgpr(40), gpu.vgpr(3)].map(Result::unwrap);
     [(gpu, vec![s4, s40], vec![v3]), (Target::x86_64(), vec![Reg(6), Reg(12)], vec![Reg(17)])]
 }
@@ -220,10 +220,11 @@ fn a_location_described_again_is_checked_as_the_first_time() {
 fn a_procedure_called_in_its_unit_is_unknown_in_another() {
     let mut builder = Builder::new(Target::x86_64());
     let units = ["a", "b"].map(|name| builder.unit(name));
-    let procedure = builder.procedure(units[0], &Loc::register(Reg(3))).unwrap();
+    let procedure = builder.procedure(units[0], &Loc::register(Reg(3))).expect("a procedure");
     let called = units.map(|unit| {
-        let ty = builder.base_type(unit, "t", BaseEncoding::Unsigned, 64).unwrap();
-        builder.variable(unit, "x", ty).unwrap().always(Loc::call(procedure)).map(|variable| variable.id())
+        let ty = builder.base_type(unit, "t", BaseEncoding::Unsigned, 64).expect("a type");
+        let mut variable = builder.variable(unit, "x", ty).expect("a variable");
+        variable.always(Loc::call(procedure)).map(|variable| variable.id())
     });
     assert!(called[0].is_ok() && called[1].is_err(), "{called:?}");
 }
