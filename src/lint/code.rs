@@ -28,8 +28,10 @@ pub(super) struct Code<'r> {
     addresses: Vec<(u16, u32)>,
     /// Branches: pc and target.
     branches: Vec<(u64, u64)>,
-    /// Pcs of calls and of jumps to an address in registers.
+    /// Pcs of calls.
     calls: Vec<u64>,
+    /// Pcs of jumps to an address in registers.
+    jumps: Vec<u64>,
     /// Offset of the last instruction that leaves the function.
     leaves: Option<u32>,
     writers: OnceCell<Writers>,
@@ -62,6 +64,17 @@ fn writer(kind: RegisterKind, number: u16, offset: u32) -> u64 {
     (kind as u64) << 48 | u64::from(number) << 32 | u64::from(offset)
 }
 
+/// Whether a function leaves the register as it was, by AMD's convention for calls (LLVM's user guide for AMDGPU).
+fn is_preserved(kind: RegisterKind, number: u16) -> bool {
+    match kind {
+        RegisterKind::Scalar => (32..VCC).contains(&number),
+        RegisterKind::Vector => number >= 40 && number % 16 >= 8,
+        RegisterKind::Accumulator => number >= 32,
+    }
+}
+
+/// First of the two scalar registers of `vcc`.
+const VCC: u16 = 106;
 /// Maximum number of bytes of a function that are decoded.
 const MOST: usize = 1 << 25;
 /// Maximum number of instructions among which one that saves `exec` is looked for.
@@ -100,7 +113,8 @@ impl<'r> Code<'r> {
             }
             match one.flow {
                 Flow::Branch => code.branches.extend(code.target(offset).map(|target| (pc, target))),
-                Flow::Call | Flow::Jump => code.calls.push(pc),
+                Flow::Call => code.calls.push(pc),
+                Flow::Jump => code.jumps.push(pc),
                 Flow::Next | Flow::End => {}
             }
             if matches!(one.flow, Flow::Jump | Flow::End) {
@@ -202,9 +216,24 @@ impl<'r> Code<'r> {
         }
     }
 
+    /// Returns the last instruction from a pc on that writes a register and from which a branch leads back to or before
+    /// the pc.
+    pub(super) fn setter_behind(&self, kind: RegisterKind, number: u16, pc: u64) -> Option<At> {
+        let back = self.branches.iter().filter(|(_, to)| *to <= pc).map(|branch| branch.0).max()?;
+        let behind = self.writers_around(kind, number, pc).1;
+        let count = behind.partition_point(|one| self.pc(*one as u32) < back);
+        self.instruction(*behind[..count].last()? as u32)
+    }
+
+    /// Returns the last call within some pcs whose function can set a register.
+    pub(super) fn call(&self, kind: RegisterKind, number: u16, pcs: Range<u64>) -> Option<u64> {
+        let call = self.calls.iter().rfind(|pc| pcs.contains(pc));
+        call.copied().filter(|_| !is_preserved(kind, number))
+    }
+
     /// Returns the end of the pcs from `from` on at which `count` registers have what the instruction at `from`, or an
-    /// earlier one, put there: where an instruction sets or can set one of them, where a call can do so, or where code
-    /// from outside of these pcs continues.
+    /// earlier one, put there: where an instruction sets or can set one of them, where a call or a jump to an address in
+    /// registers can do so, or where code from outside of these pcs continues.
     pub(super) fn lasting(
         &self,
         kind: RegisterKind,
@@ -215,9 +244,10 @@ impl<'r> Code<'r> {
         let numbers = first..first.saturating_add(count);
         let next = numbers
             .filter_map(|number| Some(self.pc(*self.writers_around(kind, number, after).1.first()? as u32)));
-        let call = self.calls.iter().copied().find(|pc| *pc >= after);
+        let first = |pcs: &[u64]| pcs.iter().copied().find(|pc| *pc >= after);
+        let calls = [first(&self.calls), first(&self.jumps)].into_iter().flatten();
         let unknown = self.all_writers().unknown.iter().map(|one| self.pc(*one)).find(|pc| *pc >= after);
-        let mut end = next.chain(call).chain(unknown).min().unwrap_or_else(|| self.end());
+        let mut end = next.chain(calls).chain(unknown).min().unwrap_or_else(|| self.end());
         // An instruction that sets the register still has the old value before it; a branch behind that has the new one.
         loop {
             let enters = |(pc, to): &&(u64, u64)| !(from..end).contains(pc) && (after..end).contains(to);
@@ -448,10 +478,30 @@ pub(super) fn described((pc, one): &At) -> String {
         let (first, last) = (write.first, write.first + write.count.saturating_sub(1));
         let _ = match (write.kind, first) {
             (RegisterKind::Scalar, EXEC) => write!(text, "exec"),
-            (RegisterKind::Scalar, 106) => write!(text, "vcc"),
+            (RegisterKind::Scalar, VCC) => write!(text, "vcc"),
             _ if first == last => write!(text, "{prefix}{first}"),
             _ => write!(text, "{prefix}[{first}:{last}]"),
         };
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RegisterKind, is_preserved};
+
+    /// The numbers are those of LLVM's list, "Non-Kernel Functions" in its user guide for AMDGPU.
+    #[test]
+    fn calls_preserve_the_registers_of_the_convention() {
+        let vectors = [40..48, 56..64, 72..80, 88..96, 104..112, 120..128, 136..144, 152..160, 168..176];
+        let more = [184..192, 200..208, 216..224, 232..240, 248..256];
+        for number in 0..256 {
+            let is_listed = vectors.iter().chain(&more).any(|range| range.contains(&number));
+            assert_eq!(is_preserved(RegisterKind::Vector, number), is_listed, "v{number}");
+            assert_eq!(is_preserved(RegisterKind::Accumulator, number), number >= 32, "a{number}");
+        }
+        let scalars: Vec<u16> =
+            (0..108).filter(|number| is_preserved(RegisterKind::Scalar, *number)).collect();
+        assert_eq!(scalars, (32..106).collect::<Vec<_>>());
+    }
 }

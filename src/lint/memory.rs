@@ -96,7 +96,8 @@ impl Located<'_, '_, '_> {
         from: &Number,
         written: impl Fn() -> String,
     ) -> Judged {
-        if self.has_address(slot.register) {
+        // A value is no slot: LLVM adds `stack_value` to what is computed from the variable's register.
+        if !matches!(part.place, Place::Value(_)) && self.has_address(slot.register) {
             return self.judged(Code::XderefAsLocation, &part.operations, || Details::new(written()));
         }
         self.value_in_register(part, slot, from, written)
@@ -144,7 +145,11 @@ impl Located<'_, '_, '_> {
                 part.bits.is_none() && self.ty.and_then(|ty| ty.bits).is_some_and(|bits| bits > LANE_BITS);
             let lds = if is_larger { self.lds_use(slot.register) } else { None };
             let meant = match (from, if is_value { slot.offset } else { 0 }) {
-                _ if lds.is_some() => format!("memory in LDS at {name}"),
+                (Number::Computed(_), _) if lds.is_some() => {
+                    format!("memory in LDS at an address computed from {name}")
+                }
+                _ if lds.is_some() && slot.offset == 0 => format!("memory in LDS at {name}"),
+                _ if lds.is_some() => format!("memory in LDS at {}", self.slot_name(slot)),
                 (Number::Computed(_), _) if is_value => format!("a value computed from {name}"),
                 (_, 0) => format!("the value in {name}"),
                 (_, by @ ..0) => format!("the value in {name} minus {}", by.unsigned_abs()),

@@ -74,7 +74,8 @@ pub(super) fn constant<'r>(
     let Setter::At(setter) = code.setter(kind, number, after.start) else { return None };
     // A setter within the range is where the value changes; a moved constant can be this one.
     let is_moved = matches!(setter.1.source, Some(Source::Constant(_))) && setter.1.second.is_none();
-    if setter.0 >= before.start || is_moved {
+    let is_called = code.call(kind, number, setter.0..after.start).is_some();
+    if setter.0 >= before.start || is_moved || is_called {
         return None;
     }
     let name = file.name(reg);

@@ -12,6 +12,9 @@ use crate::error::Count;
 use crate::op::Reg;
 use crate::target::code::RegisterKind;
 
+/// Maximum number of vector registers that a dispatch sets: the numbers of the work-item in three dimensions.
+const DISPATCHED: u16 = 3;
+
 impl Located<'_, '_, '_> {
     pub(super) fn register(&self, part: &Part, reg: Reg, selected: Selected) -> Option<Judged> {
         let target = self.file.target.as_ref()?;
@@ -97,10 +100,34 @@ impl Located<'_, '_, '_> {
     pub(super) fn setter(&self, reg: Reg) -> Option<String> {
         let (kind, number) = self.file.operand(reg)?;
         let (function, pcs) = (self.function?, self.pcs.as_ref()?);
-        let name = self.file.name(reg);
-        Some(match function.code(self.file).setter(kind, number, pcs.start) {
-            Setter::At(at) => format!("{} sets {name}", described(&at)),
-            Setter::Outside => format!("{name} has its value from the caller or the dispatch"),
+        let (name, code) = (self.file.name(reg), function.code(self.file));
+        let start = pcs.start;
+        let call = |from| code.call(kind, number, from..start);
+        let is_kernel = self.file.kernel(function.start()).is_some();
+        let is_from_outside = !is_kernel || kind == RegisterKind::Scalar || number < DISPATCHED;
+        Some(match code.setter(kind, number, start) {
+            Setter::At(at) => match call(at.0) {
+                Some(pc) => {
+                    format!("{} sets {name}, and the function called at {pc:#x} can set it", described(&at))
+                }
+                None => format!("{} sets {name}", described(&at)),
+            },
+            Setter::Outside => match (call(function.start()), code.setter_behind(kind, number, pcs.start)) {
+                (Some(pc), _) => format!(
+                    "no instruction before {start:#x} sets {name}, and the function called at {pc:#x} can set it"
+                ),
+                (None, Some(at)) if is_from_outside => format!(
+                    "{name} has its value from the caller or the dispatch, or from {}, and a branch leads back",
+                    described(&at)
+                ),
+                (None, Some(at)) => format!("{} sets {name}, and a branch leads back", described(&at)),
+                (None, None) if is_from_outside => {
+                    format!("{name} has its value from the caller or the dispatch")
+                }
+                (None, None) => {
+                    format!("no instruction before {start:#x} sets {name}, nor does the dispatch")
+                }
+            },
             Setter::Unknown(pc) => format!("it is not known what sets {name}: {}", unknown(pc)),
         })
     }

@@ -1,4 +1,5 @@
-//! Results that functions return in memory, arrays that were moved to LDS, and registers that have several values.
+//! Results that functions return in memory, arrays that were moved to LDS, pointers, results of calls, and registers that
+//! have several values.
 
 use std::path::Path;
 
@@ -41,6 +42,71 @@ fn arrays_in_lds_are_not_the_value_of_a_register() {
     assert_eq!(found[0].meant.as_deref(), Some("memory in LDS at v0"));
     let uses = |text: &String| text.contains("ds_write_b128 uses v0 as an address in LDS");
     assert!(found[0].evidence.iter().any(uses), "{:?}", found[0].evidence);
+}
+
+/// A pointer into scratch: `bregx v0 28; lit1; swap; xderef; stack_value` has no slot, although 0x23c of the object,
+/// `buffer_load_dword v1, v0`, and others use v0 as an address. LLVM adds `stack_value` where it computes a value.
+#[test]
+fn values_computed_from_an_address_are_no_slots() {
+    for (variable, offset, by) in [("p", 0x274, 28), ("end", 0x238, 32)] {
+        let found = findings("k21_pointers.gfx90a.O2.o", "walk", variable);
+        let last = found.last().expect("a finding");
+        assert_eq!(
+            (last.code.name(), last.pcs.as_ref().map(|pcs| pcs.start - 0x10000)),
+            ("register-as-memory", Some(offset))
+        );
+        assert_eq!(last.written, format!("the value at v0+{by} in space 1 (generic)"));
+    }
+}
+
+/// An array in LDS, 256 bytes behind v16: 0x114 of the object is `ds_store_2addr_b32 v16, v0, v1 offset0:64 offset1:65`, and
+/// 64 elements of 4 bytes are 256.
+#[test]
+fn addresses_in_lds_have_an_offset() {
+    let found = findings("k21_pointers.gfx1100.O1.o", "ptrs", "m");
+    assert_eq!(names(&found), ["register-as-memory", "storage-too-short"]);
+    assert_eq!(found[0].meant.as_deref(), Some("memory in LDS at v16+256"));
+}
+
+/// The first instruction that sets v14 is the one at the start of the range, and the dispatch sets v0.
+#[test]
+fn no_instruction_sets_the_register_of_a_kernel() {
+    let found = findings("k21_pointers.gfx90a.O2.o", "ptrs", "l");
+    assert_eq!(found[0].evidence[0], "no instruction before 0x10010 sets v14, nor does the dispatch");
+}
+
+/// A loop begins at 0x1a38: 0x1c90 is `s_branch` to it, and 0x1b3c, `global_load_ushort v48`, sets v48 in it.
+#[test]
+fn instructions_of_a_loop_set_registers_for_its_start() {
+    let found = findings("../triton/matmul.gfx942.hsaco", "matmul", "a");
+    let starts = |one: &&Finding| one.pcs.as_ref().is_some_and(|pcs| pcs.start == 0x1a54);
+    let first = found.iter().find(starts).expect("a finding");
+    assert_eq!(first.evidence[1], "0x1b3c: global_load_ushort v48 sets v48, and a branch leads back");
+}
+
+/// The result of a call is in v0: 0xcc of the object is `s_swappc_b64`, and `v_add_f32 v0` at 0xc4 sets the argument.
+#[test]
+fn calls_can_set_registers() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects/containers/k01_k06.a");
+    let bytes = std::fs::read(path).expect("an archive");
+    let members = eitri::read::containers::members(&bytes).expect("it is read").expect("members");
+    let calls = members.iter().find(|member| member.name.starts_with("k06_calls")).expect("the member");
+    let report = lint(calls.bytes.as_deref().expect("contents"), &Options::default()).expect("it is read");
+    let of = |function: &str, variable: &str| {
+        let is_of = |one: &&Finding| {
+            (one.function.as_deref(), one.variable.as_deref()) == (Some(function), Some(variable))
+        };
+        let mut found = report.findings.iter().filter(is_of).filter(|one| one.expression.is_some());
+        found.next_back().expect("a finding").evidence[0].clone()
+    };
+    assert_eq!(
+        of("mid", "c"),
+        "0x100c4: v_add_f32 v0 sets v0, and the function called at 0x100cc can set it"
+    );
+    assert_eq!(
+        of("calls", "z"),
+        "0x1027c: v_mov_b32 v0 sets v0, and the function called at 0x102bc can set it"
+    );
 }
 
 /// The argument `n` is in v3, which has a constant in all lanes later.

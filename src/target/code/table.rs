@@ -84,9 +84,9 @@ pub(crate) enum Flow {
     Next,
     /// A branch by a number of words.
     Branch,
-    /// A call by a number of words.
+    /// A call: of a number of words away, or of an address in registers.
     Call,
-    /// A call, a return or a jump to an address in registers.
+    /// A return, or another jump to an address in registers.
     Jump,
     /// The end of the wave.
     End,
@@ -209,8 +209,8 @@ fn read(generation: Generation, texts: &[&'static str]) -> Tables {
 fn flow(name: &str) -> Flow {
     match name {
         "s_branch" => Flow::Branch,
-        "s_call_b64" => Flow::Call,
-        "s_swappc_b64" | "s_setpc_b64" => Flow::Jump,
+        "s_call_b64" | "s_swappc_b64" => Flow::Call,
+        "s_setpc_b64" => Flow::Jump,
         "s_endpgm" => Flow::End,
         _ if name.starts_with("s_cbranch_") || name.starts_with("s_subvector_loop_") => Flow::Branch,
         _ => Flow::Next,
