@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use crate::target::code::{EXEC, Flow, Instruction, InstructionSet, RegisterKind, Source};
+use crate::target::code::{EXEC, Flow, Instruction, InstructionSet, RegisterKind, Source, VCC};
 
 /// An instruction with its pc.
 pub(super) type At = (u64, Instruction);
@@ -73,8 +73,6 @@ fn is_preserved(kind: RegisterKind, number: u16) -> bool {
     }
 }
 
-/// First of the two scalar registers of `vcc`.
-const VCC: u16 = 106;
 /// Maximum number of bytes of a function that are decoded.
 const MOST: usize = 1 << 25;
 /// Maximum number of instructions among which one that saves `exec` is looked for.

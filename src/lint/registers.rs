@@ -100,35 +100,34 @@ impl Located<'_, '_, '_> {
     pub(super) fn setter(&self, reg: Reg) -> Option<String> {
         let (kind, number) = self.file.operand(reg)?;
         let (function, pcs) = (self.function?, self.pcs.as_ref()?);
-        let (name, code) = (self.file.name(reg), function.code(self.file));
-        let start = pcs.start;
-        let call = |from| code.call(kind, number, from..start);
+        let (name, code, start) = (self.file.name(reg), function.code(self.file), pcs.start);
+        let (from, text) = match code.setter(kind, number, start) {
+            Setter::At(at) => (at.0, format!("{} sets {name}", described(&at))),
+            Setter::Outside => (function.start(), self.outside(reg, start)?),
+            Setter::Unknown(pc) => {
+                return Some(format!("it is not known what sets {name}: {}", unknown(pc)));
+            }
+        };
+        Some(match code.call(kind, number, from..start) {
+            Some(pc) => format!("{text}, and the function called at {pc:#x} can set it"),
+            None => text,
+        })
+    }
+
+    /// Describes where the value of a register is from that no instruction before a pc sets.
+    fn outside(&self, reg: Reg, pc: u64) -> Option<String> {
+        let ((kind, number), function) = (self.file.operand(reg)?, self.function?);
+        let name = self.file.name(reg);
         let is_kernel = self.file.kernel(function.start()).is_some();
-        let is_from_outside = !is_kernel || kind == RegisterKind::Scalar || number < DISPATCHED;
-        Some(match code.setter(kind, number, start) {
-            Setter::At(at) => match call(at.0) {
-                Some(pc) => {
-                    format!("{} sets {name}, and the function called at {pc:#x} can set it", described(&at))
-                }
-                None => format!("{} sets {name}", described(&at)),
-            },
-            Setter::Outside => match (call(function.start()), code.setter_behind(kind, number, pcs.start)) {
-                (Some(pc), _) => format!(
-                    "no instruction before {start:#x} sets {name}, and the function called at {pc:#x} can set it"
-                ),
-                (None, Some(at)) if is_from_outside => format!(
-                    "{name} has its value from the caller or the dispatch, or from {}, and a branch leads back",
-                    described(&at)
-                ),
-                (None, Some(at)) => format!("{} sets {name}, and a branch leads back", described(&at)),
-                (None, None) if is_from_outside => {
-                    format!("{name} has its value from the caller or the dispatch")
-                }
-                (None, None) => {
-                    format!("no instruction before {start:#x} sets {name}, nor does the dispatch")
-                }
-            },
-            Setter::Unknown(pc) => format!("it is not known what sets {name}: {}", unknown(pc)),
+        let is_argument = !is_kernel || kind == RegisterKind::Scalar || number < DISPATCHED;
+        Some(match (is_argument, function.code(self.file).setter_behind(kind, number, pc)) {
+            (true, None) => format!("{name} has its value from the caller or the dispatch"),
+            (true, Some(at)) => format!(
+                "{name} has its value from the caller or the dispatch, or from {}, and a branch leads back",
+                described(&at)
+            ),
+            (false, None) => format!("no instruction before {pc:#x} sets {name}, nor does the dispatch"),
+            (false, Some(at)) => format!("{} sets {name}, and a branch leads back", described(&at)),
         })
     }
 

@@ -46,6 +46,7 @@ fn arrays_in_lds_are_not_the_value_of_a_register() {
 
 /// A pointer into scratch: `bregx v0 28; lit1; swap; xderef; stack_value` has no slot, although 0x23c of the object,
 /// `buffer_load_dword v1, v0`, and others use v0 as an address. LLVM adds `stack_value` where it computes a value.
+/// By the source, `end` is 8 `int` behind the argument, 32 bytes; `p` is 7 `int` behind it for the last one.
 #[test]
 fn values_computed_from_an_address_are_no_slots() {
     for (variable, offset, by) in [("p", 0x274, 28), ("end", 0x238, 32)] {
