@@ -38,6 +38,8 @@ mod targets;
 mod tools;
 #[path = "common/validate.rs"]
 mod validate;
+#[path = "cli/variables.rs"]
+mod variables;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -190,7 +190,8 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
 fn subprograms(dwarf: &Dwarf<'_>) -> Vec<Subprogram> {
     let entries = dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
     let with_code = entries.filter_map(|entry| {
-        let ranges = entry.ranges().ok()?;
+        let mut ranges = entry.ranges().ok()?;
+        ranges.retain(|range| dwarf.is_code(range.start));
         let pcs =
             ranges.iter().map(|range| range.start).min()?..ranges.iter().map(|range| range.end).max()?;
         Some(Subprogram { entry: entry.offset(), pcs, reach: 0 })

@@ -12,7 +12,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::eval::DebugInfo;
 use crate::op::Reg;
 use crate::read::nvidia::RegisterMap;
-use crate::read::{Dwarf, Entry, FrameSection, Frames, Object, Section, Symbol, SymbolKind, threads};
+use crate::read::{
+    Dwarf, Entry, FrameSection, Frames, Object, Section, Symbol, SymbolKind, code_section, threads,
+};
 use crate::target::code::{InstructionSet, RegisterKind};
 use crate::target::{RegisterNames, Target, Wave, with_extensions};
 
@@ -41,7 +43,7 @@ pub(crate) struct Facts<'r, 'o> {
     pub(crate) registers: RegisterMap<'r>,
     set: Option<InstructionSet>,
     /// Addresses of loaded code, sorted by start.
-    pub(crate) code: Vec<Range<u64>>,
+    pub(crate) code: &'r [Range<u64>],
     /// Function symbols by address: address, size.
     symbols: OnceLock<Vec<(u64, u64)>>,
     /// Kernels by address.
@@ -133,15 +135,12 @@ impl<'r, 'o> Facts<'r, 'o> {
         };
         let wave =
             if target.as_ref().is_some_and(|target| target.lanes() == 64) { Wave::W64 } else { Wave::W32 };
-        let sections = object.sections().iter().filter(|section| section.is_code());
-        let mut code: Vec<_> =
-            sections.map(|one| one.address..one.address.saturating_add(one.size)).collect();
-        code.sort_unstable_by_key(|range| range.start);
         // A file with the debug information of another has headers of that one's sections.
         let is_elsewhere = |section: &Section<'_>| {
             section.name == ".eh_frame" && section.size > 0 && section.data.is_empty()
         };
         let has_frames_elsewhere = object.sections().iter().any(is_elsewhere);
+        let code = object.code();
         let has_code = !code.is_empty();
         let of_target = || -> Result<_> {
             let set = object.gfx().and_then(|gfx| InstructionSet::of(gfx, wave));
@@ -185,8 +184,7 @@ impl<'r, 'o> Facts<'r, 'o> {
 
     /// Returns the addresses of the code section that has an address.
     pub(super) fn section(&self, address: u64) -> Option<&Range<u64>> {
-        let count = self.code.partition_point(|range| range.start <= address);
-        self.code.get(count.checked_sub(1)?).filter(|range| range.contains(&address))
+        code_section(self.code, address)
     }
 
     /// Returns the sizes of the function symbols at an address.

@@ -240,6 +240,13 @@ impl<'o> Dwarf<'o> {
         !unit.is_split() || unit.has_skeleton
     }
 
+    /// Whether a section with code has an address. A linker moves the functions that it discards to 0, 1, or the largest
+    /// address, without their code. In a file without code, debug sections alone, all addresses count.
+    pub fn is_code(&self, address: u64) -> bool {
+        let code = self.main.as_ref().unwrap_or(&self.sections).code;
+        code.is_empty() || code_section(code, address).is_some()
+    }
+
     /// Returns the sections of the skeleton's file for a split unit, or else the unit's own.
     pub(super) fn main_sections(&self, unit: &Unit<'o>) -> &Sections<'o> {
         self.main.as_ref().filter(|_| unit.has_skeleton).unwrap_or(&self.sections)
@@ -353,6 +360,12 @@ impl<'o> Dwarf<'o> {
         };
         unit.stmt_list.map(|offset| LineProgram::read_with(sections, offset, strings)).transpose()
     }
+}
+
+/// Returns the addresses of the section that has an address, of sections that are sorted by their start.
+pub(crate) fn code_section(code: &[Range<u64>], address: u64) -> Option<&Range<u64>> {
+    let count = code.partition_point(|range| range.start <= address);
+    code.get(count.checked_sub(1)?).filter(|range| range.contains(&address))
 }
 
 /// Refuses a package, in which an index divides every section among the units. DWARF 5 section 7.3.5.

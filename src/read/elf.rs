@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::BuildHasher;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use hashbrown::DefaultHashBuilder;
@@ -76,6 +77,8 @@ pub struct Object<'d> {
     symbols: Vec<Symbol<'d>>,
     /// Made when a symbol is looked for by name.
     by_name: OnceLock<ByName>,
+    /// Collected at the first request.
+    code: OnceLock<Vec<Range<u64>>>,
     undefined: Vec<Undefined>,
     mercury_copies: Vec<MercuryCopy>,
     is_ptx: bool,
@@ -307,6 +310,7 @@ impl<'d> Object<'d> {
             sections,
             symbols,
             by_name: OnceLock::new(),
+            code: OnceLock::new(),
             undefined,
             mercury_copies,
             is_ptx: false,
@@ -329,6 +333,7 @@ impl<'d> Object<'d> {
             is_64: true,
             big_endian: false,
             by_name: OnceLock::new(),
+            code: OnceLock::new(),
             sections,
             symbols,
             undefined: Vec::new(),
@@ -387,6 +392,17 @@ impl<'d> Object<'d> {
     /// Returns the address of the first section of a name.
     pub fn section_address(&self, name: &str) -> Option<u64> {
         Some(self.section(name)?.address)
+    }
+
+    /// Returns the addresses of the sections with code, sorted by their start.
+    pub fn code(&self) -> &[Range<u64>] {
+        self.code.get_or_init(|| {
+            let sections = self.sections.iter().filter(|section| section.is_code());
+            let mut code: Vec<_> =
+                sections.map(|one| one.address..one.address.saturating_add(one.size)).collect();
+            code.sort_unstable_by_key(|range| range.start);
+            code
+        })
     }
 
     /// Returns all symbols, in the order of the file.

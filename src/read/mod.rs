@@ -79,6 +79,7 @@ pub(crate) use abbreviations::ByAbbreviation;
 pub use aranges::{AddressRange, AddressRanges};
 pub use cfi::{FrameInstruction, Instruction, Instructions};
 pub use dwarf::Dwarf;
+pub(crate) use dwarf::code_section;
 pub(crate) use elf::{INFO_BEHIND, Placing, Sizes};
 pub use elf::{MercuryCopy, Object, Section, Symbol, SymbolKind, Undefined};
 pub use entry::{Attributes, Entry};

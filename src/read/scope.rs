@@ -1,16 +1,20 @@
 //! Name lookup at a pc: the variable of the innermost scope with code there.
 
+use core::ops::Range;
+
 use gimli::constants as dw;
 
 use super::dwarf::Dwarf;
 use super::entry::Entry;
+use super::unit::Unit;
 use super::value::Value;
 use crate::error::{Count, Error, ErrorKind, Named, Result};
 use crate::near;
 
 impl<'o> Dwarf<'o> {
     /// Returns the variable, parameter or constant of a name at a pc: that of the innermost scope with code there, or
-    /// else one outside all functions. Declarations are ignored; without a pc, so are all variables of functions.
+    /// else one outside all functions, of the unit with code there if several units have one. Declarations and functions
+    /// that a linker discarded are ignored; without a pc, so are all variables of functions.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownName`] if there is none; [`ErrorKind::AmbiguousName`] if several scopes of equal depth have
@@ -37,6 +41,15 @@ impl<'o> Dwarf<'o> {
             }
             if scopes == innermost {
                 found.push(entry);
+            }
+        }
+        // File scope (C 6.2.1): units can have variables of one name.
+        if let (Some(pc), [_, _, ..]) = (pc, &found[..]) {
+            let units = found.chunk_by(|one, next| one.unit().offset == next.unit().offset);
+            let with_code = units.filter(|all| all.first().is_some_and(|one| has_code(self, one.unit(), pc)));
+            let near: Vec<_> = with_code.flatten().copied().collect();
+            if !near.is_empty() {
+                found = near;
             }
         }
         let (of, name) = (Named::Variable { pc }, name.to_owned());
@@ -78,7 +91,7 @@ impl<'o> Dwarf<'o> {
         match found[..] {
             [(start, entry)] => {
                 let address = start.checked_add(offset);
-                let ranges = entry.ranges()?;
+                let ranges = live_ranges(entry)?;
                 let is_code = |address: &u64| ranges.iter().any(|range| range.contains(address));
                 address.filter(is_code).ok_or_else(|| {
                     let bytes: u64 = ranges.iter().map(|range| range.end.saturating_sub(range.start)).sum();
@@ -116,10 +129,28 @@ pub(crate) fn unknown_function<'d, 'o: 'd>(
 /// Returns the start address of an entry's code, if any.
 fn start(entry: Entry<'_, '_>) -> Result<Option<u64>> {
     match entry.attr(dw::DW_AT_ranges) {
-        None => Ok(entry.low_pc()),
+        None => Ok(entry.low_pc().filter(|start| entry.dwarf().is_code(*start))),
         // DWARF 5 section 2.18: by default, the start of the first range.
-        Some(_) => Ok(entry.ranges()?.first().map(|range| range.start)),
+        Some(_) => Ok(live_ranges(entry)?.first().map(|range| range.start)),
     }
+}
+
+/// Returns the ranges of an entry without those that a linker discarded.
+fn live_ranges(entry: Entry<'_, '_>) -> Result<Vec<Range<u64>>> {
+    let mut ranges = entry.ranges()?;
+    ranges.retain(|range| entry.dwarf().is_code(range.start));
+    Ok(ranges)
+}
+
+/// Whether a unit has code at a pc, by its own ranges or by those of its functions: a unit can lack ranges, and those of a
+/// split unit are in its skeleton unit.
+fn has_code<'o>(dwarf: &Dwarf<'o>, unit: &Unit<'o>, pc: u64) -> bool {
+    let mut entries = dwarf.entries_of(unit);
+    let own = entries.next();
+    let functions = entries.filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
+    own.into_iter()
+        .chain(functions)
+        .any(|entry| live_ranges(entry).is_ok_and(|ranges| ranges.iter().any(|range| range.contains(&pc))))
 }
 
 /// Returns the number of scopes with code at a pc around a variable; `None` if it is in a scope without code there.
@@ -145,7 +176,8 @@ fn scopes_at(entry: Entry<'_, '_>, pc: Option<u64>) -> Result<Option<usize>> {
             scopes += 1;
             continue;
         }
-        if !pc.is_some_and(|pc| ranges.iter().any(|range| range.contains(&pc))) {
+        let is_live = |range: &Range<u64>| scope.dwarf().is_code(range.start);
+        if !pc.is_some_and(|pc| ranges.iter().any(|range| range.contains(&pc) && is_live(range))) {
             return Ok(None);
         }
         scopes += 1;

@@ -1,5 +1,7 @@
 //! Debug sections of a file, with access by offset or index.
 
+use core::ops::Range;
+
 use gimli::{EndianSlice, RunTimeEndian};
 
 use super::Object;
@@ -23,6 +25,8 @@ macro_rules! sections { ($($field:ident $name:literal $dwo:literal;)*) => {
         pub address_bytes: u8,
         /// Address at which `.eh_frame` is loaded.
         pub eh_frame_address: u64,
+        /// Addresses of the sections with code, sorted by their start. Empty if there is none, or it is unknown.
+        pub code: &'o [Range<u64>],
         $(pub $field: &'o [u8],)*
     }
 
@@ -35,6 +39,7 @@ macro_rules! sections { ($($field:ident $name:literal $dwo:literal;)*) => {
                 is_split: false,
                 address_bytes: object.address_bytes(),
                 eh_frame_address: object.section_address(".eh_frame").unwrap_or(0),
+                code: object.code(),
                 $($field: of($name),)*
             }
         }
@@ -50,6 +55,7 @@ macro_rules! sections { ($($field:ident $name:literal $dwo:literal;)*) => {
                 is_split: true,
                 address_bytes: object.address_bytes(),
                 eh_frame_address: 0,
+                code: &[],
                 $($field: of($dwo),)*
             }
         }

@@ -333,10 +333,7 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
         else {
             return Ok(None);
         };
-        let code = &self.file.facts.code;
-        let before = code.partition_point(|code| code.start <= start).checked_sub(1);
-        // A linker moves functions that it discards to 0 or 1.
-        if !code.is_empty() && before.is_none_or(|at| !code[at].contains(&start)) {
+        if !self.file.dwarf.is_code(start) {
             return Ok(None);
         }
         let end = ranges.iter().map(|range| range.end).max().unwrap_or(start);
@@ -355,7 +352,8 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
             let linkage = entry.inherited(dw::DW_AT_linkage_name).and_then(|name| name.text());
             let symbols = self.gathered.symbols.get(&start).into_iter().flatten().copied();
             let names = symbols.chain(linkage.as_deref()).chain([&*function.name]).collect();
-            let offset = start - before.map_or(0, |at| code[at].start);
+            let section = read::code_section(self.file.facts.code, start);
+            let offset = start - section.map_or(0, |section| section.start);
             function.instructions = disassembly
                 .of(&Sought { names, start, offset, size: size.into() })
                 .into_iter()

@@ -4,7 +4,7 @@ use core::hash::{Hash, Hasher};
 
 use hashbrown::HashMap;
 
-use crate::read::{LineProgram, LineRow, Unit};
+use crate::read::{Dwarf, LineProgram, LineRow, Unit};
 
 /// Counts of line table rows, without those that end a sequence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub(super) struct Lines {
 
 impl Lines {
     /// Counts the rows of a unit; `paths` are those of its files.
-    pub(super) fn add(&mut self, program: &LineProgram<'_>, paths: &[Option<String>]) {
+    pub(super) fn add(&mut self, dwarf: &Dwarf<'_>, program: &LineProgram<'_>, paths: &[Option<String>]) {
         if program.files.is_empty() {
             return;
         }
@@ -62,7 +62,9 @@ impl Lines {
             crate::work::step();
             sequence.reach(row.address);
             if row.end_sequence {
-                self.add_sequence(&sequence, row.address);
+                if sequence.start.is_some_and(|start| dwarf.is_code(start)) {
+                    self.add_sequence(&sequence, row.address);
+                }
                 sequence.clear();
                 continue;
             }
@@ -77,7 +79,7 @@ impl Lines {
         *self.files.entry_ref(path).or_insert(next)
     }
 
-    /// Adds a sequence, unless its code was removed or has no bytes.
+    /// Adds a sequence, unless it has no bytes.
     fn add_sequence(&mut self, sequence: &Sequence, end: u64) {
         let Sequence { start, counts: more, groups, .. } = sequence;
         let Some(bytes) = start.and_then(|start| end.checked_sub(start)).filter(|bytes| *bytes > 0) else {

@@ -60,7 +60,7 @@ impl<'r> Part<'r> {
             let files = program.as_ref().map(|program| lines::paths(program, unit)).unwrap_or_default();
             // A split unit has the lines of its skeleton, which are counted there.
             if let Some(program) = program.filter(|_| unit.signature.is_none() && !unit.is_split()) {
-                self.lines.add(&program, &files);
+                self.lines.add(dwarf, &program, &files);
             }
             let first = self.found.functions.len();
             let judge = file.map(|file| Judge::new(file, unit));

@@ -233,8 +233,8 @@ fn instances_in(dwarf: &Dwarf<'_>, files: &mut HashMap<String, u32>, all: &mut V
             }
             let functions = around(entry);
             let Some(function) = functions.first().copied() else { continue };
-            // An abstract instance has no code.
-            if !function.has(dw::DW_AT_low_pc) && !function.has(dw::DW_AT_ranges) {
+            // An abstract instance has no code, nor does a function that the linker discarded.
+            if !function.ranges()?.iter().any(|range| dwarf.is_code(range.start)) {
                 continue;
             }
             let (Some(name), Some(own)) = (entry.name(), linkage_name(function)) else { continue };

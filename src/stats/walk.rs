@@ -292,6 +292,10 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         let Ok(ranges) = entry.ranges() else { return Ok(None) };
         scope.ranges = ranges;
         let bytes = size(&scope.ranges);
+        if is_function && bytes > 0 && !scope.ranges.iter().any(|range| entry.dwarf().is_code(range.start)) {
+            // A linker discarded the function.
+            return Ok(None);
+        }
         if is_function || is_inlined {
             if shape.is_inline {
                 let all = origins::abstract_variables(entry, self.start);

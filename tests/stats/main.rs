@@ -278,7 +278,9 @@ fn split_programs_of_rustc_have_the_functions_of_others() {
     // The names of the files are relative to the folder of the compilation.
     let program = |name: &str, split: &str| {
         let split = format!("split-debuginfo={split}");
-        let arguments = ["--edition", "2021", "-g", "-C", &split, "a.rs", "-o", name];
+        // llvm-dwarfdump counts functions that the linker discarded.
+        let kept = "link-arg=-Wl,--no-gc-sections";
+        let arguments = ["--edition", "2021", "-g", "-C", &split, "-C", kept, "a.rs", "-o", name];
         let ran = Tool::new("rustc", "rustc").run_in(folder.path(), &arguments)?;
         assert!(ran.succeeded, "{ran}");
         Some(folder.path().join(name))

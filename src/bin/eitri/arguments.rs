@@ -336,7 +336,7 @@ pub struct Question {
     /// `-` is standard input.
     #[arg(value_name = "EXPR|FILE", allow_hyphen_values = true)]
     pub subject: String,
-    /// Variable of the file: this name in the innermost scope at the pc.
+    /// Variable of the file: this name in the innermost scope at the pc, of which a unit is the outermost.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["kind", "initial"])]
     pub var: Option<String>,
     /// Choose the member of an archive or bundle whose name contains this text.

@@ -1,0 +1,115 @@
+//! Variables that `eval` and `stats` find in linked programs: in code that is there, in the unit of the pc.
+
+use pretty_assertions::assert_eq;
+use serde_json::Value;
+
+use super::tools::Tool;
+use super::{Folder, run};
+
+/// A function that the linker discards, longer than the code before the function that it keeps: the range of the
+/// discarded function, moved to 0, has the pcs of the function that stays.
+const DISCARDED: &str = r#"
+volatile int sink;
+int dead(int val) { int twice = val + 7; asm volatile(".fill 0x300000, 1, 0xcc"); sink = twice; return twice; }
+__attribute__((noinline)) int work(int val) { int twice = val * 2; sink = twice; return twice; }
+int main(int argc, char **argv) { int res = work(argc); sink = res + 1; return res; }
+"#;
+
+/// Statics of one name in two units.
+const UNITS: [&str; 2] = [
+    "static int s = 1; int fa(int x) { { int x = s; s += x; } return s + x; }\n",
+    "static int s = 2; int fa(int x); int fb(int x) { s += x; return s; }\n\
+     int main(int c, char **v) { return fa(c) + fb(c); }\n",
+];
+
+/// Builds a program of sources with gcc. `None` if it is not installed.
+fn program(folder: &Folder, sources: &[&str], options: &[&str]) -> Option<String> {
+    let names: Vec<String> = (0..sources.len()).map(|index| format!("s{index}.c")).collect();
+    for (name, source) in names.iter().zip(sources) {
+        folder.file(name, source);
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let gcc = Tool::new("gcc", "gcc");
+    let ran = gcc.run_in(&folder.0, &[&["-g", "-O0", "-o", "program"], options, &names].concat())?;
+    assert!(ran.succeeded, "{ran}");
+    Some(folder.path("program"))
+}
+
+fn machine(folder: &Folder) -> String {
+    folder.file(
+        "m.json",
+        r#"{"target": "x86_64", "machine": {"registers": {"rbp": "00 80 00 00 00 00 00 00"}}}"#,
+    )
+}
+
+#[test]
+fn discarded_function_is_not_a_scope() {
+    for version in ["4", "5"] {
+        let folder = Folder::new(&format!("discarded-{version}"));
+        let version = format!("-gdwarf-{version}");
+        let options =
+            [&version, "-ffunction-sections", "-fpie", "-pie", "-Wl,--gc-sections", "-fcf-protection=none"];
+        let Some(program) = program(&folder, &[DISCARDED], &options) else { return };
+        let machine = machine(&folder);
+        let ran = run(&[
+            "eval",
+            &program,
+            "--var",
+            "twice",
+            "--pc",
+            "work+14",
+            "--machine",
+            &machine,
+            "--read",
+            "0",
+        ]);
+        // `int twice` of `work` is 4 bytes below the saved frame pointer at -O0: gdb's `info scope`.
+        assert_eq!((ran.code, ran.text(), &*ran.errors), (0, "location mem:0:0x7ffc\n".into(), ""));
+        // The discarded function has no address.
+        let ran = run(&["eval", &program, "--var", "twice", "--pc", "dead+14", "--machine", &machine]);
+        assert!(ran.code == 2 && ran.errors.contains("no function has the name `dead`"), "{}", ran.errors);
+        let ran = run(&["stats", &program, "--format", "json"]);
+        let found: Value = serde_json::from_str(&ran.text()).expect("JSON");
+        let functions = found["functions"].as_array().expect("functions");
+        let names: Vec<_> = functions.iter().map(|one| one["name"].as_str().expect("a name")).collect();
+        assert_eq!(names, ["main", "work"]);
+        for count in [
+            "sum_all_variables(#bytes in parent scope)",
+            "#bytes within functions",
+            "#bytes with line information",
+        ] {
+            assert!(found[count].as_u64().expect(count) < 0x1000, "{count}: {}", found[count]);
+        }
+        let ran = run(&["stats", &program, "--lines"]);
+        assert!(!ran.text().contains("dead"), "{}", ran.text());
+    }
+}
+
+#[test]
+fn static_of_two_units_is_that_of_the_unit_at_the_pc() {
+    // Without their ranges, units have those of their functions.
+    for (name, options) in [("whole", &["-no-pie"][..]), ("parts", &["-no-pie", "-ffunction-sections"])] {
+        let folder = Folder::new(&format!("statics-{name}"));
+        let Some(program) = program(&folder, &UNITS, options) else { return };
+        let bytes = std::fs::read(&program).expect("a program");
+        let object = eitri::read::Object::read(&bytes).expect("an object");
+        // In the order of the units.
+        let statics = object.symbols().iter().filter(|symbol| symbol.name == "s");
+        let addresses: Vec<u64> = statics.map(|symbol| symbol.address).collect();
+        let machine = machine(&folder);
+        let ask = |pc: &[&str]| {
+            run(&[&["eval", &program, "--var", "s", "--machine", &machine, "--read", "0"], pc].concat())
+        };
+        for (pc, address) in ["fa+4", "fb+4"].into_iter().zip(&addresses) {
+            let ran = ask(&["--pc", pc]);
+            assert_eq!(
+                (ran.code, ran.text()),
+                (0, format!("location mem:0:{address:#x}\n")),
+                "{}",
+                ran.errors
+            );
+        }
+        let ran = ask(&[]);
+        assert!(ran.code == 2 && ran.errors.contains("`s` is ambiguous"), "{}", ran.errors);
+    }
+}
