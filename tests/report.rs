@@ -155,14 +155,15 @@ fn the_lane_changes_the_place_of_each_lane() {
 /// ```
 ///
 /// Class 5 is the general registers, and the last pc is that of an instruction of 16 bytes; the lower word is written
-/// first. The list has %rd3 at [0x510, 0x570) and %rd4 at [0x570, 0xe50).
+/// first. By the addends of its relocations, the list
+/// has %rd3 at [0x470, 0x4b0) and %rd4 at [0x4b0, 0xc80).
 #[test]
 fn a_ptx_register_is_shown_by_its_homes() {
-    let Some(found) = asked(&page("triton/add.sm_90.cubin"), "#f=0&v=9&pc=0x10510", "column") else { return };
+    let Some(found) = asked(&page("triton/add.sm_90.cubin"), "#f=0&v=9&pc=0x10470", "column") else { return };
     let expected = [
-        "x, nowhere, 0x10510 to 0x10570, regx %rd3",
-        "x, scalar register R10 R0, 0x10570 to 0x10b50, regx %rd4",
-        "x, nowhere, 0x10b50 to 0x10e50, regx %rd4",
+        "x, scalar register R8 R9, 0x10470 to 0x104b0, regx %rd3",
+        "x, scalar register R10 R0, 0x104b0 to 0x10b50, regx %rd4",
+        "x, nowhere, 0x10b50 to 0x10c80, regx %rd4",
     ];
     assert_eq!(found["seen"], Value::from(expected.map(Value::from).to_vec()), "{found}");
     let meaning = found["meaning"].as_str().expect("text");

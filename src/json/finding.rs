@@ -113,7 +113,7 @@ impl Finding {
             meant: self.meant.as_deref(),
             offset: self.offset,
             pcs: self.pcs.as_ref().map(|pcs| (hexadecimal(pcs.start), hexadecimal(pcs.end))),
-            section: self.section,
+            section: &self.section,
             split: self.split.as_deref(),
             unit: self.unit.as_deref(),
             variable: self.variable.as_deref(),

@@ -132,14 +132,14 @@ codes! {
     RegisterNotThere "register-not-there" Error {
         "a PTX register without a machine register at these pcs";
         "The map `.nv_debug_info_reg_sass` has the machine registers of each PTX register, by pc. The map has no register at the pcs of this entry.";
-        "ptxas 13 in Triton 3.9: the entries of `.debug_loc` have label addresses of earlier code.";
+        "A made object: an entry of `.debug_loc` names `%r9` from 0x2f0 on, and the map has `%r9` up to 0x2a0.";
         "Pcs at which the map has the register.";
         "CUDA Binary Utilities; the sections that ptxas writes."
     }
     ExtentNotCode "extent-not-code" Error {
         "a function's range does not match its code";
         "The end of the function is beyond the section, or differs from the size of its symbol. A debugger finds the wrong function, or none.";
-        "ptxas 13 in Triton 3.9: `DW_AT_high_pc` is 0xe50 where `.text.add` has 0xc80 bytes.";
+        "A made object: `DW_AT_high_pc` is 0xe50 where `.text.add` has 0xc80 bytes.";
         "The end of the function's code.";
         "DWARF 5 section 2.17."
     }
@@ -295,6 +295,14 @@ codes! {
         "`a.dwo` in the folder of the object or named with `--split`, or `-gsplit-dwarf=single`, if all of it is to be \
          judged.";
         "DWARF 5 section 3.1.2 and section 7.3.2."
+    }
+    StaleField "stale-field" Note {
+        "a stored number differs from the addend of its relocation";
+        "Debuggers load the relocated image, as all commands here do: what they show is right. A tool that applies no \
+         relocations shows the stored number.";
+        "ptxas 13 for sm_90: `DW_AT_high_pc` has 0x390 in the field and 0x400 in the relocation; `cuobjdump -elf` prints 0x390.";
+        "The addend in the field, or 0.";
+        "System V ABI, Relocation (`Elf64_Rela`)."
     }
     WrongKind "wrong-kind" Error {
         "a location of another kind than the context needs";

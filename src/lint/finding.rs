@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::codes::Code;
+use super::details::Details;
 use crate::error::Error;
 use crate::read::Recurring;
 
@@ -65,7 +66,7 @@ pub struct Finding {
     /// Pcs of the location, or of the code.
     pub pcs: Option<Range<u64>>,
     /// Section of the mistake.
-    pub section: &'static str,
+    pub section: Cow<'static, str>,
     /// Offset of the mistake in the section, in bytes.
     pub offset: u64,
     /// Offset of the entry of the variable, or else of the function, in bytes.
@@ -152,6 +153,34 @@ impl Report {
 }
 
 impl Finding {
+    /// Returns a finding about no unit, function or variable.
+    pub(super) fn new(
+        code: Code,
+        section: impl Into<Cow<'static, str>>,
+        offset: u64,
+        Details { written, meant, evidence }: Details,
+    ) -> Self {
+        Self {
+            code,
+            level: code.level(),
+            unit: None,
+            split: None,
+            function: None,
+            inlined: Vec::new(),
+            variable: None,
+            declared: None,
+            pcs: None,
+            section: section.into(),
+            offset,
+            entry: None,
+            expression: None,
+            written,
+            meant,
+            evidence,
+            count: 1,
+        }
+    }
+
     /// Returns what the finding is about.
     pub fn topic(&self) -> Topic<'_> {
         let unit = self.unit.as_deref();

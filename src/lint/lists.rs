@@ -90,11 +90,11 @@ pub(super) fn register(
     }
     let start = function.start();
     let homes: Vec<_> = map.homes().iter().filter(|home| home.register == name.as_bytes()).collect();
-    // The last pc of a home is that of its last reader: an entry that begins there has the value at one pc alone.
+    // The last pc of a home is that of its last reader, which finds the value there.
     let is_there = |home: &&&RegisterHome<'_>| {
         let at = |by: u32| start.saturating_add(by.into());
         let home = at(home.start)..=at(home.end);
-        pcs.is_none_or(|pcs| pcs.start < *home.end() && *home.start() < pcs.end)
+        pcs.is_none_or(|pcs| pcs.start <= *home.end() && *home.start() < pcs.end)
     };
     if homes.iter().any(|home| is_there(&home)) {
         return None;

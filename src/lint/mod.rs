@@ -37,6 +37,7 @@ mod recoverable;
 mod registers;
 pub(crate) mod shape;
 mod skeletons;
+mod stale;
 mod type_size;
 mod verdict;
 mod walk;
@@ -50,7 +51,7 @@ pub(crate) use judge::{Framed, Judge};
 pub(crate) use verdict::Expr;
 
 use crate::error::Result;
-use crate::read::{Dwarf, Object, Placing, SplitFiles, Unit, unknown_function};
+use crate::read::{Dwarf, Object, SplitFiles, Unit, unknown_function};
 
 /// Choices of a judgement.
 #[derive(Debug, Clone, Default)]
@@ -95,7 +96,7 @@ pub fn lint_each(bytes: &[u8], options: &Options<'_>, take: &mut dyn FnMut(Findi
 
 /// Returns the report with the findings if they are folded, and passes them to a function otherwise.
 fn judge(bytes: &[u8], options: &Options<'_>, take: &mut dyn FnMut(Finding)) -> Result<Report> {
-    let object = Object::read_placed(bytes, Placing::Stored, None)?;
+    let object = Object::read(bytes)?;
     let dwarf = Dwarf::read_on(&object, options.threads)?;
     let facts = Facts::new(&object, &dwarf, options.threads)?;
     options.split.with(&object, &dwarf, |split| units(&facts, &dwarf, split, options, take))
@@ -122,7 +123,8 @@ pub(crate) fn units<'r>(
         }
     }
     if options.only.is_empty() {
-        skeletons::missing(dwarf, split).for_each(|finding| match options.fold {
+        let of_file = skeletons::missing(dwarf, split).chain(stale::field(facts.object));
+        of_file.for_each(|finding| match options.fold {
             true => report.findings.push(finding),
             false => take(finding),
         });

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::codes::Code;
+use super::details::Details;
 use super::finding::Finding;
 use crate::read::{Dwarf, Unit};
 
@@ -15,27 +16,13 @@ pub(super) fn missing<'d>(dwarf: &'d Dwarf<'_>, split: &[Dwarf<'_>]) -> impl Ite
     skeletons.filter(is_missing).map(|unit| {
         let (section, offset) = dwarf.place(unit.offset);
         let file = unit.dwo_name.as_deref();
-        Finding {
-            code: Code::SplitUnitElsewhere,
-            level: Code::SplitUnitElsewhere.level(),
-            unit: unit.name.as_deref().or(file).map(Arc::from),
-            split: None,
-            function: None,
-            inlined: Vec::new(),
-            variable: None,
-            declared: None,
-            pcs: None,
-            section,
-            offset,
-            entry: None,
-            expression: None,
-            written: match file {
-                Some(file) => format!("the functions and variables of the unit are in the file `{file}`"),
-                None => "the functions and variables of the unit are in another file".into(),
-            },
-            meant: None,
-            evidence: vec!["no split unit that was read has the id of the skeleton unit".into()],
-            count: 1,
-        }
+        let details = Details::new(match file {
+            Some(file) => format!("the functions and variables of the unit are in the file `{file}`"),
+            None => "the functions and variables of the unit are in another file".into(),
+        });
+        let details =
+            details.evidence(["no split unit that was read has the id of the skeleton unit".into()]);
+        let finding = Finding::new(Code::SplitUnitElsewhere, section, offset, details);
+        Finding { unit: unit.name.as_deref().or(file).map(Arc::from), ..finding }
     })
 }

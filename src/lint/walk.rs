@@ -471,31 +471,21 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         around: Option<&Around<'r>>,
         (section, offset): At,
     ) -> Finding {
-        let Details { written, meant, evidence } =
-            judged.details.map_or_else(Details::default, |details| *details);
+        let details = judged.details.map_or_else(Details::default, |details| *details);
         let text = |around: &Around<'r>| {
             let name = around.name?;
             Some(around.text.get_or_init(|| String::from_utf8_lossy(name).into()).clone())
         };
         let names = |entry: Entry<'r, 'r>| entry.name().map(String::from);
         Finding {
-            code: judged.code,
-            level: judged.code.level(),
             unit: self.unit.clone(),
             split: self.split.clone(),
             function: around.and_then(text),
             inlined: self.scopes.iter().filter_map(|scope| scope.inlined).filter_map(names).collect(),
             variable: variable.and_then(names),
             declared: variable.and_then(|entry| functions::declared(entry, self.files())),
-            pcs: None,
-            section,
-            offset,
             entry: variable.or_else(|| around.map(|around| around.framed.function.entry)).map(Entry::offset),
-            expression: None,
-            written,
-            meant,
-            evidence,
-            count: 1,
+            ..Finding::new(judged.code, section, offset, details)
         }
     }
 

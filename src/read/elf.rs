@@ -49,9 +49,6 @@ pub(crate) enum Placing<'s> {
     /// `.debug_info`, begin with zero bytes that are not in the file, a different number in each, and undefined symbols
     /// have addresses after all sections, each with room for its size.
     Linked(&'s Sizes<'s>),
-    /// Addends as in [`AsIs`](Self::AsIs), with the numbers that are stored in the sections of a linked cubin in place
-    /// of the addends of its relocations: a reader without relocations of linked files sees them.
-    Stored,
     /// Simulates linking `.debug_info` after [`INFO_BEHIND`] bytes of others: references to it are moved, its contents
     /// are not.
     InfoBehind,
@@ -80,6 +77,7 @@ pub struct Object<'d> {
     /// Collected at the first request.
     code: OnceLock<Vec<Range<u64>>>,
     undefined: Vec<Undefined>,
+    stale: Option<StaleFields>,
     mercury_copies: Vec<MercuryCopy>,
     is_ptx: bool,
 }
@@ -211,6 +209,22 @@ pub struct Undefined {
     pub symbol: usize,
 }
 
+/// Fields of debug sections and of `.eh_frame` whose number in the file is neither 0 nor the addend of the relocation. The
+/// relocation replaces them: only a reader that applies no relocations gets the numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StaleFields {
+    /// Number of the fields.
+    pub count: usize,
+    /// Index of the first one's section in [`Object::sections`].
+    pub section: usize,
+    /// Offset of the first one in bytes from the start of the section.
+    pub offset: u64,
+    /// Number that the file has there.
+    pub stored: u64,
+    /// Addend of the relocation.
+    pub addend: u64,
+}
+
 impl<'d> Object<'d> {
     /// Reads an ELF file of either class and byte order. Compressed debug sections are decompressed, with the cargo
     /// feature `compress`. Linked files of every machine can be read; relocations are supported for x86, x86-64,
@@ -281,13 +295,17 @@ impl<'d> Object<'d> {
             place_symbols(&mut symbols, &sections, sizes);
         }
         let mercury_copies = if header.machine == CUDA { mercury_copies(&sections) } else { Vec::new() };
-        let mut undefined = Vec::new();
+        let (mut undefined, mut stale) = (Vec::new(), None);
         if header.is_placed() {
             let known = target.map(Target::elf);
-            let is_stored = placing == Placing::Stored && !header.is_relocatable;
-            undefined = reloc::apply(&mut sections, &symbols, table, &header.file(), known, is_stored)?;
+            (undefined, stale) = reloc::apply(&mut sections, &symbols, table, &header.file(), known)?;
         }
         merge(&mut sections, &merged, &mut undefined);
+        if let Some(stale) = &mut stale
+            && let Ok(at) = merged.binary_search_by_key(&stale.section, |one| one.section)
+        {
+            (stale.section, stale.offset) = (merged[at].into, stale.offset + merged[at].offset);
+        }
         if sizes.is_some() {
             for section in sections.iter_mut().filter(|section| section.moved != 0) {
                 section.data = [&vec![0; section.moved as usize][..], &section.data].concat().into();
@@ -312,6 +330,7 @@ impl<'d> Object<'d> {
             by_name: OnceLock::new(),
             code: OnceLock::new(),
             undefined,
+            stale,
             mercury_copies,
             is_ptx: false,
         })
@@ -337,6 +356,7 @@ impl<'d> Object<'d> {
             sections,
             symbols,
             undefined: Vec::new(),
+            stale: None,
             mercury_copies: Vec::new(),
             is_ptx: true,
         }
@@ -423,6 +443,12 @@ impl<'d> Object<'d> {
     /// Returns the places in debug sections and `.eh_frame` with undefined symbols, by section and offset.
     pub fn undefined(&self) -> &[Undefined] {
         &self.undefined
+    }
+
+    /// Returns the fields with numbers that their relocations replace by others, if any. ELF for x86-64, "Relocation": the
+    /// addend of a `Rela` entry is in the entry, and not in the field.
+    pub fn stale_fields(&self) -> Option<StaleFields> {
+        self.stale
     }
 
     /// Returns the AMD processor in the flags. `None` for other machines and unknown processors.

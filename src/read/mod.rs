@@ -81,7 +81,7 @@ pub use cfi::{FrameInstruction, Instruction, Instructions};
 pub use dwarf::Dwarf;
 pub(crate) use dwarf::code_section;
 pub(crate) use elf::{INFO_BEHIND, Placing, Sizes};
-pub use elf::{MercuryCopy, Object, Section, Symbol, SymbolKind, Undefined};
+pub use elf::{MercuryCopy, Object, Section, StaleFields, Symbol, SymbolKind, Undefined};
 pub use entry::{Attributes, Entry};
 pub use frame::{Cie, Fde, FrameProgram, FrameSection, Frames, Pointer};
 pub use frame_rows::{CfaRule, FrameRow, FrameRows, Rule};

@@ -63,7 +63,7 @@ pub(super) fn object<'d>(bytes: &'d [u8], placing: Placing<'_>) -> Result<Object
     }
     // Sections begin at offsets of their own where a linker is simulated.
     let moved = |name: &str, index: usize| match placing {
-        Placing::AsIs | Placing::Stored => 0,
+        Placing::AsIs => 0,
         Placing::Linked(_) if name == ".debug_info" => 0,
         Placing::Linked(_) => 0x40 * (index as u64 + 1),
         Placing::InfoBehind => {
@@ -137,7 +137,7 @@ fn placed<'d>(name: &str, data: Vec<u8>, moved: u64, placing: Placing<'_>) -> Se
             let data = [vec![0; moved as usize], data].concat();
             Section { moved, ..section(name.to_owned(), data) }
         }
-        Placing::AsIs | Placing::Stored | Placing::InfoBehind => section(name.to_owned(), data),
+        Placing::AsIs | Placing::InfoBehind => section(name.to_owned(), data),
     }
 }
 

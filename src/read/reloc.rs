@@ -3,8 +3,8 @@
 //! Only addresses and offsets are expected there. Other relocations are refused: a wrong number would be read as if it
 //! were right.
 
-use super::cursor::Cursor;
-use super::elf::{AARCH64, AMDGPU, CUDA, RISCV, S390, Section, Symbol, Undefined, X86_64};
+use super::cursor::{Cursor, max_address};
+use super::elf::{AARCH64, AMDGPU, CUDA, RISCV, S390, Section, StaleFields, Symbol, Undefined, X86_64};
 use super::elf_header::File;
 use crate::error::{Error, ErrorKind, Result};
 use crate::target::ElfIdentity;
@@ -119,17 +119,19 @@ fn field(machine: u16, kind: u32, known: Option<ElfIdentity>) -> Option<Option<F
     }
 }
 
-/// Applies the relocations of all debug sections and of `.eh_frame`, and returns those with undefined symbols. With
-/// `is_stored`, a stored number other than 0 replaces the addend.
+/// Places with undefined symbols, and fields whose numbers are not those of their relocations.
+pub(super) type Applied = (Vec<Undefined>, Option<StaleFields>);
+
+/// Applies the relocations of all debug sections and of `.eh_frame`. An addend in a relocation replaces the number in the
+/// field, as for every loader and debugger.
 pub(super) fn apply(
     sections: &mut [Section<'_>],
     symbols: &[Symbol<'_>],
     table: Option<usize>,
     file: &File,
     known: Option<ElfIdentity>,
-    is_stored: bool,
-) -> Result<Vec<Undefined>> {
-    let mut undefined = Vec::new();
+) -> Result<Applied> {
+    let (mut undefined, mut stale) = (Vec::new(), None);
     let starts: Vec<u64> = sections.iter().map(|section| section.address).collect();
     for index in 0..sections.len() {
         let (kind, target) = (sections[index].kind, sections[index].info as usize);
@@ -186,11 +188,16 @@ pub(super) fn apply(
             }
             let old = place.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
             let old = if file.big_endian { old.swap_bytes() >> (64 - 8 * place.len().min(8)) } else { old };
-            let addend = addend.filter(|_| !is_stored || old == 0).unwrap_or(if field.bytes == 4 {
-                i64::from(old as i32) as u64
-            } else {
-                old
-            });
+            let stored = if field.bytes == 4 { i64::from(old as i32) as u64 } else { old };
+            if let Some(addend) = addend
+                && old != 0
+                && field.effect == Effect::Set
+                && (addend ^ old) & max_address(field.bytes as u8) != 0
+            {
+                let first = StaleFields { count: 0, section: target, offset, stored: old, addend };
+                stale.get_or_insert(first).count += 1;
+            }
+            let addend = addend.unwrap_or(stored);
             // In a 32-bit file the addend has 32 bits, as the sum has.
             let from = match field.from {
                 From::Zero => 0,
@@ -231,7 +238,7 @@ pub(super) fn apply(
         }
         sections[index].data = records;
     }
-    Ok(undefined)
+    Ok((undefined, stale))
 }
 
 /// Number of bytes of the ULEB128 number at the start; `None` if it does not end.

@@ -5,7 +5,6 @@ use std::borrow::Cow;
 
 use hashbrown::HashSet;
 
-use super::elf::Placing;
 use super::package::Package;
 use super::{Dwarf, Object};
 use crate::error::{At, Error, ErrorKind, Result};
@@ -82,7 +81,7 @@ impl<'a> SplitFiles<'a> {
         let contents = self.contents(dwarf, &known)?;
         let mut objects = Vec::with_capacity(contents.len());
         for (name, bytes) in &contents {
-            let object = Object::read_placed(bytes, Placing::Stored, None);
+            let object = Object::read(bytes);
             objects.extend(self.readable(Some(name), object)?.map(|object| (name, object)));
         }
         let mut all = Vec::new();
@@ -146,7 +145,7 @@ fn read<'o>(main: &Dwarf<'o>, file: &'o Object<'_>, known: &HashSet<u64>) -> Res
 /// # Errors
 /// The errors of [`Object::read`] and [`Dwarf::read`].
 pub fn split_ids(bytes: &[u8]) -> Result<Option<Vec<u64>>> {
-    let object = Object::read_placed(bytes, Placing::Stored, None)?;
+    let object = Object::read(bytes)?;
     if Package::read(&object)?.is_some() {
         return Ok(None);
     }

@@ -98,7 +98,7 @@ struct Scope {
 pub(super) struct Gathered<'a> {
     findings: &'a [lint::Finding],
     /// Findings by the place of a location entry, and by the entry of a variable or function, each in a file.
-    by_place: HashMap<(Option<&'a str>, &'static str, u64), Vec<usize>>,
+    by_place: HashMap<(Option<&'a str>, &'a str, u64), Vec<usize>>,
     by_entry: HashMap<(Option<&'a str>, u64), Vec<usize>>,
     is_shown: Vec<bool>,
     disassembly: Option<Disassembly<'a>>,
@@ -128,7 +128,7 @@ impl<'a> Gathered<'a> {
         for (index, finding) in findings.iter().enumerate() {
             let file = finding.split.as_deref();
             if finding.expression.is_some() {
-                by_place.entry((file, finding.section, finding.offset)).or_default().push(index);
+                by_place.entry((file, &*finding.section, finding.offset)).or_default().push(index);
             } else if let Some(entry) = finding.entry {
                 by_entry.entry((file, entry)).or_default().push(index);
             }

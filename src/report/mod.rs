@@ -26,7 +26,7 @@ use core::fmt;
 
 use crate::error::Result;
 use crate::lint;
-use crate::read::{Dwarf, Object, Placing, SplitFiles};
+use crate::read::{Dwarf, Object, SplitFiles};
 use crate::stats;
 
 use block::{Block, Strings};
@@ -88,7 +88,7 @@ pub fn report(bytes: &[u8], options: &Options<'_>) -> Result<String> {
 
 /// Returns the texts and tables of a page: a table for each kind of record, with a fixed number of words each.
 fn tables(bytes: &[u8], options: &Options<'_>) -> Result<(Strings, Vec<Vec<u32>>)> {
-    let object = Object::read_placed(bytes, Placing::Stored, None)?;
+    let object = Object::read(bytes)?;
     let dwarf = Dwarf::read(&object)?;
     let facts = lint::Facts::new(&object, &dwarf, 1)?;
     options.split.with(&object, &dwarf, |split| {

@@ -43,7 +43,7 @@ use self::part::{Part, Resolved};
 use crate::error::Result;
 use crate::lint;
 use crate::read::threads::{self, Units};
-use crate::read::{Dwarf, Object, Placing, SplitFiles, Unit};
+use crate::read::{Dwarf, Object, SplitFiles, Unit};
 
 /// Choices of a measurement.
 #[derive(Debug, Clone, Copy)]
@@ -97,7 +97,7 @@ pub struct Statistics {
 /// The errors of [`Object::read`] and [`Dwarf::read`]; with [`Options::sound`], also those of lists that cannot be read, and
 /// of frames in one of two sections.
 pub fn stats(bytes: &[u8], options: &Options<'_>) -> Result<Statistics> {
-    let object = Object::read_placed(bytes, Placing::Stored, None)?;
+    let object = Object::read(bytes)?;
     let dwarf = Dwarf::read_on(&object, options.threads)?;
     let facts = options.sound.then(|| lint::Facts::new(&object, &dwarf, options.threads)).transpose()?;
     let measure = |split: &[Dwarf<'_>]| measure(&object, facts.as_ref(), &dwarf, split, options);

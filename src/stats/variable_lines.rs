@@ -11,7 +11,7 @@ use gimli::constants as dw;
 use super::attributes::linkage_name;
 use super::lines;
 use crate::error::Result;
-use crate::read::{Dwarf, Entry, Object, Placing, SplitFiles, Unit};
+use crate::read::{Dwarf, Entry, Object, SplitFiles, Unit};
 
 /// A file, by number, and a line.
 type Line = (u32, u64);
@@ -209,7 +209,7 @@ fn function_lines(function: Entry<'_, '_>, rows: &Rows) -> Result<Lines> {
 }
 
 fn instances(build: Build<'_>, files: &mut HashMap<String, u32>) -> Result<Vec<Instance>> {
-    let object = Object::read_placed(build.bytes, Placing::Stored, None)?;
+    let object = Object::read(build.bytes)?;
     let dwarf = Dwarf::read(&object)?;
     let mut all = Vec::new();
     instances_in(&dwarf, files, &mut all)?;

@@ -250,7 +250,7 @@ fn pair(code: Code) -> Pair {
             Pair::of(make, 0x4a06_0501, 0x7e06_0280)
         }
         Code::RegisterNotThere => {
-            let with = foreign("triton/scan_limit.sm_90.cubin");
+            let with = foreign("triton/matmul.sm_90.cubin");
             // No map of registers.
             let without =
                 replaced_everywhere(&with, b".nv_debug_info_reg_sass\0", b".nv_debug_info_reg_none\0");
@@ -291,6 +291,18 @@ fn pair(code: Code) -> Pair {
         Code::AmbiguousAttribute => Pair::of(numbered, 0x3e0b, 0x3e12),
         Code::AbstractDiffers => Pair::of(|name| inlined(|_| vec![named(name)]), "q", "p"),
         Code::SplitUnitElsewhere => Pair::of(split, true, false),
+        Code::StaleField => {
+            // The header of `.debug_addr`, and the first address, which has a relocation.
+            let header = [5, 0, 8, 0];
+            let make = |first: [u8; 8]| {
+                replaced_everywhere(
+                    &clean(),
+                    &[&header[..], &[0; 8]].concat(),
+                    &[&header[..], &first].concat(),
+                )
+            };
+            Pair::of(make, [0x90, 3, 0, 0, 0, 0, 0, 0], [0; 8])
+        }
         Code::WrongKind => Pair::of(
             |base| object_of_base("x86_64", "call_frame_cfa", base),
             "breg6 0; stack_value",

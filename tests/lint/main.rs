@@ -7,6 +7,8 @@ mod above;
 mod common;
 #[path = "../common/consumers.rs"]
 mod consumers;
+#[path = "../common/fields.rs"]
+mod fields;
 #[path = "../common/source.rs"]
 mod source;
 #[path = "../common/tools.rs"]
@@ -22,6 +24,7 @@ mod kinds;
 mod made;
 mod mutations;
 mod pages;
+mod relocated;
 mod results;
 mod threads;
 mod unknown;

@@ -1,0 +1,48 @@
+//! Numbers of fields with relocations: every command takes the relocated ones.
+
+use std::path::Path;
+
+use eitri::lint::{Code, Options, lint};
+use eitri::{dump, stats};
+
+use super::fields::with_fields;
+
+/// `dump`, `stats` and `lint` find the same facts whatever a field contains whose relocation has an addend, and
+/// `lint` states that once. ELF, Relocation: the addend of a `Rela` entry is that of the entry.
+#[test]
+fn stored_numbers_are_not_read() {
+    for (file, is_clean) in [
+        ("tests/objects/triton/scan_limit.sm_90.cubin", false),
+        ("tests/objects/triton/add.sm_90.cubin", false),
+        ("tests/objects/llvm19/k02_reduce.gfx1030.O2.o", true),
+        ("tests/objects/llvm19/k21_pointers.gfx1100.O1.o", true),
+    ] {
+        let object = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).expect("an object");
+        let findings = |bytes: &[u8]| {
+            let all = lint(bytes, &Options::default()).expect("it is read").findings;
+            let (stale, others): (Vec<_>, Vec<_>) =
+                all.into_iter().partition(|one| one.code == Code::StaleField);
+            (stale, others)
+        };
+        let facts = |bytes: &[u8]| {
+            (
+                dump::print(bytes, None).expect("it is read"),
+                stats::stats(bytes, &stats::Options::default()).expect("it is read"),
+                findings(bytes).1,
+            )
+        };
+        let (zero, count) = with_fields(&object, |_| 0);
+        assert!(count > 3, "{file}");
+        let expected = facts(&zero);
+        assert_eq!(findings(&zero).0, [], "{file}");
+        assert_eq!(findings(&object).0.len(), usize::from(!is_clean), "{file}");
+        for bytes in [&object, &with_fields(&object, |_| 0x1111_1111_1111_1111).0] {
+            assert_eq!(facts(bytes), expected, "{file}");
+        }
+        let [stale] = &findings(&with_fields(&object, |_| 0x1111_1111_1111_1111).0).0[..] else {
+            panic!("{file}")
+        };
+        let expected = format!("{count} fields with another number than the addend");
+        assert_eq!(stale.evidence, [expected], "{file}");
+    }
+}
