@@ -14,6 +14,7 @@ use core::ops::RangeInclusive;
 use std::io;
 use std::sync::Arc;
 
+pub(crate) use at::OneLine;
 pub use at::{At, JsonPlace};
 pub use construct::Construct;
 pub(crate) use count::Count;

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use super::out::Out;
 use super::text::Dump;
-use crate::error::Count;
+use crate::error::{Count, OneLine};
 use crate::read::nvidia::{RegisterMap, RegisterTypes, lines, ptx_lines};
 use crate::read::{Object, SymbolKind};
 
@@ -19,8 +19,13 @@ pub(super) fn functions(out: &mut Out<'_>, object: &Object<'_>) {
     functions.sort_by_key(|symbol| symbol.address);
     let unit = if object.is_ptx() { "instruction" } else { "byte" };
     for symbol in &functions {
-        let _ =
-            writeln!(out, "function {}: {:#x}, {}", symbol.name, symbol.address, Count(symbol.size, unit));
+        let _ = writeln!(
+            out,
+            "function {}: {:#x}, {}",
+            OneLine(&symbol.name),
+            symbol.address,
+            Count(symbol.size, unit)
+        );
     }
     if !functions.is_empty() {
         out.push('\n');
@@ -59,7 +64,7 @@ impl Dump<'_, '_, '_> {
             }
         };
         for function in &map.functions {
-            writeln!(self.out, "registers of {}", function.name())?;
+            writeln!(self.out, "registers of {}", OneLine(&function.name()))?;
             let types = types.of(function.name);
             let base = function.address.unwrap_or(0);
             for (index, home) in function.homes().iter().enumerate() {
@@ -90,7 +95,7 @@ impl Dump<'_, '_, '_> {
                 continue;
             }
             let verdict = if copy.is_equal { "equal to" } else { "different from" };
-            writeln!(self.out, "copy {copied}: {verdict} {}", name(original))?;
+            writeln!(self.out, "copy {}: {verdict} {}", OneLine(copied), OneLine(name(original)))?;
         }
         Ok(())
     }

@@ -32,7 +32,7 @@ use gimli::{DwAt, constants as dw};
 use super::names;
 use super::nvidia;
 use super::out::Out;
-use crate::error::Count;
+use crate::error::{Count, OneLine};
 use crate::op::{Decoder, Encoding, Op, OperandKind, Reg, text};
 use crate::read::{Attribute, Dwarf, Entry, LineProgram, Object, Unit, Value};
 use crate::target::{SpaceId, Target};
@@ -93,7 +93,7 @@ pub(super) fn addresses(out: &mut Out<'_>, object: &Object<'_>) {
     }
     out.push_str("addresses: the object is not linked; its sections are assumed to be at\n");
     for section in sections {
-        let _ = writeln!(out, "  {:#x} {}", section.address, section.name);
+        let _ = writeln!(out, "  {:#x} {}", section.address, OneLine(&section.name));
     }
     out.push('\n');
 }
@@ -140,7 +140,7 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
             let (section, symbol) =
                 (self.object.sections().get(one.section), self.object.symbols().get(one.symbol));
             let (Some(section), Some(symbol)) = (section, symbol) else { continue };
-            write!(self.out, "undefined: `{}` in {}", symbol.name, section.name)?;
+            write!(self.out, "undefined: `{}` in {}", OneLine(&symbol.name), OneLine(&section.name))?;
             self.at(one.offset)?;
             self.out.push('\n');
         }

@@ -1,6 +1,6 @@
 //! Place of an error, and its text.
 
-use core::fmt;
+use core::fmt::{self, Write as _};
 use core::ops::Range;
 
 /// Place of an error. Each part is given where it is known.
@@ -85,7 +85,22 @@ impl fmt::Display for At {
         parts.extend(self.word.map(|word| format!("word {word}")));
         parts.extend(self.instruction.clone());
         parts.extend(self.operand.as_ref().map(|operand| format!("operand {operand}")));
-        f.write_str(&parts.join(", "))
+        write!(f, "{}", OneLine(&parts.join(", ")))
+    }
+}
+
+/// A name of others in a line: a line break in the name does not end the line.
+pub(crate) struct OneLine<'a>(pub(crate) &'a str);
+
+impl fmt::Display for OneLine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.0.contains(char::is_control) {
+            return f.write_str(self.0);
+        }
+        self.0.chars().try_for_each(|char| match char.is_control() {
+            true => write!(f, "{}", char.escape_debug()),
+            false => f.write_char(char),
+        })
     }
 }
 

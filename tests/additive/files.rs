@@ -36,6 +36,31 @@ fn a_failure_names_the_path_and_leaves_nothing() {
     assert_eq!(left, ["taken"]);
 }
 
+/// A folder for all users: links with the names that temporary files could have.
+#[cfg(unix)]
+#[test]
+fn temporary_file_follows_no_link() {
+    let folder = Folder::new();
+    let victim = folder.file("victim", b"secret");
+    for count in 0..1000 {
+        let name = format!(".a.o.{}-{count}.tmp", std::process::id());
+        std::os::unix::fs::symlink("victim", folder.path().join(name)).unwrap();
+    }
+    let path = folder.path().join("a.o");
+    write_file(&path, b"one").unwrap();
+    assert_eq!((fs::read(&path).unwrap(), fs::read(victim).unwrap()), (b"one".to_vec(), b"secret".to_vec()));
+    assert!(!fs::symlink_metadata(path).unwrap().is_symlink());
+}
+
+/// The name of a temporary file is not longer than that of the output, which can have 255 bytes.
+#[test]
+fn output_with_the_longest_name_is_written() {
+    let folder = Folder::new();
+    let path = folder.path().join("a".repeat(255));
+    write_file(&path, b"one").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"one");
+}
+
 #[cfg(unix)]
 #[test]
 fn links_permissions_and_devices_stay() {

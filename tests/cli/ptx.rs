@@ -44,8 +44,11 @@ fn ptx_is_written_checked_and_printed() {
     assert_eq!((ran.code, ran.errors.contains("already")), (2, true), "{}", ran.errors);
     let mut again: Vec<&str> = again.to_vec();
     again.push("--replace");
+    let replaced = folder.path("replaced.ptx");
+    let output = again.iter().rposition(|one| *one == out).expect("the output");
+    again[output] = &replaced;
     assert_eq!(run(&again).code, 0);
-    assert_eq!(std::fs::read_to_string(&out).expect("the text"), text);
+    assert_eq!(std::fs::read_to_string(&replaced).expect("the text"), text);
 
     let cubin = folder.path("k.cubin");
     let Some(ran) = PTXAS.run(&["-arch=sm_80", "-g", &out, "-o", &cubin]) else { return };

@@ -191,7 +191,7 @@ fn a_page_has_the_inputs_that_are_named() {
     let page = folder.path("page.html");
     let object = folder.file("k.hsaco", std::fs::read(super::root(O2)).expect("an object"));
     let ran = run(&["report", &object, "-o", &object]);
-    assert!(ran.code == 2 && ran.errors.contains("the output is another file"), "{}", ran.errors);
+    assert!(ran.code == 2 && ran.errors.contains("the output would replace an input"), "{}", ran.errors);
     assert!(
         std::fs::read(&object).expect("the object") == std::fs::read(super::root(O2)).expect("an object")
     );

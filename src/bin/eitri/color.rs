@@ -57,14 +57,23 @@ pub fn painted(is_coloured: bool, paint: Paint, text: &str) -> String {
 
 /// Returns what starts and ends a colour if `is_coloured` is set.
 pub fn escapes(is_coloured: bool, paint: Paint) -> [&'static str; 2] {
+    let [heading, error, warning, note, end] = COLORS;
     let start = match paint {
         _ if !is_coloured => return ["", ""],
-        Paint::Heading => "\x1b[1m",
-        Paint::Error => "\x1b[1;31m",
-        Paint::Warning => "\x1b[1;33m",
-        Paint::Note => "\x1b[1;36m",
+        Paint::Heading => heading,
+        Paint::Error => error,
+        Paint::Warning => warning,
+        Paint::Note => note,
     };
-    [start, "\x1b[0m"]
+    [start, end]
+}
+
+/// Starts and ends of colours.
+pub const COLORS: [&str; 5] = ["\x1b[1m", "\x1b[1;31m", "\x1b[1;33m", "\x1b[1;36m", "\x1b[0m"];
+
+/// Whether a terminal can act on a character instead of printing it.
+pub fn acts_on_terminal(char: char) -> bool {
+    !matches!(char, '"' | '\'' | '\\') && char.escape_debug().len() > 1
 }
 
 /// Escapes the characters of a text from a file that are not printed: a terminal can act on them.
@@ -76,8 +85,8 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {
         match char {
-            '"' | '\'' | '\\' => out.push(char),
-            char => out.extend(char.escape_debug()),
+            char if acts_on_terminal(char) => out.extend(char.escape_debug()),
+            char => out.push(char),
         }
     }
     out.into()

@@ -6,6 +6,7 @@ use eitri::read::containers::readable_members;
 
 use super::color::escaped;
 use super::contents::Contents;
+use super::output::say_line;
 use super::progress::Progress;
 use super::{Failure, of};
 
@@ -58,7 +59,7 @@ pub fn one(command: &str, file: &Path, member: Option<&str>) -> Result<(String, 
     }
     match (all.pop(), all.as_slice()) {
         (Some(Inside { name, bytes }), []) => Ok((name, bytes)),
-        (None, _) => Err(Failure(format!("{}: the file contains no object", file.display()))),
+        (None, _) => Err(Failure::line(format_args!("{}: the file contains no object", file.display()))),
         (Some(last), _) => {
             all.push(last);
             let count = all.len();
@@ -112,11 +113,11 @@ pub fn inside(file: &Path, bytes: Contents, member: Option<&str>) -> Result<Obje
         compressed.retain(|name| is_chosen(name));
         unread.retain(|one| is_chosen(&one.0));
         if let ([], [first, ..]) = (&all[..], &compressed[..]) {
-            return Err(Failure(format!("{first}: the member is compressed")));
+            return Err(Failure::line(format_args!("{first}: the member is compressed")));
         }
     }
     for name in compressed {
-        eprintln!("skipped: {name}: the member is compressed");
+        say_line(format_args!("skipped: {name}: the member is compressed"));
     }
     Ok((all, unread.into_iter().map(|one| one.1).collect()))
 }

@@ -1,13 +1,14 @@
 //! Contents of files.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::ops::Deref;
 use std::path::Path;
 
 use eitri::error::ErrorKind;
 use memmap2::MmapMut;
 
+use super::output::open;
 use super::{Failure, input, of};
 
 /// Contents of a file or of a member.
@@ -40,7 +41,11 @@ impl Contents {
         }
         Ok(match pages(file)? {
             Some((pages, size)) => Self::Pages(pages, size),
-            None => Self::Bytes(std::fs::read(file)?),
+            None => {
+                let mut bytes = Vec::new();
+                open(file)?.read_to_end(&mut bytes)?;
+                Self::Bytes(bytes)
+            }
         })
     }
 }
@@ -58,7 +63,7 @@ fn pages(path: &Path) -> io::Result<Option<(MmapMut, usize)>> {
     let Ok(size) = usize::try_from(metadata.len()) else { return Ok(None) };
     // Linux aligns a mapping that consists of large pages.
     let mapped = size.checked_next_multiple_of(PAGE).unwrap_or(size);
-    let (file, mut pages) = (File::open(path)?, MmapMut::map_anon(mapped)?);
+    let (file, mut pages) = (open(path)?, MmapMut::map_anon(mapped)?);
     // Small pages have the same contents.
     #[cfg(target_os = "linux")]
     let _ = pages.advise(memmap2::Advice::HugePage);

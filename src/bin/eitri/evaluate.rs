@@ -129,11 +129,11 @@ fn address(pc: &Pc, file: Option<&Dwarf<'_>>) -> Result<u64, Failure> {
     match (pc, file) {
         (Pc::Address(address), _) => Ok(*address),
         (Pc::In { function, offset }, Some(dwarf)) => {
-            dwarf.address_in(function, *offset).map_err(|error| Failure(format!("--pc: {error}")))
+            dwarf.address_in(function, *offset).map_err(|error| Failure::line(format_args!("--pc: {error}")))
         }
         (pc @ Pc::In { .. }, None) => {
             let what = "a function needs an object file, given with --var";
-            Err(Failure(format!("--pc {pc}: {what}")))
+            Err(Failure::line(format_args!("--pc {pc}: {what}")))
         }
     }
 }
@@ -161,7 +161,9 @@ fn stopped(
             None => snapshot.pc = pc,
             Some(caller) => match snapshot.callers.get_mut(caller) {
                 Some(caller) => caller.pc = pc,
-                None => return Err(Failure(format!("the machine has no frame {}", machine.frame))),
+                None => {
+                    return Err(Failure::line(format_args!("the machine has no frame {}", machine.frame)));
+                }
             },
         }
     }
@@ -185,7 +187,10 @@ pub fn stops(
         };
         let (of_file, found) = found.map_err(of(file))?;
         if *target.get_or_insert_with(|| found.clone()) != found {
-            return Err(Failure(format!("{}: all files of --machine have the same target", file.display())));
+            return Err(Failure::line(format_args!(
+                "{}: all files of --machine have the same target",
+                file.display()
+            )));
         }
         machines.extend(of_file);
     }
@@ -228,7 +233,9 @@ fn expression(text: &str, encoding: Encoding, target: Option<&target::Target>) -
     }
     let byte = |at| digits.get(at..at + 2).and_then(|byte| u8::from_str_radix(byte, 16).ok());
     let bytes = (0..digits.len()).step_by(2).map(byte).collect::<Option<_>>();
-    bytes.ok_or_else(|| Failure(format!("bytes of two hexadecimal digits each are expected: `{text}`")))
+    bytes.ok_or_else(|| {
+        Failure::line(format_args!("bytes of two hexadecimal digits each are expected: `{text}`"))
+    })
 }
 
 /// Initial stack.
@@ -245,7 +252,7 @@ fn initial(question: &Question, machine: &Machine, target: &Target) -> Result<Ve
             return Ok(Element::Value(Value::generic(number, target.address_bytes())));
         }
         let location = location::parse(text, target);
-        location.map(Element::Location).map_err(|what| Failure(format!("--initial: {what}")))
+        location.map(Element::Location).map_err(|what| Failure::line(format_args!("--initial: {what}")))
     };
     question.initial.iter().map(element).collect()
 }

@@ -12,6 +12,7 @@ mod lanes;
 mod lint;
 #[cfg(feature = "spirv")]
 mod modules;
+mod output;
 mod parts;
 mod progress;
 mod report;
@@ -21,20 +22,21 @@ mod stats;
 mod targets;
 mod threads;
 
-use std::io::{self, Read, Write};
+use std::fmt::Display;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use arguments::{Arguments, Command, Format, policy};
 use clap::{CommandFactory, Parser};
-use color::{Paint, paint};
+use color::escaped;
 use containers::Inside;
 use contents::Contents;
 use eitri::Error;
 use eitri::check::{self, Finding, Kind, check_code, check_split};
 use eitri::conform::{File, Report};
 use eitri::dump::{DumpOptions, lane_chart, print_to};
-use eitri::emit::elf::{Attach, Code, Existing, attach_with, new_object_with, write_file};
+use eitri::emit::elf::{Attach, Code, Existing, attach_with, new_object_with};
 use eitri::emit::ptx;
 use eitri::error::ErrorKind;
 use eitri::json::locate;
@@ -46,6 +48,7 @@ use eitri::schema::Schema;
 use eitri::spirv;
 use eitri::track;
 use evaluate::Answer;
+use output::{Form, Printer, open, print, print_findings, say, say_line, write_files};
 use progress::Progress;
 
 /// Differences, failed vectors or a failed evaluation.
@@ -66,8 +69,13 @@ fn main() -> ExitCode {
 struct Failure(String);
 
 impl Failure {
+    /// A message in one line: a line break in a name does not end it.
+    fn line(text: impl Display) -> Self {
+        Self(escaped(&text.to_string()).into())
+    }
+
     fn print(&self) {
-        eprintln!("{} {}", paint(&io::stderr(), Paint::Error, "eitri:"), self.0);
+        say(Some("eitri:"), &self.0);
     }
 
     /// Appends a hint, if there is one.
@@ -80,14 +88,14 @@ impl Failure {
 fn of(file: &Path) -> impl Fn(Error) -> Failure {
     move |error| {
         let name = if file.as_os_str() == "-" { "standard input".into() } else { file.display().to_string() };
-        Failure(format!("{name}: {error}")).and(hints::list_of(&error))
+        Failure::line(format_args!("{name}: {error}")).and(hints::list_of(&error))
     }
 }
 
 /// An error without a file.
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self(error.to_string()).and(hints::list_of(&error))
+        Self::line(&error).and(hints::list_of(&error))
     }
 }
 
@@ -97,7 +105,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Emit { description, spirv: Some(module), spirv_for, partial, output, .. } => {
             let attached = modules::emit(&description, &module, spirv_for.as_deref())?;
             if let Some(first) = attached.omissions.first().filter(|_| !partial) {
-                let what = Failure(format!("{}: omitted: {first}", description.display()));
+                let what = Failure::line(format_args!("{}: omitted: {first}", description.display()));
                 return Err(what.and("--partial omits it, and lists it"));
             }
             finish_module(&attached, &output)
@@ -149,30 +157,27 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                 let kind = warning.kind();
                 let is_of_object = has_frames || kind != WarningKind::NoFrame;
                 if is_of_object && !allow.iter().any(|allowed| allowed == kind.name()) {
-                    eprintln!("{warning}");
+                    say_line(warning);
                 }
             }
             for omission in &written.omissions {
-                eprintln!("omitted: {omission}");
+                say_line(format_args!("omitted: {omission}"));
             }
-            let others = [Some(&output), Some(&description), object.as_ref()];
             let split = written.split_files(target)?.into_iter().map(|(name, bytes)| {
                 let file = output.with_file_name(name);
                 // `./a` equals `a`.
-                match others.iter().flatten().find(|other| other.components().eq(file.components())) {
-                    None => Ok((file, bytes)),
-                    Some(other) => {
-                        let other = other.display();
-                        Err(Failure(format!("{other} would be written over by the file of a split unit")))
-                    }
+                if output.components().eq(file.components()) {
+                    let output = output.display();
+                    return Err(Failure::line(format_args!(
+                        "{output} would be written over by the file of a split unit"
+                    )));
                 }
+                Ok((file, bytes))
             });
             let split: Vec<_> = split.collect::<Result<_, _>>()?;
             // The object is written last: the files that it refers to exist then.
-            for (file, bytes) in split {
-                write_file(file, &bytes)?;
-            }
-            output_bytes(&output, &bytes)?;
+            let files = split.iter().map(|(file, bytes)| (&**file, &**bytes));
+            write_files(&files.chain([(&*output, &*bytes)]).collect::<Vec<_>>())?;
             Ok(ExitCode::SUCCESS)
         }
         #[cfg(feature = "spirv")]
@@ -181,7 +186,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             let words = module(&input(&file)?).map_err(of(&file))?;
             let report = spirv::validate(&spirv::read(&words).map_err(of(&file))?);
             drop(progress);
-            print(painted(&format!("{report}\n")).as_bytes())?;
+            print_findings(&report)?;
             Ok(if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
         }
         #[cfg(not(feature = "spirv"))]
@@ -204,7 +209,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             let consumer = reader.consumer(module.target())?;
             if consumer.has_line_directives && !ptx::is_ptx(&bytes) {
                 let coverage = check::coverage(&module, &consumer, &bytes).map_err(of(&object))?;
-                print(format!("{coverage}\n").as_bytes())?;
+                print(Form::Text, &format!("{coverage}\n"))?;
                 return Ok(if coverage.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) });
             }
             if consumer.is_split {
@@ -231,9 +236,9 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             report.findings.extend(judged.iter().flat_map(|judged| judged.stale.iter().map(Finding::from)));
             drop(progress);
             if code {
-                print(totals(&judged).as_bytes())?;
+                print(Form::Text, &totals(&judged))?;
             }
-            print(painted(&format!("{report}\n")).as_bytes())?;
+            print_findings(&report)?;
             Ok(if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
         }
         Command::Locate { description, keep, output } => {
@@ -243,9 +248,9 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             }
             let located = locate(&text, keep.into()).map_err(of(&description))?;
             for unproven in &located.unproven {
-                eprintln!("unproven: {unproven}");
+                say_line(format_args!("unproven: {unproven}"));
             }
-            output_bytes(&output, located.text.as_bytes())?;
+            write_files(&[(&output, located.text.as_bytes())])?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Dump { file, member, verbose, split, target, dialect } => {
@@ -262,7 +267,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                 }
                 let words = spirv::from_bytes(&bytes).map_err(of(&file))?;
                 let facts = spirv::read(&words).map_err(of(&file))?;
-                print(spirv::print(&facts, spirv::TextOptions { verbose }).as_bytes())?;
+                print(Form::Text, &spirv::print(&facts, spirv::TextOptions { verbose }))?;
                 let is_whole = facts.layout().unknown_sets().next().is_none();
                 return Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) });
             }
@@ -273,14 +278,12 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             }
             let dwo = split.as_deref().map(input).transpose()?;
             let (objects, mut failures) = containers::inside(&file, bytes, member.as_deref())?;
-            let mut out = io::stdout().lock();
+            let mut out = Printer::new(Form::Text);
             for Inside { name, bytes } in &objects {
-                let heading = if objects.len() > 1 { format!("{name}:\n") } else { String::new() };
-                let printed = out
-                    .write_all(heading.as_bytes())
-                    .map_err(Error::from)
-                    .and_then(|()| print_to(&mut out, bytes, dwo.as_deref(), target, dialect, options));
-                match printed {
+                if objects.len() > 1 {
+                    out.put(&format!("{}:\n", escaped(name)));
+                }
+                match print_to(&mut out, bytes, dwo.as_deref(), target, dialect, options) {
                     // The reader of the output has seen enough.
                     Err(error)
                         if matches!(error.kind(), ErrorKind::Io { kind: io::ErrorKind::BrokenPipe, .. }) =>
@@ -290,6 +293,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                     printed => failures.extend(printed.map_err(of(Path::new(name))).err()),
                 }
             }
+            out.finish()?;
             failures.iter().for_each(Failure::print);
             Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) })
         }
@@ -307,21 +311,22 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         #[cfg(feature = "spirv")]
         Command::Strip { module, output } => {
             let words = modules::words(&module)?;
-            output_bytes(&output, &modules::bytes(&spirv::strip(&words).map_err(of(&module))?))?;
+            let stripped = modules::bytes(&spirv::strip(&words).map_err(of(&module))?);
+            write_files(&[(&output, &stripped)])?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Lint { lint } => {
-            let (text, fails, failures) = lint.run()?;
-            judged(&text, fails, &failures)
+            let (fails, failures) = lint.run()?;
+            judged(fails, &failures)
         }
         Command::Stats { stats } => {
-            let (text, fails, failures) = stats.run()?;
-            judged(&text, fails, &failures)
+            let (fails, failures) = stats.run()?;
+            judged(fails, &failures)
         }
         Command::Report { report } => {
             let (page, failures) = report.run()?;
-            output_bytes(&report.output, page.as_bytes())?;
-            judged("", false, &failures)
+            write_files(&[(&report.output, page.as_bytes())])?;
+            judged(false, &failures)
         }
         Command::Conform { files, format, json, only } => {
             let json = json || format == Format::Json;
@@ -333,12 +338,15 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                 let name = (files.len() > 1).then(|| path.display().to_string());
                 file.run(&only, name.as_deref(), &mut report);
             }
-            print(if json { report.to_json() } else { painted(&format!("{report}\n")) }.as_bytes())?;
+            match json {
+                true => print(Form::Json, &report.to_json())?,
+                false => print_findings(&report)?,
+            }
             Ok(if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
         }
         Command::Eval { question } => {
             let Answer { found, is_result, .. } = evaluate::answer(&question, false)?;
-            print(format!("{found}\n").as_bytes())?;
+            print(Form::Text, &format!("{found}\n"))?;
             Ok(if is_result { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
         }
         Command::Explain { question, lanes, function, svg } => {
@@ -355,9 +363,9 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                 }
             };
             if let (Some(file), Some(figure)) = (svg, figure) {
-                std::fs::write(&file, figure).map_err(|error| of(&file)(error.into()))?;
+                write_files(&[(&file, figure.as_bytes())])?;
             }
-            print(text.as_bytes())?;
+            print(Form::Text, &text)?;
             Ok(if is_result { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) })
         }
         Command::Targets { name } => {
@@ -365,54 +373,36 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                 None => targets::all(),
                 Some(name) => targets::one(&targets::named(&name)?),
             };
-            print(text.as_bytes())?;
+            print(Form::Text, &text)?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Schema { format } => {
-            let schema = Schema::named(&format).ok_or_else(|| Failure(format!("no format is `{format}`")))?;
-            print(schema.to_string().as_bytes())?;
+            let schema = Schema::named(&format)
+                .ok_or_else(|| Failure::line(format_args!("no format is `{format}`")))?;
+            print(Form::Json, &schema.to_string())?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "eitri", &mut script);
-            print(&script)?;
+            write_files(&[(Path::new("-"), &script)])?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Man { command } => {
-            print(&page(command.as_deref())?)?;
+            write_files(&[(Path::new("-"), &page(command.as_deref())?)])?;
             Ok(ExitCode::SUCCESS)
         }
     }
 }
 
-/// Colours the kind of each finding, at the start of its line.
-fn painted(report: &str) -> String {
-    let line = |line: &str| match line.split_once(": ").filter(|_| !line.starts_with(char::is_numeric)) {
-        Some((kind, rest)) => format!("{}: {rest}", paint(&io::stdout(), Paint::Error, kind)),
-        None => line.to_owned(),
-    };
-    report.split('\n').map(line).collect::<Vec<_>>().join("\n")
-}
-
-/// Prints the result for several files, and the failures.
-fn judged(text: &str, fails: bool, failures: &[Failure]) -> Result<ExitCode, Failure> {
-    print(text.as_bytes())?;
+/// Prints the failures for several files.
+fn judged(fails: bool, failures: &[Failure]) -> Result<ExitCode, Failure> {
     failures.iter().for_each(Failure::print);
     Ok(match (failures.is_empty(), fails) {
         (false, _) => ExitCode::from(UNUSABLE),
         (true, true) => ExitCode::from(FINDINGS),
         (true, false) => ExitCode::SUCCESS,
     })
-}
-
-/// Writes a file, or standard output.
-fn output_bytes(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    match file.as_os_str() == "-" {
-        true => print(bytes)?,
-        false => write_file(file, bytes)?,
-    }
-    Ok(())
 }
 
 /// Judges the locations of a description by the statements about code.
@@ -439,9 +429,9 @@ fn page(name: Option<&str>) -> Result<Vec<u8>, Failure> {
             // The parser's error has the nearest command.
             return match Arguments::command().try_get_matches_from(["eitri", name]) {
                 Err(error) => error.exit(),
-                Ok(_) => {
-                    Err(Failure(format!("`man` prints the page of a command: `{name}` is not a command")))
-                }
+                Ok(_) => Err(Failure::line(format_args!(
+                    "`man` prints the page of a command: `{name}` is not a command"
+                ))),
             };
         };
         command = named;
@@ -457,13 +447,13 @@ fn page(name: Option<&str>) -> Result<Vec<u8>, Failure> {
 #[cfg(feature = "spirv")]
 fn finish_module(attached: &modules::Attached, output: &Path) -> Result<ExitCode, Failure> {
     for omission in &attached.omissions {
-        eprintln!("omitted: {omission}");
+        say_line(format_args!("omitted: {omission}"));
     }
     if !attached.checked.is_clean() {
-        eprintln!("{}", attached.checked);
+        say(None, &attached.checked);
         return Ok(ExitCode::from(FINDINGS));
     }
-    output_bytes(output, &attached.bytes)?;
+    write_files(&[(output, &attached.bytes)])?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -523,20 +513,13 @@ fn not_described(file: &Path) -> Failure {
 
 fn input(file: &Path) -> Result<Vec<u8>, Failure> {
     let read = || -> io::Result<Vec<u8>> {
-        if file.as_os_str() != "-" {
-            return std::fs::read(file);
-        }
         let mut bytes = Vec::new();
+        if file.as_os_str() != "-" {
+            open(file)?.read_to_end(&mut bytes)?;
+            return Ok(bytes);
+        }
         io::stdin().lock().read_to_end(&mut bytes)?;
         Ok(bytes)
     };
     read().map_err(|error| of(file)(error.into()))
-}
-
-/// Writes to standard output. A closed pipe is not an error.
-fn print(bytes: &[u8]) -> eitri::Result<()> {
-    match io::stdout().lock().write_all(bytes) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        result => Ok(result?),
-    }
 }

@@ -6,6 +6,8 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use super::color::escaped;
+
 /// Line with the seconds that a command has taken, from the first second on. Dropping it erases the line.
 pub struct Progress(Option<(Sender<()>, JoinHandle<()>)>);
 
@@ -16,7 +18,7 @@ impl Progress {
             return Self(None);
         }
         let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
-        let line = format!("{command} {name}");
+        let line = format!("{command} {}", escaped(&name));
         let (end, ended) = channel();
         let thread = thread::spawn(move || {
             let mut seconds = 0u32;

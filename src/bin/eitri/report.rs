@@ -35,10 +35,6 @@ pub struct ReportArguments {
 impl ReportArguments {
     /// Returns the page, and the files of split units that cannot be read.
     pub fn run(&self) -> Result<(String, Vec<Failure>), Failure> {
-        let mut inputs = [&self.file].into_iter().chain(&self.disassembly).chain(self.split.files());
-        if let Some(input) = inputs.find(|input| is_same(input, &self.output)) {
-            return Err(Failure(format!("{}: the output is another file than the inputs", input.display())));
-        }
         let disassembly = match &self.disassembly {
             Some(file) => Some(String::from_utf8_lossy(&input(file)?).into_owned()),
             None => None,
@@ -60,10 +56,4 @@ impl ReportArguments {
         }
         Ok((page, failures))
     }
-}
-
-/// Whether two names are those of one file.
-fn is_same(one: &Path, other: &Path) -> bool {
-    let path = |name: &Path| (name.as_os_str() != "-").then(|| name.canonicalize().ok())?;
-    path(one).is_some_and(|one| path(other) == Some(one))
 }

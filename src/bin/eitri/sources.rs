@@ -1,11 +1,12 @@
 //! Source files that the names in an object lead to.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 use clap::Args;
 use hashbrown::HashMap;
+
+use super::output::open;
 
 /// Maximum number of bytes of a source file.
 const LARGEST: u64 = 16 << 20;
@@ -85,6 +86,6 @@ fn regular(path: &Path, most: u64) -> Option<Vec<u8>> {
     }
     let mut bytes = Vec::new();
     // Files of the system can have more than their size.
-    File::open(path).ok()?.take(most).read_to_end(&mut bytes).ok()?;
+    open(path).ok()?.take(most).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -12,6 +11,7 @@ use eitri::Error;
 use eitri::error::{At, ErrorKind};
 use eitri::read::{FindSplit, Skeleton, split_ids};
 
+use super::output::open;
 use super::{Failure, hints, input, of};
 
 /// Choice of the files of split units.
@@ -25,11 +25,6 @@ pub struct SplitArguments {
 }
 
 impl SplitArguments {
-    /// Returns the names of the files.
-    pub fn files(&self) -> &[PathBuf] {
-        &self.split
-    }
-
     /// Reads the files that are named.
     pub fn read(&self) -> Result<SplitFolder, Failure> {
         let read = |file: &PathBuf| Ok((file.display().to_string(), input(file)?));
@@ -78,7 +73,7 @@ impl SplitFolder {
         let used = self.used.lock().expect("no other thread has panicked");
         let unused = self.files.iter().filter(|(name, _)| !used.contains(name));
         let what = "no skeleton unit without its split unit has the id of a unit in this file";
-        unused.map(|(name, _)| Failure(format!("{name}: {what}"))).collect()
+        unused.map(|(name, _)| Failure::line(format_args!("{name}: {what}"))).collect()
     }
 
     /// Returns the failures to read files.
@@ -156,7 +151,7 @@ const LARGEST: u64 = 4 << 30;
 
 /// Returns the contents of a file, or the first bytes of one that is no object: an object can name any file.
 fn contents(file: &Path) -> eitri::Result<Vec<u8>> {
-    let (file, mut bytes) = (File::open(file)?, Vec::new());
+    let (file, mut bytes) = (open(file)?, Vec::new());
     let size = file.metadata()?.len();
     if size > LARGEST {
         let what = format!("a file of split units has at most {LARGEST:#x} bytes: {size:#x}");

@@ -12,6 +12,7 @@ use eitri::stats::{
 use serde_json::{Map, Value, json};
 
 use super::color::escaped;
+use super::output::{Form, Printer};
 use super::progress::Progress;
 use super::split::SplitArguments;
 use super::threads::threads;
@@ -57,9 +58,8 @@ enum Format {
 }
 
 impl StatsArguments {
-    /// Returns the output, whether a number is below the one of `--fail-below`, and the files that cannot be read.
-    pub fn run(&self) -> Result<(String, bool, Vec<Failure>), Failure> {
-        let mut out = String::new();
+    /// Prints the numbers. Returns whether one is below that of `--fail-below`, and the files that cannot be read.
+    pub fn run(&self) -> Result<(bool, Vec<Failure>), Failure> {
         let mut fails = false;
         let member = self.member.as_deref();
         let base = match &self.against {
@@ -72,6 +72,7 @@ impl StatsArguments {
             Options { sound: true, threads, variables: self.format == Format::Json, ..Options::default() };
         let of_base = split.of(self.against.as_deref().unwrap_or(Path::new("-")));
         let begin = |file: &Path| Progress::begin("stats", file);
+        let mut out = Printer::new(if self.format == Format::Json { Form::Json } else { Form::Text });
         let mut failures = if self.lines {
             let base = base.as_ref().map(|base| Build { bytes: &base.1, split: SplitFiles::new(&of_base) });
             let read = |file: &Path, _: &str, bytes: &[u8]| {
@@ -80,8 +81,10 @@ impl StatsArguments {
                 variable_lines(build, base, self.combine_instances)
             };
             containers::each(begin, &self.files, member, read, |name, found| match self.format {
-                Format::Json => found.iter().for_each(|one| out += &format!("{}\n", line_object(&name, one))),
-                Format::Text => out += &line_text(&name, &found, base.is_some()),
+                Format::Json => {
+                    found.iter().for_each(|one| out.put(&format!("{}\n", line_object(&name, one))));
+                }
+                Format::Text => out.put(&line_text(&name, &found, base.is_some())),
             })
         } else {
             let base = match &base {
@@ -102,8 +105,8 @@ impl StatsArguments {
                     let below = self.below(Some(percent(sound, scope).unwrap_or(0.0)));
                     fails |= below.is_some();
                     match self.format {
-                        Format::Json => out += &format!("{}\n", object(&name, &found, below)),
-                        Format::Text => out += &text(&name, &found, below),
+                        Format::Json => put_object(&mut out, &name, &found, below),
+                        Format::Text => out.put(&text(&name, &found, below)),
                     }
                     last = Some(found);
                 }
@@ -113,8 +116,8 @@ impl StatsArguments {
                         changes.into_iter().map(|one| (self.below(one.percent()), one)).collect();
                     fails |= changes.iter().any(|one| one.0.is_some());
                     match self.format {
-                        Format::Json => out += &format!("{}\n", change_object(&name, old, &changes)),
-                        Format::Text => out += &change_text(&name, old, &changes),
+                        Format::Json => out.put(&format!("{}\n", change_object(&name, old, &changes))),
+                        Format::Text => out.put(&change_text(&name, old, &changes)),
                     }
                 }
             });
@@ -126,7 +129,8 @@ impl StatsArguments {
         if failures.is_empty() {
             failures = split.unused();
         }
-        Ok((out, fails, failures))
+        out.finish()?;
+        Ok((fails, failures))
     }
 
     /// Returns the least percentage, if a percentage is below it.
@@ -155,7 +159,8 @@ fn part(bytes: u64, of: u64) -> String {
 }
 
 fn change_text(name: &str, old: &str, changes: &[(Option<f64>, Change)]) -> String {
-    let mut out = format!("{name}\n  against {old}\n  {:>8} {:>8} {:>8}\n", "old", "new", "ratio");
+    let name = escaped(name);
+    let mut out = format!("{name}\n  against {}\n  {:>8} {:>8} {:>8}\n", escaped(old), "old", "new", "ratio");
     let sound = |one: Option<Coverage>| one.map_or_else(|| "-".into(), |one| part(one.sound, one.scope));
     for (below, one) in changes.iter().skip(1).chain(&changes[..1]) {
         let ratio = one.percent().map_or_else(|| "-".into(), |percent| format!("{percent:.1} %"));
@@ -177,6 +182,7 @@ fn change_object(name: &str, old: &str, changes: &[(Option<f64>, Change)]) -> Va
 }
 
 fn line_text(name: &str, found: &[VariableLines], has_base: bool) -> String {
+    let name = escaped(name);
     let mut out = format!("{name}\n  {:>6} {:>8}", "scope", "located");
     if has_base {
         let _ = write!(out, " {:>6} {:>8} {:>8}", "base", "ratio", "present");
@@ -234,6 +240,24 @@ fn line_object(name: &str, one: &VariableLines) -> Value {
     })
 }
 
+/// Prints the numbers of a file as an object. The functions are printed one by one: their variables can be more than all
+/// else.
+fn put_object(out: &mut Printer, name: &str, found: &Statistics, below: Option<f64>) {
+    let object = object(name, found, below).to_string();
+    let (before, after) = object.split_once(FUNCTIONS).expect("the object has a list of functions");
+    out.put(before);
+    out.put("\"functions\":[");
+    for (index, one) in found.functions.iter().enumerate() {
+        out.put(if index > 0 { "," } else { "" });
+        out.put(&function(one).to_string());
+    }
+    out.put(&format!("]{after}\n"));
+}
+
+/// Functions in an object without them.
+const FUNCTIONS: &str = "\"functions\":[]";
+
+/// Returns the numbers of a file without its functions.
 fn object(name: &str, found: &Statistics, below: Option<f64>) -> Value {
     let numbers = found.numbers().into_iter().map(|(name, number)| (name, Value::from(number)));
     let mut all: Map<_, _> = numbers.collect();
@@ -250,7 +274,7 @@ fn object(name: &str, found: &Statistics, below: Option<f64>) -> Value {
     all.insert("repeated lists".into(), repeated(found.contents.lists));
     all.insert("operations".into(), json!(found.contents.operations));
     all.insert("forms".into(), json!(found.contents.forms));
-    all.insert("functions".into(), found.functions.iter().map(function).collect());
+    all.insert("functions".into(), json!([]));
     let unit = |one: &UnitCoverage| json!({"name": one.name, "coverage": coverage(one.coverage)});
     all.insert("units".into(), found.units.iter().map(unit).collect());
     Value::Object(all)
@@ -279,6 +303,7 @@ fn coverage(one: Coverage) -> Value {
 }
 
 fn text(name: &str, found: &Statistics, below: Option<f64>) -> String {
+    let name = escaped(name);
     let mut out = format!("{name}\n  {:>10} {:>8} {:>8}\n", "scope", "located", "sound");
     let begin = || |out: &mut String, one: &FunctionCoverage| line(out, one.coverage, one.symbol_name(), "");
     parts::text(&found.functions, found.functions.len(), begin, |text| out += text);

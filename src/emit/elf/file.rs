@@ -1,16 +1,18 @@
 //! Atomic replacement of files.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+use tempfile::Builder;
 
 use crate::error::{Error, ErrorKind, Result};
 
 /// Writes a file atomically: readers never see partial contents, and a failure leaves the old file.
 ///
-/// The bytes go to a temporary file in the same folder, which is then renamed to `path`. The temporary file is hidden,
-/// named after the path and the process, and removed on failure. Permissions of an existing file stay. An existing
-/// path that is not a regular file, such as `/dev/null`, is written directly.
+/// The bytes go to a temporary file in the same folder, which is then renamed to `path`. The temporary file is new, is
+/// hidden, has a random name, and is removed on failure. Permissions of an existing file stay. An existing path that is not
+/// a regular file, such as `/dev/null`, is written directly.
 ///
 /// # Errors
 /// [`ErrorKind::Io`], with the path.
@@ -22,36 +24,21 @@ pub fn write_file(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
     })
 }
 
-fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     // Follow links: the rename replaces the file, not the link to the file.
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let old = fs::metadata(path).ok();
     if old.as_ref().is_some_and(|old| !old.is_file()) {
-        return fs::write(path, bytes);
+        return File::options().write(true).open(path)?.write_all(bytes);
     }
-    let beside = beside(path)?;
-    let written = fs::write(&beside, bytes)
-        .and_then(|()| old.map_or(Ok(()), |old| fs::set_permissions(&beside, old.permissions())))
-        .and_then(|()| fs::rename(&beside, path));
-    if written.is_err() {
-        // The first error is the one to report.
-        let _ = fs::remove_file(&beside);
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    // With the permissions that the user gives to new files, unlike those of the crate's own function.
+    let create = |path: &Path| File::options().write(true).create_new(true).open(path);
+    let mut file = Builder::new().prefix(".eitri").make_in(folder.unwrap_or(Path::new(".")), create)?;
+    file.write_all(bytes)?;
+    if let Some(old) = old {
+        file.as_file().set_permissions(old.permissions())?;
     }
-    written
-}
-
-/// A name in the same folder that no other process or thread uses.
-fn beside(path: &Path) -> std::io::Result<PathBuf> {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let Some(name) = path.file_name() else {
-        return Err(std::io::Error::new(
-            std::io::ErrorKind::InvalidInput,
-            "the path does not end with a file name",
-        ));
-    };
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let mut hidden = std::ffi::OsString::from(".");
-    hidden.push(name);
-    hidden.push(format!(".{}-{count}.tmp", std::process::id()));
-    Ok(path.with_file_name(hidden))
+    file.persist(path)?;
+    Ok(())
 }

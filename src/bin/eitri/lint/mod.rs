@@ -17,6 +17,7 @@ use eitri::lint::{Code, Finding, Level, Options, Report, lint, lint_each};
 use eitri::read::SplitFiles;
 
 use self::stream::Stream;
+use super::output::{Form, print};
 use super::progress::Progress;
 use super::sources::SourceArguments;
 use super::split::SplitArguments;
@@ -123,13 +124,11 @@ struct Judged {
 }
 
 impl LintArguments {
-    /// Returns the output that is not printed yet, and whether a finding reaches the level of `--fail-on`.
-    pub fn run(&self) -> Result<(String, bool, Vec<Failure>), Failure> {
-        if let Some(code) = self.explain {
-            return Ok((text::page(code), false, Vec::new()));
-        }
-        if self.codes {
-            return Ok((text::codes(), false, Vec::new()));
+    /// Prints the findings. Returns whether one reaches the level of `--fail-on`, and the files that cannot be read.
+    pub fn run(&self) -> Result<(bool, Vec<Failure>), Failure> {
+        if self.codes || self.explain.is_some() {
+            print(Form::Text, &self.explain.map_or_else(text::codes, text::page))?;
+            return Ok((false, Vec::new()));
         }
         let mut known = self.baseline()?;
         let threads = threads();
@@ -199,7 +198,9 @@ impl LintArguments {
                 ErrorKind::UnknownName { name: unknown, .. } => unknown == name,
                 _ => false,
             };
-            failures.extend(unknown.iter().find(is_of).map(|error| Failure(format!("--only: {error}"))));
+            failures.extend(
+                unknown.iter().find(is_of).map(|error| Failure::line(format_args!("--only: {error}"))),
+            );
         }
         failures.extend(split.failures());
         if failures.is_empty() {
@@ -210,7 +211,7 @@ impl LintArguments {
             Some(stream) => stream.end()?,
             None => text::print(all, fold, &self.source)?,
         }
-        Ok((String::new(), fails, failures))
+        Ok((fails, failures))
     }
 
     /// Sets the level of a finding. Returns whether it is reported.
@@ -241,7 +242,7 @@ impl LintArguments {
             let fingerprint = json::fingerprint(line).ok_or_else(|| {
                 let number = index + 1;
                 let name = file.display();
-                Failure(format!("{name}, line {number}: a finding of `--format json` is expected"))
+                Failure::line(format_args!("{name}, line {number}: a finding of `--format json` is expected"))
             })?;
             *known.entry(fingerprint).or_default() += 1;
         }

@@ -1,20 +1,17 @@
 //! Findings that are printed one by one, while the next units are judged.
 
-use std::io::{self, BufWriter, StdoutLock, Write};
-
 use eitri::lint::Finding;
 
 use super::{Format, github, json, sarif};
+use crate::output::{Form, Printer};
 
 /// Output in a format for programs.
 pub struct Stream {
-    out: BufWriter<StdoutLock<'static>>,
+    out: Printer,
     format: Format,
     /// End of a log of SARIF.
     end: String,
     count: usize,
-    /// First failure: nothing is printed after it.
-    result: io::Result<()>,
 }
 
 impl Stream {
@@ -25,28 +22,22 @@ impl Stream {
             Format::Json | Format::Github => (String::new(), String::new()),
             Format::Sarif => sarif::frame(),
         };
-        let out = BufWriter::new(io::stdout().lock());
-        let mut stream = Self { out, format, end, count: 0, result: Ok(()) };
-        stream.write(&begin);
-        Some(stream)
-    }
-
-    fn write(&mut self, text: &str) {
-        if self.result.is_ok() {
-            self.result = self.out.write_all(text.as_bytes());
-        }
+        let form = if format == Format::Github { Form::Text } else { Form::Json };
+        let mut out = Printer::new(form);
+        out.put(&begin);
+        Some(Self { out, format, end, count: 0 })
     }
 
     /// Prints a finding in an object.
     pub fn finding(&mut self, object: &str, finding: &Finding) {
-        if self.result.is_err() {
+        if self.out.has_failed() {
             return;
         }
         if self.format == Format::Sarif && self.count > 0 {
-            self.write(",");
+            self.out.put(",");
         }
         self.count += 1;
-        self.write(&match self.format {
+        self.out.put(&match self.format {
             Format::Sarif => sarif::line(object, finding),
             Format::Github => github::line(object, finding),
             _ => json::line(object, finding),
@@ -56,13 +47,9 @@ impl Stream {
     /// Ends the output. A closed pipe is not an error.
     pub fn end(mut self) -> eitri::Result<()> {
         if self.count > 0 && self.format == Format::Sarif {
-            self.write(sarif::END);
+            self.out.put(sarif::END);
         }
-        let end = std::mem::take(&mut self.end);
-        self.write(&end);
-        match self.result.and_then(|()| self.out.flush()) {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            result => Ok(result?),
-        }
+        self.out.put(&self.end);
+        self.out.finish()
     }
 }

@@ -12,6 +12,7 @@ use hashbrown::HashMap;
 
 use super::Judged;
 use crate::color::{Paint, escaped, escapes, has_colors, painted};
+use crate::output::{Form, Printer};
 use crate::parts;
 use crate::sources::{SourceArguments, SourceLines};
 
@@ -82,14 +83,9 @@ struct Text<'o, 's> {
 /// Prints the findings of files. `is_folded` is set if each stands for all of its topic.
 pub fn print(all: Vec<Judged>, is_folded: bool, source: &SourceArguments) -> eitri::Result<()> {
     let (mut out, is_coloured) = (String::new(), has_colors(&stdout()));
-    let mut printed = Ok(());
-    let mut put = |text: &str| {
-        if printed.is_ok() {
-            printed = crate::print(text.as_bytes());
-        }
-    };
+    let mut printer = Printer::new(Form::Painted);
     let mut counts = BTreeMap::<Code, (Level, usize)>::new();
-    let (mut functions, mut entries) = (0, 0);
+    let (mut functions, mut entries, is_any) = (0, 0, !all.is_empty());
     for mut one in all {
         functions += one.report.functions;
         entries += one.report.entries;
@@ -111,9 +107,9 @@ pub fn print(all: Vec<Judged>, is_folded: bool, source: &SourceArguments) -> eit
                 Text { out, is_coloured, sources: &mut sources }.group(name, group);
             }
         };
-        parts::text(&groups, 2 * one.report.findings.len(), begin, &mut put);
+        parts::text(&groups, 2 * one.report.findings.len(), begin, |text| printer.put(text));
         if hidden > 0 {
-            put(&format!(
+            printer.put(&format!(
                 "{}: {} not printed
 ",
                 escaped(&one.name),
@@ -122,6 +118,10 @@ pub fn print(all: Vec<Judged>, is_folded: bool, source: &SourceArguments) -> eit
         }
         // The end of the process releases the findings.
         std::mem::forget(one);
+    }
+    // Files that cannot be read have failures instead of counts.
+    if !is_any {
+        return printer.finish();
     }
     for (code, (level, count)) in &counts {
         let name = painted(is_coloured, color(*level), &format!("{:23}", code.name()));
@@ -137,8 +137,8 @@ pub fn print(all: Vec<Judged>, is_folded: bool, source: &SourceArguments) -> eit
         counted(functions, "function"),
         counted(entries, "location entry"),
     );
-    put(&out);
-    printed
+    printer.put(&out);
+    printer.finish()
 }
 
 /// Returns the findings of each function, in the order of the first ones.

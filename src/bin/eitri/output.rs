@@ -1,0 +1,177 @@
+//! Everything that the command prints, and the files that it writes.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::fmt::Display;
+use std::fs::File;
+use std::io::{self, BufWriter, ErrorKind, StdoutLock, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use eitri::emit::elf::write_file;
+
+use super::color::{COLORS, Paint, acts_on_terminal, escaped, has_colors, paint};
+use super::{Failure, hints};
+
+/// Form of a text that is printed, by which characters that a terminal can act on are escaped. Names in an object are those
+/// of its producer, who need not be a friend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Lines of text.
+    Text,
+    /// Lines of text with the colours of [`paint`].
+    Painted,
+    /// JSON: the characters are in strings.
+    Json,
+}
+
+impl Form {
+    /// Returns the text without characters that a terminal can act on.
+    fn clean(self, text: &str) -> Cow<'_, str> {
+        // Without an early end, many bytes are compared at a time.
+        let is_plain = |byte: u8| (b' '..=b'~').contains(&byte) | (byte == b'\n') | (byte == b'\t');
+        if text.bytes().fold(true, |all, byte| all & is_plain(byte)) {
+            return text.into();
+        }
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(char) = rest.chars().next() {
+            let color = COLORS.iter().find(|color| rest.starts_with(**color));
+            if let Some(color) = color.filter(|_| self == Self::Painted) {
+                out.push_str(color);
+                rest = &rest[color.len()..];
+                continue;
+            }
+            match char {
+                '\n' | '\t' => out.push(char),
+                char if !acts_on_terminal(char) => out.push(char),
+                char if self == Self::Json => {
+                    char.encode_utf16(&mut [0; 2]).iter().for_each(|unit| out += &format!("\\u{unit:04x}"));
+                }
+                char => out.extend(char.escape_debug()),
+            }
+            rest = &rest[char.len_utf8()..];
+        }
+        out.into()
+    }
+}
+
+/// Printer of text on standard output. Nothing is printed after the first failure.
+pub struct Printer {
+    out: BufWriter<StdoutLock<'static>>,
+    form: Form,
+    result: io::Result<()>,
+}
+
+impl Printer {
+    pub fn new(form: Form) -> Self {
+        // Without colours of the command, all are those of a name.
+        let form = if form == Form::Painted && !has_colors(&io::stdout()) { Form::Text } else { form };
+        Self { out: BufWriter::new(io::stdout().lock()), form, result: Ok(()) }
+    }
+
+    pub fn put(&mut self, text: &str) {
+        if self.result.is_ok() {
+            self.result = self.out.write_all(self.form.clean(text).as_bytes());
+        }
+    }
+
+    /// Whether nothing is printed any more.
+    pub fn has_failed(&self) -> bool {
+        self.result.is_err()
+    }
+
+    /// Ends the output. A closed pipe is not an error: its reader has seen enough.
+    pub fn finish(mut self) -> eitri::Result<()> {
+        unless_closed(self.result.and_then(|()| self.out.flush()))
+    }
+}
+
+/// Text in blocks that do not divide a character.
+impl Write for Printer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(bytes);
+        self.out.write_all(self.form.clean(&text).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+fn unless_closed(result: io::Result<()>) -> eitri::Result<()> {
+    match result {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => Ok(result?),
+    }
+}
+
+/// Prints a text on standard output.
+pub fn print(form: Form, text: &str) -> eitri::Result<()> {
+    let mut printer = Printer::new(form);
+    printer.put(text);
+    printer.finish()
+}
+
+/// Prints a report, with a colour for the kind of each finding at the start of its line.
+pub fn print_findings(report: &impl Display) -> eitri::Result<()> {
+    let report = report.to_string();
+    let mut printer = Printer::new(Form::Painted);
+    for line in report.split('\n') {
+        let line = Form::Text.clean(line);
+        let kind = line.split_once(": ").filter(|_| !line.starts_with(char::is_numeric));
+        match kind {
+            Some((kind, rest)) => {
+                printer.put(&paint(&io::stdout(), Paint::Error, kind));
+                printer.put(": ");
+                printer.put(rest);
+            }
+            None => printer.put(&line),
+        }
+        printer.put("\n");
+    }
+    printer.finish()
+}
+
+/// Prints lines on standard error, after a word in a colour, if there is one. A closed standard error is not an error of
+/// the command.
+pub fn say(word: Option<&str>, text: impl Display) {
+    let word = word.map_or_else(String::new, |word| paint(&io::stderr(), Paint::Error, word) + " ");
+    let text = text.to_string();
+    let _ = writeln!(io::stderr(), "{word}{}", Form::Text.clean(&text));
+}
+
+/// Prints a line on standard error: a line break in a name does not end it.
+pub fn say_line(text: impl Display) {
+    say(None, escaped(&text.to_string()));
+}
+
+/// Files that were read.
+static INPUTS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// Opens a file to be read. No output replaces it then.
+pub fn open(path: &Path) -> io::Result<File> {
+    let file = File::open(path)?;
+    if file.metadata()?.is_file() {
+        INPUTS.lock().unwrap_or_else(PoisonError::into_inner).insert(path.canonicalize()?);
+    }
+    Ok(file)
+}
+
+/// Writes files in their order, or none of them if one would replace an input; `-` is standard output.
+pub fn write_files(files: &[(&Path, &[u8])]) -> Result<(), Failure> {
+    let inputs = INPUTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_input = |path: &Path| path.canonicalize().is_ok_and(|path| inputs.contains(&path));
+    if let Some((path, _)) = files.iter().find(|file| is_input(file.0)) {
+        return Err(Failure::line(format_args!("{}: the output would replace an input", path.display()))
+            .and(hints::OTHER_OUTPUT));
+    }
+    for (path, bytes) in files {
+        match path.as_os_str() == "-" {
+            true => unless_closed(io::stdout().lock().write_all(bytes))?,
+            false => write_file(path, bytes)?,
+        }
+    }
+    Ok(())
+}
