@@ -2,7 +2,7 @@
 //!
 //! In a relocatable object every section starts at address 0, so that pcs of two text sections would be
 //! indistinguishable. Each loaded section is therefore assigned an address of its own: the first 0x10000, the others
-//! after it at multiples of 0x1000, never adjacent. Relocations and symbols use these addresses. Linked files keep
+//! after it at multiples of 0x1000 (0x100 where addresses have 16 bits), never adjacent. Relocations and symbols use these addresses. Linked files keep
 //! their addresses.
 
 use std::borrow::Cow;
@@ -227,8 +227,9 @@ pub struct StaleFields {
 
 impl<'d> Object<'d> {
     /// Reads an ELF file of either class and byte order. Compressed debug sections are decompressed, with the cargo
-    /// feature `compress`. Linked files of every machine can be read; relocations are supported for x86, x86-64,
-    /// AArch64, RISC-V, s390x and AMD GPUs; [`read_for`](Self::read_for) adds those of another target.
+    /// feature `compress`. Linked files of every machine can be read; relocations are supported for NVIDIA's
+    /// and AMD's GPUs and for 18 kinds of CPUs, from x86-64 to MSP430; [`read_for`](Self::read_for) adds those of another
+    /// target.
     ///
     /// # Errors
     /// [`Malformed`](crate::error::ErrorKind::Malformed) or [`Truncated`](crate::error::ErrorKind::Truncated) where the

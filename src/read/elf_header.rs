@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::compress;
 use super::cursor::Cursor;
 use super::elf::{CUDA, Section, Symbol, SymbolKind};
+use super::reloc::{AVR, MSP430};
 use crate::error::{Count, Error, ErrorKind, Result};
 
 const ET_REL: u16 = 1;
@@ -18,9 +19,10 @@ const SHN_LORESERVE: u16 = 0xff00;
 const SHN_ABS: u16 = 0xfff1;
 const SHN_XINDEX: u16 = 0xffff;
 
-/// Address of the first loaded section of a relocatable object, and alignment of the others.
-const FIRST_BASE: u64 = 0x10000;
-const BASE_ALIGN: u64 = 0x1000;
+/// Address of the first loaded section of a relocatable object, and alignment of the others; and the same for machines with
+/// addresses of 16 bits.
+const BASES: (u64, u64) = (0x10000, 0x1000);
+const BASES_16: (u64, u64) = (0x100, 0x100);
 
 /// Properties of the file that relocations depend on.
 #[derive(Debug, Clone, Copy)]
@@ -268,7 +270,7 @@ impl Header {
 /// Assigns every loaded section an address of its own. In a cubin, these are the functions and then the sections of
 /// global memory: constant, shared and local memory have addresses of their own, from 0 on.
 pub(super) fn place_sections(sections: &mut [Section<'_>], machine: u16) -> Result<()> {
-    let mut next = FIRST_BASE;
+    let (mut next, align) = if matches!(machine, AVR | MSP430) { BASES_16 } else { BASES };
     sections.iter_mut().for_each(|section| section.address = 0);
     let kinds: &[fn(&Section<'_>) -> bool] = match machine {
         CUDA => &[
@@ -281,10 +283,10 @@ pub(super) fn place_sections(sections: &mut [Section<'_>], machine: u16) -> Resu
         for section in sections.iter_mut().filter(|section| is_placed(section)) {
             section.address = next;
             // At least one byte stays free, so that the end of a section is not the start of another.
-            let end = next.checked_add(section.size).and_then(|end| end.checked_add(BASE_ALIGN));
+            let end = next.checked_add(section.size).and_then(|end| end.checked_add(align));
             next = end.ok_or_else(|| {
                 Error::malformed("the loaded sections exceed the address space").in_section(&section.name)
-            })? & !(BASE_ALIGN - 1);
+            })? & !(align - 1);
         }
     }
     Ok(())

@@ -12,8 +12,22 @@ use crate::target::ElfIdentity;
 const SHT_RELA: u32 = 4;
 const SHT_REL: u32 = 9;
 
-/// `EM_386`.
+/// `EM_SPARC`, `EM_386`, `EM_68K`, `EM_MIPS` and so on, in the order of their numbers.
+const SPARC: u16 = 2;
 const X86: u16 = 3;
+const M68K: u16 = 4;
+const MIPS: u16 = 8;
+const SPARC32PLUS: u16 = 18;
+const PPC: u16 = 20;
+const PPC64: u16 = 21;
+const ARM: u16 = 40;
+const SPARCV9: u16 = 43;
+pub(super) const AVR: u16 = 83;
+pub(super) const MSP430: u16 = 105;
+const HEXAGON: u16 = 164;
+const LANAI: u16 = 244;
+const BPF: u16 = 247;
+const LOONGARCH: u16 = 258;
 
 /// Origin from which the number is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +38,8 @@ enum From {
     Place,
     /// The start of the section of thread-local variables.
     Thread,
+    /// 0x8000 bytes after that start, where the pointers of some ABIs are.
+    Pointer,
 }
 
 /// Effect of a relocation on its field.
@@ -31,91 +47,178 @@ enum From {
 enum Effect {
     /// The field is set to the number.
     Set,
-    /// The number is added to the field, or subtracted, modulo the size of the field.
+    /// The number is added to the field, modulo the size of the field.
     Add,
+    /// The number is subtracted from the field, modulo the size of the field.
     Subtract,
-    /// The same of the least significant 6 bits, the others are unchanged.
-    Set6,
-    Subtract6,
-    /// The same of a ULEB128 number, whose length is unchanged.
-    SetUleb,
-    SubtractUleb,
 }
+
+/// Bits of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    /// Bytes.
+    Bytes(u8),
+    /// The least significant 6 bits of a byte; the others are unchanged.
+    SixBits,
+    /// A ULEB128 number, whose length is unchanged.
+    Uleb,
+}
+use Format::{Bytes, SixBits, Uleb};
 
 /// Field of a relocation.
 #[derive(Debug, Clone, Copy)]
 struct Field {
-    bytes: usize,
-    is_signed: bool,
+    format: Format,
     from: From,
     effect: Effect,
 }
 
-/// Returns the field of a relocation type; `Some(None)` for the type without effect. `known` has the types of a machine
-/// that is not listed here.
+/// Returns the field of a relocation type; `Some(None)` for a type without effect. `known` has the types of a machine that
+/// is not listed here.
 fn field(machine: u16, kind: u32, known: Option<ElfIdentity>) -> Option<Option<Field>> {
-    let is = |bytes, is_signed, from| Some(Some(Field { bytes, is_signed, from, effect: Effect::Set }));
-    let changed = |bytes, effect| Some(Some(Field { bytes, is_signed: false, from: From::Zero, effect }));
-    match (machine, kind) {
-        (_, 0) => Some(None),
+    use Effect::{Add, Set, Subtract};
+    let is = |bytes, from| (Bytes(bytes), from, Set);
+    let changed = |format, effect| (format, From::Zero, effect);
+    let [zero, place, thread] =
+        [From::Zero, From::Place, From::Thread].map(|from| move |bytes| is(bytes, from));
+    let (format, from, effect) = match (machine, kind) {
+        (_, 0) => return Some(None),
         // R_X86_64_64, _32, _32S, _PC32, _PC64, _DTPOFF64, _DTPOFF32.
-        (X86_64, 1) => is(8, false, From::Zero),
-        (X86_64, 10) => is(4, false, From::Zero),
-        (X86_64, 11) => is(4, true, From::Zero),
-        (X86_64, 2) => is(4, true, From::Place),
-        (X86_64, 24) => is(8, true, From::Place),
-        (X86_64, 17) => is(8, true, From::Thread),
-        (X86_64, 21) => is(4, true, From::Thread),
+        (X86_64, 1) => zero(8),
+        (X86_64, 10 | 11) => zero(4),
+        (X86_64, 2) => place(4),
+        (X86_64, 24) => place(8),
+        (X86_64, 17) => thread(8),
+        (X86_64, 21) => thread(4),
         // R_AMDGPU_ABS64, _ABS32, _REL32, _REL64.
-        (AMDGPU, 3) => is(8, false, From::Zero),
-        (AMDGPU, 6) => is(4, false, From::Zero),
-        (AMDGPU, 4) => is(4, true, From::Place),
-        (AMDGPU, 5) => is(8, true, From::Place),
+        (AMDGPU, 3) => zero(8),
+        (AMDGPU, 6) => zero(4),
+        (AMDGPU, 4) => place(4),
+        (AMDGPU, 5) => place(8),
         // R_390_64, _32, _PC32, _PC64, _TLS_LDO32, _TLS_LDO64.
-        (S390, 22) => is(8, false, From::Zero),
-        (S390, 4) => is(4, false, From::Zero),
-        (S390, 5) => is(4, true, From::Place),
-        (S390, 23) => is(8, true, From::Place),
-        (S390, 52) => is(4, true, From::Thread),
-        (S390, 53) => is(8, true, From::Thread),
+        (S390, 22) => zero(8),
+        (S390, 4) => zero(4),
+        (S390, 5) => place(4),
+        (S390, 23) => place(8),
+        (S390, 52) => thread(4),
+        (S390, 53) => thread(8),
         // R_AARCH64_ABS64, _ABS32, _PREL64, _PREL32, _TLS_DTPREL.
-        (AARCH64, 257) => is(8, false, From::Zero),
-        (AARCH64, 258) => is(4, false, From::Zero),
-        (AARCH64, 260) => is(8, true, From::Place),
-        (AARCH64, 261) => is(4, true, From::Place),
-        (AARCH64, 1029) => is(8, true, From::Thread),
+        (AARCH64, 257) => zero(8),
+        (AARCH64, 258) => zero(4),
+        (AARCH64, 260) => place(8),
+        (AARCH64, 261) => place(4),
+        (AARCH64, 1029) => thread(8),
         // R_RISCV_32, _64, _TLS_DTPREL32, _TLS_DTPREL64, _32_PCREL.
-        (RISCV, 1) => is(4, false, From::Zero),
-        (RISCV, 2) => is(8, false, From::Zero),
-        (RISCV, 8) => is(4, true, From::Thread),
-        (RISCV, 9) => is(8, true, From::Thread),
-        (RISCV, 57) => is(4, true, From::Place),
+        (RISCV, 1) => zero(4),
+        (RISCV, 2) => zero(8),
+        (RISCV, 8) => thread(4),
+        (RISCV, 9) => thread(8),
+        (RISCV, 57) => place(4),
         // R_RISCV_ADD8 to _ADD64, _SUB8 to _SUB64: pairs that add and subtract an address.
-        (RISCV, 33..=36) => changed(1 << (kind - 33), Effect::Add),
-        (RISCV, 37..=40) => changed(1 << (kind - 37), Effect::Subtract),
+        (RISCV, 33..=36) => changed(Bytes(1 << (kind - 33)), Add),
+        (RISCV, 37..=40) => changed(Bytes(1 << (kind - 37)), Subtract),
         // R_RISCV_SUB6, _SET6, _SET8, _SET16, _SET32, _SET_ULEB128, _SUB_ULEB128.
-        (RISCV, 52) => changed(1, Effect::Subtract6),
-        (RISCV, 53) => changed(1, Effect::Set6),
-        (RISCV, 54..=56) => changed(1 << (kind - 54), Effect::Set),
-        (RISCV, 60) => changed(1, Effect::SetUleb),
-        (RISCV, 61) => changed(1, Effect::SubtractUleb),
+        (RISCV, 52) => changed(SixBits, Subtract),
+        (RISCV, 53) => changed(SixBits, Set),
+        (RISCV, 54..=56) => changed(Bytes(1 << (kind - 54)), Set),
+        (RISCV, 60) => changed(Uleb, Set),
+        (RISCV, 61) => changed(Uleb, Subtract),
+        // R_LARCH_32, _64, _TLS_DTPREL32, _TLS_DTPREL64, _32_PCREL, _64_PCREL.
+        (LOONGARCH, 1) => zero(4),
+        (LOONGARCH, 2) => zero(8),
+        (LOONGARCH, 8) => thread(4),
+        (LOONGARCH, 9) => thread(8),
+        (LOONGARCH, 99) => place(4),
+        (LOONGARCH, 109) => place(8),
+        // R_LARCH_ADD8, _ADD16, _ADD24, _ADD32, _ADD64, the same of _SUB; _ADD6, _SUB6, _ADD_ULEB128, _SUB_ULEB128.
+        (LOONGARCH, 47..=51) => changed(Bytes([1, 2, 3, 4, 8][kind as usize - 47]), Add),
+        (LOONGARCH, 52..=56) => changed(Bytes([1, 2, 3, 4, 8][kind as usize - 52]), Subtract),
+        (LOONGARCH, 105) => changed(SixBits, Add),
+        (LOONGARCH, 106) => changed(SixBits, Subtract),
+        (LOONGARCH, 107) => changed(Uleb, Add),
+        (LOONGARCH, 108) => changed(Uleb, Subtract),
         // R_CUDA_32, _64, _G32, _G64 (G: of data); _UNUSED_CLEAR64 has no effect before linking.
-        (CUDA, 1 | 3) => is(4, false, From::Zero),
-        (CUDA, 2 | 4) => is(8, false, From::Zero),
-        (CUDA, 0x49) => Some(None),
+        (CUDA, 1 | 3) => zero(4),
+        (CUDA, 2 | 4) => zero(8),
+        (CUDA, 0x49) => return Some(None),
         // R_386_32, _PC32, _TLS_LDO_32.
-        (X86, 1) => is(4, false, From::Zero),
-        (X86, 2) => is(4, true, From::Place),
-        (X86, 32) => is(4, true, From::Thread),
+        (X86, 1) => zero(4),
+        (X86, 2) => place(4),
+        (X86, 32) => thread(4),
+        // R_ARM_ABS32, _REL32, _TLS_LDO32.
+        (ARM, 2) => zero(4),
+        (ARM, 3) => place(4),
+        (ARM, 106) => thread(4),
+        // R_MIPS_32, _64, _PC32, _TLS_DTPREL32, _TLS_DTPREL64.
+        (MIPS, 2) => zero(4),
+        (MIPS, 18) => zero(8),
+        (MIPS, 248) => place(4),
+        (MIPS, 39) => is(4, From::Pointer),
+        (MIPS, 41) => is(8, From::Pointer),
+        // R_PPC_ADDR32, _UADDR32, _REL32, _DTPREL32.
+        (PPC, 1 | 24) => zero(4),
+        (PPC, 26) => place(4),
+        (PPC, 78) => is(4, From::Pointer),
+        // R_PPC64_ADDR32, _UADDR32, _ADDR64, _UADDR64, _REL32, _REL64, _DTPREL64.
+        (PPC64, 1 | 24) => zero(4),
+        (PPC64, 38 | 43) => zero(8),
+        (PPC64, 26) => place(4),
+        (PPC64, 44) => place(8),
+        (PPC64, 78) => is(8, From::Pointer),
+        // R_SPARC_32, _UA32, _64, _UA64, _DISP32, _DISP64, _TLS_DTPOFF32, _TLS_DTPOFF64.
+        (SPARC | SPARC32PLUS | SPARCV9, 3 | 23) => zero(4),
+        (SPARC | SPARC32PLUS | SPARCV9, 32 | 54) => zero(8),
+        (SPARC | SPARC32PLUS | SPARCV9, 6) => place(4),
+        (SPARC | SPARC32PLUS | SPARCV9, 46) => place(8),
+        (SPARC | SPARC32PLUS | SPARCV9, 76) => thread(4),
+        (SPARC | SPARC32PLUS | SPARCV9, 77) => thread(8),
+        // R_BPF_64_64, _64_ABS64; _64_ABS32, _64_NODYLD32, _64_32.
+        (BPF, 1 | 2) => zero(8),
+        (BPF, 3 | 4 | 10) => zero(4),
+        // R_HEX_32, _32_PCREL.
+        (HEXAGON, 6) => zero(4),
+        (HEXAGON, 31) => place(4),
+        // R_AVR_32, _16, _8, _32_PCREL; _DIFF8, _DIFF16, _DIFF32 are for relaxation: the field has the difference.
+        (AVR, 1) => zero(4),
+        (AVR, 4) => zero(2),
+        (AVR, 26) => zero(1),
+        (AVR, 36) => place(4),
+        (AVR, 30..=32) => return Some(None),
+        // R_MSP430_32, _16, _16_BYTE, _8.
+        (MSP430, 1) => zero(4),
+        (MSP430, 3 | 5) => zero(2),
+        // R_68K_32, _16, _8, _PC32, _TLS_LDO32.
+        (M68K, 1) => zero(4),
+        (M68K, 2) => zero(2),
+        (M68K, 3) => zero(1),
+        (M68K, 4) => place(4),
+        (M68K, 31) => is(4, From::Pointer),
+        // R_LANAI_32.
+        (LANAI, 3) => zero(4),
         _ => {
             let types = known.filter(|elf| elf.machine == machine)?.relocations;
             match kind {
-                kind if kind == types.abs32 => is(4, false, From::Zero),
-                kind if kind == types.abs64 => is(8, false, From::Zero),
-                kind if kind == types.relative32 => is(4, true, From::Place),
-                _ => None,
+                kind if kind == types.abs32 => zero(4),
+                kind if kind == types.abs64 => zero(8),
+                kind if kind == types.relative32 => place(4),
+                _ => return None,
             }
         }
+    };
+    Some(Some(Field { format, from, effect }))
+}
+
+/// Returns symbol and type of a relocation.
+fn symbol_and_type(file: &File, info: u64) -> (u64, u32) {
+    match (file.machine, file.is_64) {
+        (_, false) => (info >> 8, info as u32 & 0xff),
+        // Up to three types in one relocation, the first in the last byte of the file's order: those of debug sections have
+        // one.
+        (MIPS, true) if !file.big_endian => (info & 0xffff_ffff, (info >> 56) as u32),
+        (MIPS, true) => (info >> 32, info as u32 & 0xff),
+        // The upper 24 bits of the type are data.
+        (SPARCV9, true) => (info >> 32, info as u32 & 0xff),
+        (_, true) => (info >> 32, info as u32),
     }
 }
 
@@ -155,10 +258,7 @@ pub(super) fn apply(
             let offset = from.uint(word, WHAT)?;
             let info = from.uint(word, WHAT)?;
             let addend = if kind == SHT_RELA { Some(from.uint(word, WHAT)?) } else { None };
-            let (symbol, kind) = match file.is_64 {
-                true => (info >> 32, info as u32),
-                false => (info >> 8, info as u32 & 0xff),
-            };
+            let (symbol, kind) = symbol_and_type(file, info);
             let fail = |kind: ErrorKind| Error::new(kind).in_section(&name).at_offset(offset);
             let Some(field) = field(file.machine, kind, known) else {
                 let text = format!("unsupported relocation type {kind} of machine {}", file.machine);
@@ -167,9 +267,10 @@ pub(super) fn apply(
             let Some(field) = field else { continue };
             let start = usize::try_from(offset).ok();
             let place = start.and_then(|start| {
-                let bytes = match field.effect {
-                    Effect::SetUleb | Effect::SubtractUleb => uleb_bytes(data.get(start..)?)?,
-                    _ => field.bytes,
+                let bytes = match field.format {
+                    Uleb => uleb_bytes(data.get(start..)?)?,
+                    Bytes(bytes) => bytes.into(),
+                    SixBits => 1,
                 };
                 data.get_mut(start..start.checked_add(bytes)?)
             });
@@ -186,13 +287,15 @@ pub(super) fn apply(
             if index != 0 && !symbol.is_defined {
                 undefined.push(Undefined { section: target, offset, symbol: index });
             }
-            let old = place.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
-            let old = if file.big_endian { old.swap_bytes() >> (64 - 8 * place.len().min(8)) } else { old };
-            let stored = if field.bytes == 4 { i64::from(old as i32) as u64 } else { old };
-            if let Some(addend) = addend
+            let old = match (field.format, file.big_endian) {
+                (Uleb, _) => uleb(place),
+                (_, true) => place.iter().fold(0, |value, byte| value << 8 | u64::from(*byte)),
+                (_, false) => place.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)),
+            };
+            let stored = if field.format == Bytes(4) { i64::from(old as i32) as u64 } else { old };
+            if let (Some(addend), Bytes(bytes), Effect::Set) = (addend, field.format, field.effect)
                 && old != 0
-                && field.effect == Effect::Set
-                && (addend ^ old) & max_address(field.bytes as u8) != 0
+                && (addend ^ old) & max_address(bytes) != 0
             {
                 let first = StaleFields { count: 0, section: target, offset, stored: old, addend };
                 stale.get_or_insert(first).count += 1;
@@ -203,14 +306,16 @@ pub(super) fn apply(
                 From::Zero => 0,
                 From::Place => base.wrapping_add(offset),
                 From::Thread => symbol.section.map_or(0, |section| starts[section]),
+                From::Pointer => symbol.section.map_or(0, |section| starts[section]).wrapping_add(0x8000),
             };
             let sum = symbol.address.wrapping_add(addend).wrapping_sub(from);
             let sum = if file.is_64 { sum } else { u64::from(sum as u32) };
-            let fits = match field {
-                _ if !file.is_64 || field.effect != Effect::Set => true,
-                Field { bytes: 8, .. } => true,
-                Field { is_signed: true, .. } => i32::try_from(sum as i64).is_ok(),
-                Field { is_signed: false, .. } => u32::try_from(sum).is_ok(),
+            // R_X86_64_32S is a signed address; distances are signed.
+            let is_signed = field.from != From::Zero || (file.machine, kind) == (X86_64, 11);
+            let fits = match (field.format, field.effect) {
+                (Bytes(4), Effect::Set) if file.is_64 && is_signed => i32::try_from(sum as i64).is_ok(),
+                (Bytes(4), Effect::Set) if file.is_64 => u32::try_from(sum).is_ok(),
+                _ => true,
             };
             if !fits {
                 let text = format!("the relocated number {sum:#x} does not fit 32 bits");
@@ -220,20 +325,14 @@ pub(super) fn apply(
                 Effect::Set => sum,
                 Effect::Add => old.wrapping_add(sum),
                 Effect::Subtract => old.wrapping_sub(sum),
-                Effect::Set6 => old & 0xc0 | sum & 0x3f,
-                Effect::Subtract6 => old & 0xc0 | old.wrapping_sub(sum) & 0x3f,
-                Effect::SetUleb => {
-                    set_uleb(place, sum);
-                    continue;
-                }
-                Effect::SubtractUleb => {
-                    set_uleb(place, uleb(place).wrapping_sub(sum));
-                    continue;
-                }
             };
-            match file.big_endian {
-                true => place.copy_from_slice(&new.to_be_bytes()[8 - field.bytes..]),
-                false => place.copy_from_slice(&new.to_le_bytes()[..field.bytes]),
+            match field.format {
+                Uleb => set_uleb(place, new),
+                SixBits => place[0] = old as u8 & 0xc0 | new as u8 & 0x3f,
+                Bytes(bytes) if file.big_endian => {
+                    place.copy_from_slice(&new.to_be_bytes()[8 - usize::from(bytes)..]);
+                }
+                Bytes(bytes) => place.copy_from_slice(&new.to_le_bytes()[..bytes.into()]),
             }
         }
         sections[index].data = records;

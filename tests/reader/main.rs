@@ -21,6 +21,7 @@ mod nvidia;
 mod objects;
 mod printed;
 mod random;
+mod relocations;
 mod split;
 #[path = "../common/tools.rs"]
 mod tools;

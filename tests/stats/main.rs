@@ -123,6 +123,69 @@ fn objects_of_c_compilers_have_the_numbers_of_llvm_dwarfdump() {
     assert!(wrong.is_empty(), "{} numbers\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// Machines whose relocations llvm-dwarfdump applies, in both byte orders and sizes where a machine has both.
+const MACHINES: [&str; 22] = [
+    "aarch64_be-linux-gnu",
+    "armv7-linux-gnueabihf",
+    "armeb-none-eabi",
+    "avr",
+    "bpfeb",
+    "bpfel",
+    "hexagon-unknown-elf",
+    "i386-linux-gnu",
+    "loongarch32-unknown-elf",
+    "loongarch64-linux-gnu",
+    "mips-linux-gnu",
+    "mipsel-linux-gnu",
+    "mips64-linux-gnuabi64",
+    "mips64el-linux-gnuabi64",
+    "msp430",
+    "powerpc-linux-gnu",
+    "powerpc64-linux-gnu",
+    "powerpc64le-linux-gnu",
+    "riscv32-unknown-elf",
+    "s390x-linux-gnu",
+    "sparc-linux-gnu",
+    "sparcv9-linux-gnu",
+];
+
+/// Relocations of debug sections are applied for every machine that a compiler has.
+#[test]
+fn objects_of_many_machines_have_the_numbers_of_llvm_dwarfdump() {
+    let folder = Folder::new();
+    let source = folder.file("a.c", PLAIN).display().to_string();
+    let object = folder.path().join("a.o");
+    let output = object.display().to_string();
+    let clang = Tool::new("clang-19", "clang-19");
+    let mut wrong = Vec::new();
+    let mut compare = |tool: Tool, arguments: &[&str]| {
+        let all = [arguments, &["-g", "-O1", "-c", &source, "-o", &output]].concat();
+        let Some(ran) = tool.run(&all) else { return };
+        assert!(ran.succeeded, "{ran}");
+        let Some(found) = differences(&object) else { return };
+        wrong.extend(found.into_iter().map(|one| format!("{} {arguments:?} {one}", tool.name)));
+    };
+    for machine in MACHINES {
+        compare(clang, &["-gdwarf-5", &format!("--target={machine}")]);
+    }
+    for gcc in ["arm-linux-gnueabihf-gcc", "mips-linux-gnu-gcc", "riscv64-linux-gnu-gcc"] {
+        compare(
+            Tool::new(gcc, "gcc-arm-linux-gnueabihf, gcc-mips-linux-gnu, gcc-riscv64-linux-gnu"),
+            &["-gdwarf-4"],
+        );
+    }
+    assert!(wrong.is_empty(), "{} numbers\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// A source that needs no header.
+const PLAIN: &str = "
+struct S { int a; short b; } g = {1, 2};
+static int helper(int x, struct S *s) { int t = x * 3; for (int i = 0; i < x; i++) t += s->a + i; return t; }
+int other(int);
+int f(int a, int b) { int k = helper(a, &g); if (k > b) { int z = other(k); k += z; } return k; }
+int h(int a) { return f(a, a + 1) + other(a); }
+";
+
 const CLASSES: &str = "
 #include <functional>
 struct S { int a; int get(int k) { int z = a + k; return z; } };
