@@ -68,6 +68,7 @@ describe! {
         Value::Wide(number) => number.to_string(),
         Value::Address(address) => format!("address {address:#x}"),
         Value::AddressIndex(index) => format!("address {index} of a table"),
+        Value::AddressIndexOffset(index, offset) => format!("address {index} of a table + {offset:#x}"),
         Value::String(string) => string.text().describe(),
         Value::Reference(offset) => format!("the entry at {offset:#x}"),
         Value::Signature(signature) => format!("the type of signature {signature:#018x}"),

@@ -271,6 +271,7 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
                 Ok(())
             }
             Value::AddressIndex(index) => write!(self.out, "address {index}"),
+            Value::AddressIndexOffset(index, offset) => write!(self.out, "address {index} + {offset:#x}"),
             Value::String(string) => self.quoted(string.bytes()),
             Value::Reference(offset) => {
                 describe_into(self.out, self.dwarf, offset)?;

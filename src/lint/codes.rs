@@ -266,6 +266,14 @@ codes! {
         "Valid instructions.";
         "DWARF 5 section 6.4.2."
     }
+    CieByConvention "cie-by-convention" Warning {
+        "a common information entry that readers complete by convention";
+        "The specification does not define the entry, and debuggers agree on its meaning.";
+        "GNU as for RISC-V and MIPS: the first instruction is `DW_CFA_def_cfa_register`, which is valid only if the rule has \
+         an offset already; readers take 0. Others: an augmentation `S` without `z`.";
+        "`DW_CFA_def_cfa` with the offset 0; `zS`.";
+        "DWARF 5 section 6.4.2.2; Linux Standard Base, section 10.6.1.1.1."
+    }
     NoReturnAddress "no-return-address" Warning {
         "a frame without a rule for the return address";
         "The canonical frame address is known, and the caller's pc is not.";

@@ -19,6 +19,7 @@
 
 mod bases;
 mod by_expression;
+mod cies;
 mod code;
 mod codes;
 mod collect;
@@ -123,7 +124,9 @@ pub(crate) fn units<'r>(
         }
     }
     if options.only.is_empty() {
-        let of_file = skeletons::missing(dwarf, split).chain(stale::field(facts.object));
+        let of_file = skeletons::missing(dwarf, split)
+            .chain(cies::findings(&facts.frames))
+            .chain(stale::field(facts.object));
         of_file.for_each(|finding| match options.fold {
             true => report.findings.push(finding),
             false => take(finding),

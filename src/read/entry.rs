@@ -14,7 +14,7 @@ use super::lists::{ListEntry, ListKind};
 use super::shape::{Shape, Step};
 use super::unit::{Contents, Unit};
 use super::units::read;
-use super::value::{Attribute, Slice, Str, Value, resolve};
+use super::value::{ADDRX_OFFSET, Attribute, Slice, Str, Value, resolve};
 use crate::error::{Error, Result};
 
 /// Maximum length of a chain of references: more than any file needs, and an end for cyclic ones.
@@ -124,7 +124,7 @@ impl<'r, 'o> Entry<'r, 'o> {
     /// Returns the attributes, in order.
     #[inline]
     pub fn attributes(self) -> Attributes<'r, 'o> {
-        Attributes { dwarf: self.dwarf, unit: self.unit(), specs: self.specs().iter(), raw: self.raw() }
+        Attributes { entry: self, specs: self.specs().iter(), rest: self.encoded() }
     }
 
     /// Returns the names of the attributes, in order, without decoding the values.
@@ -173,7 +173,7 @@ impl<'r, 'o> Entry<'r, 'o> {
             let skip = rest.skip(*skipped);
             let Ok(read) = skip.and_then(|()| read(&mut rest, forms, table, *spec)) else { return };
             if *is_wanted {
-                each(Unresolved { entry: self, read: &read });
+                each(Unresolved { entry: self, spec: *spec, read: &read });
             }
         }
     }
@@ -188,9 +188,19 @@ impl<'r, 'o> Entry<'r, 'o> {
         let specs = self.declaration()?.attributes();
         let at = specs.iter().position(|spec| spec.name() == name)?;
         let mut raw = self.raw();
-        raw.skip_attributes(&specs[..at]).ok()?;
-        let value = raw.read_attribute(specs[at]).ok()?.raw_value();
-        resolve(self.dwarf, self.unit(), name, value).ok()
+        let value = match raw.skip_attributes(&specs[..at]) {
+            Ok(()) if specs[at].form() != ADDRX_OFFSET => raw.read_attribute(specs[at]).ok()?.raw_value(),
+            _ => self.attributes_raw(&specs[..=at])?.raw_value(),
+        };
+        resolve(self.dwarf, self.unit(), specs[at], value).ok()
+    }
+
+    /// Reads attributes, and returns the last one. Unlike `gimli`'s reader it knows all forms.
+    #[cold]
+    fn attributes_raw(self, specs: &[AttributeSpecification]) -> Option<gimli::Attribute<Slice<'o>>> {
+        let (mut rest, Contents { table, forms, .. }) = (self.encoded(), &self.unit().contents);
+        let table = &self.dwarf.tables[*table as usize];
+        specs.iter().map_while(|&spec| read(&mut rest, *forms, table, spec).ok()).nth(specs.len() - 1)
     }
 
     /// Returns the value of a numeric attribute, if it is not negative.
@@ -236,11 +246,11 @@ impl<'r, 'o> Entry<'r, 'o> {
     pub(crate) fn each_with_inherited(self, mut each: impl FnMut(DwAt, Option<Value<'o>>)) {
         let mut entry = self;
         for _ in 0..MOST_STEPS {
-            let mut raw = entry.raw();
+            let (mut rest, unit) = (entry.encoded(), entry.unit());
+            let table = &entry.dwarf.tables[unit.contents.table as usize];
             for &spec in entry.specs() {
-                let read = raw.read_attribute_inline(spec).ok();
-                let value =
-                    read.map(|read| resolve(entry.dwarf, entry.unit(), spec.name(), read.raw_value()));
+                let read = read(&mut rest, unit.contents.forms, table, spec).ok();
+                let value = read.map(|read| resolve(entry.dwarf, unit, spec, read.raw_value()));
                 each(spec.name(), value.and_then(Result::ok));
             }
             let has_origin = entry.has(dw::DW_AT_abstract_origin) || entry.has(dw::DW_AT_specification);
@@ -352,6 +362,7 @@ impl<'r, 'o> Entry<'r, 'o> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Unresolved<'a, 'r, 'o> {
     entry: Entry<'r, 'o>,
+    spec: AttributeSpecification,
     read: &'a gimli::Attribute<Slice<'o>>,
 }
 
@@ -364,7 +375,7 @@ impl<'o> Unresolved<'_, '_, 'o> {
     /// Returns the value.
     #[inline]
     pub(crate) fn value(self) -> Option<Value<'o>> {
-        resolve(self.entry.dwarf, self.entry.unit(), self.name(), self.read.raw_value()).ok()
+        resolve(self.entry.dwarf, self.entry.unit(), self.spec, self.read.raw_value()).ok()
     }
 
     /// Returns the string.
@@ -392,11 +403,10 @@ type Raw<'r, 'o> = gimli::EntriesRaw<'r, Slice<'o>>;
 /// The reader checked the attributes: decoding does not fail.
 #[derive(Debug, Clone)]
 pub struct Attributes<'r, 'o> {
-    dwarf: &'r Dwarf<'o>,
-    unit: &'r Unit<'o>,
+    entry: Entry<'r, 'o>,
     /// The rest, undecoded.
     specs: slice::Iter<'r, AttributeSpecification>,
-    raw: Raw<'r, 'o>,
+    rest: Slice<'o>,
 }
 
 impl<'o> Iterator for Attributes<'_, 'o> {
@@ -406,9 +416,13 @@ impl<'o> Iterator for Attributes<'_, 'o> {
     fn next(&mut self) -> Option<Attribute<'o>> {
         let &spec = self.specs.next()?;
         // Inlined, the match on the form and the match on the decoded value become one.
-        let raw = self.raw.read_attribute_inline(spec).ok()?;
-        let value = resolve(self.dwarf, self.unit, spec.name(), raw.raw_value()).ok()?;
-        Some(Attribute { name: spec.name(), form: raw.form(), value })
+        let Entry { dwarf, .. } = self.entry;
+        let unit = self.entry.unit();
+        let table = &dwarf.tables[unit.contents.table as usize];
+        let raw = read(&mut self.rest, unit.contents.forms, table, spec).ok()?;
+        let value = resolve(dwarf, unit, spec, raw.raw_value()).ok()?;
+        let form = if spec.form() == ADDRX_OFFSET { ADDRX_OFFSET } else { raw.form() };
+        Some(Attribute { name: spec.name(), form, value })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

@@ -206,7 +206,7 @@ impl<'o> Frames<'o> {
 /// Whether the data of an augmentation can be read.
 fn is_known(augmentation: &[u8]) -> bool {
     match augmentation {
-        b"" | b"eh" | b"armcc+" | [b'[', ..] => true,
+        b"" | b"eh" | b"armcc+" | b"S" | [b'[', ..] => true,
         [b'z', letters @ ..] => {
             let vendor =
                 letters.iter().position(|&letter| letter == b'[').filter(|_| letters.contains(&b']'));
@@ -342,6 +342,8 @@ impl Reader {
 
     /// Reads the augmentation data. Strings of other vendors, in brackets, have no data.
     fn augmentation(&self, cie: &mut Cie<'_>, from: &mut Cursor<'_>) -> Result<()> {
+        // Without a `z` there are no data.
+        cie.is_signal = cie.augmentation == b"S";
         let Some((b'z', letters)) = cie.augmentation.split_first() else { return Ok(()) };
         let len = from.uleb(CIE)?;
         let mut data = from.limit(len, CIE)?;

@@ -224,6 +224,11 @@ impl<'o> FrameRows<'o> {
                     *register = new;
                     Ok(())
                 }
+                // GNU as begins the entries of RISC-V and MIPS with this instruction. Readers take the offset as 0.
+                rule @ CfaRule::Unset if self.first.is_none() => {
+                    *rule = CfaRule::Register { register: new, offset: 0, space: None };
+                    Ok(())
+                }
                 _ => Err(NO_REGISTER),
             },
             Instruction::DefCfaOffset { offset: new } => match &mut row.cfa {

@@ -5,7 +5,7 @@ use gimli::{
     UnitType, constants as dw,
 };
 
-use super::value::Slice;
+use super::value::{ADDRX_OFFSET, Slice};
 
 /// The attributes of an abbreviation that are read one by one, and the number of bytes between them.
 #[derive(Debug, Default)]
@@ -53,7 +53,8 @@ impl Shape {
 pub(super) fn is_checked(form: DwForm) -> bool {
     matches!(
         form,
-        dw::DW_FORM_indirect
+        ADDRX_OFFSET
+            | dw::DW_FORM_indirect
             | dw::DW_FORM_udata
             | dw::DW_FORM_sdata
             | dw::DW_FORM_ref_udata

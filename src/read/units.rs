@@ -12,7 +12,7 @@ use super::dwarf::{Dwarf, Node};
 use super::sections::Sections;
 use super::shape::{Shape, Step, is_checked};
 use super::unit::{Unit, new_unit};
-use super::value::{Slice, Strings, resolve};
+use super::value::{ADDRX_OFFSET, Slice, Strings, resolve};
 use crate::error::{At, Count, Error, ErrorKind, Result};
 use crate::op::{Dialect, DraftCodes, Encoding};
 
@@ -237,7 +237,7 @@ impl<'m, 'o> Reader<'m, 'o> {
                 let skip = rest.skip(*skipped);
                 let read = skip.and_then(|()| read(&mut rest, unit.contents.forms, table, *spec));
                 let read = read.map_err(|error| self.broken(error, "an entry", offset))?;
-                if *is_wanted && let Err(error) = resolve(&self.dwarf, unit, read.name(), read.raw_value()) {
+                if *is_wanted && let Err(error) = resolve(&self.dwarf, unit, *spec, read.raw_value()) {
                     let unit = unit.name.as_deref().map(String::from);
                     return Err(self.place(error, offset).or_at(At { unit, ..At::default() }));
                 }
@@ -273,13 +273,13 @@ impl<'m, 'o> Reader<'m, 'o> {
         table: &gimli::Abbreviations,
     ) -> gimli::Result<()> {
         let specs = abbreviation.attributes().iter();
-        let raw = specs.map(|&spec| read(&mut rest, unit.contents.forms, table, spec));
+        let raw = specs.clone().map(|&spec| read(&mut rest, unit.contents.forms, table, spec));
         let raw = raw.collect::<gimli::Result<Vec<Raw<'o>>>>()?;
         unit.set_bases(abbreviation.tag(), &raw);
         self.set_skeleton(unit);
-        for one in &raw {
+        for (one, &spec) in raw.iter().zip(specs) {
             // The check of the attributes reports the error.
-            let Ok(value) = resolve(&self.dwarf, unit, one.name(), one.raw_value()) else { break };
+            let Ok(value) = resolve(&self.dwarf, unit, spec, one.raw_value()) else { break };
             unit.set_rest(one.name(), value);
         }
         Ok(())
@@ -366,10 +366,28 @@ pub(super) fn read<'o>(
     table: &gimli::Abbreviations,
     spec: AttributeSpecification,
 ) -> gimli::Result<Raw<'o>> {
+    if spec.form() == ADDRX_OFFSET {
+        return read_addrx_offset(rest, forms, table, spec);
+    }
     let mut entries = gimli::EntriesRaw::new(*rest, forms, table, UnitOffset(0));
     let read = entries.read_attribute_inline(spec)?;
     rest.skip(entries.next_offset().0)?;
     Ok(read)
+}
+
+/// Reads an attribute of a form that `gimli` does not know, as a constant: the index in the upper 32 bits, the offset in the
+/// others.
+#[cold]
+fn read_addrx_offset<'o>(
+    rest: &mut Slice<'o>,
+    forms: gimli::Encoding,
+    table: &gimli::Abbreviations,
+    spec: AttributeSpecification,
+) -> gimli::Result<Raw<'o>> {
+    let (index, offset) = (rest.read_uleb128_u32()?, rest.read_u32()?);
+    let packed = u64::from(index) << 32 | u64::from(offset);
+    let constant = AttributeSpecification::new(spec.name(), dw::DW_FORM_implicit_const, Some(packed as i64));
+    gimli::EntriesRaw::new(*rest, forms, table, UnitOffset(0)).read_attribute_inline(constant)
 }
 
 /// Returns the id of the split compilation unit, if there is exactly one. Errors recur when the unit is read.

@@ -3,8 +3,11 @@
 use core::fmt;
 use std::borrow::Cow;
 
-use gimli::{AttributeValue, DwAt, DwForm, EndianSlice, RunTimeEndian, constants as dw};
+use gimli::{
+    AttributeSpecification, AttributeValue, DwAt, DwForm, EndianSlice, RunTimeEndian, constants as dw,
+};
 
+use super::cursor::max_address;
 use super::dwarf::Dwarf;
 use super::sections::{Base, Sections};
 use super::unit::Unit;
@@ -39,6 +42,8 @@ pub enum Value<'o> {
     Address(u64),
     /// An address by its index in the unit's table, which is in the skeleton's file.
     AddressIndex(u64),
+    /// An address as the sum of one by its index in such a table, and an offset in bytes.
+    AddressIndexOffset(u64, u32),
     /// A string.
     String(Str<'o>),
     /// Reference to an entry by its offset, counted as described at [`Dwarf`].
@@ -154,7 +159,8 @@ impl<'o> Value<'o> {
     }
 }
 
-/// Whether a block of this attribute is an expression in DWARF 2 and 3, which have no form for expressions.
+/// Whether a block of this attribute is an expression. DWARF 2 and 3 have no form for expressions, and producers write block
+/// forms for them in later versions too: the attribute has no class of blocks.
 fn is_location(name: DwAt) -> bool {
     matches!(
         name,
@@ -178,6 +184,12 @@ fn is_location(name: DwAt) -> bool {
             | dw::DW_AT_associated
             | dw::DW_AT_data_location
             | dw::DW_AT_byte_stride
+            | dw::DW_AT_rank
+            | dw::DW_AT_call_value
+            | dw::DW_AT_call_target
+            | dw::DW_AT_call_target_clobbered
+            | dw::DW_AT_call_data_location
+            | dw::DW_AT_call_data_value
             | dw::DW_AT_GNU_call_site_value
             | dw::DW_AT_GNU_call_site_data_value
             | dw::DW_AT_GNU_call_site_target
@@ -211,14 +223,18 @@ fn has_loclist(name: DwAt) -> bool {
     }
 }
 
-/// Resolves the value of a form.
+/// LLVM's form of an address by index, ULEB128, plus an offset of four bytes.
+pub(super) const ADDRX_OFFSET: DwForm = DwForm(0x2001);
+
+/// Resolves the value of an attribute. `raw` is what [`read`](super::units::read) returns for the specification.
 #[inline]
 pub(super) fn resolve<'o>(
     dwarf: &Dwarf<'o>,
     unit: &Unit<'o>,
-    name: DwAt,
+    spec: AttributeSpecification,
     raw: AttributeValue<Slice<'o>>,
 ) -> Result<Value<'o>> {
+    let name = spec.name();
     let (sections, strings) = (&dwarf.sections, &dwarf.strings);
     let indirect = |offset| string(strings.debug_str, offset, || sections.string(offset));
     let base = |offset| Base { offset, encoding: unit.encoding };
@@ -228,9 +244,7 @@ pub(super) fn resolve<'o>(
             Value::AddressIndex(index.0 as u64)
         }
         AttributeValue::DebugAddrIndex(index) => Value::Address(dwarf.address(unit, index.0 as u64)?),
-        AttributeValue::Block(block) if unit.encoding.version < 4 && is_location(name) => {
-            Value::Expr(block.slice())
-        }
+        AttributeValue::Block(block) if is_location(name) => Value::Expr(block.slice()),
         AttributeValue::Block(block) => Value::Block(block.slice()),
         AttributeValue::Exprloc(expr) => Value::Expr(expr.0.slice()),
         // Before DWARF 4 a section offset has the form of a constant of its size.
@@ -249,6 +263,7 @@ pub(super) fn resolve<'o>(
         AttributeValue::Data4(value) => Value::Unsigned(value.into()),
         AttributeValue::Data8(value) | AttributeValue::Udata(value) => Value::Unsigned(value),
         AttributeValue::Data16(value) => Value::Wide(value),
+        AttributeValue::Sdata(packed) if spec.form() == ADDRX_OFFSET => indexed_address(dwarf, unit, packed)?,
         AttributeValue::Sdata(value) => Value::Signed(value),
         AttributeValue::Flag(value) => Value::Flag(value),
         AttributeValue::UnitRef(offset) => Value::Reference(unit.offset.saturating_add(offset.0 as u64)),
@@ -285,6 +300,17 @@ pub(super) fn resolve<'o>(
         }
         _ => Value::Other,
     })
+}
+
+/// Returns the address of a value of [`ADDRX_OFFSET`] with the index in the upper 32 bits.
+#[cold]
+fn indexed_address<'o>(dwarf: &Dwarf<'o>, unit: &Unit<'o>, packed: i64) -> Result<Value<'o>> {
+    let (index, offset) = (packed as u64 >> 32, packed as u32);
+    if !dwarf.knows_addresses(unit) {
+        return Ok(Value::AddressIndexOffset(index, offset));
+    }
+    let address = dwarf.address(unit, index)?.wrapping_add(offset.into());
+    Ok(Value::Address(address & max_address(unit.encoding.address_bytes)))
 }
 
 /// Returns the offset of list `index` of the table at `base`. Elements count from the start of the table.

@@ -279,6 +279,11 @@ fn pair(code: Code) -> Pair {
             let make = |new: [u8; 4]| replaced_everywhere(&clean(), &[0x30, 0x40, 0, 6], &new);
             Pair::of(make, [0x0b, 0, 0, 0], [0x30, 0x41, 0, 6])
         }
+        Code::CieByConvention => {
+            // DW_CFA_def_cfa, rsp, 8; DW_CFA_def_cfa_register, rsp, and DW_CFA_nop.
+            let make = |new: [u8; 3]| replaced_everywhere(&framed(true), &[0x0c, 7, 8], &new);
+            Pair::of(make, [0x0d, 7, 0], [0x0c, 7, 8])
+        }
         Code::NoReturnAddress => {
             // DW_CFA_def_cfa, rsp, 8; then DW_CFA_offset, rip, 1, and two DW_CFA_nop.
             let make = |rule: [u8; 2]| {

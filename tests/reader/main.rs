@@ -12,6 +12,7 @@ mod compiled;
 mod compressed;
 mod cubin;
 mod ends;
+mod forms;
 mod frames;
 mod hand;
 mod headers;

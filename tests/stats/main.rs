@@ -120,6 +120,15 @@ fn objects_of_c_compilers_have_the_numbers_of_llvm_dwarfdump() {
             }
         }
     }
+    // Addresses that are sums of one in a table and an offset: by expressions, by ranges and by a form of LLVM's.
+    for mode in ["Expressions", "Ranges", "Form", "Disabled"] {
+        let mode = format!("-minimize-addr-in-v5={mode}");
+        let arguments = ["-g", "-O2", "-ffunction-sections", "-mllvm", &mode, "-c", &source, "-o", &output];
+        let Some(ran) = Tool::new("clang-19", "clang-19").run(&arguments) else { return };
+        assert!(ran.succeeded, "{ran}");
+        let Some(found) = differences(&object) else { return };
+        wrong.extend(found.into_iter().map(|one| format!("{mode} {one}")));
+    }
     assert!(wrong.is_empty(), "{} numbers\n{}", wrong.len(), wrong.join("\n"));
 }
 
