@@ -4,6 +4,8 @@
 #[path = "cli/code.rs"]
 mod code;
 mod common;
+#[path = "cli/companions.rs"]
+mod companions;
 #[path = "cli/cubin.rs"]
 mod cubin;
 #[path = "cli/examples.rs"]

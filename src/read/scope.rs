@@ -6,7 +6,6 @@ use gimli::constants as dw;
 
 use super::dwarf::Dwarf;
 use super::entry::Entry;
-use super::unit::Unit;
 use super::value::Value;
 use crate::error::{Count, Error, ErrorKind, Named, Result};
 use crate::near;
@@ -20,50 +19,56 @@ impl<'o> Dwarf<'o> {
     /// [`ErrorKind::UnknownName`] if there is none; [`ErrorKind::AmbiguousName`] if several scopes of equal depth have
     /// one.
     pub fn variable_at(&self, name: &str, pc: Option<u64>) -> Result<Entry<'_, 'o>> {
-        let mut found: Vec<Entry<'_, 'o>> = Vec::new();
-        let (mut innermost, mut others) = (0, Vec::new());
-        for entry in self.entries() {
-            let is_variable = matches!(
-                entry.tag(),
-                dw::DW_TAG_variable | dw::DW_TAG_formal_parameter | dw::DW_TAG_constant
-            );
-            if !is_variable || entry.has(dw::DW_AT_declaration) {
-                continue;
-            }
-            if entry.name().as_deref() != Some(name) {
-                others.push(entry);
-                continue;
-            }
-            let Some(scopes) = scopes_at(entry, pc)? else { continue };
-            if found.is_empty() || scopes > innermost {
-                found.clear();
-                innermost = scopes;
-            }
-            if scopes == innermost {
-                found.push(entry);
-            }
+        variable_at(std::slice::from_ref(&self), name, pc)
+    }
+}
+
+/// Returns the variable of a name at a pc in an object and its split units, as [`Dwarf::variable_at`] does in one file.
+///
+/// # Errors
+/// The errors of [`Dwarf::variable_at`].
+pub fn variable_at<'d, 'o>(files: &[&'d Dwarf<'o>], name: &str, pc: Option<u64>) -> Result<Entry<'d, 'o>> {
+    let mut found: Vec<Entry<'d, 'o>> = Vec::new();
+    let (mut innermost, mut others) = (0, Vec::new());
+    for entry in files.iter().flat_map(|dwarf| dwarf.entries()) {
+        let is_variable =
+            matches!(entry.tag(), dw::DW_TAG_variable | dw::DW_TAG_formal_parameter | dw::DW_TAG_constant);
+        if !is_variable || entry.has(dw::DW_AT_declaration) {
+            continue;
         }
-        // File scope (C 6.2.1): units can have variables of one name.
-        if let (Some(pc), [_, _, ..]) = (pc, &found[..]) {
-            let units = found.chunk_by(|one, next| one.unit().offset == next.unit().offset);
-            let with_code = units.filter(|all| all.first().is_some_and(|one| has_code(self, one.unit(), pc)));
-            let near: Vec<_> = with_code.flatten().copied().collect();
-            if !near.is_empty() {
-                found = near;
-            }
+        if entry.name().as_deref() != Some(name) {
+            others.push(entry);
+            continue;
         }
-        let (of, name) = (Named::Variable { pc }, name.to_owned());
-        match found[..] {
-            [one] => Ok(one),
-            [] => {
-                others.retain(|&entry| matches!(scopes_at(entry, pc), Ok(Some(_))));
-                let nearest = near::nearest(&name, others.iter().filter_map(|other| other.name()));
-                Err(ErrorKind::UnknownName { of, name, nearest }.into())
-            }
-            _ => {
-                let candidates = found.iter().map(|&entry| described(entry)).collect();
-                Err(ErrorKind::AmbiguousName { of, name, candidates }.into())
-            }
+        let Some(scopes) = scopes_at(entry, pc)? else { continue };
+        if found.is_empty() || scopes > innermost {
+            found.clear();
+            innermost = scopes;
+        }
+        if scopes == innermost {
+            found.push(entry);
+        }
+    }
+    // File scope (C 6.2.1): units can have variables of one name.
+    if let (Some(pc), [_, _, ..]) = (pc, &found[..]) {
+        let units = found.chunk_by(|one, next| core::ptr::eq(one.unit(), next.unit()));
+        let with_code = units.filter(|all| all.first().is_some_and(|one| has_code(*one, pc)));
+        let near: Vec<_> = with_code.flatten().copied().collect();
+        if !near.is_empty() {
+            found = near;
+        }
+    }
+    let (of, name) = (Named::Variable { pc }, name.to_owned());
+    match found[..] {
+        [one] => Ok(one),
+        [] => {
+            others.retain(|&entry| matches!(scopes_at(entry, pc), Ok(Some(_))));
+            let nearest = near::nearest(&name, others.iter().filter_map(|other| other.name()));
+            Err(ErrorKind::UnknownName { of, name, nearest }.into())
+        }
+        _ => {
+            let candidates = found.iter().map(|&entry| described(entry)).collect();
+            Err(ErrorKind::AmbiguousName { of, name, candidates }.into())
         }
     }
 }
@@ -76,43 +81,51 @@ impl<'o> Dwarf<'o> {
     /// and start at different addresses; [`ErrorKind::BadArgument`] if the function has no code at the address; and the
     /// errors of [`Entry::ranges`].
     pub fn address_in(&self, function: &str, offset: u64) -> Result<u64> {
-        let is_name =
-            |value: Option<Value<'_>>| value.and_then(Value::text).is_some_and(|name| name == function);
-        let mut found: Vec<(u64, Entry<'_, '_>)> = Vec::new();
-        for entry in self.functions() {
-            let names = [dw::DW_AT_name, dw::DW_AT_linkage_name].map(|name| entry.inherited(name));
-            if names.into_iter().any(is_name)
-                && let Some(start) = start(entry)?
-                && found.iter().all(|one| one.0 != start)
-            {
-                found.push((start, entry));
-            }
-        }
-        match found[..] {
-            [(start, entry)] => {
-                let address = start.checked_add(offset);
-                let ranges = live_ranges(entry)?;
-                let is_code = |address: &u64| ranges.iter().any(|range| range.contains(address));
-                address.filter(is_code).ok_or_else(|| {
-                    let bytes: u64 = ranges.iter().map(|range| range.end.saturating_sub(range.start)).sum();
-                    let what = format!(
-                        "the offset is within the {bytes:#x} of `{function}`: {offset:#x}",
-                        bytes = Count(bytes, "byte")
-                    );
-                    Error::bad_argument(what)
-                })
-            }
-            [] => Err(unknown_function([self], function)),
-            _ => {
-                let candidates = found.iter().map(|(start, _)| format!("{start:#x}")).collect();
-                let name = function.into();
-                Err(ErrorKind::AmbiguousName { of: Named::Function, name, candidates }.into())
-            }
-        }
+        address_in(&[self], function, offset)
     }
 
     fn functions(&self) -> impl Iterator<Item = Entry<'_, 'o>> {
         self.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram)
+    }
+}
+
+/// Returns the address at an offset in bytes from the start of a function in an object and its split units, as
+/// [`Dwarf::address_in`] does in one file.
+///
+/// # Errors
+/// The errors of [`Dwarf::address_in`].
+pub fn address_in(files: &[&Dwarf<'_>], function: &str, offset: u64) -> Result<u64> {
+    let is_name = |value: Option<Value<'_>>| value.and_then(Value::text).is_some_and(|name| name == function);
+    let mut found: Vec<(u64, Entry<'_, '_>)> = Vec::new();
+    for entry in files.iter().flat_map(|dwarf| dwarf.functions()) {
+        let names = [dw::DW_AT_name, dw::DW_AT_linkage_name].map(|name| entry.inherited(name));
+        if names.into_iter().any(is_name)
+            && let Some(start) = start(entry)?
+            && found.iter().all(|one| one.0 != start)
+        {
+            found.push((start, entry));
+        }
+    }
+    match found[..] {
+        [(start, entry)] => {
+            let address = start.checked_add(offset);
+            let ranges = live_ranges(entry)?;
+            let is_code = |address: &u64| ranges.iter().any(|range| range.contains(address));
+            address.filter(is_code).ok_or_else(|| {
+                let bytes: u64 = ranges.iter().map(|range| range.end.saturating_sub(range.start)).sum();
+                let what = format!(
+                    "the offset is within the {bytes:#x} of `{function}`: {offset:#x}",
+                    bytes = Count(bytes, "byte")
+                );
+                Error::bad_argument(what)
+            })
+        }
+        [] => Err(unknown_function(files.iter().copied(), function)),
+        _ => {
+            let candidates = found.iter().map(|(start, _)| format!("{start:#x}")).collect();
+            let name = function.into();
+            Err(ErrorKind::AmbiguousName { of: Named::Function, name, candidates }.into())
+        }
     }
 }
 
@@ -142,10 +155,10 @@ fn live_ranges(entry: Entry<'_, '_>) -> Result<Vec<Range<u64>>> {
     Ok(ranges)
 }
 
-/// Whether a unit has code at a pc, by its own ranges or by those of its functions: a unit can lack ranges, and those of a
+/// Whether the unit of a variable has code at a pc, by its own ranges or by those of its functions: a unit can lack ranges, and those of a
 /// split unit are in its skeleton unit.
-fn has_code<'o>(dwarf: &Dwarf<'o>, unit: &Unit<'o>, pc: u64) -> bool {
-    let mut entries = dwarf.entries_of(unit);
+fn has_code(variable: Entry<'_, '_>, pc: u64) -> bool {
+    let mut entries = variable.dwarf().entries_of(variable.unit());
     let own = entries.next();
     let functions = entries.filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
     own.into_iter()

@@ -64,8 +64,9 @@ impl<'a> SplitFiles<'a> {
     /// files, for the skeleton units without one in the object.
     ///
     /// # Errors
-    /// [`Unsupported`](ErrorKind::Unsupported) for an object that has split units alone.
-    pub(crate) fn with<T>(
+    /// [`Unsupported`](ErrorKind::Unsupported) for an object that has split units alone; the errors of the finder, and of
+    /// the function.
+    pub fn with<T>(
         self,
         object: &Object<'_>,
         dwarf: &Dwarf<'_>,

@@ -143,7 +143,7 @@ pub(super) fn new_unit<'o>(
 
 impl<'o> Unit<'o> {
     /// Whether it is a skeleton unit, whose entries are in a split unit.
-    pub(crate) fn is_skeleton(&self) -> bool {
+    pub fn is_skeleton(&self) -> bool {
         self.kind == dw::DW_UT_skeleton
     }
 

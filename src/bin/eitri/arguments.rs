@@ -18,6 +18,7 @@ use eitri::track;
 use super::color::Color;
 use super::lint::LintArguments;
 use super::report::ReportArguments;
+use super::split::SplitArguments;
 use super::stats::StatsArguments;
 
 /// Write, check, print and explain the debug information of GPU code.
@@ -342,6 +343,8 @@ pub struct Question {
     /// Choose the member of an archive or bundle whose name contains this text.
     #[arg(long, value_name = "TEXT")]
     pub member: Option<String>,
+    #[command(flatten)]
+    pub split: SplitArguments,
     /// Program location of the frame, instead of the machine's: an address, or a function of the file and an offset in
     /// bytes (`scale+0x8`).
     #[arg(long, value_name = "ADDRESS")]

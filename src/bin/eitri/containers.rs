@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use eitri::read::containers::readable_members;
 
 use super::color::escaped;
+use super::companions::described;
 use super::contents::Contents;
 use super::output::say_line;
 use super::progress::Progress;
@@ -35,7 +36,8 @@ pub fn each<T>(
         let _progress = begin(file);
         match objects(file, member) {
             Ok((objects, unread)) => {
-                for Inside { name, bytes } in objects {
+                for object in objects {
+                    let Inside { name, bytes } = described(file, object);
                     match read(file, &name, &bytes) {
                         Ok(found) => take(name, found),
                         Err(error) => failures.push(of(Path::new(&name))(error)),
@@ -67,6 +69,17 @@ pub fn one(command: &str, file: &Path, member: Option<&str>) -> Result<(String, 
             Err(Failure(what).and(&names(&all)))
         }
     }
+}
+
+/// Returns the name and contents of the only object of a file, or those of the file with its debug information.
+pub fn one_described(
+    command: &str,
+    file: &Path,
+    member: Option<&str>,
+) -> Result<(String, Contents), Failure> {
+    let (name, bytes) = one(command, file, member)?;
+    let Inside { name, bytes } = described(file, Inside { name, bytes });
+    Ok((name, bytes))
 }
 
 /// Maximum number of members that a message lists.

@@ -1,5 +1,6 @@
 //! `eval` and `explain`: from arguments to an evaluation.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use eitri::Consumer;
@@ -10,11 +11,12 @@ use eitri::eval::{
 };
 use eitri::op::{Dialect, DraftCodes, Encoding, text};
 use eitri::read::nvidia::RegisterMap;
-use eitri::read::{Dwarf, Object};
+use eitri::read::{Dwarf, Object, SplitFiles, address_in, variable_at};
 use eitri::target::{Space, Wave};
 use eitri::{Result, target};
 
 use super::arguments::{Pc, Question};
+use super::color::escaped;
 use super::{Failure, containers, input, of, targets};
 
 /// Result of an evaluation.
@@ -33,7 +35,7 @@ pub struct Answer {
 pub fn answer(question: &Question, is_drawn: bool) -> Result<Answer, Failure> {
     let Question { subject, var, .. } = question;
     let Some(name) = var else {
-        let (machine, target) = stopped(question, None, None)?;
+        let (machine, target) = stopped(question, &[], None)?;
         let encoding = encoding(question, &target)?;
         let expr = expression(subject, encoding, target.built_in())?;
         let initial = initial(question, &machine, &target)?;
@@ -43,17 +45,72 @@ pub fn answer(question: &Question, is_drawn: bool) -> Result<Answer, Failure> {
         return Ok(asked.answer(&machine.snapshot, &machine.snapshot, &context, &target));
     };
     let file = Path::new(subject);
-    let (_, bytes) = containers::one("explain", file, question.member.as_deref())?;
+    let (_, bytes) = containers::one_described("explain", file, question.member.as_deref())?;
     let object = match question.target.as_deref().map(targets::named).transpose()? {
         Some(target) => Object::read_for(&bytes, &target),
         None => Object::read(&bytes),
     };
     let object = object.map_err(of(file))?;
     let dwarf = Dwarf::read_as(&object, dialect(question)?, DraftCodes::NONE).map_err(of(file))?;
-    let info = DebugInfo::new(&dwarf);
-    let (machine, target) = stopped(question, Some(&dwarf), target_of(&object, &info))?;
+    with_split(question, &object, &dwarf, |files| answer_for(question, (name, is_drawn), &object, files))
+}
+
+/// Calls a function with the units of an object, and those of its split units in each file.
+pub fn with_split<T>(
+    question: &Question,
+    object: &Object<'_>,
+    dwarf: &Dwarf<'_>,
+    then: impl FnOnce(&[&Dwarf<'_>]) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let file = Path::new(&question.subject);
+    // A file of split units alone.
+    if dwarf.sections().is_split {
+        return then(&[dwarf]);
+    }
+    let folder = question.split.read()?;
+    let find = folder.of(file);
+    let read = SplitFiles::new(&find).with(object, dwarf, |split| {
+        let files: Vec<&Dwarf<'_>> = std::iter::once(dwarf).chain(split).collect();
+        let result = then(&files).map_err(|failure| failure.and(&missing(dwarf, split)));
+        Ok(result)
+    });
+    let result = read.map_err(of(file))?;
+    folder.failures().iter().for_each(Failure::print);
+    result
+}
+
+/// Returns a line with the names of the files whose split units were not found; empty without such.
+fn missing(dwarf: &Dwarf<'_>, split: &[Dwarf<'_>]) -> String {
+    let known: HashSet<u64> = split.iter().flat_map(Dwarf::units).filter_map(|unit| unit.dwo_id).collect();
+    let skeletons = dwarf.units().iter().filter(|unit| unit.is_skeleton());
+    let missing = skeletons.filter(|unit| unit.dwo_id.is_none_or(|id| !known.contains(&id)));
+    let names: Vec<_> =
+        missing.filter_map(|unit| Some(escaped(unit.dwo_name.as_deref()?).into_owned())).collect();
+    match &names[..] {
+        [] => String::new(),
+        [first] => format!("the split unit in `{first}` is not found: --split names a file"),
+        [first, rest @ ..] => {
+            format!(
+                "the split units in `{first}` and {} other files are not found: --split names files",
+                rest.len()
+            )
+        }
+    }
+}
+
+/// Evaluates a variable of a file, which is drawn if the flag is set. `files` are the object's units and its split units.
+fn answer_for(
+    question: &Question,
+    (name, is_drawn): (&str, bool),
+    object: &Object<'_>,
+    files: &[&Dwarf<'_>],
+) -> Result<Answer, Failure> {
+    let file = Path::new(&question.subject);
+    let own = DebugInfo::new(files[0]);
+    let (machine, target) = stopped(question, files, target_of(object, &own))?;
     let pc = eval::Machine::pc(&machine.snapshot, machine.frame);
-    let entry = dwarf.variable_at(name, pc).map_err(of(file))?;
+    let entry = variable_at(files, name, pc).map_err(of(file))?;
+    let info = DebugInfo::new(entry.dwarf());
     let unit = entry.unit();
     let context = Context {
         unit: unit.offset,
@@ -62,8 +119,8 @@ pub fn answer(question: &Question, is_drawn: bool) -> Result<Answer, Failure> {
         ..machine.context(unit.encoding, &target)
     };
     // The registers of PTX, which the expressions of a cubin name, are in those of the processor.
-    let map = RegisterMap::read(&object).map_err(of(file))?;
-    let mapped = pc.filter(|_| machine.frame == 0).and_then(|pc| map.at(&object, pc));
+    let map = RegisterMap::read(object).map_err(of(file))?;
+    let mapped = pc.filter(|_| machine.frame == 0).and_then(|pc| map.at(object, pc));
     let through = match target.built_in().filter(|target| target.has_lane_expressions() && !object.is_ptx()) {
         Some(built_in) => {
             let by = mapped.map_or(0, |(_, by)| by);
@@ -124,16 +181,16 @@ impl Asked<'_> {
     }
 }
 
-/// Address given by `--pc`. Functions are those of the file.
-fn address(pc: &Pc, file: Option<&Dwarf<'_>>) -> Result<u64, Failure> {
-    match (pc, file) {
-        (Pc::Address(address), _) => Ok(*address),
-        (Pc::In { function, offset }, Some(dwarf)) => {
-            dwarf.address_in(function, *offset).map_err(|error| Failure::line(format_args!("--pc: {error}")))
-        }
-        (pc @ Pc::In { .. }, None) => {
+/// Address given by `--pc`. Functions are those of the files of an object.
+fn address(pc: &Pc, files: &[&Dwarf<'_>]) -> Result<u64, Failure> {
+    match pc {
+        Pc::Address(address) => Ok(*address),
+        Pc::In { .. } if files.is_empty() => {
             let what = "a function needs an object file, given with --var";
             Err(Failure::line(format_args!("--pc {pc}: {what}")))
+        }
+        Pc::In { function, offset } => {
+            address_in(files, function, *offset).map_err(|error| Failure::line(format_args!("--pc: {error}")))
         }
     }
 }
@@ -142,14 +199,14 @@ fn address(pc: &Pc, file: Option<&Dwarf<'_>>) -> Result<u64, Failure> {
 /// file, or else the object file.
 fn stopped(
     question: &Question,
-    dwarf: Option<&Dwarf<'_>>,
+    files: &[&Dwarf<'_>],
     of_object: Option<target::Target>,
 ) -> Result<(Machine, Target), Failure> {
     let (mut machines, target) = stops(question, of_object)?;
     let (Some(mut machine), 0) = (machines.pop(), machines.len()) else {
         return Err(Failure("--machine: several stops are for `explain --lanes` only".into()));
     };
-    let pc = question.pc.as_ref().map(|pc| address(pc, dwarf)).transpose()?;
+    let pc = question.pc.as_ref().map(|pc| address(pc, files)).transpose()?;
     let snapshot = &mut machine.snapshot;
     if let Some(lane) = question.lane {
         snapshot.lane = Some(lane);

@@ -8,17 +8,32 @@ use eitri::op::DraftCodes;
 use eitri::read::{Dwarf, Object};
 
 use super::arguments::Question;
-use super::evaluate::{dialect, stops, target_of};
+use super::evaluate::{dialect, stops, target_of, with_split};
 use super::{Failure, containers, of};
 
 /// Finds the requested positions of lanes.
 pub fn positions(question: &Question, function: Option<&str>) -> Result<Lanes, Failure> {
     let file = Path::new(&question.subject);
-    let (_, bytes) = containers::one("explain", file, question.member.as_deref())?;
+    let (_, bytes) = containers::one_described("explain", file, question.member.as_deref())?;
     let object = Object::read(&bytes).map_err(of(file))?;
     let dwarf = Dwarf::read_as(&object, dialect(question)?, DraftCodes::NONE).map_err(of(file))?;
-    let info = DebugInfo::new(&dwarf);
-    let (mut machines, target) = stops(question, target_of(&object, &info))?;
+    with_split(question, &object, &dwarf, |files| positions_in(question, function, &object, files))
+}
+
+/// Finds the positions in the file that has the function at the first stop.
+fn positions_in(
+    question: &Question,
+    function: Option<&str>,
+    object: &Object<'_>,
+    files: &[&Dwarf<'_>],
+) -> Result<Lanes, Failure> {
+    let file = Path::new(&question.subject);
+    let (mut machines, target) = stops(question, target_of(object, &DebugInfo::new(files[0])))?;
+    let pc = machines.first().and_then(|machine| machine.snapshot.pc);
+    let all = files.iter().map(|dwarf| DebugInfo::new(dwarf));
+    let mut all: Vec<_> = all.collect();
+    let at = all.iter().position(|info| pc.is_some_and(|pc| info.subprogram(pc).is_some()));
+    let info = all.swap_remove(at.unwrap_or(0));
     let hardware = target.built_in();
     for snapshot in machines.iter_mut().map(|machine| &mut machine.snapshot) {
         snapshot.lanes = snapshot.lanes.or_else(|| Some(hardware?.lanes().into()));

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod color;
+mod companions;
 mod containers;
 mod contents;
 mod evaluate;
@@ -279,8 +280,10 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             let dwo = split.as_deref().map(input).transpose()?;
             let (objects, mut failures) = containers::inside(&file, bytes, member.as_deref())?;
             let mut out = Printer::new(Form::Text);
-            for Inside { name, bytes } in &objects {
-                if objects.len() > 1 {
+            let is_one = objects.len() == 1;
+            for object in objects {
+                let Inside { name, bytes } = &companions::described(&file, object);
+                if !is_one {
                     out.put(&format!("{}:\n", escaped(name)));
                 }
                 match print_to(&mut out, bytes, dwo.as_deref(), target, dialect, options) {

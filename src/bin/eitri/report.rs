@@ -40,7 +40,7 @@ impl ReportArguments {
             None => None,
         };
         let source = |path: &str| self.source.text(path);
-        let (name, bytes) = containers::one("report", &self.file, self.member.as_deref())?;
+        let (name, bytes) = containers::one_described("report", &self.file, self.member.as_deref())?;
         let split = self.split.read()?;
         let find = split.of(&self.file);
         let options = Options {

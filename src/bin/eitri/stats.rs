@@ -63,7 +63,7 @@ impl StatsArguments {
         let mut fails = false;
         let member = self.member.as_deref();
         let base = match &self.against {
-            Some(file) => Some(containers::one("stats", file, member)?),
+            Some(file) => Some(containers::one_described("stats", file, member)?),
             None => None,
         };
         let threads = threads();
