@@ -3,7 +3,7 @@
 use crate::error::Count;
 use std::sync::Arc;
 
-use super::fault::{Fault, error, ill_formed};
+use super::fault::{Fault, ill_formed, limit};
 use super::location::{Location, SingleLocation, Storage};
 use super::per_lane::Places;
 
@@ -204,7 +204,7 @@ impl Composite {
             ))
         })?;
         if self.weight > max_parts || self.depth > MAX_DEPTH {
-            return Err(error(format!(
+            return Err(limit(format!(
                 "a composite has at most {max_parts} and {MAX_DEPTH} levels",
                 max_parts = Count(max_parts, "part")
             )));

@@ -41,13 +41,23 @@ pub struct Fault {
     pub register: Option<Reg>,
     /// The broken rule, or the missing item.
     pub rule: Cow<'static, str>,
+    /// Whether a limit of the evaluator was reached, which says nothing about the expression.
+    pub is_limit: bool,
 }
 
 impl Fault {
     /// Returns a fault without a place.
     #[cold]
     pub fn new(class: Class, rule: impl Into<Cow<'static, str>>) -> Self {
-        Self { class, operation: None, offset: None, entry: None, register: None, rule: rule.into() }
+        Self {
+            class,
+            operation: None,
+            offset: None,
+            entry: None,
+            register: None,
+            rule: rule.into(),
+            is_limit: false,
+        }
     }
 
     /// Adds the place, unless an inner one is already known.
@@ -155,6 +165,11 @@ pub(super) fn ill_formed(rule: impl Into<Cow<'static, str>>) -> Fault {
 #[cold]
 pub(super) fn error(rule: impl Into<Cow<'static, str>>) -> Fault {
     Fault::new(Class::Evaluation, rule)
+}
+
+#[cold]
+pub(super) fn limit(rule: impl Into<Cow<'static, str>>) -> Fault {
+    Fault { is_limit: true, ..error(rule) }
 }
 
 #[cold]

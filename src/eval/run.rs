@@ -1,7 +1,7 @@
 //! One evaluation: the stack, and the loop over operations.
 
 use super::fast::{self, Bytes, Fast, Progress, Slots};
-use super::fault::{Fault, error, ill_formed};
+use super::fault::{Fault, error, ill_formed, limit};
 use super::integer::signed_like_generic;
 use super::location::{Location, memory_bits};
 use super::machine::{Architecture, Machine};
@@ -150,7 +150,7 @@ impl<'r, 't> Run<'r, 't> {
             progress.at = to;
         }
         if self.stack.len() > self.limits.stack as usize {
-            return Err(place(error(format!(
+            return Err(place(limit(format!(
                 "the stack has more than {}",
                 Count(self.limits.stack, "element")
             ))));
@@ -227,7 +227,7 @@ impl<'r, 't> Run<'r, 't> {
         self.steps = self.steps.saturating_add(steps);
         match self.steps <= self.limits.steps {
             true => Ok(()),
-            false => Err(error(format!("the evaluation exceeds {}", Count(self.limits.steps, "step")))),
+            false => Err(limit(format!("the evaluation exceeds {}", Count(self.limits.steps, "step")))),
         }
     }
 

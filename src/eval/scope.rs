@@ -1,6 +1,6 @@
 //! Nested expressions, and the part of the context that each of them sees (A.2.5.1).
 
-use super::fault::{Fault, error};
+use super::fault::{Fault, limit};
 use super::lists::bounded;
 use super::location::Location;
 use super::machine::{Body, Entry};
@@ -70,7 +70,7 @@ impl Run<'_, '_> {
     ) -> Result<T, Fault> {
         let outer = self.scope;
         if outer.depth >= self.limits.depth {
-            return Err(error(format!("expressions are nested deeper than {}", self.limits.depth)));
+            return Err(limit(format!("expressions are nested deeper than {}", self.limits.depth)));
         }
         self.scope = Scope { depth: outer.depth + 1, ..scope };
         let result = then(self);

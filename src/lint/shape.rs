@@ -77,13 +77,20 @@ pub(crate) struct Shape {
     pub(crate) uses_frame_base: bool,
     /// Whether values can have other types than the generic one.
     pub(crate) has_types: bool,
-    /// Broken rule, with the offset of the operation in bytes.
+    /// Rule that the bytes of an operation break, with the offset of the operation in bytes.
     pub(crate) error: Option<(usize, String)>,
-    /// The same of an expression that fails at every witness.
+    /// Rule by which every machine fails, with the offset of the operation in bytes.
     pub(crate) failure: Option<(usize, String)>,
+    /// Offset in bytes of an operation that divides by the constant 0.
+    pub(crate) zero_divisor: Option<usize>,
 }
 
 impl Shape {
+    /// Returns the shape of which nothing is known.
+    fn unknown(self) -> Self {
+        Self { parts: vec![Part { place: Place::Other, bits: None, operations: 0..0 }], ..self }
+    }
+
     /// Returns the value of an expression that is a constant.
     pub(crate) fn constant(&self) -> Option<u64> {
         match &self.parts[..] {
@@ -104,14 +111,16 @@ const MOST: usize = 256;
 
 struct Stack<'a> {
     items: Vec<Item>,
+    /// Whether the last operation divides by the constant 0.
+    divides_by_zero: bool,
     address: &'a dyn Fn(u64) -> Option<u64>,
 }
 
 /// Returns the shape of an expression; `address` resolves addresses by index.
 pub(crate) fn of(expr: &[u8], encoding: Encoding, address: &dyn Fn(u64) -> Option<u64>) -> Shape {
     let mut shape = Shape::default();
-    let mut stack = Stack { items: Vec::new(), address };
-    let (mut start, mut last) = (0, 0);
+    let mut stack = Stack { items: Vec::new(), divides_by_zero: false, address };
+    let (mut start, mut last, mut is_complete) = (0, 0, false);
     for decoded in Decoder::new(expr, encoding) {
         let decoded = match decoded {
             Ok(decoded) => decoded,
@@ -122,6 +131,9 @@ pub(crate) fn of(expr: &[u8], encoding: Encoding, address: &dyn Fn(u64) -> Optio
             }
         };
         last = decoded.offset;
+        if is_complete {
+            return shape.unknown();
+        }
         shape.uses_frame_base |= matches!(decoded.op, Op::FbReg { .. });
         shape.has_types |= matches!(
             decoded.op,
@@ -132,16 +144,19 @@ pub(crate) fn of(expr: &[u8], encoding: Encoding, address: &dyn Fn(u64) -> Optio
                 | Op::XderefType { .. }
                 | Op::ConstType { .. }
         );
-        // The path of a branch, and the stack after a call, are not followed.
+        // The path of a branch, the stack after a call, and a composite among other elements are not followed.
         let is_dropped = match decoded.op {
             Op::Bra { .. } | Op::Skip { .. } => true,
             Op::Piece { .. } | Op::BitPiece { .. } | Op::Pick { .. } => false,
+            Op::PieceEnd {} if !shape.parts.is_empty() && stack.items.is_empty() => {
+                is_complete = true;
+                continue;
+            }
+            Op::PieceEnd {} => true,
             op => op.row().stack.0.is_none(),
         };
         if is_dropped {
-            let operations = 0..expr.len();
-            shape.parts = vec![Part { place: Place::Other, bits: None, operations }];
-            return shape;
+            return shape.unknown();
         }
         let piece = match decoded.op {
             Op::Piece { bytes } => Some((bytes.saturating_mul(8), 0)),
@@ -157,15 +172,15 @@ pub(crate) fn of(expr: &[u8], encoding: Encoding, address: &dyn Fn(u64) -> Optio
             }
             shape.parts.push(Part { place, bits: Some(bits), operations: start..decoded.offset });
             start = decoded.offset + 1;
-        } else if let Err(rule) = stack.run(decoded.op) {
-            shape.error = Some((decoded.offset, rule.into()));
-            return shape;
+        } else if stack.run(decoded.op).is_none() {
+            // The evaluator says whether an element is missing: it can be a composite of the parts.
+            return shape.unknown();
+        }
+        if std::mem::take(&mut stack.divides_by_zero) {
+            shape.zero_divisor.get_or_insert(decoded.offset);
         }
         if stack.items.len() > MOST || shape.parts.len() > MOST {
-            return Shape {
-                parts: vec![Part { place: Place::Other, bits: None, operations: 0..0 }],
-                ..shape
-            };
+            return shape.unknown();
         }
     }
     if shape.parts.is_empty() && !expr.is_empty() {
@@ -184,14 +199,13 @@ fn finished(item: Item) -> Place {
 }
 
 impl Stack<'_> {
-    fn number(&mut self) -> Result<Number, &'static str> {
-        match self.items.pop() {
-            Some(Item::Number(number)) => Ok(number),
+    fn number(&mut self) -> Option<Number> {
+        Some(match self.items.pop()? {
+            Item::Number(number) => number,
             // A memory location converts to its address, any other one to its contents.
-            Some(Item::Place(Place::Memory { address, .. })) => Ok(address),
-            Some(Item::Place(_)) => Ok(Number::Other),
-            None => Err("the stack has too few elements"),
-        }
+            Item::Place(Place::Memory { address, .. }) => address,
+            Item::Place(_) => Number::Other,
+        })
     }
 
     fn push(&mut self, number: Number) {
@@ -202,7 +216,7 @@ impl Stack<'_> {
         self.items.push(Item::Place(place));
     }
 
-    fn add(&mut self, by: i64) -> Result<(), &'static str> {
+    fn add(&mut self, by: i64) -> Option<()> {
         let number = match self.number()? {
             Number::Known(value) => Number::Known(value.wrapping_add(by as u64)),
             Number::Register(reg, offset) => Number::Register(reg, offset.wrapping_add(by)),
@@ -212,12 +226,14 @@ impl Stack<'_> {
             other => Number::Computed(vec![other]),
         };
         self.push(number);
-        Ok(())
+        Some(())
     }
 
     /// Combines the two topmost numbers.
-    fn combine(&mut self, op: Op<'_>) -> Result<(), &'static str> {
+    fn combine(&mut self, op: Op<'_>) -> Option<()> {
         let (second, first) = (self.number()?, self.number()?);
+        self.divides_by_zero =
+            second == Number::Known(0) && matches!(op, Op::Div { .. } | Op::Mod { .. } | Op::ModFloor { .. });
         if let (Number::Known(first), Number::Known(second)) = (&first, &second) {
             let (first, second) = (*first, *second);
             let shift = |by: fn(u64, u32) -> Option<u64>| {
@@ -234,21 +250,21 @@ impl Stack<'_> {
                 Op::Shr { .. } => shift(u64::checked_shr),
                 _ => {
                     self.push(Number::Computed(Vec::new()));
-                    return Ok(());
+                    return Some(());
                 }
             };
             self.push(Number::Known(value));
-            return Ok(());
+            return Some(());
         }
         if let (Op::Mul { .. }, Number::Lane(by), Number::Known(factor))
         | (Op::Mul { .. }, Number::Known(factor), Number::Lane(by)) = (op, &first, &second)
         {
             self.push(Number::Lane(by.wrapping_mul(*factor)));
-            return Ok(());
+            return Some(());
         }
         if let (Op::Shl { .. }, Number::Lane(by), Number::Known(bits @ 0..64)) = (op, &first, &second) {
             self.push(Number::Lane(by << bits));
-            return Ok(());
+            return Some(());
         }
         let by = match (op, &first, &second) {
             (Op::Plus { .. }, _, Number::Known(by)) => Some((first.clone(), *by as i64)),
@@ -263,12 +279,12 @@ impl Stack<'_> {
             }
             None => {
                 self.push(Number::Computed(vec![first, second]));
-                Ok(())
+                Some(())
             }
         }
     }
 
-    fn load(&mut self, has_space: bool) -> Result<(), &'static str> {
+    fn load(&mut self, has_space: bool) -> Option<()> {
         let is_in_space =
             matches!(self.items.last(), Some(Item::Place(Place::Memory { space: Some(_), .. })));
         let mut from = Box::new(self.number()?);
@@ -278,7 +294,7 @@ impl Stack<'_> {
         }
         let space = if has_space { Some(Box::new(self.number()?)) } else { None };
         self.push(Number::Loaded { space, from });
-        Ok(())
+        Some(())
     }
 
     /// Moves a place by a number of bits, or by the number of bits that is times the lane.
@@ -306,7 +322,7 @@ impl Stack<'_> {
         self.place(place);
     }
 
-    fn run(&mut self, op: Op<'_>) -> Result<(), &'static str> {
+    fn run(&mut self, op: Op<'_>) -> Option<()> {
         match op {
             Op::Addr { address } => self.push(Number::Symbol(address)),
             Op::Addrx { index } => {
@@ -363,25 +379,25 @@ impl Stack<'_> {
                 self.push(number);
             }
             Op::Nop { .. } | Op::GnuUninit { .. } => {}
-            Op::Drop { .. } => drop(self.items.pop().ok_or("the stack has too few elements")?),
+            Op::Drop { .. } => drop(self.items.pop()?),
             Op::Swap { .. } => {
                 let count = self.items.len();
                 if count < 2 {
-                    return Err("the stack has too few elements");
+                    return None;
                 }
                 self.items.swap(count - 1, count - 2);
             }
             Op::Rot { .. } => {
                 let count = self.items.len();
                 if count < 3 {
-                    return Err("the stack has too few elements");
+                    return None;
                 }
                 self.items[count - 3..].rotate_right(1);
             }
             Op::Pick { index } => {
                 let at = self.items.len().checked_sub(usize::from(index) + 1);
                 let item = at.map(|at| self.items[at].clone());
-                self.items.push(item.ok_or("the stack has too few elements")?);
+                self.items.push(item?);
             }
             Op::StackValue { .. } => {
                 let number = self.number()?;
@@ -402,14 +418,14 @@ impl Stack<'_> {
             _ => {
                 let (pops, pushes) = op.row().stack;
                 for _ in 0..pops.unwrap_or(0) {
-                    self.items.pop().ok_or("the stack has too few elements")?;
+                    self.items.pop()?;
                 }
                 for _ in 0..pushes.unwrap_or(0) {
                     self.place(Place::Other);
                 }
             }
         }
-        Ok(())
+        Some(())
     }
 }
 

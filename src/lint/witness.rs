@@ -1,5 +1,6 @@
 //! Machines with made-up contents, on which expressions are evaluated. Two of them that differ in one thing show what an
-//! expression reads.
+//! expression reads. A machine without contents, and several with different contents, show whether a fault is one of the
+//! expression or of the contents.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -8,6 +9,7 @@ use gimli::constants as dw;
 use hashbrown::HashMap;
 use smallvec::{SmallVec, smallvec};
 
+use super::shape;
 use crate::eval::{
     Architecture, BaseType, Body, Class, Context, DebugInfo, Element, Entry, Evaluator, ExpressionSite,
     Fault, Kind as EvaluationKind, Limits, Location, Machine, SpaceLayout, Unavailable,
@@ -24,7 +26,15 @@ const OBJECT: u64 = 0x5000_0000;
 /// Difference of the contents of registers at two witnesses.
 const STEP: u64 = 0x10;
 /// Maximum number of operations of an evaluation.
-const MOST_STEPS: u64 = 10_000;
+const MOST_STEPS: u64 = 100_000;
+/// Lanes and contents of further machines: an expression that fails on all of them, too, fails whatever the contents.
+const OTHERS: [(u64, Contents); 5] = [
+    (0, Contents::Word(0)),
+    (1, Contents::Word(1)),
+    (0, Contents::Word(4)),
+    (1, Contents::Noise(1)),
+    (0, Contents::Noise(2)),
+];
 /// Frame base for expressions of unknown functions: memory, by `const4u`. A frame has less than 1 GiB below it. The same
 /// address in both byte orders.
 const FRAME_BASE: [u8; 5] = [0x0c, 0x40, 0x00, 0x00, 0x40];
@@ -39,8 +49,37 @@ pub(crate) struct Witness<'a, 'o> {
     pub(crate) lane: Option<u64>,
     pub(crate) lanes: u64,
     pub(crate) target: &'a Target,
-    /// Registers with other contents than these.
-    pub(crate) changed: Changed,
+    pub(crate) contents: Contents,
+}
+
+/// Contents of registers and memory.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Contents {
+    /// The numbers of the registers, and addresses, with other contents in some registers.
+    Numbers(Changed),
+    /// The same word everywhere, in each element of a vector register its low half.
+    Word(u64),
+    /// Numbers without a pattern, from a seed.
+    Noise(u64),
+    /// Nothing: a machine without registers, memory, lanes and frames.
+    Nothing,
+}
+
+impl Contents {
+    /// Returns a byte of noise or of a word.
+    fn byte(self, of: u64, at: u64) -> u8 {
+        match self {
+            Self::Noise(seed) => {
+                // The finalizer of SplitMix64.
+                let mut mixed =
+                    (seed ^ of.rotate_left(32)).wrapping_add(at).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+                (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb).to_le_bytes()[7]
+            }
+            Self::Word(word) => word.to_le_bytes()[at as usize % 8],
+            _ => 0,
+        }
+    }
 }
 
 /// Registers whose contents, of a vector register those of lane 0, are larger by a number.
@@ -54,7 +93,17 @@ pub(crate) enum Changed {
 impl Machine for Witness<'_, '_> {
     fn register(&self, reg: Reg, _frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable> {
         let is_vector = self.target.register(reg).is_some_and(|register| register.is_vector());
-        let by = match self.changed {
+        let changed = match self.contents {
+            Contents::Numbers(changed) => changed,
+            Contents::Nothing => return Err(Unavailable),
+            contents => {
+                for (byte, at) in into.iter_mut().zip(at..) {
+                    *byte = contents.byte(reg.0, u64::from(if is_vector { at % 4 } else { at }));
+                }
+                return Ok(());
+            }
+        };
+        let by = match changed {
             Changed::Register(changed, by) if changed == reg => by,
             Changed::All(by) => by,
             _ => 0,
@@ -77,9 +126,15 @@ impl Machine for Witness<'_, '_> {
         address: u64,
         into: &mut [u8],
     ) -> Result<(), Unavailable> {
+        if matches!(self.contents, Contents::Nothing) {
+            return Err(Unavailable);
+        }
         for (index, byte) in into.iter_mut().enumerate() {
             let at = address.wrapping_add(index as u64);
-            *byte = (at & !7).to_le_bytes()[at as usize % 8];
+            *byte = match self.contents {
+                Contents::Numbers(_) => (at & !7).to_le_bytes()[at as usize % 8],
+                contents => contents.byte(u64::MAX, at),
+            };
         }
         Ok(())
     }
@@ -93,24 +148,25 @@ impl Machine for Witness<'_, '_> {
     }
 
     fn pc(&self, frame: u32) -> Option<u64> {
-        (frame == 0).then_some(self.pc)
+        self.is_present(frame).then_some(self.pc)
     }
 
     fn cfa(&self, frame: u32) -> Option<Location> {
-        (frame == 0)
+        self.is_present(frame)
             .then(|| Location::memory(SpaceId::DEFAULT, u32::from(self.target.address_bytes()) * 8, CFA))
     }
 
     fn frame_base(&self, frame: u32) -> Option<Entry<'_>> {
-        self.frame_base.filter(|_| frame == 0)
+        self.frame_base.filter(|_| self.is_present(frame))
     }
 
     fn tls(&self) -> Option<u64> {
-        Some(TLS)
+        self.is_present(0).then_some(TLS)
     }
 
     fn object(&self) -> Option<Location> {
         Some(Location::memory(SpaceId::DEFAULT, u32::from(self.target.address_bytes()) * 8, OBJECT))
+            .filter(|_| self.is_present(0))
     }
 
     fn debug_addr(&self, unit: u64, index: u64) -> Option<u64> {
@@ -123,6 +179,13 @@ impl Machine for Witness<'_, '_> {
 
     fn entry(&self, offset: u64) -> Option<Entry<'_>> {
         self.info.entry(offset)
+    }
+}
+
+impl Witness<'_, '_> {
+    /// Whether the machine has a frame.
+    fn is_present(&self, frame: u32) -> bool {
+        frame == 0 && !matches!(self.contents, Contents::Nothing)
     }
 }
 
@@ -247,8 +310,15 @@ pub(super) enum Difference {
 }
 
 impl<'a, 'o> Machines<'a, 'o> {
-    /// Returns the rule by which the expression fails at every witness, with the offset of the operation.
+    /// Returns the rule by which the expression fails on every machine, with the offset of the operation.
+    ///
+    /// A machine without contents fails in the same way as one with contents only if the fault is one of the operations
+    /// and constants. After contents were used, the rule must be one about the elements on the stack, or a division by the
+    /// constant 0, and no branch may have led there.
     pub(super) fn failure(&self, expr: &[u8], site: Site) -> Option<(usize, Cow<'static, str>)> {
+        let base = Entry { body: Body::Expression(&FRAME_BASE), unit: self.unit, encoding: None };
+        let machine = self.machine(Some(base));
+        let fault = self.evaluate(expr, &machine, site).err()?;
         // Values of a caller and of other entries are not in the frame of a witness.
         let needs_others = |op: Op<'_>| {
             matches!(
@@ -262,26 +332,46 @@ impl<'a, 'o> Machines<'a, 'o> {
                     | Op::CallRef { .. }
             )
         };
-        if Decoder::new(expr, self.encoding).flatten().any(|one| needs_others(one.op)) {
+        let operations = || Decoder::new(expr, self.encoding).flatten();
+        if fault.is_limit || operations().any(|one| needs_others(one.op)) {
             return None;
         }
-        let base = Entry { body: Body::Expression(&FRAME_BASE), unit: self.unit, encoding: None };
-        let machine = self.machine(Some(base));
-        let other = Witness { lane: Some(1), changed: Changed::All(STEP), ..machine };
-        let fault = self.evaluate(expr, &machine, site).err()?;
         // DWARF 5 recommends a type of the same size, and debuggers take the low bits: gcc puts bits of a `float` into the
         // generic type.
         let is_reinterpretation = |op: Op<'_>| match op {
             Op::Reinterpret { ty } => self.info.base_type(self.unit, ty).is_some(),
             _ => false,
         };
-        let mut operations = Decoder::new(expr, self.encoding).flatten();
-        if operations.any(|one| fault.offset == Some(one.offset) && is_reinterpretation(one.op)) {
+        if operations().any(|one| fault.offset == Some(one.offset) && is_reinterpretation(one.op)) {
             return None;
         }
-        let is_of_all = matches!(fault.class, Class::IllFormed | Class::Evaluation);
-        (is_of_all && self.evaluate(expr, &other, site).is_err())
-            .then(|| (fault.offset.unwrap_or(0), fault.rule))
+        let is_same = |witness: &Witness<'_, '_>| {
+            let other = self.evaluate(expr, witness, site).err();
+            other.is_some_and(|other| (other.class, other.offset) == (fault.class, fault.offset))
+        };
+        let nothing = Witness { contents: Contents::Nothing, lane: None, ..machine };
+        let is_certain = match fault.class {
+            Class::IllFormed | Class::Evaluation
+                if self.evaluate(expr, &nothing, site).err().as_ref() == Some(&fault) =>
+            {
+                true
+            }
+            Class::Evaluation if !self.divides_by_zero(expr, site, fault.offset) => false,
+            Class::IllFormed | Class::Evaluation => {
+                let with = |(lane, contents)| Witness { lane: Some(lane), contents, ..machine };
+                !operations().any(|one| matches!(one.op, Op::Bra { .. }))
+                    && OTHERS.into_iter().all(|other| is_same(&with(other)))
+            }
+            _ => false,
+        };
+        is_certain.then(|| (fault.offset.unwrap_or(0), fault.rule))
+    }
+
+    /// Whether the operation at an offset divides by the constant 0.
+    fn divides_by_zero(&self, expr: &[u8], site: Site, offset: Option<usize>) -> bool {
+        let initial = site.operations();
+        let shape = shape::of(&[initial, expr].concat(), self.encoding, &|_| None);
+        offset.is_some() && shape.zero_divisor == offset.map(|offset| offset + initial.len())
     }
 
     fn described(&self, expr: &[u8], frame_base: Option<&'a [u8]>, difference: Difference) -> Option<String> {
@@ -291,10 +381,11 @@ impl<'a, 'o> Machines<'a, 'o> {
             encoding: Some(self.encoding),
         });
         let machine = self.machine(base);
+        let with = |changed| Witness { contents: Contents::Numbers(changed), ..machine };
         let other = match difference {
             Difference::Lane => Witness { lane: Some(1), ..machine },
-            Difference::Register(reg, by) => Witness { changed: Changed::Register(reg, by), ..machine },
-            Difference::Registers => Witness { changed: Changed::All(STEP), ..machine },
+            Difference::Register(reg, by) => with(Changed::Register(reg, by)),
+            Difference::Registers => with(Changed::All(STEP)),
         };
         let place = |machine: &Witness<'_, '_>| {
             let result = self.evaluate(expr, machine, Site::Location).ok()?;
@@ -325,7 +416,7 @@ impl<'a, 'o> Machines<'a, 'o> {
             lane: Some(0),
             lanes: self.target.lanes().into(),
             target: self.target,
-            changed: Changed::None,
+            contents: Contents::Numbers(Changed::None),
         }
     }
 

@@ -17,7 +17,7 @@ use crate::error::{Count, Error, Result};
 use crate::eval::{self, Body, DebugInfo};
 use crate::lint;
 use crate::lint::shape::{self, Shape};
-use crate::lint::witness::{Changed, Witness};
+use crate::lint::witness::{Changed, Contents, Witness};
 use crate::read::{self, Dwarf, Object, Unit, Value};
 use crate::stats::FunctionCoverage;
 use crate::target::{Target, Wave, with_extensions};
@@ -458,7 +458,7 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
             lane: None,
             lanes: target.lanes().into(),
             target,
-            changed: Changed::None,
+            contents: Contents::Numbers(Changed::None),
         });
         let within = In { unit: self.unit, names, witness, frame_base: Some(&function.base) };
         self.gathered.places.of_expr(expr, &shape, &within, self.strings)

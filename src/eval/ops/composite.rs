@@ -1,7 +1,7 @@
 //! Operations on composites (A.2.5.4.4.6, and the pieces of DWARF 6).
 
 use super::super::composite::{Composite, narrowed};
-use super::super::fault::{Fault, brief, error, ill_formed, unsupported};
+use super::super::fault::{Fault, brief, ill_formed, limit, unsupported};
 use super::super::location::{Location, SingleLocation, Storage};
 use super::super::run::Run;
 use super::super::stack::{Element, pointer_misused};
@@ -127,7 +127,7 @@ impl Run<'_, '_> {
     /// Counts the parts to be made against all limits.
     fn charge_parts(&mut self, count: u64) -> Result<(), Fault> {
         if count > self.limits.parts.into() {
-            return Err(error(format!(
+            return Err(limit(format!(
                 "a composite has too many parts: {count}",
                 count = Count(count, "part")
             )));
