@@ -1,7 +1,7 @@
 //! Instructions of a function as a witness: which of them sets a register, uses one as an address, or changes `exec`.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -28,6 +28,8 @@ pub(super) struct Code<'r> {
     addresses: Vec<(u16, u32)>,
     /// Branches: pc and target.
     branches: Vec<(u64, u64)>,
+    /// Pcs behind instructions after which the next one does not follow, in order.
+    breaks: Vec<u64>,
     /// Pcs of calls.
     calls: Vec<u64>,
     /// Pcs of jumps to an address in registers.
@@ -35,6 +37,7 @@ pub(super) struct Code<'r> {
     /// Offset of the last instruction that leaves the function.
     leaves: Option<u32>,
     writers: OnceCell<Writers>,
+    leaders: OnceCell<Vec<u64>>,
     /// Vector registers with an answer of [`uniform`](Self::uniform), by number and depth.
     uniform: RefCell<HashMap<(u16, u32), bool>>,
 }
@@ -50,13 +53,24 @@ struct Writers {
 
 /// Origin of the value in a register.
 #[derive(Debug)]
-pub(super) enum Setter {
+enum Setter {
     /// The last instruction that writes the register.
     At(At),
     /// Code outside of the function: no instruction before writes the register.
     Outside,
-    /// An instruction whose destinations are not known, by its pc.
-    Unknown(u64),
+    /// An instruction whose destinations are not known.
+    Unknown,
+}
+
+/// Origins of the value in a register at a pc, by the paths that lead there.
+#[derive(Debug, Default)]
+pub(super) struct Setters {
+    /// Instructions that set the register, in order.
+    pub(super) known: Vec<At>,
+    /// Whether a path from the start of the function does not set the register.
+    pub(super) outside: bool,
+    /// Pc of an instruction on a path whose destinations are not known.
+    pub(super) unknown: Option<u64>,
 }
 
 /// Returns the word of a register and an offset.
@@ -110,13 +124,20 @@ impl<'r> Code<'r> {
                 code.addresses.push((register, offset));
             }
             match one.flow {
-                Flow::Branch => code.branches.extend(code.target(offset).map(|target| (pc, target))),
+                Flow::Branch => {
+                    code.branches.extend(code.target(offset).map(|target| (pc, target)));
+                    let name = code.instruction(offset).and_then(|at| at.1.name);
+                    if name == Some("s_branch") {
+                        code.breaks.push(pc + u64::from(one.bytes));
+                    }
+                }
                 Flow::Call => code.calls.push(pc),
                 Flow::Jump => code.jumps.push(pc),
                 Flow::Next | Flow::End => {}
             }
             if matches!(one.flow, Flow::Jump | Flow::End) {
                 code.leaves = Some(offset);
+                code.breaks.push(pc + u64::from(one.bytes));
             }
             at += usize::from(one.bytes);
         }
@@ -199,28 +220,79 @@ impl<'r> Code<'r> {
     }
 
     /// Returns the last instruction before a pc that writes a register.
-    pub(super) fn setter(&self, kind: RegisterKind, number: u16, before: u64) -> Setter {
+    fn setter(&self, kind: RegisterKind, number: u16, before: u64) -> Setter {
         if !(self.start..=self.end()).contains(&before) {
-            return Setter::Unknown(if before < self.start { before } else { self.end() });
+            return Setter::Unknown;
         }
         let known = self.writers_around(kind, number, before).0.last().map(|one| *one as u32);
         let unknown = &self.all_writers().unknown;
         let unknown = unknown[..unknown.partition_point(|one| self.pc(*one) < before)].last();
         match (known, unknown) {
-            (known, Some(unknown)) if known.is_none_or(|known| known < *unknown) => {
-                Setter::Unknown(self.pc(*unknown))
-            }
+            (known, Some(unknown)) if known.is_none_or(|known| known < *unknown) => Setter::Unknown,
             (known, _) => known.and_then(|known| self.instruction(known)).map_or(Setter::Outside, Setter::At),
         }
     }
 
-    /// Returns the last instruction from a pc on that writes a register and from which a branch leads back to or before
-    /// the pc.
-    pub(super) fn setter_behind(&self, kind: RegisterKind, number: u16, pc: u64) -> Option<At> {
-        let back = self.branches.iter().filter(|(_, to)| *to <= pc).map(|branch| branch.0).max()?;
-        let behind = self.writers_around(kind, number, pc).1;
-        let count = behind.partition_point(|one| self.pc(*one as u32) < back);
-        self.instruction(*behind[..count].last()? as u32)
+    /// Returns the instructions that can have set a register last at a pc, on whatever path.
+    pub(super) fn setters(&self, kind: RegisterKind, number: u16, pc: u64) -> Setters {
+        let mut setters = Setters::default();
+        if !(self.start..=self.end()).contains(&pc) {
+            setters.unknown = Some(if pc < self.start { pc } else { self.end() });
+            return setters;
+        }
+        let leaders = self.leaders();
+        let leader = |pc: u64, is_included: bool| {
+            let count = leaders.partition_point(|one| *one < pc || is_included && *one == pc);
+            leaders[..count].last().copied().unwrap_or(self.start)
+        };
+        let unknown = &self.all_writers().unknown;
+        let (mut known, mut seen) = (BTreeSet::new(), HashSet::new());
+        let mut ends = vec![(leader(pc, true), pc)];
+        while let Some((start, end)) = ends.pop() {
+            if !seen.insert((start, end)) {
+                continue;
+            }
+            let within = |offset: &u32| (start..end).contains(&self.pc(*offset));
+            let before = self.writers_around(kind, number, end).0;
+            let writer = before.last().map(|one| *one as u32).filter(within);
+            let unknown = &unknown[..unknown.partition_point(|one| self.pc(*one) < end)];
+            let unknown = unknown.last().copied().filter(within);
+            match (writer, unknown) {
+                (None, None) => {}
+                (writer, Some(unknown)) if writer.is_none_or(|writer| writer < unknown) => {
+                    setters.unknown = Some(self.pc(unknown));
+                    continue;
+                }
+                (writer, _) => {
+                    known.extend(writer);
+                    continue;
+                }
+            }
+            let branches = self.branches.iter().filter(|branch| branch.1 == start);
+            let count = ends.len();
+            ends.extend(branches.map(|branch| (leader(branch.0, true), branch.0)));
+            if start == self.start {
+                setters.outside = true;
+            } else if !self.breaks.contains(&start) || ends.len() == count {
+                // Code to which no branch leads is that of a jump to an address in registers.
+                ends.push((leader(start, false), start));
+            }
+        }
+        setters.known = known.into_iter().filter_map(|offset| self.instruction(offset)).collect();
+        setters
+    }
+
+    /// Returns the pcs at which paths begin or join, sorted: the start, targets of branches, and what follows a jump.
+    fn leaders(&self) -> &[u64] {
+        self.leaders.get_or_init(|| {
+            let targets = self.branches.iter().map(|branch| branch.1);
+            let mut leaders: Vec<_> =
+                targets.chain(self.breaks.iter().copied()).chain([self.start]).collect();
+            leaders.retain(|pc| (self.start..self.end()).contains(pc));
+            leaders.sort_unstable();
+            leaders.dedup();
+            leaders
+        })
     }
 
     /// Returns the last call within some pcs whose function can set a register.
@@ -395,7 +467,7 @@ impl<'r> Code<'r> {
                             || name.starts_with("s_mov_") && is_copy)
                     }
                     Setter::Outside => true,
-                    Setter::Unknown(_) => false,
+                    Setter::Unknown => false,
                 },
                 _ => true,
             }
@@ -428,7 +500,7 @@ impl<'r> Code<'r> {
         while next < before {
             let rest = self.bytes.get((next - self.start) as usize..);
             let decoded = self.set.zip(rest).and_then(|(set, rest)| set.decode_destinations(rest));
-            let Some((size, Some(writes))) = decoded else { return Setter::Unknown(next) };
+            let Some((size, Some(writes))) = decoded else { return Setter::Unknown };
             if writes.iter().any(|write| write.contains(RegisterKind::Scalar, number)) {
                 return Setter::Outside;
             }

@@ -201,8 +201,8 @@ codes! {
     }
     IllFormed "ill-formed" Error {
         "an expression that no machine can evaluate";
-        "The bytes are not operations, an operation lacks its operands, or the evaluation fails on machines with different \
-         contents: a division by 0, a read beyond a storage.";
+        "The bytes are not operations, an operation lacks its operands, or the evaluation fails whatever registers and \
+         memory contain: a division by the constant 0, a read beyond a storage.";
         "Made objects: `swap` on an empty stack; `lit1; lit0; div`.";
         "A well-formed expression.";
         "DWARF 5 section 2.5."
@@ -321,5 +321,38 @@ codes! {
          `plus_uconst 4; stack_value`.";
         "The memory location alone, without `stack_value`.";
         "DWARF 5 section 3.3.5, section 5.7.6 and section 5.18.1; proposal of SIMT lanes, DW_AT_lane_pc."
+    }
+    NoDebugInfo "no-debug-info" Warning {
+        "code without debug information";
+        "The file has code and no unit in `.debug_info`. A debugger shows no line and no variable, and nothing was checked.";
+        "A stripped object, or one compiled without `-g`.";
+        "The object before `strip`, or a build with `-g`.";
+        "DWARF 5 section 3.1."
+    }
+    CodeDescribedTwice "code-described-twice" Warning {
+        "two entries of functions with the same code";
+        "A debugger uses one of the entries: breakpoints, types and variables of the other are lost, and a map of registers \
+         by function fits one of them at most.";
+        "nvcc -G and nvlink: a template instantiated in two objects, of which nvlink keeps the code of one and the entries \
+         of both.";
+        "One entry for the code; low and high pc of the other function removed, or set to 0.";
+        "DWARF 5 section 3.3.3."
+    }
+    CallTargetOverwritten "call-target-overwritten" Error {
+        "the target of a call in the register that the call sets to the return address";
+        "A debugger evaluates `DW_AT_call_target` in a frame whose call is active. The call has set the register to the \
+         return address, which the debugger takes for the called function.";
+        "clang 19 and LLVM 22 for AMD GPUs: `regx s30; piece 4; regx s31; piece 4` for `s_swappc_b64 s[30:31], s[16:17]`, \
+         the destination instead of the target.";
+        "The register with the target, in `DW_AT_call_target_clobbered` if the called function can change it.";
+        "DWARF 5 section 3.4.1."
+    }
+    ListWithoutBase "list-without-base" Warning {
+        "a location list with offsets from a base address that nothing specifies";
+        "The base address of a list is `DW_AT_low_pc` of the unit, or an entry of the list. Without either, a debugger takes \
+         0, another base address, or no location.";
+        "ptxas 13 in Triton 3.9: `.debug_loc` has offset pairs, and the unit has no `DW_AT_low_pc`.";
+        "`DW_AT_low_pc` of the unit: 0 if the pairs are addresses.";
+        "DWARF 4 section 2.6.2 and section 3.1.1."
     }
 }

@@ -95,7 +95,26 @@ pub(super) fn attribute(
     let wrong = bases::expression(file, &shape)
         .or_else(|| failure(file, expr, site, unit, encoding))
         .map(|(code, written)| (code, format!("{attribute}: {written}")));
-    wrong.or_else(|| kind(file, &attribute, &shape, needs))
+    wrong.or_else(|| kind(file, &attribute, &shape, needs)).or_else(|| {
+        matches!(name, dw::DW_AT_call_target | dw::DW_AT_GNU_call_site_target)
+            .then(|| overwritten(file, &attribute, &shape))?
+    })
+}
+
+/// Returns the finding about the target of a call in the register that the call sets to the return address.
+fn overwritten(file: &File<'_, '_>, attribute: &str, shape: &Shape) -> Option<Wrong> {
+    let is_link = |number: &Number| matches!(number, Number::Register(reg, _) if file.is_link(*reg));
+    let register = shape.parts.iter().find_map(|part| match &part.place {
+        Place::Register(reg, _) => Some(*reg).filter(|reg| file.is_link(*reg)),
+        Place::Value(number) | Place::Memory { address: number, .. } => match number.find(&is_link)? {
+            Number::Register(reg, _) => Some(*reg),
+            _ => None,
+        },
+        _ => None,
+    })?;
+    let written =
+        format!("{attribute} is in {}, which the call sets to the return address", file.name(register));
+    Some((Code::CallTargetOverwritten, written))
 }
 
 /// Returns the finding about an expression that fails at every witness.

@@ -60,6 +60,8 @@ pub(crate) struct File<'r, 'o> {
     pub(super) info: DebugInfo<'r, 'r>,
     /// Ranges of all functions, sorted by start.
     extents: OnceLock<Vec<Range<u64>>>,
+    /// Starts of all functions with their entries, sorted.
+    starts: OnceLock<Vec<(u64, u64)>>,
 }
 
 impl<'r, 'o> Deref for File<'r, 'o> {
@@ -241,6 +243,19 @@ impl<'r, 'o> Facts<'r, 'o> {
         Some((kind, number))
     }
 
+    /// Whether a call sets the register to the return address: s[30:31] by AMD's convention, and on a CPU the register of
+    /// the return address in call frame information.
+    pub(super) fn is_link(&self, reg: Reg) -> bool {
+        match self.kind {
+            Kind::Amd => matches!(self.operand(reg), Some((RegisterKind::Scalar, 30 | 31))),
+            Kind::Nvidia => false,
+            Kind::Cpu => self
+                .frames
+                .iter()
+                .any(|frames| frames.fdes.first().is_some_and(|fde| frames.cie(fde).return_register == reg)),
+        }
+    }
+
     /// Returns the name of a register, or its number.
     pub(super) fn name(&self, reg: Reg) -> String {
         let register = self.target.as_ref().and_then(|target| target.register(reg));
@@ -250,7 +265,24 @@ impl<'r, 'o> Facts<'r, 'o> {
 
 impl<'r, 'o> File<'r, 'o> {
     pub(crate) fn new(facts: &'r Facts<'r, 'o>, dwarf: &'r Dwarf<'r>) -> Self {
-        Self { facts, dwarf, info: DebugInfo::new(dwarf), extents: OnceLock::new() }
+        Self { facts, dwarf, info: DebugInfo::new(dwarf), extents: OnceLock::new(), starts: OnceLock::new() }
+    }
+
+    /// Returns the first entry of the function whose code begins at an address, as an offset.
+    pub(super) fn first_entry(&self, start: u64) -> Option<u64> {
+        let starts = self.starts.get_or_init(|| {
+            let functions = self.dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
+            // The walk over the functions reports what cannot be read.
+            let with_code = |entry: Entry<'_, '_>| {
+                let first = entry.ranges().ok()?.into_iter().next()?;
+                (first.start < first.end).then_some((first.start, entry.offset()))
+            };
+            let mut starts: Vec<_> = functions.filter_map(with_code).collect();
+            starts.sort_unstable();
+            starts
+        });
+        let first = starts.get(starts.partition_point(|one| one.0 < start))?;
+        (first.0 == start).then_some(first.1)
     }
 
     /// Whether an address is in the code of any function that is described.

@@ -28,6 +28,7 @@ pub(super) fn findings<'r>(
 ) {
     extent(file, function, add);
     if function.is_live {
+        twice(file, function, add);
         if let Some((code, written)) = frame_base.and_then(|shape| bases::frame_base(file, shape)) {
             add(code, None, &|| Details::new(written.as_str()));
         }
@@ -77,6 +78,24 @@ fn extent<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
     });
 }
 
+/// Adds the finding about code of a GPU that an entry before describes. Linkers for CPUs keep one copy of an inline
+/// function and the entries of all.
+fn twice<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
+    let entry = function.entry;
+    let Some(first) = file.first_entry(function.start()).filter(|first| *first < entry.offset()) else {
+        return;
+    };
+    if file.kind == Kind::Cpu {
+        return;
+    }
+    add(Code::CodeDescribedTwice, None, &|| {
+        let name = entry.dwarf().entry_at(first).and_then(|first| Some(first.name()?.to_string()));
+        let of = name.map_or_else(String::new, |name| format!(" of `{name}`"));
+        Details::new(format!("a second entry of the code at {:#x}", function.start()))
+            .evidence([format!("the entry {first:#x}{of} describes it, too")])
+    });
+}
+
 /// Describes where the line table and the call frame information have the end of the code at a pc.
 fn ends<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, pc: u64) -> impl Iterator<Item = String> {
     let program = file.dwarf.lines(function.entry.unit()).ok().flatten();
@@ -99,6 +118,10 @@ fn ends<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, pc: u64) -> impl I
 }
 
 fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
+    // PTX has no frames: ptxas makes those of the machine code.
+    if file.object.is_ptx() {
+        return;
+    }
     let pc = function.start();
     let leaves = || {
         let code = function.code(file);

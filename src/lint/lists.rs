@@ -75,7 +75,9 @@ pub(super) fn register(
     shape: &Shape,
     pcs: Option<&Range<u64>>,
 ) -> Option<Judged> {
-    if file.kind != Kind::Nvidia || file.registers.functions.is_empty() {
+    // No debugger asks for the place of a variable at the pcs of an empty range.
+    let is_empty = pcs.is_some_and(Range::is_empty);
+    if file.kind != Kind::Nvidia || file.registers.functions.is_empty() || is_empty {
         return None;
     }
     let function = function?;

@@ -1,6 +1,7 @@
 //! Findings about places in memory: loads, constants, stack slots, spaces and removed symbols.
 
 use std::fmt::Write;
+use std::ops::Range;
 
 use gimli::constants as dw;
 
@@ -9,11 +10,12 @@ use super::codes::Code;
 use super::details::Details;
 use super::file::Kind;
 use super::places::{Judged, Located, Type};
-use super::shape::{Number, Part, Place, Selected};
+use super::shape::{self, Number, Part, Place, Selected};
 use super::verdict::Depends;
 use super::witness::Difference;
 use crate::error::Count;
 use crate::op::Reg;
+use crate::read::Entry;
 use crate::target::code::RegisterKind;
 use crate::target::{Scaling, SpaceId};
 
@@ -21,6 +23,9 @@ use crate::target::{Scaling, SpaceId};
 const LANE_BITS: u64 = 32;
 /// Maximum size of a result in registers by AMD's ABI: 16 vector registers. Functions return a larger one in scratch.
 const RETURNED_BITS: u64 = 16 * LANE_BITS;
+
+/// Maximum number of entries of a scope among which artificial pointers are looked for.
+const MOST_PARAMETERS: usize = 64;
 
 /// Base register of a stack slot, and the offset from it.
 pub(super) struct Slot {
@@ -107,6 +112,10 @@ impl Located<'_, '_, '_> {
     /// variable is the result that the function returns in memory.
     fn has_address(&self, reg: Reg) -> bool {
         let Some((RegisterKind::Vector, number)) = self.file.operand(reg) else { return false };
+        // The value of a pointer is an address itself: its use as one does not show where the pointer is.
+        if self.ty.is_some_and(|ty| ty.is_pointer) {
+            return false;
+        }
         let is_address = self.is_scratch_address(number);
         if self.ty.and_then(|ty| ty.bits).is_some_and(|bits| bits > RETURNED_BITS) {
             self.depends.set(Depends::Function);
@@ -209,6 +218,9 @@ impl Located<'_, '_, '_> {
     pub(super) fn memory(&self, part: &Part, address: &Number) -> Option<Judged> {
         match address {
             Number::Known(value) => {
+                if self.is_in_object(*value) {
+                    return None;
+                }
                 let details = || {
                     let version = self.encoding.version;
                     let has = if version < 4 { "does not have" } else { "has" };
@@ -237,6 +249,31 @@ impl Located<'_, '_, '_> {
             }
             _ => None,
         }
+    }
+
+    /// Whether an address is within the object of an artificial pointer, such as `this`, that is a constant at the pcs of
+    /// the entry: gcc describes the members of a null object so, where the code reads them.
+    fn is_in_object(&self, address: u64) -> bool {
+        let Some(scope) = self.variable.parent().filter(|_| self.file.kind == Kind::Cpu) else {
+            return false;
+        };
+        self.depends.set(Depends::Function);
+        let is_there = |pointer: Entry<'_, '_>| {
+            let list = pointer.locations(dw::DW_AT_location).ok().flatten().unwrap_or_default();
+            let constant = list.iter().find_map(|one| {
+                let has_pcs = |pcs: &Range<u64>| one.start <= pcs.start && pcs.end <= one.end;
+                let is_at = one.is_default() || self.pcs.as_ref().is_some_and(has_pcs);
+                shape::of(one.expr, self.encoding, &|_| None).constant().filter(|_| is_at)
+            });
+            let object = pointer.ty().and_then(Entry::unqualified).and_then(Entry::ty);
+            let size = object.and_then(Entry::unqualified).and_then(Entry::size_bits);
+            let (Some(start), Some(bits)) = (constant, size) else { return false };
+            address.checked_sub(start).is_some_and(|offset| offset < bits.div_ceil(8))
+        };
+        let parameters = scope.children().take(MOST_PARAMETERS);
+        let parameters = parameters.filter(|entry| entry.tag() == dw::DW_TAG_formal_parameter);
+        let mut pointers = parameters.filter(|entry| entry.inherited(dw::DW_AT_artificial).is_some());
+        pointers.any(is_there)
     }
 
     /// Returns the finding about a load with `deref` from a slot in scratch.

@@ -126,6 +126,7 @@ pub(crate) fn units<'r>(
     if options.only.is_empty() {
         let of_file = skeletons::missing(dwarf, split)
             .chain(cies::findings(&facts.frames))
+            .chain(skeletons::no_units(facts, dwarf))
             .chain(stale::field(facts.object));
         of_file.for_each(|finding| match options.fold {
             true => report.findings.push(finding),

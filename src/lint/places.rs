@@ -45,6 +45,8 @@ pub(super) struct Type<'r> {
     pub(super) entry: Entry<'r, 'r>,
     pub(super) bits: Option<u64>,
     pub(super) is_base: bool,
+    /// Whether a value of the type is an address.
+    pub(super) is_pointer: bool,
 }
 
 impl<'r> Type<'r> {
@@ -52,7 +54,11 @@ impl<'r> Type<'r> {
     pub(super) fn of(entry: Entry<'r, 'r>) -> Option<Self> {
         let entry = entry.unqualified()?;
         let is_base = entry.tag() == dw::DW_TAG_base_type;
-        Some(Self { entry, bits: entry.size_bits(), is_base })
+        let is_pointer = matches!(
+            entry.tag(),
+            dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type | dw::DW_TAG_rvalue_reference_type
+        );
+        Some(Self { entry, bits: entry.size_bits(), is_base, is_pointer })
     }
 }
 

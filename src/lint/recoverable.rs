@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::code::{Setter, described};
+use super::code::{Setters, described};
 use super::codes::Code;
 use super::details::Details;
 use super::file::{File, Function, Kind};
@@ -71,7 +71,10 @@ pub(super) fn constant<'r>(
     let reg = register(&place.place)?;
     let (kind, number) = file.operand(reg)?;
     let code = function.code(file);
-    let Setter::At(setter) = code.setter(kind, number, after.start) else { return None };
+    let Setters { known, outside: false, unknown: None } = code.setters(kind, number, after.start) else {
+        return None;
+    };
+    let [setter] = &known[..] else { return None };
     // A setter within the range is where the value changes; a moved constant can be this one.
     let is_moved = matches!(setter.1.source, Some(Source::Constant(_))) && setter.1.second.is_none();
     let is_called = code.call(kind, number, setter.0..after.start).is_some();
@@ -81,7 +84,7 @@ pub(super) fn constant<'r>(
     let name = file.name(reg);
     let details =
         Details::new(format!("the value {}", value as i64)).meant(format!("the value in {name}")).evidence([
-            format!("{} sets {name}", described(&setter)),
+            format!("{} sets {name}", described(setter)),
             format!(
                 "{name} is the place of the variable from {:#x} on, and nothing sets it between",
                 after.start

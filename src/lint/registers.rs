@@ -1,6 +1,8 @@
 //! Findings about places in registers.
 
-use super::code::{Setter, described, unknown};
+use std::fmt::Write;
+
+use super::code::{Setters, described, unknown as described_unknown};
 use super::codes::Code;
 use super::details::Details;
 use super::file::Kind;
@@ -14,6 +16,8 @@ use crate::target::code::RegisterKind;
 
 /// Maximum number of vector registers that a dispatch sets: the numbers of the work-item in three dimensions.
 const DISPATCHED: u16 = 3;
+/// Maximum number of instructions that are named as those that set a register.
+const MOST_SETTERS: usize = 3;
 
 impl Located<'_, '_, '_> {
     pub(super) fn register(&self, part: &Part, reg: Reg, selected: Selected) -> Option<Judged> {
@@ -96,39 +100,39 @@ impl Located<'_, '_, '_> {
         }))
     }
 
-    /// Describes the instruction that set a register before the entry.
+    /// Describes the instructions that can have set a register before the entry.
     pub(super) fn setter(&self, reg: Reg) -> Option<String> {
         let (kind, number) = self.file.operand(reg)?;
         let (function, pcs) = (self.function?, self.pcs.as_ref()?);
-        let (name, code, start) = (self.file.name(reg), function.code(self.file), pcs.start);
-        let (from, text) = match code.setter(kind, number, start) {
-            Setter::At(at) => (at.0, format!("{} sets {name}", described(&at))),
-            Setter::Outside => (function.start(), self.outside(reg, start)?),
-            Setter::Unknown(pc) => {
-                return Some(format!("it is not known what sets {name}: {}", unknown(pc)));
+        let (name, code, pc) = (self.file.name(reg), function.code(self.file), pcs.start);
+        let Setters { known, outside, unknown } = code.setters(kind, number, pc);
+        if let Some(unknown) = unknown {
+            return Some(format!("it is not known what sets {name}: {}", described_unknown(unknown)));
+        }
+        let is_kernel = self.file.kernel(function.start()).is_some();
+        let is_argument = outside && (!is_kernel || kind == RegisterKind::Scalar || number < DISPATCHED);
+        let shown: Vec<_> = known.iter().take(MOST_SETTERS).map(described).collect();
+        let more = known.len() - shown.len();
+        let mut all = shown.join(" or ");
+        if more > 0 {
+            let _ = write!(all, " or {}", Count(more, "other instruction"));
+        }
+        let mut text = match (is_argument, known.is_empty()) {
+            (true, true) => format!("{name} has its value from the caller or the dispatch"),
+            (true, false) => format!("{name} has its value from the caller or the dispatch, or from {all}"),
+            (false, false) => format!("{all} sets {name}"),
+            (false, true) => {
+                return Some(format!("no instruction before {pc:#x} sets {name}, nor does the dispatch"));
             }
         };
-        Some(match code.call(kind, number, from..start) {
-            Some(pc) => format!("{text}, and the function called at {pc:#x} can set it"),
-            None => text,
-        })
-    }
-
-    /// Describes where the value of a register is from that no instruction before a pc sets.
-    fn outside(&self, reg: Reg, pc: u64) -> Option<String> {
-        let ((kind, number), function) = (self.file.operand(reg)?, self.function?);
-        let name = self.file.name(reg);
-        let is_kernel = self.file.kernel(function.start()).is_some();
-        let is_argument = !is_kernel || kind == RegisterKind::Scalar || number < DISPATCHED;
-        Some(match (is_argument, function.code(self.file).setter_behind(kind, number, pc)) {
-            (true, None) => format!("{name} has its value from the caller or the dispatch"),
-            (true, Some(at)) => format!(
-                "{name} has its value from the caller or the dispatch, or from {}, and a branch leads back",
-                described(&at)
-            ),
-            (false, None) => format!("no instruction before {pc:#x} sets {name}, nor does the dispatch"),
-            (false, Some(at)) => format!("{} sets {name}, and a branch leads back", described(&at)),
-        })
+        if known.last().is_some_and(|last| last.0 >= pc) {
+            text.push_str(", and a branch leads back");
+        }
+        let from = known.first().map_or(function.start(), |first| first.0);
+        if let Some(call) = code.call(kind, number, from..pc) {
+            let _ = write!(text, ", and the function called at {call:#x} can set it");
+        }
+        Some(text)
     }
 
     pub(super) fn unknown_register(&self, number: &Number) -> Option<Reg> {

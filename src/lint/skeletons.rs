@@ -1,10 +1,11 @@
-//! Findings about skeleton units whose split unit is in another file.
+//! Findings about what is not in the file: split units of skeleton units, and all units.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::codes::Code;
 use super::details::Details;
+use super::file::Facts;
 use super::finding::Finding;
 use crate::read::{Dwarf, Unit};
 
@@ -25,4 +26,12 @@ pub(super) fn missing<'d>(dwarf: &'d Dwarf<'_>, split: &[Dwarf<'_>]) -> impl Ite
         let finding = Finding::new(Code::SplitUnitElsewhere, section, offset, details);
         Finding { unit: unit.name.as_deref().or(file).map(Arc::from), ..finding }
     })
+}
+
+/// Returns the finding about a file with code and without a unit.
+pub(super) fn no_units(facts: &Facts<'_, '_>, dwarf: &Dwarf<'_>) -> Option<Finding> {
+    let has_code = facts.has_code || facts.object.is_ptx();
+    let details = || Details::new("code without debug information");
+    (has_code && dwarf.units().is_empty())
+        .then(|| Finding::new(Code::NoDebugInfo, ".debug_info", 0, details()))
 }

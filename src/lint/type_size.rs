@@ -10,7 +10,7 @@ use crate::error::Count;
 impl Located<'_, '_, '_> {
     /// Appends findings about the size of the place.
     pub(super) fn sizes(&self, all: &mut Findings) {
-        let Some(Type { entry, bits, is_base }) = self.ty else { return };
+        let Some(Type { entry, bits, is_base, .. }) = self.ty else { return };
         let parts = &self.shape.parts;
         let end = parts.last().map_or(0, |part| part.operations.end);
         if is_base && bits == Some(0) {

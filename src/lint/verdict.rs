@@ -13,8 +13,8 @@ use super::shape::Shape;
 /// Facts around an expression on which its findings depend, beyond its shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Asked {
-    /// Size in bits of the type, and whether it is a base type.
-    ty: Option<(Option<u64>, bool)>,
+    /// Size in bits of the type, and whether it is a base type or a pointer.
+    ty: Option<(Option<u64>, bool, bool)>,
     has_function: bool,
     /// Number of the frame base.
     frame_base: Option<u32>,
@@ -22,7 +22,7 @@ pub(super) struct Asked {
 
 impl Asked {
     pub(super) fn new(ty: Option<Type<'_>>, has_function: bool, frame_base: Option<&Expr>) -> Self {
-        let ty = ty.map(|ty| (ty.bits, ty.is_base));
+        let ty = ty.map(|ty| (ty.bits, ty.is_base, ty.is_pointer));
         Self { ty, has_function, frame_base: frame_base.map(|base| base.number) }
     }
 }

@@ -64,6 +64,8 @@ struct Walk<'a, 'r, 'o> {
     abbreviations: &'a mut ByAbbreviation<entries::Judged>,
     /// Entries of the location list that was read last.
     list: Vec<ListEntry<'r>>,
+    /// Whether a list of the unit has offsets from a base address that nothing specifies.
+    lacks_base: bool,
 }
 
 /// First unit of a name, by index, with the names of its functions.
@@ -150,6 +152,7 @@ fn judge<'r>(
             scopes: Vec::new(),
             abbreviations: &mut abbreviations,
             list: Vec::new(),
+            lacks_base: false,
         };
         walk.run(file.dwarf)?;
     }
@@ -276,7 +279,9 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
             Some(Value::LocList(offset)) => {
                 let Judge { file, unit, .. } = self.judge;
                 let read = file.dwarf.read_locations(unit, offset, &mut self.list);
-                read.map_err(|error| error.or_at(entry.place()))
+                read.map_err(|error| error.or_at(entry.place()))?;
+                self.judge_base(offset);
+                Ok(())
             }
             Some(Value::Expr(expr)) => {
                 let kind = ListKind::Default;
@@ -285,6 +290,30 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Adds the finding about the first list of the unit with offsets from a base address that nothing specifies.
+    fn judge_base(&mut self, list: u64) {
+        let Judge { file, unit, .. } = self.judge;
+        let is_offset = |one: &ListEntry<'_>| matches!(one.kind, ListKind::Pair { .. });
+        if self.lacks_base || unit.low_pc.is_some() || !self.list.iter().any(is_offset) {
+            return;
+        }
+        let raw = file.dwarf.raw_locations(unit, list).into_iter().flatten().map_while(Result::ok);
+        let first = raw.map(|one| (one.offset, one.kind)).find(|one| {
+            matches!(one.1, ListKind::Pair { .. } | ListKind::Base { .. } | ListKind::BaseIndex { .. })
+        });
+        let Some((offset, ListKind::Pair { start, end })) = first else { return };
+        self.lacks_base = true;
+        let details =
+            Details::new(format!("offsets from {start:#x} to {end:#x} from an unknown base address"))
+                .meant("offsets from 0".into())
+                .evidence([
+                    "the unit has no DW_AT_low_pc, and the list does not select a base address".into()
+                ]);
+        let name = if unit.encoding.version >= 5 { ".debug_loclists" } else { ".debug_loc" };
+        let place = (file.dwarf.sections().name(name), offset);
+        self.add(Judged::new(Code::ListWithoutBase, details), None, None, place, |_, _| {});
     }
 
     fn variable(

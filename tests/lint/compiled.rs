@@ -13,6 +13,18 @@ fn findings(tool: Tool, arguments: &[&str]) -> Option<Vec<String>> {
     findings_in(tool, SOURCE, arguments)
 }
 
+/// What a compiler makes of a source in a file of a name; `None` without the compiler.
+pub fn object_of(tool: Tool, name: &str, source: &str, arguments: &[&str]) -> Option<Vec<u8>> {
+    let folder = Folder::new();
+    let source = folder.file(name, source).display().to_string();
+    let object = folder.path().join("a.o");
+    let output = object.display().to_string();
+    let all: Vec<&str> = arguments.iter().copied().chain(["-c", &source, "-o", &output]).collect();
+    let ran = tool.run(&all)?;
+    assert!(ran.succeeded, "{ran}");
+    Some(std::fs::read(&object).expect("an object"))
+}
+
 /// Findings above a note in what a compiler makes of a source.
 fn findings_in(tool: Tool, source: &str, arguments: &[&str]) -> Option<Vec<String>> {
     let folder = Folder::new();

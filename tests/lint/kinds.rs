@@ -95,10 +95,15 @@ impl Unit {
         self.object_for(&Target::x86_64())
     }
 
-    pub fn object_for(mut self, target: &Target) -> Vec<u8> {
+    pub fn object_for(self, target: &Target) -> Vec<u8> {
+        self.object_with(target, vec![0x90; 0x40])
+    }
+
+    /// An object with this code, of 0x40 bytes.
+    fn object_with(mut self, target: &Target, code: Vec<u8>) -> Vec<u8> {
         let mut sections = Sections::new(GimliBuffer::new());
         self.dwarf.write(&mut sections).expect("sections");
-        let code = Text::text(vec![0x90; 0x40]).with_function("f", 0, 0x20).with_function("g", 0x20, 0x20);
+        let code = Text::text(code).with_function("f", 0, 0x20).with_function("g", 0x20, 0x20);
         new_object(target, &code, &from_gimli(&sections, |_| "f".into())).expect("an object")
     }
 }
@@ -136,6 +141,39 @@ fn listed(addend: i64) -> Vec<u8> {
     let list = LocationList(vec![Location::StartLength { begin, length: 8, data }]);
     let list = AttributeValue::LocationListRef(unit.dwarf.unit.locations.add(list));
     let int = unit.int;
+    unit.variable(vec![named("x"), typed(int), (dw::DW_AT_location, list)]);
+    unit.object()
+}
+
+/// A function with code at this offset, for an AMD GPU, beside those at 0 and 0x20. Nothing is at 0x40.
+fn described_twice(addend: i64) -> Vec<u8> {
+    let mut unit = Unit::new();
+    let root = unit.dwarf.unit.root();
+    entry(&mut unit.dwarf, root, dw::DW_TAG_subprogram, [vec![named("h")], code(addend)].concat());
+    unit.object_for(&Target::named(AMD).expect("a target"))
+}
+
+/// A call of an AMD GPU with its target in two scalar registers, by the number of the first in DWARF.
+fn called(register: u8) -> Vec<u8> {
+    let mut unit = Unit::new();
+    let pieces = [register, register + 1].map(|register| [dw::DW_OP_regx.0, register, dw::DW_OP_piece.0, 4]);
+    let target = AttributeValue::Exprloc(Expression::raw(pieces.concat()));
+    let f = unit.f;
+    entry(&mut unit.dwarf, f, dw::DW_TAG_call_site, vec![(dw::DW_AT_call_target, target)]);
+    unit.object_for(&Target::named(AMD).expect("a target"))
+}
+
+/// A variable of `f` with an entry of 8 bytes from the base address on, in a unit with or without an address.
+fn based(has_base: bool) -> Vec<u8> {
+    let mut unit = Unit::new();
+    let (root, int) = (unit.dwarf.unit.root(), unit.int);
+    if has_base {
+        let low = AttributeValue::Address(Address::Symbol { symbol: 0, addend: 0 });
+        unit.dwarf.unit.get_mut(root).set(dw::DW_AT_low_pc, low);
+    }
+    let data = Expression::raw(vec![dw::DW_OP_reg0.0]);
+    let list = LocationList(vec![Location::OffsetPair { begin: 4, end: 12, data }]);
+    let list = AttributeValue::LocationListRef(unit.dwarf.unit.locations.add(list));
     unit.variable(vec![named("x"), typed(int), (dw::DW_AT_location, list)]);
     unit.object()
 }
@@ -308,6 +346,15 @@ fn pair(code: Code) -> Pair {
             };
             Pair::of(make, [0x90, 3, 0, 0, 0, 0, 0, 0], [0; 8])
         }
+        Code::NoDebugInfo => {
+            let target = Target::named(AMD).expect("a target");
+            let code = Text::text([0, 0, 0x80, 0xbf].repeat(8)).with_function("f", 0, 0x20);
+            Pair { with: new_object(&target, &code, &[]).expect("an object"), without: clean() }
+        }
+        Code::CodeDescribedTwice => Pair::of(described_twice, 0, 0x40),
+        // s[30:31], and s[16:17].
+        Code::CallTargetOverwritten => Pair::of(called, 62, 48),
+        Code::ListWithoutBase => Pair::of(based, false, true),
         Code::WrongKind => Pair::of(
             |base| object_of_base("x86_64", "call_frame_cfa", base),
             "breg6 0; stack_value",
@@ -332,6 +379,78 @@ fn each_kind_is_found_and_its_neighbour_is_not() {
         // The neighbour has no finding that the object does not have.
         assert!(without.iter().all(|one| with.contains(one)), "{}: {with:?}, {without:?}", code.name());
     }
+}
+
+/// `scratch_load_dword v1, v3, off` shows that v3 has an address. It is that of an `int`, or the value of a pointer.
+#[test]
+fn address_in_register_is_value_of_pointer() {
+    let codes = |is_pointer: bool| {
+        let mut unit = Unit::new();
+        let (root, int) = (unit.dwarf.unit.root(), unit.int);
+        let size = (dw::DW_AT_byte_size, AttributeValue::Udata(4));
+        let pointer = entry(&mut unit.dwarf, root, dw::DW_TAG_pointer_type, vec![typed(int), size]);
+        let begin = Address::Symbol { symbol: 0, addend: 0 };
+        let data = Expression::raw(bytes("bregx v3 0; lit5; swap; xderef"));
+        let list = LocationList(vec![Location::StartLength { begin, length: 0x20, data }]);
+        let list = AttributeValue::LocationListRef(unit.dwarf.unit.locations.add(list));
+        let ty = typed(if is_pointer { pointer } else { int });
+        unit.variable(vec![named("x"), ty, (dw::DW_AT_location, list)]);
+        let nops = [0, 0, 0x80, 0xbf].repeat(14);
+        let code = [&[0x00, 0x40, 0x30, 0xdc, 0x03, 0x00, 0x7d, 0x01][..], &nops].concat();
+        codes(&unit.object_with(&Target::named(AMD).expect("a target"), code))
+    };
+    let of_place = |codes: Vec<Code>| {
+        let is_of = |code: &Code| matches!(code, Code::XderefAsLocation | Code::RegisterAsMemory);
+        codes.into_iter().filter(is_of).collect::<Vec<_>>()
+    };
+    assert_eq!(of_place(codes(false)), [Code::XderefAsLocation]);
+    assert_eq!(of_place(codes(true)), [Code::RegisterAsMemory]);
+}
+
+/// ptxas makes the frames; a text has none.
+#[test]
+fn ptx_has_no_frames() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("goldens/ptx/sample.ptx");
+    let report = lint(&std::fs::read(path).expect("a text"), &Options::default()).expect("it is read");
+    assert!(report.functions > 0 && report.findings.is_empty(), "{:?}", report.findings);
+}
+
+/// An entry that contains no pc, made of one whose register the map does not have.
+#[test]
+fn empty_range_of_ptx_register_is_not_judged() {
+    let mut object = foreign("triton/matmul.sm_90.cubin");
+    let found = |object: &[u8]| {
+        let report = lint(object, &Options::default()).expect("it is read");
+        let of_code = report.findings.into_iter().filter(|one| one.code == Code::RegisterNotThere);
+        of_code.filter(|one| one.section == ".debug_loc").map(|one| one.offset).collect::<Vec<_>>()
+    };
+    let all = found(&object);
+    let entry = *all.first().expect("a finding");
+    // The header of an ELF file has the offset of the section headers at 0x28, and the index of the names at 0x3e.
+    let number = |at: usize| u64::from_le_bytes(object[at..at + 8].try_into().expect("8 bytes")) as usize;
+    let half = |at: usize| usize::from(u16::from_le_bytes([object[at], object[at + 1]]));
+    let header = |index: usize| number(0x28) + 64 * index;
+    let place = |name: &str| {
+        let names = number(header(half(0x3e)) + 0x18);
+        let is_named = |index: &usize| {
+            let start = names + (number(header(*index)) as u32) as usize;
+            object[start..].starts_with(&[name.as_bytes(), &[0]].concat())
+        };
+        let index = (0..half(0x3c)).find(is_named).expect("a section");
+        let start = number(header(index) + 0x18);
+        start..start + number(header(index) + 0x20)
+    };
+    // The end of the entry, as stored, and in the addend of its relocation.
+    let (list, relocations) = (place(".debug_loc"), place(".rela.debug_loc"));
+    let at = list.start + entry as usize;
+    object.copy_within(at..at + 8, at + 8);
+    let of = |offset: u64| {
+        let is_of = |at: &usize| object[*at..*at + 8] == offset.to_le_bytes();
+        relocations.clone().step_by(24).find(is_of).expect("a relocation")
+    };
+    let (from, to) = (of(entry), of(entry + 8));
+    object.copy_within(from + 16..from + 24, to + 16);
+    assert_eq!(found(&object), all[1..]);
 }
 
 /// Findings of the code.

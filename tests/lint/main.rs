@@ -16,6 +16,7 @@ mod source;
 mod tools;
 
 mod bases;
+mod certain;
 mod clean;
 mod compiled;
 mod contexts;
