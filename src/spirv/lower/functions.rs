@@ -72,8 +72,12 @@ impl Globals<'_, '_, '_> {
         if !has_body {
             return self.writer.define(result, Name::FunctionDeclaration, &operands);
         }
-        // The body is in the file of the declaration.
-        let body = self.line_of(id).map(|line| SourceLine { line: function.body_line, column: 0, ..line });
+        // The body is in the file of the declaration, and without a line where the declaration has a line beyond the text.
+        let body = self.line_of(id).map(|line| {
+            let is_beyond = line.line != 0 && self.described.texts.fit(line).0.line == 0;
+            let number = if is_beyond && function.body_line != 0 { line.line } else { function.body_line };
+            SourceLine { line: number, column: 0, ..line }
+        });
         let [_, (_, line), _] = self.place(body, unit_id, subject, Property::BodyLine);
         operands.push((Field::ScopeLine, line));
         let code = match self.described.binding.function_id(id) {

@@ -11,6 +11,12 @@ use crate::spirv::words::HEADER;
 /// Words of a `DebugExpression` without operations.
 const EMPTY_EXPRESSION: usize = 5;
 
+/// `OpConditionalExtensionINTEL`, `OpConditionalEntryPointINTEL` and `OpConditionalCapabilityINTEL` belong to the sections
+/// of the instructions without a condition: `SPV_INTEL_function_variants`.
+const CONDITIONAL_EXTENSION: u16 = 6248;
+const CONDITIONAL_ENTRY_POINT: u16 = 6249;
+const CONDITIONAL_CAPABILITY: u16 = 6250;
+
 /// The output, and the part of the module that is copied.
 #[derive(Debug)]
 pub(super) struct Out<'a> {
@@ -132,8 +138,11 @@ impl Sections {
                 at.globals = end;
             }
             match opcode {
-                op::CAPABILITY | op::EXTENSION => at.extensions = end,
+                op::CAPABILITY | op::EXTENSION | CONDITIONAL_CAPABILITY | CONDITIONAL_EXTENSION => {
+                    at.extensions = end
+                }
                 op::EXT_INST_IMPORT => at.imports = end,
+                CONDITIONAL_ENTRY_POINT => at.strings = end,
                 _ if op::is_before_names(opcode) => at.strings = end,
                 _ => {}
             }

@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 use super::entities::{Globals, Operands, Scoped};
 use super::order::{Item, State};
 use super::writer::Word;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{ScopeId, ScopeKind, SourceLine};
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::mode::{Discriminators, Feature};
@@ -209,9 +209,13 @@ impl Globals<'_, '_, '_> {
         let data = &module.scopes[id];
         let ScopeKind::Inlined { call, .. } = data.kind else { return Ok(Id(0)) };
         let around = self.parent(id);
-        // The call site is in code.
-        let mut scope = scoped[around].map_or(Id(0), |scoped| scoped.scope);
         let subject = Subject::Scope(id);
+        // The call site is in code, or outside of all functions.
+        let scope = match scoped[around] {
+            Some(scoped) => Word::Id(scoped.scope),
+            None => self.scope(around, subject)?,
+        };
+        let Word::Id(mut scope) = scope else { return Err(Error::bad_argument("a call has a scope")) };
         if data.discriminator != 0 {
             match self.writer.mode.discriminators {
                 Discriminators::AsScopes => {
