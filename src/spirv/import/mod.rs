@@ -165,6 +165,7 @@ fn entities(importer: &mut Importer<'_, '_>) -> Result<()> {
     sources::files(importer);
     inlined::inlined_variables(importer)?;
     body::bodies(importer)?;
+    sources::checksums(importer);
     inlined::lost_calls(importer);
     Ok(())
 }

@@ -85,7 +85,7 @@ fn checksum(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Option<[u8; 16]
     md5
 }
 
-/// Imports the files of all sources, with checksums where all files of a unit have one.
+/// Imports the files of all sources.
 pub(super) fn files(importer: &mut Importer<'_, '_>) {
     let first = importer.units.first();
     let sources: Vec<Id> = importer.sources.keys().copied().collect();
@@ -100,6 +100,11 @@ pub(super) fn files(importer: &mut Importer<'_, '_>) {
             importer.file(source, first);
         }
     }
+}
+
+/// Imports the checksums of units in which every file has one, as DWARF requires. Files of `OpLine` count, so that the
+/// functions are imported before.
+pub(super) fn checksums(importer: &mut Importer<'_, '_>) {
     let mut sums: Vec<_> = Vec::new();
     for (&(source, unit), &file) in &importer.entities.files {
         sums.push((unit, file, source, importer.sources[&source].md5));
