@@ -64,6 +64,7 @@ pub mod rspirv;
 mod strip;
 pub mod table;
 mod text;
+mod uses;
 mod validate;
 mod words;
 
@@ -89,7 +90,7 @@ pub use operations::{OPERATIONS, Operation, operations};
 pub(crate) use provider::Interpretation;
 pub use provider::{DebugOperation, ExtendedOperation, Index, Provider};
 pub use read::{Fact, Facts, Operand, read};
-pub use strip::strip;
+pub use strip::{strip, strip_unused};
 pub use table::{Name, Row, Set};
 pub use text::{TextOptions, print};
 pub use validate::{Finding, Report, Rule, validate};

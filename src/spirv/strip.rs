@@ -2,10 +2,16 @@
 
 use hashbrown::HashSet;
 
+use super::attached::BOUND;
 use super::layout::Layout;
 use super::opcodes as op;
+use super::uses::uses;
 use super::words::{HEADER, Id, Instruction, Words, string_bytes};
 use crate::error::Result;
+
+/// Extensions that [`attach`](super::attach()) declares.
+const NON_SEMANTIC: &[u8] = b"SPV_KHR_non_semantic_info";
+const RELAXED: &[u8] = b"SPV_KHR_relaxed_extended_instruction";
 
 /// Start of the text in which LLVM's translator names the producer of debug information.
 const PRODUCER: &[u8] = b"Debug info producer: ";
@@ -21,7 +27,7 @@ const PRODUCER: &[u8] = b"Debug info producer: ";
 /// | names and decorations of removed ids | other names, `OpSource` |
 ///
 /// Types and constants stay, even if only debug instructions referenced them, as do capabilities, extensions and the
-/// id bound.
+/// id bound: [`strip_unused`] removes these.
 ///
 /// # Errors
 /// With the word, if the words are not a module.
@@ -34,8 +40,8 @@ pub fn strip(words: &[u32]) -> Result<Vec<u32>> {
     for instruction in words.instructions() {
         if is_dropped(&instruction) {
             dropped.extend(instruction.result());
-        } else if may_name_string(instruction.opcode()) {
-            strings.extend(instruction.operands());
+        } else {
+            strings.extend(possible_strings(&instruction));
         }
     }
     let mut kept = Vec::with_capacity(words.all().len());
@@ -75,6 +81,70 @@ pub fn strip(words: &[u32]) -> Result<Vec<u32>> {
     Ok(named)
 }
 
+/// Removes the debug instructions as [`strip`] does, and then types and constants that nothing uses, and the extensions of
+/// debug instructions. Specialization constants stay. The id bound becomes the lowest one that the ids need. What
+/// [`attach`](super::attach()) adds to a module is thus removed, besides types and constants that were unused before.
+///
+/// # Errors
+/// With the word, if the words are not a module.
+pub fn strip_unused(words: &[u32]) -> Result<Vec<u32>> {
+    let stripped = strip(words)?;
+    let words = Words::new(&stripped)?;
+    let layout = Layout::new(words)?;
+    let mut used: HashSet<u32> = HashSet::new();
+    let (mut definitions, mut is_known) = (Vec::new(), true);
+    for instruction in words.instructions() {
+        is_known &= op::results(instruction.opcode()).is_some();
+        match is_removable(&instruction) {
+            true => definitions.push(instruction),
+            false => used.extend(uses(&instruction)),
+        }
+    }
+    let mut dropped: HashSet<Id> = HashSet::new();
+    // Types and constants follow those that they use.
+    for instruction in definitions.iter().rev() {
+        match instruction.result().filter(|id| !used.contains(&id.0)) {
+            Some(id) => drop(dropped.insert(id)),
+            None => used.extend(uses(instruction)),
+        }
+    }
+    let is_kept = |it: &Instruction<'_>| {
+        let is_gone = |id: Id| dropped.contains(&id);
+        match it.opcode() {
+            op::EXTENSION => !is_unused_extension(&layout, it),
+            opcode if op::is_annotation(opcode) => !it.operands().first().is_some_and(|&id| is_gone(Id(id))),
+            _ => !it.result().is_some_and(is_gone),
+        }
+    };
+    let mut kept = stripped[..HEADER].to_vec();
+    kept.extend(words.instructions().filter(is_kept).flat_map(|it| it.words));
+    // An instruction with an unknown opcode can define any id.
+    if is_known {
+        let results = Words::new(&kept)?.instructions().filter_map(Instruction::result).max();
+        kept[BOUND] = results.map_or(1, |id| id.0.saturating_add(1));
+    }
+    Ok(kept)
+}
+
+/// Whether the instruction can be removed if nothing uses its result: a type, or a constant that the specialization of the
+/// module cannot change.
+fn is_removable(it: &Instruction<'_>) -> bool {
+    matches!(it.opcode(), op::TYPE_VOID..=38 | op::CONSTANT_TRUE..=op::CONSTANT_NULL)
+}
+
+/// Whether the instruction declares an extension for debug instructions that the module does not use.
+fn is_unused_extension(layout: &Layout<'_>, it: &Instruction<'_>) -> bool {
+    let mut all = layout.words().instructions();
+    match string_bytes(it.operands(), usize::MAX).as_deref() {
+        Some(NON_SEMANTIC) => !all.any(|it| {
+            it.opcode() == op::EXT_INST_IMPORT
+                && string_bytes(it.operands(), usize::MAX).is_some_and(|set| set.starts_with(b"NonSemantic."))
+        }),
+        Some(RELAXED) => !all.any(|it| it.opcode() == op::EXT_INST_FORWARD),
+        _ => false,
+    }
+}
+
 /// Whether an instruction is one of a debug set, the import of one, or a line.
 pub(super) fn is_debug(layout: &Layout<'_>, instruction: &Instruction<'_>) -> bool {
     match instruction.opcode() {
@@ -87,10 +157,18 @@ pub(super) fn is_debug(layout: &Layout<'_>, instruction: &Instruction<'_>) -> bo
     }
 }
 
-/// Whether operands of the instruction may be ids of an `OpString`: sources, extended instructions, and instructions
-/// with unknown opcodes.
-fn may_name_string(opcode: u16) -> bool {
-    matches!(opcode, op::SOURCE | op::EXT_INST | op::EXT_INST_FORWARD) || op::results(opcode).is_none()
+/// Operands that may be ids of an `OpString`: the file of a source, those of extended instructions, and of instructions
+/// with unknown opcodes. The language and version of a source, its text, and the number of an extended instruction are
+/// literals, which can equal an id.
+fn possible_strings<'a>(instruction: &Instruction<'a>) -> &'a [u32] {
+    let operands = instruction.operands();
+    let ids = match instruction.opcode() {
+        op::SOURCE => operands.get(2..3),
+        op::EXT_INST | op::EXT_INST_FORWARD => operands.get(2..),
+        opcode if op::results(opcode).is_none() => Some(operands),
+        _ => None,
+    };
+    ids.unwrap_or_default()
 }
 
 #[cfg(test)]

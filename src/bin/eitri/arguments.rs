@@ -166,7 +166,8 @@ pub enum Command {
     Attach {
         /// SPIR-V module; `-` is standard input.
         module: PathBuf,
-        /// Reader of the output. The default is `vulkan` for a module with logical addressing, otherwise `opencl`.
+        /// Reader of the output. The default is `opencl` for a module with the addressing model `Physical32` or `Physical64`
+        /// or the memory model `OpenCL`, otherwise `vulkan`.
         #[arg(long = "for", value_name = "READER", value_parser = eitri::spirv::Mode::NAMES)]
         reader: Option<String>,
         /// Source file, whose path and text the debug instructions get. The default is what `OpSource` has.
@@ -184,12 +185,16 @@ pub enum Command {
     },
     /// Remove the debug instructions and lines of any producer from a SPIR-V module.
     ///
-    /// Names, types, constants and `OpSource` stay.
+    /// Names, types, constants and `OpSource` stay. With `--all`, types and constants that nothing uses are removed, too, as
+    /// are the extensions of debug instructions.
     #[cfg(feature = "spirv")]
     #[command(after_help = "Example: eitri strip debug.spv -o shader.spv")]
     Strip {
         /// SPIR-V module; `-` is standard input.
         module: PathBuf,
+        /// Remove also types, constants and extensions that nothing uses after that.
+        #[arg(long)]
+        all: bool,
         /// Output file; `-` is standard output.
         #[arg(short, long, value_name = "FILE")]
         output: PathBuf,

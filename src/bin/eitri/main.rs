@@ -312,10 +312,10 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             finish_module(&attached, &output)
         }
         #[cfg(feature = "spirv")]
-        Command::Strip { module, output } => {
+        Command::Strip { module, all, output } => {
             let words = modules::words(&module)?;
-            let stripped = modules::bytes(&spirv::strip(&words).map_err(of(&module))?);
-            write_files(&[(&output, &stripped)])?;
+            let stripped = if all { spirv::strip_unused(&words) } else { spirv::strip(&words) };
+            write_files(&[(&output, &modules::bytes(&stripped.map_err(of(&module))?))])?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Lint { lint } => {

@@ -1,0 +1,64 @@
+//! Ids that core instructions use: which operands are literals. Section 3 of the core specification.
+
+use super::opcodes as op;
+use super::words::Instruction;
+
+/// Words of an instruction that may be ids which the instruction uses: the result type, and all operands that are not
+/// known to be literals.
+pub(super) fn uses<'a>(it: &Instruction<'a>) -> impl Iterator<Item = u32> + use<'a> {
+    let operands = it.operands();
+    let skip = operands.len();
+    // The first operands that are literals, the ids after them, and the ids at the end after further literals.
+    let (start, end, rest) = match it.opcode() {
+        // Names and decorations, whose subject is not used by them; of `OpDecorateId`, the ids after the decoration.
+        332 => (2, skip, skip),
+        opcode if op::is_annotation(opcode) => (skip, skip, skip),
+        // Texts, capabilities, models and constants, which have literals only.
+        2 | 4 | 7 | 10 | 11 | 14 | 17 | 19..=22 | 26 | 31 | 34..=38 | 43 | 50 | 330 => (skip, skip, skip),
+        op::SOURCE => (2, 3, skip),
+        // A storage class, a control mask, or the number of an operation comes first.
+        op::TYPE_POINTER
+        | op::TYPE_UNTYPED_POINTER
+        | op::FUNCTION
+        | op::VARIABLE
+        | op::UNTYPED_VARIABLE
+        | 52 => (1, skip, skip),
+        // One id, then literals: execution modes, vectors, matrices, images, lengths, parts of composites.
+        16 | op::TYPE_VECTOR | op::TYPE_MATRIX | op::TYPE_IMAGE | 68 | 81 | op::SELECTION_MERGE => {
+            (0, 1, skip)
+        }
+        // A condition, then a capability or the text of an extension.
+        6248 | 6250 => (0, 1, skip),
+        // Two ids, then literals, and labels after the literals of a switch.
+        79 | 82 | op::LOOP_MERGE | op::SWITCH => (0, 2, skip),
+        op::BRANCH_CONDITIONAL => (0, 3, skip),
+        // An id, then a literal and ids: the mask of a load, the number of an extended instruction, an execution mode, the
+        // operation of a group.
+        61 | op::EXT_INST | op::EXT_INST_FORWARD | 264..=271 | 331 | 349..=364 => (0, 1, 2),
+        // The mask of a store or copy.
+        62 | 63 => (0, 2, 3),
+        op::ENTRY_POINT => return ids(it, 1, 2, 2 + words_of_text(&operands[2.min(skip)..])),
+        _ => (0, skip, skip),
+    };
+    ids(it, start, end, rest)
+}
+
+fn ids<'a>(
+    it: &Instruction<'a>,
+    start: usize,
+    end: usize,
+    rest: usize,
+) -> impl Iterator<Item = u32> + use<'a> {
+    let operands = it.operands();
+    let len = operands.len();
+    let end = end.min(len);
+    let first = &operands[start.min(end)..end];
+    let last = &operands[rest.max(end).min(len)..];
+    it.result_type().map(|ty| ty.0).into_iter().chain(first.iter().copied()).chain(last.iter().copied())
+}
+
+/// Number of words of a literal string at the start of operands.
+fn words_of_text(operands: &[u32]) -> usize {
+    let ends = |word: &u32| word.to_le_bytes().contains(&0);
+    operands.iter().position(ends).map_or(operands.len(), |last| last + 1)
+}
