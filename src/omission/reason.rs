@@ -98,6 +98,13 @@ texts! {
     VariableCountCycle(_variable: VariableId) "it is the variable `{object}`, and the type of that variable's function contains the array";
     Counted(count: usize) "no instruction encodes {}", Count(*count, "call");
 
+    // Descriptions of a module from its own names and types.
+    Temporaries(count: usize)
+        "{} that LLVM generated for temporaries: not described", Count(*count, "name");
+    NoDescription(id: u32) "`{object}`, %{id}, is of a type that is not described";
+    SampledImage(id: u32)
+        "`{object}`, %{id}, is the result of an OpSampledImage, which a debug instruction cannot reference";
+
     // Imports of SPIR-V.
     #[cfg(feature = "spirv")]
     Unimported(why: Unimported) "{why}";

@@ -11,6 +11,9 @@ use super::words::{Id, Instruction};
 use crate::error::{Count, Error, ErrorKind, Quantity, Result, Unavailable};
 use crate::model::{Module, Part, TypeId};
 
+/// `OpSampledImage`, whose result only image instructions use: section 2.16.1 "Universal Validation Rules".
+pub(super) const SAMPLED_IMAGE: u16 = 86;
+
 /// Position in a function of a declaration or value of a variable.
 #[derive(Debug, Clone)]
 pub(super) struct Spot {
@@ -36,7 +39,8 @@ impl<'a> Layout<'a> {
     #[inline]
     fn is_value(&self, defined: Instruction<'_>) -> bool {
         let is_void = |ty: Id| self.definition(ty).is_some_and(|ty| ty.opcode() == op::TYPE_VOID);
-        defined.opcode() != op::FUNCTION && defined.result_type().is_some_and(|ty| !is_void(ty))
+        !matches!(defined.opcode(), op::FUNCTION | SAMPLED_IMAGE)
+            && defined.result_type().is_some_and(|ty| !is_void(ty))
     }
 
     /// Whether a definition precedes the spot, in the same function or outside of all functions.

@@ -20,6 +20,7 @@ mod lavapipe;
 mod listing;
 mod matrices;
 mod metadata;
+mod mutants;
 mod naga;
 mod printed;
 mod producers;
@@ -30,6 +31,7 @@ mod taken;
 #[path = "../common/tools.rs"]
 mod tools;
 mod unknown;
+mod unusual;
 mod values;
 mod words;
 

@@ -45,12 +45,13 @@ pub fn attach(request: &Request<'_>) -> Result<Attached, Failure> {
     };
     let described = spirv::describe(&words, &source).map_err(of(file))?;
     drop(words);
-    let DescribedModule { words, module, binding, .. } = described;
+    let DescribedModule { words, module, binding, mut omissions, .. } = described;
     let mode = mode(request.reader, &module)?;
     let attached = spirv::attach(&words, &module, &binding, &mode).map_err(of(file))?;
     drop(words);
     let checked = attached.check(&module, &binding, &mode).map_err(of(file))?;
-    Ok(Attached { bytes: bytes(&attached.words), omissions: attached.omissions, checked })
+    omissions.extend(attached.omissions);
+    Ok(Attached { bytes: bytes(&attached.words), omissions, checked })
 }
 
 /// The name of a set of debug instructions, known or not, that a module has instructions of.

@@ -6,10 +6,12 @@ use super::Describer;
 use super::scopes::Constructs;
 use crate::error::Result;
 use crate::model::{FunctionId, ScopeId, SourceLine, TypeId};
+use crate::omission::{Reason, Subject};
 use crate::spirv::binding::Position;
 use crate::spirv::layout::Function;
 use crate::spirv::opcodes as op;
 use crate::spirv::provider::Provider;
+use crate::spirv::provider_rules::SAMPLED_IMAGE;
 use crate::spirv::strip::is_debug;
 use crate::spirv::words::{HEADER, Id, Instruction};
 
@@ -63,8 +65,9 @@ impl<'a> Describer<'_, 'a> {
         let id = described.id();
         self.functions.insert(function.id, id);
         self.binding.function(id, function.id);
+        self.omit_lines(Subject::Function(id));
         self.lines(function.id, &placed);
-        self.parameters(id, &placed)?;
+        self.parameters(id, Position::start(function.id, first), &placed)?;
         self.locals(function, id, first, &placed)
     }
 
@@ -74,11 +77,8 @@ impl<'a> Describer<'_, 'a> {
         let index = functions.partition_point(|other| other.at.start < function.at.start);
         let start = index.checked_sub(1).map_or(HEADER, |before| functions[before].at.end);
         let last = self.layout.words().between(start..function.at.start).last();
-        match last.map(|it| (it.opcode(), it.operands())) {
-            Some((op::LINE, &[file, line, column])) if line != 0 => {
-                let file = self.file(Id(file))?;
-                Ok(Some(SourceLine { file, line, column }))
-            }
+        match last.map(|it| (it.opcode(), it.operands().as_array())) {
+            Some((op::LINE, Some(at))) => self.line(at),
             _ => Ok(None),
         }
     }
@@ -88,11 +88,8 @@ impl<'a> Describer<'_, 'a> {
         let layout = self.layout;
         let (mut all, mut block, mut index, mut line) = (Vec::new(), None, 0, None);
         for instruction in layout.words().between(function.at.clone()) {
-            match (instruction.opcode(), instruction.operands()) {
-                (op::LINE, &[file, number, column]) => {
-                    let file = self.file(Id(file))?;
-                    line = (number != 0).then_some(SourceLine { file, line: number, column });
-                }
+            match (instruction.opcode(), instruction.operands().as_array()) {
+                (op::LINE, Some(at)) => line = self.line(at)?,
                 (op::NO_LINE, _) => line = None,
                 _ if is_debug(layout, &instruction) => {}
                 (op::LABEL, _) => {
@@ -126,17 +123,32 @@ impl<'a> Describer<'_, 'a> {
         }
     }
 
-    /// Describes the parameters. A pointer in a module without addresses is the variable that it points to.
-    fn parameters(&mut self, function: FunctionId, placed: &[Placed<'_>]) -> Result<()> {
+    /// Describes the parameters. A pointer in a module without addresses is the variable that it points to. In a module
+    /// of LLVM, the variable `x.addr` is the memory of the parameter `x`.
+    fn parameters(&mut self, function: FunctionId, start: Position, placed: &[Placed<'_>]) -> Result<()> {
+        let mut copies = HashMap::new();
+        for it in
+            placed.iter().filter(|it| self.names.are_generated && it.instruction.opcode() == op::VARIABLE)
+        {
+            if let (Some(id), Some(to)) = (it.instruction.result(), self.contents(&it.instruction))
+                && let Some(name) = self.names.get(id).and_then(|name| name.strip_suffix(".addr"))
+            {
+                copies.insert((name.to_owned(), to), id);
+            }
+        }
         let is_parameter = |it: &&Placed<'_>| it.instruction.opcode() == op::FUNCTION_PARAMETER;
         for it in placed.iter().filter(is_parameter) {
             let (Some(id), Some(ty)) = (it.instruction.result(), it.instruction.result_type()) else {
                 continue;
             };
             let name = self.names.get(id).unwrap_or_default().to_owned();
-            let is_reference = self.is_logical() && self.types.pointee(ty).is_some();
+            let copy = copies.get(&(name.clone(), ty)).copied();
+            let is_reference = self.is_reference(ty);
             let described = if is_reference { self.target_of(ty)? } else { self.ty(ty)? };
-            let Some(ty) = described else { continue };
+            let Some(ty) = described else {
+                self.omit_variable(Subject::Function(function), &name, Reason::NoDescription(id.0));
+                continue;
+            };
             let mut variable = self.m.parameter(function, &name, ty)?;
             it.line.map(|line| variable.declared_at(line).id());
             let variable = variable.id();
@@ -144,16 +156,23 @@ impl<'a> Describer<'_, 'a> {
             if name.is_empty() {
                 continue;
             }
-            match is_reference {
-                true => self.binding.declare(Position::after(id), variable, Provider::value(id)),
-                false => self.binding.value(Position::after(id), variable, &[Provider::value(id)]),
+            match copy {
+                Some(copy) => {
+                    self.variables.insert(copy, variable);
+                    self.binding.declare(start, variable, Provider::value(copy))
+                }
+                None if is_reference => {
+                    self.binding.declare(Position::after(id), variable, Provider::value(id))
+                }
+                None => self.binding.value(Position::after(id), variable, &[Provider::value(id)]),
             };
         }
         Ok(())
     }
 
-    fn is_logical(&self) -> bool {
-        self.m.target().is_shader()
+    /// Whether a value of the type is a way to name a variable: a pointer of a shader, other than one with addresses.
+    fn is_reference(&self, ty: Id) -> bool {
+        self.m.target().is_shader() && self.types.pointee(ty).is_some() && !self.types.has_addresses(ty)
     }
 
     /// Describes local variables and named values, and the blocks that they are in.
@@ -165,7 +184,7 @@ impl<'a> Describer<'_, 'a> {
         placed: &[Placed<'_>],
     ) -> Result<()> {
         let constructs = Constructs::new(self.layout.words(), function);
-        let locals = self.find_locals(&constructs, placed)?;
+        let locals = self.find_locals(id, &constructs, placed)?;
         let mut scopes: HashMap<usize, ScopeId> = HashMap::new();
         scopes.insert(0, self.m.described().function(id).scope);
         let mut needed: Vec<usize> = locals.iter().map(|local| local.construct).collect();
@@ -219,8 +238,16 @@ impl<'a> Describer<'_, 'a> {
     }
 
     /// Named variables and results, with the innermost construct that has all of their uses.
-    fn find_locals(&mut self, constructs: &Constructs, placed: &[Placed<'_>]) -> Result<Vec<Local>> {
+    /// Names that LLVM generated for temporaries are counted.
+    fn find_locals(
+        &mut self,
+        function: FunctionId,
+        constructs: &Constructs,
+        placed: &[Placed<'_>],
+    ) -> Result<Vec<Local>> {
         let (mut all, mut places) = (Vec::new(), HashMap::<u32, usize>::new());
+        let (mut temporaries, subject) = (0, Subject::Function(function));
+        let returns = placed.first().and_then(|it| it.instruction.result_type());
         for it in placed {
             let (instruction, Some(block)) = (it.instruction, it.block) else { continue };
             let here = constructs.of(block);
@@ -236,14 +263,23 @@ impl<'a> Describer<'_, 'a> {
             }
             let (Some(id), Some(ty)) = (instruction.result(), instruction.result_type()) else { continue };
             let Some(name) = self.names.get(id).map(str::to_owned) else { continue };
-            let is_memory = instruction.opcode() == op::VARIABLE;
-            let described = match (is_memory, self.types.pointee(ty).is_some()) {
-                (true, _) => self.target_of(ty)?,
-                // A pointer of a shader is a way to name a variable.
-                (false, true) if self.is_logical() => None,
-                (false, _) => self.ty(ty)?,
+            let is_memory = matches!(instruction.opcode(), op::VARIABLE | op::UNTYPED_VARIABLE);
+            let contents = if is_memory { self.contents(&instruction) } else { Some(ty) };
+            if self.variables.contains_key(&id) || !is_memory && self.is_reference(ty) {
+                continue;
+            }
+            if self.names.are_generated && (!is_memory || is_slot(&name, contents == returns)) {
+                temporaries += 1;
+                continue;
+            }
+            if instruction.opcode() == SAMPLED_IMAGE {
+                self.omit_variable(subject, &name, Reason::SampledImage(id.0));
+                continue;
+            }
+            let Some(ty) = contents.map(|ty| self.ty(ty)).transpose()?.flatten() else {
+                self.omit_variable(subject, &name, Reason::NoDescription(id.0));
+                continue;
             };
-            let Some(ty) = described else { continue };
             if is_memory {
                 // The scope is that of the uses.
                 places.insert(id.0, all.len());
@@ -254,8 +290,17 @@ impl<'a> Describer<'_, 'a> {
         for local in all.iter_mut().filter(|local| local.construct == usize::MAX) {
             local.construct = 0;
         }
+        if temporaries != 0 {
+            self.omit_variable(subject, "", Reason::Temporaries(temporaries));
+        }
         Ok(all)
     }
+}
+
+/// Whether a variable of a function of LLVM is a slot that the compiler added: for the result, or with a name that no
+/// identifier of C can be.
+fn is_slot(name: &str, is_of_result: bool) -> bool {
+    name.contains('.') || name == "retval" && is_of_result
 }
 
 /// The scope of a construct: its own, or that of the innermost one around it that has a scope.

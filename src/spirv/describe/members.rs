@@ -1,9 +1,9 @@
 //! Members of structures, with the layout of their matrices.
 
 use super::Describer;
-use crate::build::Extent;
+use crate::build::{DataMember, Extent};
 use crate::error::Result;
-use crate::model::{Count, TypeId, TypeKind};
+use crate::model::{Count, SourceLine, TypeId, TypeKind};
 use crate::spirv::words::Id;
 
 /// The most arrays of arrays around a matrix that has a layout.
@@ -22,13 +22,21 @@ impl Describer<'_, '_> {
             end = end.max(offset.saturating_add(bytes));
             placed.push((self.names.member(id, index), ty, offset));
         }
-        let name = self.names.get(id).map(str::to_owned);
+        let name = self.names.structure(id).map(str::to_owned);
         let structure = self.m.structure(self.unit, name.as_deref(), end)?;
-        for (name, ty, offset) in placed {
-            self.m.member(structure, &name, ty, offset)?;
+        let file = self.m.primary_file(self.unit)?;
+        for (member_name, ty, offset) in placed {
+            let line = name.as_deref().and_then(|name| self.declarations.member(name, &member_name));
+            let member = DataMember::new(&member_name, ty, offset);
+            let member = match line {
+                Some(line) => member.declared_at(SourceLine { file, line, column: 0 }),
+                None => member,
+            };
+            self.m.data_member(structure, member)?;
         }
         Ok(structure)
     }
+
     /// The type of a member, with the layout that the decorations of the member give to the matrix in it: `MatrixStride`,
     /// and `RowMajor`, by which its vectors are rows. Other types are returned as they are.
     fn matrices_of(&mut self, ty: TypeId, member: (Id, u32)) -> Result<TypeId> {

@@ -5,12 +5,15 @@
 //! | `OpSource`, `OpSourceContinued`, `OpString`, `OpLine` | unit, language, files, texts, lines |
 //! | `OpType…` with `OpName`, `OpMemberName`, `Offset`, `ArrayStride` | types |
 //! | `OpVariable` with `OpName`, outside of functions | variables of the unit, bound to the `OpVariable` |
+//! | a variable of a named structure, without a name | a variable with the name of the structure, as of a block |
 //! | `OpFunction`, `OpFunctionParameter`, `OpEntryPoint` | functions, parameters, kernels |
 //! | `OpVariable` with `OpName`, in a function | local variables in memory |
-//! | a result with `OpName`, other than a pointer | local variables with values |
+//! | a result with `OpName`, other than a pointer | local variables with values; nothing in a module of LLVM |
+//! | in a module of LLVM, `x.addr` beside the parameter `x` | the memory of the parameter |
 //! | `OpSelectionMerge`, `OpLoopMerge` | blocks, if variables are used in them alone |
 
 mod code;
+mod declarations;
 mod members;
 mod names;
 mod scopes;
@@ -25,13 +28,16 @@ use super::Set;
 use super::binding::Binding;
 use super::languages;
 use super::layout::Layout;
+use super::lower::lines::Texts;
 use super::opcodes as op;
 use super::strip::strip;
-use super::words::{HEADER, Id, Words, string_bytes};
+use super::words::{HEADER, Id, Instruction, Words, string_bytes};
 use crate::build::Builder;
 use crate::error::Result;
-use crate::model::{FileId, FunctionId, Module, UnitId, VariableId};
+use crate::model::{FileId, FunctionId, Module, SourceLine, UnitId, VariableId};
+use crate::omission::{Omission, Property, Reason, Subject};
 use crate::target::Target;
+use declarations::Declarations;
 use names::Names;
 use types::Types;
 
@@ -57,8 +63,11 @@ pub struct DescribedModule {
     pub binding: Binding,
     /// Functions of the description, by `OpFunction`.
     pub functions: HashMap<Id, FunctionId>,
-    /// Variables of the description, by `OpVariable`, parameter, or named result.
+    /// Variables of the description, by variable instruction, parameter, or named result.
     pub variables: HashMap<Id, VariableId>,
+    /// Names of the module that the description lacks: of variables whose type is unknown, of temporaries, and lines
+    /// outside the text of their file.
+    pub omissions: Vec<Omission>,
 }
 
 /// Describes a module from its own names, types, lines and control flow, for [`attach`](super::attach()). The table of
@@ -71,8 +80,8 @@ pub struct DescribedModule {
 /// With the word, if the words are not a module; the errors of [`Builder::finish`].
 pub fn describe(words: &[u32], source: &Source) -> Result<DescribedModule> {
     let layout = Layout::new(Words::new(words)?)?;
-    let is_physical = memory_model(&layout).is_some_and(|addressing| addressing != 0);
-    let target = if is_physical { Target::kernel() } else { Target::shader() };
+    let is_kernel = is_kernel(&layout);
+    let target = if is_kernel { Target::kernel() } else { Target::shader() };
     let mut describer = Describer {
         names: Names::new(&layout),
         layout: &layout,
@@ -83,22 +92,50 @@ pub fn describe(words: &[u32], source: &Source) -> Result<DescribedModule> {
         types: Types::default(),
         functions: HashMap::new(),
         variables: HashMap::new(),
+        texts: Texts::default(),
+        declarations: Declarations::default(),
+        beyond: Vec::new(),
+        omitted: Vec::new(),
     };
     describer.unit(source)?;
-    describer.types(is_physical)?;
+    describer.types(is_kernel)?;
     describer.globals()?;
     for function in layout.functions() {
         describer.function(function)?;
     }
-    let Describer { m, mut binding, functions, variables, .. } = describer;
+    let Describer { m, mut binding, functions, variables, omitted, .. } = describer;
     binding.shrink();
-    Ok(DescribedModule { words: strip(words)?, module: m.finish()?, binding, functions, variables })
+    let (words, module) = (strip(words)?, m.finish()?);
+    let omissions = omitted.into_iter().map(|it| it.omission(&module)).collect();
+    Ok(DescribedModule { words, module, binding, functions, variables, omissions })
 }
 
-/// The addressing model; 0 is logical.
-fn memory_model(layout: &Layout<'_>) -> Option<u32> {
+/// Whether the module is one for OpenCL: the addressing models `Physical32` and `Physical64` need the capability
+/// `Addresses`, and the memory model `OpenCL` needs `Kernel`. `PhysicalStorageBuffer64` is an addressing model of shaders.
+fn is_kernel(layout: &Layout<'_>) -> bool {
     let mut all = layout.words().between(HEADER..layout.globals_end());
-    all.find(|it| it.opcode() == op::MEMORY_MODEL).and_then(|it| it.operands().first().copied())
+    let models = all.find(|it| it.opcode() == op::MEMORY_MODEL).map(|it| it.operands());
+    matches!(models, Some([1 | 2, ..] | [0, 2]))
+}
+
+/// An omission, before the description is complete.
+struct Omitted {
+    subject: Subject,
+    property: Property,
+    reason: Reason,
+    /// Name of the variable that is missing.
+    name: String,
+}
+
+impl Omitted {
+    fn omission(self, module: &Module) -> Omission {
+        let Self { subject, property, reason, name } = self;
+        let mut omission = Omission::of_module(module, subject, property, reason);
+        if !name.is_empty() {
+            omission.names.object = name;
+        }
+        omission
+    }
 }
 
 /// A description under construction.
@@ -113,6 +150,13 @@ struct Describer<'l, 'a> {
     types: Types,
     functions: HashMap<Id, FunctionId>,
     variables: HashMap<Id, VariableId>,
+    /// The text of the primary file, by lines.
+    texts: Texts,
+    /// Declarations in the text of the primary file.
+    declarations: Declarations,
+    /// Lines outside the text that the function under construction has.
+    beyond: Vec<Reason>,
+    omitted: Vec<Omitted>,
 }
 
 impl Describer<'_, '_> {
@@ -149,6 +193,10 @@ impl Describer<'_, '_> {
         let text = given.text.clone().or_else(|| text.and_then(|text| String::from_utf8(text).ok()));
         if let Some(text) = text.filter(|text| !text.is_empty()) {
             self.m.file_source(primary, &text)?;
+            self.texts.add(primary, &text);
+            if self.texts.has(primary) {
+                self.declarations = Declarations::new(&text);
+            }
         }
         let number = given.language.or(language).unwrap_or_default();
         match languages::language(number, Set::Shader) {
@@ -175,19 +223,84 @@ impl Describer<'_, '_> {
         Ok(file)
     }
 
-    /// Describes named variables outside of functions.
+    /// The line of an `OpLine`, as far as the text of the file has it; `None` for line 0. Excess is kept for
+    /// `omit_lines`.
+    fn line(&mut self, &[file, line, column]: &[u32; 3]) -> Result<Option<SourceLine>> {
+        let file = self.file(Id(file))?;
+        let (line, excess) = self.texts.fit(SourceLine { file, line, column });
+        if let Some(reason) = excess.filter(|reason| !self.beyond.contains(reason)) {
+            self.beyond.push(reason);
+        }
+        Ok(Some(line).filter(|line| line.line != 0))
+    }
+
+    /// Lists the lines outside the text of their files since the last call.
+    fn omit_lines(&mut self, subject: Subject) {
+        for reason in core::mem::take(&mut self.beyond) {
+            self.omitted.push(Omitted { subject, property: Property::Line, reason, name: String::new() });
+        }
+    }
+
+    /// Lists a variable that is not described.
+    fn omit_variable(&mut self, subject: Subject, name: &str, reason: Reason) {
+        self.omitted.push(Omitted { subject, property: Property::Entity, reason, name: name.to_owned() });
+    }
+
+    /// Describes variables outside of functions: with their own name, or with that of their structure, as blocks have
+    /// whose members the source names directly.
     fn globals(&mut self) -> Result<()> {
+        let mut line = None;
         for instruction in self.layout.words().between(HEADER..self.layout.globals_end()) {
-            let (op::VARIABLE, Some(id)) = (instruction.opcode(), instruction.result()) else { continue };
-            let (Some(name), Some(ty)) = (self.names.get(id).map(str::to_owned), instruction.result_type())
-            else {
+            match (instruction.opcode(), instruction.operands().as_array()) {
+                (op::LINE, Some(at)) => line = self.line(at)?,
+                (op::NO_LINE, _) => line = None,
+                _ => {}
+            }
+            let (Some(id), Some(to)) = (instruction.result(), self.contents(&instruction)) else { continue };
+            let name = self.names.get(id).or_else(|| self.names.structure(self.element(to)));
+            let Some(name) = name.map(str::to_owned) else { continue };
+            // `validate` takes no untyped variable as that of a DebugGlobalVariable.
+            let is_untyped = instruction.opcode() == op::UNTYPED_VARIABLE;
+            let Some(ty) = self.ty(to)?.filter(|_| !is_untyped) else {
+                self.omit_variable(Subject::Unit(self.unit), &name, Reason::NoDescription(id.0));
                 continue;
             };
-            let Some(ty) = self.target_of(ty)? else { continue };
-            let variable = self.m.variable(self.unit, &name, ty)?.external().id();
+            let file = self.m.primary_file(self.unit)?;
+            let line = line
+                .or_else(|| Some(SourceLine { file, line: self.declarations.variable(&name)?, column: 0 }));
+            let mut variable = self.m.variable(self.unit, &name, ty)?;
+            line.map(|line| variable.declared_at(line).id());
+            let variable = variable.external().id();
             self.binding.global(variable, id);
             self.variables.insert(id, variable);
         }
+        self.omit_lines(Subject::Unit(self.unit));
         Ok(())
     }
+
+    /// The type of what a variable instruction holds; `None` for any other instruction.
+    fn contents(&self, it: &Instruction<'_>) -> Option<Id> {
+        match it.opcode() {
+            op::VARIABLE => self.types.pointee(it.result_type()?),
+            // The data type is an operand, which not all storage classes need.
+            op::UNTYPED_VARIABLE => it.operands().get(1).map(|&ty| Id(ty)),
+            _ => None,
+        }
+    }
+
+    /// The structure in arrays of it; the type itself if it is not an array of structures.
+    fn element(&self, mut ty: Id) -> Id {
+        for _ in 0..MOST_ARRAYS {
+            let Some(it) = self.layout.definition(ty) else { break };
+            match (it.opcode(), it.operands().first()) {
+                (op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY, Some(&of)) => ty = Id(of),
+                (op::TYPE_STRUCT, _) => return ty,
+                _ => break,
+            }
+        }
+        Id(0)
+    }
 }
+
+/// The most arrays of arrays around a block.
+const MOST_ARRAYS: usize = 64;

@@ -6,6 +6,12 @@ use crate::spirv::layout::Layout;
 use crate::spirv::opcodes as op;
 use crate::spirv::words::{HEADER, Id, string_bytes};
 
+/// Index of the header word with the tool that wrote the module in its high half.
+const GENERATOR: usize = 2;
+
+/// Numbers of LLVM's translator and LLVM's back end in the registry of tools.
+const LLVM: [u32; 2] = [6, 43];
+
 const ROW_MAJOR: u32 = 4;
 const ARRAY_STRIDE: u32 = 6;
 const MATRIX_STRIDE: u32 = 7;
@@ -26,6 +32,9 @@ pub(super) struct Names {
     pub row_major: HashSet<(Id, u32)>,
     /// Entry points, with their names.
     pub entry_points: HashMap<Id, String>,
+    /// Whether names of results are those that LLVM generated: the header names LLVM's translator or back end, or a block
+    /// is called `entry`, as the first block of each function of clang.
+    pub are_generated: bool,
 }
 
 impl Names {
@@ -61,12 +70,25 @@ impl Names {
                 _ => {}
             }
         }
+        let is_entry = |id: Id| layout.definition(id).is_some_and(|it| it.opcode() == op::LABEL);
+        names.are_generated = LLVM.contains(&(layout.words().all()[GENERATOR] >> 16))
+            || names.ids.iter().any(|(&id, name)| name == "entry" && is_entry(id));
         names
     }
 
     /// The name of an id; `None` for an id without a name, or with an empty one.
     pub fn get(&self, id: Id) -> Option<&str> {
         self.ids.get(&id).map(|name| &**name).filter(|name| !name.is_empty())
+    }
+
+    /// The name of a structure, without the kind that LLVM puts before it; `None` for one without a name.
+    pub fn structure(&self, id: Id) -> Option<&str> {
+        let name = self.get(id)?;
+        let is_kind = |kind: &&str| matches!(*kind, "struct" | "class" | "union");
+        match name.split_once('.').filter(|(kind, _)| self.are_generated && is_kind(kind)) {
+            Some((_, name)) => Some(name).filter(|name| name.split('.').next() != Some("anon")),
+            None => Some(name),
+        }
     }
 
     /// The name of a member; its index for a member without a name.

@@ -72,7 +72,18 @@ impl Types {
     pub fn pointee(&self, id: Id) -> Option<Id> {
         self.pointers.get(&id).map(|&(_, to)| to)
     }
+
+    /// Whether a pointer type of a shader has addresses, rather than being a way to name a variable.
+    pub fn has_addresses(&self, pointer: Id) -> bool {
+        self.pointers.get(&pointer).is_some_and(|&(class, _)| class == PHYSICAL_STORAGE_BUFFER)
+    }
 }
+
+/// Storage class of pointers with addresses in a shader.
+const PHYSICAL_STORAGE_BUFFER: u32 = 5349;
+
+/// `OpTypeCooperativeMatrixKHR`.
+const TYPE_COOPERATIVE_MATRIX: u16 = 4456;
 
 /// The most bits of a base type.
 const MOST_BITS: u32 = 1 << 16;
@@ -82,11 +93,11 @@ const MOST_POINTERS: usize = 64;
 
 impl<'a> Describer<'_, 'a> {
     /// Describes all types. Types follow their parts, except the targets of forward pointers.
-    pub(super) fn types(&mut self, is_physical: bool) -> Result<()> {
+    pub(super) fn types(&mut self, is_kernel: bool) -> Result<()> {
         let globals = self.layout.words().between(HEADER..self.layout.globals_end());
         for instruction in globals {
             let Some(id) = instruction.result() else { continue };
-            if let Some(ty) = self.new_type(id, instruction, is_physical)? {
+            if let Some(ty) = self.new_type(id, instruction, is_kernel)? {
                 self.types.all.insert(id, ty);
             }
         }
@@ -106,13 +117,18 @@ impl<'a> Describer<'_, 'a> {
         }
         let mut ty = self.types.get(id);
         while let Some((pointer, class)) = pointers.pop() {
-            let space = self.m.target().spaces().iter().find(|space| space.id == space_of(class));
-            let space = space.map_or(SpaceId::DEFAULT, |space| space.id);
+            let space = self.space(class);
             let made = self.m.pointer_of(self.unit, PointerKind::Pointer, ty, space, None)?;
             self.types.all.insert(pointer, made);
             ty = Some(made);
         }
         Ok(ty)
+    }
+
+    /// The address space of a storage class; the default one for a class that the target lacks.
+    fn space(&self, class: u32) -> SpaceId {
+        let space = self.m.target().spaces().iter().find(|space| space.id == space_of(class));
+        space.map_or(SpaceId::DEFAULT, |space| space.id)
     }
 
     /// The type of the variable that a pointer points to.
@@ -123,19 +139,19 @@ impl<'a> Describer<'_, 'a> {
         }
     }
 
-    fn new_type(&mut self, id: Id, it: Instruction<'a>, is_physical: bool) -> Result<Option<TypeId>> {
+    fn new_type(&mut self, id: Id, it: Instruction<'a>, is_kernel: bool) -> Result<Option<TypeId>> {
         let (unit, style) = (self.unit, self.types.style);
         let ty = match (it.opcode(), it.operands()) {
             (op::TYPE_BOOL, _) => {
                 // A boolean has no size in shaders; their languages give it that of an integer.
-                let bits = if is_physical { 8 } else { 32 };
+                let bits = if is_kernel { 8 } else { 32 };
                 self.m.base_type(unit, "bool", BaseEncoding::Boolean, bits)?
             }
             (op::TYPE_INT, &[bits @ 1..=MOST_BITS, sign]) => {
                 let encoding = if sign == 0 { BaseEncoding::Unsigned } else { BaseEncoding::Signed };
                 self.m.base_type(unit, &style.integer(bits, sign != 0), encoding, bits.into())?
             }
-            // A second operand is an encoding other than IEEE 754's.
+            // With a second operand, an encoding other than IEEE 754's, it is an unspecified type.
             (op::TYPE_FLOAT, &[bits @ 1..=MOST_BITS]) => {
                 self.m.base_type(unit, &style.float(bits), BaseEncoding::Float, bits.into())?
             }
@@ -160,9 +176,16 @@ impl<'a> Describer<'_, 'a> {
                 let name = string_bytes(name, usize::MAX).unwrap_or_default();
                 self.m.unspecified_type(unit, &String::from_utf8_lossy(&name))?
             }
-            (opcode, _) if is_opaque(opcode) => {
+            // A pointer to no type in particular.
+            (op::TYPE_UNTYPED_POINTER, &[class]) => {
+                let space = self.space(class);
+                self.m.pointer_of(unit, PointerKind::Pointer, None, space, None)?
+            }
+            (opcode, operands) if is_opaque(opcode) => {
                 let name = match (self.names.get(id), opcode) {
                     (Some(name), _) => name.to_owned(),
+                    (None, op::TYPE_FLOAT) => encoded_float(operands),
+                    (None, TYPE_COOPERATIVE_MATRIX) => "cooperative matrix".into(),
                     (None, op::TYPE_IMAGE) => "image".into(),
                     (None, op::TYPE_SAMPLER) => "sampler".into(),
                     (None, op::TYPE_SAMPLED_IMAGE) => "sampled image".into(),
@@ -192,12 +215,44 @@ fn space_of(class: u32) -> SpaceId {
         4 => SpaceId::LOCAL,
         6 | 7 => SpaceId::PRIVATE_LANE,
         8 => SpaceId::GENERIC,
-        5 | 5349 => SpaceId::DEFAULT,
+        5 | PHYSICAL_STORAGE_BUFFER => SpaceId::DEFAULT,
         class => SpaceId(class + 0x100),
     }
 }
 
-/// Whether the instruction defines a type without a size: images, samplers, events, queries, acceleration structures.
+/// The name of a floating-point type with an encoding, as in GLSL.
+fn encoded_float(operands: &[u32]) -> String {
+    match *operands {
+        [_, 0] => "bfloat16_t".into(),
+        [_, 4214] => "floate4m3_t".into(),
+        [_, 4215] => "floate5m2_t".into(),
+        _ => "float".into(),
+    }
+}
+
+/// Whether the instruction defines a type without a size or without elements that the description has: images, samplers,
+/// events, queries, acceleration structures, tensors, graphs, cooperative matrices and vectors, and floating-point types
+/// with an encoding other than IEEE 754's.
 fn is_opaque(opcode: u16) -> bool {
-    matches!(opcode, 25..=27 | 34..=38 | 322 | 327 | 4472 | 5281 | 5341 | 5358)
+    matches!(
+        opcode,
+        op::TYPE_FLOAT
+            | 25..=27
+            | 34..=38
+            | 322
+            | 327
+            | 4163
+            | 4190
+            | TYPE_COOPERATIVE_MATRIX
+            | 4472
+            | 5076
+            | 5281
+            | 5288
+            | 5341
+            | 5358
+            | 5370..=5371
+            | 5700..=5712
+            | 6086
+            | 6199
+    )
 }

@@ -10,18 +10,25 @@ use crate::spirv::mode::Mode;
 
 /// Number of bytes of each line, for files whose text is emitted.
 #[derive(Debug, Default)]
-pub(super) struct Texts(SecondaryMap<FileId, Vec<usize>>);
+pub(in crate::spirv) struct Texts(SecondaryMap<FileId, Vec<usize>>);
 
 impl Texts {
     pub fn new(module: &Module, mode: &Mode) -> Self {
         let mut texts = Self::default();
         for (id, file) in &module.files {
             let text = file.source.map_or("", |text| module.string(text));
-            if is_encoded(text, mode) && !is_of_other_lines(text) {
-                texts.0[id] = text.split('\n').map(str::len).collect();
+            if is_encoded(text, mode) {
+                texts.add(id, text);
             }
         }
         texts
+    }
+
+    /// Adds the text of a file, unless the compiled lines are not those of the text.
+    pub fn add(&mut self, file: FileId, text: &str) {
+        if !is_of_other_lines(text) {
+            self.0[file] = text.split('\n').map(str::len).collect();
+        }
     }
 
     /// Whether the text of a file is emitted.

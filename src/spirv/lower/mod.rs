@@ -9,7 +9,7 @@ mod enumerations;
 mod expressions;
 mod functions;
 mod inverse;
-mod lines;
+pub(super) mod lines;
 mod macros;
 mod metadata;
 mod names;

@@ -192,7 +192,7 @@ impl<'a> Places<'a> {
     fn global(&self, id: Id) -> Result<()> {
         let defined = self.defined(id)?;
         let opcode = defined.opcode();
-        if !op::is_constant(opcode) && opcode != op::VARIABLE {
+        if !op::is_constant(opcode) && !matches!(opcode, op::VARIABLE | op::UNTYPED_VARIABLE) {
             return Err(wrong(defined, "an OpVariable or a constant"));
         }
         if defined.at >= self.layout.globals_end() {

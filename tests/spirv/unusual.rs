@@ -1,0 +1,294 @@
+//! Valid modules of forms that few producers write: described, attached, imported and stripped.
+
+use eitri::build::Builder;
+use eitri::model::SourceLine;
+use eitri::omission::{Property, Reason, Subject, Unimported};
+use eitri::spirv::{
+    Attached, Binding, DescribedModule, Field, Id, Mode, Name, Source, Words, attach, describe, from_bytes,
+    import, read, strip, strip_unused,
+};
+use eitri::target::Target;
+use pretty_assertions::assert_eq;
+
+use crate::attached::{all, complaints, modes};
+use crate::naga;
+
+macro_rules! module {
+    ($name:literal) => {
+        from_bytes(include_bytes!(concat!("modules/", $name, ".spv"))).expect("is a module")
+    };
+}
+
+/// Describes a module and attaches the description in every mode, which `check` finds right. Returns the description,
+/// and the output for Vulkan.
+fn attached(words: &[u32]) -> (DescribedModule, Attached) {
+    let described = describe(words, &Source::default()).expect("is a module");
+    for mode in modes() {
+        let attached = attach(&described.words, &described.module, &described.binding, &mode);
+        let attached = attached.unwrap_or_else(|error| panic!("{}: {error}", mode.name()));
+        let checked = attached.check(&described.module, &described.binding, &mode).expect("reads");
+        assert!(checked.is_clean(), "{}: {checked}", mode.name());
+    }
+    let vulkan = attach(&described.words, &described.module, &described.binding, &Mode::vulkan());
+    (described, vulkan.expect("is attached"))
+}
+
+fn opcodes(words: &[u32]) -> Vec<u16> {
+    Words::new(words).expect("is a module").instructions().map(|it| it.opcode()).collect()
+}
+
+/// Numbers of the lines in functions; `None` for an instruction that ends a line.
+fn lines(words: &[u32]) -> Vec<Option<(u64, u64)>> {
+    let facts = read(words).expect("reads");
+    let number = |fact: &_, field| facts.number(fact, field).expect("a constant");
+    let all = facts.iter().filter_map(|fact| match fact.name() {
+        Some(Name::Line) => Some(Some((number(&fact, Field::LineStart), number(&fact, Field::ColumnStart)))),
+        Some(Name::NoLine) => Some(None),
+        _ => None,
+    });
+    all.collect()
+}
+
+/// Names of the instructions for variables, in the order of the words.
+fn names(words: &[u32], instruction: Name) -> Vec<String> {
+    let facts = read(words).expect("reads");
+    let all = facts.iter().filter(|fact| fact.name() == Some(instruction));
+    all.map(|fact| facts.layout().string(fact.id(Field::Name).expect("a name")).expect("a string")).collect()
+}
+
+/// `OpLine 99` in a text of 4 lines, and column 50 in a line of 11 bytes: the module is attached without them.
+#[test]
+fn line_outside_the_text_is_omitted() {
+    let (described, vulkan) = attached(&module!("line_beyond_text"));
+    let [line, column] = &described.omissions[..] else { panic!("{:?}", described.omissions) };
+    assert_eq!((line.property, column.property), (Property::Line, Property::Line));
+    assert!(matches!(line.subject, Subject::Function(_)));
+    assert!(matches!(line.reason, Reason::LineBeyondText(_, 99, 4)), "{line}");
+    assert!(matches!(column.reason, Reason::ColumnBeyondText(_, 2, 50, 11)), "{column}");
+    assert_eq!(lines(&vulkan.words), [Some((2, 0))]);
+    let (described, vulkan) = attached(&module!("column_beyond_text"));
+    let [column] = &described.omissions[..] else { panic!("{:?}", described.omissions) };
+    assert!(matches!(column.reason, Reason::ColumnBeyondText(_, 2, 50, 11)), "{column}");
+    assert_eq!(lines(&vulkan.words), [Some((3, 0)), Some((2, 0))]);
+}
+
+/// `saxpy.cl` of clang 15 at `-O0` with `-fno-discard-value-names`: variables of the source are the parameters, which clang
+/// stores to `x.addr`, `y.addr`, `a.addr` and `n.addr`, and the four local variables. The names `call`, `conv`, `cmp`,
+/// `idxprom`, `arrayidx`, `idxprom2`, `arrayidx3`, `idxprom4` and `arrayidx5` are of temporaries.
+#[test]
+fn names_of_temporaries_of_llvm_are_not_variables() {
+    let (described, vulkan) = attached(&module!("llvm_names"));
+    let mut variables = names(&vulkan.words, Name::LocalVariable);
+    // The entry point calls the function with parameters of the same names.
+    variables.sort_unstable();
+    assert_eq!(variables, ["a", "a", "i", "n", "n", "r", "x", "x", "xi", "y", "y", "yi"]);
+    let [omission] = &described.omissions[..] else { panic!("{:?}", described.omissions) };
+    assert!(matches!(omission.subject, Subject::Function(_)));
+    assert_eq!(omission.reason, Reason::Temporaries(9));
+    assert_eq!(
+        omission.to_string(),
+        "unit `source`, function `saxpy`: 9 names that LLVM generated for temporaries: not described"
+    );
+    let facts = read(&vulkan.words).expect("reads");
+    let declared = facts.iter().filter(|fact| fact.name() == Some(Name::Declare)).count();
+    let values = facts.iter().filter(|fact| fact.name() == Some(Name::Value)).count();
+    assert_eq!((declared, values), (8, 4));
+}
+
+/// A shader with buffer references: it is one for Vulkan, and the reference is a variable with an address.
+#[test]
+fn module_with_physical_storage_buffers_is_a_shader() {
+    let (described, vulkan) = attached(&module!("physical_storage_buffer"));
+    assert!(described.module.target().is_shader());
+    assert_eq!(described.omissions, []);
+    assert_eq!(names(&vulkan.words, Name::LocalVariable), ["cur"]);
+    assert_eq!(names(&vulkan.words, Name::GlobalVariable), ["pc"]);
+    if let Some(complaints) = complaints(&vulkan.words) {
+        assert_eq!(complaints, "");
+    }
+}
+
+/// `OpSampledImage` has a name, and no debug instruction may reference its result.
+#[test]
+fn result_of_sampled_image_is_not_described() {
+    let words = module!("sampled_image");
+    let (described, vulkan) = attached(&words);
+    let [omission] = &described.omissions[..] else { panic!("{:?}", described.omissions) };
+    assert!(matches!(omission.reason, Reason::SampledImage(_)), "{omission}");
+    assert_eq!(omission.names.object, "combined");
+    assert_eq!(names(&vulkan.words, Name::LocalVariable), ["px"]);
+    assert_eq!(complaints(&vulkan.words), complaints(&strip(&words).expect("is a module")));
+}
+
+/// The extensions with a condition belong to the section of the others, before imported sets and strings.
+#[test]
+fn sections_follow_conditional_extensions() {
+    let (_, vulkan) = attached(&module!("conditional_extension"));
+    let (capability, extension, conditional) = (6250, 10, 6248);
+    let expected = [17, 17, 17, 17, 17, capability, extension, conditional, extension, 11, 14, 7];
+    assert_eq!(opcodes(&vulkan.words)[..expected.len()], expected);
+}
+
+/// A call whose scope is the unit.
+#[test]
+fn call_inlined_into_a_unit_has_the_scope_of_the_unit() {
+    let words = module!("inlined_into_unit");
+    let facts = read(&words).expect("reads");
+    let imported = import(&facts, &Target::kernel()).expect("can be described");
+    let plain = strip(&words).expect("is a module");
+    let mut calls = 0;
+    for mode in modes() {
+        let attached = attach(&plain, &imported.module, &imported.binding, &mode);
+        let attached = attached.unwrap_or_else(|error| panic!("{}: {error}", mode.name()));
+        let facts = read(&attached.words).expect("reads");
+        for at in facts.iter().filter(|fact| fact.name() == Some(Name::InlinedAt)) {
+            let scope = facts.get(at.id(Field::Scope).expect("a scope")).expect("a debug instruction");
+            assert_eq!(scope.name(), Some(Name::CompilationUnit), "{}", mode.name());
+            calls += 1;
+        }
+        let checked = attached.check(&imported.module, &imported.binding, &mode).expect("reads");
+        assert!(checked.is_clean(), "{}: {checked}", mode.name());
+    }
+    assert_eq!(calls, modes().len());
+}
+
+/// A function whose line is beyond the text of 4 lines, with a body line in the text, beyond it, or without one.
+#[test]
+fn function_beyond_the_text_is_without_lines() {
+    let words = strip(&module!("line_beyond_text")).expect("is a module");
+    let code = Words::new(&words).expect("is a module").instructions().find(|it| it.opcode() == 54);
+    let code = code.and_then(|it| it.result()).expect("a function");
+    for (line, column, body_line) in [(99, 0, 2), (99, 3, 100), (99, 0, 0), (2, 50, 2), (2, 0, 99)] {
+        let mut m = Builder::new(Target::shader());
+        let unit = m.unit("a.comp");
+        let file = m.primary_file(unit).expect("a file");
+        m.file_source(file, "void main() {\n int v = 1;\n}\n").expect("a text");
+        let mut function = m.function(unit, "main").expect("a function");
+        let line = SourceLine { file, line, column };
+        let function = function.external().kernel().declared_at(line).body_line(body_line).id();
+        let module = m.finish().expect("is whole");
+        let mut binding = Binding::new();
+        binding.function(function, code);
+        for mode in modes() {
+            let attached = attach(&words, &module, &binding, &mode).expect("is attached");
+            let checked = attached.check(&module, &binding, &mode).expect("reads");
+            assert!(checked.is_clean(), "{line:?}, {body_line}, {}: {checked}", mode.name());
+            let is_beyond =
+                |reason: &Reason| matches!(reason, Reason::LineBeyondText(..) | Reason::ColumnBeyondText(..));
+            assert!(attached.omissions.iter().any(|omission| is_beyond(&omission.reason)));
+        }
+    }
+}
+
+/// `buf` is an `OpUntypedVariableKHR` with the data type `Block`, which a DebugGlobalVariable cannot reference.
+#[test]
+fn untyped_variable_is_listed() {
+    let (described, _) = attached(&module!("untyped_variable"));
+    let [omission] = &described.omissions[..] else { panic!("{:?}", described.omissions) };
+    assert_eq!(omission.names.object, "buf");
+}
+
+/// A bfloat16, two 8-bit floats, a cooperative matrix; a block without an instance name, which has the name of the block.
+#[test]
+fn types_without_an_encoding_have_a_name() {
+    let (described, vulkan) = attached(&module!("encoded_floats"));
+    assert_eq!(described.omissions, []);
+    let globals = names(&vulkan.words, Name::GlobalVariable);
+    assert_eq!(globals, ["bf", "e4", "e5", "tile", "Params"]);
+    let types = names(&vulkan.words, Name::TypeBasic);
+    assert!(types.iter().all(|name| name != "float16" && name != "half"), "{types:?}");
+    let named = read(&vulkan.words).expect("reads");
+    for name in ["bfloat16_t", "floate4m3_t", "floate5m2_t", "cooperative matrix"] {
+        let has = |id| named.layout().string(id).is_some_and(|text| text.contains(name));
+        assert!(named.iter().any(|fact| fact.id(Field::Name).is_some_and(has)), "{name}");
+    }
+}
+
+/// The text of `line_beyond_text`, with declarations: the lines of a block, a member and a variable are known from it.
+#[test]
+fn lines_of_globals_and_members_come_from_the_text() {
+    let text = "#version 450\n// float scale;\nlayout(binding = 0) buffer Params {\n    float scale;\n    \
+                /* bf */ uint bf;\n};\n\nbfloat16_t bf;\nfloat8 f(float e4) { return e4; }\n";
+    let source = Source { path: Some("a.comp".into()), text: Some(text.into()), language: None };
+    let described = describe(&module!("encoded_floats"), &source).expect("is a module");
+    let module = &described.module;
+    let line = |name: &str| {
+        let found = module
+            .variables()
+            .find(|(id, _)| module.string(module.variable(*id).name.expect("a name")) == name);
+        found.expect("a variable").1.line.map(|line| line.line)
+    };
+    assert_eq!((line("Params"), line("bf"), line("e4")), (Some(3), Some(8), None));
+    let attached =
+        attach(&described.words, module, &described.binding, &Mode::vulkan()).expect("is attached");
+    let facts = read(&attached.words).expect("reads");
+    let members = facts.iter().filter(|fact| fact.name() == Some(Name::TypeMember));
+    let lines: Vec<_> = members.map(|fact| facts.number(&fact, Field::Line)).collect();
+    assert_eq!(lines, [Some(4), Some(5)]);
+}
+
+/// One file has a checksum, as its text in the form of LLVM's translator; the file of an `OpLine` has none.
+#[test]
+fn checksum_of_one_file_is_omitted() {
+    let words = module!("checksum_of_one_file");
+    let facts = read(&words).expect("reads");
+    let imported = import(&facts, &Target::kernel()).expect("can be described");
+    let is_checksum = |reason: &Reason| *reason == Reason::Unimported(Unimported::PartialChecksums);
+    assert!(
+        imported.omissions.iter().any(|omission| is_checksum(&omission.reason)),
+        "{:?}",
+        imported.omissions
+    );
+    assert_eq!(imported.module.files().count(), 2);
+}
+
+/// The version of `OpSource`, 450, is the id of a string that only debug instructions reference.
+#[test]
+fn string_whose_id_equals_a_literal_is_stripped() {
+    let stripped = strip(&module!("literal_equal_to_id")).expect("is a module");
+    assert!(!opcodes(&stripped).contains(&7));
+}
+
+/// Modules without debug instructions are the same after debug instructions were added and removed.
+#[test]
+fn stripped_module_is_that_from_before_attaching() {
+    let naga = naga::MODULES.iter().map(|(name, bytes)| (name.to_string(), naga::words(bytes)));
+    let kernels = all().into_iter().map(|bound| (bound.name, bound.words));
+    let unusual = [
+        module!("line_beyond_text"),
+        module!("physical_storage_buffer"),
+        module!("sampled_image"),
+        module!("conditional_extension"),
+        module!("untyped_variable"),
+    ];
+    let unusual = (1..).zip(unusual).map(|(number, words)| (format!("module {number}"), words));
+    for (name, words) in naga.chain(kernels).chain(unusual) {
+        let expected = strip_unused(&words).expect("is a module");
+        let described = describe(&words, &Source::default()).expect("is a module");
+        for mode in modes() {
+            let attached = attach(&described.words, &described.module, &described.binding, &mode);
+            let stripped = strip_unused(&attached.expect("is attached").words).expect("is a module");
+            assert!(stripped == expected, "{name}, {} {}", mode.name(), mode.set().name());
+        }
+        if let (Some(before), Some(after)) = (complaints(&words), complaints(&expected)) {
+            assert!(after.is_empty() || !before.is_empty(), "{name}: {after}");
+        }
+    }
+}
+
+/// What is used stays: constants of types, operands and execution modes.
+#[test]
+fn used_constants_stay() {
+    for (name, bytes) in naga::MODULES {
+        let (words, stripped) = (naga::words(bytes), strip_unused(&naga::words(bytes)).expect("is a module"));
+        let defined = |words: &[u32]| -> Vec<Id> {
+            Words::new(words).expect("is a module").instructions().filter_map(|it| it.result()).collect()
+        };
+        let code = |words: &[u32]| -> Vec<u16> {
+            let kept = |opcode: &u16| !matches!(opcode, 5..=8 | 10 | 11 | 19..=38 | 41..=46 | 71 | 72 | 317);
+            opcodes(words).into_iter().filter(kept).collect()
+        };
+        assert_eq!(code(&stripped), code(&words), "{name}");
+        assert!(defined(&stripped).len() <= defined(&words).len(), "{name}");
+    }
+}
