@@ -48,6 +48,7 @@ mod forms;
 mod ids;
 mod languages;
 mod layout;
+mod lines;
 mod provider;
 mod provider_rules;
 

@@ -51,9 +51,11 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("spirv::mode", "error near spirv::table"),
     ("spirv::ids", "error spirv::words"),
     ("spirv::attached", "error omission"),
-    ("spirv::strip", "error spirv::layout spirv::opcodes spirv::words"),
-    ("spirv::describe", "spirv::table build error model spirv::binding spirv::languages spirv::layout spirv::opcodes spirv::provider spirv::strip \
-        spirv::words target"),
+    ("spirv::lines", "error model omission"),
+    ("spirv::uses", "spirv::opcodes spirv::words"),
+    ("spirv::strip", "error spirv::attached spirv::layout spirv::opcodes spirv::uses spirv::words"),
+    ("spirv::describe", "spirv::table build error model omission spirv::binding spirv::languages spirv::layout spirv::lines \
+        spirv::opcodes spirv::provider spirv::provider_rules spirv::strip spirv::words target"),
     // Descriptions and vectors as files; a description has ids of a SPIR-V module.
     ("json", "build error lint model near op spirv::binding spirv::describe spirv::operations spirv::provider spirv::read spirv::words \
         target track"),
@@ -61,7 +63,8 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("schema", "conform json"),
     // Writing.
     ("spirv::lower", "spirv::forms spirv::operations error model omission spirv::attached spirv::binding spirv::provider spirv::provider_rules spirv::ids \
-        spirv::languages spirv::layout spirv::mode spirv::names spirv::opcodes spirv::operand spirv::table spirv::words target"),
+        spirv::languages spirv::layout spirv::lines spirv::mode spirv::names spirv::opcodes spirv::operand spirv::table \
+        spirv::words target"),
     ("spirv::attach", "error model spirv::attached spirv::binding spirv::layout spirv::lower spirv::mode spirv::read \
         spirv::words"),
     ("spirv::build", "error model spirv::attach spirv::attached spirv::binding spirv::ids spirv::mode spirv::opcodes \

@@ -28,7 +28,7 @@ use super::Set;
 use super::binding::Binding;
 use super::languages;
 use super::layout::Layout;
-use super::lower::lines::Texts;
+use super::lines::Texts;
 use super::opcodes as op;
 use super::strip::strip;
 use super::words::{HEADER, Id, Instruction, Words, string_bytes};

@@ -5,7 +5,6 @@ use hashbrown::{HashMap, HashSet};
 use smallvec::SmallVec;
 
 use super::inverse::Inverse;
-use super::lines::Texts;
 use super::order::{Item, Pending, Slot, Slots, State};
 use super::replacements::Replacements;
 use super::writer::{Word, Writer};
@@ -13,6 +12,7 @@ use crate::error::Result;
 use crate::model::{FileId, FunctionId, Module, ScopeId, SourceLine, StringId, TypeId, UnitId, VariableId};
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::binding::Binding;
+use crate::spirv::lines::Texts;
 use crate::spirv::operand::Field;
 use crate::spirv::words::Id;
 

@@ -1,87 +1,23 @@
-//! Lines and columns of files with a known text: those outside of the text are omitted.
-
-use cranelift_entity::SecondaryMap;
+//! Texts of files that are emitted.
 
 use super::writer::Writer;
-use crate::error::{Error, Result};
-use crate::model::{FileId, Module, SourceLine};
-use crate::omission::Reason;
+use crate::model::Module;
+use crate::spirv::lines::Texts;
 use crate::spirv::mode::Mode;
 
-/// Number of bytes of each line, for files whose text is emitted.
-#[derive(Debug, Default)]
-pub(in crate::spirv) struct Texts(SecondaryMap<FileId, Vec<usize>>);
-
-impl Texts {
-    pub fn new(module: &Module, mode: &Mode) -> Self {
-        let mut texts = Self::default();
-        for (id, file) in &module.files {
-            let text = file.source.map_or("", |text| module.string(text));
-            if is_encoded(text, mode) {
-                texts.add(id, text);
-            }
-        }
-        texts
-    }
-
-    /// Adds the text of a file, unless the compiled lines are not those of the text.
-    pub fn add(&mut self, file: FileId, text: &str) {
-        if !is_of_other_lines(text) {
-            self.0[file] = text.split('\n').map(str::len).collect();
+/// Lines of the files whose text is emitted.
+pub(super) fn texts(module: &Module, mode: &Mode) -> Texts {
+    let mut texts = Texts::default();
+    for (id, file) in &module.files {
+        let text = file.source.map_or("", |text| module.string(text));
+        if is_encoded(text, mode) {
+            texts.add(id, text);
         }
     }
-
-    /// Whether the text of a file is emitted.
-    #[inline]
-    pub fn has(&self, file: FileId) -> bool {
-        self.0.get(file).is_some_and(|lines| !lines.is_empty())
-    }
-
-    /// Restricts a line (0: no line) and column to the text of the file; also describes the excess.
-    pub fn fit(&self, line: SourceLine) -> (SourceLine, Option<Reason>) {
-        match self.has(line.file) && line.line != 0 {
-            true => fit(&self.0[line.file], line),
-            false => (line, None),
-        }
-    }
-
-    /// Checks that a line and column are in the text of the file.
-    ///
-    /// # Errors
-    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) if they are not.
-    pub fn check(&self, module: &Module, line: SourceLine) -> Result<()> {
-        self.fit(line).1.map_or(Ok(()), |why| Err(Error::bad_argument(why.sentence(module))))
-    }
-}
-
-fn fit(lines: &[usize], line: SourceLine) -> (SourceLine, Option<Reason>) {
-    let SourceLine { file, line: number, column } = line;
-    match lines.get(number as usize - 1) {
-        None => {
-            let why = Reason::LineBeyondText(file, number, lines.len());
-            (SourceLine { line: 0, column: 0, ..line }, Some(why))
-        }
-        // The column after the last byte is the end of the line.
-        Some(&bytes) if column as usize > bytes + 1 => {
-            let why = Reason::ColumnBeyondText(file, number, column, bytes);
-            (SourceLine { column: 0, ..line }, Some(why))
-        }
-        Some(_) => (line, None),
-    }
+    texts
 }
 
 /// Whether a text is emitted: not empty, and not too long for the set.
 pub(super) fn is_encoded(text: &str, mode: &Mode) -> bool {
     !text.is_empty() && (mode.set.is_shader() || text.len() <= Writer::most_text())
-}
-
-/// Whether the compiled lines differ from those of the text: preprocessor output, or a checksum as written by the LLVM
-/// translator.
-fn is_of_other_lines(text: &str) -> bool {
-    let is_directive = |line: &str| {
-        let directive = line.trim_start().strip_prefix('#').map(str::trim_start);
-        directive
-            .is_some_and(|it| it.starts_with("line") || it.starts_with(|digit: char| digit.is_ascii_digit()))
-    };
-    text.starts_with("//__CSK_") || text.lines().any(is_directive)
 }

@@ -9,7 +9,7 @@ mod enumerations;
 mod expressions;
 mod functions;
 mod inverse;
-pub(super) mod lines;
+mod lines;
 mod macros;
 mod metadata;
 mod names;
@@ -48,7 +48,7 @@ pub(super) fn lower(
     binding: &Binding,
     mode: &Mode,
 ) -> Result<Attached> {
-    let texts = lines::Texts::new(module, mode);
+    let texts = lines::texts(module, mode);
     let places = positions::Places::new(layout, module, binding, &texts)?;
     let mut writer = Writer::new(layout, mode)?;
     let entities = entities::globals(&mut writer, module, binding, &texts)?;

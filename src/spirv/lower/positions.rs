@@ -6,11 +6,11 @@ use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 
 use super::blocks::{Block, Blocks};
 use super::entities::Entities;
-use super::lines::Texts;
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{FunctionId, Module, ScopeId, ScopeKind};
 use crate::spirv::binding::{Binding, Position, Statement};
 use crate::spirv::layout::{Function, Layout};
+use crate::spirv::lines::Texts;
 use crate::spirv::opcodes as op;
 use crate::spirv::provider_rules::{unknown, wrong};
 use crate::spirv::words::{Id, Instruction};

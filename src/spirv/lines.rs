@@ -1,0 +1,69 @@
+//! Lines and columns of files with a known text: those outside of the text are omitted.
+
+use cranelift_entity::SecondaryMap;
+
+use crate::error::{Error, Result};
+use crate::model::{FileId, Module, SourceLine};
+use crate::omission::Reason;
+
+/// Number of bytes of each line, for files whose text is known.
+#[derive(Debug, Default)]
+pub(super) struct Texts(SecondaryMap<FileId, Vec<usize>>);
+
+impl Texts {
+    /// Adds the text of a file, unless the compiled lines are not those of the text.
+    pub fn add(&mut self, file: FileId, text: &str) {
+        if !is_of_other_lines(text) {
+            self.0[file] = text.split('\n').map(str::len).collect();
+        }
+    }
+
+    /// Whether the text of a file is known.
+    #[inline]
+    pub fn has(&self, file: FileId) -> bool {
+        self.0.get(file).is_some_and(|lines| !lines.is_empty())
+    }
+
+    /// Restricts a line (0: no line) and column to the text of the file; also describes the excess.
+    pub fn fit(&self, line: SourceLine) -> (SourceLine, Option<Reason>) {
+        match self.has(line.file) && line.line != 0 {
+            true => fit(&self.0[line.file], line),
+            false => (line, None),
+        }
+    }
+
+    /// Checks that a line and column are in the text of the file.
+    ///
+    /// # Errors
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) if they are not.
+    pub fn check(&self, module: &Module, line: SourceLine) -> Result<()> {
+        self.fit(line).1.map_or(Ok(()), |why| Err(Error::bad_argument(why.sentence(module))))
+    }
+}
+
+fn fit(lines: &[usize], line: SourceLine) -> (SourceLine, Option<Reason>) {
+    let SourceLine { file, line: number, column } = line;
+    match lines.get(number as usize - 1) {
+        None => {
+            let why = Reason::LineBeyondText(file, number, lines.len());
+            (SourceLine { line: 0, column: 0, ..line }, Some(why))
+        }
+        // The column after the last byte is the end of the line.
+        Some(&bytes) if column as usize > bytes + 1 => {
+            let why = Reason::ColumnBeyondText(file, number, column, bytes);
+            (SourceLine { column: 0, ..line }, Some(why))
+        }
+        Some(_) => (line, None),
+    }
+}
+
+/// Whether the compiled lines differ from those of the text: preprocessor output, or a checksum as written by the LLVM
+/// translator.
+fn is_of_other_lines(text: &str) -> bool {
+    let is_directive = |line: &str| {
+        let directive = line.trim_start().strip_prefix('#').map(str::trim_start);
+        directive
+            .is_some_and(|it| it.starts_with("line") || it.starts_with(|digit: char| digit.is_ascii_digit()))
+    };
+    text.starts_with("//__CSK_") || text.lines().any(is_directive)
+}
