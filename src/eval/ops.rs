@@ -232,8 +232,8 @@ impl Run<'_, '_> {
 
     /// Moves a location by a number of units of `unit` bits.
     fn offset(&mut self, unit: i128) -> Result<(), Fault> {
-        let by = self.pop_signed()?;
-        self.move_top(by.checked_mul(unit))
+        let (_, by) = self.pop_number()?;
+        self.move_top(by.and_then(|by| by.checked_mul(unit)))
     }
 
     fn debug_addr(&self, index: u64) -> Result<u64, Fault> {
@@ -329,7 +329,14 @@ impl Run<'_, '_> {
 
     pub(super) fn move_top(&mut self, bits: Option<i128>) -> Result<(), Fault> {
         let location = self.pop_location()?;
-        let bits = bits.ok_or_else(|| error("the offset exceeds every storage (A.2.5.3)"))?;
+        let Some(bits) = bits else {
+            // Undefined storage has no end, except in DWARF 6.
+            let is_endless = !self.is_draft() && location.places().all(|it| it.storage == Storage::Undefined);
+            return match is_endless {
+                true => self.push_location(Ok(location)),
+                false => Err(error("the offset exceeds every storage (A.2.5.3)")),
+            };
+        };
         self.charge(location.places().count() as u64 / 4)?;
         let moved = match location.single() {
             Some(place) if self.is_draft() && place.storage == Storage::Undefined => {

@@ -262,13 +262,19 @@ impl<'r, 't> Run<'r, 't> {
 
     /// Pops an integral number that may be negative. The generic type, without signedness, is taken as signed.
     pub fn pop_signed(&mut self) -> Result<i128, Fault> {
+        let (value, number) = self.pop_number()?;
+        number.ok_or_else(|| error(format!("the number is too large: {value}")))
+    }
+
+    /// Pops an integral value, with its number if that has at most 128 bits with its sign.
+    pub fn pop_number(&mut self) -> Result<(Value, Option<i128>), Fault> {
         let value = self.pop_value()?;
         integral(&value)?;
         let number = match signed_like_generic(value.ty()) {
             true => value.as_i128(),
             false => value.as_u128().and_then(|number| number.try_into().ok()),
         };
-        number.ok_or_else(|| error(format!("the number is too large: {value}")))
+        Ok((value, number))
     }
 
     pub fn pop_location(&mut self) -> Result<Location, Fault> {
