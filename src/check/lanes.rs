@@ -9,10 +9,10 @@ use super::meanings::Meanings;
 use super::places::is_nowhere;
 use super::report::{Finding, Kind, Obstacle};
 use super::witness::{Fill, Patch, Pcs, Stopped, Tried};
-use crate::error::At;
+use crate::error::{At, Construct};
 use crate::eval::{self, BaseType, Body, Context, Evaluator, Fault, ListEntry, TypeEncoding};
 use crate::model::{FunctionId, LocId, Mask, NoMeaning, ScopeId};
-use crate::omission::Subject;
+use crate::omission::{Reason, Subject};
 use crate::op::Reg;
 use crate::read::{Entry, Value};
 
@@ -166,7 +166,16 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         asked: &Asked,
     ) -> Result<Option<Obstacle>, Box<Finding>> {
         let (mut unproven, mut is_proven) = (None, false);
-        let is_omitted = self.is_omitted(code.scope, pc);
+        let (entries, value) = list;
+        if let (Some(Value::LocList(_)), [_, _, ..]) = (value, &entries[..]) {
+            let at = At { pcs: Some(pc..pc + 1), ..self.module.at_scope(code.scope) };
+            let found = format!("{} entries of the list", entries.len());
+            let (expected, trace) = ("one location (3.3.5)".into(), Vec::new());
+            return Err(Finding { kind: Kind::Evaluation, at, lane: None, expected, found, trace }.into());
+        }
+        // An omission leaves out the attribute or the entry: an expression that is there must be right.
+        let is_there = value.is_some() && (!matches!(value, Some(Value::LocList(_))) || !entries.is_empty());
+        let is_omitted = !is_there && self.is_omitted(code.scope, pc, is_active);
         for wave in self.waves(code, pc) {
             let expected = self.expected_lanes(code, &wave, is_active);
             let found = self.found_lanes(code, &wave, list, is_active, asked);
@@ -180,13 +189,12 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                     unproven = Some(Obstacle::Raw);
                     continue;
                 }
-                (Err(NoMeaning::OutOfBounds(_) | NoMeaning::Part(_)), _) => continue,
-                (Ok(_), Err(_)) if is_omitted => {
-                    is_proven = true;
+                (Err(NoMeaning::OutOfBounds(_)), Ok(_)) if is_there => {
+                    unproven = unproven.or(Some(Obstacle::Undescribed));
                     continue;
                 }
-                // Omitted pcs may be undefined.
-                (_, Ok(found)) if is_omitted && found.iter().all(Option::is_none) => {
+                (Err(why), _) if why.is_outside() => continue,
+                (Ok(_), _) if is_omitted => {
                     is_proven = true;
                     continue;
                 }
@@ -235,10 +243,14 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         }
     }
 
-    /// Returns whether the lanes of a scope are omitted at a pc.
-    fn is_omitted(&self, scope: ScopeId, pc: u64) -> bool {
+    /// Returns whether an attribute for the lanes of a scope is omitted at a pc.
+    fn is_omitted(&self, scope: ScopeId, pc: u64, is_active: bool) -> bool {
+        // Without active lanes of whole-wave code, the pcs of its lanes are still known.
+        let active_lanes = Reason::Inexpressible(Construct::WholeWaveLanes);
         self.described.omitted.of_lanes.iter().any(|one| {
-            one.subject == Subject::Scope(scope) && one.pcs.as_ref().is_none_or(|pcs| pcs.contains(&pc))
+            one.subject == Subject::Scope(scope)
+                && one.pcs.as_ref().is_none_or(|pcs| pcs.contains(&pc))
+                && (is_active || one.reason != active_lanes)
         })
     }
 

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use eitri::build::Builder;
 use eitri::check::Kind::{Evaluation, Location};
-use eitri::lower::Consumer;
+use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module};
 use eitri::target::{SpaceId, Target};
 use gimli::constants as dw;
@@ -192,5 +192,51 @@ fn findings_name_attributes_as_the_consumer_does() {
             let is_named = text.contains(name) && !text.contains("ptrauth") && !text.contains("inhabitants");
             assert!(is_named, "{name} is a name of the consumer's: {text}");
         }
+    }
+}
+
+/// The omission of active lanes in whole-wave code, which a consumer lacks, excuses no pcs of lanes.
+#[test]
+fn lane_pc_is_compared_in_whole_wave_code() {
+    let consumer = patchable(Consumer::llvm());
+    let described = module(&Kernel { region: vec![(0x10..0x60, 6)], active: vec![(0x20..0x30, 10)] });
+    let written = lower(&described, &consumer, Policy::Partial).unwrap();
+    assert_eq!(written.omissions.len(), 1, "the active lanes");
+    let check = |patch: &dyn Fn(&mut Patches)| {
+        let mut patches = Patches { sections: written.sections.clone() };
+        patch(&mut patches);
+        let object = crate::object(&described, &patches.sections);
+        let report = eitri::check(&described, &consumer, &written.omissions, &object).unwrap();
+        let pcs = report.findings.iter().filter_map(|one| one.at.pcs.clone());
+        pcs.map(|pcs| pcs.start).collect::<Vec<_>>()
+    };
+    assert!(check(&|_| ()).is_empty());
+    // An entry calls three procedures: for no lane, the region, and the active lanes.
+    let garbage = |p: &mut Patches| {
+        let at = p.once(".debug_loclists", &[PAIR, 0x20, 0x30, 9]) + 4;
+        p.bytes(".debug_loclists")[at..at + 3].copy_from_slice(&[dw::DW_OP_drop.0, dw::DW_OP_minus.0, 0xff]);
+    };
+    assert_eq!(check(&garbage), [0x20, 0x2f]);
+    let missing = |p: &mut Patches| in_lists(p, &[PAIR, 0x20, 0x30, 9], &[PAIR, 0x2f]);
+    assert_eq!(check(&missing), [0x20, 0x2e]);
+}
+
+/// Two entries of a list at a pc are two locations, even of one expression: the extension requires a single one.
+#[test]
+fn overlapping_entries_of_lane_pc_are_found() {
+    for consumer in consumers().map(patchable) {
+        let described = module(&Kernel { region: vec![(0x10..0x60, 6)], active: Vec::new() });
+        let mut patches = Patches { sections: sections(&described, &consumer) };
+        // The entry after the region has the expression of the entry before it.
+        let at = patches.once(".debug_loclists", &[PAIR, 0x60, BYTES as u8 | 0x80, 1, 6]);
+        patches.bytes(".debug_loclists")[at + 1] = 0x08;
+        let object = crate::object(&described, &patches.sections);
+        let report = eitri::check(&described, &consumer, &[], &object).unwrap();
+        let is_found = |pc| {
+            let mut findings = report.findings.iter();
+            findings
+                .any(|one| one.kind == Evaluation && one.at.pcs.as_ref().is_some_and(|pcs| pcs.contains(&pc)))
+        };
+        assert!([0x08, 0x0f].into_iter().all(is_found), "{}: {report}", consumer.name);
     }
 }
