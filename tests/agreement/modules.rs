@@ -404,8 +404,14 @@ impl Maker<'_, '_> {
             match self.c.below(8) {
                 0 => drop(self.m.base(class, of, self.c.between(0, 8), access).map(drop)),
                 1 => {
-                    let mut offset = Expr::build(Consumer::dwarf5().encoding(8));
-                    offset.ops().pick(0).deref().constu(self.c.between(0, 300)).minus().deref().plus();
+                    let is_plain = self.c.is(2);
+                    let consumer = if is_plain { Consumer::dwarf5() } else { Consumer::llvm() };
+                    let mut offset = Expr::build(consumer.encoding(8));
+                    offset.ops().pick(0).deref().constu(self.c.between(0, 300)).minus().deref();
+                    match is_plain {
+                        true => offset.ops().plus(),
+                        false => offset.ops().offset(),
+                    };
                     let offset = self.m.expr(offset.finish().unwrap(), &[]).unwrap();
                     self.m.virtual_base(class, of, offset, access).unwrap();
                 }

@@ -101,3 +101,34 @@ fn a_procedure_whose_first_bits_are_another_one() {
         is_right_on("amdgpu-gfx900-wave64", &Consumer::llvm(), &statements);
     }
 }
+
+/// Base classes, and regions of lanes, whose raw expressions only some consumers have.
+#[test]
+fn raw_expressions_of_other_dialects_are_omitted() {
+    let raw = |text: &str| format!(r#"{{"text": "{text}", "dialect": "llvm"}}"#);
+    let class = format!(
+        r#"{{"unit": {{"name": "a.cc"}}}}, {{"structure": {{"unit": "a.cc", "name": "A", "bytes": 4}}}},
+        {{"structure": {{"unit": "a.cc", "name": "B", "bytes": 16}}}},
+        {{"base": {{"unit": "a.cc", "of": "B", "type": "A", "virtual": {}}}}}"#,
+        raw("deref; offset")
+    );
+    let lanes = |pcs: &str, mask: &str| {
+        format!(
+            r#"{{"unit": {{"name": "a.cl"}}}},
+            {{"function": {{"in": "a.cl", "name": "f", "code": {{"symbol": "k", "bytes": 64}}, "kernel": true}}}},
+            {{"region": {{"in": "f", "kind": "switch", "pcs": {pcs}, "waits_at": 56, "masks": [[0, 64, {mask}]]}}}}"#
+        )
+    };
+    let register = r#"{"register": "s10"}"#.to_owned();
+    let masks = [register, format!(r#"{{"expr": {}}}"#, raw("regx s10; lit0; offset"))];
+    let kernels = ["[16, 40]", "[0, 64]"].map(|pcs| masks.each_ref().map(|mask| lanes(pcs, mask)));
+    for version in 2..=5 {
+        for mut consumer in crate::waves::consumers().into_iter().chain([Consumer::dwarf5()]) {
+            consumer.version = version;
+            is_right(&consumer, &class);
+            for statements in kernels.iter().flatten() {
+                is_right_on("amdgpu-gfx1030-wave32", &consumer, statements);
+            }
+        }
+    }
+}

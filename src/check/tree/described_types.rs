@@ -9,7 +9,7 @@ use crate::model::{
     Base, BaseOffset, Composite, Count, Dimension, Discriminant, Member, Node as LocNode, ScopeKind,
     TemplateArgument, TemplateParameter, Type, TypeId, TypeKind, VariantPartId,
 };
-use crate::omission::Subject;
+use crate::omission::{Property, Subject};
 
 impl<'a> Described<'a> {
     /// Returns the entry of a type, without the declarations in its scope.
@@ -106,21 +106,25 @@ impl<'a> Described<'a> {
 
     fn composite(self, node: Node<'a>, id: TypeId, composite: &'a Composite) -> Node<'a> {
         let mut node = self.templates(node, Subject::Type(id), &composite.templates);
-        node.parts.extend(composite.bases.iter().map(|base| self.base(base)));
+        node.parts.extend(composite.bases.iter().map(|base| self.base(id, base)));
         node.parts.extend(composite.members.iter().map(|member| self.data_member(member)));
         node.parts.extend(composite.variant_parts.iter().map(|&part| self.variant_part(part)));
         node
     }
 
-    fn base(self, base: &Base) -> Node<'a> {
+    fn base(self, class: TypeId, base: &Base) -> Node<'a> {
+        let is_omitted = self.omitted.count(Subject::Type(class), Property::Offset) > 0;
         let offset = match base.offset {
             BaseOffset::Bytes(bytes) => Some(Value::Number(i128::from(bytes) * 8)),
             // Raw expressions are compared byte by byte.
             BaseOffset::Expr(loc) => match self.module.nodes(loc).next() {
                 Some(LocNode::Expr(expr)) => {
                     let expr = self.module.expr(expr).0.bytes();
-                    let bytes = constant(self.consumer.version, expr);
-                    Some(bytes.map_or(Value::Expr(expr), |bytes| Value::Number(i128::from(bytes) * 8)))
+                    Some(match constant(self.consumer.version, expr) {
+                        Some(bytes) => Value::Number(i128::from(bytes) * 8),
+                        None if is_omitted => Value::PerhapsExpr(expr),
+                        None => Value::Expr(expr),
+                    })
                 }
                 _ => None,
             },

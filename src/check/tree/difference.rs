@@ -75,6 +75,10 @@ impl<'a, 'o> Compared<'a, 'o> {
                 (Value::Variants(values, is_signed), found) => {
                     found.variants(*is_signed).as_ref() == Some(values)
                 }
+                (Value::PerhapsExpr(expr), found) => match found {
+                    Value::Expr(found) => expr == found,
+                    found => found.is_absent(),
+                },
                 (Value::Present, found) => !matches!(found, Value::Absent),
                 (expected, found) => expected == found || expected.is_absent() && found.is_absent(),
             };

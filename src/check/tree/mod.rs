@@ -80,6 +80,8 @@ pub(super) enum Value<'t, 'o> {
     Code(Vec<Range<u64>>),
     File(Source<'t>),
     Expr(&'t [u8]),
+    /// Expression of a class with omitted expressions: this expression, or none.
+    PerhapsExpr(&'t [u8]),
     Block(&'t [u8]),
     /// Discriminant values of a variant, empty for the default one; and whether they are signed.
     Variants(Vec<VariantValues>, bool),
@@ -116,7 +118,7 @@ impl Describe for Value<'_, '_> {
             Self::Address(address) => format!("{address:#x}"),
             Self::Code(code) => hex(code),
             Self::File(file) => file.describe(),
-            Self::Expr(_) => "an expression".into(),
+            Self::Expr(_) | Self::PerhapsExpr(_) => "an expression".into(),
             Self::Block(bytes) => Count(bytes.len(), "byte").to_string(),
             Self::Variants(values, _) => values.describe(),
             Self::Part(number) => format!("the entry {number} in it"),

@@ -132,17 +132,22 @@ fn calls(out: &EntryWriter<'_>, lanes: &LaneProcedures, scope: ScopeId, piece: P
         Some(procedure) => procedure.clone(),
         None => Err(out.consumer.inexpressible(Construct::LaneProcedure)),
     };
+    // DWARF 2 has no calls.
+    if out.consumer.version < 3 {
+        return Err(out.consumer.inexpressible(Construct::Operation("call2")));
+    }
+    // The reason of an omission is that of the first procedure that cannot be expressed.
+    let active = procedure(match piece.whole_wave {
+        Some(index) => lanes.whole_waves.get(&index),
+        None => lanes.active.as_ref(),
+    });
     let mut regions = Vec::new();
     let mut next = piece.region;
     while let Some(region) = next.filter(|&region| module.is_in(module.region(region).scope, scope)) {
         regions.push(procedure(lanes.regions[region].as_ref())?);
         next = lanes.outer[region];
     }
-    let active = match piece.whole_wave {
-        Some(index) => lanes.whole_waves.get(&index),
-        None => lanes.active.as_ref(),
-    };
-    let (empty_mask, active) = (procedure(lanes.empty_mask.as_ref())?, procedure(active)?);
+    let (empty_mask, active) = (procedure(lanes.empty_mask.as_ref())?, active?);
     Ok([empty_mask].into_iter().chain(regions.into_iter().rev()).chain([active]).collect())
 }
 

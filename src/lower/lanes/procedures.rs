@@ -1,8 +1,9 @@
 //! Procedures that compute the pcs of lanes.
 
+use core::cell::OnceCell;
 use core::ops::Range;
 
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{EntitySet, SecondaryMap};
 use hashbrown::HashMap;
 
 use super::pieces::{Piece, pieces};
@@ -14,7 +15,7 @@ use crate::lower::entry::EntryWriter;
 use crate::lower::lists::Code;
 use crate::lower::loc::{Lowering, Sink};
 use crate::lower::procedures::write_expression;
-use crate::model::{Function, FunctionId, Mask, RegionId, ScopeId, Stack};
+use crate::model::{Function, FunctionId, Mask, Module, Node, RegionId, ScopeId, ScopeKind, Stack};
 use crate::omission::{Property, Subject};
 use crate::op::{Encoder, Encoding};
 
@@ -40,37 +41,45 @@ impl LaneProcedures {
     pub(in crate::lower) fn write(out: &mut EntryWriter<'_>) -> Result<Self> {
         let mut procedures = Self::default();
         let module = out.module;
+        let inlined = OnceCell::new();
         let functions = out.units.functions.of(out.unit()).map(FunctionId::from_u32);
         for id in functions.filter(|&id| module.functions[id].lanes.is_described) {
             let function = &module.functions[id];
             let pieces = pieces(module, id);
-            let has_exec = pieces.iter().any(|piece| piece.whole_wave.is_none());
             procedures.pieces.insert(id, pieces);
             if out.consumer.attributes.lane_pc.is_none() {
                 let error = out.consumer.inexpressible(Construct::LanePc);
                 omit(out, function.scope, None, error)?;
                 continue;
             }
-            if procedures.empty_mask.is_none() {
+            let has_inlined = || inlined.get_or_init(|| with_inlined_calls(module)).contains(id);
+            let called = Called::new(out, id, &procedures.pieces[&id], has_inlined)?;
+            if called.is_some && procedures.empty_mask.is_none() {
                 procedures.empty_mask = Some(empty_mask(out, function.stack)?);
             }
-            if has_exec && procedures.active.is_none() {
+            if called.is_active && procedures.active.is_none() {
                 procedures.active = Some(active(out, function.stack)?);
             }
             for &region in module.regions_of(id) {
-                let procedure = procedures.region(out, function, region)?;
-                let Some(parent) = module.region(region).parent else {
-                    procedures.regions[region] = Some(procedure);
-                    continue;
+                let procedure = match &called.regions[region] {
+                    Expressible::Unused => None,
+                    Expressible::No(why) => Some(Err(why.clone())),
+                    Expressible::Called => Some(procedures.region(out, function, region)?),
                 };
-                let is_same = module.region(parent).scope == module.region(region).scope;
-                procedures.outer[region] = if is_same { procedures.outer[parent] } else { Some(parent) };
-                procedures.regions[region] = Some(procedure);
+                if let Some(parent) = module.region(region).parent {
+                    let is_same = module.region(parent).scope == module.region(region).scope;
+                    procedures.outer[region] = if is_same { procedures.outer[parent] } else { Some(parent) };
+                }
+                procedures.regions[region] = procedure;
             }
             for (index, one) in function.lanes.whole_waves.clone().zip(module.whole_waves(id)) {
-                let procedure = running(out, function.stack, |lowering, lanes, sink| {
-                    lowering.read(one.mask.loc, lanes, sink)
-                })?;
+                let procedure = match called.whole_waves.get(&index) {
+                    None => continue,
+                    Some(Err(why)) => Err(why.clone()),
+                    Some(Ok(())) => running(out, function.stack, |lowering, lanes, sink| {
+                        lowering.read(one.mask.loc, lanes, sink)
+                    })?,
+                };
                 procedures.whole_waves.insert(index, procedure);
             }
         }
@@ -127,6 +136,134 @@ impl LaneProcedures {
             choose(sink, encoding, bits, lanes)
         })?;
         Ok(procedure.map_err(named))
+    }
+}
+
+/// Procedures of a function's lanes that an attribute calls. An entry of a list calls several procedures: if one of them
+/// cannot be expressed, the entry is omitted, and nothing may call the others.
+struct Called {
+    /// Whether there is an entry.
+    is_some: bool,
+    /// Whether an entry has the running lanes of EXEC.
+    is_active: bool,
+    regions: SecondaryMap<RegionId, Expressible>,
+    /// Whole-wave code, by index in the module's list.
+    whole_waves: HashMap<u32, Result<()>>,
+}
+
+/// Whether the procedure of a region is written.
+#[derive(Clone, Default)]
+enum Expressible {
+    /// No entry calls the procedure.
+    #[default]
+    Unused,
+    Called,
+    No(Error),
+}
+
+impl Called {
+    fn new(
+        out: &mut EntryWriter<'_>,
+        id: FunctionId,
+        pieces: &[Piece],
+        has_inlined: impl Fn() -> bool,
+    ) -> Result<Self> {
+        let module = out.module;
+        let function = &module.functions[id];
+        let (is_some, is_active) = (false, false);
+        let mut called =
+            Self { is_some, is_active, regions: SecondaryMap::default(), whole_waves: HashMap::default() };
+        // DWARF 2 has no calls.
+        if out.consumer.version < 3 {
+            return Ok(called);
+        }
+        for &region in module.regions_of(id) {
+            if let Err(error) = expressible(out, function.stack, module.masks(region), true) {
+                let at = At { region: Some(module.region_text(region)), ..At::default() };
+                called.regions[region] = Expressible::No(inexpressible(out.consumer, error)?.or_at(at));
+            }
+        }
+        for (index, one) in function.lanes.whole_waves.clone().zip(module.whole_waves(id)) {
+            let mask = core::slice::from_ref(&one.mask);
+            let result = match expressible(out, function.stack, mask, false) {
+                Ok(()) => Ok(()),
+                Err(error) => Err(inexpressible(out.consumer, error)?),
+            };
+            called.whole_waves.insert(index, result);
+        }
+        for piece in pieces {
+            if piece.whole_wave.is_some_and(|index| called.whole_waves[&index].is_err()) {
+                continue;
+            }
+            let (mut next, mut is_called) = (piece.region, true);
+            while let Some(region) = next {
+                if let Expressible::No(_) = called.regions[region] {
+                    is_called = false;
+                    break;
+                }
+                called.regions[region] = Expressible::Called;
+                next = module.region(region).parent;
+                // The attribute of an inlined call does not call the regions around the call.
+                let is_in_call =
+                    next.is_some_and(|next| module.region(next).scope != module.region(region).scope);
+                called.has_entry(is_in_call, piece);
+            }
+            // The attribute of an inlined call without regions of its own calls no region.
+            called.has_entry(is_called || has_inlined(), piece);
+        }
+        Ok(called)
+    }
+
+    fn has_entry(&mut self, is_some: bool, piece: &Piece) {
+        self.is_some |= is_some;
+        self.is_active |= is_some && piece.whole_wave.is_none();
+    }
+}
+
+/// Returns the functions with inlined calls.
+fn with_inlined_calls(module: &Module) -> EntitySet<FunctionId> {
+    let inlined = module.scopes().filter(|(_, scope)| matches!(scope.kind, ScopeKind::Inlined { .. }));
+    let mut functions = EntitySet::new();
+    for function in inlined.filter_map(|(id, _)| module.function_of(id)) {
+        functions.insert(function);
+    }
+    functions
+}
+
+/// Returns the error of a mask that the consumer cannot express, of a region or of whole-wave code.
+fn expressible(out: &mut EntryWriter<'_>, stack: Stack, masks: &[Mask], is_region: bool) -> Result<()> {
+    let (module, encoding) = (out.module, encoding(out));
+    let (bits, lanes) = (element_bits(out), module.target.lanes());
+    let is_register = |mask: &Mask| matches!(module.nodes(mask.loc).next(), Some(Node::Register(_)));
+    // Most masks are in registers, which all consumers can express.
+    if encoding.version >= 4
+        && masks.iter().all(|mask| is_register(mask) && module.nodes(mask.loc).count() == 1)
+    {
+        return Ok(());
+    }
+    let is_moving = masks.iter().any(|mask| mask.loc != masks[0].loc);
+    let result = out.expressions.encode(stack, |lowering, sink| {
+        if is_region {
+            let mut encoder = Encoder::new(sink.out, encoding);
+            encoder.stack_value().extend(bits, lanes.into());
+            encoder.finish()?;
+        }
+        match is_moving {
+            true => {
+                masks.iter().try_for_each(|mask| lowering.lower(mask.loc, Some(lanes.into()), false, sink))
+            }
+            false => lowering.read(masks[0].loc, lanes, sink),
+        }
+    });
+    out.expressions.lowering.pending.clear();
+    result
+}
+
+/// Returns the reason of an omission, or another error.
+fn inexpressible(consumer: &Consumer, error: Error) -> Result<Error> {
+    match is_inexpressible(&error) {
+        true => Ok(named(consumer, error)),
+        false => Err(error),
     }
 }
 

@@ -12,7 +12,7 @@ use super::{Context, Tree, What, address};
 pub(super) struct Described<'m> {
     pub(super) module: &'m Module,
     pub(super) context: Context<'m>,
-    omissions: &'m [Omission],
+    pub(super) omissions: &'m [Omission],
 }
 
 /// Code of a function, for its scopes.

@@ -5,6 +5,7 @@ use eitri::model::{
     PointerKind, Qualifier, TemplateArgument, TemplateParameter, Type, TypeId, TypeKind, UnitId,
     VariantPartId,
 };
+use eitri::omission::{Omission, Property, Subject};
 
 use super::Tree;
 use super::described::{Described, type_id, variable_id};
@@ -134,7 +135,7 @@ impl Described<'_> {
                 tree.may("bytes", bytes);
                 let passed = composite.passed.filter(|_| self.context.consumer.version >= 5);
                 tree.may("passed", passed.map(|passed| if passed == Passed::ByValue { 5u64 } else { 4 }));
-                self.composite(composite, &mut tree);
+                self.composite(id, composite, &mut tree);
             }
             TypeKind::Enum { of, enumerators, is_class, .. } => {
                 tree.to("type", Some(type_id(*of)));
@@ -163,7 +164,9 @@ impl Described<'_> {
         Some(tree)
     }
 
-    fn composite(&self, composite: &Composite, tree: &mut Tree) {
+    fn composite(&self, id: TypeId, composite: &Composite, tree: &mut Tree) {
+        let omits = |one: &Omission| (one.subject, one.property) == (Subject::Type(id), Property::Offset);
+        let has_omissions = self.omissions.iter().any(omits);
         tree.inside.extend(composite.templates.iter().map(|parameter| self.template(parameter)));
         for base in &composite.bases {
             let mut inner = Tree::new("base", None);
@@ -174,7 +177,10 @@ impl Described<'_> {
                 BaseOffset::Bytes(bytes) => inner.add("byte", bytes),
                 BaseOffset::Expr(loc) => {
                     let Some(Node::Expr(expr)) = self.module.nodes(loc).next() else { panic!("a raw one") };
-                    inner.add("offset", self.module.expr(expr).0.bytes());
+                    let bytes = self.module.expr(expr).0.bytes();
+                    // The modules have two such expressions: one of them is of LLVM's dialect.
+                    let is_omitted = has_omissions && bytes.ends_with(&[0xe9, 0x04]);
+                    inner.may("offset", (!is_omitted).then_some(bytes));
                 }
             }
             tree.inside.push(inner);
