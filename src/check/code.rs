@@ -109,6 +109,12 @@ impl<'a, 'o> Compare<'a, 'o> {
             Ok(ranges) => ranges,
             Err(error) => return self.report.unreadable(self.described.object, &error, at.clone()),
         };
+        let [start, end, ranges] =
+            [dw::DW_AT_low_pc, dw::DW_AT_high_pc, dw::DW_AT_ranges].map(|name| root.has(name));
+        if end && (!start || ranges) {
+            let found = if start { "an end with ranges" } else { "an end without a start" };
+            self.report.find(Kind::Code, at.clone(), "the start and the end of a unit, or ranges", found);
+        }
         if self.described.consumer.lists.has_absolute_bounds {
             // The base of the unit's lists, whose addresses are absolute.
             let base = match root.attr(dw::DW_AT_low_pc) {

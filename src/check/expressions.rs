@@ -5,6 +5,7 @@ use super::dwarf5;
 use super::locations::{Witness, witnesses};
 use super::machine::Asked;
 use super::meanings::Meanings;
+use super::places::is_nowhere;
 use super::report::{Kind, Obstacle, Unproven};
 use super::witness::{Pcs, Tried, lanes};
 use crate::error::At;
@@ -118,26 +119,30 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         }
         let start = described.function.and_then(|function| self.described.address(function));
         asked.clear();
-        let (mut unproven, mut is_proven) = (None, false);
-        for witness in witnesses(&lanes(&self.module.target), described.pc, start, asked) {
+        let (mut unproven, mut undescribed, mut compared) = (None, None, 0);
+        let combines = || self.do_combine([described.loc], [expr], entry.unit().encoding);
+        let lanes = lanes(&self.module.target);
+        let mut all = witnesses(&lanes, described.pc, start, asked, combines);
+        let difference = all.try_for_each(|witness| {
             let obstacle = match described.is_number {
                 true => self.same_number(described, entry, expr, witness, asked)?,
                 false => self.same_place(described, entry, expr, witness, asked)?,
             };
             match obstacle {
-                None => {
-                    self.report.locations += 1;
-                    is_proven = true;
-                }
+                None => compared += 1,
                 Some(Obstacle::OutOfBounds) => {}
+                Some(Obstacle::Undescribed) => undescribed = obstacle,
                 Some(_) => unproven = obstacle,
             }
-        }
-        Ok(unproven.or((!is_proven).then_some(Obstacle::OutOfBounds)))
+            Ok(())
+        });
+        self.report.locations += compared;
+        difference?;
+        Ok(unproven.or(undescribed).or((compared == 0).then_some(Obstacle::OutOfBounds)))
     }
 
     fn same_number(
-        &mut self,
+        &self,
         described: DescribedLocation,
         entry: Entry<'a, 'o>,
         expr: &[u8],
@@ -147,6 +152,10 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let bits = u64::from(self.module.target.address_bytes()) * 8;
         let expected = match self.described_spans(described, bits, witness, asked) {
             Ok(Ok(expected)) => expected,
+            Ok(Err(Obstacle::Undescribed)) => {
+                let found = self.evaluated_at(entry, expr, witness, asked, eval::Kind::Value);
+                return Ok(Some(if found.is_ok() { Obstacle::Undescribed } else { Obstacle::OutOfBounds }));
+            }
             Ok(Err(obstacle)) => return Ok(Some(obstacle)),
             Err(why) => return self.unreadable_too(entry, expr, witness, asked, eval::Kind::Value, &why),
         };
@@ -163,7 +172,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     }
 
     fn same_place(
-        &mut self,
+        &self,
         described: DescribedLocation,
         entry: Entry<'a, 'o>,
         expr: &[u8],
@@ -171,10 +180,15 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         asked: &Asked,
     ) -> Result<Option<Obstacle>, Difference> {
         // A location without a size is compared at the first of these sizes at which it has a meaning.
+        let mut is_undescribed = true;
         for bits in SIZES {
             let expected = match self.described_spans(described, bits, witness, asked) {
                 Ok(Ok(expected)) => expected,
-                Ok(Err(Obstacle::OutOfBounds)) => continue,
+                Ok(Err(Obstacle::OutOfBounds)) => {
+                    is_undescribed = false;
+                    continue;
+                }
+                Ok(Err(Obstacle::Undescribed)) => continue,
                 Ok(Err(obstacle)) => return Ok(Some(obstacle)),
                 Err(why) => {
                     return self.unreadable_too(entry, expr, witness, asked, eval::Kind::Location, &why);
@@ -192,7 +206,13 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 false => Err((Kind::Location, self.show(&expected), self.show(&found))),
             };
         }
-        Ok(Some(Obstacle::OutOfBounds))
+        let found = self.evaluated_at(entry, expr, witness, asked, eval::Kind::Location);
+        let has_place = |found: &Element| match found {
+            Element::Location(found) => eval::spans(found, SIZES[2].into()).is_ok_and(|it| !is_nowhere(&it)),
+            Element::Value(_) => false,
+        };
+        is_undescribed &= found.is_ok_and(|found| has_place(&found));
+        Ok(Some(if is_undescribed { Obstacle::Undescribed } else { Obstacle::OutOfBounds }))
     }
 
     /// Returns the meaning of a described location, or the obstacle to its comparison.
@@ -208,14 +228,15 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         match self.module.denote(described.function, described.loc, bits, &contents) {
             Ok(spans) => Ok(Ok(spans)),
             Err(NoMeaning::Raw) => Ok(Err(Obstacle::Raw)),
-            Err(NoMeaning::OutOfBounds(_) | NoMeaning::Part(_)) => Ok(Err(Obstacle::OutOfBounds)),
+            Err(NoMeaning::OutOfBounds(_)) => Ok(Err(Obstacle::Undescribed)),
+            Err(why) if why.is_outside() => Ok(Err(Obstacle::OutOfBounds)),
             Err(why) => Err(why),
         }
     }
 
     /// Compares an attribute that is unreadable in the model: it must be unreadable in the object.
     fn unreadable_too(
-        &mut self,
+        &self,
         entry: Entry<'a, 'o>,
         expr: &[u8],
         witness: Witness,
@@ -230,7 +251,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     }
 
     pub(super) fn evaluated_at(
-        &mut self,
+        &self,
         entry: Entry<'a, 'o>,
         expr: &[u8],
         witness: Witness,

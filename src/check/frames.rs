@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::locations::{Witness, witnesses};
 use super::machine::Asked;
 use super::meanings::Meanings;
+use super::numbers::does_expression_combine;
 use super::report::{Finding, Kind, Obstacle};
 use super::tables::in_section;
 use super::tree::hex;
@@ -35,6 +36,8 @@ struct Changes<'o> {
     of_columns: BTreeMap<Column, Vec<u64>>,
     /// Whether a register depends on the rules of other registers, so that all changes are those of each column.
     is_coupled: bool,
+    /// Whether a rule combines numbers.
+    combines: bool,
     /// Columns with a rule in the object.
     ruled: BTreeSet<Column>,
     /// The row before.
@@ -64,6 +67,7 @@ impl<'o> Changes<'o> {
             let mut before = core::mem::take(&mut self.rules);
             if let CfaRule::Expression(expr) = row.cfa {
                 self.is_coupled |= is_new && reads_caller(expr, encoding);
+                self.combines |= is_new && does_expression_combine(expr, encoding, || false);
             }
             let rule_before =
                 |reg| before.binary_search_by_key(&reg, |&(known, _)| known).map(|at| before[at].1);
@@ -72,6 +76,9 @@ impl<'o> Changes<'o> {
                 self.ruled.insert(column);
                 self.of_columns.entry(column).or_default().push(pcs[0]);
                 self.is_coupled |= is_coupled(row, reg, rule, encoding);
+                if let Rule::Expression(expr) | Rule::ValExpression(expr) = rule {
+                    self.combines |= does_expression_combine(expr, encoding, || false);
+                }
             }
             for (reg, _) in before.drain(..).filter(|(reg, _)| row.rule(*reg).is_none()) {
                 self.of_columns.entry(Column::Register(reg)).or_default().push(pcs[0]);
@@ -249,8 +256,10 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         columns.extend(module.target.cfa_register().map(Column::Register));
         columns.extend(module.target.exec().map(Column::Register));
         let mut changes = Changes::default();
+        let frames_encoding = of.frames.cie(of.entry).encoding;
         for rule in module.frame(of.function) {
             changes.described(module, rule);
+            changes.combines |= self.do_combine([rule.loc], [], frames_encoding);
             columns.insert(rule.column);
         }
         let described = columns.clone();
@@ -268,7 +277,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         for &column in &columns {
             let mut obstacle = None;
             for pc in witness::pcs(changes.of(column), size) {
-                match self.column_at(of, pc, column) {
+                match self.column_at(of, pc, column, changes.combines) {
                     Ok(found) => obstacle = obstacle.or(found.map(|found| (found, pc))),
                     Err(finding) => {
                         // One finding per column is enough.
@@ -311,11 +320,12 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         of: FrameEntry<'_, 'o>,
         pc: u64,
         column: Column,
+        combines: bool,
     ) -> Result<Option<Obstacle>, Box<Finding>> {
         let (mut unproven, mut is_proven) = (None, false);
         let lanes = witness::lanes(&self.module.target);
         let asked = Asked::default();
-        for witness in witnesses(&lanes, pc, Some(of.start), &asked) {
+        for witness in witnesses(&lanes, pc, Some(of.start), &asked, || combines) {
             let (expected, found) = match self.frame_at(of, witness, column, &asked) {
                 Ok(None) => {
                     self.report.locations += 1;
@@ -323,6 +333,10 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                     continue;
                 }
                 Ok(Some(Obstacle::OutOfBounds)) => continue,
+                Ok(obstacle @ Some(Obstacle::Undescribed)) => {
+                    unproven = unproven.or(obstacle);
+                    continue;
+                }
                 Ok(obstacle) => {
                     unproven = obstacle;
                     continue;
@@ -354,8 +368,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let expected = match module.denote_frame(of.function, witness.pc, column, &contents) {
             Ok(spans) => Ok(spans.iter().map(|span| self.span(span)).collect::<Vec<_>>()),
             Err(NoMeaning::Raw) => return Ok(Some(Obstacle::Raw)),
-            Err(NoMeaning::OutOfBounds(_) | NoMeaning::Part(_)) => return Ok(Some(Obstacle::OutOfBounds)),
-            Err(why) => Err(why.to_string()),
+            Err(why) => Err(why),
         };
         let rule = module.frame_rule(of.function, column, witness.pc);
         let subject = Subject::Rule(of.function, column);
@@ -375,6 +388,18 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let found = match found {
             Ok(found) => eval::spans(&found, bits.into()).map_err(|fault| self.fault_text(&fault)),
             Err(fault) => Err(fault.to_string()),
+        };
+        let expected = match expected {
+            Err(why) if why.is_outside() => {
+                let has_place = found.is_ok_and(|found| !super::places::is_nowhere(&found));
+                let is_left = matches!(why, NoMeaning::OutOfBounds(_));
+                return Ok(Some(if is_left && has_place {
+                    Obstacle::Undescribed
+                } else {
+                    Obstacle::OutOfBounds
+                }));
+            }
+            expected => expected.map_err(|why| why.to_string()),
         };
         match (expected, found) {
             // A location that is unreadable in the model must be unreadable in the object.

@@ -5,9 +5,10 @@ use std::rc::Rc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::expressions::SIZES;
+use super::expressions::{Difference, SIZES};
 use super::machine::{self, Asked, List};
 use super::meanings::Meanings;
+use super::numbers::Numbers;
 use super::pairs::{Agreement, Pair, Reads, Setting};
 use super::places::{Spans, is_nowhere, merged};
 use super::report::{Finding, Kind, Obstacle, Unproven};
@@ -28,20 +29,65 @@ pub(super) struct Witness {
     pub(super) fill: Fill,
 }
 
-/// Returns the witnesses at a pc. A comparison that does not depend on the lane has one lane; one that does not
-/// depend on contents has one content.
-pub(super) fn witnesses<'w>(
+/// Witnesses at a pc. A comparison that does not depend on the lane has one lane; one that does not depend on contents
+/// has one content; one that does not combine numbers has no [chosen contents](Numbers).
+pub(super) struct Witnesses<'w, F> {
     lanes: &'w [u32],
     pc: u64,
     start: Option<u64>,
     asked: &'w Asked,
-) -> impl Iterator<Item = Witness> + 'w {
-    let lanes = lanes.iter().enumerate().take_while(|&(index, _)| index == 0 || asked.lane.get());
-    lanes.flat_map(move |(_, &lane)| {
-        let fills = Fill::ALL.into_iter().enumerate();
-        let fills = fills.take_while(|&(index, _)| index == 0 || asked.contents.get());
-        fills.map(move |(_, fill)| Witness { pc, start, lane, fill })
-    })
+    /// Returns whether the comparison combines numbers.
+    combines: F,
+    /// Numbers of lanes and of contents of the lane that were tried.
+    tried: (usize, usize),
+    /// Number of contents that are chosen, with the first comparison that chose some.
+    choices: u32,
+}
+
+/// Returns the witnesses at a pc. `combines` returns whether the comparison combines numbers.
+pub(super) fn witnesses<'w, F: Fn() -> bool>(
+    lanes: &'w [u32],
+    pc: u64,
+    start: Option<u64>,
+    asked: &'w Asked,
+    combines: F,
+) -> Witnesses<'w, F> {
+    asked.numbers.take();
+    Witnesses { lanes, pc, start, asked, combines, tried: (0, 0), choices: 0 }
+}
+
+impl<F: Fn() -> bool> Iterator for Witnesses<'_, F> {
+    type Item = Witness;
+
+    fn next(&mut self) -> Option<Witness> {
+        let Self { pc, start, asked, .. } = *self;
+        if let Some(numbers) = asked.numbers.take() {
+            self.choices = self.choices.max(numbers.choices());
+        }
+        loop {
+            let (at, content) = self.tried;
+            if at > 0 && !asked.lane.get() {
+                return None;
+            }
+            let lane = *self.lanes.get(at)?;
+            self.tried.1 += 1;
+            if content == 0 {
+                return Some(Witness { pc, start, lane, fill: Fill::Spelled });
+            }
+            if asked.contents.get() {
+                if let Some(&fill) = Fill::ALL.get(content) {
+                    return Some(Witness { pc, start, lane, fill });
+                }
+                let choice = (content - Fill::ALL.len()) as u32;
+                if choice < self.choices || (self.choices == 0 && choice == 0 && (self.combines)()) {
+                    asked.combines.set(true);
+                    asked.numbers.replace(Some(Numbers::new(choice)));
+                    return Some(Witness { pc, start, lane, fill: Fill::Spelled });
+                }
+            }
+            self.tried = (at + 1, 0);
+        }
+    }
 }
 
 /// Variable with its entry.
@@ -78,8 +124,10 @@ impl<'o> Encoded<'o> {
 /// Result at a witness.
 enum Verdict {
     Equal,
-    /// The model has no meaning: the location leaves its storage, and any result is allowed.
+    /// Neither has a meaning: the location leaves its storage.
     Nothing,
+    /// The object has a location where the described one leaves its storage.
+    Undescribed,
     /// The model has a raw expression.
     Raw,
     /// The location is omitted.
@@ -119,15 +167,19 @@ struct AtPc {
     is_omitted: bool,
     /// Obstacles at some witnesses.
     is_raw: bool,
+    is_undescribed: bool,
     is_outside: bool,
     /// First difference.
     finding: Option<Box<Finding>>,
 }
 
 impl AtPc {
-    /// Whether all comparisons are these, without a difference.
+    /// Whether these comparisons were made, without a difference. There are more if one location reads contents and
+    /// another location combines numbers.
     fn is(&self, same: Agreement) -> bool {
-        self.comparisons == same.comparisons && self.finding.is_none() && !self.is_raw && !self.is_omitted
+        self.comparisons >= same.comparisons
+            && self.finding.is_none()
+            && !(self.is_raw || self.is_undescribed || self.is_omitted)
     }
 }
 
@@ -173,6 +225,8 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                     self.report.locations += u64::from(found.comparisons);
                     if found.is_raw {
                         unproven = Some((Obstacle::Raw, pc));
+                    } else if found.is_undescribed {
+                        unproven = unproven.or(Some((Obstacle::Undescribed, pc)));
                     }
                     let is_proven = found.comparisons > 0 || found.is_omitted || found.finding.is_some();
                     if found.is_outside && !is_proven {
@@ -226,7 +280,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 self.pairs.add(self.module, pair, same);
             }
             is_new |= known.is_none();
-            let are_all = same.comparisons == of.comparisons(same.reads);
+            let are_all = same.comparisons == of.comparisons(same.reads) && !same.reads.combines;
             reads = reads.or(same.reads);
             comparisons = match described.len() {
                 1 => same.comparisons,
@@ -250,24 +304,33 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let mut evaluator = self.evaluator.borrow_mut();
         of.asked.clear();
         let mut comparisons = 0;
-        for witness in witnesses(&of.tried, pc, of.start, &of.asked) {
-            let machine = machine::Stopped { lanes: of.lanes, ..self.whole_machine(witness, &of.asked) };
-            let found = evaluator.locate(expr, &machine, &context);
+        let combines = || self.do_combine([described], [expr], unit.encoding);
+        for witness in witnesses(&of.tried, pc, of.start, &of.asked, combines) {
             let contents = self.contents(witness, &symbol, &of.asked);
-            for &bits in of.sizes {
-                match (meaning.spans(bits, &contents), &found) {
-                    (Err(NoMeaning::OutOfBounds(_) | NoMeaning::Part(_)), _) => continue,
-                    (Err(NoMeaning::Raw), _) | (Err(_), Ok(_)) | (Ok(_), Err(_)) => return None,
-                    // A location that is unreadable in the model must be unreadable in the object.
-                    (Err(_), Err(_)) => {}
-                    (Ok(spans), Ok(found)) => {
-                        let place = Place { bits, ..of.place };
-                        self.is_at(found, &spans, place, witness).then_some(())?;
-                    }
+            let meanings = of.sizes.iter().map(|&bits| (bits, meaning.spans(bits, &contents)));
+            let mut is_undescribed = true;
+            let described = { meanings }.find(|(_, meaning)| match meaning {
+                Err(why) if why.is_outside() => {
+                    is_undescribed &= matches!(why, NoMeaning::OutOfBounds(_));
+                    false
                 }
-                comparisons += 1;
-                break;
+                _ => true,
+            });
+            let machine = machine::Stopped { lanes: of.lanes, ..self.whole_machine(witness, &of.asked) };
+            match (described, evaluator.locate(expr, &machine, &context)) {
+                (None, Err(_)) => continue,
+                (None, Ok(_)) if !is_undescribed => continue,
+                (Some((_, Err(NoMeaning::Raw) | Ok(_))), Err(_)) | (None | Some((_, Err(_))), Ok(_)) => {
+                    return None;
+                }
+                // A location that is unreadable in the model must be unreadable in the object.
+                (Some((_, Err(_))), Err(_)) => {}
+                (Some((bits, Ok(spans))), Ok(found)) => {
+                    let place = Place { bits, ..of.place };
+                    self.is_at(found, &spans, place, witness).then_some(())?;
+                }
             }
+            comparisons += 1;
         }
         let reads = of.asked.reads();
         (comparisons > 0).then_some(Agreement { comparisons, reads })
@@ -276,15 +339,19 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Compares all locations at a pc at every witness.
     fn as_a_whole(&self, of: &Located<'_, 'a, 'o>, pc: u64, asked: &Asked) -> AtPc {
         let mut all = AtPc::default();
-        for witness in witnesses(&of.tried, pc, of.start, asked) {
-            let mut verdicts =
-                of.sizes.iter().map(|&bits| self.at_witness(Place { bits, ..of.place }, witness, asked));
-            match verdicts.find(|verdict| !matches!(verdict, Verdict::Nothing)) {
-                Some(Verdict::Equal) => all.comparisons += 1,
-                Some(Verdict::Raw) => all.is_raw = true,
-                Some(Verdict::Omitted) => all.is_omitted = true,
-                Some(Verdict::Different(finding)) => all.finding = all.finding.or(Some(finding)),
-                Some(Verdict::Nothing) | None => all.is_outside = true,
+        let combines = || {
+            let found = of.encoded.as_ref().and_then(|encoded| encoded.at(pc, of.start)).unwrap_or_default();
+            let described = self.locations_at(of.place.id, pc);
+            self.do_combine(described, found, of.place.entry.unit().encoding)
+        };
+        for witness in witnesses(&of.tried, pc, of.start, asked, combines) {
+            match self.at_witness(of, witness, asked) {
+                Verdict::Equal => all.comparisons += 1,
+                Verdict::Raw => all.is_raw = true,
+                Verdict::Omitted => all.is_omitted = true,
+                Verdict::Different(finding) => all.finding = all.finding.or(Some(finding)),
+                Verdict::Undescribed => all.is_undescribed = true,
+                Verdict::Nothing => all.is_outside = true,
             }
         }
         all
@@ -325,24 +392,52 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         }
     }
 
-    /// Compares a variable at a witness.
-    fn at_witness(&self, place: Place<'a, 'o>, witness: Witness, asked: &Asked) -> Verdict {
+    /// Compares a variable at a witness, at the first size at which all locations have a meaning.
+    fn at_witness(&self, of: &Located<'_, 'a, 'o>, witness: Witness, asked: &Asked) -> Verdict {
+        let (mut place, mut is_undescribed) = (of.place, true);
+        for &bits in of.sizes {
+            place = Place { bits, ..place };
+            let expected = self.expected(place, witness, asked);
+            let obstacle = |one: &&NoMeaning| **one == NoMeaning::Raw || one.is_outside();
+            match expected.iter().filter_map(|one| one.as_ref().err()).find(obstacle) {
+                Some(NoMeaning::Raw) => return Verdict::Raw,
+                Some(why) => is_undescribed &= matches!(why, NoMeaning::OutOfBounds(_)),
+                None => return self.compared(place, expected, witness, asked),
+            }
+        }
+        match self.found(place, witness, asked, None) {
+            Ok(found) if is_undescribed && !is_nowhere(&found) => Verdict::Undescribed,
+            _ => Verdict::Nothing,
+        }
+    }
+
+    /// Compares a variable with its described locations at a witness.
+    fn compared(
+        &self,
+        place: Place<'a, 'o>,
+        described: Vec<Result<Spans, NoMeaning>>,
+        witness: Witness,
+        asked: &Asked,
+    ) -> Verdict {
         let found = self.found(place, witness, asked, None);
         let all_omitted = self.omitted_at(place.id, witness.pc);
         let mut omitted = all_omitted;
         let mut expected = Vec::new();
-        for one in self.expected(place, witness, asked) {
+        for one in described {
             match one {
                 Ok(spans) => expected.push(spans),
-                Err(NoMeaning::Raw) => return Verdict::Raw,
-                Err(NoMeaning::OutOfBounds(_) | NoMeaning::Part(_)) => return Verdict::Nothing,
                 // A location that is unreadable in the model must be unreadable in the object, or omitted.
                 Err(why) => match &found {
                     Err(_) => return Verdict::Equal,
                     Ok(_) if omitted > 0 => omitted -= 1,
                     Ok(found) => {
                         let found = self.show(found);
-                        return self.different(Kind::Location, place, witness, why.to_string(), found);
+                        return self.different(
+                            (Kind::Location, why.to_string(), found),
+                            place,
+                            witness,
+                            asked,
+                        );
                     }
                 },
             }
@@ -369,27 +464,29 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             Err(None) if is_omitted => Verdict::Omitted,
             Err(fault) => {
                 let found = fault.map_or_else(|| "no location".into(), |fault| self.fault_text(&fault));
-                self.different(Kind::Evaluation, place, witness, self.show(&whole), found)
+                self.different((Kind::Evaluation, self.show(&whole), found), place, witness, asked)
             }
             Ok(found) if eval::are_equal(&whole, &found) => Verdict::Equal,
             Ok(found) if is_omitted && is_nowhere(&found) => Verdict::Omitted,
             Ok(found) if omitted > 0 && is_rest(&expected, omitted, &found, place.bits) => Verdict::Equal,
-            Ok(found) => self.different(Kind::Location, place, witness, self.show(&whole), self.show(&found)),
+            Ok(found) => {
+                let texts = (Kind::Location, self.show(&whole), self.show(&found));
+                self.different(texts, place, witness, asked)
+            }
         }
     }
 
     #[cold]
     fn different(
         &self,
-        kind: Kind,
+        (kind, expected, found): Difference,
         place: Place<'a, 'o>,
         witness: Witness,
-        expected: String,
-        found: String,
+        asked: &Asked,
     ) -> Verdict {
         // Evaluates again, for the trace.
         let mut trace = Vec::new();
-        let _ = self.found(place, witness, &Asked::default(), Some(&mut trace));
+        let _ = self.found(place, witness, asked, Some(&mut trace));
         let pcs = witness.start.map(|_| witness.pc..witness.pc + 1);
         let at = At { pcs, ..self.module.at_variable(place.id, None) };
         let lane = (self.module.target.lanes() > 1).then_some(witness.lane);

@@ -4,9 +4,10 @@
 use core::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
+use super::numbers::Numbers;
 use super::pairs::Reads;
 use super::ranges::Ranges;
-use super::witness::{self, Fill, Patch};
+use super::witness::{self, ByteStorage, Fill, Patch};
 use crate::eval::{
     BaseType, DebugInfo, Entry, ListEntry, Location, Machine, SingleLocation, Storage, Unavailable,
 };
@@ -61,6 +62,10 @@ pub(super) struct Asked {
     pub(super) position: Cell<bool>,
     /// Entries that it read, by offset.
     pub(super) entries: RefCell<BTreeSet<u64>>,
+    /// Contents that are chosen for the numbers that are read.
+    pub(super) numbers: RefCell<Option<Numbers>>,
+    /// Whether some contents were chosen.
+    pub(super) combines: Cell<bool>,
 }
 
 impl Asked {
@@ -68,12 +73,19 @@ impl Asked {
         self.lane.set(false);
         self.contents.set(false);
         self.position.set(false);
+        self.numbers.take();
+        self.combines.set(false);
     }
 
     /// Returns the facts that were read since the last [`clear`](Self::clear). An entry that was read before counts.
     pub(super) fn reads(&self) -> Reads {
         let position = self.position.get() || !self.entries.borrow().is_empty();
-        Reads { lane: self.lane.get(), contents: self.contents.get(), position }
+        Reads {
+            lane: self.lane.get(),
+            contents: self.contents.get(),
+            combines: self.combines.get(),
+            position,
+        }
     }
 }
 
@@ -93,18 +105,13 @@ pub(super) struct Stopped<'a, 'o> {
 
 impl Machine for Stopped<'_, '_> {
     fn register(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable> {
-        self.asked.contents.set(true);
-        if frame > 1 || self.target.register(reg).is_none() {
-            return Err(Unavailable);
-        }
-        for (index, byte) in into.iter_mut().enumerate() {
-            let at = at + index as u32;
-            *byte = match (frame, self.patch) {
-                (0, Some(patch)) => patch.register_byte(self.fill, reg, at),
-                (0, None) => self.fill.register_byte(reg, at),
-                _ => self.fill.entry_byte(reg, at),
-            };
-        }
+        let storage = match frame {
+            0 => ByteStorage::Register(reg),
+            1 => ByteStorage::Entry(reg),
+            _ => return Err(Unavailable),
+        };
+        self.target.register(reg).ok_or(Unavailable)?;
+        witness::read((self.fill, self.patch), self.asked, storage, at.into(), into);
         Ok(())
     }
 
@@ -115,14 +122,8 @@ impl Machine for Stopped<'_, '_> {
         address: u64,
         into: &mut [u8],
     ) -> Result<(), Unavailable> {
-        self.asked.contents.set(true);
-        for (index, byte) in into.iter_mut().enumerate() {
-            let address = address.wrapping_add(index as u64);
-            *byte = match self.patch {
-                Some(patch) => patch.memory_byte(self.fill, space, lane, address),
-                None => self.fill.memory_byte(space, lane, address),
-            };
-        }
+        let storage = ByteStorage::Memory(space, lane);
+        witness::read((self.fill, self.patch), self.asked, storage, address, into);
         Ok(())
     }
 

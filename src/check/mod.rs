@@ -61,6 +61,7 @@ mod machine;
 mod macros;
 mod meanings;
 mod name_index;
+mod numbers;
 mod omitted;
 mod pairs;
 mod places;

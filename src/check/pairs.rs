@@ -43,6 +43,8 @@ pub(super) struct Agreement {
 pub(super) struct Reads {
     pub(super) lane: bool,
     pub(super) contents: bool,
+    /// Numbers, for which contents were chosen.
+    pub(super) combines: bool,
     /// The pc, or another entry: the result may differ at another pc.
     pub(super) position: bool,
 }
@@ -53,6 +55,7 @@ impl Reads {
         Self {
             lane: self.lane || other.lane,
             contents: self.contents || other.contents,
+            combines: self.combines || other.combines,
             position: self.position || other.position,
         }
     }

@@ -205,7 +205,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                         let spans: Vec<_> = spans.iter().map(|span| self.span(span)).collect();
                         return Meaning::Bits((number, size), eval::hash(&spans));
                     }
-                    Ok(Err(Obstacle::OutOfBounds)) => {}
+                    Ok(Err(Obstacle::OutOfBounds | Obstacle::Undescribed)) => {}
                     Ok(Err(_)) => break,
                     Err(_) => {
                         without = Meaning::Unreadable;
@@ -304,7 +304,7 @@ impl<'a, 'o> Called<'a, 'o> {
     }
 }
 
-fn is_procedure(entry: Entry<'_, '_>) -> bool {
+pub(super) fn is_procedure(entry: Entry<'_, '_>) -> bool {
     entry.tag() == dw::DW_TAG_dwarf_procedure
 }
 

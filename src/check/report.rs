@@ -68,6 +68,8 @@ pub enum Obstacle {
     Raw,
     /// The location is outside of its storage in every tried machine.
     OutOfBounds,
+    /// The described location is outside of its storage in some machines in which the object has a location.
+    Undescribed,
     /// Regions of lanes are nested more deeply than the comparison allows.
     Depth,
 }
@@ -77,6 +79,7 @@ impl Obstacle {
         match self {
             Self::Raw => "only DWARF defines the meaning of a raw expression",
             Self::OutOfBounds => "the location is out of bounds in every tried machine",
+            Self::Undescribed => "the object has a location where the described one is out of bounds",
             Self::Depth => "the regions of lanes are nested too deeply to be compared",
         }
     }

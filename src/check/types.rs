@@ -162,8 +162,12 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
         for entry in root.descendants().filter(|entry| is_type(entry.tag())) {
             // Expressions use base types of their own, even if all expressions that need one are omitted.
-            let is_known = self.known.type_entries.contains(&entry.offset())
-                || self.file.referred().contains_key(&entry.offset());
+            let is_own = |entry: Entry<'_, '_>| {
+                entry.tag() == dw::DW_TAG_base_type
+                    && !entry.has(dw::DW_AT_location)
+                    && self.file.referred().contains_key(&entry.offset())
+            };
+            let is_known = self.known.type_entries.contains(&entry.offset()) || is_own(entry);
             if !is_known && !self.is_for_expressions(entry) {
                 let name = entry.name().unwrap_or_default();
                 let found = format!("{} `{name}`", entry.tag().describe());

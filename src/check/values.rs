@@ -8,7 +8,7 @@ use super::expressions::DescribedLocation;
 use super::locations::{Witness, witnesses};
 use super::machine::Asked;
 use super::meanings::Meanings;
-use super::places::Spans;
+use super::places::{Spans, is_nowhere};
 use super::report::{Kind, Obstacle};
 use super::tree::{Entity, Number};
 use super::witness::lanes;
@@ -49,26 +49,50 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             DescribedLocation { function, pc: 0, loc: value.loc, is_number: value.attribute.is_some() };
         let asked = Asked::default();
         let (mut unproven, mut is_proven) = (None, false);
-        for witness in witnesses(&lanes(&module.target), 0, None, &asked) {
-            let expected: Spans = match self.described_spans(location, bits, witness, &asked) {
-                Ok(Ok(spans)) => spans.iter().map(|span| self.span(span)).collect(),
-                Ok(Err(Obstacle::Raw)) => {
-                    unproven = Some(Obstacle::Raw);
-                    continue;
-                }
-                // A value that the model cannot read cannot be compared.
-                _ => continue,
-            };
+        let combines = || {
+            let found = names.iter().filter_map(|&name| match entry.attr(name) {
+                Some(Value::Expr(expr)) => Some(expr),
+                _ => None,
+            });
+            self.do_combine([value.loc], found, entry.unit().encoding)
+        };
+        let lanes = lanes(&module.target);
+        let difference = witnesses(&lanes, 0, None, &asked, combines).find_map(|witness| {
+            let expected = self.described_spans(location, bits, witness, &asked);
             let found = self.read_value(value.attribute, entry, bits, witness, &asked);
-            if found.as_ref().is_ok_and(|found| eval::are_equal(&expected, found)) {
-                is_proven = true;
-                continue;
-            }
+            let expected = match (expected, &found) {
+                (Ok(Err(Obstacle::Raw)), _) => {
+                    unproven = Some(Obstacle::Raw);
+                    return None;
+                }
+                (Ok(Err(Obstacle::Undescribed)), Ok(found)) if !is_nowhere(found) => {
+                    unproven = unproven.or(Some(Obstacle::Undescribed));
+                    return None;
+                }
+                (Ok(Err(_)), _) => return None,
+                // A value that is unreadable in the model must be unreadable in the object.
+                (Err(_), Err(_)) => {
+                    is_proven = true;
+                    return None;
+                }
+                (Err(why), Ok(_)) => why.to_string(),
+                (Ok(Ok(spans)), found) => {
+                    let expected: Spans = spans.iter().map(|span| self.span(span)).collect();
+                    if found.as_ref().is_ok_and(|found| eval::are_equal(&expected, found)) {
+                        is_proven = true;
+                        return None;
+                    }
+                    self.show(&expected)
+                }
+            };
             let found = match found {
                 Ok(found) => self.show(&found),
                 Err(fault) => fault.map_or_else(|| "no value".into(), |fault| self.fault_text(&fault)),
             };
-            return self.report.find(Kind::Type, self.described.at(of), self.show(&expected), found);
+            Some((expected, found))
+        });
+        if let Some((expected, found)) = difference {
+            return self.report.find(Kind::Type, self.described.at(of), expected, found);
         }
         match unproven.or((!is_proven).then_some(Obstacle::OutOfBounds)) {
             None => self.report.locations += 1,
@@ -81,7 +105,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
 
     /// Returns the value in the object; `Err(None)` without one.
     fn read_value(
-        &mut self,
+        &self,
         attribute: Option<DwAt>,
         entry: Entry<'a, 'o>,
         bits: u64,

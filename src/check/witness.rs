@@ -6,7 +6,8 @@
 //! * Lanes: 0, 1, 15, 16, 31, 32 and the last: a wrong stride, an offset in a signed byte, half of a wave.
 //! * Contents: one in which every byte of registers and memory depends on its own address, so that a wrong location
 //!   does not match by accident; one in which every dword is a number from 1 to 7, so that locations at run-time
-//!   offsets are within their storages; and all bits 0 and all bits 1, for carries and signs.
+//!   offsets are within their storages; and all bits 0 and all bits 1, for carries and signs. Where arithmetic hides
+//!   most numbers, there are more: [contents that are chosen](super::numbers) for the numbers that are read.
 //!
 //! * Load addresses: one, different from the link address.
 //!
@@ -154,7 +155,7 @@ impl Fill {
     /// Returns byte `at` of a register, counted from the least significant one, 0.
     pub fn register_byte(self, reg: Reg, at: u32) -> u8 {
         match self {
-            Self::Spelled => spell(reg.0.wrapping_mul(0x1_0001).wrapping_add(1 << 40), at.into()),
+            Self::Spelled => spell(ByteStorage::Register(reg).key(), at.into()),
             Self::Small if at.is_multiple_of(4) => 1 + spell(reg.0, u64::from(at) / 4) % 7,
             Self::Small | Self::Zeros => 0,
             Self::Ones => 0xff,
@@ -173,9 +174,17 @@ impl Fill {
         }
     }
 
+    fn byte(self, storage: ByteStorage, at: u64) -> u8 {
+        match storage {
+            ByteStorage::Register(reg) => self.register_byte(reg, at as u32),
+            ByteStorage::Entry(reg) => self.entry_byte(reg, at as u32),
+            ByteStorage::Memory(space, lane) => self.memory_byte(space, lane, at),
+        }
+    }
+
     /// Returns a byte of memory.
     pub fn memory_byte(self, space: SpaceId, lane: Option<u32>, address: u64) -> u8 {
-        let storage = u64::from(space.0) << 32 | u64::from(lane.map_or(0, |lane| lane + 1));
+        let storage = ByteStorage::Memory(space, lane).key();
         match self {
             Self::Spelled => spell(storage, address),
             Self::Small if address.is_multiple_of(8) => 1 + spell(storage, address) % 7,
@@ -188,11 +197,16 @@ impl Fill {
 /// Returns a byte that depends on its storage and address: it differs for neighbours, lanes and storages, and uses
 /// all bits.
 fn spell(storage: u64, at: u64) -> u8 {
+    scatter(storage, at) as u8
+}
+
+/// Returns a number that depends on a storage and an address, in all bits.
+pub(super) fn scatter(storage: u64, at: u64) -> u64 {
     // Finalizer of SplitMix64: every bit of the input affects every bit of the output.
     let mut bits = storage.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ at.wrapping_mul(0xd1b5_4a32_d192_ed03);
     bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (bits ^ bits >> 31) as u8
+    bits ^ bits >> 31
 }
 
 /// Space and address of the canonical frame address, an arbitrary choice that the model and the bytes share.
@@ -221,22 +235,29 @@ pub(super) struct Patch(BTreeMap<(ByteStorage, u64), u8>);
 
 /// Storage of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum ByteStorage {
-    Register(u64),
-    Memory(u32, Option<u32>),
+pub(super) enum ByteStorage {
+    Register(Reg),
+    /// Register on entry to the function.
+    Entry(Reg),
+    Memory(SpaceId, Option<u32>),
+}
+
+impl ByteStorage {
+    /// Returns a number that differs from those of other storages.
+    pub(super) fn key(self) -> u64 {
+        match self {
+            Self::Register(reg) => reg.0.wrapping_mul(0x1_0001).wrapping_add(1 << 40),
+            Self::Entry(reg) => !Self::Register(reg).key(),
+            Self::Memory(space, lane) => {
+                u64::from(space.0) << 32 | u64::from(lane.map_or(0, |lane| lane + 1))
+            }
+        }
+    }
 }
 
 impl Patch {
-    /// Returns byte `at` of a register.
-    pub(super) fn register_byte(&self, fill: Fill, reg: Reg, at: u32) -> u8 {
-        let patched = self.0.get(&(ByteStorage::Register(reg.0), at.into()));
-        patched.copied().unwrap_or_else(|| fill.register_byte(reg, at))
-    }
-
-    /// Returns a byte of memory.
-    pub(super) fn memory_byte(&self, fill: Fill, space: SpaceId, lane: Option<u32>, address: u64) -> u8 {
-        let patched = self.0.get(&(ByteStorage::Memory(space.0, lane), address));
-        patched.copied().unwrap_or_else(|| fill.memory_byte(space, lane, address))
+    fn byte(&self, fill: Fill, storage: ByteStorage, at: u64) -> u8 {
+        self.0.get(&(storage, at)).copied().unwrap_or_else(|| fill.byte(storage, at))
     }
 
     /// Writes the low bits of a number to a described location. Bits without a storage are not written.
@@ -244,54 +265,65 @@ impl Patch {
         for span in spans {
             for bit in span.from..span.from + u128::from(span.bits) {
                 let at = (bit / 8) as u64;
-                let (held, byte) = match span.storage {
-                    Storage::Register(reg) => {
-                        (ByteStorage::Register(reg.0), self.register_byte(fill, reg, at as u32))
-                    }
-                    Storage::Memory(space, lane) => {
-                        (ByteStorage::Memory(space.0, lane), self.memory_byte(fill, space, lane, at))
-                    }
+                let storage = match span.storage {
+                    Storage::Register(reg) => ByteStorage::Register(reg),
+                    Storage::Memory(space, lane) => ByteStorage::Memory(space, lane),
                     _ => {
                         value >>= 1;
                         continue;
                     }
                 };
+                let byte = self.byte(fill, storage, at);
                 let mask = 1 << (bit % 8);
                 let byte = if value & 1 == 1 { byte | mask } else { byte & !mask };
-                self.0.insert((held, at), byte);
+                self.0.insert((storage, at), byte);
                 value >>= 1;
             }
         }
     }
 }
 
-impl Stopped<'_> {
-    fn register_byte(&self, reg: Reg, at: u32) -> u8 {
-        match self.patch {
-            None => self.fill.register_byte(reg, at),
-            Some(patch) => patch.register_byte(self.fill, reg, at),
-        }
+/// Reads bytes of a stopped program.
+pub(super) fn read(
+    (fill, patch): (Fill, Option<&Patch>),
+    asked: &Asked,
+    storage: ByteStorage,
+    at: u64,
+    into: &mut [u8],
+) {
+    asked.contents.set(true);
+    if let Some(numbers) = &mut *asked.numbers.borrow_mut() {
+        return numbers.read(storage, at, into);
     }
+    for (index, byte) in into.iter_mut().enumerate() {
+        let at = at.wrapping_add(index as u64);
+        *byte = match patch {
+            None => fill.byte(storage, at),
+            Some(patch) => patch.byte(fill, storage, at),
+        };
+    }
+}
 
-    fn memory_byte(&self, space: SpaceId, lane: Option<u32>, address: u64) -> u8 {
-        match self.patch {
-            None => self.fill.memory_byte(space, lane, address),
-            Some(patch) => patch.memory_byte(self.fill, space, lane, address),
-        }
+impl Stopped<'_> {
+    /// Returns the number in `bits` bits of a storage from bit `from` on, of at most 64.
+    fn number(&self, storage: ByteStorage, from: u128, bits: u32) -> u64 {
+        let (first, skip) = ((from / 8) as u64, (from % 8) as u32);
+        let mut bytes = [0; 16];
+        let needed = (skip + bits).div_ceil(8) as usize;
+        read((self.fill, self.patch), self.asked, storage, first, &mut bytes[..needed]);
+        (u128::from_le_bytes(bytes) >> skip) as u64 & (u64::MAX >> (64 - bits))
     }
 }
 
 impl Contents for Stopped<'_> {
     fn register(&self, reg: Reg, from: u64, bits: u32) -> Option<u64> {
-        self.asked.contents.set(true);
         u32::try_from(from + u64::from(bits)).ok()?;
-        Some(number(from.into(), bits, |at| self.register_byte(reg, at as u32)))
+        Some(self.number(ByteStorage::Register(reg), from.into(), bits))
     }
 
     fn entry_register(&self, reg: Reg) -> Option<u64> {
-        self.asked.contents.set(true);
         let bits = self.target.register(reg)?.bits.min(64);
-        Some(number(0, bits, |at| self.fill.entry_byte(reg, at as u32)))
+        Some(self.number(ByteStorage::Entry(reg), 0, bits))
     }
 
     fn cfa(&self) -> Option<Span> {
@@ -301,8 +333,7 @@ impl Contents for Stopped<'_> {
     }
 
     fn memory(&self, space: SpaceId, lane: Option<u32>, from: u128, bits: u32) -> Option<u64> {
-        self.asked.contents.set(true);
-        Some(number(from, bits, |at| self.memory_byte(space, lane, at)))
+        Some(self.number(ByteStorage::Memory(space, lane), from, bits))
     }
 
     fn lane(&self) -> Option<u32> {
@@ -317,14 +348,4 @@ impl Contents for Stopped<'_> {
     fn load_bias(&self) -> u64 {
         self.load_bias
     }
-}
-
-/// Returns the number in `bits` bits from bit `from` on, of at most 64.
-fn number(from: u128, bits: u32, byte: impl Fn(u64) -> u8) -> u64 {
-    let (first, skip) = ((from / 8) as u64, (from % 8) as u32);
-    let mut bytes = [0; 16];
-    for (index, into) in (0..(skip + bits).div_ceil(8).into()).zip(&mut bytes) {
-        *into = byte(first.wrapping_add(index));
-    }
-    (u128::from_le_bytes(bytes) >> skip) as u64 & (u64::MAX >> (64 - bits))
 }

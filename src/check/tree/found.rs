@@ -113,9 +113,11 @@ impl<'o> Found<'_, 'o> {
         Ok(match name {
             dw::DW_AT_ranges if has_code(of.tag) => {
                 let names = [dw::DW_AT_low_pc, dw::DW_AT_high_pc, dw::DW_AT_ranges];
-                match names.iter().any(|&name| of.has(name)) {
-                    true => Value::Code(of.entry.ranges()?),
-                    false => Value::Absent,
+                match names.map(|name| of.has(name)) {
+                    [false, false, false] => Value::Absent,
+                    [false, true, _] => Value::Other("an end without a start".into()),
+                    [_, true, true] => Value::Other("an end and ranges".into()),
+                    _ => Value::Code(of.entry.ranges()?),
                 }
             }
             dw::DW_AT_decl_file | dw::DW_AT_call_file => {

@@ -118,10 +118,21 @@ pub enum NoMeaning {
     Unreadable(String),
     /// The location, or one that it is computed from, is outside its storage.
     OutOfBounds(String),
+    /// The location, or one that it is computed from, is past the last address of its space. There, the addresses of an
+    /// encoding can wrap.
+    OutOfMemory(String),
     /// Another part of the location has no meaning.
     Part(String),
     /// The nodes do not form a location.
     Malformed,
+}
+
+impl NoMeaning {
+    /// Returns whether the location, or a part of it, is outside its storage or cannot be computed: no bit has a
+    /// meaning.
+    pub(crate) fn is_outside(&self) -> bool {
+        matches!(self, Self::OutOfBounds(_) | Self::OutOfMemory(_) | Self::Part(_))
+    }
 }
 
 impl fmt::Display for NoMeaning {
@@ -131,7 +142,7 @@ impl fmt::Display for NoMeaning {
             Self::NoLane => f.write_str("it depends on the lane, and no lane asks"),
             Self::Unreadable(what) => write!(f, "{what} cannot be read"),
             Self::Part(why) => write!(f, "a part of it means nothing: {why}"),
-            Self::OutOfBounds(what) => write!(f, "it goes past the end of {what}"),
+            Self::OutOfBounds(what) | Self::OutOfMemory(what) => write!(f, "it goes past the end of {what}"),
             Self::Malformed => f.write_str("its nodes form no location"),
         }
     }
@@ -409,8 +420,8 @@ impl Denote<'_> {
         let lane = if space.per == Per::Lane { Some(self.asking_lane()?) } else { None };
         let address = address & (u64::MAX >> (64 - space.address_bits));
         let size = 8u128 << space.address_bits;
-        let name = || format!("space {}", space.name);
-        let from = inside(from + 8 * i128::from(address), bits, size, name)?;
+        let from = inside(from + 8 * i128::from(address), bits, size, String::new)
+            .map_err(|_| NoMeaning::OutOfMemory(format!("space {}", space.name)))?;
         push(out, Span { storage: Storage::Memory(space.id, lane), from, bits });
         Ok(())
     }

@@ -54,7 +54,7 @@ fn meaning_of_part(looked: Result<(), NoMeaning>) -> Result<(), NoMeaning> {
     match looked {
         Ok(()) => Ok(()),
         // The bits that a raw expression reads of other parts are unknown too.
-        Err(why @ (NoMeaning::Raw | NoMeaning::OutOfBounds(_) | NoMeaning::Part(_))) => Err(why),
+        Err(why) if why == NoMeaning::Raw || why.is_outside() => Err(why),
         Err(why) => Err(NoMeaning::Part(why.to_string())),
     }
 }

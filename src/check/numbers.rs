@@ -1,0 +1,176 @@
+//! Contents that are chosen for the numbers that a comparison reads.
+//!
+//! In contents that are the same for all comparisons, most numbers are large: a shift by one of them is 0 whatever it
+//! shifts, and an offset by one leaves every storage. Here, the role of a number depends on its position among the
+//! numbers that the comparison reads, so that each number has each role while the others have another one:
+//!
+//! | role | number |
+//! |---|---|
+//! | value | any number whose lowest and highest bit are 1 |
+//! | count | 1 to 63: number of bits, or an offset within a register |
+//! | small count | 1 to 7: sums and products of several are still counts |
+//! | zero | the upper half of a count in two registers |
+
+use crate::model::Node;
+use crate::op::{Decoder, Encoding, Op};
+
+use super::witness::{ByteStorage, scatter};
+
+/// Number of choices for each number that is read.
+const CHOICES: u32 = 5;
+
+/// Limit of the numbers with a role. All further numbers are values.
+const MAX_NUMBERS: usize = 6;
+
+/// Contents of a machine, chosen while they are read.
+#[derive(Debug)]
+pub(super) struct Numbers {
+    choice: u32,
+    /// Numbers with a role, in the order of the first reads.
+    known: Vec<Number>,
+}
+
+/// Number in consecutive bytes of a storage.
+#[derive(Debug)]
+struct Number {
+    storage: ByteStorage,
+    /// The first byte.
+    at: u64,
+    /// Number of bytes, at most 8.
+    bytes: u64,
+    value: u64,
+}
+
+impl Numbers {
+    /// Contents of a choice: one of [`choices`](Self::choices).
+    pub(super) fn new(choice: u32) -> Self {
+        Self { choice, known: Vec::new() }
+    }
+
+    /// Returns the number of choices for the numbers that were read.
+    pub(super) fn choices(&self) -> u32 {
+        CHOICES * self.known.len() as u32
+    }
+
+    /// Reads consecutive bytes of a storage.
+    pub(super) fn read(&mut self, storage: ByteStorage, at: u64, into: &mut [u8]) {
+        let mut done = 0;
+        while done < into.len() {
+            let next = at.wrapping_add(done as u64);
+            let Some(number) = self.known.iter().find(|number| number.has(storage, next)) else {
+                let left = (into.len() - done).min(8) as u64;
+                let is_new =
+                    |&by: &u64| !self.known.iter().any(|one| one.has(storage, next.wrapping_add(by)));
+                let bytes = 1 + (1..left).take_while(is_new).count() as u64;
+                let random = scatter(storage.key() ^ u64::from(self.choice) << 48, next);
+                if self.known.len() < MAX_NUMBERS {
+                    let value = self.chosen(random, 8 * bytes);
+                    self.known.push(Number { storage, at: next, bytes, value });
+                    continue;
+                }
+                into[done] = random as u8;
+                done += 1;
+                continue;
+            };
+            into[done] = (number.value >> (8 * next.wrapping_sub(number.at))) as u8;
+            done += 1;
+        }
+    }
+
+    /// Returns the next number, in the role that it has in this choice.
+    fn chosen(&self, random: u64, bits: u64) -> u64 {
+        let (focus, choice) = (self.choice / CHOICES, self.choice % CHOICES);
+        let value = random | 1 | 1 << (bits - 1);
+        match (choice, (self.known.len() as u32).wrapping_sub(focus)) {
+            // A shift by 32 or more moves a dword out of the result, or into it.
+            (0 | 1, 0) => 1 + random % 31,
+            (2, 0) => 32 + random % 32,
+            (1 | 2, 1) => 0,
+            (0..=2, _) | (3, 0) => value,
+            (3, _) => 1 + random % 7,
+            (_, 0 | 1) => value,
+            // Pairs of registers before and after the pair in focus.
+            (_, distance) if distance.is_multiple_of(2) => 1 + random % 7,
+            _ => 0,
+        }
+    }
+}
+
+impl Number {
+    fn has(&self, storage: ByteStorage, at: u64) -> bool {
+        self.storage == storage && at.wrapping_sub(self.at) < self.bytes
+    }
+}
+
+/// Returns whether a location computes with numbers of which most hide a mistake: shifts, products and masks of numbers
+/// that are not constant, and offsets by them. `has_combining_procedures` is the result for all procedures.
+pub(super) fn does_location_combine<'n>(
+    nodes: impl Iterator<Item = Node<'n>>,
+    has_combining_procedures: impl Fn() -> bool,
+) -> bool {
+    combine(nodes.map(|node| match node {
+        Node::Const(_) => Kind::Constant,
+        Node::Or => Kind::Or,
+        Node::Shl => Kind::Shl,
+        Node::Call(_) if has_combining_procedures() => Kind::Combined,
+        Node::Mul | Node::And | Node::Shr | Node::Shra => Kind::Combining,
+        Node::OffsetBy | Node::BitOffsetBy | Node::Overlay => Kind::Combining,
+        _ => Kind::Other,
+    }))
+}
+
+/// Returns whether an expression computes with numbers of which most hide a mistake, as
+/// [`does_location_combine`] does for a location. Comparisons and divisions also do so.
+pub(super) fn does_expression_combine(
+    expr: &[u8],
+    encoding: Encoding,
+    has_combining_procedures: impl Fn() -> bool,
+) -> bool {
+    combine(Decoder::new(expr, encoding).map_while(Result::ok).map(|decoded| match decoded.op {
+        Op::ConstU { .. } | Op::ConstS { .. } => Kind::Constant,
+        Op::Or {} => Kind::Or,
+        Op::Shl {} => Kind::Shl,
+        Op::Call2 { .. } | Op::Call4 { .. } | Op::CallRef { .. } if has_combining_procedures() => {
+            Kind::Combined
+        }
+        Op::Mul {} | Op::Div {} | Op::Mod {} | Op::ModFloor {} | Op::And {} | Op::Shr {} | Op::Shra {} => {
+            Kind::Combining
+        }
+        Op::Eq {} | Op::Ge {} | Op::Gt {} | Op::Le {} | Op::Lt {} | Op::Ne {} | Op::Bra { .. } => {
+            Kind::Combining
+        }
+        Op::Offset {} | Op::BitOffset {} | Op::Overlay {} | Op::BitOverlay {} => Kind::Combining,
+        _ => Kind::Other,
+    }))
+}
+
+/// Kind of an operation in postfix order.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Constant,
+    Or,
+    Shl,
+    /// Operation that hides mistakes, unless its second operand is constant.
+    Combining,
+    /// Operation that hides mistakes.
+    Combined,
+    Other,
+}
+
+fn combine(kinds: impl Iterator<Item = Kind>) -> bool {
+    let mut before = [Kind::Other; 2];
+    for kind in kinds {
+        let is_combined = match kind {
+            Kind::Combined => true,
+            Kind::Combining | Kind::Shl => before[1] != Kind::Constant,
+            // A number in two registers is a value like that of one register.
+            Kind::Or => before[1] != Kind::Constant && before != [Kind::Constant, Kind::Shl],
+            Kind::Constant | Kind::Other => false,
+        };
+        if is_combined {
+            return true;
+        }
+        before = [before[1], kind];
+    }
+    false
+}

@@ -1,0 +1,122 @@
+//! Faults in facts by which a reader knows an entry: its tag, the code of its unit, the symbol that it refers to.
+
+use eitri::check::{Kind, Obstacle};
+use eitri::emit::elf::{Code, new_object};
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::model::Module;
+use gimli::{DwTag, constants as dw};
+
+use crate::patches::Patches;
+use crate::{assert_is_words, object, sections};
+
+fn module(target: &str, statements: &str) -> Module {
+    let text = format!(r#"{{"eitri": 1, "target": "{target}", "describe": [{statements}]}}"#);
+    Module::from_json(text).unwrap_or_else(|error| panic!("{statements}: {error}"))
+}
+
+/// A consumer with a fixed abbreviation for each kind of entry, where [`Patches`] finds names.
+fn consumer() -> Consumer {
+    crate::patched::fixed()
+}
+
+const CALL: &str = r#"{"unit": {"name": "a.cl"}},
+    {"base_type": {"unit": "a.cl", "name": "int", "encoding": "signed", "bits": 32}},
+    {"procedure": {"unit": "a.cl", "id": "p", "loc": {"register": "s4"}}},
+    {"function": {"in": "a.cl", "name": "f", "code": {"symbol": "k", "bytes": 64}}},
+    {"variable": {"in": "f", "name": "x", "type": "int", "live": [[0, 64, {"call": "p"}]]}}"#;
+
+/// A debugger that evaluates a call needs only the location of the called entry, whatever its tag.
+#[test]
+fn another_tag_of_a_called_procedure_is_found() {
+    let (truth, consumer) = (module("amdgpu-gfx1030-wave32", CALL), consumer());
+    let clean = Patches { sections: sections(&truth, &consumer) };
+    for tag in (1..0x4c).map(DwTag).filter(|&tag| tag != dw::DW_TAG_dwarf_procedure) {
+        let mut patches = clean.clone();
+        patches.retag(dw::DW_TAG_dwarf_procedure, "", tag);
+        // An object that cannot be read is found, too.
+        if let Ok(report) = eitri::check(&truth, &consumer, &[], &object(&truth, &patches.sections)) {
+            assert!(!report.is_clean(), "{tag}: {report}");
+            assert_is_words(&report);
+        }
+    }
+}
+
+#[test]
+fn a_start_of_a_unit_that_became_its_end_is_found() {
+    let function = |name: &str| {
+        format!(
+            r#"{{"function": {{"in": "a.cl", "name": "{name}", "code": {{"symbol": "{name}", "bytes": 64}}}}}}"#
+        )
+    };
+    let unit = r#"{"unit": {"name": "a.cl"}}"#;
+    let one = format!("{unit}, {}", function("k"));
+    let two = format!("{one}, {}", function("other"));
+    // Before DWARF 5, a unit with ranges also has a start, which is 0.
+    for (version, statements) in [(2, &one), (3, &one), (4, &one), (5, &one), (3, &two), (4, &two)] {
+        let truth = module("amdgpu-gfx1030-wave32", statements);
+        let mut consumer = consumer();
+        consumer.version = version;
+        let clean = Patches { sections: sections(&truth, &consumer) };
+        for to in [dw::DW_AT_high_pc, dw::DW_AT_entry_pc] {
+            let mut patches = clean.clone();
+            patches.rename(dw::DW_TAG_compile_unit, "a.cl", dw::DW_AT_low_pc, to);
+            let report = eitri::check(&truth, &consumer, &[], &object(&truth, &patches.sections)).unwrap();
+            assert!(!report.is_clean(), "DWARF {version}: the start as {to}: {statements}: {report}");
+        }
+    }
+}
+
+#[test]
+fn a_symbol_in_a_template_value_that_the_object_lacks_is_found() {
+    let statements = |argument: &str| {
+        format!(
+            r#"{{"unit": {{"name": "a.c"}}}},
+            {{"base_type": {{"unit": "a.c", "name": "int", "encoding": "signed", "bits": 32}}}},
+            {{"structure": {{"unit": "a.c", "name": "s", "bytes": 8}}}},
+            {{"template": {{"unit": "a.c", "of": "s", "name": "N", "argument": {{"value": ["int", {argument}]}}}}}}"#
+        )
+    };
+    let [truth, written] = [r#"{"global_symbol": "zzz"}"#, r#"{"implicit": "10000000"}"#]
+        .map(|argument| module("x86_64", &statements(argument)));
+    let (consumer, code) = (Consumer::dwarf5(), Code::text(vec![0; 16]));
+    let object = new_object(written.target(), &code, &sections(&written, &consumer)).unwrap();
+    let report = eitri::check(&truth, &consumer, &[], &object).unwrap();
+    assert!(report.findings.iter().any(|finding| finding.kind == Kind::Type), "{report}");
+    assert!(report.unproven.is_empty(), "{report}");
+}
+
+/// The described offset leaves the register where the offset in the object, of which the upper bits are masked, stays in
+/// it: nothing defines which of both the compiler means.
+#[test]
+fn a_location_where_the_description_is_out_of_bounds_is_unproven() {
+    let statements = |offset: &str| {
+        let place = format!(r#"{{"bit_offset_by": [{{"register": "rdx"}}, {offset}]}}"#);
+        format!(
+            r#"{{"unit": {{"name": "a.c"}}}},
+            {{"base_type": {{"unit": "a.c", "name": "char", "encoding": "signed", "bits": 8}}}},
+            {{"procedure": {{"unit": "a.c", "id": "p", "loc": {place}}}}},
+            {{"function": {{"in": "a.c", "name": "f", "code": {{"symbol": "k", "bytes": 64}}}}}},
+            {{"variable": {{"in": "f", "name": "x", "type": "char", "live": [[0, 64, {place}]]}}}}"#
+        )
+    };
+    let [truth, written] = [r#"{"register": "rax"}"#, r#"{"and": [{"register": "rax"}, 63]}"#]
+        .map(|offset| module("x86_64", &statements(offset)));
+    let consumer = Consumer::llvm();
+    let code = Code::text(vec![0; 64]).with_function("k", 0, 64);
+    let check = |truth: &Module, written: &Module| {
+        let written = lower(written, &consumer, Policy::Strict).unwrap();
+        let object = new_object(truth.target(), &code, &written.sections).unwrap();
+        eitri::check(truth, &consumer, &[], &object).unwrap()
+    };
+    for same in [&truth, &written] {
+        let report = check(same, same);
+        assert!(report.is_clean() && report.unproven.is_empty(), "{report}");
+    }
+    let report = check(&truth, &written);
+    let unproven: Vec<_> = report.unproven.iter().map(|one| (one.variable.is_some(), one.why)).collect();
+    assert_eq!(unproven, [(true, Obstacle::Undescribed), (false, Obstacle::Undescribed)], "{report}");
+    // A constant offset is within the register, but not where the described offset is within it, too.
+    let constant = module("x86_64", &statements("0"));
+    let report = check(&truth, &constant);
+    assert!(report.findings.iter().any(|finding| finding.kind == Kind::Location), "{report}");
+}
