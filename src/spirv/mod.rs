@@ -45,6 +45,7 @@ mod dominance;
 mod evaluate;
 mod expression;
 mod forms;
+mod grammar;
 mod ids;
 mod languages;
 mod layout;

@@ -1,8 +1,10 @@
-//! Enumerations: section 3 of the sets' specifications, and three enumerations of the core specification.
+//! Enumerations: section 3 of the sets' specifications, and three enumerations of the core specification, from the
+//! [grammar](super::grammar).
 //!
 //! Names are those of the grammars, which tools print. The text of `OpenCL.DebugInfo.100` spells some flags
 //! differently: `FlagsProtected` is `FlagIsProtected`.
 
+use super::grammar::{CAPABILITIES, FP_ENCODINGS, SOURCE_LANGUAGES, STORAGE_CLASSES};
 use super::{Set, operations};
 
 /// An enumeration of named numbers.
@@ -61,23 +63,6 @@ const QUALIFIERS: &[(u32, &str)] =
 
 const IMPORTED_ENTITIES: &[(u32, &str)] = &[(0, "ImportedModule"), (1, "ImportedDeclaration")];
 
-const LANGUAGES: &[(u32, &str)] = &[
-    (0, "Unknown"),
-    (1, "ESSL"),
-    (2, "GLSL"),
-    (3, "OpenCL_C"),
-    (4, "OpenCL_CPP"),
-    (5, "HLSL"),
-    (6, "CPP_for_OpenCL"),
-    (7, "SYCL"),
-    (8, "HERO_C"),
-    (9, "NZSL"),
-    (10, "WGSL"),
-    (11, "Slang"),
-    (12, "Zig"),
-    (13, "Rust"),
-];
-
 /// Languages that version 200 adds. The proposal numbers some of them from 101 to 116; these are the numbers that LLVM's
 /// translator writes and reads.
 const LATER_LANGUAGES: &[(u32, &str)] = &[
@@ -102,40 +87,6 @@ const LATER_LANGUAGES: &[(u32, &str)] = &[
     (218, "CPP17"),
     (219, "CPP20"),
 ];
-
-const STORAGE_CLASSES: &[(u32, &str)] = &[
-    (0, "UniformConstant"),
-    (1, "Input"),
-    (2, "Uniform"),
-    (3, "Output"),
-    (4, "Workgroup"),
-    (5, "CrossWorkgroup"),
-    (6, "Private"),
-    (7, "Function"),
-    (8, "Generic"),
-    (9, "PushConstant"),
-    (10, "AtomicCounter"),
-    (11, "Image"),
-    (12, "StorageBuffer"),
-    (4172, "TileImageEXT"),
-    (4491, "TileAttachmentQCOM"),
-    (5068, "NodePayloadAMDX"),
-    (5328, "CallableDataKHR"),
-    (5329, "IncomingCallableDataKHR"),
-    (5338, "RayPayloadKHR"),
-    (5339, "HitAttributeKHR"),
-    (5342, "IncomingRayPayloadKHR"),
-    (5343, "ShaderRecordBufferKHR"),
-    (5349, "PhysicalStorageBuffer"),
-    (5385, "HitObjectAttributeNV"),
-    (5402, "TaskPayloadWorkgroupEXT"),
-    (5411, "HitObjectAttributeEXT"),
-    (5605, "CodeSectionINTEL"),
-    (5936, "DeviceOnlyALTERA"),
-    (5937, "HostOnlyALTERA"),
-];
-
-const FP_ENCODINGS: &[(u32, &str)] = &[(0, "BFloat16KHR"), (4214, "Float8E4M3EXT"), (4215, "Float8E5M2EXT")];
 
 /// Defines flags as constants and as a list.
 macro_rules! flags { ($($constant:ident $bits:expr, $name:literal;)*) => {
@@ -222,7 +173,7 @@ impl Enumeration {
             Self::Qualifier => QUALIFIERS,
             Self::Operation => &[],
             Self::ImportedEntity => IMPORTED_ENTITIES,
-            Self::Language => LANGUAGES,
+            Self::Language => SOURCE_LANGUAGES,
             Self::StorageClass => STORAGE_CLASSES,
             Self::FpEncoding => FP_ENCODINGS,
             Self::Flags => FLAGS,
@@ -278,3 +229,9 @@ impl Enumeration {
 
 /// Capability that the storage class `Generic` requires: section 3.7 of the core specification.
 pub(crate) const GENERIC_POINTER: u32 = 38;
+
+/// Name of a capability; the number itself if it is unnamed.
+pub(crate) fn capability(number: u32) -> String {
+    let known = CAPABILITIES.binary_search_by_key(&number, |&(it, _)| it);
+    known.map_or_else(|_| number.to_string(), |index| CAPABILITIES[index].1.into())
+}

@@ -236,6 +236,12 @@ pub(crate) fn string_bytes(words: &[u32], most: usize) -> Option<Vec<u8>> {
     None
 }
 
+/// Number of words of a literal string, including its end; all words for a string without an end.
+pub(crate) fn string_words_len(words: &[u32]) -> usize {
+    let has_end = |word: &u32| word.to_le_bytes().contains(&0);
+    words.iter().position(has_end).map_or(words.len(), |last| last + 1)
+}
+
 /// Appends a literal string as words: its bytes, and at least one zero byte.
 pub(crate) fn string_words(text: &str, words: &mut Vec<u32>) {
     let (chunks, rest) = text.as_bytes().as_chunks::<4>();

@@ -13,6 +13,7 @@ mod described;
 mod evaluate;
 mod foreign;
 mod golden;
+mod grammar;
 mod import;
 mod kernels;
 mod later;

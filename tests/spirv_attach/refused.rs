@@ -69,7 +69,7 @@ fn functions_and_globals() {
             it.global(case.table, case.id("kind"));
         },
         &format!(
-            "{table}: an id of an OpVariable or a constant is required: %kind is an instruction of opcode 33"
+            "{table}: an id of an OpVariable or a constant is required: %kind is an OpTypeFunction"
         ),
     );
     f(
@@ -317,7 +317,7 @@ fn what_holds_a_variable() {
     );
     declare(
         of("two"),
-        "an id of an OpVariable or a pointer parameter is required: %two is an instruction of opcode 80",
+        "an id of an OpVariable or a pointer parameter is required: %two is an OpCompositeConstruct",
     );
     declare(of("var").bits(0..16), "the value %var needs 16 bits, but there are 32");
     let say = |it: &mut Binding| {
