@@ -40,7 +40,8 @@ fn can_be_added_to(facts: &Facts<'_>) -> Result<()> {
         let what = format!("ids are below the bound of the header, {bound}: {id}");
         return Err(Error::malformed(what).at_word(first.at));
     }
-    let known = facts.iter().map(|fact| (fact.at, fact.set.name())).next();
+    let name = |fact: &super::Fact<'_>| layout.set_name(fact.import).unwrap_or(fact.set.name());
+    let known = facts.iter().map(|fact| (fact.at, name(&fact))).next();
     let unknown = facts.layout().unknown_sets().map(|(import, name, _)| {
         let at = layout.definition(import).map_or(0, |it| it.at);
         (at, name)

@@ -20,6 +20,8 @@ pub struct Layout<'a> {
     again: Vec<usize>,
     perhaps: HashSet<Id>,
     sets: IndexMap<Id, Set>,
+    /// Names of later versions of known sets, which are read as the newest known version.
+    later_sets: IndexMap<Id, String>,
     unknown_sets: IndexMap<Id, String>,
     functions: Vec<Function>,
     globals_end: usize,
@@ -74,6 +76,7 @@ impl<'a> Layout<'a> {
             again: Vec::new(),
             perhaps: HashSet::new(),
             sets: IndexMap::new(),
+            later_sets: IndexMap::new(),
             unknown_sets: IndexMap::new(),
             functions: Vec::new(),
             globals_end: HEADER,
@@ -138,12 +141,14 @@ impl<'a> Layout<'a> {
         let text = text.ok_or_else(|| Error::malformed("the string has no end").at_word(instruction.at))?;
         if instruction.opcode() == op::EXT_INST_IMPORT {
             let Some(id) = instruction.result() else { return Ok(()) };
-            match Set::named(&text) {
-                Some(set) => drop(self.sets.insert(id, set)),
-                None if is_of_debug_instructions(&text) => {
-                    self.unknown_sets.insert(id, String::from_utf8_lossy(&text).into());
-                }
-                None => {}
+            let name = || String::from_utf8_lossy(&text).into();
+            if let Some(set) = Set::named(&text) {
+                self.sets.insert(id, set);
+            } else if is_later(&text) {
+                self.sets.insert(id, Set::NEWEST);
+                self.later_sets.insert(id, name());
+            } else if is_of_debug_instructions(&text) {
+                self.unknown_sets.insert(id, name());
             }
         }
         Ok(())
@@ -170,13 +175,26 @@ impl<'a> Layout<'a> {
         self.perhaps.contains(&id)
     }
 
-    /// The imported debug instruction sets, with their ids.
+    /// The imported debug instruction sets, with their ids. [Later versions](Self::later_sets) count as the newest known
+    /// one.
     pub fn sets(&self) -> impl Iterator<Item = (Id, Set)> {
         self.sets.iter().map(|(&id, &set)| (id, set))
     }
 
+    /// Imported versions of `NonSemantic.Shader.DebugInfo` that are later than all known ones, with their ids and names.
+    /// A later version has all instructions of the versions before, with the same numbers and operands; operands that
+    /// it adds are optional and last.
+    pub fn later_sets(&self) -> impl Iterator<Item = (Id, &str)> {
+        self.later_sets.iter().map(|(&id, name)| (id, &**name))
+    }
+
+    /// Name of a known debug instruction set, or of a later version.
+    pub(crate) fn set_name(&self, id: Id) -> Option<&str> {
+        self.later_sets.get(&id).map(|name| &**name).or_else(|| self.set(id).map(Set::name))
+    }
+
     /// Unknown imported sets of debug instructions: a part of the name between dots is `DebugInfo` or `debug`, as in
-    /// `NonSemantic.Shader.DebugInfo.102` and `SPIRV.debug`. Each with its id, its name, and the number of its
+    /// `OpenCL.DebugInfo.200` and `SPIRV.debug`. Sets that describe graphs are omitted. Each with its id, its name, and the number of its
     /// instructions in the module; sets without instructions are omitted.
     pub fn unknown_sets(&self) -> impl Iterator<Item = (Id, &str, usize)> {
         let mut counts: HashMap<Id, usize> = HashMap::new();
@@ -206,7 +224,7 @@ impl<'a> Layout<'a> {
         all.take_while(|it| it.opcode() == op::CAPABILITY).any(|it| it.operands() == [number])
     }
 
-    /// Whether an id is the import of a debug instruction set, known or not.
+    /// Whether an id is the import of a set that describes the program, known or not.
     pub(crate) fn is_debug_set(&self, id: Id) -> bool {
         self.sets.contains_key(&id) || self.unknown_sets.contains_key(&id)
     }
@@ -306,8 +324,27 @@ impl<'a> Layout<'a> {
 /// Most instructions between a definition and a use that are searched for the end of a block.
 const MOST_STEPS: usize = 16;
 
-/// Whether a set of this name has debug instructions, unlike `NonSemantic.DebugPrintf`, which prints.
+/// Name of all versions of the set of debug instructions for shaders, before the number.
+const SHADER_VERSIONS: &[u8] = b"NonSemantic.Shader.DebugInfo.";
+
+/// Whether the name is that of a version after [`Set::NEWEST`]. Version 200 is a proposal, which no version is known to
+/// follow.
+fn is_later(name: &[u8]) -> bool {
+    let number = name.strip_prefix(SHADER_VERSIONS).filter(|number| number.iter().all(u8::is_ascii_digit));
+    let number = number.and_then(|number| core::str::from_utf8(number).ok()?.parse::<u32>().ok());
+    number.is_some_and(|number| number > Set::NEWEST_VERSION)
+}
+
+/// Whether the name is that of a set that describes graphs rather than the program.
+pub(crate) fn is_of_graphs(name: &[u8]) -> bool {
+    name.starts_with(b"NonSemantic.Graph.DebugInfo.")
+}
+
+/// Whether a set of this name has instructions that describe the program, unlike `NonSemantic.DebugPrintf`, which prints.
 fn is_of_debug_instructions(name: &[u8]) -> bool {
+    if is_of_graphs(name) {
+        return false;
+    }
     let is = |part: &[u8]| part.eq_ignore_ascii_case(b"DebugInfo") || part.eq_ignore_ascii_case(b"debug");
     name.split(|&byte| byte == b'.').any(is)
 }
@@ -318,6 +355,10 @@ pub(crate) fn unknown_set(name: &str, count: usize) -> String {
 }
 
 impl Set {
+    /// The newest version of `NonSemantic.Shader.DebugInfo` in the registry, and its number.
+    const NEWEST: Self = Self::Shader101;
+    const NEWEST_VERSION: u32 = 101;
+
     /// The set with this name.
     fn named(name: &[u8]) -> Option<Self> {
         Self::ALL.into_iter().find(|set| set.name().as_bytes() == name)

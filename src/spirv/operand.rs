@@ -224,6 +224,8 @@ pub enum Core {
     Function,
     /// An `OpVariable`.
     Variable,
+    /// An `OpUntypedVariableKHR`.
+    UntypedVariable,
     /// A result of an integer type.
     Integer,
     /// The result of any instruction.
@@ -235,6 +237,8 @@ pub enum Core {
 pub enum Width {
     /// An integer of 32 bits.
     Bits32,
+    /// An unsigned integer of 32 bits.
+    Unsigned32,
     /// An integer of 32 or 64 bits.
     Bits32Or64,
     /// An integer.
@@ -324,13 +328,14 @@ ids! {
     ANY_SIZE "a constant of 32 or 64 bits" [] [Core::AnyConstant(Width::Bits32Or64)];
     INTEGER "an OpConstant of an integer type" [] [Core::Constant(Width::Integer)];
     ANY_INTEGER "a constant of an integer type" [] [Core::AnyConstant(Width::Integer)];
+    DIMENSION "a constant of an unsigned 32-bit integer type" [] [Core::AnyConstant(Width::Unsigned32)];
     ENUMERATOR "an OpConstant of 32 bits" [] [Core::Constant(Width::Bits32)];
     CONSTANT "an OpConstant" [] [Core::Constant(Width::Any)];
     ANY_CONSTANT "a constant" [] [Core::AnyConstant(Width::Any)];
     BOOLEAN "an OpConstantTrue or OpConstantFalse" [] [Core::Boolean];
-    GLOBAL "an OpVariable or a constant" [] [Core::Variable, Core::AnyConstant(Width::Any)];
+    GLOBAL "an OpVariable or a constant" [] [Core::Variable, Core::UntypedVariable, Core::AnyConstant(Width::Any)];
     GLOBAL_OR_EXPRESSION "an OpVariable, a constant or a DebugExpression"
-        [Expression] [Core::Variable, Core::AnyConstant(Width::Any)];
+        [Expression] [Core::Variable, Core::UntypedVariable, Core::AnyConstant(Width::Any)];
     OP_FUNCTION "an OpFunction" [] [Core::Function];
     OP_VARIABLE "an OpVariable" [] [Core::Variable];
     RESULT "the result of an instruction that is not a debug instruction" [] [Core::Result];

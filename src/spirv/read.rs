@@ -189,7 +189,7 @@ impl Fact<'_> {
     /// Location of the instruction, for messages.
     pub(crate) fn place(&self) -> At {
         let instruction = match self.name() {
-            Some(name) => format!("{} {}", name.row().text, self.result),
+            Some(name) => format!("{} {}", name.row().text_in(self.set), self.result),
             None => format!("instruction {} {}", self.number, self.result),
         };
         At { word: Some(self.at), instruction: Some(instruction), ..At::default() }

@@ -48,9 +48,9 @@ macro_rules! for_each_instruction { ($use:ident) => { $use! {
     TypeMatrix          "DebugTypeMatrix"            _ 108 Types Globals {
         VectorType: VECTOR, VectorCount: ANY_NUMBER, ColumnMajor: BOOLEAN };
     TypeVectorId        "DebugTypeVectorIdEXT"       _ (101: 109) Types Globals {
-        ComponentType: TYPE, ComponentCount: ANY_INTEGER };
+        ComponentType: TYPE, ComponentCount: DIMENSION };
     TypeCooperativeMatrix "DebugTypeCooperativeMatrixKHR" _ (101: 110) Types Globals {
-        ComponentType: TYPE, MatrixScope: ANY_INTEGER, Rows: ANY_INTEGER, Columns: ANY_INTEGER, Use: ANY_INTEGER };
+        ComponentType: TYPE, MatrixScope: DIMENSION, Rows: DIMENSION, Columns: DIMENSION, Use: DIMENSION };
     TypeSubrange        "DebugTypeSubrange"          _ (200: 201) Types Globals {
         LowerBound: BOUND [none], UpperBound: BOUND [none], Count: ELEMENTS [none], Stride: ELEMENTS [optional none] };
     TypeArrayDynamic    "DebugTypeArrayDynamic"      _ (200: 202) Types Globals {
@@ -135,8 +135,8 @@ macro_rules! for_each_instruction { ($use:ident) => { $use! {
         Source: STRING, Line: NUMBER, Name: STRING, Value: STRING [optional] };
     MacroUndef          "DebugMacroUndef"            33 33 Macros Globals { Source: STRING, Line: NUMBER, Macro: MACRO };
 
-    Module              "DebugModule"                _ (200: 200) ImportedEntities Globals {
-        Name: STRING, Source: SOURCE, Line: NUMBER, Scope: SCOPE, ConfigurationMacros: STRING, IncludePath: STRING,
+    Module              "DebugModule"                36 (200: 200) ImportedEntities Globals {
+        Name: STRING, Source: SOURCE, Scope: SCOPE [opencl], Line: NUMBER, Scope: SCOPE [shader200], ConfigurationMacros: STRING, IncludePath: STRING,
         NotesFile: STRING, IsDeclaration: NUMBER };
     ImportedEntity      "DebugImportedEntity"        34 34 ImportedEntities Globals {
         Name: STRING, Tag: IMPORTED_ENTITY, Source: SOURCE, Entity: ENTITY, Line: NUMBER, Column: NUMBER,
@@ -298,6 +298,14 @@ impl Name {
 }
 
 impl Row {
+    /// Name in a set: `OpenCL.DebugInfo.100` has the name of its extension `SPV_INTEL_debug_module`.
+    pub const fn text_in(&self, set: Set) -> &'static str {
+        match (self.name, set) {
+            (Name::Module, Set::OpenCl) => "DebugModuleINTEL",
+            _ => self.text,
+        }
+    }
+
     /// Number in the set; `None` if the set lacks the instruction.
     pub const fn number(&self, set: Set) -> Option<u32> {
         match set {

@@ -37,7 +37,7 @@ pub fn print(facts: &Facts<'_>, options: TextOptions) -> String {
     let (major, minor) = words.version();
     let _ = writeln!(text, "SPIR-V {major}.{minor}, ids below {}", words.bound());
     for (id, set) in layout.sets() {
-        let _ = writeln!(text, "{id} = \"{}\"", set.name());
+        let _ = writeln!(text, "{id} = \"{}\"", layout.set_name(id).unwrap_or(set.name()));
     }
     for (id, name, count) in layout.unknown_sets() {
         let _ = writeln!(text, "{id} = {}", unknown_set(name, count));
@@ -94,7 +94,7 @@ impl Place<'_> {
 fn line(text: &mut String, facts: &Facts<'_>, fact: &Fact<'_>) {
     let _ = write!(text, "{} = ", fact.result);
     match fact.name() {
-        Some(name) => text.push_str(name.row().text),
+        Some(name) => text.push_str(name.row().text_in(fact.set)),
         None => {
             let _ = write!(text, "instruction {}", fact.number);
         }

@@ -33,6 +33,13 @@ const INSTRUCTIONS: &[(&str, u16, bool, bool)] = &[
     ("OpFunctionParameter", 55, true, true),
     ("OpFunctionEnd", 56, false, false),
     ("OpVariable", 59, true, true),
+    ("OpUntypedVariableKHR", 4418, true, true),
+    ("OpTypeUntypedPointerKHR", 4417, false, true),
+    ("OpConstantCompositeReplicateEXT", 4461, true, true),
+    ("OpTypeImage", 25, false, true),
+    ("OpTypeSampler", 26, false, true),
+    ("OpTypeSampledImage", 27, false, true),
+    ("OpSampledImage", 86, true, true),
     ("OpLoad", 61, true, true),
     ("OpStore", 62, false, false),
     ("OpString", 7, false, true),
@@ -69,6 +76,7 @@ const NUMBERS: &[(&str, u32)] = &[
     ("Linkage", 5),
     ("CrossWorkgroup", 5),
     ("GLCompute", 5),
+    ("AtomicCounter", 10),
     ("Kernel", 6),
     ("Private", 6),
     ("Function", 7),
@@ -76,6 +84,7 @@ const NUMBERS: &[(&str, u32)] = &[
     ("LocalSize", 17),
     ("Int16", 22),
     ("GenericPointer", 38),
+    ("DebugInfoModuleINTEL", 6114),
 ];
 
 #[derive(Debug, Clone, PartialEq)]
@@ -88,6 +97,12 @@ enum Token {
 pub struct Assembled {
     pub words: Vec<u32>,
     pub ids: HashMap<String, u32>,
+}
+
+/// The set of a name; the newest one of a later version.
+fn set(name: &str) -> Option<Set> {
+    let is_shader = name.starts_with("NonSemantic.Shader.DebugInfo.");
+    Set::ALL.into_iter().find(|set| set.name() == name).or(is_shader.then_some(Set::Shader101))
 }
 
 /// Assembles a text as SPIR-V 1.1.
@@ -123,7 +138,7 @@ pub fn assemble(text: &str) -> Assembled {
             made.operand(operand);
         }
         if let (Some(id), Some(Token::String(name))) = (result, operands.first())
-            && let Some(set) = Set::ALL.into_iter().find(|set| set.name() == name)
+            && let Some(set) = set(name)
         {
             sets.insert(id, set);
         }
@@ -170,8 +185,9 @@ impl Assembled {
     /// Appends the number of a debug instruction and its literals. Returns the remaining operands.
     fn debug<'t>(&mut self, set: Option<Set>, operands: &'t [Token]) -> &'t [Token] {
         let Token::Word(name) = &operands[0] else { panic!("{operands:?}") };
-        let row = Name::ALL.iter().map(|name| name.row()).find(|row| row.text == name);
-        let Some((row, set)) = row.zip(set) else { return operands };
+        let Some(set) = set else { return operands };
+        let row = Name::ALL.iter().map(|name| name.row()).find(|row| row.text_in(set) == name);
+        let Some(row) = row else { return operands };
         self.words.push(row.number(set).unwrap_or_else(|| panic!("{name} is not in {set:?}")));
         for (index, token) in operands[1..].iter().enumerate() {
             let kind = row.operand(set, index, operands.len() - 1).map(|operand| operand.kind);

@@ -70,7 +70,13 @@ impl Case {
             Machine::Kernel => (KERNEL, "CrossWorkgroup"),
             Machine::Shader => (SHADER, "Output"),
         };
-        let extension = if shader { "OpExtension \"SPV_KHR_non_semantic_info\"\n" } else { "" };
+        let extension = match (shader, self.of) {
+            (true, _) => "OpExtension \"SPV_KHR_non_semantic_info\"\n",
+            (false, Name::Module) => {
+                "OpCapability DebugInfoModuleINTEL\nOpExtension \"SPV_INTEL_debug_module\"\n"
+            }
+            (false, _) => "",
+        };
         let (head, memory) = head.split_once("OpMemoryModel").expect("a memory model");
         let constants = constants(&debug);
         let debug = instructions(&debug.replace('#', ""));
@@ -250,7 +256,7 @@ fn consumers_are_as_the_table_says() {
         cases.sort_by_key(|(number, _)| *number);
         for (number, case) in cases {
             let form = if case.form.is_empty() { String::new() } else { format!(", {}", case.form) };
-            let what = format!("{}{form}", case.of.row().text);
+            let what = format!("{}{form}", case.of.row().text_in(set));
             let (kernel, shader) = (case.words(set, Machine::Kernel), case.words(set, Machine::Shader));
             for words in [&kernel, &shader] {
                 let facts = read(words).expect("reads");

@@ -10,6 +10,7 @@ use rspirv::grammar::{INSTRUCTION_TABLE, OperandKind};
 
 use crate::assemble::assemble;
 use crate::common::check_golden;
+use crate::grammar::CORRECTED;
 use crate::{OPENCL, SHADER, shader101, shader200};
 
 const LISTING: &str = include_str!("../../goldens/spirv/instructions.txt");
@@ -69,6 +70,7 @@ fn kind(operand: &OperandRow, set: Set) -> String {
             "an OpConstant of an integer type" => "int".into(),
             "a constant of an integer type" => "integer constant".into(),
             "an OpConstant of 32 bits" => "OpConstant 32".into(),
+            "a constant of an unsigned 32-bit integer type" => "unsigned constant of 32 bits".into(),
             "an OpConstant of 32 or 64 bits, or a variable" => "size or variable".into(),
             "a constant of 32 or 64 bits, or a variable" => "constant of 32 or 64 bits or variable".into(),
             "an OpConstant of 32 or 64 bits, a variable or a DebugExpression" => {
@@ -106,7 +108,7 @@ fn line(row: &Row, set: Set, number: u32) -> String {
         format!("{}{mark} {}", operand.field.text(), kind(operand, set))
     });
     let operands = operands.collect::<Vec<_>>().join("; ");
-    format!("{number} | {} | {least}{plus} | {operands}", row.text).trim_end().to_owned()
+    format!("{number} | {} | {least}{plus} | {operands}", row.text_in(set)).trim_end().to_owned()
 }
 
 #[test]
@@ -150,7 +152,7 @@ fn enumerations_are_the_specifications() {
 /// Compares each instruction with the grammar in `rspirv`: whether it has a type, and whether it has a result.
 #[test]
 fn core_instructions_are_the_grammars() {
-    for grammar in INSTRUCTION_TABLE.iter() {
+    for grammar in INSTRUCTION_TABLE.iter().filter(|it| !CORRECTED.contains(&(it.opcode as u16))) {
         let has = |kind| grammar.operands.iter().any(|operand| operand.kind == kind);
         let words = [MODULE, &[8 << 16 | grammar.opcode as u32, 101, 102, 0, 0, 0, 0, 0]].concat();
         let found: Vec<Instruction<'_>> = Words::new(&words).expect("a module").instructions().collect();
@@ -173,15 +175,23 @@ const MODULE: &[u32] = &[0x0723_0203, 0x0001_0600, 0, 200, 0];
 
 #[test]
 fn core_enumerations_are_the_grammars() {
-    for number in 0..10_000 {
-        let name = |text: Option<String>| text.unwrap_or_default();
-        let language = rspirv::spirv::SourceLanguage::from_u32(number).map(|it| format!("{it:?}"));
-        assert_eq!(Enumeration::Language.name(number, Set::Shader).unwrap_or_default(), name(language));
-        let class = rspirv::spirv::StorageClass::from_u32(number).map(|it| format!("{it:?}"));
-        assert_eq!(Enumeration::StorageClass.name(number, Set::Shader).unwrap_or_default(), name(class));
-        let format = rspirv::spirv::FPEncoding::from_u32(number).map(|it| format!("{it:?}"));
-        assert_eq!(Enumeration::FpEncoding.name(number, Set::Shader).unwrap_or_default(), name(format));
+    // The crate has the grammar of an earlier release.
+    let names = |enumeration: Enumeration, known: Vec<(u32, String)>| {
+        assert!(!known.is_empty());
+        for (number, name) in known {
+            assert_eq!(enumeration.name(number, Set::Shader), Some(&*name));
+        }
+    };
+    macro_rules! known {
+        ($ty:ident) => {
+            (0..10_000)
+                .filter_map(|number| Some((number, format!("{:?}", rspirv::spirv::$ty::from_u32(number)?))))
+                .collect()
+        };
     }
+    names(Enumeration::Language, known!(SourceLanguage));
+    names(Enumeration::StorageClass, known!(StorageClass));
+    names(Enumeration::FpEncoding, known!(FPEncoding));
 }
 
 #[test]

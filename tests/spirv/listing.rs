@@ -132,7 +132,7 @@ fn replaced_operands_are_found_where_the_listing_does_not_allow_them() {
         let operand = match (set, placed.name, placed.operands) {
             // The form of version 100.
             (Set::Shader200, Name::Source, 2) => at(&listing(Set::Shader)["DebugSource"], index),
-            _ => at(&rows[placed.name.row().text], index),
+            _ => at(&rows[placed.name.row().text_in(set)], index),
         };
         let is_literal = set == Set::OpenCl
             && placed

@@ -66,6 +66,8 @@ pub struct Maker {
     /// Unnamed blocks.
     blocks: Vec<u32>,
     operations: Vec<(u32, usize)>,
+    /// Types whose parts are not known, and local variables of these types: any index selects a part.
+    opaque: Vec<u32>,
 }
 
 const TEXT: &str = "line 1    !\nline 2    !\nline 3    !\nline 4    !\nline 5    !\nline 6    !\nline 7    !\nline 8    !\nline 9    !";
@@ -84,8 +86,7 @@ impl Maker {
     pub fn module(set: Set, count: usize, random: &mut Random) -> Self {
         let mut maker = Self {
             set,
-            // `GenericPointer`, which a storage class requires.
-            words: vec![MAGIC, 0x0001_0600, 0, 0, 0, 2 << 16 | 17, 38],
+            words: vec![MAGIC, 0x0001_0600, 0, 0, 0],
             things: HashMap::new(),
             placed: Vec::new(),
             next: 10,
@@ -94,6 +95,7 @@ impl Maker {
             namespaces: Vec::new(),
             blocks: Vec::new(),
             operations: Vec::new(),
+            opaque: Vec::new(),
         };
         maker.start();
         let rows: Vec<Name> =
@@ -131,6 +133,13 @@ impl Maker {
 
     /// Emits the core instructions that debug instructions refer to.
     fn start(&mut self) {
+        // Storage classes require these: `Shader`, `AtomicStorage` and `GenericPointer`.
+        for capability in [1, 21, 38] {
+            self.core(17, &[capability], None);
+        }
+        if self.set == Set::OpenCl {
+            self.core(10, &[], Some("SPV_INTEL_debug_module"));
+        }
         self.core(11, &[IMPORT], Some(self.set.name()));
         self.core(15, &[5, MAIN], Some("main"));
         for (id, text) in [(TEXT_ID, TEXT), (OPAQUE, "@opaque"), (BUILD, "0123456789abcdef0123456789abcdef")]
@@ -151,7 +160,7 @@ impl Maker {
             let id = self.defined(Thing::Type);
             self.core(opcode, &[&[id], operands].concat(), None);
         }
-        for value in (0..14).chain([32, 64]) {
+        for value in (0..14).chain([16, 32, 64]) {
             let id = self.defined(Thing::Constant(32, value));
             self.core(43, &[10, id, value], None);
         }
@@ -199,7 +208,7 @@ impl Maker {
 
     fn is_core(core: Core, thing: Thing) -> bool {
         let has = |width, bits| match width {
-            Width::Bits32 => bits == 32,
+            Width::Bits32 | Width::Unsigned32 => bits == 32,
             Width::Bits32Or64 | Width::Integer | Width::Any => true,
         };
         match (core, thing) {
@@ -368,7 +377,12 @@ impl Maker {
         }
         // Only floating-point types have an encoding operand.
         if name == Name::TypeBasic && all.len() == 5 {
+            // `BFloat16KHR` is the only such format among the numbers.
+            all[1] = self.number(16);
             all[2] = self.number(3);
+        }
+        if matches!(name, Name::Value | Name::Declare) && !self.opaque.contains(&all[0]) {
+            all.truncate(3);
         }
         Some(all)
     }
@@ -435,6 +449,7 @@ impl Maker {
                     self.countable_types.push(id);
                 }
             }
+            Name::LocalVariable if self.opaque.contains(&operands[1]) => self.opaque.push(id),
             Name::GlobalVariable | Name::LocalVariable if self.countable_types.contains(&operands[1]) => {
                 self.countable.push(id);
             }
@@ -442,6 +457,7 @@ impl Maker {
                 self.namespaces.push(id);
             }
             Name::Module => self.namespaces.push(id),
+            Name::TypePointer | Name::TypeFunction | Name::TypePtrToMember => self.opaque.push(id),
             Name::LexicalBlock => self.blocks.push(id),
             Name::ImportedEntity => self.namespaces.push(id),
             Name::Operation => self.operations.push((id, value(0) as usize)),

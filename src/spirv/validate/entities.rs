@@ -3,16 +3,15 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::{Check, Rule, Set};
-use crate::spirv::names::{Enumeration, GENERIC_POINTER, UNKNOWN_LAYOUT, is_build_identifier};
+use crate::error::Count;
+use crate::spirv::grammar::STORAGE_CLASS_CAPABILITIES;
+use crate::spirv::names::{Enumeration, UNKNOWN_LAYOUT, capability, is_build_identifier};
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
 use crate::spirv::read::{Fact, Facts};
 use crate::spirv::table::Name;
 use crate::spirv::text::shown;
 use crate::spirv::words::Id;
-
-/// Storage class of generic pointers.
-const GENERIC: u64 = 8;
 
 /// Inverse references.
 pub(super) struct Index {
@@ -62,9 +61,15 @@ impl Index {
 impl<'a> Check<'_, 'a> {
     /// `Capability`: a literal is an enumerant, the id of a constant is not.
     fn storage_class(&mut self, fact: &Fact<'a>) {
-        let is_generic = self.facts.number(fact, Field::StorageClass) == Some(GENERIC);
-        if is_generic && !fact.set.is_shader() && !self.facts.layout().has_capability(GENERIC_POINTER) {
-            let what = "Generic needs the capability GenericPointer, which the module does not declare";
+        let number =
+            self.facts.number(fact, Field::StorageClass).and_then(|number| u32::try_from(number).ok());
+        let Some(number) = number.filter(|_| !fact.set.is_shader()) else { return };
+        let required = STORAGE_CLASS_CAPABILITIES.iter().find(|&&(class, _)| class == number);
+        let Some(&(_, required)) = required else { return };
+        if !required.iter().any(|capability| self.capabilities.contains(capability)) {
+            let class = Enumeration::StorageClass.text(number, fact.set);
+            let names: Vec<String> = required.iter().map(|&number| capability(number)).collect();
+            let what = format!("the module does not declare {}, a capability of {class}", names.join(" or "));
             self.find_of(Rule::Capability, fact, Field::StorageClass, what);
         }
     }
@@ -105,26 +110,45 @@ impl<'a> Check<'_, 'a> {
     fn fp_encoding(&mut self, fact: &Fact<'a>) {
         let encoding = self.facts.number(fact, Field::Encoding).and_then(|number| u32::try_from(number).ok());
         let encoding = encoding.and_then(|number| Enumeration::Encoding.name(number, fact.set));
-        if fact.operand(Field::FpEncoding).is_some() && encoding != Some("Float") {
+        if fact.operand(Field::FpEncoding).is_none() {
+            return;
+        }
+        if encoding != Some("Float") {
             self.find_of(Rule::FpEncoding, fact, Field::FpEncoding, "the encoding of the type is not Float");
+        }
+        let format = self.facts.number(fact, Field::FpEncoding).and_then(|number| u32::try_from(number).ok());
+        let format = format.and_then(|number| Enumeration::FpEncoding.name(number, fact.set));
+        // "Validation Rules" of version 101 state the sizes of these formats.
+        let wanted = match format {
+            Some("BFloat16KHR") => 16,
+            Some("Float8E4M3EXT" | "Float8E5M2EXT") => 8,
+            _ => return,
+        };
+        let size = self.facts.number(fact, Field::Size);
+        if let (Some(format), Some(size)) = (format, size.filter(|&size| size != wanted)) {
+            let what = format!("it is {size}: {format} has {}", Count(wanted, "bit"));
+            self.find_of(Rule::FpEncoding, fact, Field::Size, what);
         }
     }
 
-    /// `LowerBounds` and `CountVariable`: numbers of elements.
-    fn counts(&mut self, fact: &Fact<'a>) {
+    /// Number of dimensions of an array: of its numbers of elements, without the lower bounds that the LLVM translator
+    /// writes after them.
+    pub(super) fn dimensions(&self, fact: &Fact<'a>) -> usize {
         let is_bound = |id: Id| {
             let is_none = self.facts.get(id).is_some_and(|it| it.name() == Some(Name::InfoNone));
             is_none || self.facts.layout().constant(id).is_some_and(|constant| constant.value == Some(0))
         };
         let bounds: Vec<bool> = fact.ids(Field::ComponentCount).map(is_bound).collect();
-        let (counts, bounds) = bounds.split_at(bounds.len() / 2);
-        if !bounds.is_empty()
-            && counts.len() == bounds.len()
-            && !counts.contains(&true)
-            && !bounds.contains(&false)
-        {
-            let what =
-                format!("the last {} are lower bounds, as the LLVM translator writes them", bounds.len());
+        let (counts, last) = bounds.split_at(bounds.len() / 2);
+        let has_bounds = counts.len() == last.len() && !counts.contains(&true) && !last.contains(&false);
+        if has_bounds { counts.len() } else { bounds.len() }
+    }
+
+    /// `LowerBounds` and `CountVariable`: numbers of elements.
+    fn counts(&mut self, fact: &Fact<'a>) {
+        let bounds = fact.ids(Field::ComponentCount).count() - self.dimensions(fact);
+        if bounds > 0 {
+            let what = format!("the last {bounds} are lower bounds, as the LLVM translator writes them");
             self.find_of(Rule::LowerBounds, fact, Field::ComponentCount, what);
         }
         let counts =

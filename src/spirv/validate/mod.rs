@@ -5,6 +5,7 @@
 
 mod entities;
 mod expressions;
+mod indexes;
 pub(super) mod lines;
 mod operands;
 mod place;
@@ -13,11 +14,12 @@ mod templates;
 
 use core::fmt;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 pub use rule::Rule;
 
 use super::Set;
-use super::layout::unknown_set;
+use super::grammar::IMPLIED_CAPABILITIES;
+use super::layout::{is_of_graphs, unknown_set};
 use super::opcodes as op;
 use super::operand::Field;
 use super::read::{Fact, Facts};
@@ -80,9 +82,16 @@ impl fmt::Display for Report {
 
 /// Validates every debug instruction of a module.
 pub fn validate(facts: &Facts<'_>) -> Report {
-    let mut check =
-        Check { facts, report: Report::default(), has_debug_module: false, judged: HashMap::new() };
+    let mut check = Check {
+        facts,
+        report: Report::default(),
+        capabilities: HashSet::new(),
+        has_debug_module: false,
+        judged: HashMap::new(),
+        parts: HashMap::new(),
+    };
     check.module();
+    check.uses();
     check.places();
     let lines = lines::Lines::new(facts);
     let index = entities::Index::new(facts);
@@ -95,6 +104,7 @@ pub fn validate(facts: &Facts<'_>) -> Report {
         {
             check.entity(&fact, &index);
             check.expression(&fact);
+            check.indexes(&fact);
             check.lines(&fact, &lines);
         }
     }
@@ -108,10 +118,15 @@ pub fn validate(facts: &Facts<'_>) -> Report {
 struct Check<'f, 'a> {
     facts: &'f Facts<'a>,
     report: Report,
+    /// Capabilities that the module declares, explicitly or implicitly.
+    capabilities: HashSet<u32>,
     /// Whether `SPV_INTEL_debug_module` is declared, which adds an instruction.
     has_debug_module: bool,
     /// Whether the text of a string satisfies a rule: a cache, as many instructions can refer to one string.
     judged: HashMap<(Rule, Id), bool>,
+    /// For each type that an index selects from: the number of its members, and whether all are data members, or the
+    /// number of its dimensions. A cache, as many values can be parts of one type.
+    parts: HashMap<Id, (u64, bool)>,
 }
 
 impl<'a> Check<'_, 'a> {
@@ -119,16 +134,42 @@ impl<'a> Check<'_, 'a> {
     fn module(&mut self) {
         let layout = self.facts.layout();
         let mut has_extension = layout.words().version() >= (1, 6);
+        let (mut has_relaxed_extension, mut relaxed) = (false, None);
         for instruction in layout.words().instructions() {
-            match instruction.opcode() {
-                op::EXTENSION => match string_bytes(instruction.operands(), usize::MAX).as_deref() {
-                    Some(b"SPV_KHR_non_semantic_info") => has_extension = true,
-                    Some(b"SPV_INTEL_debug_module") => self.has_debug_module = true,
-                    _ => {}
-                },
-                op::EXT_INST | op::EXT_INST_FORWARD => self.set(instruction),
+            match (instruction.opcode(), instruction.operands()) {
+                (op::EXTENSION, name) | (op::CONDITIONAL_EXTENSION, [_, name @ ..]) => {
+                    match string_bytes(name, usize::MAX).as_deref() {
+                        Some(b"SPV_KHR_non_semantic_info") => has_extension = true,
+                        Some(b"SPV_KHR_relaxed_extended_instruction") => has_relaxed_extension = true,
+                        Some(b"SPV_INTEL_debug_module") => self.has_debug_module = true,
+                        _ => {}
+                    }
+                }
+                (op::CAPABILITY, &[number, ..]) | (op::CONDITIONAL_CAPABILITY, &[_, number, ..]) => {
+                    self.declare(number);
+                }
+                (op::EXT_INST_IMPORT, name)
+                    if string_bytes(name, usize::MAX).is_some_and(|it| is_of_graphs(&it)) =>
+                {
+                    let what = "the set describes graphs: its instructions are not checked";
+                    self.find_at(Rule::GraphSet, at(instruction), what.into());
+                }
+                (op::EXT_INST, _) => self.set(instruction),
+                (op::EXT_INST_FORWARD, _) => {
+                    self.set(instruction);
+                    relaxed = relaxed.or(self.facts.fact(instruction));
+                }
                 _ => {}
             }
+        }
+        if let Some(fact) = relaxed.filter(|fact| fact.set.is_shader() && !has_relaxed_extension) {
+            let what = "SPV_KHR_relaxed_extended_instruction is not declared";
+            self.find(Rule::RelaxedExtension, &fact, what);
+        }
+        for (import, name) in layout.later_sets() {
+            let place = layout.definition(import).map_or(At::default(), at);
+            let set = layout.set(import).map_or("", Set::name);
+            self.find_at(Rule::LaterVersion, place, format!("{name} is read as {set}"));
         }
         for instruction in layout.again() {
             let Some(id) = instruction.result() else { continue };
@@ -148,6 +189,65 @@ impl<'a> Check<'_, 'a> {
                 self.find_at(Rule::Extension, place, "the extension is not declared".into());
             }
         }
+    }
+
+    /// Records a declared capability and those that it declares implicitly.
+    fn declare(&mut self, number: u32) {
+        let mut pending = vec![number];
+        while let Some(number) = pending.pop() {
+            if self.capabilities.insert(number)
+                && let Ok(index) = IMPLIED_CAPABILITIES.binary_search_by_key(&number, |&(it, _)| it)
+            {
+                pending.extend(IMPLIED_CAPABILITIES[index].1);
+            }
+        }
+    }
+
+    /// Whether the instruction belongs to a later version than the known ones.
+    fn is_later(&self, fact: &Fact<'_>) -> bool {
+        self.facts.layout().later_sets().any(|(import, _)| import == fact.import)
+    }
+
+    /// `SemanticUse`: searches the instructions that are not debug instructions for results of debug instructions.
+    fn uses(&mut self) {
+        let facts = self.facts;
+        let layout = facts.layout();
+        let mut results = vec![false; layout.highest().0.min(layout.words().all().len() as u32) as usize + 1];
+        let mut is_needed = false;
+        for fact in facts.iter().filter(|fact| fact.set.is_shader()) {
+            if let Some(result) = results.get_mut(fact.result.0 as usize) {
+                (*result, is_needed) = (true, true);
+            }
+        }
+        if !is_needed {
+            return;
+        }
+        let is_result = |word: u32| results.get(word as usize) == Some(&true);
+        for instruction in layout.words().instructions() {
+            // Most instructions have no word that could be such a result, and nearly all others a literal.
+            let opcode = instruction.opcode();
+            if opcode == op::NAME || !instruction.words[1..].iter().any(|&word| is_result(word)) {
+                continue;
+            }
+            let ids = match opcode {
+                op::EXT_INST | op::EXT_INST_FORWARD if !self.has_ids(instruction) => continue,
+                _ => op::operand_ids(instruction),
+            };
+            let mut ids = instruction.result_type().into_iter().chain(ids);
+            if let Some(id) = ids.find(|id| is_result(id.0) && facts.get(*id).is_some()) {
+                let name = op::name(opcode).map_or_else(|| format!("opcode {opcode}"), Into::into);
+                let what = format!("{} is an operand of an {name}", self.describe(id));
+                self.find_at(Rule::SemanticUse, at(instruction), what);
+            }
+        }
+    }
+
+    /// Whether all operands of an extended instruction are ids, and the instruction has a meaning: those of
+    /// `GLSL.std.450`. Other sets have literals, or are unknown.
+    fn has_ids(&self, instruction: Instruction<'_>) -> bool {
+        let set = instruction.operands().first().and_then(|&set| self.facts.layout().definition(Id(set)));
+        let set = set.filter(|set| set.opcode() == op::EXT_INST_IMPORT);
+        set.and_then(|set| string_bytes(set.operands(), usize::MAX)).as_deref() == Some(b"GLSL.std.450")
     }
 
     /// An extended instruction whose set is not imported.
@@ -202,7 +302,7 @@ impl<'a> Check<'_, 'a> {
         let Some(instruction) = self.facts.layout().definition(id) else { return format!("{id}") };
         match self.facts.fact(instruction) {
             Some(fact) => match fact.name() {
-                Some(name) => format!("{id}, a {}", name.row().text),
+                Some(name) => format!("{id}, a {}", name.row().text_in(fact.set)),
                 None => format!("{id}, instruction {} of {}", fact.number, fact.set.name()),
             },
             None => match op::name(instruction.opcode()) {

@@ -22,7 +22,15 @@ struct Spot<'s, 'a> {
 impl<'a> Check<'_, 'a> {
     /// Checks each operand, if the number of operands is right. Returns whether all are valid.
     pub(super) fn operands(&mut self, fact: &Fact<'a>, row: &'static Row) -> bool {
-        let count = fact.operands.len();
+        let mut count = fact.operands.len();
+        if !row.takes(fact.set, count) && self.is_later(fact) {
+            // What a later version adds is optional and last.
+            if let Some(known) = (0..count).rev().find(|&count| row.takes(fact.set, count)) {
+                let what = format!("{} has {} there", fact.set.name(), Count(known, "operand"));
+                self.find(Rule::LaterVersion, fact, what);
+                count = known;
+            }
+        }
         if !row.takes(fact.set, count) {
             let is_translators = row.name == Name::ImportedEntity && count == 8 && fact.operands[2] == 0;
             let why = if is_translators { "; the LLVM translator writes a 0 behind the tag" } else { "" };
@@ -30,7 +38,7 @@ impl<'a> Check<'_, 'a> {
             return false;
         }
         let before = self.report.findings.len();
-        for (index, &word) in fact.operands.iter().enumerate() {
+        for (index, &word) in fact.operands[..count].iter().enumerate() {
             if let Some(row) = row.operand(fact.set, index, count) {
                 self.operand(Spot { fact, row, index }, word);
             }
@@ -56,6 +64,17 @@ impl<'a> Check<'_, 'a> {
         }
         if fact.with_forward && fact.set == Set::OpenCl {
             self.find(Rule::ForwardReference, fact, "OpExtInstWithForwardRefsKHR is for non-semantic sets");
+        }
+        if fact.with_forward && fact.set.is_shader() {
+            // All operands are ids.
+            let is_forward = |&word: &u32| match layout.definition(Id(word)) {
+                Some(defined) => defined.at >= fact.at,
+                None => true,
+            };
+            if !fact.operands.iter().any(is_forward) {
+                let what = "all operands are defined before: the opcode must be that of OpExtInst";
+                self.find(Rule::NoForwardReference, fact, what);
+            }
         }
     }
 
@@ -93,6 +112,10 @@ impl<'a> Check<'_, 'a> {
 
     /// Reports a number outside of the enumeration.
     fn unknown(&mut self, spot: Spot<'_, 'a>, enumeration: Enumeration, value: u32) {
+        if self.is_later(spot.fact) {
+            let what = format!("the set lists no such value: {value}");
+            return self.find_at_operand(Rule::LaterVersion, spot, what);
+        }
         let (rule, what) = match (enumeration, value) {
             (Enumeration::StorageClass, u32::MAX) => (
                 Rule::Enumerant,
@@ -155,6 +178,13 @@ impl<'a> Check<'_, 'a> {
         {
             let what = format!("{} is not of the function {}", self.describe(id), function.id);
             self.find_at_operand(Rule::OtherFunction, spot, what);
+        } else if is_local && defined.at < fact.at && !layout.dominates(defined.at, fact.at) {
+            let what = format!("{} does not dominate it", self.describe(id));
+            self.find_at_operand(Rule::Dominance, spot, what);
+        }
+        if defined.opcode() == op::SAMPLED_IMAGE {
+            let what = format!("it is {}", self.describe(id));
+            self.find_at_operand(Rule::SampledImage, spot, what);
         }
         Some(defined)
     }
@@ -240,10 +270,15 @@ impl<'a> Check<'_, 'a> {
 
     fn is_core(&self, core: Core, id: Id, defined: Instruction<'a>) -> bool {
         let (layout, opcode) = (self.facts.layout(), defined.opcode());
+        let is_signed = |constant: Instruction<'_>| {
+            let ty = constant.result_type().and_then(|ty| layout.definition(ty));
+            ty.is_some_and(|ty| ty.operands().get(1).is_some_and(|&signed| signed != 0))
+        };
         let has_width = |width| {
             let bits = layout.constant(id).and_then(|constant| constant.integer_bits);
             match width {
                 Width::Bits32 => bits == Some(32),
+                Width::Unsigned32 => bits == Some(32) && !is_signed(defined),
                 Width::Bits32Or64 => matches!(bits, Some(32 | 64)),
                 Width::Integer => bits.is_some(),
                 Width::Any => true,
@@ -257,6 +292,7 @@ impl<'a> Check<'_, 'a> {
             Core::Boolean => matches!(opcode, op::CONSTANT_TRUE | op::CONSTANT_FALSE),
             Core::Function => opcode == op::FUNCTION,
             Core::Variable => opcode == op::VARIABLE,
+            Core::UntypedVariable => opcode == op::UNTYPED_VARIABLE,
             Core::Integer => {
                 let ty = defined.result_type().and_then(|ty| layout.definition(ty));
                 ty.is_some_and(|ty| ty.opcode() == op::TYPE_INT)

@@ -75,12 +75,10 @@ impl<'a> Check<'_, 'a> {
             op::LABEL => {
                 *before = Before { in_block: true, was_block: true, ..Before::default() };
             }
-            op::VARIABLE | op::PHI => {
+            _ if op::begins_block(opcode) => {
                 for fact in core::mem::take(&mut before.facts) {
-                    let what = format!(
-                        "it is before an OpVariable or OpPhi of its block, at word {}",
-                        instruction.at
-                    );
+                    let name = op::name(opcode).unwrap_or_default();
+                    let what = format!("it is before an {name} of its block, at word {}", instruction.at);
                     self.find(Rule::PlaceBlock, &fact, what);
                 }
             }

@@ -47,7 +47,7 @@ rules! {
     ForwardReference "forward-reference" "2.2 Forward references";
     /// The enumeration contains the number.
     Enumerant "enumerant" "3 Enumerations";
-    /// The capability that an enumerant requires is declared: `GenericPointer` for the storage class `Generic`.
+    /// A capability that an enumerant requires is declared, as `GenericPointer` for the storage class `Generic`.
     Capability "capability" "SPIR-V 3.7";
     /// The enumeration contains all flags.
     Flags "flags" "3.2 Debug Info Flags";
@@ -64,11 +64,20 @@ rules! {
     PlaceBlock "place-block" "2 Binary Form";
     /// Ids that a function defines are referenced in that function only.
     OtherFunction "other-function" "SPIR-V 2.16.1";
+    /// The definition of an id dominates its references: it is in the same block, or in a block that every path to the
+    /// block of the reference passes.
+    Dominance "dominance" "SPIR-V 2.16.1";
+    /// The result of an `OpSampledImage` is an operand of image lookups and queries only.
+    SampledImage "sampled-image" "SPIR-V 2.16.1";
+    /// The results of debug instructions of a non-semantic set are operands of non-semantic instructions only. An
+    /// `OpName`, which any tool may remove, is accepted.
+    SemanticUse "semantic-use" "SPV_KHR_non_semantic_info";
     /// A type without a size has no members; in `OpenCL.DebugInfo.100` its name starts with `@`.
     OpaqueType "opaque-type" "2 Binary Form";
     /// The size of a type with unknown layout covers its members, and members are not of size 0.
     UnknownLayout "unknown-layout" "4.3 Type instructions";
-    /// An encoding of floating-point numbers is given for a basic type with the encoding `Float`.
+    /// An encoding of floating-point numbers is given for a basic type with the encoding `Float` and the size of the
+    /// encoding.
     FpEncoding "fp-encoding" "4.3 Type instructions";
     /// A variable as number of elements has an unsigned type of 32 or 64 bits.
     CountVariable "count-variable" "4.3 Type instructions";
@@ -98,6 +107,18 @@ rules! {
     FunctionDefinition "function-definition" "4.6 Functions";
     /// A module with a non-semantic set declares `SPV_KHR_non_semantic_info`, or is SPIR-V 1.6.
     Extension "extension" "SPV_KHR_non_semantic_info";
+    /// A module with an `OpExtInstWithForwardRefsKHR` declares `SPV_KHR_relaxed_extended_instruction`.
+    RelaxedExtension "relaxed-extension" "SPV_KHR_relaxed_extended_instruction";
+    /// An `OpExtInstWithForwardRefsKHR` has a forward reference; otherwise `OpExtInst` must be used.
+    NoForwardReference "no-forward-reference" "SPV_KHR_relaxed_extended_instruction";
+    /// The indexes of a `DebugValue` or `DebugDeclare` select a part of the variable's type, as those of an
+    /// `OpAccessChain` do.
+    Index "index" "4.8 Local Variables";
+    /// Note: a later version of a known set is read as the newest known version, of which it has all instructions. What
+    /// it adds is not checked.
+    LaterVersion "later-version" "Version Compatibility";
+    /// Note: a set describes graphs rather than the program. Its instructions are not checked.
+    GraphSet "graph-set" "2 Binary Form";
     /// Note: a reference was removed. The text permits a `DebugInfoNone` in its place; `spirv-val` mostly does not.
     Removed "removed" "2.1 Removing Instructions";
     /// Note: debug instructions should follow the types, constants and global variables; many producers interleave
@@ -126,7 +147,9 @@ impl Rule {
     pub const fn is_note(self) -> bool {
         matches!(
             self,
-            Self::Removed
+            Self::LaterVersion
+                | Self::GraphSet
+                | Self::Removed
                 | Self::Interleaved
                 | Self::LineDirective
                 | Self::ChecksumText

@@ -1,4 +1,4 @@
-//! Instruction numbers that a producer is known to confuse.
+//! Instruction numbers: those that a set lacks, and those that a producer is known to confuse.
 
 use super::{Check, Rule};
 use crate::spirv::Set;
@@ -7,14 +7,19 @@ use crate::spirv::read::Fact;
 use crate::spirv::table::{Name, Row};
 use crate::spirv::words::Id;
 
-/// `DebugModuleINTEL`, an instruction of an extension, which is not checked.
-const DEBUG_MODULE: u32 = 36;
-
 impl<'a> Check<'_, 'a> {
     /// The row for the instruction's operands, if the instruction is known.
     pub(super) fn row(&mut self, fact: &Fact<'a>) -> Option<&'static Row> {
+        let needs_extension = (fact.set, fact.name()) == (Set::OpenCl, Some(Name::Module));
+        if needs_extension && !self.has_debug_module {
+            let what = "SPV_INTEL_debug_module, which adds the instruction, is not declared";
+            self.find(Rule::Instruction, fact, what);
+            return None;
+        }
         let Some(name) = fact.name() else {
-            if (fact.set, fact.number) == (Set::OpenCl, DEBUG_MODULE) && self.has_debug_module {
+            if self.is_later(fact) {
+                let what = format!("{} has no instruction {}", fact.set.name(), fact.number);
+                self.find(Rule::LaterVersion, fact, what);
                 return None;
             }
             let mut what = format!("{} has no instruction {}", fact.set.name(), fact.number);

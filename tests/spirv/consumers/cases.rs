@@ -71,6 +71,10 @@ impl Case {
         Self { only: Some(Set::Shader), ..self }
     }
 
+    const fn opencl(self) -> Self {
+        Self { only: Some(Set::OpenCl), ..self }
+    }
+
     const fn shader101(self) -> Self {
         Self { only: Some(Set::Shader101), ..self }
     }
@@ -108,7 +112,7 @@ pub const CASES: &[Case] = &[
     case(StoragePath, "", "").shader().behind("%path = DebugStoragePath %file"),
 
     case(TypeBasic, "", "variable v line 2 of main: int:32 signed"),
-    case(TypeBasic, "of its own format", "").shader101().of_type("%t = DebugTypeBasic %n_s %u32 #3 #0"),
+    case(TypeBasic, "of its own format", "").shader101().of_type("%t = DebugTypeBasic %n_s %u16 #3 #0"),
     case(TypeVectorId, "", "").shader101().of_type("%t = DebugTypeVectorIdEXT %int %u4"),
     case(TypeCooperativeMatrix, "", "").shader101().of_type("%t = DebugTypeCooperativeMatrixKHR %int #3 %u4 %u4 #2"),
     case(TypeSubrange, "", "").shader200().of_type("%none = DebugInfoNone
@@ -120,6 +124,7 @@ pub const CASES: &[Case] = &[
         %t = DebugTypeArrayDynamic %int %place %none %none %none %range"),
     case(TypeString, "", "").shader200().of_type("%none = DebugInfoNone
         %t = DebugTypeString %n_s %none %none %u32 %none"),
+    case(Module, "", "").opencl().behind("%m = DebugModuleINTEL %n_s %source %unit #3 %empty %empty %empty #0"),
     case(Module, "", "").shader200().behind("%m = DebugModule %n_s %source #3 %unit %empty %empty %empty #0
         %using = DebugImportedEntity %empty #1 %source %m #4 #1 %unit"),
     case(TypePointer, "", "pointer:64 of space 1 to int:32 signed").of_type("%t = DebugTypePointer %int #5 #0"),
