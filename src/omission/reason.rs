@@ -82,7 +82,7 @@ texts! {
     MatrixAsArray(count: u64, is_column_major: bool)
         "a matrix of {count} {} is encoded as an array of them", vectors(*is_column_major);
     AsUnspecified(encoding: BaseEncoding) "{encoding:?} is encoded as Unspecified";
-    AsGlobalMemory "the module lacks GenericPointer; CrossWorkgroup is encoded";
+    AsGlobalMemory "the module lacks a capability of the storage class; CrossWorkgroup is encoded";
     AsStorageClass(_space: SpaceId, _class: u32) "{object}";
     OfBytes(bytes: u64) "no operand encodes {}", Count(*bytes, "byte");
     UnknownSize(bits: u64) "it is unknown; {} are encoded", Count(*bits, "bit");

@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 
 use super::Set;
 use super::dominance::Dominators;
+use super::grammar::{IMPLIED_CAPABILITIES, STORAGE_CLASS_CAPABILITIES};
 use super::opcodes::{self as op, Results, results};
 use super::words::{HEADER, Id, Instruction, Words, string_bytes};
 use crate::error::{Count, Error, Result};
@@ -28,6 +29,8 @@ pub struct Layout<'a> {
     highest: Id,
     /// Positions of extended instructions of all sets.
     extended: Vec<u32>,
+    /// Capabilities that the module declares, explicitly or implicitly, found where they are needed first.
+    capabilities: OnceLock<HashSet<u32>>,
     /// Dominators by function, found where they are needed first.
     dominators: OnceLock<Vec<OnceLock<Dominators>>>,
 }
@@ -82,6 +85,7 @@ impl<'a> Layout<'a> {
             globals_end: HEADER,
             highest: Id(0),
             extended: Vec::new(),
+            capabilities: OnceLock::new(),
             dominators: OnceLock::new(),
         };
         let mut open: Option<Function> = None;
@@ -222,6 +226,34 @@ impl<'a> Layout<'a> {
         // Capabilities are the first instructions.
         let all = self.words.between(HEADER..self.globals_end);
         all.take_while(|it| it.opcode() == op::CAPABILITY).any(|it| it.operands() == [number])
+    }
+
+    /// The capabilities of which a storage class requires any, if the module declares none of them, explicitly or
+    /// implicitly.
+    pub(crate) fn lacking_capabilities(&self, storage_class: u32) -> Option<&'static [u32]> {
+        let row = STORAGE_CLASS_CAPABILITIES.binary_search_by_key(&storage_class, |&(class, _)| class);
+        let (_, required) = STORAGE_CLASS_CAPABILITIES[row.ok()?];
+        let all = self.capabilities.get_or_init(|| self.find_capabilities());
+        (!required.iter().any(|capability| all.contains(capability))).then_some(required)
+    }
+
+    fn find_capabilities(&self) -> HashSet<u32> {
+        let mut all = HashSet::new();
+        for instruction in self.words.between(HEADER..self.globals_end) {
+            let number = match (instruction.opcode(), instruction.operands()) {
+                (op::CAPABILITY, &[number, ..]) | (op::CONDITIONAL_CAPABILITY, &[_, number, ..]) => number,
+                _ => continue,
+            };
+            let mut pending = vec![number];
+            while let Some(number) = pending.pop() {
+                if all.insert(number)
+                    && let Ok(row) = IMPLIED_CAPABILITIES.binary_search_by_key(&number, |&(it, _)| it)
+                {
+                    pending.extend(IMPLIED_CAPABILITIES[row].1);
+                }
+            }
+        }
+        all
     }
 
     /// Whether an id is the import of a set that describes the program, known or not.

@@ -227,9 +227,6 @@ impl Enumeration {
     }
 }
 
-/// Capability that the storage class `Generic` requires: section 3.7 of the core specification.
-pub(crate) const GENERIC_POINTER: u32 = 38;
-
 /// Name of a capability; the number itself if it is unnamed.
 pub(crate) fn capability(number: u32) -> String {
     let known = CAPABILITIES.binary_search_by_key(&number, |&(it, _)| it);

@@ -77,7 +77,7 @@ fn storage_classes_without_capability() {
     let described = case.finish();
     for mode in [Mode::exact(Set::OpenCl), Mode::validating(Set::OpenCl)] {
         described.emitted(&mode).has("TypePointer int CrossWorkgroup None").lacks(&[&format!(
-            "unit `a.cl`: {pointer}: storage class: the module lacks GenericPointer; CrossWorkgroup is encoded"
+            "unit `a.cl`: {pointer}: storage class: the module lacks a capability of the storage class; CrossWorkgroup is encoded"
         )]);
         described.emitted_with("GenericPointer", &mode).has("TypePointer int Generic None").lacks(&[]);
     }

@@ -90,25 +90,33 @@ impl Projection<'_> {
                     PointerKind::RvalueReference => "rvalue reference",
                 };
                 let target = &self.module.target;
-                let is_generic = !self.omissions.has(subject, Property::StorageClass);
+                // CrossWorkgroup is encoded where the module lacks a capability of the class.
+                let has_class = !self.omissions.has(subject, Property::StorageClass);
                 let name = target.space(space).map_or("", |space| &*space.name);
-                let of_shader = target.storage_class(space);
+                let of_shader = target.storage_class(space).filter(|_| has_class);
                 let class: u64 = match (memory, name) {
+                    _ if !has_class => 5,
                     _ if of_shader.is_some() => of_shader.unwrap_or_default().into(),
                     (Some(MemorySpace::Constant), _) => 0,
                     (Some(MemorySpace::Group), _) | (None, "local") => 4,
                     (Some(MemorySpace::Private), _) | (None, "private_lane" | "private_wave") => 7,
-                    (None, "generic") if is_generic => 8,
+                    (None, "generic") => 8,
                     _ => 5,
                 };
                 let of_class = SPACES.iter().find(|(of, _)| *of == class).map_or("", |(_, name)| name);
-                let of_class = target.spaces().iter().find(|space| space.name == of_class);
-                let space =
-                    match self.omissions.has(subject, Property::AddressSpace) || class == 5 && !is_generic {
-                        _ if of_shader.is_some() => space,
-                        true => of_class.map_or(SpaceId::DEFAULT, |space| space.id),
-                        false => space,
-                    };
+                let is_of_class = |id| target.storage_class(id).is_some_and(|it| u64::from(it) == class);
+                let mut spaces = target.spaces().iter();
+                let of_class = spaces.find(|space| space.name == of_class || is_of_class(space.id));
+                let space = match self.omissions.has(subject, Property::AddressSpace) || !has_class {
+                    _ if of_shader.is_some() => space,
+                    true => of_class.map_or(SpaceId::DEFAULT, |space| space.id),
+                    false => space,
+                };
+                // A space that a target has for a class comes back as that class.
+                let class = match target.storage_class(space) {
+                    Some(known) if !has_class => known.into(),
+                    _ => class,
+                };
                 let space = u64::from(space.0);
                 sized(shape!(self.shapes; kind, "to", to, "of storage class", class, "in space", space))
             }

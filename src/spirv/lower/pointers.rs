@@ -4,7 +4,6 @@ use super::entities::Globals;
 use crate::model::{MemorySpace, TypeId};
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::mode::BaseTypes;
-use crate::spirv::names::GENERIC_POINTER;
 use crate::spirv::table::Set;
 use crate::target::SpaceId;
 
@@ -30,12 +29,31 @@ impl Globals<'_, '_, '_> {
         }
     }
 
+    /// Whether the module lacks the capability of a storage class that is a literal. A literal enumerant requires the
+    /// capability; `NonSemantic.Shader.DebugInfo` uses a constant instead.
+    fn is_forbidden(&self, class: u32) -> bool {
+        self.writer.mode.set == Set::OpenCl && self.writer.layout.lacking_capabilities(class).is_some()
+    }
+
+    /// The storage class, or `CrossWorkgroup` if the module lacks its capability.
+    fn permitted(&mut self, id: TypeId, class: u32) -> u32 {
+        if !self.is_forbidden(class) {
+            return class;
+        }
+        self.omit(Subject::Type(id), Property::StorageClass, Reason::AsGlobalMemory);
+        CLASSES[0].0
+    }
+
     /// Storage class of a pointer: from the memory space in the source, or else from the address space.
     pub(super) fn storage_class(&mut self, id: TypeId, space: SpaceId, memory: Option<MemorySpace>) -> u32 {
         let module = self.module;
         let target = &module.target;
         if let Some(class) = target.storage_class(space) {
-            return class;
+            // The default space is CrossWorkgroup in a kernel: nothing is lost.
+            if space == SpaceId::DEFAULT && self.is_forbidden(class) {
+                return CLASSES[0].0;
+            }
+            return self.permitted(id, class);
         }
         let name = target.space(space).map_or("", |space| &*space.name);
         let found = CLASSES.iter().find(|&&(_, of, space_name)| match memory {
@@ -44,12 +62,7 @@ impl Globals<'_, '_, '_> {
             None => space_name == name,
         });
         let &(class, _, space_name) = found.unwrap_or(&CLASSES[0]);
-        // A literal enumerant requires the capability; `NonSemantic.Shader.DebugInfo` uses a constant instead.
-        if class == GENERIC
-            && self.writer.mode.set == Set::OpenCl
-            && !self.writer.layout.has_capability(GENERIC_POINTER)
-        {
-            self.omit(Subject::Type(id), Property::StorageClass, Reason::AsGlobalMemory);
+        if self.permitted(id, class) != class {
             return CLASSES[0].0;
         }
         let space_name = target.spaces().iter().find(|space| space.name == space_name);

@@ -4,7 +4,6 @@ use hashbrown::{HashMap, HashSet};
 
 use super::{Check, Rule, Set};
 use crate::error::Count;
-use crate::spirv::grammar::STORAGE_CLASS_CAPABILITIES;
 use crate::spirv::names::{Enumeration, UNKNOWN_LAYOUT, capability, is_build_identifier};
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
@@ -64,9 +63,7 @@ impl<'a> Check<'_, 'a> {
         let number =
             self.facts.number(fact, Field::StorageClass).and_then(|number| u32::try_from(number).ok());
         let Some(number) = number.filter(|_| !fact.set.is_shader()) else { return };
-        let required = STORAGE_CLASS_CAPABILITIES.iter().find(|&&(class, _)| class == number);
-        let Some(&(_, required)) = required else { return };
-        if !required.iter().any(|capability| self.capabilities.contains(capability)) {
+        if let Some(required) = self.facts.layout().lacking_capabilities(number) {
             let class = Enumeration::StorageClass.text(number, fact.set);
             let names: Vec<String> = required.iter().map(|&number| capability(number)).collect();
             let what = format!("the module does not declare {}, a capability of {class}", names.join(" or "));

@@ -14,11 +14,10 @@ mod templates;
 
 use core::fmt;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 pub use rule::Rule;
 
 use super::Set;
-use super::grammar::IMPLIED_CAPABILITIES;
 use super::layout::{is_of_graphs, unknown_set};
 use super::opcodes as op;
 use super::operand::Field;
@@ -85,7 +84,6 @@ pub fn validate(facts: &Facts<'_>) -> Report {
     let mut check = Check {
         facts,
         report: Report::default(),
-        capabilities: HashSet::new(),
         has_debug_module: false,
         judged: HashMap::new(),
         parts: HashMap::new(),
@@ -118,8 +116,6 @@ pub fn validate(facts: &Facts<'_>) -> Report {
 struct Check<'f, 'a> {
     facts: &'f Facts<'a>,
     report: Report,
-    /// Capabilities that the module declares, explicitly or implicitly.
-    capabilities: HashSet<u32>,
     /// Whether `SPV_INTEL_debug_module` is declared, which adds an instruction.
     has_debug_module: bool,
     /// Whether the text of a string satisfies a rule: a cache, as many instructions can refer to one string.
@@ -144,9 +140,6 @@ impl<'a> Check<'_, 'a> {
                         Some(b"SPV_INTEL_debug_module") => self.has_debug_module = true,
                         _ => {}
                     }
-                }
-                (op::CAPABILITY, &[number, ..]) | (op::CONDITIONAL_CAPABILITY, &[_, number, ..]) => {
-                    self.declare(number);
                 }
                 (op::EXT_INST_IMPORT, name)
                     if string_bytes(name, usize::MAX).is_some_and(|it| is_of_graphs(&it)) =>
@@ -187,18 +180,6 @@ impl<'a> Check<'_, 'a> {
             if set.is_shader() && !has_extension {
                 let place = layout.definition(import).map_or(At::default(), at);
                 self.find_at(Rule::Extension, place, "the extension is not declared".into());
-            }
-        }
-    }
-
-    /// Records a declared capability and those that it declares implicitly.
-    fn declare(&mut self, number: u32) {
-        let mut pending = vec![number];
-        while let Some(number) = pending.pop() {
-            if self.capabilities.insert(number)
-                && let Ok(index) = IMPLIED_CAPABILITIES.binary_search_by_key(&number, |&(it, _)| it)
-            {
-                pending.extend(IMPLIED_CAPABILITIES[index].1);
             }
         }
     }
