@@ -68,9 +68,7 @@ fn functions_and_globals() {
         &|it| {
             it.global(case.table, case.id("kind"));
         },
-        &format!(
-            "{table}: an id of an OpVariable or a constant is required: %kind is an OpTypeFunction"
-        ),
+        &format!("{table}: an id of an OpVariable or a constant is required: %kind is an OpTypeFunction"),
     );
     f(
         &|it| {
