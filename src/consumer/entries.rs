@@ -7,8 +7,9 @@ use gimli::DwAt;
 pub struct EntryForm {
     /// Whether strings are in the entries, without a string section.
     pub has_inline_strings: bool,
-    /// Whether references to entries of the unit have four bytes each, without forms of variable length, and blocks have
-    /// a length of one or two bytes.
+    /// Form of references to entries of the same unit.
+    pub references: ReferenceForm,
+    /// Whether blocks have a length of one or two bytes, without a form of variable length.
     pub has_fixed_forms: bool,
     /// Whether a linkage name is in front of the name.
     pub has_linkage_name_first: bool,
@@ -25,10 +26,21 @@ pub struct EntryForm {
     pub kernel_convention: Option<u8>,
 }
 
+/// Form of references to entries of the same unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReferenceForm {
+    /// `DW_FORM_ref4`, which every tool reads and rewrites.
+    Ref4,
+    /// `DW_FORM_ref_udata` for entries before the reference, in as many bytes as the offset needs. Tools that copy
+    /// entries can lack it: LLVM's dwarfutil drops such an attribute, as of LLVM 19.
+    Udata,
+}
+
 impl EntryForm {
-    /// Shortest forms, for a consumer that skips what it does not know.
+    /// Shortest forms, except those of references, for a consumer that skips what it does not know.
     pub const STANDARD: Self = Self {
         has_inline_strings: false,
+        references: ReferenceForm::Ref4,
         has_fixed_forms: false,
         has_linkage_name_first: false,
         attributes: None,

@@ -12,7 +12,7 @@ mod presets;
 mod tables;
 
 pub use attributes::*;
-pub use entries::EntryForm;
+pub use entries::{EntryForm, ReferenceForm};
 pub use expressions::ExpressionForm;
 pub use frame::{AspaceCfa, FrameForm};
 pub use lists::ListForm;

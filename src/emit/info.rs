@@ -70,7 +70,9 @@ const ENTRY_BYTES: usize = 8;
 pub(crate) struct EntryStyle {
     /// Whether strings are in the entries.
     pub(crate) has_inline_strings: bool,
-    /// Whether references have four bytes, and lengths of blocks one or two.
+    /// Whether references to entries of the unit have four bytes, also those to entries before them.
+    pub(crate) has_fixed_references: bool,
+    /// Whether lengths of blocks have one or two bytes.
     pub(crate) has_fixed_forms: bool,
     /// Attributes that the consumer knows, in ascending order; `None` for all.
     pub(crate) known: Option<&'static [DwAt]>,
@@ -80,7 +82,13 @@ pub(crate) struct EntryStyle {
 
 impl Default for EntryStyle {
     fn default() -> Self {
-        Self { has_inline_strings: false, has_fixed_forms: false, known: None, last_tag: DwTag(u16::MAX) }
+        Self {
+            has_inline_strings: false,
+            has_fixed_references: true,
+            has_fixed_forms: false,
+            known: None,
+            last_tag: DwTag(u16::MAX),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use super::expressions::{Expression, Expressions};
 use super::lists::{self, Base, Code};
 use super::section::symbol_name;
 use super::units::Units;
-use crate::consumer::Consumer;
+use crate::consumer::{Consumer, ReferenceForm};
 use crate::emit::RelocationTarget;
 use crate::emit::abbrev::Abbreviations;
 use crate::emit::addr::AddressKey;
@@ -51,6 +51,7 @@ impl<'u> EntryWriter<'u> {
         info.is_split = consumer.is_split;
         info.style = EntryStyle {
             has_inline_strings: consumer.entries.has_inline_strings,
+            has_fixed_references: consumer.entries.references == ReferenceForm::Ref4,
             has_fixed_forms: consumer.entries.has_fixed_forms,
             known: consumer.entries.attributes,
             last_tag: consumer.entries.last_tag.unwrap_or(gimli::DwTag(u16::MAX)),

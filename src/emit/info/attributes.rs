@@ -335,20 +335,26 @@ impl Info {
         self.format.fixed(&mut self.bytes, signature, 8);
     }
 
-    /// A reference to an entry of the same unit. A backward reference takes the bytes that its offset needs.
+    /// A reference to an entry of the same unit, in the consumer's form.
     #[inline(always)]
     pub(crate) fn reference(&mut self, at: DwAt, entry: EntryRef) {
         if !self.is_free && self.wished_reference(at, entry) {
             return;
         }
-        match self.offset_in_unit(entry) {
-            // Fewer bytes than those of a fixed form.
-            Some(offset @ ..0x20_0000) if !self.style.has_fixed_forms => {
-                self.abbreviations.attribute(at, gimli::DW_FORM_ref_udata);
-                write_uleb(&mut self.bytes, offset);
+        match (self.offset_in_unit(entry), self.style.has_fixed_references) {
+            (Some(offset), true) => {
+                self.abbreviations.attribute(at, gimli::DW_FORM_ref4);
+                self.format.fixed(&mut self.bytes, offset, 4);
             }
+            (Some(offset @ ..0x20_0000), false) => self.udata_reference(at, offset),
             _ => self.pending_reference(at, gimli::DW_FORM_ref4, RefForm::Unit(4), entry),
         }
+    }
+
+    /// A reference to an entry before it, in fewer bytes than those of a fixed form.
+    fn udata_reference(&mut self, at: DwAt, offset: u64) {
+        self.abbreviations.attribute(at, gimli::DW_FORM_ref_udata);
+        write_uleb(&mut self.bytes, offset);
     }
 
     /// Records a reference for the name tables, and appends it in the form that the consumer requires, if any. Returns
@@ -366,6 +372,11 @@ impl Info {
         let form_bytes = match form {
             gimli::DW_FORM_ref4 => RefForm::Unit(4),
             gimli::DW_FORM_ref8 => RefForm::Unit(8),
+            gimli::DW_FORM_ref_udata => {
+                let Some(offset @ ..0x20_0000) = self.offset_in_unit(entry) else { return false };
+                self.udata_reference(at, offset);
+                return true;
+            }
             gimli::DW_FORM_ref_addr if !self.is_type_unit => RefForm::Section(self.format.entry_bytes()),
             _ => return false,
         };
