@@ -98,7 +98,9 @@ pub fn address_in(files: &[&Dwarf<'_>], function: &str, offset: u64) -> Result<u
     let is_name = |value: Option<Value<'_>>| value.and_then(Value::text).is_some_and(|name| name == function);
     let mut found: Vec<(u64, Entry<'_, '_>)> = Vec::new();
     for entry in files.iter().flat_map(|dwarf| dwarf.functions()) {
-        let names = [dw::DW_AT_name, dw::DW_AT_linkage_name].map(|name| entry.inherited(name));
+        // Before DWARF 4, and in PTX, the linkage name has the attribute of the MIPS compilers.
+        let names = [dw::DW_AT_name, dw::DW_AT_linkage_name, dw::DW_AT_MIPS_linkage_name];
+        let names = names.map(|name| entry.inherited(name));
         if names.into_iter().any(is_name)
             && let Some(start) = start(entry)?
             && found.iter().all(|one| one.0 != start)

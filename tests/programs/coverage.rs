@@ -57,11 +57,16 @@ fn kernel(name: &str) -> Module {
 
 /// The kernel with a variable that lives at some positions.
 fn kernel_with(name: &str, live: Range<u64>) -> Module {
+    kernel_of(name, live, "%r3")
+}
+
+/// The kernel with a variable in a register of PTX.
+fn kernel_of(name: &str, live: Range<u64>, register: &str) -> Module {
     let mut m = Builder::new(Target::nvptx(Sm::named("sm_80").expect("a processor")));
     let unit = m.unit("k.cu");
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).expect("a type");
     let kernel = m.function(unit, name).expect("a function").code(name, 10).kernel().id();
-    let register = m.target().register_named("%r3").expect("a register");
+    let register = m.target().register_named(register).expect("a register");
     let mut by = m.variable(kernel, "by", int).expect("a variable");
     by.live(live, Loc::per_lane(register)).expect("a location");
     m.finish().expect("a module")
@@ -88,6 +93,17 @@ fn functions_without_a_first_row_begin_at_their_symbol() {
         let error = coverage(&kernel("other"), &Consumer::cuda_gdb(), &bytes).expect_err("another function");
         assert!(error.to_string().ends_with("the cubin has no function `other` with its PTX"), "{error}");
     }
+}
+
+/// ptxas takes a register that the text does not declare, and has no home for it.
+#[test]
+fn variable_without_a_readable_pc_is_a_finding() {
+    let module = kernel_of("k", 5..8, "%r99");
+    let Some(bytes) = assembled(&module, "sm_80") else { return };
+    let coverage = coverage(&module, &Consumer::cuda_gdb(), &bytes).expect("coverage");
+    let [finding] = &coverage.findings[..] else { panic!("{coverage}") };
+    assert_eq!(finding.at.variable.as_deref(), Some("by"), "{coverage}");
+    assert_eq!((finding.found.as_str(), coverage.totals().2), ("none", 0), "{coverage}");
 }
 
 /// The pcs at which only the cubin has a location are counted.

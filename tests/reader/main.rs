@@ -17,6 +17,7 @@ mod frames;
 mod hand;
 mod headers;
 mod indices;
+mod linkage;
 mod macros;
 mod nvidia;
 mod objects;

@@ -281,12 +281,29 @@ impl<'c> Compared<'c, '_> {
                 }
                 found.readable += u64::from(self.is_readable(entry, at));
             }
+            if found.readable == 0 && found.described > 0 && self.has_place(id) {
+                coverage.findings.push(Finding {
+                    kind: Kind::Location,
+                    at: module.at_variable(id, None),
+                    lane: None,
+                    expected: format!("a readable location at some of {}", Count(found.described, "pc")),
+                    found: "none".into(),
+                    trace: Vec::new(),
+                });
+            }
             let covered = entry.map_or(0, |entry| covered_pcs(entry, &by_pc));
             found.beyond = covered.saturating_sub(found.located);
             if found.described > 0 || found.beyond > 0 {
                 coverage.variables.push(found);
             }
         }
+    }
+
+    /// Returns whether a variable has a location other than the undefined one.
+    fn has_place(&self, id: VariableId) -> bool {
+        let live = self.module.live(id).iter().map(|live| live.loc);
+        let mut all = live.chain(self.module.always(id));
+        all.any(|loc| self.module.nodes(loc).any(|node| node != Node::Undefined))
     }
 
     /// Returns the places of a variable at the pcs of the cubin, in ascending order of pcs. `pcs` are sorted by

@@ -57,6 +57,7 @@ pub fn attach(text: &str, target: &Target, sections: &[Section], how: &Attach<'_
     let Some((_, end_of_target)) = read.processor else {
         return Err(Error::bad_argument("a text of PTX has the directive `.target`"));
     };
+    sections.iter().try_for_each(refuse_many_attributes)?;
     let labels = Labels::new(&read, sections)?;
     let lines_of = lines_of(&read, &labels, how.lines)?;
     let lengths = sections.iter().map(|section| super::sections::length(section, 0));
@@ -110,6 +111,53 @@ pub fn attach(text: &str, target: &Target, sections: &[Section], how: &Attach<'_
 }
 
 const DEBUG_STR: &str = ".debug_str";
+
+/// Number of attributes of an entry up to which ptxas and cuobjdump read it.
+const MOST_ATTRIBUTES: usize = 256;
+
+/// Refuses abbreviations with more attributes than NVIDIA's tools read: DWARF 2 section 7.5.3. The form of a value in
+/// the abbreviation came later.
+fn refuse_many_attributes(section: &Section) -> Result<()> {
+    if section.name != ".debug_abbrev" {
+        return Ok(());
+    }
+    let bytes = &section.bytes[..];
+    let mut at = 0;
+    let mut number = || {
+        let mut number = 0u64;
+        for shift in (0..64).step_by(7) {
+            let byte = *bytes.get(at)?;
+            at += 1;
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                break;
+            }
+        }
+        Some(number)
+    };
+    while let Some(code) = number() {
+        // A table ends with code 0; the next table can follow.
+        if code == 0 {
+            continue;
+        }
+        // The tag, and the byte that says whether there are children.
+        let (_, _) = (number(), number());
+        let mut count = 0;
+        while let (Some(attribute), Some(form)) = (number(), number())
+            && (attribute, form) != (0, 0)
+        {
+            count += 1;
+        }
+        if count > MOST_ATTRIBUTES {
+            let count = Count(count, "attribute");
+            let what = format!(
+                "abbreviation {code} has {count}: NVIDIA's tools read an entry with up to {MOST_ATTRIBUTES}"
+            );
+            return Err(Error::bad_argument(what).in_section(section.name));
+        }
+    }
+    Ok(())
+}
 
 fn refuse_existing(text: &Text<'_>) -> Result<()> {
     let has_rows = !text.stray.is_empty() || text.functions.iter().any(|function| !function.locs.is_empty());
