@@ -6,7 +6,7 @@ mod common;
 use eitri::build::{Builder, DataMember};
 use eitri::check::Report;
 use eitri::emit::ptx::{self, Attach, Existing};
-use eitri::emit::{Relocation, RelocationTarget};
+use eitri::emit::{Relocation, RelocationTarget, Section};
 use eitri::error::{Construct, ErrorKind};
 use eitri::lower::{Consumer, Lowered, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module, Row, SourceLine, UnitId, Val, VariableId};
@@ -463,6 +463,89 @@ fn no_omission_is_idle() {
     let count = |property| properties.iter().filter(|&&one| one == property).count();
     let counts = [Property::Attributes, Property::RowFlags, Property::Location].map(count);
     assert_eq!(counts, [3, 1, 1], "{:?}", lowered.omissions);
+}
+
+/// Qualifiers, template template parameters and packs have tags that came after those that the tools know. What refers to
+/// a type with such a qualifier refers to the qualified type.
+#[test]
+fn entries_with_unknown_tags_are_refused_or_listed() {
+    let described = |statements: &str| {
+        let text = format!(
+            r#"{{"eitri": 1, "target": "nvptx-sm_90", "describe": [
+{{"unit": {{"name": "a.cu"}}}},
+{{"base_type": {{"unit": "a.cu", "name": "int", "encoding": "signed", "bits": 32}}}},
+{{"structure": {{"unit": "a.cu", "name": "s", "bytes": 4, "id": "s"}}}},
+{{"function": {{"in": "a.cu", "name": "k", "code": {{"symbol": "k", "bytes": 12}}}}}},
+{{"variable": {{"in": "a.cu", "name": "plain", "type": "int", "always": {{"global_symbol": "table"}}}}}},
+{statements}]}}"#
+        );
+        Module::from_json(&text).expect("a module")
+    };
+    let cases = [
+        (
+            r#"{"qualified": {"unit": "a.cu", "qualifier": "atomic", "of": "int", "id": "at"}},
+{"qualified": {"unit": "a.cu", "qualifier": "const", "of": "at", "id": "const at"}},
+{"qualified": {"unit": "a.cu", "qualifier": "atomic", "id": "atomic void"}},
+{"pointer": {"unit": "a.cu", "to": "atomic void", "id": "p"}},
+{"variable": {"in": "k", "name": "q", "type": "p"}},
+{"variable": {"in": "a.cu", "name": "g", "type": "const at", "always": {"global_symbol": "table"}}}"#,
+            gimli::DW_TAG_atomic_type,
+            2,
+        ),
+        (
+            r#"{"template": {"function": "k", "argument": {"template": "vector"}, "name": "T"}}"#,
+            gimli::DW_TAG_GNU_template_template_param,
+            1,
+        ),
+        (
+            r#"{"template": {"function": "k", "argument": {"type": "int"}, "name": "T"}},
+{"template": {"function": "k", "argument": {"pack": [{"argument": {"type": "int"}}]}, "name": "P"}},
+{"template": {"unit": "a.cu", "of": "s", "argument": {"pack": []}, "name": "P"}}"#,
+            gimli::DW_TAG_GNU_template_parameter_pack,
+            2,
+        ),
+    ];
+    for (statements, tag, count) in cases {
+        let module = described(statements);
+        let error = lower(&module, &Consumer::cuda_gdb(), Policy::Strict).expect_err("an unknown tag");
+        let expected = Construct::Tag(tag);
+        assert!(
+            matches!(error.kind(), ErrorKind::Inexpressible { what, .. } if *what == expected),
+            "{error}"
+        );
+        let (written, lowered) = attached(&text(12, 2), &module, Policy::Partial).expect("a text");
+        assert_eq!(lowered.omissions.len(), count, "{:?}", lowered.omissions);
+        let judged = |omissions: &[Omission]| {
+            eitri::check(&module, &Consumer::cuda_gdb(), omissions, written.as_bytes()).expect("a report")
+        };
+        let report = judged(&lowered.omissions);
+        assert!(report.is_clean(), "{report}");
+        for index in 0..count {
+            let mut others = lowered.omissions.clone();
+            let one = others.remove(index);
+            assert_eq!(one.reason, Reason::Inexpressible(expected.clone()));
+            assert!(!judged(&others).is_clean(), "{one}");
+        }
+    }
+}
+
+/// 256 attributes of an entry are as many as ptxas and cuobjdump 13.5 read: with 257, "unexpectedly too many dwarf
+/// attributes for any DW_TAG entry".
+#[test]
+fn entries_have_as_many_attributes_as_the_tools_read() {
+    for (count, is_refused) in [(256, false), (257, true)] {
+        // Code 2 after an entry without attributes: a variable with `DW_AT_name` as strings.
+        let mut bytes = vec![1, 0x11, 1, 0, 0, 2, 0x34, 0];
+        bytes.extend([3, 8].repeat(count));
+        bytes.extend([0, 0, 0]);
+        let section =
+            Section { name: ".debug_abbrev", bytes, relocations: Vec::new(), is_strings: false, group: None };
+        let result = ptx::attach(&text(2, 0), &target(), &[section], &Attach::default());
+        assert_eq!(result.is_err(), is_refused, "{count}");
+        if let Err(error) = result {
+            assert!(error.to_string().contains("abbreviation 2 has 257 attributes"), "{error}");
+        }
+    }
 }
 
 /// Locations that no expression of DWARF 2 to 4 in ptxas's operations has, each with what is refused.

@@ -209,7 +209,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Sets the source line at which a block or namespace begins. DWARF encodes it for a namespace: section 2.14.
+    /// Sets the source line at which a block or namespace begins: DWARF 5 section 2.14.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the scope does not exist, or the file does not exist or belongs to another unit;
@@ -228,8 +228,8 @@ impl Builder {
     }
 
     /// Sets the discriminator: of an inlined call, to distinguish it from other calls on its line, as in the line
-    /// table; of a block, that of its instructions. DWARF encodes a call's as `DW_AT_GNU_discriminator`, and an
-    /// instruction's in its row.
+    /// table; of a block, that of its instructions. DWARF encodes both as `DW_AT_GNU_discriminator`, and an instruction's
+    /// in its row.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the scope does not exist; [`ErrorKind::BadArgument`] where it is neither an

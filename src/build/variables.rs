@@ -134,8 +134,8 @@ impl Builder {
     }
 
     /// Adds the definition of a static member, or of a variable that was [declared](Self::extern_variable), in the unit
-    /// or a namespace. The definition has the location; all other properties come from the declaration. DWARF 5 section
-    /// 2.13.2.
+    /// or a namespace. The definition has the location; other properties come from the declaration, unless the definition
+    /// has its own. DWARF 5 section 2.13.2.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the scope or the variable does not exist, or belongs to another unit;

@@ -80,7 +80,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let locations = [
             (Some(dw::DW_AT_location), Some(argument.location), false),
             (Some(words.value), argument.value, true),
-            (words.data_location, argument.data_location, false),
+            (Some(dw::DW_AT_call_data_location), argument.data_location, false),
             (Some(words.data_value), argument.data_value, true),
         ];
         let mut unproven = Vec::new();

@@ -198,6 +198,7 @@ impl<'a, 'o> Compare<'a, 'o> {
     pub(super) fn run(mut self) -> Report {
         let object = self.described.object;
         self.header(object);
+        self.unencodable();
         self.read_type_units();
         self.units();
         self.rest_of_type_units();

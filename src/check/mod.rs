@@ -75,6 +75,7 @@ mod tree;
 mod type_units;
 mod types;
 mod undefined_symbols;
+mod unencodable;
 mod values;
 pub mod witness;
 

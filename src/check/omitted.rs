@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use gimli::DwAt;
 
 use super::ranges::Ranges;
+use super::unencodable::is_unencodable;
 use crate::error::Construct;
 use crate::model::{FunctionId, Module, UnitId, VariableId};
 use crate::omission::{Omission, Property, Reason, Subject};
@@ -22,6 +23,8 @@ pub(super) struct Omitted<'a> {
     pub(super) of_frames: BTreeSet<(Subject, u64)>,
     /// Functions whose rows have no flags.
     pub(super) of_rows: BTreeSet<FunctionId>,
+    /// Whether entries of types are omitted.
+    pub(super) has_types: bool,
     /// Attributes that a unit has no entry with.
     attributes: BTreeMap<UnitId, Vec<DwAt>>,
     /// Numbers of omitted expressions in the entries of a unit.
@@ -57,6 +60,12 @@ impl<'a> Omitted<'a> {
                     of_variables.entry(variable).or_default().push(one.pcs.clone().unwrap_or(0..u64::MAX));
                 }
                 (Property::Lanes, ..) => omitted.of_lanes.push(one),
+                // What is omitted has no expression.
+                (Property::Entity, Subject::Type(_) | Subject::TemplateParameter(..), _) => {
+                    omitted.has_types |= matches!(one.subject, Subject::Type(_));
+                    continue;
+                }
+                (property, subject, _) if is_unencodable(module, subject, property) => continue,
                 _ => {}
             }
             if let Some(scope) = one.subject.scope(module) {

@@ -72,6 +72,7 @@ impl<'a, 'o> Compare<'a, 'o> {
     ) -> Report {
         let object = self.described.object;
         self.header(object);
+        self.unencodable();
         self.tables().headers(object, skeletons);
         let all = skeletons.units().iter().map(|unit| (unit, false)).collect();
         self.split = Split { main: Some(skeletons), skeletons: all, ..self.split };

@@ -11,6 +11,7 @@ use super::report::Kind;
 use super::tree::{Compared, Different, Entity, Number, Reference, is_type};
 use super::type_units::is_type_unit;
 use crate::model::{ScopeId, ScopeKind, TypeId, TypeKind, UnitId};
+use crate::omission::{Property, Subject};
 use crate::read::Entry;
 
 /// References, numbers and scopes of a type that matches an entry.
@@ -129,7 +130,8 @@ impl<'a, 'o> Compare<'a, 'o> {
         let at = module.at_scope(module.unit(unit).scope);
         let span = root.unit().offset..root.unit().end;
         for &id in &self.described.index.types[unit] {
-            if self.is_compared(id, &span) {
+            let is_omitted = self.described.omitted.count(Subject::Type(id), Property::Entity) > 0;
+            if is_omitted || self.is_compared(id, &span) {
                 continue;
             }
             let ty = module.ty(id);

@@ -28,6 +28,15 @@ texts! {
     Attribute(attribute: gimli::DwAt) "attribute {}", name_of_attribute(*attribute);
     Tag(tag: gimli::DwTag) "an entry {}", name_of_tag(*tag);
     RowFlags "the flags and discriminators of rows";
+    LanguageVersion "the version of a language";
+    Checksum(file: String) "the MD5 sum of file `{file}`";
+    SourceText(file: String) "the text of file `{file}`";
+    MemorySpace "the memory space of a declaration";
+    AddressSpace "the address space of a pointer";
+    BodyLine "the line where the body of a function begins";
+    FrameOfNoCode "the frame base of a function without code";
+    StaticLinkOfNoCode "the static link of a function without code";
+    CallsOfNoCode "the set of described calls of a function without code";
 
     // Registers and memory.
     LaneOfWave "a lane other than the current one";

@@ -50,24 +50,26 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: CallId, instance: Option<&Ins
 
     out.info.begin_entry(tag, !arguments.is_empty(), None);
     match (call.return_pc, call.pc) {
-        // GNU's entry has one address only.
-        (Some(pc), _) | (None, Some(pc)) if version < 5 => out.pc(gimli::DW_AT_low_pc, function, pc),
+        // GNU's entry has one address; a second one is that of DWARF 5.
+        (None, Some(pc)) if version < 5 => out.pc(gimli::DW_AT_low_pc, function, pc),
         (return_pc, pc) => {
             if let Some(pc) = return_pc {
-                out.pc(gimli::DW_AT_call_return_pc, function, pc);
+                let at = if version < 5 { gimli::DW_AT_low_pc } else { gimli::DW_AT_call_return_pc };
+                out.pc(at, function, pc);
             }
             if let Some(pc) = pc {
                 out.pc(gimli::DW_AT_call_pc, function, pc);
             }
         }
     }
-    if let (Some(at), Some(callee)) = (call_attribute(gimli::DW_AT_call_origin, version), call.callee) {
+    if let Some(callee) = call.callee {
+        let at = call_attribute(gimli::DW_AT_call_origin, version);
         out.info.reference(at, out.expressions.numbers.function(callee));
     }
     expression(out, gimli::DW_AT_call_target, target);
     expression(out, gimli::DW_AT_call_target_clobbered, clobbered);
-    if let (Some(at), true) = (call_attribute(gimli::DW_AT_call_tail_call, version), call.is_tail) {
-        out.info.flag(at);
+    if call.is_tail {
+        out.info.flag(call_attribute(gimli::DW_AT_call_tail_call, version));
     }
     if let Some(line) = call.line {
         out.call_line(line);
@@ -87,9 +89,8 @@ fn argument_entry(out: &mut EntryWriter<'_>, argument: &Argument, expressions: A
     let version = out.consumer.version;
     out.info.begin_entry(argument_tag(version), false, None);
     out.detached_expression(gimli::DW_AT_location, expressions.location);
-    if let Some(at) = call_attribute(gimli::DW_AT_call_parameter, version)
-        && let Some(parameter) = argument.parameter
-    {
+    if let Some(parameter) = argument.parameter {
+        let at = call_attribute(gimli::DW_AT_call_parameter, version);
         out.info.reference(at, parameter_entry(out, parameter));
     }
     expression(out, gimli::DW_AT_call_value, expressions.value);
@@ -100,10 +101,10 @@ fn argument_entry(out: &mut EntryWriter<'_>, argument: &Argument, expressions: A
     out.info.end_entry();
 }
 
-/// Writes an attribute, if there is an expression for it, and the entry can have it.
+/// Writes an attribute, if there is an expression for it.
 fn expression(out: &mut EntryWriter<'_>, at: gimli::DwAt, expression: Option<Expression>) {
-    if let (Some(at), Some(expression)) = (call_attribute(at, out.consumer.version), expression) {
-        out.detached_expression(at, expression);
+    if let Some(expression) = expression {
+        out.detached_expression(call_attribute(at, out.consumer.version), expression);
     }
 }
 

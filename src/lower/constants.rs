@@ -1,6 +1,8 @@
 //! Constants of attributes, and the attributes and tags that depend on the version: DWARF 5 section 7.8 and following.
 
-use crate::model::{Accessibility, BaseEncoding, Function, MemorySpace, Passed, VariantValues};
+use crate::model::{
+    Accessibility, BaseEncoding, Function, MemorySpace, Passed, TemplateArgument, VariantValues,
+};
 use crate::op::{write_sleb, write_uleb};
 
 /// Constant of a base type encoding.
@@ -27,12 +29,12 @@ pub(super) fn encoding(encoding: BaseEncoding) -> gimli::DwAte {
     }
 }
 
-/// Calling convention of a structure, class or union; `None` before DWARF 5. Section 7.15.
-pub(super) fn calling_convention(passed: Option<Passed>, version: u16) -> Option<gimli::DwCc> {
-    passed.filter(|_| version >= 5).map(|passed| match passed {
+/// Calling convention of a structure, class or union. Section 7.15. Readers of older versions skip it.
+pub(super) fn calling_convention(passed: Passed) -> gimli::DwCc {
+    match passed {
         Passed::ByValue => gimli::DW_CC_pass_by_value,
         Passed::ByReference => gimli::DW_CC_pass_by_reference,
-    })
+    }
 }
 
 /// Constant of a memory space.
@@ -79,13 +81,13 @@ pub(super) fn argument_tag(version: u16) -> gimli::DwTag {
     if version < 5 { gimli::DW_TAG_GNU_call_site_parameter } else { gimli::DW_TAG_call_site_parameter }
 }
 
-/// Attribute of a function, a call or an argument: before DWARF 5, GNU's in place of one that came with DWARF 5, or
-/// `None` where GNU does not have one.
-pub(super) fn call_attribute(attribute: gimli::DwAt, version: u16) -> Option<gimli::DwAt> {
+/// Attribute of a function, a call or an argument: before DWARF 5, GNU's instead of one that came with DWARF 5, if GNU
+/// has one.
+pub(super) fn call_attribute(attribute: gimli::DwAt, version: u16) -> gimli::DwAt {
     if version >= 5 {
-        return Some(attribute);
+        return attribute;
     }
-    Some(match attribute {
+    match attribute {
         gimli::DW_AT_call_all_tail_calls => gimli::DW_AT_GNU_all_tail_call_sites,
         gimli::DW_AT_call_all_calls => gimli::DW_AT_GNU_all_call_sites,
         gimli::DW_AT_call_all_source_calls => gimli::DW_AT_GNU_all_source_call_sites,
@@ -95,8 +97,8 @@ pub(super) fn call_attribute(attribute: gimli::DwAt, version: u16) -> Option<gim
         gimli::DW_AT_call_tail_call => gimli::DW_AT_GNU_tail_call,
         gimli::DW_AT_call_value => gimli::DW_AT_GNU_call_site_value,
         gimli::DW_AT_call_data_value => gimli::DW_AT_GNU_call_site_data_value,
-        _ => return None,
-    })
+        attribute => attribute,
+    }
 }
 
 /// List of discriminant values as LEB128 numbers, signed if the discriminant's type is. DWARF 5 section 7.5.5.
@@ -121,4 +123,14 @@ pub(super) fn discriminant_list(values: &[VariantValues], is_signed: bool) -> Ve
         }
     }
     block
+}
+
+/// Tag of the entry of a template parameter.
+pub(super) fn template_tag(argument: &TemplateArgument) -> gimli::DwTag {
+    match argument {
+        TemplateArgument::Type(_) => gimli::DW_TAG_template_type_parameter,
+        TemplateArgument::Value { .. } => gimli::DW_TAG_template_value_parameter,
+        TemplateArgument::Template(_) => gimli::DW_TAG_GNU_template_template_param,
+        TemplateArgument::Pack(_) => gimli::DW_TAG_GNU_template_parameter_pack,
+    }
 }

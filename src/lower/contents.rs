@@ -2,7 +2,7 @@
 
 use super::children::ScopeItem;
 use super::units::Units;
-use crate::model::{FunctionId, Macro, Module, ScopeId, ScopeKind, TypeId, UnitId, VariableId};
+use crate::model::{FileId, FunctionId, Macro, Module, ScopeId, ScopeKind, TypeId, UnitId, VariableId};
 
 /// Summary of a unit for its entry.
 pub(super) struct Contents {
@@ -24,13 +24,16 @@ impl Contents {
         let code: Vec<FunctionId> = functions.iter().copied().filter(has_code).collect();
         let variables = || units.variables.of(id).map(|id| &module.variables[VariableId::from_u32(id)]);
         let types = || units.types.of(id).map(|id| &module.types[TypeId::from_u32(id)]);
+        let files = || units.files.of(id).map(|id| &module.files[FileId::from_u32(id)]);
         let scopes = || units.scopes.of(id).map(|id| &module.scopes[ScopeId::from_u32(id)]);
         Self {
             loclists: variables().any(|variable| !variable.live.is_empty())
                 || code.iter().any(|&id| module.functions[id].lanes.is_described),
-            // File names are in the line program, so that declarations need it even without rows.
             macros: !module.macros(id).is_empty(),
-            lines: module.macros(id).iter().any(|what| matches!(what, Macro::File { .. }))
+            // File names are in the line program, so that declarations need it even without rows.
+            lines: units.has_file_contents()
+                && files().any(|file| file.md5.is_some() || file.source.is_some())
+                || module.macros(id).iter().any(|what| matches!(what, Macro::File { .. }))
                 || functions.iter().any(|&id| module.functions[id].line.is_some())
                 || code.iter().any(|&id| !module.functions[id].rows.is_empty())
                 || variables().any(|variable| variable.line.is_some())
@@ -38,7 +41,7 @@ impl Contents {
                 || types().any(|ty| ty.lines(module).next().is_some())
                 || scopes().any(|scope| match scope.kind {
                     ScopeKind::Inlined { .. } => true,
-                    ScopeKind::Namespace { .. } => scope.line.is_some(),
+                    ScopeKind::Namespace { .. } | ScopeKind::Block => scope.line.is_some(),
                     _ => false,
                 }),
             ranges: code.len() > 1 && !consumer.is_split || scopes().any(|scope| !scope.ranges.is_empty()),

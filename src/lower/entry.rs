@@ -142,6 +142,7 @@ impl<'u> EntryWriter<'u> {
     /// Writes a reference to a type, by signature if it has a type unit.
     #[inline(always)]
     pub(super) fn refer_to_type(&mut self, at: gimli::DwAt, ty: TypeId) {
+        let Some(ty) = self.units.with_entry(ty) else { return };
         match self.units.type_units.signature(ty) {
             Some(signature) if self.type_unit_of != Some(ty) => self.info.signature(at, signature),
             _ => self.info.reference(at, self.expressions.numbers.ty(ty)),
@@ -215,6 +216,16 @@ impl<'u> EntryWriter<'u> {
         self.info.line(gimli::DW_AT_decl_line, line);
         if column != 0 {
             self.info.unsigned(gimli::DW_AT_decl_column, column.into());
+        }
+    }
+
+    /// Writes the position of a declaration that completes or instantiates a declaration at `inherited`. A column is
+    /// written even if it is 0 where the entry would inherit a column.
+    pub(super) fn declared_over(&mut self, line: Option<SourceLine>, inherited: Option<SourceLine>) {
+        self.declared(line);
+        let has_column = |line: Option<SourceLine>| line.is_some_and(|line| line.column != 0);
+        if line.is_some() && !has_column(line) && has_column(inherited) {
+            self.info.unsigned(gimli::DW_AT_decl_column, 0);
         }
     }
 

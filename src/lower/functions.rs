@@ -29,7 +29,8 @@ pub(super) fn write(
         attributes(out, function);
         if function.is_declaration {
             out.info.flag(gimli::DW_AT_declaration);
-        } else {
+        }
+        if !function.is_declaration || function.is_declared_inline {
             out.info.constant(gimli::DW_AT_inline, inline(function).0.into());
         }
         if let Some(object) = function.object_pointer {
@@ -111,8 +112,8 @@ pub(super) fn code(
         DescribedCalls::All => gimli::DW_AT_call_all_calls,
         DescribedCalls::Source => gimli::DW_AT_call_all_source_calls,
     });
-    if let Some(attribute) = calls.and_then(|calls| call_attribute(calls, out.consumer.version)) {
-        out.info.flag(attribute);
+    if let Some(calls) = calls {
+        out.info.flag(call_attribute(calls, out.consumer.version));
     }
     out.info.end_entry();
     has_children.then(|| open(out, id, Some(&instance))).transpose()
@@ -124,11 +125,14 @@ fn attributes(out: &mut EntryWriter<'_>, function: &Function) {
     let declaration = function.specification.map(|id| &module.functions[id]);
     let specification = function.specification.map(|id| out.expressions.numbers.function(id));
     out.names(Some(function.name), function.linkage_name, specification);
-    out.declared(function.line);
+    out.declared_over(function.line, declaration.and_then(|declaration| declaration.line));
     if declaration.is_none() {
         if module.units[module.scopes[function.scope].unit].has_prototypes() {
             out.info.flag(gimli::DW_AT_prototyped);
         }
+    }
+    // The type of a definition can be deduced, unlike that of its declaration.
+    if declaration.is_none_or(|declaration| declaration.returns != function.returns) {
         out.type_of(function.returns);
     }
     for &(attribute, is) in Function::FLAGS {

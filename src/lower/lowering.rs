@@ -6,7 +6,7 @@ use super::link::Linker;
 use super::lowered::{Lowered, LoweredUnit};
 use super::scratch::Scratch;
 use super::units::Units;
-use super::{directives, frame, split, type_unit, unit};
+use super::{directives, frame, split, type_unit, unencodable, unit};
 use crate::emit::abbrev::Abbreviations;
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::UnitId;
@@ -51,6 +51,7 @@ impl Units<'_> {
         }
         written.frames = frame::lower(self, id).map_err(named)?;
         written.omissions.append(&mut written.frames.omissions);
+        unencodable::omit(self, id, &mut written.omissions).map_err(named)?;
         split::split(self, &mut written).map_err(named)?;
         type_unit::write(self, &mut written).map_err(named)?;
         Ok(written)

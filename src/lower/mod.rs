@@ -40,6 +40,7 @@ mod strings;
 mod type_unit;
 mod type_units;
 mod types;
+mod unencodable;
 mod unit;
 mod unit_entry;
 mod units;

@@ -1,10 +1,10 @@
 //! Open scopes: their own entries are written, and their children are not.
 
 use super::children::ScopeItem;
-use super::constants::call_tag;
+use super::constants::{call_tag, template_tag};
 use super::lists::{Base, Code};
 use super::units::Units;
-use crate::model::{ScopeId, ScopeKind, Stack, TypeId, VariableId, VariableKind};
+use crate::model::{ScopeId, ScopeKind, Stack, TemplateParameter, TypeId, VariableId, VariableKind};
 
 /// Instance of a function with code.
 #[derive(Clone, Copy)]
@@ -89,7 +89,10 @@ pub(super) fn has_children(units: &Units<'_>, scope: ScopeId, instance: Option<&
     let has_types = is_first(instance) && types.any(|ty| has_type_entry(units, ty));
     let has_templates = || match units.module.scopes[scope].kind {
         ScopeKind::Function(function) => {
-            is_first(instance) && !units.module.functions[function].templates.is_empty()
+            let knows = |parameter: &TemplateParameter| {
+                units.consumer.entries.knows_tag(template_tag(&parameter.argument))
+            };
+            is_first(instance) && units.module.functions[function].templates.iter().any(knows)
         }
         _ => false,
     };
@@ -99,9 +102,16 @@ pub(super) fn has_children(units: &Units<'_>, scope: ScopeId, instance: Option<&
         || scopes.any(|inner| has_scope_entry(units, inner, instance))
         || units.scope_items.range(scope).any(|at| match units.scope_items.get(at) {
             ScopeItem::Import(_) => is_first(instance),
-            ScopeItem::Label(_) => instance.is_some(),
+            ScopeItem::Label(_) => has_labels(units, scope, instance),
             ScopeItem::Call(_) => instance.is_some() && entries.knows_tag(call_tag(units.consumer.version)),
         })
+}
+
+/// Returns whether an instance has the labels of a function: the code, or the abstract instance without code.
+pub(super) fn has_labels(units: &Units<'_>, scope: ScopeId, instance: Option<&Instance>) -> bool {
+    let module = units.module;
+    let function = module.function_of(scope);
+    instance.is_some() || function.is_some_and(|function| module.functions[function].address.is_none())
 }
 
 /// Returns whether a scope has an entry among the children of the scope around it.
@@ -115,10 +125,10 @@ pub(super) fn has_scope_entry(units: &Units<'_>, scope: ScopeId, instance: Optio
     }
 }
 
-/// Returns whether a type has an entry in its scope: base types are at the start of the unit, and others may have type
-/// units.
+/// Returns whether a type has an entry in its scope: base types are at the start of the unit, others may have type units,
+/// and the consumer may not know a qualifier.
 pub(super) fn has_type_entry(units: &Units<'_>, ty: TypeId) -> bool {
-    !units.module.types[ty].kind.is_base() && !units.type_units.has(ty)
+    !units.module.types[ty].kind.is_base() && !units.type_units.has(ty) && units.with_entry(ty) == Some(ty)
 }
 
 /// Last parameter of a variadic function, or `Some(None)` without parameters. `None` if the scope is not a variadic

@@ -13,7 +13,7 @@ use super::open::{Child, Instance, Open, has_children, has_scope_entry, has_type
 use super::{calls, functions, imports, labels, types, variables};
 use crate::emit::addr::AddressKey;
 use crate::error::Result;
-use crate::model::{ScopeId, ScopeKind};
+use crate::model::{Module, ScopeId, ScopeKind, SourceLine};
 
 /// Writes the children of a scope with all entries below them, and the end of the children.
 ///
@@ -99,6 +99,11 @@ fn write(
             if let Some(origin) = module.scopes[id].origin {
                 out.info.reference(gimli::DW_AT_abstract_origin, out.expressions.numbers.scope(origin));
             }
+            let (line, inherited) = (module.scopes[id].line, inherited_line(module, id));
+            if line != inherited {
+                out.declared_over(line, inherited);
+            }
+            discriminator(out, id);
             code(out, id, instance);
             out.info.end_entry();
         }
@@ -111,15 +116,25 @@ fn write(
             out.info.reference(gimli::DW_AT_abstract_origin, out.expressions.numbers.function(*function));
             code(out, id, instance);
             out.call_line(*call);
-            let discriminator = module.scopes[id].discriminator;
-            if discriminator != 0 {
-                out.info.unsigned(gimli::DW_AT_GNU_discriminator, discriminator.into());
-            }
+            discriminator(out, id);
             lanes::write(out, lanes);
             out.info.end_entry();
         }
     }
     Ok(has_children.then(|| Open::new(out.units, id, instance)))
+}
+
+/// Line where the block begins of which a block is an instance.
+fn inherited_line(module: &Module, block: ScopeId) -> Option<SourceLine> {
+    let origin = |scope: &ScopeId| module.scopes[*scope].origin;
+    core::iter::successors(origin(&block), origin).find_map(|block| module.scopes[block].line)
+}
+
+fn discriminator(out: &mut EntryWriter<'_>, id: ScopeId) {
+    let number = out.module.scopes[id].discriminator;
+    if number != 0 {
+        out.info.unsigned(gimli::DW_AT_GNU_discriminator, number.into());
+    }
 }
 
 /// Writes the pcs of a scope in an instance with code: its ranges, and where it is entered.

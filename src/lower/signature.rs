@@ -224,9 +224,12 @@ impl<'m> Signatures<'m> {
                 self.refer_later(Some(*of));
                 self.tasks.push(Task::Elements(*count));
             }
-            TypeKind::Matrix { of, count, is_column_major: _, stride_bits } => {
+            TypeKind::Matrix { of, count, is_column_major, stride_bits } => {
                 self.alignment(ty);
                 self.stride(*stride_bits);
+                if *is_column_major {
+                    self.number(gimli::DW_AT_ordering, gimli::DW_ORD_col_major.0.into());
+                }
                 self.refer_later(Some(*of));
                 self.tasks.push(Task::Elements(*count));
             }
@@ -242,10 +245,8 @@ impl<'m> Signatures<'m> {
                     variant_parts,
                 } = composite;
                 // DWARF 5 section 7.32 does not list this attribute.
-                if let (Purpose::Contents(_), Some(passed)) =
-                    (purpose, constants::calling_convention(*passed, consumer.version))
-                {
-                    self.uleb(passed.0.into());
+                if let (Purpose::Contents(_), Some(passed)) = (purpose, *passed) {
+                    self.uleb(constants::calling_convention(passed).0.into());
                 }
                 self.alignment(ty);
                 self.byte_size(ty);

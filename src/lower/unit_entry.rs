@@ -29,6 +29,9 @@ pub(super) fn write(out: &mut EntryWriter<'_>, has: &Contents) {
     producer_attribute(out, unit);
     language(out, unit);
     out.name(Some(unit.name));
+    if unit.is_optimized {
+        out.info.flag(gimli::DW_AT_APPLE_optimized);
+    }
     if !is_split {
         sources(out, has);
     }

@@ -14,7 +14,7 @@ use crate::consumer::{Consumer, Policy};
 use crate::emit::format::Format;
 use crate::emit::line::file_number;
 use crate::error::{Conflict, Error, ErrorKind, Result};
-use crate::model::{FileId, Module, ProcedureId, ScopeId, Unit, UnitId};
+use crate::model::{FileId, Module, ProcedureId, ScopeId, TypeId, TypeKind, Unit, UnitId};
 
 /// Lowering of a module's units one by one, on several threads if the user wants.
 ///
@@ -148,6 +148,34 @@ impl<'m> Units<'m> {
     pub(super) fn items(&self, unit: UnitId) -> impl Iterator<Item = ScopeItem> + '_ {
         let ranges = self.scopes.of(unit).map(|scope| self.scope_items.range(ScopeId::from_u32(scope)));
         ranges.flatten().map(|at| self.scope_items.get(at))
+    }
+
+    /// Whether the entry of a unit has the described version of its language.
+    pub(super) fn has_language_version(&self, unit: &Unit) -> bool {
+        self.consumer.entries.language_names
+            && unit.language.is_some_and(|language| language.name().is_some())
+    }
+
+    /// Whether the line table has MD5 sums and texts of files, as from DWARF 5 on.
+    pub(super) fn has_file_contents(&self) -> bool {
+        self.consumer.version >= 5 && !self.consumer.has_line_directives
+    }
+
+    /// Type whose entry describes a type: the type itself, or without qualifiers whose tags the consumer does not know.
+    /// `None` for `void`.
+    #[inline(always)]
+    pub(super) fn with_entry(&self, ty: TypeId) -> Option<TypeId> {
+        if self.consumer.entries.last_tag.is_none() { Some(ty) } else { self.unqualified(ty) }
+    }
+
+    #[cold]
+    fn unqualified(&self, mut ty: TypeId) -> Option<TypeId> {
+        while let TypeKind::Qualified { of, .. } = &self.module.types[ty].kind
+            && !self.consumer.entries.knows_tag(self.module.types[ty].kind.tag())
+        {
+            ty = (*of)?;
+        }
+        Some(ty)
     }
 
     /// Number of a file in rows and attributes of a unit.

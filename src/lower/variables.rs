@@ -1,9 +1,13 @@
 //! Entries of variables: DWARF 5 section 4.1.
 
+use super::constants;
 use super::entry::EntryWriter;
 use super::open::{Instance, more_arguments};
 use crate::error::Result;
-use crate::model::{Module, ScopeId, ScopeKind, Stack, Variable, VariableId, VariableKind};
+use crate::model::{
+    Accessibility, MemorySpace, Module, ScopeId, ScopeKind, SourceLine, Stack, StringId, Variable,
+    VariableId, VariableKind,
+};
 
 /// Scope of variables, as their entries depend on it.
 struct Around<'i> {
@@ -82,7 +86,10 @@ fn write_variable(out: &mut EntryWriter<'_>, id: VariableId, around: &Around<'_>
     out.info.begin_entry(tag, false, Some(is));
     match origin {
         Some(origin) => {
-            out.info.reference(gimli::DW_AT_abstract_origin, out.expressions.numbers.origin(origin))
+            out.info.reference(gimli::DW_AT_abstract_origin, out.expressions.numbers.origin(origin));
+            if variable.origin.is_some() {
+                instance_attributes(out, variable);
+            }
         }
         None => attributes(out, variable),
     }
@@ -103,23 +110,73 @@ fn write_variable(out: &mut EntryWriter<'_>, id: VariableId, around: &Around<'_>
 
 /// Writes the attributes that do not depend on a location, without those of the declaration.
 fn attributes(out: &mut EntryWriter<'_>, variable: &Variable) {
-    let module = out.module;
-    let declaration = variable.specification.map(|id| &module.variables[id]);
+    let inherited = Inherited::new(out.module, variable.specification);
     let specification = variable.specification.map(|id| out.expressions.numbers.variable(id));
     out.names(variable.name, variable.linkage_name, specification);
-    out.declared(variable.line);
-    if declaration.is_none() {
+    out.declared_over(variable.line, inherited.line);
+    if specification.is_none() {
         out.type_of(Some(variable.ty));
+    }
+    differing_attributes(out, variable, &inherited);
+}
+
+/// Writes the attributes in which an inlined variable differs from the variable of which it is an instance.
+fn instance_attributes(out: &mut EntryWriter<'_>, variable: &Variable) {
+    let inherited = Inherited::new(out.module, variable.origin);
+    if let Some(name) = variable.linkage_name.filter(|_| variable.linkage_name != inherited.linkage_name) {
+        out.text(constants::linkage_name(out.consumer.version), name);
+    }
+    if variable.line != inherited.line {
+        out.declared_over(variable.line, inherited.line);
+    }
+    differing_attributes(out, variable, &inherited);
+}
+
+fn differing_attributes(out: &mut EntryWriter<'_>, variable: &Variable, inherited: &Inherited) {
+    if variable.memory_space != inherited.memory_space {
         out.memory_space(variable.memory_space);
     }
-    if variable.is_external && !declaration.is_some_and(|declaration| declaration.is_external) {
+    if variable.is_external && !inherited.is_external {
         out.info.flag(gimli::DW_AT_external);
     }
-    if variable.is_artificial && !declaration.is_some_and(|declaration| declaration.is_artificial) {
+    if variable.is_artificial && !inherited.is_artificial {
         out.info.flag(gimli::DW_AT_artificial);
     }
     if variable.is_declaration {
         out.info.flag(gimli::DW_AT_declaration);
+    }
+    if variable.accessibility != inherited.accessibility {
+        out.accessibility(variable.accessibility);
+    }
+}
+
+/// Properties that an entry takes from the entries that it completes or is an instance of: DWARF 5 sections 2.13.2 and
+/// 3.3.8.2.
+#[derive(Default)]
+struct Inherited {
+    linkage_name: Option<StringId>,
+    line: Option<SourceLine>,
+    memory_space: Option<MemorySpace>,
+    accessibility: Option<Accessibility>,
+    is_external: bool,
+    is_artificial: bool,
+}
+
+impl Inherited {
+    fn new(module: &Module, from: Option<VariableId>) -> Self {
+        let mut all = Self::default();
+        let mut next = from;
+        while let Some(id) = next {
+            let variable = &module.variables[id];
+            all.linkage_name = all.linkage_name.or(variable.linkage_name);
+            all.line = all.line.or(variable.line);
+            all.memory_space = all.memory_space.or(variable.memory_space);
+            all.accessibility = all.accessibility.or(variable.accessibility);
+            all.is_external |= variable.is_external;
+            all.is_artificial |= variable.is_artificial;
+            next = variable.origin.or(variable.specification);
+        }
+        all
     }
 }
 
@@ -129,7 +186,7 @@ fn write_static_member(out: &mut EntryWriter<'_>, id: VariableId) -> Result<()> 
     let variable = &module.variables[id];
     let tag = if out.consumer.version < 5 { gimli::DW_TAG_member } else { gimli::DW_TAG_variable };
     out.info.begin_entry(tag, false, Some(out.expressions.numbers.variable(id)));
-    out.name(variable.name);
+    out.names(variable.name, variable.linkage_name, None);
     out.declared(variable.line);
     out.type_of(Some(variable.ty));
     out.accessibility(variable.accessibility);

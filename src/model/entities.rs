@@ -32,7 +32,7 @@ macro_rules! unit_properties { ($use:ident $($with:tt)*) => { $use! { $($with)*
     [text] "0.1" producer => producer;
     /// Arguments of the compiler, as one text. In DWARF they are at the end of the producer, after a space.
     [text] "0.1" command_line => command_line;
-    /// Has optimized code. DWARF has no attribute for it.
+    /// Has optimized code: in DWARF, LLVM's attribute `DW_AT_APPLE_optimized`.
     [flag] "0.1" optimized => is_optimized;
     /// Source language: the name in a `DW_LANG_*`, or its number.
     [language] "0.1" language => language by language;
@@ -52,7 +52,7 @@ macro_rules! function_properties { ($use:ident $($with:tt)*) => { $use! { $($wit
     [type] "0.1" returns => returns by returns;
     /// Line of the declaration.
     [line] "0.1" declared => line by declared_at;
-    /// Line where the body begins, in the file of the declaration.
+    /// Line where the body begins, in the file of the declaration. DWARF has no attribute for it.
     [zero u32] "0.1" body_line => body_line by body_line;
     /// Is visible outside of the unit. DWARF 5 section 3.3.1.
     [flag] "0.1" external => is_external (DW_AT_external);

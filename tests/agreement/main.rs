@@ -93,7 +93,8 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
             // Types lose only values, and only before DWARF 4: the modules' types have no numbers that a consumer
             // cannot express. But offsets of virtual bases are raw expressions of any dialect.
             if let Subject::Type(_) = left_out.subject {
-                if is_since(why, consumer.version) || left_out.property == Property::Offset {
+                let is_raw = left_out.property == Property::Offset;
+                if is_raw || is_since(why, consumer.version) || is_unencodable(why) {
                     continue;
                 }
                 return Err(format!("{}: {left_out}", named(&consumer)));
@@ -108,7 +109,7 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
             let calls = |node: Node<'_>| matches!(node, Node::Call(_));
             let is_short = *why == Construct::OutsideParts
                 && locations(variable).any(|loc| module.nodes(loc).any(calls));
-            let is_new = is_since(why, consumer.version);
+            let is_new = is_since(why, consumer.version) || is_unencodable(why);
             if consumer.name == "DWARF 5" && !is_new && is_plain(module, variable, left_out) {
                 return Err(format!("{left_out}\n{}", nodes(module, variable)));
             }
@@ -181,7 +182,22 @@ fn may_be_left_out(why: &Construct, version: u16) -> bool {
         why,
         Construct::SelectedPartsOfPart | Construct::Operation("bit_overlay") | Construct::Procedure
     );
-    is_known || is_since(why, version)
+    is_known || is_unencodable(why) || is_since(why, version)
+}
+
+/// Whether the reason is a property without an attribute.
+fn is_unencodable(why: &Construct) -> bool {
+    matches!(
+        why,
+        Construct::LanguageVersion
+            | Construct::Checksum(_)
+            | Construct::SourceText(_)
+            | Construct::MemorySpace
+            | Construct::BodyLine
+            | Construct::FrameOfNoCode
+            | Construct::StaticLinkOfNoCode
+            | Construct::CallsOfNoCode
+    )
 }
 
 /// Operations newer than DWARF 2 without a substitute: DWARF 5 section 7.7.1 and the tables of the versions before.

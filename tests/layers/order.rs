@@ -26,6 +26,7 @@ const LOWER: &[&str] = &[
     "signature",
     "type_units",
     "units",
+    "unencodable",
     "strings",
     // Tables without entries.
     "lines",

@@ -1,5 +1,8 @@
 //! A plausible but wrong description is refused, or causes a warning.
 
+#[path = "../common/consumers.rs"]
+mod consumers;
+mod lost;
 mod pcs;
 mod places;
 mod slots;

@@ -1,4 +1,4 @@
-//! Tags and attributes of calls: DWARF 5 section 3.4, and GNU's before DWARF 5.
+//! Tags and attributes of calls: DWARF 5 section 3.4, and GNU's before DWARF 5, as far as GNU has them.
 
 use gimli::{DwAt, DwTag, constants as dw};
 
@@ -6,17 +6,14 @@ use gimli::{DwAt, DwTag, constants as dw};
 pub(in crate::check) struct Names {
     pub(in crate::check) call: DwTag,
     pub(in crate::check) argument: DwTag,
-    /// Pc after the call.
+    /// Pc after the call; in GNU's entry, that of the call if the pc after it is not known.
     pub(in crate::check) return_pc: DwAt,
-    /// Pc of the call. GNU has one attribute for both.
-    pub(in crate::check) pc: Option<DwAt>,
     pub(in crate::check) callee: DwAt,
     pub(in crate::check) target: DwAt,
     pub(in crate::check) clobbered: DwAt,
     pub(in crate::check) tail: DwAt,
     pub(in crate::check) parameter: DwAt,
     pub(in crate::check) value: DwAt,
-    pub(in crate::check) data_location: Option<DwAt>,
     pub(in crate::check) data_value: DwAt,
 }
 
@@ -24,14 +21,12 @@ pub(super) const DWARF5: Names = Names {
     call: dw::DW_TAG_call_site,
     argument: dw::DW_TAG_call_site_parameter,
     return_pc: dw::DW_AT_call_return_pc,
-    pc: Some(dw::DW_AT_call_pc),
     callee: dw::DW_AT_call_origin,
     target: dw::DW_AT_call_target,
     clobbered: dw::DW_AT_call_target_clobbered,
     tail: dw::DW_AT_call_tail_call,
     parameter: dw::DW_AT_call_parameter,
     value: dw::DW_AT_call_value,
-    data_location: Some(dw::DW_AT_call_data_location),
     data_value: dw::DW_AT_call_data_value,
 };
 
@@ -39,13 +34,11 @@ pub(super) const GNU: Names = Names {
     call: DwTag(0x4109),
     argument: DwTag(0x410a),
     return_pc: dw::DW_AT_low_pc,
-    pc: None,
     callee: dw::DW_AT_abstract_origin,
     target: DwAt(0x2113),
     clobbered: DwAt(0x2114),
     tail: DwAt(0x2115),
     parameter: dw::DW_AT_abstract_origin,
     value: DwAt(0x2111),
-    data_location: None,
     data_value: DwAt(0x2112),
 };

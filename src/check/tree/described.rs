@@ -13,9 +13,9 @@ use crate::consumer::Consumer;
 use crate::error::At;
 use crate::model::{
     Argument, DescribedCalls, Function, FunctionId, Imported, LocId, Module, ScopeId, ScopeKind, SourceLine,
-    StringId, Unit, UnitId, Variable, VariableId,
+    StringId, TypeKind, Unit, UnitId, Variable, VariableId,
 };
-use crate::omission::Subject;
+use crate::omission::{Property, Subject};
 use crate::read::Object;
 
 /// Language attributes of a unit. The last two are `DW_AT_language_name` and `DW_AT_language_version` of DWARF 6.
@@ -177,8 +177,13 @@ impl<'a> Described<'a> {
         if is_first {
             all.extend(index.imports.of(scope).map(Entity::Import));
         }
-        if instance.is_some() {
+        // The labels of a function without code are in its abstract instance, without pcs.
+        let function = module.function_of(scope);
+        if instance.is_some() || function.is_some_and(|function| module.function(function).address.is_none())
+        {
             all.extend(index.labels.of(scope).map(Entity::Label));
+        }
+        if instance.is_some() {
             if self.consumer.entries.knows_tag(self.calls().call) {
                 all.extend(index.calls.of(scope).map(Entity::Call));
             }
@@ -229,8 +234,30 @@ impl<'a> Described<'a> {
         module.scope(scope).unit
     }
 
-    /// Returns the entry of an entity, in the code of a function or in no code.
+    /// Returns the entry of an entity, in the code of a function or in no code, with references to types that have
+    /// entries.
     pub(in crate::check) fn node(self, entity: Entity, instance: Option<FunctionId>) -> Node<'a> {
+        let mut node = self.whole_node(entity, instance);
+        if self.omitted.has_types {
+            self.without_omitted_types(&mut node);
+        }
+        node
+    }
+
+    /// Replaces references to qualified types whose entries are omitted by references to the types that they qualify.
+    fn without_omitted_types(self, node: &mut Node<'a>) {
+        for (_, value) in &mut node.attributes {
+            while let Value::Entity(Entity::Type(id)) = *value
+                && self.omitted.count(Subject::Type(id), Property::Entity) > 0
+                && let TypeKind::Qualified { of, .. } = self.module.ty(id).kind
+            {
+                *value = of.map_or(Value::Absent, |of| Value::Entity(Entity::Type(of)));
+            }
+        }
+        node.parts.iter_mut().for_each(|part| self.without_omitted_types(part));
+    }
+
+    fn whole_node(self, entity: Entity, instance: Option<FunctionId>) -> Node<'a> {
         let module = self.module;
         match entity {
             Entity::TypeUnit(id) => self.type_unit(id),
@@ -268,11 +295,12 @@ impl<'a> Described<'a> {
             Entity::Call(id) => {
                 let (call, names) = (module.call(id), self.calls());
                 let address = |pc| self.address_of(instance, pc);
-                let return_pc = call.return_pc.or(call.pc.filter(|_| names.pc.is_none()));
+                // GNU's entry has one address; a second one is that of DWARF 5.
+                let is_gnu = self.has_gnu_calls();
+                let return_pc = call.return_pc.or(call.pc.filter(|_| is_gnu));
+                let pc = call.pc.filter(|_| !is_gnu || call.return_pc.is_some());
                 let mut node = Node::new(names.call).pc(names.return_pc, address(return_pc));
-                if let Some(name) = names.pc {
-                    node = node.pc(name, address(call.pc));
-                }
+                node = node.pc(dw::DW_AT_call_pc, address(pc));
                 node = node.entry(names.callee, call.callee.map(Entity::Function));
                 node = node.flag(names.tail, call.is_tail).located(names.target, call.target);
                 node = node.located(names.clobbered, call.clobbered_target);
@@ -288,15 +316,12 @@ impl<'a> Described<'a> {
             let has_code = module.function(function).address.is_some() && !self.has_abstract(function);
             Some(if has_code { Entity::Variable(id) } else { Entity::Abstract(id) })
         });
-        let node = Node::new(names.argument)
+        Node::new(names.argument)
             .entry(names.parameter, parameter)
             .located(dw::DW_AT_location, Some(argument.location))
             .located(names.value, argument.value)
-            .located(names.data_value, argument.data_value);
-        match names.data_location {
-            Some(name) => node.located(name, argument.data_location),
-            None => node,
-        }
+            .located(names.data_value, argument.data_value)
+            .located(dw::DW_AT_call_data_location, argument.data_location)
     }
 
     pub(in crate::check) fn procedure(self) -> Node<'a> {
@@ -337,7 +362,7 @@ impl<'a> Described<'a> {
         let macros = if self.consumer.version < 5 { dw::DW_AT_macro_info } else { dw::DW_AT_macros };
         let node = Node::new(dw::DW_TAG_compile_unit).named(self.text(Some(unit.name)));
         let node = node.with(dw::DW_AT_producer, producer.map(Value::Text)).elsewhere([macros]);
-        let node = self.language(node, unit);
+        let node = self.language(node, unit).flag(dw::DW_AT_APPLE_optimized, unit.is_optimized);
         if is_split { node } else { self.with_code(node, unit) }
     }
 
@@ -386,8 +411,18 @@ impl<'a> Described<'a> {
                 let number = Some(scope.discriminator).filter(|&number| number != 0);
                 self.source(node.number(dw::DW_AT_GNU_discriminator, number), Some(call), CALLED)
             }
-            _ => Node::new(dw::DW_TAG_lexical_block)
-                .entry(dw::DW_AT_abstract_origin, scope.origin.map(Entity::Scope)),
+            _ => {
+                let node = Node::new(dw::DW_TAG_lexical_block)
+                    .entry(dw::DW_AT_abstract_origin, scope.origin.map(Entity::Scope));
+                let mut blocks = core::iter::successors(Some(scope), |block| {
+                    block.origin.map(|origin| module.scope(origin))
+                });
+                let number = Some(scope.discriminator).filter(|&number| number != 0);
+                self.declared(
+                    node.number(dw::DW_AT_GNU_discriminator, number),
+                    blocks.find_map(|block| block.line),
+                )
+            }
         };
         if let Some(function) = instance {
             let base = self.address(function).unwrap_or(0);
@@ -410,7 +445,8 @@ impl<'a> Described<'a> {
         let inline = inline(self.has_abstract(id), function.is_declared_inline);
         let node = self.function(id, false, None);
         let node = node.flag(dw::DW_AT_declaration, function.is_declaration);
-        let node = node.number(dw::DW_AT_inline, (!function.is_declaration).then_some(inline));
+        let has_inline = !function.is_declaration || function.is_declared_inline;
+        let node = node.number(dw::DW_AT_inline, has_inline.then_some(inline));
         let node = node.entry(dw::DW_AT_object_pointer, function.object_pointer.map(Entity::Abstract));
         self.templates(node, Subject::Function(id), &function.templates)
     }
@@ -497,12 +533,14 @@ impl<'a> Described<'a> {
     fn variable(self, id: VariableId, entity: Entity, instance: Option<FunctionId>) -> Node<'a> {
         let module = self.module;
         let variable = module.variable(id);
-        // The origin of an instance declares it; a definition without a source position of its own uses the
-        // declaration's.
-        let declared = module.variable(module.first_origin(id));
-        let either = |is: fn(&Variable) -> bool| is(declared) || variable.origin.is_none() && is(variable);
-        let of = variable.origin.map_or(variable, |origin| module.variable(origin));
-        let linkage = of.linkage_name.or(declared.linkage_name).map(|name| module.string(name));
+        // An instance takes what it does not say from its origin, and a definition from its declaration.
+        let chain = || {
+            core::iter::successors(Some(variable), |of| {
+                of.origin.or(of.specification).map(|id| module.variable(id))
+            })
+        };
+        let either = |is: fn(&Variable) -> bool| chain().any(is);
+        let linkage = chain().find_map(|of| of.linkage_name).map(|name| module.string(name));
         let has_abstract = instance.is_some_and(|function| self.has_abstract(function));
         let origin = variable.origin.or(has_abstract.then_some(id));
         let mut node = Node::new(variable_tag(variable.kind))
@@ -512,10 +550,11 @@ impl<'a> Described<'a> {
             .flag(dw::DW_AT_external, either(|it| it.is_external))
             .flag(dw::DW_AT_declaration, variable.is_declaration)
             .text(self.linkage_name(), linkage)
+            .number(dw::DW_AT_accessibility, chain().find_map(|of| of.accessibility).map(accessibility))
             .entry(dw::DW_AT_specification, variable.specification.map(Entity::Variable))
             .entry(dw::DW_AT_abstract_origin, origin.map(Entity::Abstract));
         if let Some(name) = self.consumer.attributes.memory_space {
-            node = node.number(name, declared.memory_space.map(memory_space));
+            node = node.number(name, chain().find_map(|of| of.memory_space).map(memory_space));
         }
         // A variable that does not move has a location even if its function has no code.
         if entity == Entity::Variable(id) || module.is_placed_without_code(id) {
@@ -523,7 +562,7 @@ impl<'a> Described<'a> {
             node = node.elsewhere([dw::DW_AT_location, dw::DW_AT_const_value]);
             node = node.elsewhere(self.consumer.attributes.variable_space);
         }
-        self.declared(node, variable.line.filter(|_| variable.origin.is_none()).or(declared.line))
+        self.declared(node, chain().find_map(|of| of.line))
     }
 
     /// Returns the entry of a static data member, a declaration in its class. Its definition has the location.
@@ -533,6 +572,7 @@ impl<'a> Described<'a> {
         let mut node = Node::new(tag)
             .named(self.module.name_of(id).unwrap_or(""))
             .entry(dw::DW_AT_type, Some(Entity::Type(member.ty)))
+            .text(self.linkage_name(), member.linkage_name.map(|name| self.module.string(name)))
             .flag(dw::DW_AT_declaration, true)
             .flag(dw::DW_AT_artificial, member.is_artificial)
             .flag(dw::DW_AT_external, member.is_external)

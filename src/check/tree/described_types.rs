@@ -9,7 +9,10 @@ use crate::model::{
     Base, BaseOffset, Composite, Count, Dimension, Discriminant, Member, Node as LocNode, ScopeKind,
     TemplateArgument, TemplateParameter, Type, TypeId, TypeKind, VariantPartId,
 };
-use crate::omission::{Property, Subject};
+use crate::omission::{Property, Subject, TemplateOwner};
+
+/// `DW_ORD_col_major`: table 7.22. Rows are the default of all languages but Fortran.
+const COLUMN_MAJOR: u8 = 1;
 
 impl<'a> Described<'a> {
     /// Returns the entry of a type, without the declarations in its scope.
@@ -52,17 +55,17 @@ impl<'a> Described<'a> {
             }
             TypeKind::Vector { of: element, count } | TypeKind::Matrix { of: element, count, .. } => {
                 let is_vector = matches!(ty.kind, TypeKind::Vector { .. });
-                if let TypeKind::Matrix { stride_bits, .. } = ty.kind {
+                if let TypeKind::Matrix { stride_bits, is_column_major, .. } = ty.kind {
                     node = node.number(dw::DW_AT_bit_stride, stride_bits);
+                    node = node.number(dw::DW_AT_ordering, is_column_major.then_some(COLUMN_MAJOR));
                 }
                 node.parts.push(Node::dimension().number(dw::DW_AT_count, Some(*count)));
                 node = node.number(bytes, size.filter(|_| is_vector)).entry(type_, of(*element));
                 node.flag(dw::DW_AT_GNU_vector, is_vector)
             }
             TypeKind::Composite(composite) => {
-                // The attribute begins with DWARF 5.
-                let passed = composite.passed.filter(|_| consumer.version >= 5).map(passed);
-                node = node.number(bytes, size).number(dw::DW_AT_calling_convention, passed);
+                node = node.number(bytes, size);
+                node = node.number(dw::DW_AT_calling_convention, composite.passed.map(passed));
                 self.composite(node, id, composite)
             }
             TypeKind::Enum { of: number, enumerators, is_class, .. } => {
@@ -177,7 +180,19 @@ impl<'a> Described<'a> {
         subject: Subject,
         all: &'a [TemplateParameter],
     ) -> Node<'a> {
-        node.parts.extend(all.iter().map(|parameter| self.template(subject, parameter)));
+        let owner = match subject {
+            Subject::Function(id) => Some(TemplateOwner::Function(id)),
+            Subject::Type(id) => Some(TemplateOwner::Type(id)),
+            _ => None,
+        };
+        let is_omitted = |index| {
+            owner.is_some_and(|owner| {
+                let subject = Subject::TemplateParameter(owner, index, None);
+                self.omitted.count(subject, Property::Entity) > 0
+            })
+        };
+        let rest = (0..).zip(all).filter(|&(index, _)| !is_omitted(index));
+        node.parts.extend(rest.map(|(_, parameter)| self.template(subject, parameter)));
         node
     }
 
@@ -202,7 +217,9 @@ impl<'a> Described<'a> {
             TemplateArgument::Template(name) => node(dw::DW_TAG_GNU_template_template_param)
                 .text(dw::DW_AT_GNU_template_name, Some(module.string(*name))),
             TemplateArgument::Pack(parameters) => {
-                self.templates(node(dw::DW_TAG_GNU_template_parameter_pack), subject, parameters)
+                let mut node = node(dw::DW_TAG_GNU_template_parameter_pack);
+                node.parts.extend(parameters.iter().map(|parameter| self.template(subject, parameter)));
+                node
             }
         }
     }

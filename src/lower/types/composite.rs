@@ -20,8 +20,8 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId, composite: &Composite
     out.info.begin_entry(ty.kind.tag(), has_children, Some(out.expressions.numbers.ty(id)));
     out.name(*name);
     out.byte_size(ty);
-    if let Some(passed) = calling_convention(*passed, out.consumer.version) {
-        out.info.constant(gimli::DW_AT_calling_convention, passed.0.into());
+    if let Some(passed) = *passed {
+        out.info.constant(gimli::DW_AT_calling_convention, calling_convention(passed).0.into());
     }
     out.type_attributes(ty);
     out.info.end_entry();

@@ -62,8 +62,12 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId) -> Result<Option<Open
             out.info.flag(gimli::DW_AT_GNU_vector);
             out.byte_size(ty);
         }
-        TypeKind::Matrix { of, stride_bits, .. } => {
+        TypeKind::Matrix { of, stride_bits, is_column_major, .. } => {
             out.info.begin_entry(gimli::DW_TAG_array_type, true, is);
+            // The default is the language's: rows in C and its relatives.
+            if *is_column_major {
+                out.info.constant(gimli::DW_AT_ordering, gimli::DW_ORD_col_major.0.into());
+            }
             out.type_of(Some(*of));
             array::stride(out, *stride_bits);
         }

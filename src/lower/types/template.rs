@@ -1,22 +1,25 @@
 //! Entries of templates' parameters: DWARF 5 section 2.23.
 
 use crate::error::Result;
+use crate::lower::constants::template_tag;
 use crate::lower::entry::EntryWriter;
 use crate::model::{LocId, TemplateArgument, TemplateParameter};
 use crate::omission::{Property, Subject};
 
-/// Writes the template parameters of an entity, as children of its entry.
+/// Writes the template parameters of an entity whose tags the consumer knows, as children of its entry.
 pub(in crate::lower) fn write(
     out: &mut EntryWriter<'_>,
     subject: Subject,
     parameters: &[TemplateParameter],
 ) -> Result<()> {
     for parameter in parameters {
-        let (tag, inner) = match &parameter.argument {
-            TemplateArgument::Type(_) => (gimli::DW_TAG_template_type_parameter, &[][..]),
-            TemplateArgument::Value { .. } => (gimli::DW_TAG_template_value_parameter, &[][..]),
-            TemplateArgument::Template(_) => (gimli::DW_TAG_GNU_template_template_param, &[][..]),
-            TemplateArgument::Pack(inner) => (gimli::DW_TAG_GNU_template_parameter_pack, &inner[..]),
+        let tag = template_tag(&parameter.argument);
+        if !out.consumer.entries.knows_tag(tag) {
+            continue;
+        }
+        let inner = match &parameter.argument {
+            TemplateArgument::Pack(inner) => &inner[..],
+            _ => &[],
         };
         out.info.begin_entry(tag, !inner.is_empty(), None);
         out.name(parameter.name);

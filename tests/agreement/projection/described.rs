@@ -5,7 +5,7 @@ use eitri::model::{
     Address, FileId, Function, FunctionId, Imported, LocId, Macro, Module, Node, ScopeId, ScopeKind,
     SourceLine, TypeId, UnitId, VariableId, VariableKind,
 };
-use eitri::omission::{Omission, Subject};
+use eitri::omission::{Omission, Property, Subject};
 
 use super::{Context, Tree, What, address};
 
@@ -152,7 +152,7 @@ impl<'m> Described<'m> {
             let is_five = self.context.consumer.version >= 5;
             let mut tree = Tree::new("call", None);
             tree.may("return pc", data.return_pc.or(data.pc.filter(|_| !is_five)));
-            tree.may("pc", data.pc.filter(|_| is_five));
+            tree.may("pc", data.pc.filter(|_| is_five || data.return_pc.is_some()));
             tree.to("callee", data.callee.map(function_id));
             tree.is("tail", data.is_tail);
             tree.may("line", self.line(data.line));
@@ -164,7 +164,7 @@ impl<'m> Described<'m> {
                     tree.to("parameter", argument.parameter.map(variable_id));
                     tree.is("location", true);
                     tree.is("value", argument.value.is_some());
-                    tree.is("data location", is_five && argument.data_location.is_some());
+                    tree.is("data location", argument.data_location.is_some());
                     tree.is("data value", argument.data_value.is_some());
                     tree
                 }));
@@ -287,20 +287,20 @@ impl<'m> Described<'m> {
             VariableKind::Constant => "constant",
         };
         let mut tree = Tree::new(kind, Some(variable_id(id)));
-        // A definition can have properties that its declaration lacks.
-        let own = Some(variable).filter(|variable| variable.origin.is_none());
-        let linkage = own.and_then(|own| own.linkage_name).or(of.linkage_name);
+        // A definition or an instance can have properties that its declaration or origin lacks.
+        let own = variable;
+        let linkage = own.linkage_name.or(of.linkage_name);
         tree.may("name", of.name.map(|name| module.string(name)));
         tree.may("linkage name", linkage.map(|name| module.string(name)));
-        tree.may("line", self.line(own.and_then(|own| own.line).or(of.line)));
+        tree.may("line", self.line(own.line.or(of.line)));
         tree.to("type", Some(type_id(of.ty)));
         tree.to("origin", variable.origin.map(variable_id));
         tree.to("definition of", variable.specification.map(variable_id));
-        tree.is("external", of.is_external || own.is_some_and(|own| own.is_external));
-        tree.is("artificial", of.is_artificial || own.is_some_and(|own| own.is_artificial));
+        tree.is("external", of.is_external || own.is_external);
+        tree.is("artificial", of.is_artificial || own.is_artificial);
         tree.is("declaration", is_static || variable.is_declaration);
-        tree.may("accessibility", of.accessibility.map(|access| access as u64 + 1));
-        let memory = self.context.consumer.attributes.memory_space.and(of.memory_space);
+        tree.may("accessibility", own.accessibility.or(of.accessibility).map(|access| access as u64 + 1));
+        let memory = self.context.consumer.attributes.memory_space.and(own.memory_space.or(of.memory_space));
         tree.may("memory", memory.map(|memory| memory as u64 + 1));
         let is_constant = variable.is_constant || variable.kind == VariableKind::Constant || is_static;
         let function = module.function_of(variable.scope);
@@ -329,7 +329,8 @@ impl<'m> Described<'m> {
     }
 
     fn omissions(&self, id: VariableId) -> impl Iterator<Item = &Omission> {
-        self.omissions.iter().filter(move |omission| omission.subject == Subject::Variable(id))
+        let is_location = |omission: &&Omission| omission.property == Property::Location;
+        self.omissions.iter().filter(is_location).filter(move |one| one.subject == Subject::Variable(id))
     }
 
     /// Bytes of a location that is a constant and nothing else.

@@ -133,7 +133,7 @@ impl Described<'_> {
             }
             TypeKind::Composite(composite) => {
                 tree.may("bytes", bytes);
-                let passed = composite.passed.filter(|_| self.context.consumer.version >= 5);
+                let passed = composite.passed;
                 tree.may("passed", passed.map(|passed| if passed == Passed::ByValue { 5u64 } else { 4 }));
                 self.composite(id, composite, &mut tree);
             }

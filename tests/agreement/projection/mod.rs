@@ -9,12 +9,11 @@
 //! | a location for the whole function | fixed location, or value | a list of one range is emitted without a list |
 //! | omissions | nothing | not emitted |
 //! | frames, targets and arguments of calls | nothing if any was omitted | omissions do not identify them |
-//! | data locations of arguments, pcs beside return pcs | from DWARF 5 | GNU's calls have no attribute |
 //! | MD5 sums, embedded texts | from DWARF 5 | older line tables have no field |
-//! | passing of objects | from DWARF 5 | older versions have no attribute |
-//! | lines of blocks and bodies, whether code was optimized | nothing | DWARF has no attribute |
+//! | lines of bodies | nothing | DWARF has no attribute |
+//! | lines and discriminators of blocks, whether code was optimized | nothing | `tests/strict/lost.rs` compares them |
 //! | address and memory spaces, lanes, kernels | by the consumer's attributes | some consumers have none |
-//! | instances, definitions | name, type, line and flags of the origin or declaration | by reference |
+//! | instances, definitions | name, type, line and flags, or those of the origin or declaration | by reference |
 //! | bit fields before DWARF 4 | bits from the start of the object | counted in storage units |
 //! | base types | at the unit's start, without those of expressions | expressions reference them by short offsets |
 //! | types, variables, scopes of one scope | each kind in order | the order between kinds has no meaning |

@@ -1,0 +1,273 @@
+//! With `Policy::Strict` each property of an entity is in the bytes, or an error; with `Policy::Partial` it is in the
+//! bytes, or an omission. `check` knows both: it finds an object without the property, and a missing omission.
+
+use eitri::consumer::{Consumer, Policy};
+use eitri::emit::elf::{Code, new_object};
+use eitri::error::ErrorKind;
+use eitri::lower::{Lowered, lower};
+use eitri::model::Module;
+use eitri::schema::Schema;
+use serde_json::{Value, json};
+
+use crate::consumers::consumers;
+
+/// Entities of the properties.
+const BASE: &str = r#"
+{"unit": {"name": "a.cl"}},
+{"base_type": {"unit": "a.cl", "name": "int", "encoding": "signed", "bits": 32}},
+{"structure": {"unit": "a.cl", "name": "s", "bytes": 4, "id": "s"}},
+{"variable": {"in": "s", "name": "m", "type": "int", "id": "m"}},
+{"variable": {"in": "a.cl", "name": "g", "type": "int", "declaration": true, "id": "g"}},
+{"namespace": {"in": "a.cl", "name": "n"}},
+{"function": {"in": "a.cl", "name": "d", "declaration": true}},
+{"function": {"in": "a.cl", "name": "h", "id": "h"}},
+{"variable": {"in": "h", "name": "hv", "type": "int", "id": "hv"}},
+{"block": {"in": "h", "pcs": [], "id": "hb"}},
+{"function": {"in": "a.cl", "name": "f", "code": {"symbol": "f", "bytes": 16}}},
+{"inlined": {"in": "f", "function": "h", "pcs": [[0, 8]], "call": ["a.cl", 1, 0], "id": "ih"}},
+{"inlined_block": {"in": "ih", "origin": "hb", "pcs": [[0, 4]], "id": "ihb"}},
+{"block": {"in": "f", "pcs": [[0, 8]], "id": "b"}},
+{"rows": {"function": "f", "rows": [[0, "a.cl", 1]]}}"#;
+
+/// Values of the properties of variables.
+const VARIABLE: &str = r#"{"accessibility": "private", "always": {"memory": [0, 64]}, "artificial": true,
+    "const_value": "01000000", "declared": ["a.cl", 98], "external": true, "linkage_name": "zz", "memory_space": "group"}"#;
+/// Values of the properties of functions.
+const FUNCTION: &str = r#"{"accessibility": "private", "body_line": 9, "convention": 64, "declared": ["a.cl", 8, 3],
+    "declared_inline": true, "defaulted": "in_class", "deleted": true, "describes_calls": "all", "explicit": true,
+    "external": true, "frame_base": {"memory": [0, 64]}, "linkage_name": "zz", "main": true, "noreturn": true,
+    "returns": "int", "static_link": {"memory": [0, 64]}, "variadic": true, "virtuality": "virtual"}"#;
+const CALL: &str = r#"{"call": {"in": "f", "id": "c", "returns_to": 8}},"#;
+
+/// Statements: object in the schema, statements before it, the statement without the properties, their values.
+#[rustfmt::skip]
+const STATEMENTS: &[(&str, &str, &str, &str)] = &[
+    ("DescribeUnit", "", r#"{"describe_unit": {"unit": "a.cl"}}"#,
+        r#"{"command_line": "-O2", "directory": "/src", "language": "C17", "language_version": 300, "optimized": true,
+            "producer": "cc"}"#),
+    ("File", "", r#"{"file": {"unit": "a.cl", "name": "a.h"}}"#, r#"{"directory": "include"}"#),
+    ("File", "", r#"{"file": {"unit": "a.cl", "name": "a.cl"}}"#, r#"{"md5": "d41d8cd98f00b204e9800998ecf8427e", "source": "int f;\n"}"#),
+    ("DescribeScope", "", r#"{"describe_scope": {"scope": "b"}}"#, r#"{"begins": ["a.cl", 4, 2], "discriminator": 3, "entry_pc": 4}"#),
+    ("DescribeScope", r#"{"describe_scope": {"scope": "hb", "begins": ["a.cl", 3, 7]}},"#,
+        r#"{"describe_scope": {"scope": "ihb"}}"#, r#"{"begins": ["a.cl", 4], "discriminator": 3}"#),
+    ("DescribeScope", "", r#"{"describe_scope": {"scope": "ih"}}"#, r#"{"discriminator": 3, "entry_pc": 4}"#),
+    ("DescribeScope", "", r#"{"describe_scope": {"scope": "n"}}"#, r#"{"begins": ["a.cl", 4, 2]}"#),
+    ("DescribeType", "", r#"{"describe_type": {"unit": "a.cl", "type": "s"}}"#,
+        r#"{"alignment": 16, "declared": ["a.cl", 3], "in": "n", "passed": "by_value"}"#),
+    ("Function", "", r#"{"function": {"in": "a.cl", "name": "p"}}"#, FUNCTION),
+    ("Function", "", r#"{"function": {"in": "s", "name": "p", "declaration": true}}"#, FUNCTION),
+    ("Function", "", r#"{"function": {"in": "a.cl", "name": "p", "code": {"symbol": "p", "bytes": 16}}}"#, FUNCTION),
+    ("DescribeFunction", "", r#"{"describe_function": {"function": "h"}}"#, FUNCTION),
+    ("FunctionDefinition", r#"{"describe_function": {"function": "d", "declared": ["a.cl", 7, 5]}},"#,
+        r#"{"function_definition": {"in": "a.cl", "declaration": "d"}}"#, FUNCTION),
+    ("FunctionDefinition", "", r#"{"function_definition": {"in": "a.cl", "declaration": "d"}}"#,
+        r#"{"declared": ["a.cl", 8]}"#),
+    ("Variable", "", r#"{"variable": {"in": "a.cl", "name": "v", "type": "int"}}"#, VARIABLE),
+    ("Variable", "", r#"{"variable": {"in": "f", "name": "v", "type": "int"}}"#, VARIABLE),
+    ("Variable", "", r#"{"variable": {"in": "b", "name": "v", "type": "int"}}"#,
+        r#"{"live": [[0, 8, {"memory": [0, 64]}]]}"#),
+    ("Variable", "", r#"{"variable": {"in": "s", "name": "v", "type": "int"}}"#,
+        r#"{"accessibility": "private", "artificial": true, "const_value": "01000000", "declared": ["a.cl", 98],
+            "external": true, "linkage_name": "zz", "memory_space": "group"}"#),
+    ("Parameter", "", r#"{"parameter": {"in": "f", "name": "v", "type": "int"}}"#, VARIABLE),
+    ("Constant", "", r#"{"constant": {"in": "f", "name": "v", "type": "int", "value": "02000000"}}"#,
+        r#"{"accessibility": "private", "artificial": true, "declared": ["a.cl", 98], "external": true,
+            "linkage_name": "zz", "memory_space": "group"}"#),
+    ("DescribeVariable", "", r#"{"describe_variable": {"variable": "hv"}}"#, VARIABLE),
+    ("Definition", "", r#"{"definition": {"in": "a.cl", "member": "m"}}"#, VARIABLE),
+    ("Definition", r#"{"describe_variable": {"variable": "g", "declared": ["a.cl", 7, 5], "linkage_name": "z",
+        "memory_space": "global"}},"#, r#"{"definition": {"in": "a.cl", "member": "g"}}"#,
+        r#"{"declared": ["a.cl", 98], "linkage_name": "zz", "memory_space": "group"}"#),
+    ("InlinedVariable", "", r#"{"inlined_variable": {"in": "ih", "origin": "hv"}}"#, VARIABLE),
+    ("InlinedVariable", r#"{"describe_variable": {"variable": "hv", "declared": ["a.cl", 7, 5], "linkage_name": "z",
+        "accessibility": "public"}},"#, r#"{"inlined_variable": {"in": "ih", "origin": "hv"}}"#,
+        r#"{"declared": ["a.cl", 98], "linkage_name": "zz", "accessibility": "private"}"#),
+    ("DescribeCall", CALL, r#"{"describe_call": {"call": "c"}}"#,
+        r#"{"at": 4, "calls": "h", "clobbered_target": 5, "line": ["a.cl", 3], "tail": true, "target": 6}"#),
+    ("Call", "", r#"{"call": {"in": "f", "at": 4}}"#, r#"{"returns_to": 8}"#),
+    ("Argument", CALL, r#"{"argument": {"call": "c", "location": {"memory": [0, 8]}}}"#,
+        r#"{"value": 7, "points_to": [{"memory": [0, 64]}, 5]}"#),
+    ("Label", "", r#"{"label": {"in": "f", "name": "l"}}"#, r#"{"at": 4, "declared": ["a.cl", 3]}"#),
+    ("Label", "", r#"{"label": {"in": "h", "name": "l"}}"#, r#"{"declared": ["a.cl", 3]}"#),
+    ("Import", "", r#"{"import": {"in": "f", "function": "h"}}"#, r#"{"declared": ["a.cl", 3], "name": "i"}"#),
+    ("Matrix", r#"{"vector": {"unit": "a.cl", "of": "int", "count": 2, "id": "v"}},"#,
+        r#"{"matrix": {"unit": "a.cl", "of": "v", "count": 2}}"#, r#"{"column_major": true, "stride_bits": 128}"#),
+    ("Pointer", "", r#"{"pointer": {"unit": "a.cl", "to": "int"}}"#, r#"{"kind": "reference", "memory_space": "global", "space": 3}"#),
+    ("Qualified", "", r#"{"qualified": {"unit": "a.cl", "qualifier": "atomic"}}"#, r#"{"of": "int"}"#),
+    ("Base", r#"{"class": {"unit": "a.cl", "name": "c", "bytes": 8}},"#, r#"{"base": {"unit": "a.cl", "of": "c", "type": "s", "offset": 0}}"#,
+        r#"{"accessibility": "public", "offset": 4}"#),
+    ("Member", r#"{"class": {"unit": "a.cl", "name": "c", "bytes": 8}},"#,
+        r#"{"member": {"unit": "a.cl", "of": "c", "type": "int", "offset": 0}}"#,
+        r#"{"accessibility": "private", "artificial": true, "declared": ["a.cl", 3], "mutable": true,
+            "name": "x", "offset": 4}"#),
+    ("Enumeration", "", r#"{"enumeration": {"unit": "a.cl", "of": "int", "enumerators": [["a", 1]]}}"#,
+        r#"{"class": true, "name": "e"}"#),
+    ("Template", "", r#"{"template": {"function": "h", "argument": {"type": "int"}}}"#, r#"{"default": true, "name": "T"}"#),
+    ("Template", "", r#"{"template": {"function": "h", "argument": {"template": "vector"}}}"#, r#"{"default": true, "name": "T"}"#),
+    ("Namespace", "", r#"{"namespace": {"in": "a.cl"}}"#, r#"{"name": "o"}"#),
+    ("Namespace", "", r#"{"namespace": {"in": "a.cl", "name": "o"}}"#, r#"{"inline": true}"#),
+];
+
+/// Keys of these objects without a value above, each with the reason.
+const OTHERS: &[(&str, &str)] = &[
+    ("id", "a name in the description alone"),
+    ("code", "whole entries differ"),
+    ("declaration", "whole entries differ"),
+    ("kernel", "where the consumer has no calling convention for it, the program itself marks its kernels"),
+    ("stack", "the units of stack slots, which their locations show"),
+    ("split_name", "the name of a file that only a consumer with split units has"),
+    ("object_pointer", "needs a parameter of the function; `tests/scopes.rs`"),
+    ("parameter", "needs a parameter of the callee; `tests/scopes.rs`"),
+    ("offset_bits", "another unit of `offset`"),
+    ("bits", "excludes `offset`"),
+    ("variant", "selects the place of a member"),
+    ("all_of", "another imported entity"),
+    ("variable", "another imported entity"),
+    ("type", "another imported entity"),
+    ("namespace", "another imported entity"),
+    ("function", "another owner of a template, or the imported entity"),
+    ("of", "owner of a member or template"),
+    ("unit", "owner of a template"),
+    ("to", "a pointer to nothing"),
+    ("virtual", "excludes `offset`"),
+    ("returns_to", "part of `Call`"),
+    ("live", "tested for a variable of a block; other kinds share its code"),
+];
+
+/// A statement with a property, or without.
+fn with(statement: &str, property: Option<(&str, &Value)>) -> String {
+    let mut statement: Value = serde_json::from_str(statement).expect(statement);
+    let object = statement.as_object_mut().expect("a statement").values_mut().next().expect("an object");
+    if let Some((key, value)) = property {
+        object[key] = value.clone();
+    }
+    statement.to_string()
+}
+
+fn module(target: &str, before: &str, statement: &str) -> Module {
+    let text = format!(
+        r#"{{"eitri": 1, "target": "{target}", "describe": [{}, {before} {statement}]}}"#,
+        BASE.trim_start()
+    );
+    Module::from_json(&text).unwrap_or_else(|error| panic!("{statement}: {error}"))
+}
+
+const TARGETS: [&str; 2] = ["amdgpu-gfx1030-wave32", "nvptx-sm_90"];
+
+/// Consumers of each version, those with further attributes and with fewer, and the indices of their targets.
+fn all() -> Vec<(usize, Consumer)> {
+    let mut all = Vec::new();
+    for consumer in consumers() {
+        let versions = if consumer == Consumer::dwarf5() { &[2, 3, 4, 5][..] } else { &[5] };
+        for &version in versions {
+            let mut consumer = consumer.clone();
+            consumer.version = version;
+            all.push((0, consumer));
+        }
+    }
+    let mut six = Consumer::llvm();
+    six.entries.language_names = true;
+    let mut less = Consumer::dwarf5();
+    less.attributes.address_space = None;
+    all.extend([(0, six), (0, less), (1, Consumer::cuda_gdb())]);
+    all
+}
+
+fn object(module: &Module, lowered: &Lowered) -> Vec<u8> {
+    let code = Code::text(vec![0; 64]).with_function("f", 0, 16).with_function("p", 16, 16);
+    new_object(module.target(), &code, &lowered.sections).expect("an object")
+}
+
+/// Fault in the treatment of a property by a consumer.
+fn fault(consumer: &Consumer, with: &Module, without: &Module) -> Option<String> {
+    let lowered = |module, policy| lower(module, consumer, policy);
+    // The entity itself is inexpressible.
+    let base = lowered(without, Policy::Strict).ok()?;
+    let is_omitted = match lowered(with, Policy::Strict) {
+        Ok(strict) if strict.sections == base.sections && strict.lines == base.lines => {
+            return Some("lost without error".into());
+        }
+        Ok(_) => false,
+        Err(error) if matches!(error.kind(), ErrorKind::Inexpressible { .. }) => true,
+        Err(error) => return Some(error.to_string()),
+    };
+    let partial = lowered(with, Policy::Partial).expect("a policy without errors");
+    if partial.omissions.is_empty() == is_omitted {
+        return Some(format!("{} omissions", partial.omissions.len()));
+    }
+    // The text of PTX is the object of this consumer.
+    if consumer.has_line_directives {
+        return None;
+    }
+    let check = |omissions: &[_], lowered| {
+        eitri::check(with, consumer, omissions, &object(with, lowered)).expect("an object")
+    };
+    let report = check(&partial.omissions, &partial);
+    if !report.is_clean() || !report.unproven.is_empty() {
+        return Some(report.to_string());
+    }
+    for index in 0..partial.omissions.len() {
+        let mut omissions = partial.omissions.clone();
+        let omission = omissions.remove(index);
+        if check(&omissions, &partial).is_clean() {
+            return Some(format!("check does not need `{omission}`"));
+        }
+    }
+    let is_found = is_omitted || !check(&[], &base).is_clean();
+    (!is_found).then(|| "check does not find an object without it".into())
+}
+
+#[test]
+fn strict_loses_no_property() {
+    let mut faults = Vec::new();
+    for (object, before, statement, values) in STATEMENTS {
+        let values: Value = serde_json::from_str(values).expect(values);
+        for (key, value) in values.as_object().expect("values") {
+            // The line of a body is in the file of the declaration.
+            let needs = (key == "body_line").then(|| ("declared", &values["declared"]));
+            let base = self::with(statement, needs);
+            let modules = TARGETS.map(|target| {
+                let with = self::with(&base, Some((key, value)));
+                (module(target, before, &with), module(target, before, &base))
+            });
+            for (target, consumer) in all() {
+                let (with, without) = &modules[target];
+                if let Some(fault) = fault(&consumer, with, without) {
+                    let Consumer { name, version, .. } = consumer;
+                    faults.push(format!("{object} {statement} {key} for {name}, version {version}: {fault}"));
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
+
+/// Each optional key of these statements in the schema, which the table of entities generates, has a value above.
+#[test]
+fn each_property_of_the_schema_is_tested() {
+    let schema: Value = serde_json::from_str(&Schema::Description.to_string()).expect("a schema");
+    let mut missing = Vec::new();
+    for (object, definition) in schema["$defs"].as_object().expect("definitions") {
+        let tested: Vec<Value> = STATEMENTS
+            .iter()
+            .filter(|(tested, ..)| tested == object)
+            .map(|(.., values)| serde_json::from_str(values).expect("values"))
+            .collect();
+        if tested.is_empty() {
+            continue;
+        }
+        let required = definition.get("required").cloned().unwrap_or(json!([]));
+        for key in definition["properties"].as_object().expect("properties").keys() {
+            let is_required = required.as_array().is_some_and(|all| all.iter().any(|one| one == key));
+            let is_tested = tested.iter().any(|values| values.get(key).is_some());
+            // A call has the properties of its description, and a constant has a value.
+            let is_other = OTHERS.iter().any(|(other, _)| other == key)
+                || object == "Call"
+                || object == "Constant" && ["always", "const_value"].contains(&&**key);
+            if !(is_required || is_tested || is_other) {
+                missing.push(format!("{object} {key}"));
+            }
+        }
+    }
+    assert_eq!(missing, [""; 0]);
+}
