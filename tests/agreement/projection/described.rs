@@ -242,7 +242,7 @@ impl<'m> Described<'m> {
             .scopes()
             .any(|(_, scope)| matches!(scope.kind, ScopeKind::Inlined { function, .. } if function == id));
         tree.is("inlined", is_inlined);
-        tree.is("declared inline", function.is_declared_inline && !function.is_declaration);
+        tree.is("declared inline", function.is_declared_inline);
         if let Some(Code { start, bytes }) = code {
             tree.add("code", (start, start + bytes));
             tree.may("entry pc", module.scope(function.scope).entry_pc);
