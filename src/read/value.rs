@@ -194,7 +194,6 @@ fn is_location(name: DwAt) -> bool {
             | dw::DW_AT_GNU_call_site_data_value
             | dw::DW_AT_GNU_call_site_target
             | dw::DW_AT_GNU_call_site_target_clobbered
-            | dw::DW_AT_call_data_location
             | dw::DW_AT_PGI_lbase
             | dw::DW_AT_PGI_soffset
             | dw::DW_AT_PGI_lstride
