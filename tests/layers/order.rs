@@ -126,7 +126,7 @@ pub const SPREAD: &[(&str, usize)] = &[
     ("eval::run::Run", 9),
     ("model::denote::Denote", 3),
     // Walks over all kinds of entities.
-    ("check::compare::Compare", 7),
+    ("check::compare::Compare", 8),
     ("check::meanings::Meanings", 10),
     ("check::tables::Tables", 3),
     ("check::tree::described::Described", 3),
