@@ -145,12 +145,22 @@ impl Describe<'_> {
         if returns.0.end < end {
             frame.saved(returns.0.end..end, pc, Loc::lanes(returns.1))?;
         }
+        let mut saved: Vec<Reg> = of.scalars.iter().map(|(scalar, ..)| Reg::S(*scalar)).collect();
+        saved.extend([RETURN, RETURN + 1, STACK, FRAME].map(Reg::S));
         for &(row, at) in &of.rows {
-            frame.saved_to_scratch(of.rows_from..end, v(row)?, at.into(), None)?;
+            saved.push(Reg::V(row));
+            let (from, row) = (of.rows_from, v(row)?);
+            frame.same_value(0..from, row)?.saved_to_scratch(from..end, row, at.into(), None)?;
         }
-        for &reg in &self.machine.overwritten {
-            let of = if let Reg::V(n) = reg { v(n) } else { s(reg.number()) };
-            frame.undefined(0..end, of?)?;
+        // AMD's convention lets a call overwrite other registers than this compiler's, so each has a rule where they
+        // differ.
+        let all = (0..106).map(Reg::S).chain((0..256).map(Reg::V)).filter(|reg| !saved.contains(reg));
+        for reg in all {
+            let of = if let Reg::V(n) = reg { v(n) } else { s(reg.number()) }?;
+            match self.machine.written.contains(&reg) {
+                true => frame.undefined(0..end, of)?,
+                false => frame.same_value(0..end, of)?,
+            };
         }
         Ok(())
     }

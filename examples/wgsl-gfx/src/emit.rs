@@ -3,6 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use eitri::target::code::{InstructionSet, RegisterKind, VCC};
+use eitri::target::{Gfx, Wave};
 use naga::{Function, Handle};
 use regalloc2::{Allocation, Edit, Inst as InstId, Output, VReg};
 
@@ -107,6 +109,8 @@ pub struct Machine {
     pub frame: Option<Frame>,
     /// Registers that the function and what it calls overwrite, of those that calls may.
     pub overwritten: Vec<Reg>,
+    /// Scalar and vector registers that the instructions of the function and of what it calls write, whatever for.
+    pub written: HashSet<Reg>,
     /// Vector registers among these that it overwrites in lanes that are not active, too.
     pub whole: Vec<Reg>,
     /// Copies that it leaves in these registers: of contents that others had on entry.
@@ -248,6 +252,10 @@ pub fn link<E>(
             whole.extend(rows.filter(|_| *is_whole));
         }
         machines[n].facts = facts;
+        let callees: Vec<HashSet<Reg>> =
+            calls.values().map(|&callee| machines[callee].written.clone()).collect();
+        machines[n].written = written(&machines[n].bytes);
+        machines[n].written.extend(callees.into_iter().flatten());
         machines[n].overwritten = overwritten().filter(|&reg| all.contains(&place(reg))).collect();
         machines[n].whole = overwritten().filter(|&reg| whole.contains(&place(reg))).collect();
         if machines[n].frame.is_some() {
@@ -255,6 +263,25 @@ pub fn link<E>(
         }
     }
     Ok(())
+}
+
+/// The registers that instructions write, by eitri's decoder: masks, addresses and saved registers are among them.
+fn written(bytes: &[u8]) -> HashSet<Reg> {
+    let set = InstructionSet::of(Gfx::GFX1100, Wave::W32).expect("instructions of gfx11 are known");
+    let (mut written, mut at) = (HashSet::new(), 0);
+    while let Some(one) = set.decode(&bytes[at..]) {
+        at += usize::from(one.bytes);
+        for destination in one.writes.unwrap_or_else(|| panic!("destinations of {:?} are unknown", one.name))
+        {
+            let numbers = (destination.first..).take(destination.count.into()).map(u32::from);
+            match destination.kind {
+                RegisterKind::Scalar => written.extend(numbers.filter(|n| *n < u32::from(VCC)).map(Reg::S)),
+                RegisterKind::Vector => written.extend(numbers.map(Reg::V)),
+                RegisterKind::Accumulator => {}
+            }
+        }
+    }
+    written
 }
 
 impl Emitter<'_> {

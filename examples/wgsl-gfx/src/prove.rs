@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use eitri::eval::{
-    CallStack, Context, DebugInfo, Evaluator, Fault, Machine, Storage, WithDebugInfo, read_bits, spans,
+    CallStack, Context, DebugInfo, Evaluator, Fault, Frame, Machine, Storage, WithDebugInfo, read_bits, spans,
 };
 use eitri::gimli;
 use eitri::op::{Encoding, Reg};
@@ -66,6 +66,8 @@ pub struct Proof {
     pub steps: u64,
     /// Claims in frames of callers as single lanes saw them, while a callee ran.
     pub unwound: u64,
+    /// Dwords of registers of callers that have a location while a callee runs; each is what the caller had.
+    pub registers: u64,
     /// Wrong claims.
     pub wrong: Vec<String>,
     /// Recoverable places without a claim.
@@ -90,6 +92,7 @@ impl Proof {
         self.compared += other.compared;
         self.steps += other.steps;
         self.unwound += other.unwound;
+        self.registers += other.registers;
         self.wrong.extend(other.wrong);
         self.missed.extend(other.missed);
     }
@@ -283,6 +286,8 @@ pub(crate) struct Prover<'a> {
     lists: Vec<List<'a>>,
     frames: [Frames<'a>; 1],
     callers: HashMap<(u64, Vec<u32>), Rc<Vec<Caller>>>,
+    /// Pcs with the return addresses of their callers at which registers of callers were compared.
+    chains: HashSet<(u64, Vec<u64>)>,
     proof: Proof,
 }
 
@@ -298,6 +303,40 @@ struct Call {
     base: u32,
     /// Statements that each lane had run.
     events: [usize; 32],
+    /// Registers of the wave when the callee begins.
+    scalars: [Cell; 128],
+    vectors: Vec<[Cell; 32]>,
+}
+
+/// Compares a register of a caller with what it had when the callee began: each dword is that one, or undefined. Returns
+/// the number of defined dwords.
+fn compare_register(
+    frame: &Frame<'_, '_, '_>,
+    reg: Reg,
+    call: &Call,
+    machine: &Stopped<'_>,
+) -> Result<u64, String> {
+    let location = frame.register(reg).map_err(|fault| fault.to_string())?;
+    if location.single().is_some_and(|place| place.storage == Storage::Undefined) {
+        return Ok(0);
+    }
+    let then: &[Cell] = match Register::new(reg) {
+        Some(Register::Scalar(n)) => &call.scalars[n as usize..][..1],
+        Some(Register::Row(n)) => &call.vectors[n as usize],
+        _ => return Ok(0),
+    };
+    let read = read_bits(&location, 32 * then.len() as u64, machine)
+        .map_err(|fault| format!("register {}: {fault}", reg.0))?;
+    let (bits, defined) = (read.bytes.as_chunks::<4>().0, read.defined.as_chunks::<4>().0);
+    let mut count = 0;
+    for (n, then) in then.iter().enumerate().filter(|(n, _)| defined[*n] != [0; 4]) {
+        let found = u32::from_le_bytes(bits[n]);
+        if (defined[n], found) != ([0xff; 4], then.bits) {
+            return Err(format!("register {}, dword {n} is {found:#x}, expected {:#x}", reg.0, then.bits));
+        }
+        count += 1;
+    }
+    Ok(count)
 }
 
 /// The frame of a caller, by the object's DWARF: where each lane is, and places of the variables there.
@@ -411,6 +450,7 @@ impl<'a> Prover<'a> {
             lists,
             frames: [info.dwarf().frames(FrameSection::Debug).map_err(|error| error.to_string())?],
             callers: HashMap::new(),
+            chains: HashSet::new(),
             claims: vec![Vec::new(); words],
             scopes: vec![Vec::new(); words],
             marks: vec![Vec::new(); words + 1],
@@ -539,7 +579,8 @@ impl<'a> Prover<'a> {
         match op {
             Op::SSwapPc => {
                 let (base, events) = (wave.scalars[STACK as usize].bits, watch.events);
-                watch.calls.push(Call { returns: pc + 4, exec: wave.exec, base, events });
+                let (scalars, vectors) = (wave.scalars, wave.vectors.clone());
+                watch.calls.push(Call { returns: pc + 4, exec: wave.exec, base, events, scalars, vectors });
             }
             // The results of a call are there when the callee has returned.
             Op::SSetPc if watch.calls.last().is_some_and(|call| call.returns == wave.pc) => {
@@ -707,6 +748,8 @@ impl<'a> Prover<'a> {
         if let Some(known) = self.callers.get(&key) {
             return Ok(known.clone());
         }
+        // The rules depend on the pcs alone: registers are compared once for each chain of calls.
+        let is_new = self.chains.insert((wave.pc, watch.calls.iter().map(|call| call.returns).collect()));
         let (base, gpu) = (self.base, &self.gpu);
         let machines = LOOKED_AT.map(|lane| Stopped::new(wave, base, wave.pc, Some(lane)));
         let frames = &self.frames;
@@ -735,9 +778,15 @@ impl<'a> Prover<'a> {
             let (at, exec) = (frame.resumes_at().wrapping_sub(base), u32::from_le_bytes(exec));
             if (at, exec) != (call.returns, call.exec) {
                 return Err(format!(
-                    "pc {:#x}: frame {number} returns to {at:#x} with {exec:#x}, expected {call:x?}",
-                    wave.pc
+                    "pc {:#x}: frame {number} returns to {at:#x} with {exec:#x}, expected {:#x} with {:#x}",
+                    wave.pc, call.returns, call.exec
                 ));
+            }
+            let all =
+                (0..106).filter_map(|n| gpu.sgpr(n).ok()).chain((0..256).filter_map(|n| gpu.vgpr(n).ok()));
+            for reg in all.filter(|_| is_new) {
+                self.proof.registers += compare_register(&frame, reg, call, &machines[0])
+                    .map_err(|why| format!("pc {:#x}, frame {number}, {why}", wave.pc))?;
             }
             let mut caller = Caller { lanes: [None; 32], claims: BTreeMap::new() };
             for lane in 0..32 {

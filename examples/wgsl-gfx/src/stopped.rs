@@ -84,8 +84,17 @@ impl Machine for Stopped<'_> {
         address: u64,
         into: &mut [u8],
     ) -> Result<(), Unavailable> {
-        let lane = lane.filter(|_| space == SpaceId::PRIVATE_LANE).ok_or(Unavailable)?;
-        copy(into, address, |n| Some(self.wave.scratch.get(n as usize)?[lane as usize].bits))
+        let scratch = &self.wave.scratch;
+        match (space, lane) {
+            (SpaceId::PRIVATE_LANE, Some(lane)) => {
+                copy(into, address, |n| Some(scratch.get(n as usize)?[lane as usize].bits))
+            }
+            // A dword of each lane, one lane after the other.
+            (SpaceId::PRIVATE_WAVE, None) => {
+                copy(into, address, |n| Some(scratch.get(n as usize / 32)?[n as usize % 32].bits))
+            }
+            _ => Err(Unavailable),
+        }
     }
 
     fn lane(&self) -> Option<u64> {

@@ -9,6 +9,7 @@ use wgsl_gfx::alloc::Limits;
 use wgsl_gfx::emit::{Change, Effect, Fact, Frame, Machine, Place};
 use wgsl_gfx::front::Source;
 use wgsl_gfx::input::Input;
+use wgsl_gfx::isa::Reg;
 use wgsl_gfx::lower::{FRAME, RETURN};
 use wgsl_gfx::prove::{Proof, prove};
 use wgsl_gfx::ssa::Given;
@@ -404,7 +405,9 @@ const FRAMES: &[(&str, FrameMistake)] = &[
     ("the rule of the base of the caller's frame is missing", |_, frame| {
         without(frame, |scalar| scalar == FRAME)
     }),
-    ("the rule of a saved register is missing", |_, frame| frame.rows.pop().is_some()),
+    ("a saved register is declared to be unchanged", |machine, frame| {
+        frame.rows.pop().is_some_and(|(row, _)| machine.written.remove(&Reg::V(row)))
+    }),
     ("a saved register is in another slot", |_, frame| {
         frame.rows.iter_mut().map(|row| row.1 += 4).count() > 0
     }),
@@ -418,8 +421,8 @@ const FRAMES: &[(&str, FrameMistake)] = &[
         true
     }),
     ("the rules of overwritten registers are missing", |machine, _| {
-        let is_there = !machine.overwritten.is_empty();
-        machine.overwritten.clear();
+        let is_there = !machine.written.is_empty();
+        machine.written.clear();
         is_there
     }),
 ];
