@@ -3,7 +3,8 @@
 use eitri::error::ErrorKind;
 use eitri::op::Reg;
 use eitri::target::{
-    ElfIdentity, Gfx, Per, Registers, Relocations, Scaling, Sm, Space, SpaceId, Target, TargetBuilder, Wave,
+    Clobbered, ElfIdentity, Gfx, Per, Registers, Relocations, Scaling, Sm, Space, SpaceId, Target,
+    TargetBuilder, Wave,
 };
 use pretty_assertions::assert_eq;
 
@@ -251,6 +252,46 @@ fn targets_of_the_caller_have_the_given_facts() {
     // Equal facts are equal targets, and another name is another target.
     assert_eq!(target, toy().build().unwrap());
     assert_ne!(target, toy().big_endian().build().unwrap());
+    let clobbered = Clobbered { preserved_bits: 32, ..Clobbered::new(16, 4) };
+    let clobbers = toy().clobbered(clobbered).build().unwrap();
+    assert_ne!(target, clobbers);
+    assert_eq!([0, 16, 19, 20].map(|n| clobbers.preserved_bits(Reg(n))), [64, 32, 32, 512].map(Some));
+    assert!(toy().clobbered(Clobbered::new(143, 2)).build().is_err());
+    assert!(toy().clobbered(clobbered).big_endian().build().is_err());
+}
+
+/// The tables of the ABIs, typed by register name: registers that a function leaves as they were.
+#[test]
+fn preserved_registers_are_those_of_the_calling_convention() {
+    let preserved = |target: &Target, names: &str| {
+        let numbered = |name: &str| -> Vec<String> {
+            let Some((first, last)) = name.split_once('-') else { return vec![name.into()] };
+            let prefix = first.trim_end_matches(|c: char| c.is_ascii_digit());
+            let from: u32 = first[prefix.len()..].parse().unwrap();
+            (from..=last.parse().unwrap()).map(|n| format!("{prefix}{n}")).collect()
+        };
+        let listed: Vec<String> = names.split_whitespace().flat_map(numbered).collect();
+        for register in target.registers() {
+            let name = register.name().to_string();
+            let expected = if listed.contains(&name) { register.bits } else { 0 };
+            let found = target.preserved_bits(register.reg);
+            let is_half = target.name() == "aarch64" && (72..80).contains(&register.reg.0);
+            assert_eq!(found, Some(if is_half { 64 } else { expected }), "{}: {name}", target.name());
+        }
+    };
+    // AMD64 supplement, figure 3.4; segment registers and the control word are not for a compiler to change.
+    let system = "rip es cs ss ds fs gs fs.base gs.base fcw";
+    preserved(&Target::x86_64(), &format!("rbx rsp rbp r12-15 {system}"));
+    // AAPCS64, section 6.1.1 and 6.1.2: and the low halves of v8 to v15. The link register has the return address.
+    preserved(&Target::aarch64(), "x19-30 sp");
+    // RISC-V calling convention: ra, sp, gp, tp, s0 to s11, fs0 to fs11.
+    preserved(&Target::riscv64(), "x0-4 x8-9 x18-27 f8-9 f18-27");
+    // gdb's `s390_register_call_saved`, and r14 with the return address.
+    preserved(&Target::s390x(), "r6-15 f8-15");
+    let gpu = Target::amdgpu(Gfx::GFX90A, Wave::W64).unwrap();
+    let vectors = (40..256).step_by(16).map(|n| format!("v{n}-{} ", n + 7)).collect::<String>();
+    let scalars = "s30-39 s48-55 s64-71 s80-87 s96-101";
+    preserved(&gpu, &format!("{vectors} a32-255 {scalars} pc exec exec_32"));
 }
 
 proptest::proptest! {

@@ -27,7 +27,7 @@ impl Builder {
     ///
     /// At each pc a frame needs the canonical frame address, and the return address or its absence:
     /// [`finish`](Self::finish) refuses a frame with gaps. Any other register without a rule is as the caller left it
-    /// (see [`FrameRule`]).
+    /// if the calling convention preserves it, and undefined if not (see [`FrameRule`]).
     ///
     /// ```
     /// use eitri::build::Builder;

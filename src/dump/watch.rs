@@ -3,7 +3,7 @@
 use core::cell::RefCell;
 
 use crate::eval::forward::forward;
-use crate::eval::{BaseType, Entry, Location, Machine, Unavailable};
+use crate::eval::{BaseType, CallValue, Entry, Location, Machine, Unavailable};
 use crate::op::Reg;
 use crate::target::SpaceId;
 
@@ -121,7 +121,7 @@ impl<'a> Watched<'a> {
 
 impl Machine for Watched<'_> {
     // Not recorded: the steps of the frame base show its value.
-    forward! { is_big_endian lanes iterations frame_base load_bias variable_type }
+    forward! { is_big_endian lanes iterations frame_base load_bias variable_type entry_value }
 
     fn register(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable> {
         let answer = self.machine.register(reg, frame, at, into);
@@ -207,7 +207,7 @@ impl Machine for Watched<'_> {
         entry
     }
 
-    fn call_value(&self, parameter: u64, frame: u32) -> Option<Entry<'_>> {
+    fn call_value(&self, parameter: u64, frame: u32) -> Option<CallValue<'_>> {
         let value = self.machine.call_value(parameter, frame);
         self.note(Asked::CallValue { parameter, is_known: value.is_some() });
         value

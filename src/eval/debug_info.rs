@@ -7,13 +7,14 @@ use std::sync::OnceLock;
 
 use gimli::{DwAt, constants as dw};
 
+use super::call_sites::Calls;
 use super::forward::forward;
 use super::lists::EncodedList;
 use super::location::Location;
-use super::machine::{Body, Entry, Machine};
+use super::machine::{Body, CallValue, Entry, Machine};
 use super::value::{BaseType, TypeEncoding};
 use super::{CallStack, Context, Kind};
-use crate::op::Dialect;
+use crate::op::{Dialect, Encoding};
 use crate::read::{self, Dwarf, FrameSection, Unit, Value};
 
 /// `DW_AT_LLVM_lanes`: LLVM's number, and that of the AMDGPU extension's text.
@@ -36,6 +37,8 @@ pub struct DebugInfo<'a, 'o> {
     constants: OnceLock<BTreeMap<u64, Vec<u8>>>,
     /// Subprograms by their first pc; collected at the first request.
     subprograms: OnceLock<Vec<Subprogram>>,
+    /// Call sites; collected at the first request.
+    calls: OnceLock<Calls>,
 }
 
 /// A subprogram with code.
@@ -52,7 +55,7 @@ struct Subprogram {
 impl<'a, 'o> DebugInfo<'a, 'o> {
     /// Returns the debug information of a file that was read.
     pub fn new(dwarf: &'a Dwarf<'o>) -> Self {
-        Self { dwarf, constants: OnceLock::new(), subprograms: OnceLock::new() }
+        Self { dwarf, constants: OnceLock::new(), subprograms: OnceLock::new(), calls: OnceLock::new() }
     }
 
     /// Returns the file.
@@ -130,9 +133,19 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
         constants.get(&offset).map_or(Body::Nothing, |bytes| Body::Constant(bytes))
     }
 
+    fn subprograms(&self) -> &[Subprogram] {
+        self.subprograms.get_or_init(|| subprograms(self.dwarf))
+    }
+
+    /// Returns the call sites.
+    pub(super) fn calls(&self) -> &Calls {
+        let subprograms = || self.subprograms().iter().map(|subprogram| subprogram.entry);
+        self.calls.get_or_init(|| Calls::read(self.dwarf, subprograms()))
+    }
+
     /// Returns the innermost non-inlined subprogram with code at a pc.
     pub fn subprogram(&self, pc: u64) -> Option<read::Entry<'a, 'o>> {
-        let all = self.subprograms.get_or_init(|| subprograms(self.dwarf));
+        let all = self.subprograms();
         let count = all.partition_point(|one| one.pcs.start <= pc);
         let near = all[..count].iter().rev().take_while(|one| one.reach > pc);
         let covers = |entry: &read::Entry<'_, '_>| {
@@ -208,7 +221,7 @@ fn subprograms(dwarf: &Dwarf<'_>) -> Vec<Subprogram> {
 }
 
 /// Returns an entry with its unit and encoding.
-fn entry_with<'a>(entry: read::Entry<'_, '_>, body: Body<'a>) -> Entry<'a> {
+pub(super) fn entry_with<'a>(entry: read::Entry<'_, '_>, body: Body<'a>) -> Entry<'a> {
     let unit = entry.unit();
     Entry { body, unit: unit.offset, encoding: Some(unit.encoding) }
 }
@@ -281,7 +294,7 @@ impl<'a, 'o> WithDebugInfo<'a, 'o> {
 }
 
 impl Machine for WithDebugInfo<'_, '_> {
-    forward! { register memory is_big_endian lane iteration iterations pc saved object tls load_bias call_value }
+    forward! { register memory is_big_endian lane iteration iterations pc saved object tls load_bias }
 
     fn lanes(&self) -> u64 {
         let described = self.pc(0).and_then(|pc| self.info.lanes(pc));
@@ -308,6 +321,16 @@ impl Machine for WithDebugInfo<'_, '_> {
 
     fn entry(&self, offset: u64) -> Option<Entry<'_>> {
         self.info.entry(offset).or_else(|| self.machine.entry(offset))
+    }
+
+    fn entry_value(&self, expr: &[u8], encoding: Encoding, frame: u32) -> Option<CallValue<'_>> {
+        let passed = self.info.entry_value(self.machine, expr, encoding, frame);
+        passed.or_else(|| self.machine.entry_value(expr, encoding, frame))
+    }
+
+    fn call_value(&self, parameter: u64, frame: u32) -> Option<CallValue<'_>> {
+        let passed = self.info.call_value(self.machine, parameter, frame);
+        passed.or_else(|| self.machine.call_value(parameter, frame))
     }
 
     fn variable_type(&self, offset: u64) -> Option<BaseType> {

@@ -74,7 +74,13 @@ macro_rules! forward {
     (@entry) => { $crate::eval::forward::forward!(@plain entry(offset: u64) -> Option<$crate::eval::Entry<'_>>); };
     (@call_value) => {
         $crate::eval::forward::forward!(
-            @plain call_value(parameter: u64, frame: u32) -> Option<$crate::eval::Entry<'_>>
+            @plain call_value(parameter: u64, frame: u32) -> Option<$crate::eval::CallValue<'_>>
+        );
+    };
+    (@entry_value) => {
+        $crate::eval::forward::forward!(
+            @plain entry_value(expr: &[u8], encoding: $crate::op::Encoding, frame: u32)
+                -> Option<$crate::eval::CallValue<'_>>
         );
     };
     (@variable_type) => {

@@ -50,9 +50,17 @@ pub trait Architecture {
 
     /// Returns the register that contains the canonical frame address in the caller, where call frame information has
     /// no rule for it: a stack pointer, on an architecture that defines the address by it (A.6.4.1, "an ABI authoring
-    /// body may specify an alternate default value"). All other registers without a rule keep their value.
+    /// body may specify an alternate default value").
     fn cfa_register(&self) -> Option<Reg> {
         None
+    }
+
+    /// Returns the number of low bits of a register that have the same value in the caller, where call frame
+    /// information has no rule for the register; its other bits are undefined there. The default rule is undefined
+    /// unless the ABI says otherwise (A.6.4.1): its calling convention has functions preserve registers. By default all
+    /// bits of all registers.
+    fn preserved_bits(&self, reg: Reg) -> Option<u32> {
+        self.register_bits(reg)
     }
 
     /// Returns the register of a name.
@@ -109,6 +117,10 @@ impl Architecture for Target {
 
     fn cfa_register(&self) -> Option<Reg> {
         Target::cfa_register(self)
+    }
+
+    fn preserved_bits(&self, reg: Reg) -> Option<u32> {
+        Target::preserved_bits(self, reg)
     }
 
     fn register_named(&self, name: &str) -> Result<Reg, String> {
@@ -184,6 +196,16 @@ pub struct Entry<'a> {
     pub unit: u64,
     /// Encoding of its unit, where it differs from that of the referring expression.
     pub encoding: Option<Encoding>,
+}
+
+/// A value that a caller passed, computed in the frame of the caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallValue<'a> {
+    /// `DW_AT_call_value` of the parameter at the call site.
+    pub value: Entry<'a>,
+    /// `DW_AT_call_target` of a call through an address, and the address in the file of the subprogram in the called
+    /// frame. If the target is another one, the subprogram was entered by a jump, and the value is not what it got.
+    pub target: Option<(Entry<'a>, u64)>,
 }
 
 /// A stopped program, and the debug information that expressions refer to.
@@ -407,10 +429,18 @@ pub trait Machine {
         None
     }
 
+    /// Returns the value that the caller of a frame passed at a location (`DW_OP_entry_value`): `DW_AT_call_value` of the
+    /// parameter at the caller's call site whose `DW_AT_location` is the expression, or names the same register. Returns
+    /// `None` if the call site has no such value: then the expression is evaluated in the calling frame.
+    fn entry_value(&self, expr: &[u8], encoding: Encoding, frame: u32) -> Option<CallValue<'_>> {
+        let _ = (expr, encoding, frame);
+        None
+    }
+
     /// Returns the value that the caller of a frame passed for a parameter (`DW_OP_GNU_parameter_ref`):
     /// `DW_AT_call_value` of the parameter at the caller's call site. The parameter is given by the offset of its entry
     /// in the called subprogram. Returns `None` if the call site has no such value.
-    fn call_value(&self, parameter: u64, frame: u32) -> Option<Entry<'_>> {
+    fn call_value(&self, parameter: u64, frame: u32) -> Option<CallValue<'_>> {
         let _ = (parameter, frame);
         None
     }

@@ -44,6 +44,7 @@
 mod arith;
 pub mod attributes;
 mod branch;
+mod call_sites;
 pub mod composite;
 mod context;
 mod debug_info;
@@ -81,7 +82,9 @@ pub use fast::Compiled;
 pub use fault::{Class, Fault};
 pub use lists::EncodedList;
 pub use location::{ImplicitBits, ImplicitPointer, Location, SingleLocation, Storage};
-pub use machine::{Architecture, Body, Entry, Layout, ListEntry, Machine, SpaceLayout, Unavailable};
+pub use machine::{
+    Architecture, Body, CallValue, Entry, Layout, ListEntry, Machine, SpaceLayout, Unavailable,
+};
 pub use ptx_registers::PtxRegisters;
 pub use read::{Bits, read_bits, read_pointer};
 pub use snapshot::{Caller, OwnedBody, Snapshot};

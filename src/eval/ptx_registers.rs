@@ -199,6 +199,6 @@ impl Machine for PtxRegisters<'_> {
 
     forward! {
         is_big_endian lane lanes iteration iterations pc cfa frame_base saved object tls load_bias debug_addr base_type
-        entry call_value variable_type
+        entry call_value entry_value variable_type
     }
 }

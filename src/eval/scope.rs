@@ -55,7 +55,8 @@ impl Scope {
         Self { entry: Some(offset), ..self.in_unit_of(entry) }
     }
 
-    fn in_unit_of(self, entry: &Entry<'_>) -> Self {
+    /// Returns the scope in the unit of an entry.
+    pub fn in_unit_of(self, entry: &Entry<'_>) -> Self {
         let encoding = entry.encoding.unwrap_or(self.encoding);
         Self { encoding, unit: entry.unit, ..self }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::location::Location;
-use super::machine::{Body, Entry, ListEntry, Machine, Unavailable};
+use super::machine::{Body, CallValue, Entry, ListEntry, Machine, Unavailable};
 use super::value::BaseType;
 use super::write::MachineMut;
 use crate::op::Reg;
@@ -213,9 +213,10 @@ impl Machine for Snapshot {
         self.entries.get(&offset).map(entry)
     }
 
-    fn call_value(&self, parameter: u64, frame: u32) -> Option<Entry<'_>> {
+    fn call_value(&self, parameter: u64, frame: u32) -> Option<CallValue<'_>> {
         let (expr, unit) = self.call_values.get(&parameter).filter(|_| frame == 0)?;
-        Some(Entry { body: Body::Expression(expr), unit: *unit, encoding: None })
+        let value = Entry { body: Body::Expression(expr), unit: *unit, encoding: None };
+        Some(CallValue { value, target: None })
     }
 
     fn variable_type(&self, offset: u64) -> Option<BaseType> {

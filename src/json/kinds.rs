@@ -50,6 +50,10 @@ macro_rules! kind {
         Some(Word($field)).filter(|Word(value)| *value != <$type>::default())
     };
 
+    (type [dwarf_register]) => { Number };
+    (read [dwarf_register] $reader:ident $unit:ident $json:expr) => { Reg($json.0) };
+    (write [dwarf_register] $known:ident $value:expr) => { Number($value.0) };
+
     (type [register]) => { Named<'a> };
     (read [register] $reader:ident $unit:ident $json:expr) => { $reader.register(&$json)? };
     (write [register] $known:ident $value:expr) => { $known.register($value) };

@@ -17,7 +17,8 @@ use super::values::{Number, Text, Word};
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::Reg;
 use crate::target::{
-    ElfIdentity, Per, RegisterNames, Registers, Relocations, Scaling, Space, SpaceId, Target, TargetBuilder,
+    Clobbered, ElfIdentity, Per, RegisterNames, Registers, Relocations, Scaling, Space, SpaceId, Target,
+    TargetBuilder,
 };
 
 /// Optional facts of a target: key and type, the value in JSON unless it is the default, and the call of the builder. The
@@ -60,6 +61,10 @@ target_facts! { |target, to, facts|
     exec: Text<'a> = name(target, target.exec()) => to.exec(&**exec);
     /// Register whose value in the caller is the canonical frame address by default.
     cfa_register: Text<'a> = name(target, target.cfa_register()) => to.cfa_register(&**cfa_register);
+    /// Registers that a call overwrites: undefined in the caller unless a rule says otherwise.
+    clobbered: Vec<ClobberedFacts<'a>> = Some(target.clobbered()).filter(|all| !all.is_empty())
+        .map(|all| all.iter().map(ClobberedFacts::of).collect())
+        => for clobbered in clobbered { to.clobbered(clobbered.value()); };
     /// Register whose rule gives the return address, by default the one with number 0.
     return_register: Text<'a> = name(target, Some(target.call_frames().return_register))
         => to.return_register(&**return_register, facts.return_register_is_pc == Some(true));
@@ -185,6 +190,11 @@ fn character(packed: &str, target: &str) -> Result<char> {
 }
 
 values! {
+    /// Registers with consecutive numbers that a call overwrites.
+    ClobberedFacts of Clobbered { dwarf: [dwarf_register] => first, count: [number u32] => count } {
+        /// Number of low bits that a function preserves all the same.
+        preserved_bits: [zero u32] => preserved_bits,
+    }
     /// An address space.
     SpaceFacts of Space {
         id: [space_id] => id, name: [owned text] => name, address_bits: [number u32] => address_bits

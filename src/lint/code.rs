@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use crate::target::code::{EXEC, Flow, Instruction, InstructionSet, RegisterKind, Source, VCC};
+use crate::target::is_preserved;
 
 /// An instruction with its pc.
 pub(super) type At = (u64, Instruction);
@@ -76,15 +77,6 @@ pub(super) struct Setters {
 /// Returns the word of a register and an offset.
 fn writer(kind: RegisterKind, number: u16, offset: u32) -> u64 {
     (kind as u64) << 48 | u64::from(number) << 32 | u64::from(offset)
-}
-
-/// Whether a function leaves the register as it was, by AMD's convention for calls (LLVM's user guide for AMDGPU).
-fn is_preserved(kind: RegisterKind, number: u16) -> bool {
-    match kind {
-        RegisterKind::Scalar => (32..VCC).contains(&number),
-        RegisterKind::Vector => number >= 40 && number % 16 >= 8,
-        RegisterKind::Accumulator => number >= 32,
-    }
 }
 
 /// Maximum number of bytes of a function that are decoded.
@@ -554,24 +546,4 @@ pub(super) fn described((pc, one): &At) -> String {
         };
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{RegisterKind, is_preserved};
-
-    /// The numbers are those of LLVM's list, "Non-Kernel Functions" in its user guide for AMDGPU.
-    #[test]
-    fn calls_preserve_the_registers_of_the_convention() {
-        let vectors = [40..48, 56..64, 72..80, 88..96, 104..112, 120..128, 136..144, 152..160, 168..176];
-        let more = [184..192, 200..208, 216..224, 232..240, 248..256];
-        for number in 0..256 {
-            let is_listed = vectors.iter().chain(&more).any(|range| range.contains(&number));
-            assert_eq!(is_preserved(RegisterKind::Vector, number), is_listed, "v{number}");
-            assert_eq!(is_preserved(RegisterKind::Accumulator, number), number >= 32, "a{number}");
-        }
-        let scalars: Vec<u16> =
-            (0..108).filter(|number| is_preserved(RegisterKind::Scalar, *number)).collect();
-        assert_eq!(scalars, (32..106).collect::<Vec<_>>());
-    }
 }

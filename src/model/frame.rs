@@ -35,8 +35,8 @@ impl Stack {
 /// The location of a register is the register itself if it is unchanged, another register, a lane of one, memory at an
 /// offset from the [canonical frame address](super::Loc::cfa), or undefined. In such a location
 /// [`Val::entry_value`](super::Val::entry_value) is the caller's value of a register. A register without a rule is
-/// unchanged; but [`Target::cfa_register`](crate::target::Target::cfa_register) without a rule is the canonical frame
-/// address.
+/// unchanged if the calling convention [preserves](crate::target::Target::preserved_bits) it, and undefined if not; but
+/// [`Target::cfa_register`](crate::target::Target::cfa_register) without a rule is the canonical frame address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameRule {
     /// Function that has the frame.

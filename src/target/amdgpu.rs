@@ -1,7 +1,12 @@
 //! AMD GPUs from gfx9 to gfx12: the register map, address spaces and ELF flags of the AMDGPU back end
 //! user guide.
 
-use super::{ElfIdentity, Per, Registers, Relocations, Scaling, Space, SpaceId, Target, near};
+use core::ops::Range;
+
+use super::code::{RegisterKind, VCC};
+use super::{
+    Clobbered, ElfIdentity, Per, Registers, Relocations, Scaling, Space, SpaceId, Target, TargetBuilder, near,
+};
 use crate::error::Result;
 
 /// Number of lanes of a wave.
@@ -173,6 +178,37 @@ const WAVE32: [(u64, &str, u32); 6] =
 const WAVE64: [(u64, &str, u32); 6] =
     [(16, "pc", 64), (17, "exec", 64), (1, "exec_32", 32), (128, "status", 32), (768, "vcc", 64), (512, "vcc_32", 32)];
 
+/// Whether a function leaves a register as it was, by the convention for calls of non-kernel functions in LLVM's user guide
+/// for AMDGPU. The number of a scalar register is that of the encoding.
+///
+/// LLVM 14 to 20 preserve s30 to s105. Later versions preserve stripes of them (`CSR_AMDGPU_SGPRs`), and an object does
+/// not say which version compiled it, so that only the stripes are sure to be preserved.
+pub(crate) fn is_preserved(kind: RegisterKind, number: u16) -> bool {
+    match kind {
+        RegisterKind::Scalar if number >= 40 => number < VCC && (number % 16 < 8 || number >= 104),
+        RegisterKind::Scalar => number >= 30,
+        RegisterKind::Vector => (40..256).contains(&number) && number % 16 >= 8,
+        RegisterKind::Accumulator => number >= 32,
+    }
+}
+
+/// Adds the registers that a call overwrites: of a kind, from their ranges of DWARF numbers and first numbers.
+fn clobber(target: &mut TargetBuilder, kind: RegisterKind, ranges: &[(u64, Range<u16>)]) {
+    for (first, numbers) in ranges {
+        let mut rest = numbers.clone().peekable();
+        while let Some(number) = rest.next() {
+            if is_preserved(kind, number) {
+                continue;
+            }
+            let mut count = 1;
+            while rest.next_if(|number| !is_preserved(kind, *number)).is_some() {
+                count += 1;
+            }
+            target.clobbered(Clobbered::new(first + u64::from(number - numbers.start), count));
+        }
+    }
+}
+
 const NO_OBJECT: u64 = 0xffff_ffff;
 
 fn space(id: u32, name: &'static str, per: Per) -> Space {
@@ -202,14 +238,27 @@ pub(super) fn target(gfx: Gfx, wave: Wave) -> Result<Target> {
     for (number, name, bits) in scalars {
         target.registers(Registers::named(number, [name], bits));
     }
-    target.registers(match processor.sgprs {
-        To101 => Registers::numbered(1088, "s", 64..102, 32),
-        To105 => Registers::numbered(1088, "s", 64..106, 32),
-    });
+    let sgprs = match processor.sgprs {
+        To101 => 102,
+        To105 => 106,
+    };
+    target.registers(Registers::numbered(1088, "s", 64..sgprs.into(), 32));
+    clobber(&mut target, RegisterKind::Vector, &[(v, 0..256)]);
+    clobber(&mut target, RegisterKind::Scalar, &[(32, 0..64), (1088, 64..sgprs)]);
     match processor.vgprs {
         V256 => {}
-        V256A256 => _ = target.registers(vector(a, "a", 0..256)),
-        V1024 => _ = target.registers(vector(1792, "v", 256..512)).registers(vector(3584, "v", 512..1024)),
+        V256A256 => {
+            target.registers(vector(a, "a", 0..256));
+            clobber(&mut target, RegisterKind::Accumulator, &[(a, 0..256)]);
+        }
+        V1024 => {
+            target.registers(vector(1792, "v", 256..512)).registers(vector(3584, "v", 512..1024));
+            clobber(&mut target, RegisterKind::Vector, &[(1792, 256..512), (3584, 512..1024)]);
+        }
+    }
+    // `vcc`, and the condition code in `status`.
+    for number in [512, 768, 128] {
+        target.clobbered(Clobbered::new(number, 1));
     }
     target.space(Space::new(SpaceId(0), "global", 64)).space(Space::new(SpaceId(1), "generic", 64));
     target.space(space(2, "region", Per::Process)).space(space(3, "local", Per::Process));
@@ -225,4 +274,28 @@ pub(super) fn target(gfx: Gfx, wave: Wave) -> Result<Target> {
     target.scaling(processor.scaling).min_instruction_bytes(4);
     target.pc("pc").exec("exec").return_register("pc", true).data_alignment(4).gfx(gfx);
     target.resolve()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RegisterKind, is_preserved};
+
+    /// The numbers are those of LLVM's lists: "Non-Kernel Functions" in its user guide for AMDGPU, and
+    /// `CSR_AMDGPU_SGPRs` in `AMDGPUCallingConv.td`.
+    #[test]
+    fn calls_preserve_the_registers_of_the_convention() {
+        let vectors = [40..48, 56..64, 72..80, 88..96, 104..112, 120..128, 136..144, 152..160, 168..176];
+        let more = [184..192, 200..208, 216..224, 232..240, 248..256];
+        for number in 0..256 {
+            let is_listed = vectors.iter().chain(&more).any(|range| range.contains(&number));
+            assert_eq!(is_preserved(RegisterKind::Vector, number), is_listed, "v{number}");
+            assert_eq!(is_preserved(RegisterKind::Accumulator, number), number >= 32, "a{number}");
+        }
+        // The first stripes contain the return address, the stack pointer, the frame pointer and the base pointer.
+        let scalars = [30..40, 48..56, 64..72, 80..88, 96..106];
+        for number in 0..108 {
+            let is_listed = scalars.iter().any(|range| range.contains(&number));
+            assert_eq!(is_preserved(RegisterKind::Scalar, number), is_listed, "s{number}");
+        }
+    }
 }

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use triomphe::Arc;
 
 use super::{
-    CallFrames, ElfIdentity, Facts, Gfx, Per, Reg, RegisterNames, Registers, Relocations, Scaling, Space,
-    SpaceId, Target,
+    CallFrames, Clobbered, ElfIdentity, Facts, Gfx, Per, Reg, RegisterNames, Registers, Relocations, Scaling,
+    Space, SpaceId, Target,
 };
 use crate::error::{Count, Error, ErrorKind, Result};
 
@@ -44,6 +44,7 @@ impl TargetBuilder {
             pc: None,
             exec: None,
             cfa_register: None,
+            clobbered: Vec::new(),
             call_frames: CallFrames {
                 return_register: Reg(0),
                 is_return_register_pc: false,
@@ -94,6 +95,13 @@ impl TargetBuilder {
     /// rule for it: the stack pointer of many ABIs.
     pub fn cfa_register(&mut self, name: impl Into<String>) -> &mut Self {
         self.cfa_register = Some(name.into());
+        self
+    }
+
+    /// Adds registers that a call overwrites by the calling convention. Without a rule in call frame information they are
+    /// undefined in the caller; all other registers have the same value there.
+    pub fn clobbered(&mut self, clobbered: Clobbered) -> &mut Self {
+        self.facts.clobbered.push(clobbered);
         self
     }
 
@@ -158,11 +166,15 @@ impl TargetBuilder {
     /// registers without bits or with lanes other than 1 and the target's; two registers of one number or name; two
     /// spaces of one number or name; addresses outside of 1 to 64 bits, or of other than 64 bits in the default space,
     /// which has one copy for all; an unknown name of a register; a pc or mask of lanes in a vector register, or one
-    /// that the register has not the bits for; a minimum instruction size or data alignment of 0.
+    /// that the register has not the bits for; a clobbered register that the target does not have, or one of a
+    /// big-endian target that is preserved in part; a minimum instruction size or data alignment of 0.
     pub fn build(&self) -> Result<Target> {
         let wrong = |what| Error::from(ErrorKind::InvalidTarget { name: self.facts.name.to_string(), what });
         check(&self.facts).map_err(wrong)?;
         let target = self.resolve()?;
+        for clobbered in &self.facts.clobbered {
+            check_clobbered(&target, clobbered).map_err(wrong)?;
+        }
         let Facts { pc, exec, cfa_register, lanes, .. } = *target.0;
         for (what, reg, bits) in [
             ("the pc", pc, 1),
@@ -192,6 +204,28 @@ impl TargetBuilder {
         }
         Ok(target)
     }
+}
+
+/// Checks registers that a call overwrites.
+fn check_clobbered(target: &Target, clobbered: &Clobbered) -> Result<(), String> {
+    let Clobbered { first, count, preserved_bits } = *clobbered;
+    for index in 0..u64::from(count) {
+        let reg = first.0.checked_add(index).map(Reg);
+        if reg.and_then(|reg| target.register(reg)).is_none() {
+            return Err(format!(
+                "the target has no register {first} + {index}: registers that a call overwrites are those of the target",
+                first = first.0
+            ));
+        }
+    }
+    if preserved_bits > 0 && target.is_big_endian() {
+        return Err(format!(
+            "{bits} of register {first} on a big-endian target: a call preserves all of a register or nothing",
+            bits = Count(preserved_bits, "preserved bit"),
+            first = first.0
+        ));
+    }
+    Ok(())
 }
 
 /// Checks the facts, other than names of registers with a role.

@@ -1,7 +1,9 @@
 //! The CPU targets. Register numbers: System V ABI, AMD64 supplement, figure 3.36; DWARF for the Arm 64-bit
-//! Architecture, section 4.1; RISC-V ELF psABI, DWARF register numbers; ELF ABI of s390x, section 1.6.2.
+//! Architecture, section 4.1; RISC-V ELF psABI, DWARF register numbers; ELF ABI of s390x, section 1.6.2. Call-clobbered
+//! registers: System V ABI, AMD64 supplement, figure 3.4; Procedure Call Standard for the Arm 64-bit Architecture,
+//! section 6.1; RISC-V ELF psABI, integer and floating-point register conventions; ELF ABI of s390x, section 1.2.2.
 
-use super::{ElfIdentity, Registers, Relocations, Target, TargetBuilder};
+use super::{Clobbered, ElfIdentity, Registers, Relocations, Target, TargetBuilder};
 
 type Make = fn() -> Target;
 
@@ -14,6 +16,13 @@ fn cpu(name: &str, machine: u16, relocations: Relocations) -> TargetBuilder {
     let mut target = Target::builder(name, 1);
     target.elf(ElfIdentity { machine, flags: 0, os_abi: 0, abi_version: 0, relocations }).eh_frame();
     target
+}
+
+/// Adds registers that a call overwrites: first DWARF number and count.
+fn clobber(target: &mut TargetBuilder, ranges: &[(u64, u32)]) {
+    for &(first, count) in ranges {
+        target.clobbered(Clobbered::new(first, count));
+    }
 }
 
 fn made(target: &TargetBuilder) -> Target {
@@ -41,6 +50,9 @@ fn x86_64_of(vector_bits: u32, x87_bits: u32) -> TargetBuilder {
     target.registers(Registers::named(64, ["mxcsr"], 32)).registers(Registers::named(65, ["fcw", "fsw"], 16));
     target.registers(Registers::numbered(67, "xmm", 16..32, vector_bits));
     target.registers(Registers::numbered(118, "k", 0..8, 64));
+    // rax, rdx, rcx; rsi, rdi; r8 to r11; xmm0 to xmm15, st and mm; rflags; mxcsr and fsw, whose status bits are not
+    // preserved; xmm16 to xmm31; k.
+    clobber(&mut target, &[(0, 3), (4, 2), (8, 4), (17, 32), (49, 1), (64, 1), (66, 1), (67, 16), (118, 8)]);
     // rip is also the return address column.
     target.cfa_register("rsp").return_register("rip", true);
     target
@@ -60,6 +72,9 @@ fn aarch64_base() -> TargetBuilder {
         64,
     ));
     target.registers(Registers::numbered(64, "v", 0..32, 128)).min_instruction_bytes(4);
+    // x0 to x18. The pc. v0 to v7, v16 to v31, and the upper halves of v8 to v15. x30 has the return address.
+    clobber(&mut target, &[(0, 19), (32, 1), (64, 8), (80, 16)]);
+    target.clobbered(Clobbered { preserved_bits: 64, ..Clobbered::new(72, 8) });
     // The link register.
     target.cfa_register("sp").return_register("x30", false);
     target
@@ -80,6 +95,9 @@ fn riscv64_base() -> TargetBuilder {
         0..32,
         64,
     ));
+    // t0 to t2, a0 to a7, t3 to t6; ft0 to ft7, fa0 to fa7, ft8 to ft11. fs0 to fs11 are preserved by the ABI LP64D. ra
+    // has the return address.
+    clobber(&mut target, &[(5, 3), (10, 8), (28, 4), (32, 8), (42, 8), (60, 4)]);
     // The stack pointer and ra.
     target.min_instruction_bytes(2).cfa_register("x2").return_register("x1", false);
     target
@@ -98,6 +116,8 @@ fn s390x_base() -> TargetBuilder {
         "f0", "f2", "f4", "f6", "f1", "f3", "f5", "f7", "f8", "f10", "f12", "f14", "f9", "f11", "f13", "f15",
     ], 64));
     target.registers(Registers::named(64, ["pswm", "pswa"], 64)).big_endian();
+    // r0 to r5; f0 to f7; the condition code in pswm, and the pc in pswa. r14 has the return address.
+    clobber(&mut target, &[(0, 6), (16, 8), (64, 2)]);
     target.min_instruction_bytes(2).return_register("r14", false);
     target
 }
@@ -112,6 +132,7 @@ pub(crate) fn with_extensions(target: Target) -> Target {
             target.registers(Registers::named(62, ["tr", "ldtr"], 16));
             target.registers(Registers::numbered(126, "bnd", 0..4, 128));
             target.registers(Registers::numbered(130, "r", 16..32, 64));
+            clobber(&mut target, &[(126, 4), (130, 16)]);
             target
         }
         "aarch64" => {
@@ -123,11 +144,15 @@ pub(crate) fn with_extensions(target: Target) -> Target {
             target.registers(Registers::named(46, ["vg", "ffr"], 256));
             target.registers(Registers::numbered(48, "p", 0..16, 256));
             target.registers(Registers::numbered(96, "z", 0..32, 2048));
+            // ffr; p0 to p15; z0 to z7, z16 to z31, and all but the low 64 bits of z8 to z15.
+            clobber(&mut target, &[(47, 17), (96, 8), (112, 16)]);
+            target.clobbered(Clobbered { preserved_bits: 64, ..Clobbered::new(104, 8) });
             target
         }
         "riscv64" => {
             let mut target = riscv64_base();
             target.registers(Registers::numbered(96, "v", 0..32, 1 << 16));
+            clobber(&mut target, &[(96, 32)]);
             target.registers(Registers::numbered(4096, "csr", 0..4096, 64));
             target
         }
@@ -139,6 +164,8 @@ pub(crate) fn with_extensions(target: Target) -> Target {
             target.registers(Registers::named(68, [
                 "v16", "v18", "v20", "v22", "v17", "v19", "v21", "v23", "v24", "v26", "v28", "v30", "v25", "v27", "v29", "v31",
             ], 128));
+            // a2 to a15. v16 to v31: none is preserved.
+            clobber(&mut target, &[(50, 14), (68, 16)]);
             target
         }
         _ => return target,

@@ -15,11 +15,12 @@ mod register;
 mod space;
 mod spirv;
 
+pub(crate) use amdgpu::is_preserved;
 pub use amdgpu::{Gfx, Wave};
 pub use builder::TargetBuilder;
 pub(crate) use cpu::with_extensions;
 pub use nvptx::Sm;
-pub use register::{Reg, Register, RegisterName, RegisterNames, Registers};
+pub use register::{Clobbered, Reg, Register, RegisterName, RegisterNames, Registers};
 pub use space::{Per, Space, SpaceId};
 
 use triomphe::Arc;
@@ -95,6 +96,7 @@ struct Facts {
     pc: Option<Reg>,
     exec: Option<Reg>,
     cfa_register: Option<Reg>,
+    clobbered: Vec<Clobbered>,
     call_frames: CallFrames,
     elf: ElfIdentity,
     gfx: Option<Gfx>,
@@ -240,6 +242,22 @@ impl Target {
     /// register.
     pub fn cfa_register(&self) -> Option<Reg> {
         self.0.cfa_register
+    }
+
+    /// Returns the registers that a call overwrites by the calling convention, and that call frame information without a
+    /// rule for them leaves undefined in the caller. DWARF 5 section 6.4.1 has "undefined" as the default rule unless
+    /// the ABI says otherwise: all other registers have the same value in the caller.
+    pub fn clobbered(&self) -> &[Clobbered] {
+        &self.0.clobbered
+    }
+
+    /// Returns the number of low bits of a register that a function leaves as they were by the calling convention: all
+    /// bits of a callee-saved register and of one that no code changes, 0 for a call-clobbered one. `None` if the
+    /// target does not have the register.
+    pub fn preserved_bits(&self, reg: Reg) -> Option<u32> {
+        let bits = self.register(reg)?.bits;
+        let clobbered = self.0.clobbered.iter().find(|clobbered| clobbered.contains(reg));
+        Some(clobbered.map_or(bits, |clobbered| clobbered.preserved_bits.min(bits)))
     }
 
     /// Returns the conventions of call frame information.

@@ -24,6 +24,28 @@ pub struct Registers {
     pub(super) alias: Option<u64>,
 }
 
+/// Registers that a call overwrites: the calling convention lets a function change them without saving them first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clobbered {
+    /// First of the registers, which have consecutive DWARF numbers.
+    pub first: Reg,
+    /// Number of registers.
+    pub count: u32,
+    /// Number of low bits that a function preserves all the same; 0 in most conventions.
+    pub preserved_bits: u32,
+}
+
+impl Clobbered {
+    /// Returns registers without a preserved part.
+    pub const fn new(first: u64, count: u32) -> Self {
+        Self { first: Reg(first), count, preserved_bits: 0 }
+    }
+
+    pub(super) fn contains(&self, reg: Reg) -> bool {
+        reg.0.wrapping_sub(self.first.0) < u64::from(self.count)
+    }
+}
+
 /// Names of registers with consecutive DWARF numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RegisterNames {

@@ -1,8 +1,8 @@
 //! Attributes, each with the object, the initial stack and the kind of result that the specification defines.
 
 use eitri::eval::{
-    BaseType, Body, Caller, Class, Context, EncodedList, Entry, Evaluator, Kind, ListEntry, Location,
-    Machine, MemberLocation, OwnedBody, Property, Snapshot, TypeEncoding, Unavailable, Value,
+    BaseType, Body, CallValue, Caller, Class, Context, EncodedList, Entry, Evaluator, Kind, ListEntry,
+    Location, Machine, MemberLocation, OwnedBody, Property, Snapshot, TypeEncoding, Unavailable, Value,
 };
 use eitri::op::{Dialect, Encoding, Reg};
 use eitri::read::ListFormat;
@@ -153,7 +153,7 @@ impl Machine for OfUnit<'_> {
         self.machine.entry(offset)
     }
 
-    fn call_value(&self, parameter: u64, frame: u32) -> Option<Entry<'_>> {
+    fn call_value(&self, parameter: u64, frame: u32) -> Option<CallValue<'_>> {
         self.machine.call_value(parameter, frame)
     }
 }

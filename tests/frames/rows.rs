@@ -21,12 +21,19 @@ use crate::random::{Choices, choices, targets};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Described {
     Nothing,
+    /// The register is unchanged, though the calling convention does not preserve it.
+    Same,
     Lost,
     Offset(i64),
     In(Reg),
     Lane(Reg, u32),
     /// The value is a register plus bytes.
     Sum(Reg, i64),
+}
+
+/// Whether the calling convention does not preserve a register as a whole.
+fn clobbered(target: &Target, reg: Reg) -> bool {
+    target.preserved_bits(reg) != target.register(reg).map(|register| register.bits)
 }
 
 /// Address of a frame: a space, a register and bytes.
@@ -77,7 +84,7 @@ impl Frame {
         let offset = |c: &mut Choices<'_>| alignment * (c.below(400) as i64 - 60);
         let space = if is_gpu { SpaceId::PRIVATE_WAVE } else { SpaceId::DEFAULT };
         let places: Vec<Place> = (0..1 + c.below(3)).map(|_| (space, c.one(&sgprs), offset(c))).collect();
-        let described = |c: &mut Choices<'_>| match c.below(8) {
+        let described = |c: &mut Choices<'_>, reg: Reg| match c.below(8) {
             0 => Described::Lost,
             1 | 2 => Described::Offset(offset(c)),
             3 => Described::In(c.one(&sgprs)),
@@ -85,6 +92,7 @@ impl Frame {
                 Described::Lane(target.vgpr(c.below(256) as u16).expect("v0 to v255"), c.below(32) as u32)
             }
             5 if !is_gpu => Described::Sum(c.one(&sgprs), offset(c)),
+            6 if clobbered(target, reg) => Described::Same,
             _ => Described::Nothing,
         };
         let mut columns: BTreeSet<Reg> = (0..c.below(9)).map(|_| c.one(&sgprs)).collect();
@@ -100,7 +108,7 @@ impl Frame {
         let cfa = spread(c, &stops, &places);
         let mut registers = Vec::new();
         for reg in columns {
-            let mut values: Vec<Described> = (0..1 + c.below(3)).map(|_| described(c)).collect();
+            let mut values: Vec<Described> = (0..1 + c.below(3)).map(|_| described(c, reg)).collect();
             values.retain(|described| *described != Described::In(reg));
             if reg == target.call_frames().return_register {
                 values.retain(|described| {
@@ -120,6 +128,7 @@ impl Frame {
     fn describe(&self, m: &mut Builder, c: &mut Choices<'_>, name: &str) -> Result<()> {
         let unit = m.unit(&format!("{name}.c"));
         let f = m.function(unit, name)?.code(name, self.bytes()).id();
+        let target = m.target().clone();
         let mut frame = m.frame(f)?;
         for (pcs, &(space, reg, by)) in self.runs(&self.cfa, c) {
             frame.cfa(pcs, Loc::memory(space, Val::register(reg).plus(by)))?;
@@ -127,7 +136,10 @@ impl Frame {
         for (reg, described) in self.registers.iter().rev() {
             for (pcs, described) in self.runs(described, c) {
                 match *described {
-                    Described::Nothing if c.maybe() => frame.same_value(pcs, *reg)?,
+                    Described::Nothing if c.maybe() && !clobbered(&target, *reg) => {
+                        frame.same_value(pcs, *reg)?
+                    }
+                    Described::Same => frame.same_value(pcs, *reg)?,
                     Described::Nothing => &mut frame,
                     Described::Lost => frame.undefined(pcs, *reg)?,
                     Described::Offset(by) => frame.saved(pcs, *reg, Loc::cfa().offset(by))?,
@@ -173,12 +185,19 @@ impl Frame {
     }
 
     /// Whether a decoded rule is the described one.
-    fn is_encoded(&self, reg: Reg, described: &Described, place: Place, rule: Option<Rule<'_>>) -> bool {
+    fn is_encoded(
+        &self,
+        reg: Reg,
+        is_clobbered: bool,
+        described: &Described,
+        place: Place,
+        rule: Option<Rule<'_>>,
+    ) -> bool {
         let uleb = |out: &mut Vec<u8>, value: u64| gimli::leb128_write(out, value);
         match (described, rule) {
-            (Described::Nothing, None | Some(Rule::SameValue)) | (Described::Lost, Some(Rule::Undefined)) => {
-                true
-            }
+            (Described::Nothing, None) | (Described::Lost, Some(Rule::Undefined)) => true,
+            (Described::Nothing, Some(Rule::SameValue)) => !is_clobbered,
+            (Described::Same, Some(Rule::SameValue)) => is_clobbered,
             (Described::Offset(by), Some(Rule::Offset(found))) => *by == found,
             (Described::In(other), Some(Rule::Register(found))) => *other == found && reg != found,
             // `regx v; offset_uconst 4 * lane`.
@@ -304,7 +323,7 @@ fn read_back(module: &Module, frames: &[Frame], form: &Form) {
                 for (reg, described) in &frame.registers {
                     let rule = row.rule(*reg);
                     assert!(
-                        frame.is_encoded(*reg, &described[at], place, rule),
+                        frame.is_encoded(*reg, clobbered(target, *reg), &described[at], place, rule),
                         "stop {at}, {reg:?}: {:?}, but {rule:?}",
                         described[at]
                     );

@@ -14,4 +14,5 @@ mod rules;
 #[path = "../common/tools.rs"]
 #[allow(dead_code, reason = "the parts are those of other tests")]
 mod tools;
+mod variables;
 mod wave;

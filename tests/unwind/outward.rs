@@ -294,7 +294,8 @@ fn registers_are_read() {
         (12, 0, 8, Class::Evaluation),
         (13, 0, 8, Class::Unmapped),
         (14, 0, 8, Class::IllFormed),
-        (17, 0, 16, Class::Unmapped),
+        (17, 0, 16, Class::Evaluation),
+        (58, 0, 8, Class::Unmapped),
         (99, 0, 1, Class::IllFormed),
     ] {
         let fault = read(reg, at, bytes).expect_err("a fault");

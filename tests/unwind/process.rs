@@ -11,9 +11,9 @@ use pretty_assertions::assert_eq;
 
 use crate::tools::{Folder, Tool, skip};
 
-const GDB: Tool = Tool::new("gdb", "gdb");
-const GCC: Tool = Tool::new("gcc", "gcc");
-const CLANG: Tool = Tool::new("clang-19", "clang-19");
+pub const GDB: Tool = Tool::new("gdb", "gdb");
+pub const GCC: Tool = Tool::new("gcc", "gcc");
+pub const CLANG: Tool = Tool::new("clang-19", "clang-19");
 
 /// Registers by DWARF number, as spelled in questions to gdb.
 const NAMES: [&str; 17] = [
@@ -24,7 +24,7 @@ const NAMES: [&str; 17] = [
 /// Callee-saved registers: rbx, rbp, rsp, r12 to r15, and the pc.
 const KEPT: [u64; 8] = [3, 6, 7, 12, 13, 14, 15, 16];
 
-fn hex(text: &str) -> u64 {
+pub fn hex(text: &str) -> u64 {
     let digits = text.trim().trim_start_matches("0x").trim_end_matches([',', ':', ';']);
     u64::from_str_radix(digits, 16).unwrap_or_else(|error| panic!("{text}: {error}"))
 }

@@ -81,6 +81,26 @@ fn same_value_in_the_innermost_frame() {
     is_at(RBX, Program::new(), "reg:3");
 }
 
+/// "The default rule … is the undefined rule. However, an ABI authoring body … may specify an alternate default."
+#[test]
+fn register_without_rule_is_undefined_unless_calls_preserve_it() {
+    is_at(RAX, Program::new(), "undefined");
+    is_at(XMM0, Program::new(), "undefined");
+    is_at(RAX, Program::new().same_value(RAX), "reg:0");
+    is_at(R12, Program::new(), "reg:12");
+    // AArch64 preserves the low halves of v8 to v15, and the link register has the return address.
+    let mut section = Section::default();
+    let cie = section.cie("", -8, 30, &Program::new().def_cfa(31, 16));
+    section.fde(cie, 0x1000, 0x100, &Program::new());
+    let (frames, target) = ([section.read()], Target::aarch64());
+    let mut machine = Snapshot { pc: Some(0x1000), ..Snapshot::default() };
+    machine.registers.insert(Reg(30), 0x2000u64.to_le_bytes().to_vec());
+    let stack = CallStack::new(&machine, &frames, &target);
+    let saved = |reg| stack.innermost().unwrap().saved(Reg(reg)).unwrap().to_string();
+    assert_eq!([18, 19, 30, 71].map(saved), ["undefined", "reg:19", "reg:30", "undefined"]);
+    assert_eq!(saved(72), "[reg:72/64, undefined/64]");
+}
+
 /// 3: "Where L is the location description of the current CFA updated with the bit offset N scaled by 8."
 #[test]
 fn offset() {

@@ -2,10 +2,10 @@
 
 use super::super::Kind;
 use super::super::fault::{Fault, brief, error, ill_formed};
-use super::super::machine::Body;
+use super::super::machine::{Body, CallValue, Entry};
 use super::super::run::Run;
 use super::super::stack::Element;
-use super::super::value::{BaseType, TypeEncoding};
+use super::super::value::{BaseType, TypeEncoding, Value};
 
 impl Run<'_, '_> {
     /// Calls the entry at an offset in `.debug_info`.
@@ -36,9 +36,46 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Evaluates an expression in the calling frame.
+    /// Evaluates a value that the caller passed, in the calling frame.
+    pub(super) fn passed(&mut self, passed: &CallValue<'_>) -> Result<Value, Fault> {
+        let frame = self.calling_frame()?;
+        if let Some((target, callee)) = passed.target {
+            let called = self.call_site_value(&target, frame)?;
+            let called = called.as_u64().map(|loaded| loaded.wrapping_sub(self.machine.load_bias()));
+            if called != Some(callee) {
+                let called = called.map_or_else(|| "a pointer".into(), |called| format!("{called:#x}"));
+                return Err(error(format!(
+                    "the call site calls {called}, which jumped to {callee:#x}: the values passed there are unknown"
+                )));
+            }
+        }
+        self.call_site_value(&passed.value, frame)
+    }
+
+    fn call_site_value(&mut self, entry: &Entry<'_>, frame: u32) -> Result<Value, Fault> {
+        let Body::Expression(expr) = entry.body else {
+            return Err(ill_formed("a call value is an expression (A.3.4.2)"));
+        };
+        let scope = self.scope.in_unit_of(entry).in_frame(frame);
+        let found = self.apart(scope, |run| {
+            run.expression(expr)?;
+            run.finish_value()
+        });
+        found.map_err(|fault| fault.within("the call site", self.scope.entry))
+    }
+
+    fn calling_frame(&self) -> Result<u32, Fault> {
+        self.scope.frame.checked_add(1).ok_or_else(|| error("the frame has no caller"))
+    }
+
+    /// Pushes the value that the caller passed at a location, or else that of the expression in the calling frame.
     pub(super) fn entry_value(&mut self, expr: &[u8]) -> Result<(), Fault> {
-        let frame = self.scope.frame.checked_add(1).ok_or_else(|| error("the frame has no caller"))?;
+        if let Some(passed) = self.machine.entry_value(expr, self.scope.encoding, self.scope.frame) {
+            let value = self.passed(&passed)?;
+            self.push(value);
+            return Ok(());
+        }
+        let frame = self.calling_frame()?;
         let scope = self.scope.in_frame(frame);
         let found = self.apart(scope, |run| {
             run.last_register = None;

@@ -2,7 +2,6 @@
 
 use super::super::arith::convert;
 use super::super::fault::{error, ill_formed, unsupported};
-use super::super::machine::Body;
 use super::super::run::Run;
 use super::super::{Fault, Location};
 use crate::op::EncodedAddress;
@@ -26,19 +25,11 @@ impl Run<'_, '_> {
     /// Pushes the value of a parameter on entry, as passed by the caller: its `DW_AT_call_value`, in the calling frame
     /// (A.3.4.2).
     pub(super) fn parameter_ref(&mut self, entry: u64) -> Result<(), Fault> {
-        let found = self.scope.unit.checked_add(entry);
-        let found = found.and_then(|at| Some((at, self.machine.call_value(at, self.scope.frame)?)));
-        let (at, passed) = found
+        let at = self.scope.unit.checked_add(entry);
+        let passed = at.and_then(|at| self.machine.call_value(at, self.scope.frame));
+        let passed = passed
             .ok_or_else(|| error(format!("the call site has no call value for parameter {entry:#x}")))?;
-        let Body::Expression(expr) = passed.body else {
-            return Err(ill_formed("a call value is an expression (A.3.4.2)"));
-        };
-        let frame = self.scope.frame.checked_add(1).ok_or_else(|| error("the frame has no caller"))?;
-        let scope = self.scope.of_entry(at, &passed).in_frame(frame);
-        let value = self.apart(scope, |run| {
-            run.expression(expr)?;
-            run.finish_value()
-        })?;
+        let value = self.passed(&passed)?;
         self.push(value);
         Ok(())
     }

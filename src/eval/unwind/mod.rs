@@ -80,8 +80,10 @@ pub type Result<T, E = Box<UnwindFault>> = core::result::Result<T, E>;
 ///   bias](Machine::load_bias) is subtracted from it.
 /// * The lookup uses the exact pc in the innermost frame and in a frame interrupted by a signal; in other frames it
 ///   uses the pc of the call, before the return address (DWARF 5, section 6.4.4).
-/// * A register without a rule is as the caller left it ([same value](crate::read::Rule::SameValue)), except the
-///   [register](Architecture::cfa_register) that the architecture defines as the canonical frame address.
+/// * A register without a rule is as the caller left it ([same value](crate::read::Rule::SameValue)) if the calling
+///   convention has functions [preserve](Architecture::preserved_bits) it, and undefined if not. The
+///   [register](Architecture::cfa_register) that the architecture defines as the canonical frame address is that
+///   address.
 /// * The last frame is the one with an undefined return address.
 pub struct CallStack<'a, 'o> {
     machine: &'a dyn Machine,
@@ -271,7 +273,7 @@ impl core::fmt::Debug for CallStack<'_, '_> {
 impl Machine for CallStack<'_, '_> {
     forward! {
         register memory is_big_endian lane lanes iteration iterations frame_base object tls load_bias debug_addr base_type
-        entry call_value variable_type
+        entry call_value entry_value variable_type
     }
 
     fn pc(&self, frame: u32) -> Option<u64> {

@@ -18,9 +18,15 @@ use crate::target::SpaceId;
 /// Number of frames that leave a register unchanged before the result is cached.
 const FRAMES_PASSED: u32 = 16;
 
+/// Number of preserved bits of a register that is preserved as a whole.
+const ALL: u32 = u32::MAX;
+
+/// The rule that finally locates a register, and the number of low bits that all functions called since preserve.
+pub(super) type Kept<'a, 'o> = (Found<'a, 'o>, u32);
+
 /// The rule that finally locates a register.
 #[derive(Debug, Clone)]
-pub(super) enum Kept<'a, 'o> {
+pub(super) enum Found<'a, 'o> {
     /// No rule: the value is in this register of the innermost frame.
     InPlace(Reg),
     /// The rule of a frame for a register, other than "same value" and `register(R)`.
@@ -75,7 +81,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
     /// A result beyond many frames is cached in the first, so that requests for each frame in turn do not visit all of
     /// them.
     fn kept(&self, reg: Reg, frame: u32) -> Result<Option<Kept<'a, 'o>>> {
-        let Some(callee) = frame.checked_sub(1) else { return Ok(Some(Kept::InPlace(reg))) };
+        let Some(callee) = frame.checked_sub(1) else { return Ok(Some((Found::InPlace(reg), ALL))) };
         let Some(first) = self.level(callee)? else { return Ok(None) };
         let (kept, last) = self.kept_inward(reg, frame)?;
         if frame - last > FRAMES_PASSED {
@@ -86,26 +92,40 @@ impl<'a, 'o> CallStack<'a, 'o> {
 
     /// Returns the rule that locates a register, and the last visited frame.
     fn kept_inward(&self, mut reg: Reg, mut frame: u32) -> Result<(Kept<'a, 'o>, u32)> {
+        let mut low = ALL;
         while let Some(callee) = frame.checked_sub(1) {
             crate::work::step();
             let level = self.level(callee)?.ok_or_else(|| self.unknown(callee))?;
-            if let Some(kept) = level.kept.borrow().get(&reg) {
-                return Ok((kept.clone(), callee));
+            if let Some((found, preserved)) = level.kept.borrow().get(&reg) {
+                return Ok(((found.clone(), low.min(*preserved)), callee));
             }
             match level.rule(reg)? {
                 None if self.target.cfa_register() == Some(reg) && level.row()?.is_some() => {
-                    return Ok((Kept::ByRule(level, reg, Rule::ValOffset(0)), callee));
+                    return Ok(((Found::ByRule(level, reg, Rule::ValOffset(0)), low), callee));
                 }
-                None | Some(Rule::SameValue) => {}
+                None => match self.preserved(reg) {
+                    0 => return Ok(((Found::ByRule(level, reg, Rule::Undefined), low), callee)),
+                    preserved => low = low.min(preserved),
+                },
+                Some(Rule::SameValue) => {}
                 Some(Rule::Register(from)) => {
                     self.check_register_rule(&level, reg)?;
                     reg = from;
                 }
-                Some(rule) => return Ok((Kept::ByRule(level, reg, rule), callee)),
+                Some(rule) => return Ok(((Found::ByRule(level, reg, rule), low), callee)),
             }
             frame = callee;
         }
-        Ok((Kept::InPlace(reg), 0))
+        Ok(((Found::InPlace(reg), low), 0))
+    }
+
+    /// Returns the number of low bits of a register that a function without a rule for it preserves; [`ALL`] for all of
+    /// its bits, and for the column of a return address that is not a register.
+    fn preserved(&self, reg: Reg) -> u32 {
+        match self.target.preserved_bits(reg) {
+            Some(bits) if self.target.register_bits(reg) != Some(bits) => bits,
+            _ => ALL,
+        }
     }
 
     /// Returns the location of a register of a frame. `None` if the frame does not exist.
@@ -113,10 +133,27 @@ impl<'a, 'o> CallStack<'a, 'o> {
         self.kept(reg, frame)?.map(|kept| self.location_of(&kept)).transpose()
     }
 
-    fn location_of(&self, kept: &Kept<'a, 'o>) -> Result<Location> {
-        let (level, reg, rule) = match kept {
-            Kept::InPlace(reg) => return self.in_place(*reg),
-            Kept::ByRule(level, reg, rule) => (level, *reg, *rule),
+    fn location_of(&self, (found, low): &Kept<'a, 'o>) -> Result<Location> {
+        let location = self.location_by(found)?;
+        let (Found::InPlace(reg) | Found::ByRule(_, reg, _)) = found;
+        match self.target.register_bits(*reg).and_then(|bits| bits.checked_sub(*low)) {
+            None | Some(0) => Ok(location),
+            Some(lost) => {
+                let parts = [(location, u128::from(*low)), (Location::undefined(), lost.into())];
+                Location::composite(parts).map_err(|fault| match found {
+                    Found::ByRule(level, ..) => level.fault(Some(Column::Register(*reg)), fault),
+                    Found::InPlace(_) => {
+                        Box::new(UnwindFault { why: Cause::Fault(fault), ..*self.unknown(0) })
+                    }
+                })
+            }
+        }
+    }
+
+    fn location_by(&self, found: &Found<'a, 'o>) -> Result<Location> {
+        let (level, reg, rule) = match found {
+            Found::InPlace(reg) => return self.in_place(*reg),
+            Found::ByRule(level, reg, rule) => (level, *reg, *rule),
         };
         match rule {
             Rule::Offset(by) => {
@@ -155,9 +192,9 @@ impl<'a, 'o> CallStack<'a, 'o> {
             return Ok(());
         }
         let kept = self.kept(reg, frame)?.ok_or_else(|| self.unknown(frame))?;
-        self.read_at(&self.location_of(&kept)?, bits, at, into).map_err(|fault| match kept {
-            Kept::ByRule(level, reg, _) => level.fault(Some(Column::Register(reg)), fault),
-            Kept::InPlace(reg) => Box::new(UnwindFault {
+        self.read_at(&self.location_of(&kept)?, bits, at, into).map_err(|fault| match kept.0 {
+            Found::ByRule(level, reg, _) => level.fault(Some(Column::Register(reg)), fault),
+            Found::InPlace(reg) => Box::new(UnwindFault {
                 column: Some(Column::Register(reg)),
                 why: Cause::Fault(fault),
                 ..*self.unknown(frame)
@@ -189,7 +226,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
                     let is_plain = is_inside && !self.machine.is_big_endian();
                     return is_plain.then(|| self.machine.memory(space, lane, address, into).ok())?;
                 }
-                None if self.target.cfa_register() != Some(reg) => {}
+                None if self.target.cfa_register() != Some(reg) && self.preserved(reg) == ALL => {}
                 Some(Rule::SameValue) => {}
                 _ => return None,
             }

@@ -43,7 +43,7 @@ impl core::fmt::Debug for InLane<'_> {
 impl Machine for InLane<'_> {
     forward! {
         register memory is_big_endian lanes iteration iterations pc cfa frame_base saved object tls
-        load_bias debug_addr base_type entry call_value variable_type
+        load_bias debug_addr base_type entry call_value entry_value variable_type
     }
 
     fn lane(&self) -> Option<u64> {

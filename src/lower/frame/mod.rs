@@ -17,7 +17,7 @@ use crate::model::{Column, FrameRule, FunctionId, LocId, Module, Node, Stack, Tr
 use crate::omission::{Omission, Property, Subject};
 use crate::op::Reg;
 use crate::target::SpaceId;
-use rows::{LoweredRule, Rows};
+use rows::{Form, LoweredRule, Rows};
 
 /// Call frame instructions of a unit's functions.
 #[derive(Debug, Default)]
@@ -140,9 +140,9 @@ impl<'m> Frames<'m> {
             false if self.rules.iter().any(is_in_a_space) => Keeps::Space,
             _ => Keeps::Nothing,
         };
+        let form = Form { format: self.format, keeps, target: &module.target };
         let out = &mut self.out.program;
-        let (first, rest) =
-            self.rows.write(&self.rules, function.bytes, self.format, keeps, &self.exprs, out);
+        let (first, rest) = self.rows.write(&self.rules, function.bytes, form, &self.exprs, out);
         self.out.frames.push(FunctionFrame { function: id, first, rest });
         Ok(())
     }
@@ -183,7 +183,8 @@ impl<'m> Frames<'m> {
         match (self.tree.node(place), by) {
             (Node::Register(of), _) if of == reg => {
                 let is_cfa = module.target.cfa_register() == Some(reg);
-                return Ok(if is_cfa { Rule::SameValue } else { Rule::Default });
+                let is_preserved = module.target.preserved_bits(reg) == bits(reg);
+                return Ok(if is_preserved && !is_cfa { Rule::Default } else { Rule::SameValue });
             }
             (Node::Register(of), Some(0)) if bits(of) == bits(reg) => return Ok(Rule::Register(of)),
             (Node::Undefined, _) => return Ok(Rule::Undefined),

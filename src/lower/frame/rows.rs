@@ -9,6 +9,7 @@ use hashbrown::HashMap;
 
 use crate::emit::frame::{Exprs, FrameFormat, Keeps, Program, Rule};
 use crate::model::Column;
+use crate::target::Target;
 
 /// Encoded rule of a column over a pc range.
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +18,14 @@ pub(super) struct LoweredRule {
     pub(super) end: u32,
     pub(super) column: Column,
     pub(super) rule: Rule,
+}
+
+/// Facts that the instructions of a frame depend on.
+#[derive(Clone, Copy)]
+pub(super) struct Form<'m> {
+    pub(super) format: FrameFormat,
+    pub(super) keeps: Keeps,
+    pub(super) target: &'m Target,
 }
 
 /// Writer of the rows of one function after the other. Its buffers are reused.
@@ -37,6 +46,8 @@ pub(super) struct Rows {
     outermost: Vec<Range<usize>>,
     /// Instructions of each row.
     instructions: Program,
+    /// End of the instructions that go into the common entry.
+    common: usize,
     mark: usize,
 }
 
@@ -48,8 +59,10 @@ struct State {
     rule: Rule,
     /// Rule in the row before.
     before: Rule,
-    /// Rule in the first row.
+    /// Rule in the common entry.
     first: Rule,
+    /// Number of bytes of code with a rule.
+    covered: u64,
     mark: usize,
 }
 
@@ -77,8 +90,7 @@ impl Rows {
         &mut self,
         rules: &[LoweredRule],
         bytes: u64,
-        format: FrameFormat,
-        keeps: Keeps,
+        form: Form<'_>,
         exprs: &Exprs,
         out: &mut Program,
     ) -> (Range<usize>, Range<usize>) {
@@ -95,7 +107,10 @@ impl Rows {
                 self.set(rule.column, rule.rule);
                 start += 1;
             }
-            self.row(pc, &mut hash, format, keeps, exprs);
+            if pc == 0 {
+                self.keep_common(bytes, form.target);
+            }
+            self.row(pc, &mut hash, form, exprs);
             let starts = rules.get(start).map(|rule| rule.start);
             let ends = self.ends.get(end).map(|&index| rules[index as usize].end);
             let next = starts.into_iter().chain(ends).min();
@@ -104,7 +119,7 @@ impl Rows {
                 None => break,
             }
         }
-        self.instructions(format, out)
+        self.instructions(form.format, out)
     }
 
     fn begin(&mut self, rules: &[LoweredRule]) {
@@ -117,11 +132,16 @@ impl Rows {
             rule: Rule::Default,
             before: Rule::Default,
             first: Rule::Default,
+            covered: u64::from(rule.end - rule.start),
             mark: 0,
         };
         self.columns.extend(rules.iter().map(new));
         self.columns.sort_unstable_by_key(|state| state.column);
-        self.columns.dedup_by_key(|state| state.column);
+        self.columns.dedup_by(|next, state| {
+            let is_same = next.column == state.column;
+            state.covered += if is_same { next.covered } else { 0 };
+            is_same
+        });
         self.changes.clear();
         self.touched.clear();
         self.rows.clear();
@@ -138,12 +158,40 @@ impl Rows {
         }
     }
 
+    /// Sets the rules of the common entry, and begins the first row: the rules at pc 0, where `DW_CFA_restore` has no
+    /// meaning yet. A register that the calling convention does not preserve as a whole, and that has no rule later, is
+    /// not among them: only a restored rule can be the default again.
+    fn keep_common(&mut self, bytes: u64, target: &Target) {
+        for &index in &self.touched {
+            let state = &mut self.columns[index];
+            let is_common = match state.column {
+                Column::Cfa => false,
+                Column::Register(reg) => {
+                    let bits = target.register(reg).map(|register| register.bits);
+                    state.covered >= bytes || target.preserved_bits(reg) == bits
+                }
+            };
+            if is_common {
+                state.first = state.rule;
+            }
+        }
+    }
+
     /// Ends a row, unless it equals the row before.
-    fn row(&mut self, pc: u32, hash: &mut u64, format: FrameFormat, keeps: Keeps, exprs: &Exprs) {
+    fn row(&mut self, pc: u32, hash: &mut u64, form: Form<'_>, exprs: &Exprs) {
         self.touched.sort_unstable();
         self.touched.dedup();
         let (instructions, changes) = (self.instructions.bytes.len(), self.changes.len());
         let is_first = self.rows.is_empty();
+        if is_first {
+            // The canonical frame address comes first.
+            let columns = &self.columns;
+            self.touched.sort_by_key(|&index| match columns[index].column {
+                Column::Cfa => false,
+                Column::Register(_) => columns[index].first == Rule::Default,
+            });
+        }
+        self.common = if is_first { instructions } else { self.common };
         for &index in &self.touched {
             let State { column, rule, before, first, .. } = &mut self.columns[index];
             if rule == before {
@@ -151,14 +199,16 @@ impl Rows {
             }
             self.changes.push(Change { column: index, before: *before });
             *hash ^= hash_of(index, *before) ^ hash_of(index, *rule);
+            let is_common = is_first && (*column == Column::Cfa || *first != Rule::Default);
             match *column {
-                Column::Cfa => format.cfa(*rule, *before, keeps, exprs, &mut self.instructions),
-                // The first row goes into the common entry, where `DW_CFA_restore` has no meaning yet.
-                Column::Register(reg) if is_first => {
-                    format.rule(reg, *rule, Rule::Default, exprs, &mut self.instructions);
-                    *first = *rule;
+                Column::Cfa => form.format.cfa(*rule, *before, form.keeps, exprs, &mut self.instructions),
+                Column::Register(reg) => {
+                    let first = if is_first { Rule::Default } else { *first };
+                    form.format.rule(reg, *rule, first, exprs, &mut self.instructions);
                 }
-                Column::Register(reg) => format.rule(reg, *rule, *first, exprs, &mut self.instructions),
+            }
+            if is_common {
+                self.common = self.instructions.bytes.len();
             }
             *before = *rule;
         }
@@ -212,12 +262,14 @@ impl Rows {
         for (index, row) in self.rows.iter().enumerate() {
             format.advance(row.pc - pc, &mut out.bytes);
             pc = row.pc;
+            let mut instructions = row.instructions.clone();
+            if index == 0 {
+                out.append(&self.instructions, instructions.start..self.common);
+                (middle, instructions.start) = (out.bytes.len(), self.common);
+            }
             match row.is_restored {
                 true => FrameFormat::restore(&mut out.bytes),
-                false => out.append(&self.instructions, row.instructions.clone()),
-            }
-            if index == 0 {
-                middle = out.bytes.len();
+                false => out.append(&self.instructions, instructions),
             }
             for _ in 0..row.remembered {
                 FrameFormat::remember(&mut out.bytes);

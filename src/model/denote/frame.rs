@@ -11,8 +11,9 @@ impl Module {
     /// The spans of a frame's column at a pc, in bytes from the start of the function: the first byte at the canonical
     /// frame address, or the whole of a register of the caller. Spans depend on the model alone, not on emitted bytes.
     ///
-    /// A register without a rule is unchanged, and so are all registers that expressions of the frame read. But
-    /// [`Target::cfa_register`](crate::target::Target::cfa_register) without a rule is the canonical frame address.
+    /// A register without a rule is unchanged if the calling convention [preserves](crate::target::Target::preserved_bits)
+    /// it, and undefined if not. But [`Target::cfa_register`](crate::target::Target::cfa_register) without a rule is the
+    /// canonical frame address.
     ///
     /// # Errors
     /// The reason why the column has no meaning with these contents; [`NoMeaning::Unreadable`] for the canonical frame
@@ -44,7 +45,12 @@ impl Module {
                     _ => return Err(NoMeaning::Part("the frame's address is not a number".into())),
                 }
             }
-            Column::Register(reg) => Storage::Register(reg),
+            Column::Register(reg) => {
+                let preserved = self.target.preserved_bits(reg).unwrap_or(0);
+                let kept = Span { storage: Storage::Register(reg), from: 0, bits: preserved.into() };
+                let lost = Span { storage: Storage::Undefined, from: 0, bits: (bits - preserved).into() };
+                return Ok([kept, lost].into_iter().filter(|span| span.bits > 0).collect());
+            }
         };
         Ok(vec![Span { storage, from: 0, bits: bits.into() }])
     }
