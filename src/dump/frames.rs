@@ -8,6 +8,27 @@ use crate::op::{Encoding, Reg, text};
 use crate::read::{CfaRule, Cie, Fde, FrameInstruction, FrameRow, FrameSection, Frames, Instruction, Rule};
 use crate::target::SpaceId;
 
+/// Maximum number of rules in a row that is printed whole. Of a longer row, the changes are printed. Rows of CPUs are
+/// shorter: AArch64 has 64 general and vector registers.
+const MOST_RULES: usize = 96;
+
+/// Returns the rules of a row that the row before it lacks, and the registers that only the row before it has rules for.
+/// Both rows are sorted by register.
+fn changes<'o>(before: &[(Reg, Rule<'o>)], row: &[(Reg, Rule<'o>)]) -> (Vec<(Reg, Rule<'o>)>, Vec<Reg>) {
+    let (mut changed, mut removed) = (Vec::new(), Vec::new());
+    let mut before = before.iter().peekable();
+    for &(register, rule) in row {
+        while let Some((earlier, _)) = before.next_if(|(earlier, _)| *earlier < register) {
+            removed.push(*earlier);
+        }
+        if before.next_if(|(earlier, _)| *earlier == register).is_none_or(|(_, earlier)| *earlier != rule) {
+            changed.push((register, rule));
+        }
+    }
+    removed.extend(before.map(|(earlier, _)| *earlier));
+    (changed, removed)
+}
+
 impl<'d> Dump<'_, 'd, '_> {
     pub(super) fn frames(&mut self) -> fmt::Result {
         let dwarf = self.dwarf;
@@ -83,18 +104,21 @@ impl<'d> Dump<'_, 'd, '_> {
             }
         }
         let mut rows = frames.rows(fde);
-        // Nearly all registers of a cubin have rules, which seldom change.
+        // Nearly all registers of a cubin have rules, which rarely change.
         let is_short = self.object.is_cubin() && !self.verbose;
         let mut before: Vec<(Reg, Rule<'_>)> = Vec::new();
         loop {
             match rows.next_row() {
-                Ok(Some(row)) if is_short => {
-                    let is_new = |rule: &&(Reg, Rule<'_>)| !before.contains(rule);
-                    let changed = row.rules.iter().filter(is_new).copied().collect();
-                    self.frame_row(cie.encoding, &FrameRow { rules: changed, ..*row })?;
+                // Rows that contain all rules would make the text grow with the square of the section.
+                Ok(Some(row)) => {
+                    if is_short || row.rules.len().max(before.len()) > MOST_RULES {
+                        let (changed, removed) = changes(&before, &row.rules);
+                        self.frame_row(cie.encoding, &FrameRow { rules: changed, ..*row }, &removed)?;
+                    } else {
+                        self.frame_row(cie.encoding, row, &[])?;
+                    }
                     before.clone_from(&row.rules);
                 }
-                Ok(Some(row)) => self.frame_row(cie.encoding, row)?,
                 Ok(None) => return Ok(()),
                 Err(error) => return writeln!(self.out, "  <{error}>"),
             }
@@ -108,7 +132,8 @@ impl<'d> Dump<'_, 'd, '_> {
         self.object.is_cubin() && next.0 == register.0.wrapping_add(1) && is_known(register) && is_known(next)
     }
 
-    fn frame_row(&mut self, encoding: Encoding, row: &FrameRow<'_>) -> fmt::Result {
+    /// Prints a row, and the registers whose rules ended before it.
+    fn frame_row(&mut self, encoding: Encoding, row: &FrameRow<'_>, removed: &[Reg]) -> fmt::Result {
         write!(self.out, "  {:<12} cfa=", format!("{:#x}", row.start))?;
         match row.cfa {
             CfaRule::Unset => self.out.push_str("unset"),
@@ -148,6 +173,11 @@ impl<'d> Dump<'_, 'd, '_> {
                 }
                 Rule::ValExpression(expr) => self.frame_expression(encoding, expr)?,
             }
+        }
+        for register in removed {
+            self.out.push(' ');
+            self.register(*register)?;
+            self.out.push_str("=unset");
         }
         if row.args_size != 0 {
             write!(self.out, " args_size={}", row.args_size)?;

@@ -2,21 +2,64 @@
 
 use std::fmt::{self, Write};
 
-use super::text::Dump;
+use super::text::{Dump, describe_into};
 use crate::error::Result;
 use crate::read::{List, ListKind, RawEntry, RawList, Unit};
 
+/// Maximum size in bytes of a list that is printed at each entry that references it: of 16 entries without expressions.
+const SHORT_BYTES: usize = 256;
+const MOST_ENTRIES: usize = 16;
+
 impl<'d> Dump<'_, 'd, '_> {
-    pub(super) fn locations(&mut self, unit: &Unit<'d>, depth: usize, offset: u64) -> fmt::Result {
+    /// Prints a location list that an attribute of the entry `owner` references.
+    pub(super) fn locations(
+        &mut self,
+        unit: &Unit<'d>,
+        depth: usize,
+        offset: u64,
+        owner: u64,
+    ) -> fmt::Result {
         let raw = self.dwarf.raw_locations(unit, offset);
         let list = self.dwarf.locations(unit, offset);
+        if self.is_printed((true, unit.offset, offset), owner, &raw)? {
+            return Ok(());
+        }
         self.list(unit, raw, list, depth, offset, true)
     }
 
-    pub(super) fn ranges(&mut self, unit: &Unit<'d>, depth: usize, offset: u64) -> fmt::Result {
+    /// Prints a range list that an attribute of the entry `owner` references.
+    pub(super) fn ranges(&mut self, unit: &Unit<'d>, depth: usize, offset: u64, owner: u64) -> fmt::Result {
         let raw = self.dwarf.raw_ranges(unit, offset);
         let list = self.dwarf.ranges(unit, offset);
+        if self.is_printed((false, unit.offset, offset), owner, &raw)? {
+            return Ok(());
+        }
         self.list(unit, raw, list, depth, offset, false)
+    }
+
+    /// Names the entry whose long list was printed before, if this list is the same list. Otherwise a list that many
+    /// entries share would make the text grow with the square of the file.
+    fn is_printed(
+        &mut self,
+        key: (bool, u64, u64),
+        owner: u64,
+        raw: &Result<RawList<'d>>,
+    ) -> Result<bool, fmt::Error> {
+        let Ok(raw) = raw else { return Ok(false) };
+        if let Some(&owner) = self.lists.get(&key) {
+            self.out.push_str("list");
+            self.at(key.2)?;
+            self.out.push_str(", the same as in ");
+            describe_into(self.out, self.dwarf, owner)?;
+            self.at_entry(owner)?;
+            return Ok(true);
+        }
+        let entries = raw.clone().map_while(Result::ok).take(MOST_ENTRIES + 1);
+        let sizes = entries.map(|entry| SHORT_BYTES / MOST_ENTRIES + entry.expr.len());
+        if sizes.sum::<usize>() > SHORT_BYTES {
+            self.lists.insert(key, owner);
+        }
+        Ok(false)
     }
 
     /// Prints a list: entries with addresses; in verbose dumps all entries. Addresses of another file are printed as

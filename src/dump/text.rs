@@ -24,7 +24,7 @@
 //! Equal facts give equal text: section offsets are printed on request only, and entries are referred to by tag and
 //! name.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write};
 
 use gimli::{DwAt, constants as dw};
@@ -69,8 +69,17 @@ pub(super) fn print(
     if !dwarf.sections().is_split && has_facts(object, dwarf) {
         addresses(out, object);
     }
-    let mut dump =
-        Dump { object, dwarf, target, verbose, program: None, procedures: Vec::new(), printed, out };
+    let mut dump = Dump {
+        object,
+        dwarf,
+        target,
+        verbose,
+        program: None,
+        procedures: Vec::new(),
+        printed,
+        lists: BTreeMap::new(),
+        out,
+    };
     // The output keeps its error.
     let _ = dump.all();
 }
@@ -116,6 +125,9 @@ pub(super) struct Dump<'a, 'd, 'w> {
     procedures: Vec<u64>,
     /// Offsets of printed line programs, which several units can share.
     pub(super) printed: BTreeSet<u64>,
+    /// Printed lists that are long: whether a list contains locations, the offsets of its unit and of the list, and the
+    /// offset of the entry where it was printed.
+    pub(super) lists: BTreeMap<(bool, u64, u64), u64>,
     pub(super) out: &'a mut Out<'w>,
 }
 
@@ -252,13 +264,20 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
                 write!(self.out, " [{}]", names::form(attribute.form))?;
             }
             self.out.push_str(": ");
-            self.value(unit, depth, &attribute)?;
+            self.value(unit, entry.offset(), depth, &attribute)?;
             self.out.push('\n');
         }
         Ok(())
     }
 
-    fn value(&mut self, unit: &'a Unit<'d>, depth: usize, attribute: &Attribute<'d>) -> fmt::Result {
+    /// Prints the value of an attribute that belongs to the entry `owner`.
+    fn value(
+        &mut self,
+        unit: &'a Unit<'d>,
+        owner: u64,
+        depth: usize,
+        attribute: &Attribute<'d>,
+    ) -> fmt::Result {
         match attribute.value {
             Value::Unsigned(number) => self.number(attribute.name, number),
             Value::Signed(number) => match u64::try_from(number) {
@@ -287,8 +306,8 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
                 write!(self.out, "signature {signature:#018x}")
             }
             Value::Expr(expr) => self.expression(unit, expr),
-            Value::LocList(offset) => self.locations(unit, depth, offset),
-            Value::RngList(offset) => self.ranges(unit, depth, offset),
+            Value::LocList(offset) => self.locations(unit, depth, offset, owner),
+            Value::RngList(offset) => self.ranges(unit, depth, offset, owner),
             Value::LineProgram(offset) | Value::Offset(offset) => {
                 self.out.push_str("offset");
                 self.at(offset)
@@ -429,7 +448,7 @@ pub(super) fn describe(dwarf: &Dwarf<'_>, offset: u64) -> String {
     out.finish().unwrap_or_default()
 }
 
-fn describe_into(out: &mut Out<'_>, dwarf: &Dwarf<'_>, offset: u64) -> fmt::Result {
+pub(super) fn describe_into(out: &mut Out<'_>, dwarf: &Dwarf<'_>, offset: u64) -> fmt::Result {
     let Some(mut entry) = dwarf.entry_at(offset) else { return out.write_str("no entry") };
     for _ in 0..MOST_STEPS {
         out.push_str(&names::tag(entry.tag()));

@@ -84,8 +84,8 @@ impl<'o> FrameRow<'o> {
     }
 }
 
-/// Maximum number of rules in a row, so that no file can exhaust time or memory.
-const MOST_RULES: usize = 0x4000;
+/// Maximum number of rules in a row, so that no file can exhaust time or memory: more than any target has registers.
+const MOST_RULES: usize = 0x1000;
 /// Maximum number of remembered rules and rows.
 const MOST_REMEMBERED: usize = 0x4_0000;
 
