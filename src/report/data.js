@@ -20,7 +20,7 @@ const FIELDS = {
   page: ["name", "target", "lanes", "width"],
   functions: ["name", "unit", "low", "high", "size", "variables", "lines", "calls", "instructions", "findings",
     "scope", "located", "sound"],
-  variables: ["column", "name", "type", "file", "line", "inlined", "from", "to", "entries"],
+  variables: ["column", "name", "type", "file", "line", "inlined", "from", "to", "entries", "until"],
   entries: ["start", "end", "place"],
   lines: ["pc", "file", "line"],
   calls: ["start", "end", "depth", "name", "line"],
@@ -63,6 +63,8 @@ function read(buffer) {
   data.hex = (f, pc) => "0x" + (data.start(f) + BigInt(pc)).toString(16);
   // First and end of the rows of a function, or of another record.
   data.range = (table, index, field) => [data[table].get(index, field), data[table].get(index + 1, field)];
+  // First and end of the entries of a variable. Variables that reference the same list share its entries.
+  data.entriesOf = (v) => [data.variables.get(v, "entries"), data.variables.get(v, "until")];
   data.count = data.functions.length - 1;
   return data;
 }

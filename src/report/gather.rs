@@ -4,6 +4,7 @@ mod tables;
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
+use std::rc::Rc;
 
 use gimli::{DwAt, constants as dw};
 
@@ -51,8 +52,12 @@ struct Variable {
     inlined: u32,
     /// Pcs of its scope.
     scope: (u32, u32),
-    entries: Vec<Entry>,
+    /// Location entries in the order of their pcs. Variables that reference the same list share them.
+    entries: Rc<[Entry]>,
 }
+
+/// What decides the entries of a location list: its offset, the function, the address class and the pcs of the scope.
+type ListKey = (u64, usize, Option<u64>, (u32, u32));
 
 /// A finding: its number among those of `lint`, the variable's number in the function, and the entry's number in it.
 #[derive(Debug, Clone, Copy)]
@@ -218,8 +223,8 @@ pub(super) fn gather<'r, 'o>(
     let is_cpu = object.gfx().is_none() && object.machine() != 190 && !object.is_ptx();
     let file = File { facts, dwarf, info, target, is_cpu };
     for unit in dwarf.units() {
-        Walk { file: &file, unit, gathered, strings, scopes: Vec::new(), paths: Vec::new(), first: 0 }
-            .run()?;
+        let (scopes, paths, lists) = Default::default();
+        Walk { file: &file, unit, gathered, strings, scopes, paths, lists, first: 0 }.run()?;
     }
     Ok(())
 }
@@ -232,6 +237,8 @@ struct Walk<'w, 'a, 'r, 'o> {
     scopes: Vec<Scope>,
     /// Numbers of the unit's files.
     paths: Vec<u32>,
+    /// Entries of location lists that have no findings.
+    lists: HashMap<ListKey, Rc<[Entry]>>,
     /// First function of the unit.
     first: usize,
 }
@@ -397,7 +404,7 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
     fn column(&mut self, index: usize, column: Column, name: &str, entries: Vec<Entry>) {
         let function = &mut self.gathered.functions[index];
         let name = self.strings.add(name);
-        let scope = (0, function.size);
+        let (scope, entries) = ((0, function.size), entries.into());
         let rest = Variable { column, name, ty: 0, file: 0, line: 0, inlined: 0, scope, entries };
         function.variables.push(rest);
     }
@@ -469,33 +476,76 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
         if entry.has(dw::DW_AT_declaration) {
             return Ok(());
         }
-        let mut entries = Vec::new();
-        let mut found = Vec::new();
         let class = entry.number(dw::DW_AT_address_class).filter(|_| !self.file.is_cpu);
         let number = self.gathered.functions[index].variables.len() as u32;
+        let list = match entry.attr(dw::DW_AT_location) {
+            Some(Value::LocList(offset)) => Some((offset, index, class, scope.pcs)),
+            _ => None,
+        };
+        let (entries, found) = match list.and_then(|key| self.lists.get(&key)) {
+            Some(known) => (known.clone(), Vec::new()),
+            None => self.location_entries(entry, scope, index, class)?,
+        };
+        if let Some(key) = list.filter(|_| found.is_empty()) {
+            self.lists.insert(key, entries.clone());
+        }
+        let declared = |name| entry.inherited(name).and_then(|value| value.unsigned());
+        let file = declared(dw::DW_AT_decl_file).and_then(|file| self.paths.get(file as usize).copied());
+        let is_parameter = entry.tag() == dw::DW_TAG_formal_parameter;
+        let variable = Variable {
+            column: if is_parameter { Column::Parameter } else { Column::Variable },
+            name: self.strings.add(entry.name().as_deref().unwrap_or("(no name)")),
+            ty: self.strings.add(&types::name(entry)),
+            file: file.unwrap_or(0),
+            line: declared(dw::DW_AT_decl_line).unwrap_or(0) as u32,
+            inlined: self.strings.add(&scope.inlined),
+            scope: scope.pcs,
+            entries,
+        };
+        for (finding, _) in &found {
+            self.gathered.is_shown[*finding] = true;
+        }
+        let function = &mut self.gathered.functions[index];
+        function.variables.push(variable);
+        let found = found.into_iter().map(|(finding, entry)| Found { finding, variable: number, entry });
+        function.found.extend(found);
+        self.found(index, entry.offset(), number);
+        Ok(())
+    }
+
+    /// Returns the location entries of a variable in the order of their pcs, and the findings about them, each with the
+    /// number of its entry.
+    fn location_entries(
+        &mut self,
+        entry: read::Entry<'r, 'o>,
+        scope: &Scope,
+        index: usize,
+        class: Option<u64>,
+    ) -> Result<(Rc<[Entry]>, Vec<(usize, u32)>)> {
+        let (mut entries, mut found) = (Vec::new(), Vec::new());
         let list = entry.locations(dw::DW_AT_location)?.unwrap_or_default();
         let lists = if self.unit.encoding.version >= 5 { ".debug_loclists" } else { ".debug_loc" };
         let lists = self.file.dwarf.sections().name(lists);
-        for one in &list {
-            let pcs = match one.is_default() {
+        for location in &list {
+            crate::work::step();
+            let pcs = match location.is_default() {
                 true => Some(scope.pcs),
-                false => self.within(index, &(one.start..one.end)),
+                false => self.within(index, &(location.start..location.end)),
             };
-            let (section, offset) = match one.is_default() && list.len() == 1 {
-                true => entry.dwarf().place(one.offset),
-                false => (lists, one.offset),
+            let (section, offset) = match location.is_default() && list.len() == 1 {
+                true => entry.dwarf().place(location.offset),
+                false => (lists, location.offset),
             };
             let place = (self.file.dwarf.split_file(), section, offset);
-            let own = self.gathered.by_place.get(&place).cloned().unwrap_or_default();
-            let at = match pcs {
-                Some(pcs) => {
-                    let first = entries.len() as u32;
-                    self.entries(one.expr, index, class, pcs, &mut entries);
-                    first
-                }
-                None => NONE,
-            };
-            found.extend(own.into_iter().map(|finding| Found { finding, variable: number, entry: at }));
+            let own = self.gathered.by_place.get(&place).into_iter().flatten().copied();
+            // Variables can share a list, and a finding belongs to a single variable.
+            let findings = self.gathered.findings;
+            let own = own.filter(|&own| findings[own].entry.is_none_or(|owner| owner == entry.offset()));
+            let first = pcs.map_or(NONE, |_| entries.len() as u32);
+            found.extend(own.map(|finding| (finding, first)));
+            if let Some(pcs) = pcs {
+                self.entries(location.expr, index, class, pcs, &mut entries);
+            }
         }
         if let Some(value) = entry.attr(dw::DW_AT_const_value).filter(|_| list.is_empty()) {
             let value = match value {
@@ -514,32 +564,12 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
         // Entries are drawn in the order of their pcs; findings follow them.
         let mut order: Vec<usize> = (0..entries.len()).collect();
         order.sort_by_key(|&at| (entries[at].start, entries[at].end));
-        let mut place = vec![NONE; entries.len()];
-        order.iter().enumerate().for_each(|(new, &old)| place[old] = new as u32);
-        for one in &mut found {
-            one.entry = place.get(one.entry as usize).copied().unwrap_or(NONE);
+        let mut position = vec![NONE; entries.len()];
+        order.iter().enumerate().for_each(|(new, &old)| position[old] = new as u32);
+        for (_, entry) in &mut found {
+            *entry = position.get(*entry as usize).copied().unwrap_or(NONE);
         }
-        let declared = |name| entry.inherited(name).and_then(|value| value.unsigned());
-        let file = declared(dw::DW_AT_decl_file).and_then(|file| self.paths.get(file as usize).copied());
-        let is_parameter = entry.tag() == dw::DW_TAG_formal_parameter;
-        let variable = Variable {
-            column: if is_parameter { Column::Parameter } else { Column::Variable },
-            name: self.strings.add(entry.name().as_deref().unwrap_or("(no name)")),
-            ty: self.strings.add(&types::name(entry)),
-            file: file.unwrap_or(0),
-            line: declared(dw::DW_AT_decl_line).unwrap_or(0) as u32,
-            inlined: self.strings.add(&scope.inlined),
-            scope: scope.pcs,
-            entries: order.into_iter().map(|at| entries[at]).collect(),
-        };
-        for one in &found {
-            self.gathered.is_shown[one.finding] = true;
-        }
-        let function = &mut self.gathered.functions[index];
-        function.variables.push(variable);
-        function.found.extend(found);
-        self.found(index, entry.offset(), number);
-        Ok(())
+        Ok((order.into_iter().map(|at| entries[at]).collect(), found))
     }
 
     /// Adds the findings about a variable or function as a whole.

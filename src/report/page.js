@@ -111,7 +111,7 @@ function select({ v = null, e = null, pc = null }) {
 
 // The entry of a variable at a pc.
 function entryAt(v, pc) {
-  const [from, to] = data.range("variables", v, "entries");
+  const [from, to] = data.entriesOf(v);
   for (let e = from; e < to; e++) {
     const { start, end } = data.entries.row(e);
     if (start <= pc && pc < end) return e;
@@ -121,7 +121,7 @@ function entryAt(v, pc) {
 
 // The entry of a variable at a pc; else the first after it, or the last one.
 function nearest(v, pc) {
-  const [from, to] = data.range("variables", v, "entries");
+  const [from, to] = data.entriesOf(v);
   let later = from;
   while (later < to - 1 && data.entries.get(later, "start") <= pc) later++;
   return entryAt(v, pc) ?? (to > from ? later : null);
@@ -217,7 +217,7 @@ function details() {
     parts.push(el("dl", {}, ...full.flatMap(([key, value]) => [el("dt", {}, key), el("dd", {}, value)])));
     announce([data.text(variable.name), `${kind} ${data.text(one.label)}`.trim(), pcs, data.text(one.expression)].join(", "));
   } else {
-    const [from, to] = data.range("variables", v, "entries");
+    const [from, to] = data.entriesOf(v);
     const where = to === from ? "in this object" : `at ${data.hex(f, state.pc ?? 0)}`;
     parts.push(el("p", {}, `No location ${where}.`));
     announce(`${data.text(variable.name)}, no location ${where}`);
@@ -239,7 +239,7 @@ function move(by_entries, by_variables) {
     const v = columns[Math.min(Math.max(columns.indexOf(state.v) + by_variables, 0), columns.length - 1)];
     return select({ v, e: nearest(v, state.pc ?? 0), pc: null });
   }
-  const [from, to] = data.range("variables", state.v, "entries");
+  const [from, to] = data.entriesOf(state.v);
   if (to > from) select({ v: state.v, e: Math.min(Math.max((state.e ?? from - by_entries) + by_entries, from), to - 1) });
 }
 
@@ -322,7 +322,7 @@ addEventListener("beforeprint", () => {
   timeline.draw();
   const [first, end] = data.range("functions", state.f, "variables"), rows = [];
   for (let v = first; v < end; v++) {
-    const [from, to] = data.range("variables", v, "entries");
+    const [from, to] = data.entriesOf(v);
     for (let e = from; e < to && rows.length < 5000; e++) {
       const { start, end: until, place } = data.entries.row(e), one = data.places.row(place);
       const codes = timeline.shown.of(`e${e}`).map((index) => data.text(data.codes.get(data.findings.get(index, "code"), "name")));

@@ -54,10 +54,16 @@ class Shown {
   // Pcs at which something begins or ends, sorted.
   pcs(first, end) {
     const { data, f } = this, size = data.functions.get(f, "size"), all = new Set([0, size]);
-    const [from] = data.range("variables", first, "entries"), to = data.variables.get(end, "entries");
-    for (let e = from; e < to; e++) {
-      all.add(data.entries.get(e, "start"));
-      all.add(data.entries.get(e, "end"));
+    const seen = new Set();
+    for (let v = first; v < end; v++) {
+      const [from, to] = data.entriesOf(v);
+      // Entries that variables share are read once.
+      if (from === to || seen.has(from)) continue;
+      seen.add(from);
+      for (let e = from; e < to; e++) {
+        all.add(data.entries.get(e, "start"));
+        all.add(data.entries.get(e, "end"));
+      }
     }
     for (const [table, fields] of [["lines", ["pc"]], ["calls", ["start", "end"]], ["instructions", ["pc"]]]) {
       const [low, high] = data.range("functions", f, table);
@@ -74,7 +80,7 @@ class Shown {
   slotsOf(v) {
     let found = this.slots.get(v);
     if (found) return found;
-    const [from, to] = this.data.range("variables", v, "entries"), ends = [], slot = [];
+    const [from, to] = this.data.entriesOf(v), ends = [], slot = [];
     for (let e = from; e < to; e++) {
       const start = this.data.entries.get(e, "start");
       let at = ends.findIndex((end) => end <= start);
@@ -159,7 +165,7 @@ class Timeline {
     }
     this.head.replaceChildren(...heads);
     this.cells.replaceChildren(...drawn);
-    const id = this.entry != null ? `e${this.entry}` : this.variable != null ? `v${this.variable}` : "";
+    const id = this.entry != null ? `v${this.variable}e${this.entry}` : this.variable != null ? `v${this.variable}` : "";
     if (id && document.getElementById(id)) this.root.setAttribute("aria-activedescendant", id);
     else this.root.removeAttribute("aria-activedescendant");
   }
@@ -193,7 +199,8 @@ class Timeline {
       const label = this.label(place), text = `${KINDS[kind].name} ${label}`;
       const pcs = `${data.hex(this.shown.f, start)} to ${data.hex(this.shown.f, end)}`;
       all.push(el("div", {
-        id: `e${e}`, class: `block k${kind} ${level}`, role: "gridcell", "aria-selected": e === this.entry,
+        id: `v${v}e${e}`, class: `block k${kind} ${level}`, role: "gridcell",
+        "aria-selected": v === this.variable && e === this.entry,
         "aria-label": `${text}, ${pcs}${level && `, ${level}`}`, title: `${text}\n${pcs}`,
         style: { top: px(y), height: px(height), left: px(slot[e - from] * width), width: px(width - 3) },
         onclick: () => this.choose(v, e),

@@ -1,11 +1,17 @@
 //! Tables of a page, in the order in which the script reads them.
 
+use std::collections::HashMap;
+
 use super::super::Options;
 use super::super::block::Strings;
 use super::super::place::PLACE;
 use super::{Gathered, NONE};
 use crate::lint::{self, Code};
 use crate::read::Object;
+
+/// Words of a variable and of a location entry in the tables.
+const VARIABLE: usize = 10;
+const ENTRY: usize = 3;
 
 impl Gathered<'_> {
     /// Returns the tables in the order in which the script reads them.
@@ -20,9 +26,11 @@ impl Gathered<'_> {
             &mut tables;
         let width = if object.address_bytes() == 8 { 8 } else { 4 };
         page.extend([strings.add(options.name), strings.add(&self.target), self.lanes, width]);
+        // Variables share the entries of a list, which is written once.
+        let mut written = HashMap::new();
         for function in &self.functions {
             let counts = [
-                variables.len() / 9,
+                variables.len() / VARIABLE,
                 lines.len() / 3,
                 calls.len() / 5,
                 instructions.len() / 2,
@@ -32,13 +40,17 @@ impl Gathered<'_> {
             functions.extend([function.start as u32, (function.start >> 32) as u32, function.size]);
             functions.extend(counts.map(|count| count as u32));
             functions.extend(function.coverage);
-            let first = variables.len() as u32 / 9;
+            let first = (variables.len() / VARIABLE) as u32;
             let mut firsts = Vec::new();
             for one in &function.variables {
-                firsts.push(entries.len() as u32 / 3);
+                let start = *written.entry(one.entries.as_ptr()).or_insert_with(|| {
+                    let start = (entries.len() / ENTRY) as u32;
+                    entries.extend(one.entries.iter().flat_map(|entry| [entry.start, entry.end, entry.place]));
+                    start
+                });
+                firsts.push(start);
                 variables.extend([one.column as u32, one.name, one.ty, one.file, one.line, one.inlined]);
-                variables.extend([one.scope.0, one.scope.1, entries.len() as u32 / 3]);
-                entries.extend(one.entries.iter().flat_map(|entry| [entry.start, entry.end, entry.place]));
+                variables.extend([one.scope.0, one.scope.1, start, start + one.entries.len() as u32]);
             }
             lines.extend(function.lines.iter().flatten());
             calls.extend(function.calls.iter().flatten());
@@ -55,7 +67,7 @@ impl Gathered<'_> {
         }
         // A record behind the last one has the ends.
         let ends = [
-            variables.len() / 9,
+            variables.len() / VARIABLE,
             lines.len() / 3,
             calls.len() / 5,
             instructions.len() / 2,
@@ -64,7 +76,6 @@ impl Gathered<'_> {
         functions.extend([0, 0, 0, 0, 0]);
         functions.extend(ends.map(|end| end as u32));
         functions.extend([0, 0, 0]);
-        variables.extend([0, 0, 0, 0, 0, 0, 0, 0, entries.len() as u32 / 3]);
         let rest = self.findings.iter().zip(&self.is_shown).filter(|(_, is_shown)| !**is_shown);
         for (finding, _) in rest {
             others.extend(record(finding, NONE, NONE, &mut strings));
