@@ -17,14 +17,16 @@ pub(crate) fn step() {
 mod tests {
     use super::STEPS;
     use crate::build::Builder;
+    use crate::check::Kind;
+    use crate::dump::{DumpOptions, dump};
     use crate::emit::elf::{Code, new_object};
-    use crate::emit::{Relocation, Section};
+    use crate::emit::{Relocation, RelocationTarget, Section};
     use crate::eval::{BaseType, CallStack, Context, Evaluator, Location, Snapshot, TypeEncoding};
     use crate::lint::{self, lint};
     use crate::lower::{Consumer, Policy, lower};
     use crate::model::{BaseEncoding, FunctionId, Loc, Module, TypeId, Val};
     use crate::op::{Dialect, Encoding, Reg, write_uleb};
-    use crate::read::{FrameSection, Frames, Sections, Skeleton, SplitFiles};
+    use crate::read::{Dwarf, FrameSection, Frames, Object, Sections, Skeleton, SplitFiles};
     use crate::report::{self, report};
     use crate::stats::{self, stats};
     use crate::target::{SpaceId, Target};
@@ -208,6 +210,167 @@ mod tests {
                 let place = frame.saved(register(number)).unwrap().to_string();
                 assert_eq!(place, format!("reg:{}", register(number + 1).0));
             }
+        });
+    }
+
+    /// A frame in which each row has a further saved register. The text of a dump contains the changes only.
+    #[test]
+    fn rows_of_a_dump() {
+        let target = gpu();
+        let register = |number: u64| match number.checked_sub(256) {
+            None => target.vgpr(number as u16).unwrap(),
+            Some(number) => target.sgpr(number as u16 + 34).unwrap(),
+        };
+        let bytes = |count: u64| {
+            let (module, code) = function(count, |m, f, _| {
+                let mut frame = m.frame(f).unwrap();
+                let pcs = 0..4 * count;
+                let [pc, high, base] = [30, 31, 32].map(|number| target.sgpr(number).unwrap());
+                frame.cfa(pcs.clone(), Loc::memory(SpaceId::PRIVATE_WAVE, Val::register(base))).unwrap();
+                frame.return_address(pcs, pc, high).unwrap();
+                for number in 0..count {
+                    let pcs = 4 * number..4 * count;
+                    frame.saved(pcs, register(number), Loc::cfa().offset(8 * number as i64)).unwrap();
+                }
+            });
+            let written = lower(&module, &Consumer::llvm(), Policy::Strict).unwrap();
+            let object = new_object(module.target(), &code, &written.sections).unwrap();
+            let object = Object::read(&object).unwrap();
+            let dwarf = Dwarf::read(&object).unwrap();
+            dump(&object, &dwarf, Some(&target), DumpOptions::default()).len()
+        };
+        let (few, many) = (bytes(40), bytes(320));
+        assert!(many < 16 * few, "{few} bytes, and {many} for eight times as many rows");
+    }
+
+    /// An object for x86-64 with sections typed by hand, of DWARF 4 in the 32-bit format.
+    fn object(
+        code_bytes: u64,
+        sections: &[(&'static str, Vec<u8>)],
+        relocations: Vec<Relocation>,
+    ) -> Vec<u8> {
+        let section = |(name, bytes): &(&'static str, Vec<u8>)| Section {
+            name,
+            bytes: bytes.clone(),
+            relocations: if *name == ".debug_info" { relocations.clone() } else { Vec::new() },
+            is_strings: false,
+            group: None,
+        };
+        let sections: Vec<_> = sections.iter().map(section).collect();
+        let code = Code::text(vec![0; code_bytes as usize]).with_function("f", 0, code_bytes);
+        new_object(&Target::x86_64(), &code, &sections).unwrap()
+    }
+
+    /// Returns bytes after their length, in 4 bytes.
+    fn with_length(bytes: &[u8]) -> Vec<u8> {
+        [&(bytes.len() as u32).to_le_bytes()[..], bytes].concat()
+    }
+
+    /// A function with a number of variables, each with the same list of as many entries.
+    fn shared_list(count: u64) -> Vec<u8> {
+        // DW_TAG_compile_unit and DW_TAG_subprogram with DW_AT_low_pc and, as DW_FORM_data8, DW_AT_high_pc; DW_TAG_variable
+        // with a DW_FORM_string and a DW_FORM_sec_offset.
+        let abbreviations = [
+            &[1, 0x11, 1, 0x11, 1, 0x12, 7, 0, 0, 2, 0x2e, 1, 0x11, 1, 0x12, 7, 0, 0][..],
+            &[3, 0x34, 0, 3, 8, 2, 0x17, 0, 0, 0],
+        ];
+        let code = [0x10000u64.to_le_bytes(), count.to_le_bytes()].concat();
+        let mut unit = [&[4, 0, 0, 0, 0, 0, 8, 1][..], &code, &[2], &code].concat();
+        for number in 0..count {
+            unit.push(3);
+            unit.extend(format!("x{number}\0").bytes());
+            unit.extend([0; 4]);
+        }
+        unit.extend([0, 0]);
+        // Offsets from the start of the unit, and DW_OP_reg0.
+        let mut list: Vec<u8> = (0..count)
+            .flat_map(|pc| [&pc.to_le_bytes()[..], &(pc + 1).to_le_bytes(), &[1, 0, 0x50]].concat())
+            .collect();
+        list.extend([0; 16]);
+        let info = with_length(&unit);
+        object(
+            count,
+            &[(".debug_abbrev", abbreviations.concat()), (".debug_info", info), (".debug_loc", list)],
+            Vec::new(),
+        )
+    }
+
+    /// Units with one line program of as many rows.
+    fn shared_lines(count: u64) -> Vec<u8> {
+        // DW_TAG_compile_unit with a DW_FORM_string and, as DW_FORM_sec_offset, DW_AT_stmt_list.
+        let abbreviations = vec![1, 0x11, 0, 3, 8, 0x10, 0x17, 0, 0, 0];
+        let (mut info, mut relocations) = (Vec::new(), Vec::new());
+        for number in 0..count {
+            let name = format!("{number}.c\0");
+            let unit = with_length(&[&[4, 0, 0, 0, 0, 0, 8, 1][..], name.as_bytes(), &[0; 4]].concat());
+            let fields = [(6, ".debug_abbrev"), (unit.len() - 4, ".debug_line")];
+            relocations.extend(fields.map(|(offset, section)| Relocation {
+                offset: (info.len() + offset) as u64,
+                bytes: 4,
+                target: RelocationTarget::Section(section),
+                addend: 0,
+            }));
+            info.extend(unit);
+        }
+        // Instructions of 1 byte, rows that are statements, special opcodes from 13 on; no folders, the file `a.c`.
+        let header =
+            [&[1, 1, 1, 0xfb, 14, 13][..], &[0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1], b"\0a.c\0\0\0\0\0"];
+        let mut program = [&[4, 0][..], &with_length(&header.concat())].concat();
+        // DW_LNE_set_address, then DW_LNS_copy and DW_LNS_advance_pc by 1 for each row; DW_LNE_end_sequence.
+        program.extend([&[0, 9, 2][..], &0x10000u64.to_le_bytes()].concat());
+        (0..count).for_each(|_| program.extend([1, 2, 1]));
+        program.extend([0, 1, 1]);
+        let lines = with_length(&program);
+        let sections = [(".debug_abbrev", abbreviations), (".debug_info", info), (".debug_line", lines)];
+        object(count, &sections, relocations)
+    }
+
+    /// Variables that reference the same location list: its entries are read once.
+    #[test]
+    fn variables_of_a_report_with_the_same_list() {
+        grows_as_the_number(20, |count| {
+            let object = shared_list(count);
+            report(&object, &report::Options::default()).unwrap();
+        });
+    }
+
+    /// Units without a description that share a line program: its rows are compared once.
+    #[test]
+    fn units_with_the_same_line_program() {
+        grows_as_the_number(20, |count| {
+            let object = shared_lines(count);
+            let mut m = Builder::new(Target::x86_64());
+            let unit = m.unit("a.c");
+            m.function(unit, "f").unwrap().code("f", count).id();
+            let report = crate::check(&m.finish().unwrap(), &Consumer::dwarf5(), &[], &object).unwrap();
+            assert!(report.findings.iter().any(|finding| finding.kind == Kind::Line), "{report}");
+        });
+    }
+
+    /// Nested functions, each with a finding.
+    #[test]
+    fn findings_about_nested_functions() {
+        let described = |count: u64| {
+            let mut m = Builder::new(gpu());
+            let unit = m.unit("a.cl");
+            let mut code = Code::text(vec![0; 4 * count as usize]);
+            let mut outer = None;
+            for number in 0..count {
+                let name = format!("f{number}");
+                code = code.with_function(&name, 4 * number, 4);
+                let f = match outer {
+                    None => m.function(unit, &name),
+                    Some(outer) => m.function(outer, &name),
+                };
+                outer = Some(f.unwrap().code(&name, 4).id());
+            }
+            let module = m.finish().unwrap();
+            let written = lower(&module, &Consumer::llvm(), Policy::Strict).unwrap();
+            new_object(module.target(), &code, &written.sections).unwrap()
+        };
+        grows_as_the_number(40, |count| {
+            let report = lint(&described(count), &lint::Options::default()).unwrap();
+            assert!(report.findings.len() as u64 >= count, "{report:?}");
         });
     }
 

@@ -298,6 +298,7 @@ impl<'a, 'o> Compare<'a, 'o> {
     pub(super) fn no_more(&mut self, rest: UnitsByName<'a, 'o>, files: &[&'a Dwarf<'o>]) {
         let mut rest: Vec<_> = rest.0.into_values().flatten().collect();
         rest.sort_by_key(|&(file, unit)| (file, unit.offset));
+        let mut programs = BTreeSet::new();
         for (file, unit) in rest {
             let name = unit.name.as_deref().map(String::from);
             let what = format!("a unit `{}`", name.as_deref().unwrap_or_default());
@@ -305,7 +306,10 @@ impl<'a, 'o> Compare<'a, 'o> {
             let dwarf = files[file];
             let kind = if self.described.is_over(dwarf, unit) { Kind::Code } else { Kind::Extra };
             self.report.find(kind, at.clone(), "no more", what);
-            lines_of_others(self.described, &mut self.report, dwarf, unit, &at);
+            // Units can share a program, whose rows are compared once.
+            if programs.insert((file, unit.stmt_list)) {
+                lines_of_others(self.described, &mut self.report, dwarf, unit, &at);
+            }
         }
     }
 
@@ -331,8 +335,8 @@ impl<'a, 'o> Compare<'a, 'o> {
         self.pending.units.push((id, root));
         self.macros(id, found, at);
         let program = self.file.program(found);
-        Lines { described: self.described, program: program.as_deref(), report: &mut self.report }
-            .compare(id, at);
+        let (program, rows) = (program.as_deref(), &self.file.rows);
+        Lines { described: self.described, program, rows, report: &mut self.report }.compare(id, at);
     }
 
     /// Compares the header of a unit.

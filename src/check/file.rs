@@ -7,6 +7,7 @@ use std::rc::Rc;
 use gimli::constants as dw;
 use hashbrown::HashMap;
 
+use super::lines::Rows;
 use super::machine::List;
 use super::procedures::{Referred, referred};
 use super::report::Report;
@@ -24,6 +25,8 @@ pub(super) struct File<'a, 'o> {
     last_list: RefCell<Option<(u64, Rc<List<'o>>)>>,
     /// Line programs by offset.
     pub(super) programs: BTreeMap<u64, Rc<LineProgram<'o>>>,
+    /// Rows of the line program that was compared last.
+    pub(super) rows: RefCell<Rows>,
     referred: OnceCell<Referred>,
     /// Memory for the entries of a list while it is read.
     read: RefCell<Vec<read::ListEntry<'o>>>,
@@ -57,6 +60,7 @@ impl<'a, 'o> File<'a, 'o> {
             info: DebugInfo::new(dwarf),
             last_list: RefCell::default(),
             programs,
+            rows: RefCell::default(),
             referred: OnceCell::new(),
             read: list.into(),
             lanes: RefCell::default(),

@@ -1,5 +1,6 @@
 //! Rows of line tables.
 
+use core::cell::RefCell;
 use core::ops::Range;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
@@ -9,14 +10,33 @@ use super::files::{Source, described, source};
 use super::report::{Kind, Report};
 use super::tree::Described;
 use crate::consumer::Consumer;
-use crate::error::{At, Count};
+use crate::error::{At, Count, Result};
 use crate::model::{self, FunctionId, ScopeId, ScopeKind, UnitId};
 use crate::read::{Dwarf, LineProgram, LineRow, Unit};
+
+/// Rows of a line program, with its sequences by start address. Each sequence ends with its end-of-sequence row.
+#[derive(Debug, Default)]
+pub(super) struct Rows {
+    /// Offset of the program; `None` without a program.
+    program: Option<u64>,
+    rows: Vec<LineRow>,
+    sequences: BTreeMap<u64, VecDeque<Range<usize>>>,
+}
+
+impl Rows {
+    fn read(program: Option<&LineProgram<'_>>) -> Result<Self> {
+        let rows: Vec<LineRow> = program.into_iter().flat_map(LineProgram::rows).collect::<Result<_>>()?;
+        rows.iter().for_each(|_| crate::work::step());
+        Ok(Self { program: program.map(|program| program.offset), sequences: sequences(&rows), rows })
+    }
+}
 
 /// Comparison of the line program of a unit.
 pub(super) struct Lines<'l, 'o> {
     pub(super) described: Described<'l>,
     pub(super) program: Option<&'l LineProgram<'o>>,
+    /// Rows that the unit before this unit left, if all units share a program.
+    pub(super) rows: &'l RefCell<Rows>,
     pub(super) report: &'l mut Report,
 }
 
@@ -34,14 +54,17 @@ impl Lines<'_, '_> {
             self.line_header(id, program, at);
             self.texts(id, program, at);
         }
-        let mut found: Vec<LineRow> = Vec::new();
-        for row in program.into_iter().flat_map(LineProgram::rows) {
-            match row {
-                Ok(row) => found.push(row),
+        let mut known = self.rows.borrow_mut();
+        // The table of line directives is that of all units: reading it for each unit would take quadratic time.
+        if !self.described.consumer.has_line_directives
+            || program.is_none_or(|program| known.program != Some(program.offset))
+        {
+            *known = match Rows::read(program) {
+                Ok(rows) => rows,
                 Err(error) => return self.report.unreadable(self.described.object, &error, at.clone()),
-            }
+            };
         }
-        let mut sequences = sequences(&found);
+        let Rows { rows: found, sequences, .. } = &mut *known;
         for &id in &self.described.index.functions[id] {
             let function = module.function(id);
             let (rows, Some(start)) = (module.rows(id), self.described.address(id)) else { continue };
@@ -61,9 +84,9 @@ impl Lines<'_, '_> {
             }
         }
         if self.described.consumer.has_line_directives {
-            // The table is that of all units.
             return;
         }
+        let Rows { rows: found, sequences, .. } = std::mem::take(&mut *known);
         let mut rest: Vec<_> = sequences.into_values().flatten().collect();
         rest.sort_unstable_by_key(|range| range.start);
         for range in rest {
@@ -120,7 +143,7 @@ impl Lines<'_, '_> {
         let found = of_code().map(|row| self::found(program, row, start));
         let (rows, found) = match consumer.has_line_directives {
             true => {
-                let scopes = inlined_scopes(module, id);
+                let scopes = inlined_scopes(self.described, id);
                 let rows = rows.map(|row| Row { inlined: described_calls(module, &scopes, row.pc), ..row });
                 let calls = of_code().map(|row| found_calls(program, sequence, row));
                 let found = found.zip(calls).map(|(row, inlined)| Row { inlined, ..row });
@@ -146,7 +169,7 @@ impl Lines<'_, '_> {
     }
 }
 
-/// Looks for rows of described code in the line program of a unit that is not described. The other rows of such a
+/// Looks for rows of described code in the line program of units that are not described. The other rows of such a
 /// program are not compared.
 pub(super) fn lines_of_others(
     described: Described<'_>,
@@ -156,7 +179,7 @@ pub(super) fn lines_of_others(
     at: &At,
 ) {
     let Ok(Some(program)) = dwarf.lines(unit) else { return };
-    let rows: Vec<LineRow> = program.rows().map_while(Result::ok).collect();
+    let rows: Vec<LineRow> = program.rows().map_while(Result::ok).inspect(|_| crate::work::step()).collect();
     for range in sequences(&rows).into_values().flatten() {
         let rows = &rows[range];
         if are_over(described, rows) {
@@ -271,12 +294,22 @@ fn found<'o>(program: Option<&LineProgram<'o>>, row: &LineRow, start: u64) -> Ro
     }
 }
 
-/// Inlined calls of a function, inner ones after those around them.
-fn inlined_scopes(module: &model::Module, id: FunctionId) -> Vec<ScopeId> {
-    let is_call = |(scope, data): &(ScopeId, &model::Scope)| {
-        matches!(data.kind, ScopeKind::Inlined { .. }) && module.function_of(*scope) == Some(id)
-    };
-    module.scopes().filter(is_call).map(|(scope, _)| scope).collect()
+/// Returns the inlined calls in a function, each after the calls around it.
+fn inlined_scopes(described: Described<'_>, id: FunctionId) -> Vec<ScopeId> {
+    let mut calls = Vec::new();
+    let mut pending = vec![described.module.function(id).scope];
+    while let Some(scope) = pending.pop() {
+        for inner in described.index.scopes.of(scope) {
+            crate::work::step();
+            match described.module.scope(inner).kind {
+                ScopeKind::Function(_) => continue,
+                ScopeKind::Inlined { .. } => calls.push(inner),
+                _ => {}
+            }
+            pending.push(inner);
+        }
+    }
+    calls
 }
 
 /// Described calls around a pc, the innermost first.

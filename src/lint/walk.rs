@@ -16,7 +16,7 @@ use super::file::File;
 use super::finding::{Expression, Finding, Report};
 use super::judge::{Framed, Judge, Variable};
 use super::places::Judged;
-use super::verdict::{Codes, Expr};
+use super::verdict::{Asked, Codes, Expr};
 use super::{Options, functions, lists, recoverable};
 use crate::error::Result;
 use crate::op::{Decoder, text};
@@ -66,7 +66,13 @@ struct Walk<'a, 'r, 'o> {
     list: Vec<ListEntry<'r>>,
     /// Whether a list of the unit has offsets from a base address that nothing specifies.
     lacks_base: bool,
+    /// Long lists without findings, by offset of the list and index of the scope: what was asked, and the number of
+    /// entries. Many variables can reference a list, which is then diagnosed once.
+    clean: HashMap<(u64, usize), (Asked, usize)>,
 }
+
+/// Number of entries from which on a list without findings is remembered.
+const LONG_LIST: usize = 16;
 
 /// First unit of a name, by index, with the names of its functions.
 type First<'r> = (usize, OnceLock<HashSet<&'r [u8]>>);
@@ -153,6 +159,7 @@ fn judge<'r>(
             abbreviations: &mut abbreviations,
             list: Vec::new(),
             lacks_base: false,
+            clean: HashMap::new(),
         };
         walk.run(file.dwarf)?;
     }
@@ -330,9 +337,24 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
             scope.parameters += 1;
             scope.parameters - 1
         });
+        let function = around.map(|around| &around.framed.function);
+        let key = match own.location {
+            Some(Value::LocList(offset)) => self.scopes.last().map(|scope| (offset, scope.index)),
+            _ => None,
+        };
+        if let Some((asked, entries)) =
+            key.filter(|_| function.is_some()).and_then(|key| self.clean.get(&key).copied())
+        {
+            let ty = self.judge.ty(entry, own.ty);
+            if (Variable { entry, ty, framed: around.map(|around| &around.framed) }).asked() == asked {
+                self.collected.report.entries += entries;
+                let name = name(entry, own).map(|name| self.collected.names.of(name));
+                self.name_variable(entry, name);
+                return Ok(());
+            }
+        }
         self.read_locations(entry, own)?;
         let list = std::mem::take(&mut self.list);
-        let function = around.map(|around| &around.framed.function);
         let is_somewhere = list.iter().any(|one| !one.expr.is_empty());
         if !is_somewhere
             && !own.has_value
@@ -351,18 +373,28 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         if !list.is_empty() {
             let ty = self.judge.ty(entry, own.ty);
             let variable = Variable { entry, ty, framed: around.map(|around| &around.framed) };
-            self.locations(&variable, name, around, is_discarded, &list);
+            let is_clean = self.locations(&variable, name, around, is_discarded, &list);
+            if let Some(key) =
+                key.filter(|_| is_clean && is_somewhere && !is_discarded && list.len() >= LONG_LIST)
+            {
+                self.clean.insert(key, (variable.asked(), list.len()));
+            }
         }
         self.list = list;
-        if let Some(name) = name.filter(|_| is_somewhere && !is_discarded && around.is_some())
-            && let Some(scope) = self.scopes.last_mut()
-        {
-            scope.variables.push((name, entry));
+        if is_somewhere && !is_discarded && around.is_some() {
+            self.name_variable(entry, name);
         }
         Ok(())
     }
 
-    /// Judges the location entries of a variable.
+    /// Adds a variable that has a location to its scope, whose variables are compared by name.
+    fn name_variable(&mut self, entry: Entry<'r, 'r>, name: Option<StringId>) {
+        if let Some((name, scope)) = name.zip(self.scopes.last_mut()) {
+            scope.variables.push((name, entry));
+        }
+    }
+
+    /// Diagnoses the location entries of a variable. Returns whether there is nothing to say.
     fn locations(
         &mut self,
         variable: &Variable<'_, 'r>,
@@ -370,7 +402,8 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         around: Option<&Around<'r>>,
         is_discarded: bool,
         list: &[ListEntry<'r>],
-    ) {
+    ) -> bool {
+        let mut is_clean = true;
         let Judge { file, unit, .. } = self.judge;
         let (entry, function, asked) = (variable.entry, variable.function(), variable.asked());
         let mut constants = lists::Constants::default();
@@ -378,6 +411,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         let lists = if unit.encoding.version >= 5 { ".debug_loclists" } else { ".debug_loc" };
         let lists = file.dwarf.sections().name(lists);
         for one in list {
+            crate::work::step();
             self.collected.report.entries += 1;
             let pcs = (!one.is_default()).then_some(one.start..one.end);
             let known = self.judge.expression(one.expr);
@@ -408,6 +442,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
                 let own = constant.start..constant.end;
                 let judged = recoverable::constant(file, function, (&own, &before.shape), (pcs, shape));
                 if let Some(judged) = judged {
+                    is_clean = false;
                     let (expr, operations) = (constant.expr, judged.operations.clone());
                     self.add(judged, Some(entry), around, (lists, constant.offset), |walk, finding| {
                         finding.pcs = Some(own);
@@ -416,6 +451,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
                 }
             }
             let of_entry = (variable, one, place);
+            is_clean &= codes.is_empty() && others.is_empty();
             for (index, code) in codes.into_iter().enumerate() {
                 if self.wants(code, name, around) {
                     if around.is_some_and(|around| around.is_deferred) {
@@ -436,6 +472,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
                 last = Some((one, known));
             }
         }
+        is_clean
     }
 
     /// Adds a finding about a location entry of a variable.
@@ -510,12 +547,23 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
             unit: self.unit.clone(),
             split: self.split.clone(),
             function: around.and_then(text),
-            inlined: self.scopes.iter().filter_map(|scope| scope.inlined).filter_map(names).collect(),
+            inlined: self.inlined(around).into_iter().filter_map(names).collect(),
             variable: variable.and_then(names),
             declared: variable.and_then(|entry| functions::declared(entry, self.files())),
             entry: variable.or_else(|| around.map(|around| around.framed.function.entry)).map(Entry::offset),
             ..Finding::new(judged.code, section, offset, details)
         }
+    }
+
+    /// Returns the inlined calls of a function around the current entry, outermost first. Scopes outside the function are
+    /// not visited, because functions can be nested deeply.
+    fn inlined(&self, around: Option<&Around<'r>>) -> Vec<Entry<'r, 'r>> {
+        let function = around.map(std::ptr::from_ref);
+        let inner = self.scopes.iter().rev();
+        let inner = inner.take_while(|scope| scope.around.as_deref().map(std::ptr::from_ref) == function);
+        let mut calls: Vec<_> = inner.filter_map(|scope| scope.inlined).collect();
+        calls.reverse();
+        calls
     }
 
     /// Adds a finding, if it is wanted, after a change.

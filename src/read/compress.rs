@@ -17,9 +17,13 @@ const ELFCOMPRESS_ZSTD: u32 = 2;
 /// Number of bytes that further sections of one file may decompress to.
 pub(super) struct Budget(u64);
 
-impl Default for Budget {
-    fn default() -> Self {
-        Self(4 << 30)
+impl Budget {
+    /// Budget for a file of some size in bytes: debug sections of compilers rarely compress to less than a tenth, and a
+    /// small file must not expand to gigabytes.
+    pub(super) fn new(file_bytes: usize) -> Self {
+        const MOST: u64 = 4 << 30;
+        const SMALL_FILE: u64 = 64 << 20;
+        Self((file_bytes as u64).saturating_mul(128).clamp(SMALL_FILE, MOST))
     }
 }
 
@@ -124,7 +128,7 @@ pub(super) fn bundle(method: u16, data: &[u8], size: u64) -> Result<Vec<u8>> {
             return Err(Error::new(ErrorKind::Unsupported(text)));
         }
     };
-    if size > Budget::default().0 {
+    if size > Budget::new(data.len()).0 {
         let text = format!("the bundle expands beyond the size limit: {size:#x}", size = Count(size, "byte"));
         return Err(Error::new(ErrorKind::TooLarge(text)));
     }

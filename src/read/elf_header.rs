@@ -148,7 +148,7 @@ impl Header {
         let names =
             if names == 0 { &[] } else { self.contents(bytes, &self.raw_section(bytes, names)?, "")? };
         let mut sections = Vec::new();
-        let mut budget = compress::Budget::default();
+        let mut budget = compress::Budget::new(bytes.len());
         for index in 0..count {
             let raw = self.raw_section(bytes, index)?;
             let name = text_at(names, raw.name.into());

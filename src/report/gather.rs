@@ -68,6 +68,8 @@ struct Found {
 }
 
 const NONE: u32 = u32::MAX;
+/// Maximum number of inlined calls that are named around a variable, from the outermost call on.
+const MOST_NAMES: u32 = 32;
 
 #[derive(Debug, Default)]
 struct Function {
@@ -314,8 +316,17 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
                     scope.pcs = (first, last);
                 }
                 if is_call {
-                    let join = if scope.inlined.is_empty() { "" } else { " › " };
-                    scope.inlined += &format!("{join}{name}");
+                    // Chains of names would make the page grow with the square of their depth.
+                    let join = match scope.depth {
+                        0 => "",
+                        1..MOST_NAMES => " › ",
+                        MOST_NAMES => " › …",
+                        _ => "",
+                    };
+                    scope.inlined += join;
+                    if scope.depth < MOST_NAMES {
+                        scope.inlined += &name;
+                    }
                     scope.depth += 1;
                 }
             }

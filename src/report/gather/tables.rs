@@ -45,7 +45,8 @@ impl Gathered<'_> {
             for one in &function.variables {
                 let start = *written.entry(one.entries.as_ptr()).or_insert_with(|| {
                     let start = (entries.len() / ENTRY) as u32;
-                    entries.extend(one.entries.iter().flat_map(|entry| [entry.start, entry.end, entry.place]));
+                    entries
+                        .extend(one.entries.iter().flat_map(|entry| [entry.start, entry.end, entry.place]));
                     start
                 });
                 firsts.push(start);
