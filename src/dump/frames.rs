@@ -8,9 +8,11 @@ use crate::op::{Encoding, Reg, text};
 use crate::read::{CfaRule, Cie, Fde, FrameInstruction, FrameRow, FrameSection, Frames, Instruction, Rule};
 use crate::target::SpaceId;
 
-/// Maximum number of rules in a row that is printed whole. Of a longer row, the changes are printed. Rows of CPUs are
-/// shorter: AArch64 has 64 general and vector registers.
-const MOST_RULES: usize = 96;
+/// Number of rules that a long row exceeds. Rows of CPUs are shorter: AArch64 has 64 general and vector registers.
+const LONG_ROW: usize = 96;
+/// Number of rules that the long rows of a dump contain. Rows after them contain the changes only: otherwise the text
+/// would grow with the square of the section.
+pub(super) const MOST_RULES: usize = 1 << 14;
 
 /// Returns the rules of a row that the row before it lacks, and the registers that only the row before it has rules for.
 /// Both rows are sorted by register.
@@ -109,13 +111,14 @@ impl<'d> Dump<'_, 'd, '_> {
         let mut before: Vec<(Reg, Rule<'_>)> = Vec::new();
         loop {
             match rows.next_row() {
-                // Rows that contain all rules would make the text grow with the square of the section.
                 Ok(Some(row)) => {
-                    if is_short || row.rules.len().max(before.len()) > MOST_RULES {
+                    let is_long = row.rules.len().max(before.len()) > LONG_ROW;
+                    let is_whole = !is_short && (!is_long || self.takes_rules(row.rules.len()));
+                    if is_whole {
+                        self.frame_row(cie.encoding, row, &[])?;
+                    } else {
                         let (changed, removed) = changes(&before, &row.rules);
                         self.frame_row(cie.encoding, &FrameRow { rules: changed, ..*row }, &removed)?;
-                    } else {
-                        self.frame_row(cie.encoding, row, &[])?;
                     }
                     before.clone_from(&row.rules);
                 }
@@ -123,6 +126,20 @@ impl<'d> Dump<'_, 'd, '_> {
                 Err(error) => return writeln!(self.out, "  <{error}>"),
             }
         }
+    }
+
+    /// Whether a long row with this number of rules is printed whole. Says so in the text when the first long row is not.
+    fn takes_rules(&mut self, count: usize) -> bool {
+        match self.rules_left.checked_sub(count) {
+            Some(left) => self.rules_left = left,
+            None if self.rules_left > 0 => {
+                self.rules_left = 0;
+                self.out.push_str("  changes only, in this and in each later row with many rules:\n");
+                return false;
+            }
+            None => return false,
+        }
+        true
     }
 
     /// Whether a register is printed together with the one before it: in a cubin, of whose registers nearly all have

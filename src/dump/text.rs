@@ -29,9 +29,9 @@ use std::fmt::{self, Write};
 
 use gimli::{DwAt, constants as dw};
 
-use super::names;
 use super::nvidia;
 use super::out::Out;
+use super::{frames, names};
 use crate::error::{Count, OneLine};
 use crate::op::{Decoder, Encoding, Op, OperandKind, Reg, text};
 use crate::read::{Attribute, Dwarf, Entry, LineProgram, Object, Unit, Value};
@@ -78,6 +78,7 @@ pub(super) fn print(
         procedures: Vec::new(),
         printed,
         lists: BTreeMap::new(),
+        rules_left: frames::MOST_RULES,
         out,
     };
     // The output keeps its error.
@@ -128,6 +129,8 @@ pub(super) struct Dump<'a, 'd, 'w> {
     /// Printed lists that are long: whether a list contains locations, the offsets of its unit and of the list, and the
     /// offset of the entry where it was printed.
     pub(super) lists: BTreeMap<(bool, u64, u64), u64>,
+    /// Number of rules that further long frame rows contain.
+    pub(super) rules_left: usize,
     pub(super) out: &'a mut Out<'w>,
 }
 
