@@ -275,10 +275,12 @@ impl<'m> Described<'m> {
     fn variable(&self, id: VariableId, code: Option<Code>) -> Tree {
         let module = self.module;
         let variable = module.variable(id);
-        let mut of = variable;
-        while let Some(first) = of.origin.or(of.specification) {
-            of = module.variable(first);
+        // A definition or an instance can have properties that its declaration or origin lacks.
+        let mut chain = vec![variable];
+        while let Some(next) = chain.last().and_then(|of| of.origin.or(of.specification)) {
+            chain.push(module.variable(next));
         }
+        let of = chain[chain.len() - 1];
         let is_static = matches!(module.scope(variable.scope).kind, ScopeKind::Type(_));
         let kind = match variable.kind {
             VariableKind::Variable => "variable",
@@ -287,20 +289,22 @@ impl<'m> Described<'m> {
             VariableKind::Constant => "constant",
         };
         let mut tree = Tree::new(kind, Some(variable_id(id)));
-        // A definition or an instance can have properties that its declaration or origin lacks.
-        let own = variable;
-        let linkage = own.linkage_name.or(of.linkage_name);
+        let linkage = chain.iter().find_map(|of| of.linkage_name);
         tree.may("name", of.name.map(|name| module.string(name)));
         tree.may("linkage name", linkage.map(|name| module.string(name)));
-        tree.may("line", self.line(own.line.or(of.line)));
+        tree.may("line", self.line(chain.iter().find_map(|of| of.line)));
         tree.to("type", Some(type_id(of.ty)));
         tree.to("origin", variable.origin.map(variable_id));
         tree.to("definition of", variable.specification.map(variable_id));
-        tree.is("external", of.is_external || own.is_external);
-        tree.is("artificial", of.is_artificial || own.is_artificial);
+        tree.is("external", chain.iter().any(|of| of.is_external));
+        tree.is("artificial", chain.iter().any(|of| of.is_artificial));
         tree.is("declaration", is_static || variable.is_declaration);
-        tree.may("accessibility", own.accessibility.or(of.accessibility).map(|access| access as u64 + 1));
-        let memory = self.context.consumer.attributes.memory_space.and(own.memory_space.or(of.memory_space));
+        tree.may(
+            "accessibility",
+            chain.iter().find_map(|of| of.accessibility).map(|access| access as u64 + 1),
+        );
+        let memory =
+            self.context.consumer.attributes.memory_space.and(chain.iter().find_map(|of| of.memory_space));
         tree.may("memory", memory.map(|memory| memory as u64 + 1));
         let is_constant = variable.is_constant || variable.kind == VariableKind::Constant || is_static;
         let function = module.function_of(variable.scope);
