@@ -54,9 +54,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     std::fs::create_dir_all(&folder)?;
     let (module, names) = describe(&Target::amdgpu(Gfx::GFX1030, Wave::W32)?)?;
 
-    // DWARF, for the object.
+    // DWARF, for the object. DWARF has no attribute for the line of a function's body, which is listed as omitted.
     let consumer = Consumer::llvm();
-    let written = lower(&module, &consumer, Policy::Strict)?;
+    let written = lower(&module, &consumer, Policy::Partial)?;
+    written.omissions.iter().for_each(|omission| println!("omitted: {omission}"));
     let object = elf::attach(OBJECT, module.target(), &written.sections)?;
     let report = eitri::check(&module, &consumer, &written.omissions, &object)?;
     println!("object: {report}");

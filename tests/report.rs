@@ -105,7 +105,7 @@ fn names_of_the_object_are_text() {
 #[test]
 fn locations_are_chosen_by_mouse_and_by_keys() {
     let Some(found) = asked(&made_page("kernel"), "#f=0", "tour") else { return };
-    assert_eq!(found["selected"], Value::from(vec!["v0", "e0"]));
+    assert_eq!(found["selected"], Value::from(vec!["v0", "v0e0"]));
     assert_eq!(found["by mouse"], "regx v3; push_lane; lit4; mul; offset");
     assert_eq!(found["hash"], "#f=0&v=0&pc=0x10000");
     let expected = [

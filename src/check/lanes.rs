@@ -9,7 +9,7 @@ use super::meanings::Meanings;
 use super::places::is_nowhere;
 use super::report::{Finding, Kind, Obstacle};
 use super::witness::{Fill, Patch, Pcs, Stopped, Tried};
-use crate::error::{At, Construct};
+use crate::error::{At, Construct, Count};
 use crate::eval::{self, BaseType, Body, Context, Evaluator, Fault, ListEntry, TypeEncoding};
 use crate::model::{FunctionId, LocId, Mask, NoMeaning, ScopeId};
 use crate::omission::{Reason, Subject};
@@ -169,7 +169,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let (entries, value) = list;
         if let (Some(Value::LocList(_)), [_, _, ..]) = (value, &entries[..]) {
             let at = At { pcs: Some(pc..pc + 1), ..self.module.at_scope(code.scope) };
-            let found = format!("{} entries of the list", entries.len());
+            let found = format!("{} of the list", Count(entries.len(), "entry"));
             let (expected, trace) = ("one location (3.3.5)".into(), Vec::new());
             return Err(Finding { kind: Kind::Evaluation, at, lane: None, expected, found, trace }.into());
         }

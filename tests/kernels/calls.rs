@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use eitri::build::Builder;
+use eitri::build::{Builder, FrameBuilder};
 use eitri::lower::Consumer;
 use eitri::model::{FileId, FunctionId, Loc, Module, RegionKind, UnitId, Val};
 use eitri::op::Reg;
@@ -77,14 +77,12 @@ impl Describe {
         frame.return_address(0x00..0x4c, gpu.sgpr(30)?, gpu.sgpr(31)?)?;
         // 08 s_mov_b32 s4, exec_lo; 0c v_cmpx; 44 s_or_b32 exec_lo, exec_lo, s4.
         frame.saved(0x10..0x48, exec, Loc::register(s4))?;
-        frame.undefined(0x0c..0x4c, s4)?;
-        frame.undefined(0x08..0x4c, gpu.sgpr(5)?)?;
-        frame.undefined(0x18..0x4c, gpu.sgpr(6)?)?;
         // The loop begins at 18: registers that it writes are lost there in the second iteration.
-        frame.undefined(0x18..0x4c, gpu.register_named("vcc")?)?;
-        for v in [0, 2, 3] {
-            frame.saved(0x18..0x4c, gpu.vgpr(v)?, written(gpu.vgpr(v)?, exec))?;
-        }
+        let scalars = [(0x08, 5), (0x0c, 4), (0x18, 6)];
+        let vectors = [0, 2, 3].map(|v| (0x18, v));
+        lost(&mut frame, 0x4c, &scalars, 0x18)?;
+        overwritten(&mut frame, 0x4c, &vectors)?;
+        kept(&mut frame, 0x4c, &scalars, 0x18, &vectors)?;
         // Lanes that have left or skipped the loop wait for the others after it.
         self.m.lanes(leaf)?.loop_(0x10..0x48, 0x48, &[(0x0c..0x4c, Loc::register(s4))])?;
         Ok(())
@@ -110,13 +108,11 @@ impl Describe {
         for pcs in [0x10..0x1c, 0xa4..0xb0] {
             frame.saved(pcs, exec, Loc::register(s4))?;
         }
-        for (from, s) in [(0x08, 7), (0x10, 4), (0x34, 8), (0x34, 9), (0x78, 5), (0x78, 6)] {
-            frame.undefined(from..0xc0, gpu.sgpr(s)?)?;
-        }
-        frame.undefined(0x5c..0xc0, gpu.register_named("vcc")?)?;
-        for (from, v) in [(0x20, 4), (0x24, 3), (0x4c, 2), (0x5c, 0), (0x60, 1), (0x68, 5), (0x7c, 6)] {
-            frame.saved(from..0xc0, gpu.vgpr(v)?, written(gpu.vgpr(v)?, exec))?;
-        }
+        let scalars = [(0x08, 7), (0x10, 4), (0x34, 8), (0x34, 9), (0x78, 5), (0x78, 6)];
+        let vectors = [(0x20, 4), (0x24, 3), (0x4c, 2), (0x5c, 0), (0x60, 1), (0x68, 5), (0x7c, 6)];
+        lost(&mut frame, 0xc0, &scalars, 0x5c)?;
+        overwritten(&mut frame, 0xc0, &vectors)?;
+        kept(&mut frame, 0xc0, &scalars, 0x5c, &[&vectors[..], &[(0x2c, 7)]].concat())?;
         self.whole_waves(mid, [0x10..0x1c, 0xa4..0xb0], s4)
     }
 
@@ -147,13 +143,11 @@ impl Describe {
         for pcs in [0x10..0x1c, 0x108..0x114] {
             frame.saved(pcs, exec, Loc::register(s5))?;
         }
-        for (from, s) in [(0x08, 4), (0x10, 5), (0xa8, 6)] {
-            frame.undefined(from..0x124, gpu.sgpr(s)?)?;
-        }
-        frame.undefined(0x68..0x124, gpu.register_named("vcc")?)?;
-        for (from, v) in [(0x3c, 3), (0x50, 2), (0x68, 0), (0x6c, 1)] {
-            frame.saved(from..0x124, gpu.vgpr(v)?, written(gpu.vgpr(v)?, exec))?;
-        }
+        let scalars = [(0x08, 4), (0x10, 5), (0xa8, 6)];
+        let vectors = [(0x3c, 3), (0x50, 2), (0x68, 0), (0x6c, 1)];
+        lost(&mut frame, 0x124, &scalars, 0x68)?;
+        overwritten(&mut frame, 0x124, &vectors)?;
+        kept(&mut frame, 0x124, &scalars, 0x68, &vectors)?;
         self.whole_waves(mid, [0x10..0x1c, 0x108..0x114], s5)
     }
 
@@ -178,6 +172,54 @@ impl Describe {
 /// Scratch memory at a stack pointer, which counts bytes of the wave.
 fn stack(pointer: Reg) -> Loc {
     Loc::memory(SpaceId::PRIVATE_WAVE, Val::register(pointer))
+}
+
+/// Scalar registers, each with the pc from which on its value is lost, and the pc from which on VCC is lost.
+fn lost(frame: &mut FrameBuilder<'_>, end: u64, scalars: &[(u64, u16)], vcc: u64) -> eitri::Result<()> {
+    let gpu = gfx1030();
+    for &(from, number) in scalars {
+        frame.undefined(from..end, gpu.sgpr(number)?)?;
+    }
+    frame.undefined(vcc..end, gpu.register_named("vcc")?).map(|_| ())
+}
+
+/// Vector registers, each with the pc from which on its active lanes are lost.
+fn overwritten(frame: &mut FrameBuilder<'_>, end: u64, vectors: &[(u64, u16)]) -> eitri::Result<()> {
+    let gpu = gfx1030();
+    let exec = gpu.register_named("exec")?;
+    for &(from, number) in vectors {
+        let v = gpu.vgpr(number)?;
+        frame.saved(from..end, v, written(v, exec))?;
+    }
+    Ok(())
+}
+
+/// Describes the call-clobbered registers as unchanged at the pcs before a function writes them: by interprocedural
+/// register allocation, callers keep values in registers that the calling convention does not preserve.
+fn kept(
+    frame: &mut FrameBuilder<'_>,
+    end: u64,
+    scalars: &[(u64, u16)],
+    vcc: u64,
+    vectors: &[(u64, u16)],
+) -> eitri::Result<()> {
+    let gpu = gfx1030();
+    let until = |written: &[(u64, u16)], number| {
+        written.iter().find(|(_, known)| *known == number).map_or(end, |(from, _)| *from)
+    };
+    let mut all = vec![(vcc, gpu.register_named("vcc")?)];
+    for number in 0..106 {
+        all.push((until(scalars, number), gpu.sgpr(number)?));
+    }
+    for number in 0..256 {
+        all.push((until(vectors, number), gpu.vgpr(number)?));
+    }
+    for (until, reg) in all.into_iter().filter(|(until, _)| *until > 0) {
+        if gpu.preserved_bits(reg) == Some(0) {
+            frame.same_value(0..until, reg)?;
+        }
+    }
+    Ok(())
 }
 
 /// A vector register written under a mask: inactive lanes are unchanged.

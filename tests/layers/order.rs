@@ -137,5 +137,5 @@ pub const SPREAD: &[(&str, usize)] = &[
     ("spirv::check::described::Projection", 10),
     ("spirv::describe::Describer", 4),
     ("spirv::lower::entities::Globals", 17),
-    ("spirv::validate::Check", 7),
+    ("spirv::validate::Check", 8),
 ];

@@ -28,18 +28,19 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("build", "error model op target work"),
     ("emit", "cfi error near op ptx tags target"),
     ("consumer", "error near op target"),
-    ("spirv::forms spirv::names spirv::operand spirv::operations spirv::table", ""),
+    ("spirv::grammar", ""),
+    ("spirv::forms spirv::names spirv::operand spirv::operations spirv::table", "spirv::grammar"),
     ("omission", "error model spirv::names spirv::operand spirv::table target"),
     ("lower", "build consumer emit error model omission op target work"),
     // Comparing.
     ("check", "consumer dump::names error eval model omission op ptx read target work"),
     ("track", "build check::Finding check::Kind error model op::Reg target"),
     // SPIR-V: finding debug instructions, and judging them.
-    ("spirv::opcodes", ""),
+    ("spirv::opcodes", "spirv::grammar"),
     ("spirv::languages", "spirv::table model"),
     ("spirv::words", "error spirv::opcodes"),
     ("spirv::dominance", "spirv::opcodes spirv::words"),
-    ("spirv::layout", "error spirv::dominance spirv::opcodes spirv::table spirv::words"),
+    ("spirv::layout", "error spirv::dominance spirv::grammar spirv::opcodes spirv::table spirv::words"),
     ("spirv::read", "error spirv::forms spirv::layout spirv::opcodes spirv::operand spirv::table spirv::words"),
     ("spirv::text", "error spirv::layout spirv::opcodes spirv::operand spirv::read spirv::words"),
     ("spirv::validate", "spirv::operations error spirv::layout spirv::names spirv::opcodes spirv::operand spirv::read spirv::table \

@@ -3,7 +3,7 @@
 
 use eitri::read::Object;
 use object::read::elf::ElfFile;
-use object::{Object as _, ObjectSection, RelocationEncoding, RelocationKind, elf};
+use object::{ObjectSection, RelocationEncoding, RelocationKind, elf};
 
 /// Offset of the relocation in its section of 32 bytes.
 const AT: u64 = 8;
