@@ -67,6 +67,7 @@ describe! {
         Value::Signed(number) => number.to_string(),
         Value::Wide(number) => number.to_string(),
         Value::Address(address) => format!("address {address:#x}"),
+        Value::Unreadable => String::from("a value that cannot be read"),
         Value::AddressIndex(index) => format!("address {index} of a table"),
         Value::AddressIndexOffset(index, offset) => format!("address {index} of a table + {offset:#x}"),
         Value::String(string) => string.text().describe(),

@@ -35,14 +35,8 @@ impl<'d> Dump<'_, 'd, '_> {
     pub(super) fn frames(&mut self) -> fmt::Result {
         let dwarf = self.dwarf;
         for section in [FrameSection::Debug, FrameSection::Eh] {
-            let frames = match dwarf.frames(section) {
-                Ok(frames) => frames,
-                Err(error) => {
-                    writeln!(self.out, "\nframes: {} <{error}>", section.name())?;
-                    continue;
-                }
-            };
-            if frames.cies.is_empty() && frames.fdes.is_empty() {
+            let frames = dwarf.readable_frames(section);
+            if frames.cies.is_empty() && frames.fdes.is_empty() && frames.errors.is_empty() {
                 continue;
             }
             writeln!(self.out, "\nframes: {}", section.name())?;
@@ -51,8 +45,15 @@ impl<'d> Dump<'_, 'd, '_> {
                     self.cie(&frames, cie)?;
                 }
             }
+            let mut errors = frames.errors.iter().peekable();
             for fde in &frames.fdes {
+                while let Some(error) = errors.next_if(|error| error.at().offset <= Some(fde.offset)) {
+                    writeln!(self.out, "<{error}>")?;
+                }
                 self.fde(&frames, fde)?;
+            }
+            for error in errors {
+                writeln!(self.out, "<{error}>")?;
             }
         }
         Ok(())
@@ -93,6 +94,9 @@ impl<'d> Dump<'_, 'd, '_> {
         }
         if let Some(lsda) = fde.lsda {
             write!(self.out, " lsda {:#x}", lsda.address)?;
+        }
+        if frames.recovered.binary_search(&fde.offset).is_ok() {
+            self.out.push_str(", with the common entry before it");
         }
         self.at(fde.offset)?;
         if self.verbose {

@@ -91,7 +91,7 @@ pub fn lanes(
 ) -> Result<Lanes> {
     let dwarf = info.dwarf();
     let sections = [FrameSection::Debug, FrameSection::Eh];
-    let sections: Vec<_> = sections.into_iter().filter_map(|it| dwarf.frames_of_code(it).ok()).collect();
+    let sections: Vec<_> = sections.into_iter().map(|it| dwarf.frames_of_code(it)).collect();
     let mut whose: Option<(Entry<'_, '_>, u64)> = None;
     let mut stops = Vec::with_capacity(machines.len());
     for (index, &machine) in machines.iter().enumerate() {

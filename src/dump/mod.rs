@@ -26,7 +26,7 @@ use std::io;
 use out::Out;
 
 use crate::error::Result;
-use crate::op::{Dialect, DraftCodes};
+use crate::op::Dialect;
 use crate::read::{Dwarf, Object};
 use crate::target::Target;
 
@@ -61,9 +61,9 @@ pub fn print_to(
     options: DumpOptions,
 ) -> Result<()> {
     let mut out = Out::to(out);
-    print_into(&mut out, object, dwo, target, dialect, options)?;
+    let printed = print_into(&mut out, object, dwo, target, dialect, options);
     out.finish()?;
-    Ok(())
+    printed
 }
 
 fn print_into(
@@ -76,7 +76,7 @@ fn print_into(
 ) -> Result<()> {
     let read = |bytes| target.map_or_else(|| Object::read(bytes), |target| Object::read_for(bytes, target));
     let object = read(object)?;
-    let dwarf = Dwarf::read_as(&object, dialect, DraftCodes::NONE)?;
+    let dwarf = Dwarf::read_readable(&object, dialect, 1)?;
     let found = if target.is_none() { object.target(None) } else { None };
     let target = target.or(found.as_ref());
     if let Some(dwo) = dwo {
@@ -93,5 +93,9 @@ fn print_into(
         out.push('\n');
         text::print(out, &object, &split, target, options);
     }
-    Ok(())
+    match dwarf.errors() {
+        [] => Ok(()),
+        // What can be read is printed, with the errors in their places.
+        [first, ..] => Err(first.clone()),
+    }
 }

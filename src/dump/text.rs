@@ -140,11 +140,19 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
         if dwarf.units().is_empty() {
             self.out.push_str(NO_UNITS);
         }
+        // Errors of attributes are printed with their entries.
+        let mut broken = dwarf.broken_units.iter().peekable();
         for (index, unit) in dwarf.units().iter().enumerate() {
             if index != 0 {
                 self.out.push('\n');
             }
+            while let Some((_, error)) = broken.next_if(|one| one.0 < unit.offset) {
+                writeln!(self.out, "unit: <{error}>\n")?;
+            }
             self.unit(unit)?;
+        }
+        for (_, error) in broken {
+            writeln!(self.out, "\nunit: <{error}>")?;
         }
         self.cubin()?;
         self.frames()?;
@@ -267,7 +275,13 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
                 write!(self.out, " [{}]", names::form(attribute.form))?;
             }
             self.out.push_str(": ");
-            self.value(unit, entry.offset(), depth, &attribute)?;
+            match attribute.value {
+                Value::Unreadable => match entry.problem(attribute.name) {
+                    Some(error) => write!(self.out, "<{error}>")?,
+                    None => self.out.push_str("<unreadable>"),
+                },
+                _ => self.value(unit, entry.offset(), depth, &attribute)?,
+            }
             self.out.push('\n');
         }
         Ok(())
@@ -294,6 +308,7 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
             }
             Value::AddressIndex(index) => write!(self.out, "address {index}"),
             Value::AddressIndexOffset(index, offset) => write!(self.out, "address {index} + {offset:#x}"),
+            Value::Unreadable => Ok(()),
             Value::String(string) => self.quoted(string.bytes()),
             Value::Reference(offset) => {
                 describe_into(self.out, self.dwarf, offset)?;

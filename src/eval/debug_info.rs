@@ -194,8 +194,7 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
     /// Returns the canonical frame address of the innermost frame, from call frame information.
     fn cfa(&self, machine: &dyn Machine, context: &Context<'_>) -> Option<Location> {
         let sections = [FrameSection::Debug, FrameSection::Eh];
-        let frames: Vec<_> =
-            sections.into_iter().filter_map(|it| self.dwarf.frames_of_code(it).ok()).collect();
+        let frames: Vec<_> = sections.into_iter().map(|it| self.dwarf.frames_of_code(it)).collect();
         CallStack::new(machine, &frames, context.target).cfa(0)
     }
 }

@@ -3,17 +3,35 @@
 use super::codes::Code;
 use super::details::Details;
 use super::finding::Finding;
+use crate::error::{Count, Error};
 use crate::read::{Cie, Frames, Instruction};
 
 /// Returns the findings about the common information entries, at most one for each.
 pub(super) fn findings<'f>(all: &'f [Frames<'_>]) -> impl Iterator<Item = Finding> + 'f {
     all.iter().flat_map(|frames| {
         let section = frames.section.name();
-        frames.cies.iter().filter_map(move |cie| {
+        let recovered = frames.recovered.first().map(|&offset| {
+            let count = Count(frames.recovered.len(), "entry");
+            let written = "a pointer to a common information entry, which names none";
+            let details = Details::new(written).meant("the common information entry before it".into());
+            let evidence =
+                format!("{count} of functions with pointers that are too large by multiples of 8 bytes");
+            Finding::new(Code::CieByConvention, section, offset, details.evidence([evidence]))
+        });
+        let unreadable = frames.errors.iter().map(unreadable);
+        let conventions = frames.cies.iter().filter_map(move |cie| {
             let details = details(frames, cie)?;
             Some(Finding::new(Code::CieByConvention, section, cie.offset, details))
-        })
+        });
+        conventions.chain(recovered).chain(unreadable)
     })
+}
+
+/// Returns the finding about a part that cannot be read.
+pub(super) fn unreadable(error: &Error) -> Finding {
+    let section = error.at().section.clone().unwrap_or_default();
+    let offset = error.at().offset.unwrap_or(0);
+    Finding::new(Code::Unreadable, section, offset, Details::new(error.kind().to_string()))
 }
 
 fn details<'o>(frames: &Frames<'o>, cie: &Cie<'o>) -> Option<Details> {

@@ -312,6 +312,13 @@ codes! {
         "The addend in the field, or 0.";
         "System V ABI, Relocation (`Elf64_Rela`)."
     }
+    Unreadable "unreadable" Error {
+        "a part of the debug information that cannot be read";
+        "The part is left out; everything else is judged. A debugger has nothing of the part, or stops before what follows.";
+        "A made object: a unit of version 9, or a frame description entry whose pointer names no common information entry.";
+        "The part as the specification has it.";
+        "DWARF 5 section 7."
+    }
     WrongKind "wrong-kind" Error {
         "a location of another kind than the context needs";
         "A frame base, a canonical frame address, a static link, and the places of members and data are addresses: `fbreg` \

@@ -8,7 +8,7 @@ use gimli::constants as dw;
 
 use super::code::Code;
 use super::kernels::{self, Kernel};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::eval::DebugInfo;
 use crate::op::Reg;
 use crate::read::nvidia::RegisterMap;
@@ -36,8 +36,6 @@ pub(crate) struct Facts<'r, 'o> {
     pub(super) target: Option<Target>,
     pub(super) kind: Kind,
     pub(crate) frames: Vec<Frames<'r>>,
-    /// Error of a section of frames that is malformed.
-    pub(super) malformed_frames: Option<(FrameSection, Error)>,
     /// Whether the call frame information of the code is in the file that this one has the debug information of.
     pub(super) has_frames_elsewhere: bool,
     pub(crate) registers: RegisterMap<'r>,
@@ -103,26 +101,10 @@ impl<'r, 'o> Function<'r, 'o> {
     }
 }
 
-/// Call frame information of the sections that have any, and the error of one that is malformed.
-type ReadFrames<'r> = (Vec<Frames<'r>>, Option<(FrameSection, Error)>);
-
-fn frames<'r>(dwarf: &Dwarf<'r>) -> Result<ReadFrames<'r>> {
-    let (mut all, mut malformed) = (Vec::new(), None);
-    for section in [FrameSection::Debug, FrameSection::Eh] {
-        match dwarf.frames_of_code(section) {
-            Ok(of_code) if of_code.fdes.is_empty() => {}
-            Ok(of_code) => all.push(of_code),
-            Err(error) if matches!(error.kind(), ErrorKind::Malformed(_) | ErrorKind::Truncated(_)) => {
-                malformed = Some((section, error));
-            }
-            Err(error) => return Err(error),
-        }
-    }
-    match malformed {
-        // Functions with rules in the other section would have no finding.
-        Some((_, error)) if !all.is_empty() => Err(error),
-        malformed => Ok((all, malformed)),
-    }
+/// Returns the call frame information of the sections that have any.
+fn frames<'r>(dwarf: &Dwarf<'r>) -> Vec<Frames<'r>> {
+    let all = [FrameSection::Debug, FrameSection::Eh].map(|section| dwarf.frames_of_code(section));
+    all.into_iter().filter(|one| !one.fdes.is_empty() || !one.errors.is_empty()).collect()
 }
 
 impl<'r, 'o> Facts<'r, 'o> {
@@ -152,14 +134,13 @@ impl<'r, 'o> Facts<'r, 'o> {
             Ok((set, kernels, registers))
         };
         let (frames, of_target) = threads::both(threads, || frames(dwarf), of_target);
-        let ((frames, malformed_frames), (set, kernels, registers)) = (frames?, of_target?);
+        let (set, kernels, registers) = of_target?;
         Ok(Self {
             object,
             target,
             kind,
             frames,
             has_frames_elsewhere,
-            malformed_frames,
             registers,
             set,
             code,

@@ -92,6 +92,8 @@ pub type Topic<'f> = (Code, Option<&'f str>, Option<&'f str>, Option<&'f str>);
 pub struct Report {
     /// Findings, in the order of the file.
     pub findings: Vec<Finding>,
+    /// Errors of units, attributes and lists that cannot be read: each is also a finding.
+    pub unreadable: Vec<Error>,
     /// Number of functions with code.
     pub functions: usize,
     /// Functions of [`Options::only`](super::Options::only) that the file has.
@@ -137,6 +139,7 @@ impl Report {
             true => self.findings = later.findings,
             false => self.findings.extend(later.findings),
         }
+        self.unreadable.extend(later.unreadable);
         self.functions += later.functions;
         self.entries += later.entries;
         for name in later.named {

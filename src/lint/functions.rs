@@ -132,7 +132,9 @@ fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
         if file.has_frames_elsewhere {
             return;
         }
-        if let Some((section, error)) = &file.malformed_frames {
+        let mut malformed =
+            file.frames.iter().flat_map(|one| one.errors.first().map(|error| (one.section, error)));
+        if let Some((section, error)) = malformed.next() {
             let place = error.at().offset.map(|at| (section.name(), at));
             return add(Code::NoCfa, place, &|| {
                 let evidence = [format!("{} cannot be read: {}", section.name(), error.kind())];

@@ -52,6 +52,7 @@ pub(crate) use judge::{Framed, Judge};
 pub(crate) use verdict::Expr;
 
 use crate::error::Result;
+use crate::op::Dialect;
 use crate::read::{Dwarf, Object, SplitFiles, Unit, unknown_function};
 
 /// Choices of a judgement.
@@ -98,7 +99,7 @@ pub fn lint_each(bytes: &[u8], options: &Options<'_>, take: &mut dyn FnMut(Findi
 /// Returns the report with the findings if they are folded, and passes them to a function otherwise.
 fn judge(bytes: &[u8], options: &Options<'_>, take: &mut dyn FnMut(Finding)) -> Result<Report> {
     let object = Object::read(bytes)?;
-    let dwarf = Dwarf::read_on(&object, options.threads)?;
+    let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, options.threads)?;
     let facts = Facts::new(&object, &dwarf, options.threads)?;
     options.split.with(&object, &dwarf, |split| units(&facts, &dwarf, split, options, take))
 }
@@ -124,7 +125,11 @@ pub(crate) fn units<'r>(
         }
     }
     if options.only.is_empty() {
-        let of_file = skeletons::missing(dwarf, split)
+        let of_file = dwarf
+            .errors()
+            .iter()
+            .map(cies::unreadable)
+            .chain(skeletons::missing(dwarf, split))
             .chain(cies::findings(&facts.frames))
             .chain(skeletons::no_units(facts, dwarf))
             .chain(stale::field(facts.object));
@@ -133,6 +138,7 @@ pub(crate) fn units<'r>(
             false => take(finding),
         });
     }
+    report.unreadable.splice(0..0, dwarf.errors().iter().cloned());
     let unknown = options.only.iter().filter(|name| !report.named.contains(name));
     report.unknown = unknown.map(|name| unknown_function(all(), name)).collect();
     if options.fold && (!split.is_empty() || dwarf.units().iter().any(Unit::is_skeleton)) {

@@ -18,7 +18,7 @@ use super::judge::{Framed, Judge, Variable};
 use super::places::Judged;
 use super::verdict::{Asked, Codes, Expr};
 use super::{Options, functions, lists, recoverable};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::op::{Decoder, text};
 use crate::read::threads::{self, Units};
 use crate::read::{ByAbbreviation, Dwarf, Entry, ListEntry, ListKind, Str, StringId, Value};
@@ -267,7 +267,9 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
     #[cold]
     fn attribute(&mut self, entry: Entry<'r, 'r>, name: DwAt, around: Option<&Around<'r>>) -> Result<()> {
         let owner = Some(entry).filter(|entry| entry.tag() != dw::DW_TAG_subprogram);
-        for one in entry.locations(name)?.unwrap_or_default() {
+        let locations = entry.locations(name);
+        for one in locations.unwrap_or_else(|error| self.unreadable(error, entry, around)).unwrap_or_default()
+        {
             let Some((code, written)) = self.judge.attribute(name, one.expr) else { continue };
             let judged = Judged::new(code, Details::new(written));
             let place = entry.dwarf().place(entry.offset());
@@ -277,6 +279,27 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
             });
         }
         Ok(())
+    }
+
+    /// Adds a finding about a location that cannot be read. Returns a default value in its place.
+    #[cold]
+    fn unreadable<T: Default>(
+        &mut self,
+        error: Error,
+        entry: Entry<'r, 'r>,
+        around: Option<&Around<'r>>,
+    ) -> T {
+        let (section, at) = (error.at().section.as_deref().unwrap_or_default(), error.at().offset);
+        let lists = [".debug_loclists", ".debug_loc"].map(|name| entry.dwarf().sections().name(name));
+        let place = match lists.into_iter().find(|name| *name == section).zip(at) {
+            Some(place) => place,
+            None => entry.dwarf().place(entry.offset()),
+        };
+        let is_variable = matches!(entry.tag(), dw::DW_TAG_variable | dw::DW_TAG_formal_parameter);
+        let judged = Judged::new(Code::Unreadable, Details::new(error.kind().to_string()));
+        self.add(judged, is_variable.then_some(entry), around, place, |_, _| {});
+        self.collected.report.unreadable.push(error);
+        T::default()
     }
 
     /// Reads the location entries of a variable into the list.
@@ -295,6 +318,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
                 self.list.push(ListEntry { offset: entry.offset(), kind, start: 0, end: 0, expr });
                 Ok(())
             }
+            // An error of the file's reader is a finding already.
             _ => Ok(()),
         }
     }
@@ -353,7 +377,9 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
                 return Ok(());
             }
         }
-        self.read_locations(entry, own)?;
+        if let Err(error) = self.read_locations(entry, own) {
+            self.unreadable::<()>(error, entry, around);
+        }
         let list = std::mem::take(&mut self.list);
         let is_somewhere = list.iter().any(|one| !one.expr.is_empty());
         if !is_somewhere

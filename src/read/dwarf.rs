@@ -43,6 +43,10 @@ pub struct Dwarf<'o> {
     pub(super) main: Option<Sections<'o>>,
     /// Name of the file of split units, if it is another one than that with the skeletons.
     pub(super) file: Option<&'o str>,
+    /// Errors of the units and attributes that were left out.
+    pub(super) errors: Vec<Error>,
+    /// Offsets of the units that were left out, with their errors.
+    pub(crate) broken_units: Vec<(u64, Error)>,
 }
 
 /// Stored data of an entry: the tree only. The rest is decoded from the file on request.
@@ -98,6 +102,35 @@ impl<'o> Dwarf<'o> {
             return Self::read(object);
         }
         Reader::new(sections, Dialect::Llvm, DraftCodes::NONE).read_on(threads)
+    }
+
+    /// Reads what can be read of an object: [`errors`](Self::errors) has the errors of units that are left out, and of
+    /// attributes, whose value is [`Value::Unreadable`](super::Value::Unreadable).
+    ///
+    /// # Errors
+    /// [`Unsupported`](ErrorKind::Unsupported) for a package, in which an index divides every section among the units.
+    pub fn read_readable(object: &'o Object<'_>, dialect: Dialect, threads: usize) -> Result<Self> {
+        let read = match (dialect, threads) {
+            (Dialect::Llvm, 2..) => Self::read_on(object, threads),
+            _ => Self::read_as(object, dialect, DraftCodes::NONE),
+        };
+        let main = Sections::of(object);
+        match read {
+            Ok(dwarf) => Ok(dwarf),
+            Err(_) if !main.debug_info.is_empty() => {
+                Reader::new(main, dialect, DraftCodes::NONE).around_errors().read()
+            }
+            Err(_) => {
+                refuse_package(object)?;
+                Reader::new(Sections::of_split(object), dialect, DraftCodes::NONE).around_errors().read()
+            }
+        }
+    }
+
+    /// Returns the errors of the units and attributes that were left out, in the order of the file; at most 4096. Only
+    /// [`read_readable`](Self::read_readable) leaves parts out.
+    pub fn errors(&self) -> &[Error] {
+        &self.errors
     }
 
     /// Reads split units: the `.dwo` sections of an object, together with `main`, the file with their skeletons, which
@@ -332,20 +365,28 @@ impl<'o> Dwarf<'o> {
     /// # Errors
     /// The errors of [`Frames::read`].
     pub fn frames(&self, section: FrameSection) -> Result<Frames<'o>> {
-        self.frames_in(&self.sections, section)
+        Frames::read(&self.sections, section, self.frame_encoding())
     }
 
-    /// Returns the call frame information of the code; for split units, that of the file with the skeletons.
-    pub(crate) fn frames_of_code(&self, section: FrameSection) -> Result<Frames<'o>> {
-        self.frames_in(self.main.as_ref().unwrap_or(&self.sections), section)
+    /// Returns the entries of call frame information that can be read, as [`frames`](Self::frames) does, with the
+    /// [errors](Frames::errors) of the others.
+    pub fn readable_frames(&self, section: FrameSection) -> Frames<'o> {
+        Frames::read_readable(&self.sections, section, self.frame_encoding())
     }
 
-    fn frames_in(&self, sections: &Sections<'o>, section: FrameSection) -> Result<Frames<'o>> {
+    /// Returns the call frame information of the code that can be read; for split units, that of the file with the
+    /// skeletons.
+    pub(crate) fn frames_of_code(&self, section: FrameSection) -> Frames<'o> {
+        let sections = self.main.as_ref().unwrap_or(&self.sections);
+        Frames::read_readable(sections, section, self.frame_encoding())
+    }
+
+    fn frame_encoding(&self) -> Encoding {
         let address_bytes = match self.units.first() {
             Some(unit) => unit.encoding.address_bytes,
             None => self.sections.address_bytes_or_8(),
         };
-        Frames::read(sections, section, Encoding { address_bytes, ..self.encoding })
+        Encoding { address_bytes, ..self.encoding }
     }
 
     /// Returns the line program of a unit, if any; for a split unit, that of its skeleton.

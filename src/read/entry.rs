@@ -192,7 +192,17 @@ impl<'r, 'o> Entry<'r, 'o> {
             Ok(()) if specs[at].form() != ADDRX_OFFSET => raw.read_attribute(specs[at]).ok()?.raw_value(),
             _ => self.attributes_raw(&specs[..=at])?.raw_value(),
         };
-        resolve(self.dwarf, self.unit(), specs[at], value).ok()
+        Some(resolve(self.dwarf, self.unit(), specs[at], value).unwrap_or(Value::Unreadable))
+    }
+
+    /// Returns the error of the first attribute of this name, if its value cannot be read.
+    pub fn problem(self, name: DwAt) -> Option<Error> {
+        let specs = self.specs();
+        let at = specs.iter().position(|spec| spec.name() == name)?;
+        let value = self.attributes_raw(&specs[..=at])?.raw_value();
+        let error = resolve(self.dwarf, self.unit(), specs[at], value).err()?;
+        let (section, offset) = self.dwarf.place(self.offset());
+        Some(error.in_section(section).at_offset(offset).or_at(self.place()))
     }
 
     /// Reads attributes, and returns the last one. Unlike `gimli`'s reader it knows all forms.
@@ -333,6 +343,7 @@ impl<'r, 'o> Entry<'r, 'o> {
                 end: 0,
                 expr,
             }]))),
+            Some(Value::Unreadable) => self.problem(name).map_or(Ok(None), Err),
             _ => Ok(None),
         }
     }
@@ -420,7 +431,7 @@ impl<'o> Iterator for Attributes<'_, 'o> {
         let unit = self.entry.unit();
         let table = &dwarf.tables[unit.contents.table as usize];
         let raw = read(&mut self.rest, unit.contents.forms, table, spec).ok()?;
-        let value = resolve(dwarf, unit, spec, raw.raw_value()).ok()?;
+        let value = resolve(dwarf, unit, spec, raw.raw_value()).unwrap_or(Value::Unreadable);
         let form = if spec.form() == ADDRX_OFFSET { ADDRX_OFFSET } else { raw.form() };
         Some(Attribute { name: spec.name(), form, value })
     }

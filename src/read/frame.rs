@@ -3,6 +3,7 @@
 
 use super::cfi::Instructions;
 use super::cursor::{Cursor, is_address_size, max_address};
+use super::errors::Errors;
 use super::frame_index::FdeIndex;
 use super::frame_rows::{FrameRow, FrameRows};
 use super::sections::Sections;
@@ -37,6 +38,10 @@ pub struct Frames<'o> {
     pub cies: Vec<Cie<'o>>,
     /// Frame description entries: one for each function, or part of a function.
     pub fdes: Vec<Fde<'o>>,
+    /// Errors of the entries that were left out, in the order of the file.
+    pub errors: Vec<Error>,
+    /// Offsets of the FDEs whose pointer to their CIE is that of ptxas, which names no CIE: the entry before is the CIE.
+    pub recovered: Vec<u64>,
     /// Address at which the section is loaded.
     address: u64,
     index: FdeIndex,
@@ -132,6 +137,22 @@ impl<'o> Frames<'o> {
     /// addresses that are not in the section, and for unknown augmentations in `.eh_frame`, where they determine the
     /// encoding of addresses.
     pub fn read(sections: &Sections<'o>, section: FrameSection, encoding: Encoding) -> Result<Self> {
+        let frames = Self::read_readable(sections, section, encoding);
+        if let Some(error) = frames.errors.first() {
+            return Err(error.clone());
+        }
+        match frames.recovered.first() {
+            Some(&offset) => {
+                let text = format!("{FDE}: the pointer is not the offset of a common information entry");
+                Err(Error::malformed(text).in_section(section.name()).at_offset(offset))
+            }
+            None => Ok(frames),
+        }
+    }
+
+    /// Reads the entries that can be read, as [`read`](Self::read) does. The errors of the others are
+    /// [`errors`](Self::errors). An entry whose length exceeds the section is the last.
+    pub fn read_readable(sections: &Sections<'o>, section: FrameSection, encoding: Encoding) -> Self {
         let (bytes, address) = match section {
             FrameSection::Debug => (sections.debug_frame, 0),
             FrameSection::Eh => (sections.eh_frame, sections.eh_frame_address),
@@ -139,27 +160,55 @@ impl<'o> Frames<'o> {
         let mut from = sections.cursor(section.name(), bytes);
         let reader = Reader { section, address, encoding };
         let (cies, fdes, index) = (Vec::new(), Vec::new(), FdeIndex::default());
-        let mut frames = Self { section, cies, fdes, address, index };
+        let (mut errors, mut recovered) = (Errors::default(), Vec::new());
+        let mut frames =
+            Self { section, cies, fdes, errors: Vec::new(), recovered: Vec::new(), address, index };
         // A CIE can stand after its FDEs.
         let (mut all, mut count) = (from, 0);
-        while let Some(entry) = reader.entry(&mut all)? {
+        while let Some(entry) = reader.entry(&mut all).unwrap_or_else(|error| errors.add(error)) {
             match entry.cie {
-                None => frames.cies.push(reader.cie(entry)?),
+                None => match reader.cie(entry) {
+                    Ok(cie) => frames.cies.push(cie),
+                    Err(error) => errors.add(error),
+                },
                 Some(_) => count += 1,
             }
         }
         frames.fdes.reserve_exact(count);
-        while let Some(entry) = reader.entry(&mut from)? {
+        // The CIE before an entry, if the entry follows it.
+        let mut before = None;
+        // The first pass has the error of an entry that does not end.
+        while let Ok(Some(entry)) = reader.entry(&mut from) {
             crate::work::step();
-            let Some(cie) = entry.cie else { continue };
-            let Ok(index) = frames.cies.binary_search_by_key(&cie, |cie| cie.offset) else {
-                let text = format!("{FDE}: {cie:#x} is not the offset of a common information entry");
-                return Err(entry.rest.error(ErrorKind::Malformed(text), entry.offset));
+            let find = |offset| frames.cies.binary_search_by_key(&offset, |cie| cie.offset).ok();
+            let Some(cie) = entry.cie else {
+                before = find(entry.offset);
+                continue;
             };
-            frames.fdes.push(reader.fde(entry, index, &frames.cies[index])?);
+            let before = before.take();
+            let of_ptxas = || {
+                before.filter(|&index| reader.is_of_ptxas(cie, frames.cies[index].offset, frames.fdes.len()))
+            };
+            let offset = entry.offset;
+            let fde = match (find(cie), of_ptxas()) {
+                (Some(index), _) => reader.fde(entry, index, &frames.cies[index]),
+                (None, Some(index)) => {
+                    recovered.push(offset);
+                    reader.fde(entry, index, &frames.cies[index])
+                }
+                (None, None) => {
+                    let text = format!("{FDE}: {cie:#x} is not the offset of a common information entry");
+                    Err(entry.rest.error(ErrorKind::Malformed(text), offset))
+                }
+            };
+            match fde {
+                Ok(fde) => frames.fdes.push(fde),
+                Err(error) => errors.add(error),
+            }
         }
         frames.index = FdeIndex::of(&frames.fdes);
-        Ok(frames)
+        (frames.errors, frames.recovered) = (errors.finish(), recovered);
+        frames
     }
 
     /// Returns the CIE of an FDE.
@@ -171,7 +220,8 @@ impl<'o> Frames<'o> {
     pub(crate) fn only(&self, fde: &Fde<'o>) -> Self {
         let fdes = vec![Fde { cie: 0, ..*fde }];
         let index = FdeIndex::of(&fdes);
-        Self { section: self.section, cies: vec![*self.cie(fde)], fdes, address: self.address, index }
+        let (cies, errors, recovered) = (vec![*self.cie(fde)], Vec::new(), Vec::new());
+        Self { section: self.section, cies, fdes, errors, recovered, address: self.address, index }
     }
 
     /// Returns the first FDE whose code contains the pc.
@@ -364,6 +414,13 @@ impl Reader {
             }
         }
         Ok(())
+    }
+
+    /// Whether a pointer to a CIE is one that ptxas 13 writes for the CIE at `offset`: 8 bytes too large for each earlier FDE
+    /// of a function without a frame.
+    fn is_of_ptxas(&self, pointer: u64, offset: u64, fdes: usize) -> bool {
+        let by = pointer.wrapping_sub(offset);
+        self.section == FrameSection::Debug && by % 8 == 0 && (8..=8 * fdes as u64).contains(&by)
     }
 
     fn fde<'o>(&self, entry: RawEntry<'o>, index: usize, cie: &Cie<'o>) -> Result<Fde<'o>> {

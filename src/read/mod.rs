@@ -49,6 +49,7 @@ mod dwarf;
 mod elf;
 mod elf_header;
 mod entry;
+mod errors;
 mod frame;
 mod frame_index;
 mod frame_rows;

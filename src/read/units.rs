@@ -9,6 +9,7 @@ use super::abbrev;
 use super::abbreviations::ByAbbreviation;
 use super::cursor::is_address_size;
 use super::dwarf::{Dwarf, Node};
+use super::errors::Errors;
 use super::sections::Sections;
 use super::shape::{Shape, Step, is_checked};
 use super::unit::{Unit, new_unit};
@@ -40,6 +41,10 @@ pub(super) struct Reader<'m, 'o> {
     open: Vec<u32>,
     /// Abbreviations with the shapes of their entries; `None` for an unknown code.
     shapes: ByAbbreviation<Option<Known>>,
+    /// Errors of the parts that are left out; `None` if the first error ends the reading.
+    errors: Option<Errors>,
+    /// Errors of tables of abbreviations, by offset.
+    broken: HashMap<u64, Error>,
 }
 
 /// Facts of an abbreviation.
@@ -71,6 +76,8 @@ impl<'m, 'o> Reader<'m, 'o> {
             skeletons: Vec::new(),
             main: None,
             file: None,
+            errors: Vec::new(),
+            broken_units: Vec::new(),
         };
         Self {
             dialect,
@@ -83,6 +90,8 @@ impl<'m, 'o> Reader<'m, 'o> {
             most_attributes: bytes.saturating_mul(16).saturating_add(0x10000),
             open: Vec::new(),
             shapes: ByAbbreviation::default(),
+            errors: None,
+            broken: HashMap::new(),
             dwarf,
         }
     }
@@ -93,31 +102,59 @@ impl<'m, 'o> Reader<'m, 'o> {
         self
     }
 
+    /// Leaves out the parts that cannot be read.
+    pub(super) fn around_errors(self) -> Self {
+        Self { errors: Some(Errors::default()), ..self }
+    }
+
     pub(super) fn read(mut self) -> Result<Dwarf<'o>> {
         let sections = self.dwarf.sections;
         let info = DebugInfo::from(sections.slice(sections.debug_info));
-        let types = DebugTypes::from(sections.slice(sections.debug_types));
-        let mut next = 0;
         if sections.is_split {
             self.dwo_id = only_id(info.units());
         }
-        let mut headers = info.units();
-        while let Some(header) = headers.next().map_err(|error| self.broken(error, "a unit header", next))? {
-            let rest = sections.debug_info.get(next as usize..).unwrap_or_default();
-            next = self.unit(header, rest, next)?;
-        }
+        self.section(sections.debug_info, 0, |bytes| DebugInfo::from(bytes).units().next())?;
         // Before DWARF 5 the id is not in the header.
         if let ([unit], None) = (&self.dwarf.units[..], self.dwo_id) {
             self.dwo_id = unit.dwo_id;
         }
-        let before = sections.debug_info.len();
-        next = before as u64;
-        let mut headers = types.units();
-        while let Some(header) = headers.next().map_err(|error| self.broken(error, "a unit header", next))? {
-            let rest = sections.debug_types.get(next as usize - before..).unwrap_or_default();
-            next = self.unit(header, rest, next)?;
-        }
+        let before = sections.debug_info.len() as u64;
+        self.section(sections.debug_types, before, |bytes| DebugTypes::from(bytes).units().next())?;
+        self.dwarf.errors = self.errors.map(Errors::finish).unwrap_or_default();
         Ok(self.dwarf.with_signatures())
+    }
+
+    /// Reads the units of a section. Its first byte has the offset `first`.
+    fn section(
+        &mut self,
+        bytes: &'o [u8],
+        first: u64,
+        header: impl Fn(Slice<'o>) -> gimli::Result<Option<gimli::UnitHeader<Slice<'o>>>>,
+    ) -> Result<()> {
+        let sections = self.dwarf.sections;
+        let mut rest = bytes;
+        // Zero bytes at the end are the padding of a linker.
+        while !rest.is_empty() && !rest.iter().all(|byte| *byte == 0) {
+            let start = first + (bytes.len() - rest.len()) as u64;
+            let read = match header(sections.slice(rest)) {
+                Ok(Some(header)) => self.unit(header, rest, start),
+                Ok(None) => return Ok(()),
+                Err(error) => Err(self.broken(error, "a unit header", start)),
+            };
+            let Err(error) = read else {
+                rest = rest.get((read? - start) as usize..).unwrap_or_default();
+                continue;
+            };
+            let Some(errors) = &mut self.errors else { return Err(error) };
+            self.dwarf.broken_units.push((start, error.clone()));
+            errors.add::<()>(error);
+            // The length of a unit is that of the next one's offset, whatever is in the unit.
+            let mut from = sections.cursor(".debug_info", rest);
+            let Ok((length, _)) = from.initial_length("a unit header") else { return Ok(()) };
+            let Ok(_) = from.take(length, "a unit header") else { return Ok(()) };
+            rest = from.rest();
+        }
+        Ok(())
     }
 
     /// Reads the unit at `start`, and returns the offset after it.
@@ -148,7 +185,10 @@ impl<'m, 'o> Reader<'m, 'o> {
         let table = core::mem::take(&mut self.dwarf.tables[number as usize]);
         let read = self.entries(&mut unit, &header, &table);
         self.dwarf.tables[number as usize] = table;
-        read?;
+        if let Err(error) = read {
+            self.dwarf.nodes.truncate(unit.contents.entries.start as usize);
+            return Err(error);
+        }
         let end = unit.end;
         self.dwarf.units.push(unit);
         Ok(end)
@@ -160,6 +200,18 @@ impl<'m, 'o> Reader<'m, 'o> {
         if let Some(&known) = self.tables.get(&at) {
             return Ok(known);
         }
+        if let Some(error) = self.broken.get(&at) {
+            return Err(error.clone());
+        }
+        let read = self.new_table(header, at);
+        if let (Err(error), Some(_)) = (&read, &self.errors) {
+            self.broken.insert(at, error.clone());
+        }
+        read
+    }
+
+    /// Reads the table of abbreviations at an offset.
+    fn new_table(&mut self, header: &gimli::UnitHeader<Slice<'o>>, at: u64) -> Result<u32> {
         let sections = self.dwarf.sections;
         let abbrevs = DebugAbbrev::from(sections.slice(sections.debug_abbrev));
         let read = header
@@ -239,7 +291,11 @@ impl<'m, 'o> Reader<'m, 'o> {
                 let read = read.map_err(|error| self.broken(error, "an entry", offset))?;
                 if *is_wanted && let Err(error) = resolve(&self.dwarf, unit, *spec, read.raw_value()) {
                     let unit = unit.name.as_deref().map(String::from);
-                    return Err(self.place(error, offset).or_at(At { unit, ..At::default() }));
+                    let error = self.place(error, offset).or_at(At { unit, ..At::default() });
+                    match &mut self.errors {
+                        Some(errors) => errors.add::<()>(error),
+                        None => return Err(error),
+                    }
                 }
             }
             rest.skip(shape.rest).map_err(|error| self.broken(error, "an entry", offset))?;
@@ -279,7 +335,7 @@ impl<'m, 'o> Reader<'m, 'o> {
         self.set_skeleton(unit);
         for (one, &spec) in raw.iter().zip(specs) {
             // The check of the attributes reports the error.
-            let Ok(value) = resolve(&self.dwarf, unit, spec, one.raw_value()) else { break };
+            let Ok(value) = resolve(&self.dwarf, unit, spec, one.raw_value()) else { continue };
             unit.set_rest(one.name(), value);
         }
         Ok(())

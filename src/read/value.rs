@@ -64,6 +64,8 @@ pub enum Value<'o> {
     Flag(bool),
     /// A block of bytes.
     Block(&'o [u8]),
+    /// A value that cannot be read: [`Entry::problem`](super::Entry::problem) has the error.
+    Unreadable,
     /// Reference into a supplementary file, which is not read.
     Other,
 }

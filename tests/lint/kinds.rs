@@ -334,6 +334,17 @@ fn pair(code: Code) -> Pair {
         Code::AmbiguousAttribute => Pair::of(numbered, 0x3e0b, 0x3e12),
         Code::AbstractDiffers => Pair::of(|name| inlined(|_| vec![named(name)]), "q", "p"),
         Code::SplitUnitElsewhere => Pair::of(split, true, false),
+        Code::Unreadable => {
+            // The id and the version of the common information entry.
+            let make = |version| {
+                replaced_everywhere(
+                    &framed(true),
+                    &[0xff, 0xff, 0xff, 0xff, 4],
+                    &[0xff, 0xff, 0xff, 0xff, version],
+                )
+            };
+            Pair::of(make, 9, 4)
+        }
         Code::StaleField => {
             // The header of `.debug_addr`, and the first address, which has a relocation.
             let header = [5, 0, 8, 0];

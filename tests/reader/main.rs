@@ -21,6 +21,7 @@ mod linkage;
 mod macros;
 mod nvidia;
 mod objects;
+mod parts;
 mod printed;
 mod random;
 mod relocations;

@@ -9,7 +9,7 @@ use eitri::dump::{figure, steps};
 use eitri::eval::{
     self, Body, Context, CurrentObject, DebugInfo, Element, PtxRegisters, Snapshot, Value, WithDebugInfo,
 };
-use eitri::op::{Dialect, DraftCodes, Encoding, text};
+use eitri::op::{Dialect, Encoding, text};
 use eitri::read::nvidia::RegisterMap;
 use eitri::read::{Dwarf, Object, SplitFiles, address_in, variable_at};
 use eitri::target::{Space, Wave};
@@ -51,7 +51,7 @@ pub fn answer(question: &Question, is_drawn: bool) -> Result<Answer, Failure> {
         None => Object::read(&bytes),
     };
     let object = object.map_err(of(file))?;
-    let dwarf = Dwarf::read_as(&object, dialect(question)?, DraftCodes::NONE).map_err(of(file))?;
+    let dwarf = Dwarf::read_readable(&object, dialect(question)?, 1).map_err(of(file))?;
     with_split(question, &object, &dwarf, |files| answer_for(question, (name, is_drawn), &object, files))
 }
 

@@ -186,7 +186,9 @@ impl LintArguments {
             Format::Text => Progress::begin("lint", file),
             _ => Progress::beside_output("lint", file),
         };
+        let mut unreadable = Vec::new();
         let mut failures = containers::each(begin, &self.files, member, read, |name, (file, mut report)| {
+            unreadable.extend(report.unreadable.drain(..).map(|error| super::of(&file)(error)));
             unknown.append(&mut report.unknown);
             named.append(&mut report.named);
             let shown = most.min(report.findings.len());
@@ -202,6 +204,7 @@ impl LintArguments {
                 unknown.iter().find(is_of).map(|error| Failure::line(format_args!("--only: {error}"))),
             );
         }
+        failures.append(&mut unreadable);
         failures.extend(split.failures());
         if failures.is_empty() {
             failures = split.unused();
