@@ -120,7 +120,12 @@ pub(crate) fn units<'r>(
             true => walk::folded(&file, options),
             false => walk::each(&file, options, take),
         };
-        if let Some(of_file) = options.split.readable(dwarf.split_file(), of_file)? {
+        if let Some(mut of_file) = options.split.readable(dwarf.split_file(), of_file)? {
+            // The failure of a file of split units has the file's name.
+            if let (Some(file), [first, ..]) = (dwarf.split_file(), &of_file.unreadable[..]) {
+                options.split.readable(Some(file), Err::<(), _>(first.clone()))?;
+                of_file.unreadable.clear();
+            }
             report.append(of_file);
         }
     }
