@@ -146,7 +146,12 @@ pub(crate) fn units<'r>(
     report.unreadable.splice(0..0, dwarf.errors().iter().cloned());
     let unknown = options.only.iter().filter(|name| !report.named.contains(name));
     report.unknown = unknown.map(|name| unknown_function(all(), name)).collect();
-    if options.fold && (!split.is_empty() || dwarf.units().iter().any(Unit::is_skeleton)) {
+    if options.fold
+        && (!dwarf.errors().is_empty()
+            || facts.frames.iter().any(|one| !one.errors.is_empty() || one.cies.len() > 1)
+            || !split.is_empty()
+            || dwarf.units().iter().any(Unit::is_skeleton))
+    {
         report.fold();
     }
     Ok(report)

@@ -95,7 +95,7 @@ fn one_changed_bit_is_found() {
         "reversed-range",
         "unknown-register",
         "zero-size-type",
-        "an error",
+        "unreadable",
     ];
     for code in codes {
         assert!(found.contains_key(code), "{code}: {found:?}");
