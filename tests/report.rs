@@ -118,7 +118,7 @@ fn locations_are_chosen_by_mouse_and_by_keys() {
         "kernel, scalar register s4, 0x10000 to 0x10010, regx s4",
     ];
     assert_eq!(found["by keys"], Value::from(expected.map(Value::from).to_vec()));
-    assert_eq!(found["active"], "e2");
+    assert_eq!(found["active"], "v1e2");
     assert_eq!(
         (&found["focus after Enter"], &found["focus after Escape"]),
         (&"details".into(), &"timeline".into())

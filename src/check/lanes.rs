@@ -194,7 +194,8 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                     continue;
                 }
                 (Err(why), _) if why.is_outside() => continue,
-                (Ok(_), _) if is_omitted => {
+                // Nothing is there, as the omission says, also where the description cannot be read.
+                _ if is_omitted => {
                     is_proven = true;
                     continue;
                 }

@@ -129,7 +129,7 @@ const PROCEDURE: gimli::DwTag = dw::DW_TAG_dwarf_procedure;
 
 #[rustfmt::skip] // A table.
 const PATCHED: &[(&str, Patch)] = &[
-    ("a rule of s40, which has not changed", |p| rule(p, &[0x08, 72])),
+    ("a rule of s34, which has not changed", |p| rule(p, &[0x08, 66])),
     ("a rule of a register that the target does not have", |p| rule(p, &[0x07, 0x7f])),
     // The only directory is `/src`: its count and its name follow the standard opcode lengths.
     ("a directory", |p| {
