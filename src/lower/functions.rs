@@ -126,10 +126,8 @@ fn attributes(out: &mut EntryWriter<'_>, function: &Function) {
     let specification = function.specification.map(|id| out.expressions.numbers.function(id));
     out.names(Some(function.name), function.linkage_name, specification);
     out.declared_over(function.line, declaration.and_then(|declaration| declaration.line));
-    if declaration.is_none() {
-        if module.units[module.scopes[function.scope].unit].has_prototypes() {
-            out.info.flag(gimli::DW_AT_prototyped);
-        }
+    if declaration.is_none() && module.units[module.scopes[function.scope].unit].has_prototypes() {
+        out.info.flag(gimli::DW_AT_prototyped);
     }
     // The type of a definition can be deduced, unlike that of its declaration.
     if declaration.is_none_or(|declaration| declaration.returns != function.returns) {

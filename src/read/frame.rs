@@ -420,7 +420,7 @@ impl Reader {
     /// of a function without a frame.
     fn is_of_ptxas(&self, pointer: u64, offset: u64, fdes: usize) -> bool {
         let by = pointer.wrapping_sub(offset);
-        self.section == FrameSection::Debug && by % 8 == 0 && (8..=8 * fdes as u64).contains(&by)
+        self.section == FrameSection::Debug && by.is_multiple_of(8) && (8..=8 * fdes as u64).contains(&by)
     }
 
     fn fde<'o>(&self, entry: RawEntry<'o>, index: usize, cie: &Cie<'o>) -> Result<Fde<'o>> {

@@ -56,6 +56,9 @@ struct Variable {
     entries: Rc<[Entry]>,
 }
 
+/// Numbers of a finding and of its entry.
+type EntryFinding = (usize, u32);
+
 /// What decides the entries of a location list: its offset, the function, the address class and the pcs of the scope.
 type ListKey = (u64, usize, Option<u64>, (u32, u32));
 
@@ -532,7 +535,7 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
         scope: &Scope,
         index: usize,
         class: Option<u64>,
-    ) -> Result<(Rc<[Entry]>, Vec<(usize, u32)>)> {
+    ) -> Result<(Rc<[Entry]>, Vec<EntryFinding>)> {
         let (mut entries, mut found) = (Vec::new(), Vec::new());
         let list = entry.locations(dw::DW_AT_location)?.unwrap_or_default();
         let lists = if self.unit.encoding.version >= 5 { ".debug_loclists" } else { ".debug_loc" };

@@ -5,6 +5,9 @@ use eitri::read::Object;
 use object::read::elf::ElfFile;
 use object::{ObjectSection, RelocationEncoding, RelocationKind, elf};
 
+/// A section: name, type, flags, contents, link, info, size of an element.
+type SectionRow<'a> = (&'a [u8], u64, u64, &'a [u8], u64, u64, usize);
+
 /// Offset of the relocation in its section of 32 bytes.
 const AT: u64 = 8;
 /// Value of the symbol, and the addend.
@@ -50,8 +53,7 @@ fn object_with(machine: u16, is_64: bool, is_big: bool, kind: u32) -> Vec<u8> {
         (false, ..) => number(&mut relocation, 4, 1 << 8 | u64::from(kind)),
     }
     number(&mut relocation, word, ADDEND);
-    // Name, type, flags, contents, link, info, size of an element.
-    let sections: [(&[u8], u64, u64, &[u8], u64, u64, usize); 6] = [
+    let sections: [SectionRow<'_>; 6] = [
         (b"\0", 0, 0, &[], 0, 0, 0),
         (b".text\0", 1, 6, &[0; 64], 0, 0, 0),
         (b".debug_x\0", 1, 0, &[0; 32], 0, 0, 0),

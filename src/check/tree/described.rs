@@ -183,10 +183,8 @@ impl<'a> Described<'a> {
         {
             all.extend(index.labels.of(scope).map(Entity::Label));
         }
-        if instance.is_some() {
-            if self.consumer.entries.knows_tag(self.calls().call) {
-                all.extend(index.calls.of(scope).map(Entity::Call));
-            }
+        if instance.is_some() && self.consumer.entries.knows_tag(self.calls().call) {
+            all.extend(index.calls.of(scope).map(Entity::Call));
         }
         all
     }
