@@ -7,7 +7,7 @@
 //! * Contents: one in which every byte of registers and memory depends on its own address, so that a wrong location
 //!   does not match by accident; one in which every dword is a number from 1 to 7, so that locations at run-time
 //!   offsets are within their storages; and all bits 0 and all bits 1, for carries and signs. Where arithmetic hides
-//!   most numbers, there are more: [contents that are chosen](super::numbers) for the numbers that are read.
+//!   most numbers, there are more: contents that are chosen for the numbers that are read.
 //!
 //! * Load addresses: one, different from the link address.
 //!
