@@ -26,8 +26,7 @@ const DEBUG: [(&str, Set); 2] = [
 ];
 
 /// Opcodes whose results differ in releases before v2026.08.0: `OpAsmTargetINTEL`, `OpReadPipeBlockingALTERA`,
-/// `OpWritePipeBlockingALTERA` and `OpCompositeConstructContinuedINTEL`. The texts of their extensions agree with the
-/// later release.
+/// `OpWritePipeBlockingALTERA` and `OpCompositeConstructContinuedINTEL`. The table follows that release.
 pub const CORRECTED: [u16; 4] = [5609, 5946, 5947, 6096];
 
 /// Folders of grammar files: of `EITRI_SPIRV_HEADERS`, of the package next to `EITRI_SPIRV_TOOLS`, and of Debian's

@@ -180,7 +180,8 @@ fn function_beyond_the_text_is_without_lines() {
     }
 }
 
-/// `buf` is an `OpUntypedVariableKHR` with the data type `Block`, which a DebugGlobalVariable cannot reference.
+/// `buf` is an `OpUntypedVariableKHR` with the data type `Block`, which spirv-val refuses as that of a
+/// DebugGlobalVariable.
 #[test]
 fn untyped_variable_is_listed() {
     let (described, _) = attached(&module!("untyped_variable"));

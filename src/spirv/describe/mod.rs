@@ -259,7 +259,7 @@ impl Describer<'_, '_> {
             let (Some(id), Some(to)) = (instruction.result(), self.contents(&instruction)) else { continue };
             let name = self.names.get(id).or_else(|| self.names.structure(self.element(to)));
             let Some(name) = name.map(str::to_owned) else { continue };
-            // `validate` takes no untyped variable as that of a DebugGlobalVariable.
+            // spirv-val 2025.5 takes no untyped variable as that of a DebugGlobalVariable.
             let is_untyped = instruction.opcode() == op::UNTYPED_VARIABLE;
             let Some(ty) = self.ty(to)?.filter(|_| !is_untyped) else {
                 self.omit_variable(Subject::Unit(self.unit), &name, Reason::NoDescription(id.0));
