@@ -267,3 +267,24 @@ fn the_command_takes_such_a_file() {
     assert!(ran.code == 0, "{}", ran.errors);
     assert!(ran.text().ends_with("bytes 01 02 03 04\n"), "{}", ran.text());
 }
+
+/// Operations that are accepted for DWARF 6 without a number (issues 230524.1 and 250924.2): a text has them by name, and
+/// an offset is in bytes. Bytes cannot have them.
+#[test]
+fn operations_of_dwarf6_are_evaluated_from_text() {
+    let folder = Folder::new("dwarf6");
+    let machine =
+        r#"{"target": {"name": "x86_64"}, "machine": {"registers": {"0": "11 22 33 44 55 66 77 88"}}}"#;
+    let machine = folder.file("machine.json", machine);
+    let eval = |expr| run(&["eval", expr, "--dialect", "dwarf6", "--machine", &machine]);
+    for (expr, expected) in [
+        ("reg0; lit4; offset", "location reg:rax+32\n"),
+        ("lit7; lit2; mod_floor; stack_value", "location implicit:0100000000000000\n"),
+        ("undefined", "location undefined\n"),
+        ("composite; reg0; piece 4", "location [reg:rax/32]\n"),
+    ] {
+        let ran = eval(expr);
+        assert_eq!((ran.code, &*ran.errors, ran.text()), (0, "", expected.to_string()), "{expr}");
+    }
+    assert_eq!(eval("e1").code, 1);
+}

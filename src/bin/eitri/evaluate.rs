@@ -9,7 +9,7 @@ use eitri::dump::{figure, steps};
 use eitri::eval::{
     self, Body, Context, CurrentObject, DebugInfo, Element, PtxRegisters, Snapshot, Value, WithDebugInfo,
 };
-use eitri::op::{Dialect, Encoding, text};
+use eitri::op::{Dialect, DraftCodes, Encoding, Name, text};
 use eitri::read::nvidia::RegisterMap;
 use eitri::read::{Dwarf, Object, SplitFiles, address_in, variable_at};
 use eitri::target::{Space, Wave};
@@ -36,7 +36,11 @@ pub fn answer(question: &Question, is_drawn: bool) -> Result<Answer, Failure> {
     let Question { subject, var, .. } = question;
     let Some(name) = var else {
         let (machine, target) = stopped(question, &[], None)?;
-        let encoding = encoding(question, &target)?;
+        let mut encoding = encoding(question, &target)?;
+        // Bytes have the numbers of their producer, which are unknown; a text needs any numbers.
+        if encoding.dialect == Dialect::Dwarf6 && !is_hexadecimal(subject) {
+            encoding.draft = provisional_codes();
+        }
         let expr = expression(subject, encoding, target.built_in())?;
         let initial = initial(question, &machine, &target)?;
         let context =
@@ -279,15 +283,31 @@ fn encoding(question: &Question, target: &Target) -> Result<Encoding> {
     if let Some(name) = &question.consumer {
         encoding.version = Consumer::named(name)?.version;
     }
+    if encoding.dialect == Dialect::Dwarf6 {
+        encoding.version = encoding.version.max(6);
+    }
     Ok(encoding)
+}
+
+/// Numbers for the operations that are accepted for DWARF 6 without a number: those that no producer uses.
+fn provisional_codes() -> DraftCodes {
+    let is_unassigned = |name: &Name| DraftCodes::NONE.with(*name, 1).get(*name).is_some();
+    let names = Name::ALL.iter().copied().filter(is_unassigned);
+    names.zip(0xe1..=0xef).fold(DraftCodes::NONE, |codes, (name, code)| codes.with(name, code))
+}
+
+/// Whether an expression is given as bytes.
+fn is_hexadecimal(text: &str) -> bool {
+    let mut digits = text.chars().filter(|char| !char.is_whitespace()).peekable();
+    digits.peek().is_some() && digits.all(|digit| digit.is_ascii_hexdigit())
 }
 
 /// Bytes of an expression: from hexadecimal digits, or from text.
 fn expression(text: &str, encoding: Encoding, target: Option<&target::Target>) -> Result<Vec<u8>, Failure> {
-    let digits: String = text.chars().filter(|char| !char.is_whitespace()).collect();
-    if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+    if !is_hexadecimal(text) {
         return Ok(text::parse(text, encoding, target)?.bytes().to_vec());
     }
+    let digits: String = text.chars().filter(|char| !char.is_whitespace()).collect();
     let byte = |at| digits.get(at..at + 2).and_then(|byte| u8::from_str_radix(byte, 16).ok());
     let bytes = (0..digits.len()).step_by(2).map(byte).collect::<Option<_>>();
     bytes.ok_or_else(|| {
