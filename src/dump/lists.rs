@@ -6,9 +6,10 @@ use super::text::{Dump, describe_into};
 use crate::error::Result;
 use crate::read::{List, ListKind, RawEntry, RawList, Unit};
 
-/// Maximum size in bytes of a list that is printed at each entry that references it: of 16 entries without expressions.
-const SHORT_BYTES: usize = 256;
-const MOST_ENTRIES: usize = 16;
+/// Maximum size in bytes of a list that is printed at each entry that references it: of 256 entries without expressions.
+/// A block and the inlined call in it often share a shorter list.
+const SHORT_BYTES: usize = 4096;
+const MOST_ENTRIES: usize = 256;
 
 impl<'d> Dump<'_, 'd, '_> {
     /// Prints a location list that an attribute of the entry `owner` references.
