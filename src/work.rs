@@ -24,7 +24,7 @@ mod tests {
     use crate::eval::{BaseType, CallStack, Context, Evaluator, Location, Snapshot, TypeEncoding};
     use crate::lint::{self, lint};
     use crate::lower::{Consumer, Policy, lower};
-    use crate::model::{BaseEncoding, FunctionId, Loc, Module, TypeId, Val};
+    use crate::model::{BaseEncoding, FunctionId, Loc, Module, TypeId, UnitId, Val};
     use crate::op::{Dialect, Encoding, Reg, write_uleb};
     use crate::read::{Dwarf, FrameSection, Frames, Object, Sections, Skeleton, SplitFiles};
     use crate::report::{self, report};
@@ -77,6 +77,15 @@ mod tests {
         let f = m.function(unit, "f").unwrap().code("f", bytes).id();
         describe(&mut m, f, int);
         (m.finish().unwrap(), Code::text(vec![0; bytes as usize]).with_function("f", 0, bytes))
+    }
+
+    /// Adds a function of 4 bytes in a unit, or in the function around it.
+    fn nested_function(m: &mut Builder, unit: UnitId, outer: Option<FunctionId>, name: &str) -> FunctionId {
+        let function = match outer {
+            None => m.function(unit, name),
+            Some(outer) => m.function(outer, name),
+        };
+        function.unwrap().code(name, 4).id()
     }
 
     fn units(count: u64) -> (Module, Code) {
@@ -359,11 +368,7 @@ mod tests {
             for number in 0..count {
                 let name = format!("f{number}");
                 code = code.with_function(&name, 4 * number, 4);
-                let f = match outer {
-                    None => m.function(unit, &name),
-                    Some(outer) => m.function(outer, &name),
-                };
-                outer = Some(f.unwrap().code(&name, 4).id());
+                outer = Some(nested_function(&mut m, unit, outer, &name));
             }
             let module = m.finish().unwrap();
             let written = lower(&module, &Consumer::llvm(), Policy::Strict).unwrap();
@@ -514,11 +519,7 @@ mod tests {
             for number in 0..count {
                 let name = format!("f{number}");
                 code = code.with_function(&name, 4 * number, 4);
-                let f = match outer {
-                    None => m.function(unit, &name),
-                    Some(outer) => m.function(outer, &name),
-                };
-                let f = f.unwrap().code(&name, 4).id();
+                let f = nested_function(&mut m, unit, outer, &name);
                 m.variable(f, "x", int).unwrap().live(0..4, scalar(number)).unwrap();
                 outer = Some(f);
                 let ty = m.structure(unit, Some(&format!("s{number}")), 4).unwrap();

@@ -95,7 +95,7 @@ fn print_into(
     }
     match dwarf.errors() {
         [] => Ok(()),
-        // What can be read is printed, with the errors in their places.
+        // The readable parts are printed, and each error stands instead of its part.
         [first, ..] => Err(first.clone()),
     }
 }

@@ -66,8 +66,7 @@ struct Walk<'a, 'r, 'o> {
     list: Vec<ListEntry<'r>>,
     /// Whether a list of the unit has offsets from a base address that nothing specifies.
     lacks_base: bool,
-    /// Long lists without findings, by offset of the list and index of the scope: what was asked, and the number of
-    /// entries. Many variables can reference a list, which is then diagnosed once.
+    /// Long lists without findings, by list offset and scope index, with the facts that decided and the number of entries. Many variables can reference a list, which is then diagnosed once.
     clean: HashMap<(u64, usize), (Asked, usize)>,
 }
 

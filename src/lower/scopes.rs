@@ -124,7 +124,7 @@ fn write(
     Ok(has_children.then(|| Open::new(out.units, id, instance)))
 }
 
-/// Line where the block begins of which a block is an instance.
+/// Returns the line where the abstract instance of a block begins.
 fn inherited_line(module: &Module, block: ScopeId) -> Option<SourceLine> {
     let origin = |scope: &ScopeId| module.scopes[*scope].origin;
     core::iter::successors(origin(&block), origin).find_map(|block| module.scopes[block].line)

@@ -342,7 +342,7 @@ pub struct Question {
     /// `-` is standard input.
     #[arg(value_name = "EXPR|FILE", allow_hyphen_values = true)]
     pub subject: String,
-    /// Variable of the file: this name in the innermost scope at the pc, of which a unit is the outermost.
+    /// Variable of the file: this name in the innermost scope at the pc. The unit is the outermost scope.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["kind", "initial"])]
     pub var: Option<String>,
     /// Choose the member of an archive or bundle whose name contains this text.

@@ -7,7 +7,7 @@ use eitri::error::{ErrorKind, Feature};
 
 use super::{Failure, of};
 
-/// What to do if an output is also an input.
+/// Hint for an output that is also an input.
 pub const OTHER_OUTPUT: &str = "-o and --svg take the name of another file";
 
 /// The command that lists the valid names, for an unknown name.
