@@ -48,6 +48,9 @@ fn has_no_destination(name: &str) -> bool {
         "s_setpc",
         "s_setreg",
         "s_sleep",
+        "s_wakeup_barrier",
+        "s_prefetch",
+        "s_buffer_prefetch",
         "s_clause",
         "s_delay_alu",
         "s_inst_prefetch",
@@ -114,6 +117,20 @@ fn register(text: &str) -> Option<(RegisterKind, u16, u16)> {
     Some((kind, first, last - first + 1))
 }
 
+/// Whether a printed atomic operation returns the old value.
+fn returns(gfx: &str, name: &str, operands: &str) -> bool {
+    if !gfx.starts_with("gfx12") {
+        return operands.contains("glc") || operands.contains("sc0");
+    }
+    // The hint that is printed can hide the bit, but then the operand itself is printed: beside address, data and base.
+    let count = operands.split(',').count();
+    match name.split('_').next() {
+        Some("flat") => count == 3,
+        Some("global") => count == 4,
+        _ => ["_RETURN", "0x5", "0x7"].iter().any(|hint| operands.contains(hint)),
+    }
+}
+
 /// Destinations of a printed instruction.
 fn printed(gfx: &str, name: &str, operands: &str) -> Vec<(RegisterKind, u16, u16)> {
     if let Some((x, y)) = operands.split_once("::") {
@@ -133,7 +150,7 @@ fn printed(gfx: &str, name: &str, operands: &str) -> Vec<(RegisterKind, u16, u16
         return Vec::new();
     }
     // An atomic operation has a destination only if it returns the old value.
-    if name.contains("_atomic_") && !operands.contains("glc") && !operands.contains("sc0") {
+    if name.contains("_atomic_") && !returns(gfx, name, operands) {
         return Vec::new();
     }
     if name.starts_with("ds_")
@@ -166,7 +183,8 @@ fn is_implied(name: &str, register: (RegisterKind, u16, u16)) -> bool {
         }
 }
 
-/// Whether the processor has no such instruction, although it is printed: a literal where no literal is allowed.
+/// Whether the text says too little, or the processor has no such instruction, although it is printed: a literal where no
+/// literal is allowed.
 fn is_invalid(text: &str, words: &[u32]) -> bool {
     let has_literal = words.contains(&LITERAL) || text.contains(&format!("{NOP:#x}"));
     let is_without = text.starts_with("buffer_") || text.contains("_dpp");
@@ -174,7 +192,9 @@ fn is_invalid(text: &str, words: &[u32]) -> bool {
         && [("v_nop", 0x1ff), ("v_clrexcp", 0x1ff), ("s_getpc", 0xff), ("s_set_gpr_idx_on", 0)]
             .iter()
             .any(|(name, source)| text.trim().starts_with(name) && words[0] & source == 0xff & source);
-    text.contains("/*Invalid") || has_literal && is_without || is_short
+    // Whether a buffer operation of gfx12 returns is not printed beside this hint.
+    let is_hidden = text.starts_with("buffer_atomic_") && text.contains("TH_ATOMIC_CASCADE");
+    is_hidden || text.contains("/*Invalid") || has_literal && is_without || is_short
 }
 
 /// Comparison of decoded instructions with a listing.
@@ -189,7 +209,7 @@ struct Compared {
 
 impl Compared {
     fn listing(&mut self, of: &str, gfx: Gfx, wave: Wave, listing: &str) {
-        let set = InstructionSet::of(gfx, wave).expect("gfx9 to gfx11");
+        let set = InstructionSet::of(gfx, wave).expect("gfx9 to gfx12");
         for line in listing.lines() {
             let Some((text, comment)) = line.strip_prefix('\t').and_then(|line| line.split_once("//")) else {
                 continue;
@@ -288,7 +308,7 @@ fn destinations_are_those_of_printed_instructions() {
         let [processor, words, text] = line.split(" | ").collect::<Vec<_>>()[..] else { panic!("{line}") };
         let (name, lanes) = processor.split_once(' ').expect("a processor and its lanes");
         let (gfx, wave) = processor_of(name, lanes);
-        let set = InstructionSet::of(gfx, wave).expect("gfx9 to gfx11");
+        let set = InstructionSet::of(gfx, wave).expect("gfx9 to gfx12");
         let word = |text| u32::from_str_radix(text, 16).expect("a number");
         let bytes: Vec<u8> = words.split(' ').map(word).flat_map(u32::to_le_bytes).collect();
         all.instruction(line, (gfx, &set), &bytes, text.split_once(' ').expect("operands"));
@@ -319,14 +339,23 @@ fn formats(generation: u32) -> Vec<Format> {
         (0b111111 << 25, 9, 256),
         (0b111110 << 25, 17, 256),
         (0b110110 << 26, ds, 256),
-        (0b110111 << 26, 18, 128),
-        (0b111000 << 26, 18, mubuf),
     ];
     all.extend(match generation {
+        12 => [
+            (0b110001 << 26, 14, 256),
+            (0b111011 << 26, 14, 128),
+            (0b1110_1101 << 24, 14, 128),
+            (0b1110_1110 << 24, 14, 128),
+        ]
+        .to_vec(),
+        _ => [(0b110111 << 26, 18, 128), (0b111000 << 26, 18, mubuf)].to_vec(),
+    });
+    all.extend(match generation {
+        12 => [(0b110101 << 26, 16, 1024), (0b1_1001_1000 << 23, 16, 128), (0b111101 << 26, 13, 64)],
         9 => [(0b110100 << 26, 16, 1024), (0b1_1010_0111 << 23, 16, 128), (0b110000 << 26, 18, 256)],
         _ => [(0b110101 << 26, 16, 1024), (0b1_1001_1000 << 23, 16, 128), (0b111101 << 26, 18, 256)],
     });
-    if generation == 11 {
+    if generation >= 11 {
         all.push((0b110010 << 26, 22, 16));
     }
     all
@@ -353,6 +382,8 @@ fn opcodes_are_those_of_the_disassembler() {
         ("gfx1030", "64", 10),
         ("gfx1100", "32", 11),
         ("gfx1100", "64", 11),
+        ("gfx1200", "32", 12),
+        ("gfx1201", "64", 12),
     ] {
         let mut text = String::new();
         for (fixed, shift, count) in formats(generation) {

@@ -336,6 +336,14 @@ codes! {
         "The object before `strip`, or a build with `-g`.";
         "DWARF 5 section 3.1."
     }
+    CodeNotDecoded "code-not-decoded" Note {
+        "machine code for a GPU whose instructions are not known here";
+        "Findings with an instruction as evidence are missing: registers as memory, lanes that wait, parameters that the \
+         kernel still has.";
+        "An object for gfx1250, where a mode register extends register numbers, or for a processor before gfx9.";
+        "The same program compiled for gfx9 to gfx12.0.";
+        "AMDGPU back end, ELF header flags."
+    }
     CodeDescribedTwice "code-described-twice" Warning {
         "two entries of functions with the same code";
         "A debugger uses one of the entries: breakpoints, types and variables of the other are lost, and a map of registers \

@@ -39,7 +39,8 @@ pub(crate) struct Facts<'r, 'o> {
     /// Whether the call frame information of the code is in the file that this one has the debug information of.
     pub(super) has_frames_elsewhere: bool,
     pub(crate) registers: RegisterMap<'r>,
-    set: Option<InstructionSet>,
+    /// Decoder of the instructions; `None` if they are not known.
+    pub(super) set: Option<InstructionSet>,
     /// Addresses of loaded code, sorted by start.
     pub(crate) code: &'r [Range<u64>],
     /// Function symbols by address: address, size.

@@ -137,6 +137,7 @@ pub(crate) fn units<'r>(
             .chain(skeletons::missing(dwarf, split))
             .chain(cies::findings(&facts.frames))
             .chain(skeletons::no_units(facts, dwarf))
+            .chain(skeletons::unknown_instructions(facts, dwarf))
             .chain(stale::field(facts.object));
         of_file.for_each(|finding| match options.fold {
             true => report.findings.push(finding),

@@ -54,6 +54,10 @@ pub(super) fn parameter<'r>(
         meant = format!("{name} from {after:#x} to {until:#x}");
         pcs.end = kept.max(until);
     }
+    // The first instruction sets the pointer.
+    if pcs.is_empty() {
+        return None;
+    }
     let details = Details::new("no location").meant(meant).evidence(evidence);
     Some((Judged::new(Code::RecoverableUnlocated, details), pcs))
 }

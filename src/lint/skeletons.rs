@@ -1,13 +1,14 @@
-//! Findings about what is not in the file: split units of skeleton units, and all units.
+//! Findings about what is not in the file, or not known: split units of skeleton units, all units, and instructions.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::codes::Code;
 use super::details::Details;
-use super::file::Facts;
+use super::file::{Facts, Kind};
 use super::finding::Finding;
 use crate::read::{Dwarf, Unit};
+use crate::target::Gfx;
 
 /// Returns the findings about skeleton units without their split units.
 pub(super) fn missing<'d>(dwarf: &'d Dwarf<'_>, split: &[Dwarf<'_>]) -> impl Iterator<Item = Finding> + 'd {
@@ -34,4 +35,15 @@ pub(super) fn no_units(facts: &Facts<'_, '_>, dwarf: &Dwarf<'_>) -> Option<Findi
     let details = || Details::new("code without debug information");
     (has_code && dwarf.units().is_empty())
         .then(|| Finding::new(Code::NoDebugInfo, ".debug_info", 0, details()))
+}
+
+/// Returns the finding about code with units and without known instructions.
+pub(super) fn unknown_instructions(facts: &Facts<'_, '_>, dwarf: &Dwarf<'_>) -> Option<Finding> {
+    let is_unknown = facts.kind == Kind::Amd && facts.set.is_none() && facts.has_code;
+    let details = || {
+        let processor = facts.object.gfx().map_or("the processor in the ELF header", Gfx::name);
+        Details::new(format!("instructions of {processor} are not decoded"))
+    };
+    (is_unknown && !dwarf.units().is_empty())
+        .then(|| Finding::new(Code::CodeNotDecoded, ".debug_info", 0, details()))
 }

@@ -302,10 +302,14 @@ fn pair(code: Code) -> Pair {
         Code::NoLanePc => Pair::of(|code| object_with(AMD, 32, &[], &first(code)), 0xbe85_3c6a, 0xbf80_0000),
         Code::RecoverableUnlocated => {
             let with = foreign("llvm19/k01_saxpy.gfx1030.O2.hsaco");
-            // EF_AMDGPU_MACH_AMDGCN_GFX1200, whose instructions are not known.
-            let mut without = with.clone();
-            without[0x30] = 0x48;
+            // `s_load_dword s2, s[4:5], 0x4` becomes `s_mov_b64 s[6:7], 0`, the address of the arguments, and `s_nop 0`.
+            let load = [0x82, 0x00, 0x00, 0xf4, 0x04, 0x00, 0x00, 0xfa];
+            let without = replaced_everywhere(&with, &load, &[0x80, 0x04, 0x86, 0xbe, 0, 0, 0x80, 0xbf]);
             Pair { with, without }
+        }
+        Code::CodeNotDecoded => {
+            let make = |target| object_with(target, 32, &[], &[0, 0, 0x80, 0xbf].repeat(8));
+            Pair::of(make, "amdgpu-gfx1250-wave32", AMD)
         }
         Code::ContradictingOverlap => Pair::of(ranges, [(0, 8), (4, 0x18)], [(0, 8), (8, 0x18)]),
         Code::ReversedRange => Pair::of(ranges, [(8, 4), (8, 0x18)], [(4, 8), (8, 0x18)]),

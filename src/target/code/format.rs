@@ -155,7 +155,7 @@ impl InstructionSet {
         let mut all = SmallVec::new();
         let mut add = |kind, first: u32, count| {
             // Null, which no value is written to.
-            let null = if self.generation == Generation::Gfx11 { 124 } else { 125 };
+            let null = if self.generation >= Generation::Gfx11 { 124 } else { 125 };
             if kind != RegisterKind::Scalar || first != null || self.generation == Generation::Gfx9 {
                 all.push(Destination { kind, first: first as u16, count });
             }
@@ -198,10 +198,10 @@ impl InstructionSet {
         }
     }
 
-    /// Decodes two operations in one instruction: format VOPD of gfx11. `Some(None)` if it is another format.
+    /// Decodes two operations in one instruction: format VOPD, from gfx11 on. `Some(None)` if it is another format.
     #[inline]
     pub(super) fn dual(&self, words: &Dwords<'_>) -> Option<Option<Instruction>> {
-        if self.generation != Generation::Gfx11 || words.field(26, 6) != 0b110010 {
+        if self.generation < Generation::Gfx11 || words.field(26, 6) != 0b110010 {
             return Some(None);
         }
         let second = words.word(1)?;
@@ -227,7 +227,7 @@ impl InstructionSet {
 
     #[inline(always)]
     pub(super) fn fields(&self, words: &Dwords<'_>) -> Option<Fields> {
-        use Generation::{Gfx9, Gfx10, Gfx11};
+        use Generation::{Gfx9, Gfx10, Gfx11, Gfx12};
         let (first, generation) = (words.first, self.generation);
         if first >> 31 == 0 {
             return self.vector(words);
@@ -235,32 +235,34 @@ impl InstructionSet {
         if first >> 30 == 0b10 {
             return Some(self.scalar(words));
         }
-        // Interpolation: VINTRP, and LDSDIR of gfx11.
+        // Interpolation: VINTRP, and LDSDIR from gfx11 on.
         if matches!((first >> 26, generation), (0b110101, Gfx9) | (0b110010, Gfx10))
-            || generation == Gfx11 && first >> 24 == 0b1100_1110
+            || generation >= Gfx11 && first >> 24 == 0b1100_1110
         {
             return Some(Fields::unknown(1));
         }
         let second = words.word(1)?;
         Some(match (first >> 26, generation) {
-            (0b110000, Gfx9) | (0b111101, Gfx10 | Gfx11) => {
-                let mut fields = Fields::new(2, Format::Smem, words.field(18, 8), words.field(6, 7));
+            (0b110000, Gfx9) | (0b111101, Gfx10 | Gfx11 | Gfx12) => {
+                let opcode = if generation == Gfx12 { words.field(13, 6) } else { words.field(18, 8) };
+                let mut fields = Fields::new(2, Format::Smem, opcode, words.field(6, 7));
                 fields.returns = first >> if generation == Gfx11 { 14 } else { 16 } & 1 != 0;
                 // Base registers and an offset in the instruction, without one in a register.
                 let is_plain = match generation {
                     Gfx9 => words.field(17, 1) == 1 && words.field(14, 1) == 0,
                     Gfx10 => second >> 25 == 125,
-                    Gfx11 => second >> 25 == 124,
+                    Gfx11 | Gfx12 => second >> 25 == 124,
                 };
+                let unused = if generation == Gfx12 { 8 } else { 11 };
                 fields.sources[0] = Some(words.field(0, 6) << 1);
-                fields.offset = is_plain.then_some(i64::from((second << 11) as i32 >> 11));
+                fields.offset = is_plain.then_some(i64::from((second << unused) as i32 >> unused));
                 fields
             }
             (0b110100, Gfx9) if first >> 23 == 0b1_1010_0111 => self.packed(words, second),
-            (0b110011, Gfx10 | Gfx11) if first >> 23 == 0b1_1001_1000 => self.packed(words, second),
-            (0b110100, Gfx9) | (0b110101, Gfx10 | Gfx11) => self.vop3(words, second),
+            (0b110011, Gfx10 | Gfx11 | Gfx12) if first >> 23 == 0b1_1001_1000 => self.packed(words, second),
+            (0b110100, Gfx9) | (0b110101, Gfx10 | Gfx11 | Gfx12) => self.vop3(words, second),
             // Interpolation: VINTERP.
-            (0b110011, Gfx11) => Fields::unknown(2),
+            (0b110011, Gfx11 | Gfx12) => Fields::unknown(2),
             (0b110110, _) => {
                 let opcode = if generation == Gfx9 { words.field(17, 8) } else { words.field(18, 8) };
                 let mut fields = Fields::new(2, Format::Ds, opcode, second >> 24);
@@ -268,6 +270,12 @@ impl InstructionSet {
                 fields.sources[0] = Some(256 + (second & 0xff));
                 fields
             }
+            (0b111011, Gfx12) => self.flat(words, second),
+            (0b110001, Gfx12) => self.buffer(words, second),
+            // Images: VIMAGE and VSAMPLE.
+            (0b110100 | 0b111001, Gfx12) => Fields::unknown(3),
+            (0b111110, Gfx12) => Fields::unknown(2),
+            (_, Gfx12) => return None,
             (0b110111, _) => self.flat(words, second),
             (0b111000, _) => self.buffer(words, second),
             (0b110001, Gfx9) | (0b111110, Gfx10 | Gfx11) | (0b111010, _) => Fields::unknown(2),
@@ -321,7 +329,7 @@ impl InstructionSet {
         };
         fields.sources = [Some(source), (opcode < 0b111110).then(|| 256 + words.field(9, 8))];
         let has_modifiers = match source {
-            SDWA => self.generation != Generation::Gfx11,
+            SDWA => self.generation < Generation::Gfx11,
             DPP => true,
             _ => DPP8.contains(&source) && self.generation != Generation::Gfx9,
         };
@@ -339,7 +347,7 @@ impl InstructionSet {
             fields.words = 2;
         }
         // Bit 7 of a destination of 16 bits selects the half of the register. Older encoders wrote registers above 127.
-        if self.generation == Generation::Gfx11
+        if self.generation >= Generation::Gfx11
             && fields.destination >= 128
             && row.is_some_and(|row| row.name.ends_with("16"))
         {
@@ -358,7 +366,7 @@ impl InstructionSet {
     #[inline]
     fn vop3(&self, words: &Dwords<'_>, second: u32) -> Fields {
         let source = second & 0x1ff;
-        let has_modifiers = self.generation == Generation::Gfx11 && (source == DPP || DPP8.contains(&source));
+        let has_modifiers = self.generation >= Generation::Gfx11 && (source == DPP || DPP8.contains(&source));
         let length = 2 + u8::from(has_modifiers || self.has_literal(second));
         let mut fields = Fields::new(length, Format::Vop3, words.field(16, 10), words.field(0, 8));
         fields.mask = Some(words.field(8, 7));
@@ -369,7 +377,7 @@ impl InstructionSet {
 
     fn packed(&self, words: &Dwords<'_>, second: u32) -> Fields {
         let source = second & 0x1ff;
-        let has_modifiers = self.generation == Generation::Gfx11 && (source == DPP || DPP8.contains(&source));
+        let has_modifiers = self.generation >= Generation::Gfx11 && (source == DPP || DPP8.contains(&source));
         let length = 2 + u8::from(has_modifiers || self.has_literal(second));
         let opcode = words.field(16, 7);
         let mut fields = Fields::new(length, Format::Vop3P, opcode, words.field(0, 8));
@@ -380,10 +388,16 @@ impl InstructionSet {
     }
 
     fn flat(&self, words: &Dwords<'_>, second: u32) -> Fields {
-        let is_gfx11 = self.generation == Generation::Gfx11;
         let format = self.flat_format(words);
-        let mut fields = Fields::new(2, format, words.field(18, 7), second >> 24);
-        fields.returns = if is_gfx11 { words.field(14, 1) } else { words.field(16, 1) } != 0;
+        let mut fields = match self.generation {
+            Generation::Gfx12 => Fields::new(3, format, words.field(14, 7), second & 0xff),
+            _ => Fields::new(2, format, words.field(18, 7), second >> 24),
+        };
+        fields.returns = match self.generation {
+            Generation::Gfx9 | Generation::Gfx10 => words.field(16, 1) != 0,
+            Generation::Gfx11 => words.field(14, 1) != 0,
+            Generation::Gfx12 => second >> 20 & 1 != 0,
+        };
         fields.is_accumulator = self.has_unified_registers && second >> 23 & 1 != 0;
         // Bit 13 of gfx9 and gfx10 moves data to LDS.
         let is_to_lds = !self.has_scratch_address_bit && words.field(13, 1) != 0;
@@ -394,7 +408,11 @@ impl InstructionSet {
 
     #[inline]
     fn flat_format(&self, words: &Dwords<'_>) -> Format {
-        let from = if self.generation == Generation::Gfx11 { 16 } else { 14 };
+        let from = match self.generation {
+            Generation::Gfx9 | Generation::Gfx10 => 14,
+            Generation::Gfx11 => 16,
+            Generation::Gfx12 => 24,
+        };
         match words.field(from, 2) {
             0 => Format::Flat,
             1 => Format::Scratch,
@@ -407,12 +425,20 @@ impl InstructionSet {
     pub(super) fn flat_address(&self, words: &Dwords<'_>, second: u32) -> Option<u16> {
         let has_vector_address = match self.generation {
             _ if self.has_scratch_address_bit => words.field(13, 1) != 0,
+            Generation::Gfx12 => second >> 17 & 1 != 0,
             Generation::Gfx11 => second >> 23 & 1 != 0,
             Generation::Gfx10 => second >> 16 & 0x7f == 0x7d || second >> 16 & 0x7f == 0x7f,
             Generation::Gfx9 => second >> 16 & 0x7f == 0x7f,
         };
         let is_scratch = self.flat_format(words) == Format::Scratch;
-        (is_scratch && has_vector_address).then_some((second & 0xff) as u16)
+        (is_scratch && has_vector_address).then(|| self.vector_address(words, second)).flatten()
+    }
+
+    /// Returns the first vector register with the address of a memory instruction: in the last word.
+    #[inline]
+    fn vector_address(&self, words: &Dwords<'_>, second: u32) -> Option<u16> {
+        let word = if self.generation == Generation::Gfx12 { words.word(2)? } else { second };
+        Some((word & 0xff) as u16)
     }
 
     /// Returns the vector register with the address of a buffer instruction: scratch is a buffer whose descriptor is in
@@ -420,23 +446,31 @@ impl InstructionSet {
     #[inline]
     pub(super) fn buffer_address(&self, words: &Dwords<'_>, second: u32) -> Option<u16> {
         let has_offset = match self.generation {
+            Generation::Gfx12 => second >> 30 & 1 != 0,
             Generation::Gfx11 => second >> 22 & 1 != 0,
             _ => words.field(12, 1) != 0,
         };
-        has_offset.then_some((second & 0xff) as u16)
+        has_offset.then(|| self.vector_address(words, second)).flatten()
     }
 
     fn buffer(&self, words: &Dwords<'_>, second: u32) -> Fields {
-        let is_gfx11 = self.generation == Generation::Gfx11;
-        let opcode = words.field(18, if self.generation == Generation::Gfx9 { 7 } else { 8 });
-        let mut fields = Fields::new(2, Format::MuBuf, opcode, second >> 8 & 0xff);
-        fields.returns = words.field(14, 1) != 0;
-        let has_status = match self.generation {
+        let generation = self.generation;
+        let mut fields = match generation {
+            Generation::Gfx12 => Fields::new(3, Format::MuBuf, words.field(14, 8), second & 0xff),
+            Generation::Gfx9 => Fields::new(2, Format::MuBuf, words.field(18, 7), second >> 8 & 0xff),
+            _ => Fields::new(2, Format::MuBuf, words.field(18, 8), second >> 8 & 0xff),
+        };
+        fields.returns = match generation {
+            Generation::Gfx12 => second >> 20 & 1 != 0,
+            _ => words.field(14, 1) != 0,
+        };
+        let has_status = match generation {
+            Generation::Gfx12 => words.field(22, 1) != 0,
             Generation::Gfx11 => second >> 21 & 1 != 0,
             _ => second >> 23 & 1 != 0 && !self.has_unified_registers,
         };
         // Data goes to LDS, or a status follows the data.
-        fields.is_unknown = has_status || !is_gfx11 && words.field(16, 1) != 0;
+        fields.is_unknown = has_status || generation < Generation::Gfx11 && words.field(16, 1) != 0;
         fields.is_accumulator = self.has_unified_registers && second >> 23 & 1 != 0;
         fields.scratch_address = self.buffer_address(words, second);
         fields

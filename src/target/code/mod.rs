@@ -1,8 +1,8 @@
-//! Instructions of AMD GPUs from gfx9 to gfx11, as far as the registers that they write.
+//! Instructions of AMD GPUs from gfx9 to gfx12.0, and the registers that they write.
 //!
-//! Formats and opcodes are those of the instruction set manuals; `gfx9.txt`, `gfx10.txt` and `gfx11.txt` have a line for
-//! each opcode: its number, its destinations, its name. An encoding that is not in them has no known destinations, which
-//! is different from an instruction without destinations.
+//! Formats and opcodes are those of the instruction set manuals; `gfx9.txt` to `gfx12.txt` have a line for each opcode:
+//! its number, its destinations, its name. An encoding that is not in them has no known destinations, which is different
+//! from an instruction without destinations.
 
 mod format;
 mod outline;
@@ -62,13 +62,15 @@ pub struct InstructionSet {
 }
 
 impl InstructionSet {
-    /// Returns the instruction set of a processor, for waves of a size. `None` for processors after gfx11.
+    /// Returns the instruction set of a processor, for waves of a size. `None` for gfx12.5, where a mode register extends
+    /// the register numbers of each instruction.
     pub fn of(gfx: Gfx, wave: Wave) -> Option<Self> {
         let name = gfx.name();
         let generation = match name {
             _ if name.starts_with("gfx9") => Generation::Gfx9,
             _ if name.starts_with("gfx10") => Generation::Gfx10,
             _ if name.starts_with("gfx11") => Generation::Gfx11,
+            _ if name.starts_with("gfx120") || name == "gfx12-generic" => Generation::Gfx12,
             _ => return None,
         };
         let has_fixed_accumulators = name == "gfx908";

@@ -64,7 +64,7 @@ fn is_below_exec(destination: u32, count: u32) -> bool {
 impl Class {
     /// Returns the class of the instructions with an upper half of the first word.
     pub(super) fn of(generation: Generation, tables: &Tables, high: u16) -> Self {
-        use Generation::{Gfx9, Gfx10, Gfx11};
+        use Generation::{Gfx9, Gfx10, Gfx11, Gfx12};
         let words = Dwords { bytes: &[], first: u32::from(high) << 16 };
         let field = |first, bits| words.field(first, bits);
         let exec =
@@ -103,13 +103,15 @@ impl Class {
             (0b110100, Gfx9) if words.first >> 23 != 0b1_1010_0111 => {
                 if_never(Self::Two, Format::Vop3, field(16, 10))
             }
-            (0b110101, Gfx10 | Gfx11) => match exec(Format::Vop3, field(16, 10)) {
+            (0b110101, Gfx10 | Gfx11 | Gfx12) => match exec(Format::Vop3, field(16, 10)) {
                 Some(Exec::Never) => Self::Vop3,
                 Some(Exec::AmongScalars(count)) if u32::from(count) <= MOST_SCALARS => Self::Vop3Scalar,
                 _ => Self::Any,
             },
             (0b110110, Gfx9) => if_never(Self::Two, Format::Ds, field(17, 8)),
             (0b110110, _) => if_never(Self::Two, Format::Ds, field(18, 8)),
+            // Other opcodes of gfx12 reach into the lower half.
+            (_, Gfx12) => Self::Any,
             (0b111000, Gfx9) => if_never(Self::Buffer, Format::MuBuf, field(18, 7)),
             (0b111000, _) => if_never(Self::Buffer, Format::MuBuf, field(18, 8)),
             (0b110111, _) => {
@@ -138,7 +140,7 @@ impl InstructionSet {
             let second = words.word(1)?;
             let source = second & 0x1ff;
             let has_modifiers =
-                self.generation == Generation::Gfx11 && (source == DPP || DPP8.contains(&source));
+                self.generation >= Generation::Gfx11 && (source == DPP || DPP8.contains(&source));
             (!has_modifiers).then_some(8 + literal(self.has_literal(second)))
         };
         let mut address = None;
@@ -217,6 +219,7 @@ mod tests {
             ("gfx1030", Wave::W32),
             ("gfx1030", Wave::W64),
             ("gfx1100", Wave::W32),
+            ("gfx1200", Wave::W32),
         ] {
             let set = InstructionSet::of(Gfx::named(gfx).unwrap(), wave).unwrap();
             let (mut seed, mut count) = (1u64, 0);

@@ -11,6 +11,7 @@ pub(super) enum Generation {
     Gfx9,
     Gfx10,
     Gfx11,
+    Gfx12,
 }
 
 /// Formats whose opcodes are in the tables, by their names there.
@@ -161,7 +162,7 @@ const MAC_LEGACY: &str =
 
 /// Returns the tables of a processor, by its name. The text is read once.
 pub(super) fn of(generation: Generation, name: &str) -> &'static Tables {
-    static TABLES: [OnceLock<Tables>; 7] = [const { OnceLock::new() }; 7];
+    static TABLES: [OnceLock<Tables>; 8] = [const { OnceLock::new() }; 8];
     const GFX9: &str = include_str!("gfx9.txt");
     const GFX10: &str = include_str!("gfx10.txt");
     let (index, texts): (usize, &[&str]) = match (generation, name) {
@@ -172,6 +173,7 @@ pub(super) fn of(generation: Generation, name: &str) -> &'static Tables {
         (Generation::Gfx10, name) if name.starts_with("gfx101") => (5, &[GFX10, MAC_LEGACY]),
         (Generation::Gfx10, _) => (4, &[GFX10]),
         (Generation::Gfx11, _) => (6, &[include_str!("gfx11.txt")]),
+        (Generation::Gfx12, _) => (7, &[include_str!("gfx12.txt")]),
     };
     TABLES[index].get_or_init(|| read(generation, texts))
 }
