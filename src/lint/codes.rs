@@ -282,11 +282,15 @@ codes! {
         "DWARF 5 section 6.4.4."
     }
     AmbiguousAttribute "ambiguous-attribute" Note {
-        "an attribute number with two meanings";
-        "Tools of AMD and of LLVM's registry read this number differently: 0x3e08 to 0x3e0c.";
-        "Objects for AMD's debugger: 0x3e0b is `DW_AT_LLVM_lane_pc` there, and `DW_AT_LLVM_ptrauth` data elsewhere.";
-        "The registry's number, if the reader knows it.";
-        "DWARF registry of vendor attributes; AMDGPU back end user guide."
+        "a number with two meanings: of an attribute, or of an address class";
+        "AMD's tools and LLVM's registry read the attribute numbers 0x3e08 to 0x3e0c differently. An address class is \
+         a number of AMD's address spaces for a debugger, and the compiler's own number in most files.";
+        "Objects for AMD's debugger: 0x3e0b is `DW_AT_LLVM_lane_pc` there, and `DW_AT_LLVM_ptrauth` data elsewhere. \
+         clang 19 for AMD GPUs: class 1 for pointers to private memory. Triton 3.9: class 1 for pointers to global \
+         memory.";
+        "The registry's number, if the reader knows it. `DW_AT_LLVM_address_space` with the target's number: 3 for local \
+         and 5 for private memory, and no attribute for global memory.";
+        "DWARF registry of vendor attributes; AMDGPU back end user guide, DWARF address space mapping."
     }
     AbstractDiffers "abstract-differs" Warning {
         "an instance differs from its abstract instance";

@@ -4,6 +4,7 @@ use gimli::{DwAt, DwForm, DwTag, constants as dw};
 
 use super::codes::Code;
 use super::contexts;
+use super::file::Kind;
 use crate::read::{Entry, Shape, Str, Value};
 use crate::tags::is_type;
 
@@ -36,6 +37,16 @@ pub(super) struct OwnAttributes<'r> {
     pub(super) has_origin: bool,
 }
 
+/// Returns the meanings of an address class of an AMD GPU that differ: in the target's table, and in compilers, which
+/// write their own numbers.
+fn meanings_of_class(class: u64) -> Option<&'static str> {
+    match class {
+        1 => Some("AMD's table has generic for 1, clang writes it for private, and Triton for global memory"),
+        2 => Some("AMD's table has region for 2, and clang writes it for local memory"),
+        _ => None,
+    }
+}
+
 fn is_ambiguous(name: DwAt) -> bool {
     (AMBIGUOUS[0].0.0..=AMBIGUOUS[4].0.0).contains(&name.0)
 }
@@ -50,6 +61,7 @@ fn is_judged(name: DwAt, form: DwForm) -> bool {
             | dw::DW_AT_const_value
             | dw::DW_AT_abstract_origin
             | dw::DW_AT_specification
+            | dw::DW_AT_address_class
     );
     let is_reference = matches!(
         form,
@@ -89,6 +101,7 @@ impl Judged {
 /// Reads the attributes of an entry, and appends the findings about them. Types at offsets for which `is_known_type`
 /// holds are not looked up.
 pub(super) fn read<'r>(
+    kind: Kind,
     entry: Entry<'r, 'r>,
     abbreviation: &Judged,
     is_known_type: impl Fn(u64) -> bool,
@@ -111,6 +124,18 @@ pub(super) fn read<'r>(
             dw::DW_AT_declaration => own.is_declaration = true,
             dw::DW_AT_const_value => own.has_value = true,
             dw::DW_AT_abstract_origin | dw::DW_AT_specification => own.has_origin = true,
+            dw::DW_AT_address_class if kind == Kind::Amd => {
+                let class = attribute.value().and_then(Value::unsigned);
+                if let Some((class, meanings)) =
+                    class.and_then(|class| Some((class, meanings_of_class(class)?)))
+                {
+                    out.push(EntryFindings {
+                        code: Code::AmbiguousAttribute,
+                        written: format!("DW_AT_address_class is {class}"),
+                        evidence: vec![meanings.into()],
+                    });
+                }
+            }
             _ => {}
         }
         let Some(offset) = attribute.reference() else { return };

@@ -239,7 +239,7 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
             let mut found = Vec::new();
             let abbreviation = self.abbreviations.of(entry, || entries::Judged::of(entry));
             let is_known = |offset| self.types.get(&offset).is_some_and(Option::is_some);
-            entries::read(entry, &abbreviation, is_known, &mut found);
+            entries::read(self.file.kind, entry, &abbreviation, is_known, &mut found);
             errors[0] = found.iter().any(|one| one.code.level() == Level::Error);
         }
     }

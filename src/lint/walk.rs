@@ -175,7 +175,9 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
                 self.leave();
             }
             let abbreviation = self.abbreviations.of(entry, || entries::Judged::of(entry));
-            let own = entries::read(entry, &abbreviation, |ty| self.judge.knows_type(ty), &mut of_entry);
+            let kind = self.judge.file.kind;
+            let own =
+                entries::read(kind, entry, &abbreviation, |ty| self.judge.knows_type(ty), &mut of_entry);
             let tag = abbreviation.tag;
             let is_variable = matches!(tag, dw::DW_TAG_variable | dw::DW_TAG_formal_parameter);
             let mut around = self.scopes.last().and_then(|scope| scope.around.clone());

@@ -163,3 +163,21 @@ fn malformed_frames_are_findings() {
     let found = report.findings.iter().filter(|one| one.code.name() == "no-cfa");
     assert_eq!(found.filter(|one| one.evidence[0].starts_with(".debug_frame cannot be read")).count(), 3);
 }
+
+/// Address classes of pointer types, as llvm-dwarfdump-19 prints them: 1 and 2 of clang, 1 of Triton. NVIDIA's classes
+/// are numbers of NVIDIA's own table.
+#[test]
+fn address_classes_of_amd_have_two_meanings() {
+    let objects = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects");
+    for (object, expected) in [
+        ("llvm19/k21_pointers.gfx1100.O1.o", &["DW_AT_address_class is 1", "DW_AT_address_class is 2"][..]),
+        ("triton/add.gfx942.hsaco", &["DW_AT_address_class is 1"]),
+        ("triton/add.sm_90.cubin", &[]),
+    ] {
+        let bytes = std::fs::read(objects.join(object)).expect("an object");
+        let report = lint(&bytes, &Options::default()).expect("the object is read");
+        let ambiguous = report.findings.iter().filter(|finding| finding.code.name() == "ambiguous-attribute");
+        let written: Vec<&str> = ambiguous.map(|finding| finding.written.as_str()).collect();
+        assert_eq!(written, expected, "{object}");
+    }
+}
