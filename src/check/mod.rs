@@ -68,6 +68,7 @@ mod places;
 mod procedures;
 mod ranges;
 mod report;
+mod signature;
 mod split;
 mod structure;
 mod tables;

@@ -12,6 +12,7 @@ use gimli::{DwTag, constants as dw};
 use super::compare::Compare;
 use super::describe::Describe;
 use super::report::Kind;
+use super::signature::Signature;
 use super::tree::is_type;
 use crate::error::At;
 use crate::model::{BaseOffset, Count, ScopeKind, StringId, TypeId, TypeKind};
@@ -68,6 +69,13 @@ impl<'a, 'o> Compare<'a, 'o> {
 
     /// Reports entries that type units must not have.
     pub(super) fn rest_of_type_units(&mut self) {
+        if self.units_of_types().next().is_none() {
+            return;
+        }
+        let mut described = BTreeMap::<u64, Vec<TypeId>>::new();
+        for &(id, offset) in &self.known.types {
+            described.entry(offset).or_default().push(id);
+        }
         for unit in self.units_of_types() {
             let Some(root) = self.file.dwarf.root(unit) else { continue };
             let at = At::default();
@@ -81,6 +89,7 @@ impl<'a, 'o> Compare<'a, 'o> {
                 self.report.find(Kind::Extra, at.clone(), "no type units", root.describe());
             }
             self.unit_header(unit, dw::DW_UT_type, &at);
+            self.signature(unit, &described);
             for entry in root.descendants() {
                 let is_outermost = |entry: Entry<'_, '_>| {
                     entry.parent().is_some_and(|parent| {
@@ -97,6 +106,32 @@ impl<'a, 'o> Compare<'a, 'o> {
                     let found = format!("{} `{name}` in a type unit", entry.tag().describe());
                     self.report.find(Kind::Extra, at.clone(), "no more", found);
                 }
+            }
+        }
+    }
+
+    /// Compares the signature of a type unit with the contents, and with the key of its section group.
+    fn signature(&mut self, unit: &Unit<'_>, described: &BTreeMap<u64, Vec<TypeId>>) {
+        let dwarf = self.file.dwarf;
+        let ty = unit.type_offset.and_then(|offset| dwarf.entry_at(offset));
+        let (Some(written), Some(ty)) = (unit.signature, ty) else { return };
+        let module = self.described.module;
+        let at = described.get(&ty.offset()).map_or_else(At::default, |ids| module.at_type(ids[0]));
+        let is_big_endian = module.target().is_big_endian();
+        let computed = Signature::new(module, described).compute(ty, is_big_endian);
+        if let Some(computed) = computed.filter(|computed| *computed != written) {
+            let (expected, found) = (format!("signature {computed:#018x}"), format!("{written:#018x}"));
+            self.report.find(Kind::Type, at.clone(), expected, found);
+        }
+        // A linker keeps one group of each key. A linked file has no groups.
+        let object = self.described.object;
+        if object.is_relocatable() {
+            let (section, offset) = dwarf.place(unit.offset);
+            let key = object.group_of(section, offset);
+            if key != Some(&*written.to_string()) {
+                let expected = format!("section group `{written}`, by the signature");
+                let found = key.map_or_else(|| "no section group".into(), |key| format!("`{key}`"));
+                self.report.find(Kind::Type, at, expected, found);
             }
         }
     }

@@ -440,10 +440,15 @@ impl<'m> Signatures<'m> {
         self.uleb(tag.0.into());
     }
 
-    fn attribute(&mut self, at: DwAt, form: DwForm) {
-        self.out.push(b'A');
-        self.uleb(at.0.into());
-        self.uleb(form.0.into());
+    /// Step 4: name and form of an attribute, and the value after them. An attribute that the consumer does not know is
+    /// not in the entry.
+    fn attribute(&mut self, at: DwAt, form: DwForm, value: impl FnOnce(&mut Vec<u8>)) {
+        if self.consumer.entries.knows(at) {
+            self.out.push(b'A');
+            self.uleb(at.0.into());
+            self.uleb(form.0.into());
+            value(&mut self.out);
+        }
     }
 
     fn name(&mut self, name: Option<StringId>) {
@@ -453,14 +458,16 @@ impl<'m> Signatures<'m> {
     }
 
     fn string(&mut self, at: DwAt, text: StringId) {
-        self.attribute(at, gimli::DW_FORM_string);
-        self.text(self.module.string(text));
+        let text = self.module.string(text);
+        self.attribute(at, gimli::DW_FORM_string, |out| {
+            out.extend_from_slice(text.as_bytes());
+            out.push(0);
+        });
     }
 
     fn flag(&mut self, at: DwAt, is_set: bool) {
         if is_set {
-            self.attribute(at, gimli::DW_FORM_flag);
-            self.out.push(1);
+            self.attribute(at, gimli::DW_FORM_flag, |out| out.push(1));
         }
     }
 
@@ -470,14 +477,14 @@ impl<'m> Signatures<'m> {
 
     /// Appends a number of at most 64 bits.
     fn wide(&mut self, at: DwAt, value: i128) {
-        self.attribute(at, gimli::DW_FORM_sdata);
-        write_sleb(&mut self.out, value as i64);
+        self.attribute(at, gimli::DW_FORM_sdata, |out| write_sleb(out, value as i64));
     }
 
     fn block(&mut self, at: DwAt, bytes: &[u8]) {
-        self.attribute(at, gimli::DW_FORM_block);
-        self.uleb(bytes.len() as u64);
-        self.out.extend_from_slice(bytes);
+        self.attribute(at, gimli::DW_FORM_block, |out| {
+            write_uleb(out, bytes.len() as u64);
+            out.extend_from_slice(bytes);
+        });
     }
 
     /// Appends a constant: as a number, if it has the size of one.

@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 use hashbrown::DefaultHashBuilder;
 use hashbrown::hash_table::{Entry, HashTable};
 
-use super::elf_header::{Header, place_sections};
+use super::elf_header::{Header, SHT_GROUP, place_sections};
 use super::reloc;
 use crate::error::Result;
 use crate::target::{Gfx, Sm, Target, Wave};
@@ -66,6 +66,7 @@ pub struct Object<'d> {
     machine: u16,
     flags: u32,
     is_relocatable: bool,
+    groups: Groups<'d>,
     is_fixed: bool,
     os_abi: u8,
     is_64: bool,
@@ -295,6 +296,7 @@ impl<'d> Object<'d> {
         if let Some(sizes) = sizes {
             place_symbols(&mut symbols, &sections, sizes);
         }
+        let groups = groups(&header, &sections, &symbols, &merged);
         let mercury_copies = if header.machine == CUDA { mercury_copies(&sections) } else { Vec::new() };
         let (mut undefined, mut stale) = (Vec::new(), None);
         if header.is_placed() {
@@ -323,6 +325,7 @@ impl<'d> Object<'d> {
             os_abi: header.os_abi,
             flags: header.flags,
             is_relocatable: header.is_relocatable,
+            groups,
             is_fixed: header.is_fixed,
             is_64: header.is_64,
             big_endian: header.big_endian,
@@ -349,6 +352,7 @@ impl<'d> Object<'d> {
             os_abi: CUDA_OS_ABI,
             flags: u32::from(number) << 8,
             is_relocatable: false,
+            groups: Groups::new(),
             is_fixed: true,
             is_64: true,
             big_endian: false,
@@ -382,6 +386,13 @@ impl<'d> Object<'d> {
     /// Whether the file is relocatable, with section addresses assigned by the reader.
     pub fn is_relocatable(&self) -> bool {
         self.is_relocatable
+    }
+
+    /// Returns the key of the section group with the debug section that begins at an offset of a section's contents, in
+    /// a relocatable file. System V ABI, "Section Groups".
+    pub(crate) fn group_of(&self, section: &str, offset: u64) -> Option<&str> {
+        let section = self.sections.iter().position(|one| one.name == section)?;
+        self.groups.get(&(section, offset)).map(|key| &**key)
     }
 
     /// Whether the file is loaded exactly at its addresses: ELF's type `ET_EXEC`. A relocatable file can become one
@@ -569,6 +580,34 @@ struct Merged {
     into: usize,
     /// Offset of the contents in the concatenation.
     offset: u64,
+}
+
+/// Keys of section groups, by debug section with the contents and offset in it.
+type Groups<'d> = BTreeMap<(usize, u64), Cow<'d, str>>;
+
+/// Returns the keys of the groups of debug sections. System V ABI, "Section Groups": a group has a symbol, whose name is
+/// the key, and its contents are a word of flags and the indices of the members.
+fn groups<'d>(
+    header: &Header,
+    sections: &[Section<'d>],
+    symbols: &[Symbol<'d>],
+    merged: &[Merged],
+) -> Groups<'d> {
+    let mut keys = Groups::new();
+    for group in sections.iter().filter(|section| section.kind == SHT_GROUP) {
+        let Some(symbol) = symbols.get(group.info as usize) else { continue };
+        for word in group.data.chunks_exact(4).skip(1) {
+            let word = [word[0], word[1], word[2], word[3]];
+            let member = if header.big_endian { u32::from_be_bytes(word) } else { u32::from_le_bytes(word) };
+            let member = member as usize;
+            if sections.get(member).is_some_and(Section::is_debug) {
+                let place = merged.binary_search_by_key(&member, |one| one.section);
+                let place = place.map_or((member, 0), |at| (merged[at].into, merged[at].offset));
+                keys.insert(place, symbol.name.clone());
+            }
+        }
+    }
+    keys
 }
 
 fn merged(sections: &[Section<'_>]) -> Vec<Merged> {

@@ -207,3 +207,37 @@ fn type_units_that_nobody_asked_for_are_found() {
         assert_eq!(missed(&module(|_| ()), &consumer, &sections, &expected), None);
     }
 }
+
+/// The header of a type unit has the signature of its contents, and its section group has the key, also where nothing
+/// refers to the type: a linker keeps another type of the same key instead.
+#[test]
+fn another_signature_of_an_unreferenced_type_is_found() {
+    let truth = module(|contents| contents.more = true);
+    for consumer in consumers() {
+        let clean = sections(&truth, &consumer);
+        let changed = |header_bit: u8, key: fn(u64) -> Option<u64>| {
+            let mut sections = clean.clone();
+            let more = units(&mut sections).pop().expect("the unit of `more`");
+            more.bytes[header(&consumer)] ^= header_bit;
+            more.group = more.group.and_then(key);
+            object(&truth, &sections)
+        };
+        let mut wrong = vec![
+            ("header", changed(1, Some)),
+            ("key", changed(0, |key| Some(key ^ 1))),
+            ("both", changed(1, |key| Some(key ^ 1))),
+        ];
+        // In DWARF 5, two sections of one name are in groups.
+        if consumer.version == 4 {
+            wrong.push(("no group", changed(0, |_| None)));
+        }
+        for (name, object) in wrong {
+            let report = eitri::check(&truth, &consumer, &[], &object).expect("it is read");
+            let found = report.findings.iter().filter(|finding| finding.kind == Type).count();
+            assert!(found > 0, "DWARF {}, {name}: {report}", consumer.version);
+            crate::assert_is_words(&report);
+        }
+        let report = eitri::check(&truth, &consumer, &[], &changed(0, Some)).expect("it is read");
+        assert!(report.is_clean(), "{report}");
+    }
+}
