@@ -1,14 +1,26 @@
 //! Differences in encoding between DWARF versions, and required forms.
 
 mod common;
+#[path = "common/tools.rs"]
+#[allow(dead_code, reason = "each test uses a part")]
+mod tools;
 
 use common::Slice;
 use eitri::Result;
 use eitri::build::Builder;
+use eitri::emit::elf::{
+    Binding, Code, CodeSection, Contents, Place, Symbol, SymbolKind, Visibility, new_object,
+};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Module};
+use eitri::read::{Dwarf, ListKind, Object, Value};
 use eitri::target::Target;
 use gimli::{AttributeValue, DwAt, DwForm, DwTag, Format, constants as dw};
+use tools::{Folder, Tool};
+
+const DWARFDUMP: Tool = Tool::new("llvm-dwarfdump-19", "llvm-19");
+const READELF: Tool = Tool::new("readelf", "binutils");
+const LLD: Tool = Tool::new("ld.lld-19", "lld-19");
 
 fn consumer(version: u16, format: Format, forms: &[(DwAt, DwForm)]) -> Consumer {
     let mut consumer = Consumer::dwarf5();
@@ -164,6 +176,94 @@ fn constants_are_as_in_memory() -> Result<()> {
                 entry.attr(dw::DW_AT_const_value).unwrap().udata_value()
             });
             assert_eq!(value, Some(number), "DWARF {version}");
+        }
+    }
+    Ok(())
+}
+
+/// DWARF 2 section 7.7.3: "The beginning offset and the ending offset" of an entry, without an entry that selects a base
+/// address, which came with DWARF 3 section 2.6.6.
+#[test]
+fn location_lists_of_several_sections_select_a_base_from_dwarf_3_on() -> Result<()> {
+    const FUNCTIONS: [&str; 3] = ["first", "second", "third"];
+    let mut m = Builder::new(Target::x86_64());
+    let unit = m.unit("a.c");
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
+    let regs: Vec<_> = m.target().registers().take(2).map(|one| one.reg).collect();
+    let mut code = Code::default();
+    for (index, name) in (1..).zip(FUNCTIONS) {
+        let f = m.function(unit, name)?.code(name, 0x20).id();
+        m.variable(f, "moves", int)?
+            .live(0..4, Loc::register(regs[0]))?
+            .live(8..0x20, Loc::register(regs[1]))?;
+        code.sections.push(CodeSection::new(format!(".text.{name}"), Contents::Code, vec![0x90; 0x20], 16));
+        code.symbols.push(Symbol {
+            name: name.into(),
+            place: Place::Section { index, offset: 0 },
+            size: 0x20,
+            kind: SymbolKind::Function,
+            binding: Binding::Global,
+            visibility: Visibility::Default,
+        });
+    }
+    let module = m.finish()?;
+    let folder = Folder::new();
+    for version in 2..=4 {
+        for format in
+            [Format::Dwarf32, Format::Dwarf64].into_iter().filter(|&it| version > 2 || it == Format::Dwarf32)
+        {
+            let consumer = consumer(version, format, &[]);
+            let lowered = lower(&module, &consumer, Policy::Strict)?;
+            let bytes = new_object(module.target(), &code, &lowered.sections)?;
+            let report = eitri::check(&module, &consumer, &lowered.omissions, &bytes)?;
+            assert!(report.is_clean(), "DWARF {version}: {report}");
+            let path = folder.file("a.o", &bytes).display().to_string();
+            let linked = folder.path().join("a.so").display().to_string();
+            let Some(ran) = LLD.run(&["-shared", "-z", "noexecstack", "-o", &linked, &path]) else {
+                return Ok(());
+            };
+            ran.clean();
+            let bytes = std::fs::read(&linked).expect("the linked object");
+            let object = Object::read(&bytes)?;
+            let dwarf = Dwarf::read(&object)?;
+            let (mut bases, mut expected) = (0, Vec::new());
+            for (unit, offset) in dwarf.entries().filter_map(|entry| match entry.attr(dw::DW_AT_location) {
+                Some(Value::LocList(offset)) => Some((entry.unit(), offset)),
+                _ => None,
+            }) {
+                for entry in dwarf.raw_locations(unit, offset)? {
+                    bases += usize::from(matches!(entry?.kind, ListKind::Base { .. }));
+                }
+            }
+            assert_eq!(bases, if version == 2 { 0 } else { FUNCTIONS.len() }, "DWARF {version}");
+            for name in FUNCTIONS {
+                let symbol = object.symbols().iter().find(|one| one.name == name).expect("the symbol");
+                expected.extend(
+                    [0..4, 8..0x20].map(|pcs: std::ops::Range<u64>| {
+                        (symbol.address + pcs.start, symbol.address + pcs.end)
+                    }),
+                );
+            }
+            let Some(dump) = DWARFDUMP.run(&["--debug-info", &linked]) else { return Ok(()) };
+            let dump = dump.clean();
+            let found: Vec<&str> =
+                dump.lines().map(str::trim).filter(|line| line.starts_with("[0x")).collect();
+            assert_eq!(found.len(), expected.len(), "DWARF {version}:\n{dump}");
+            for (found, (start, end)) in found.iter().zip(&expected) {
+                assert!(
+                    found.starts_with(&format!("[0x{start:016x}, 0x{end:016x})")),
+                    "DWARF {version}: {found}"
+                );
+            }
+            let Some(dump) = READELF.run(&["--debug-dump=loc", &linked]) else { return Ok(()) };
+            let dump = dump.clean();
+            assert_eq!(dump.matches("(base address)").count(), bases, "DWARF {version}:\n{dump}");
+            for (start, end) in expected {
+                assert!(
+                    dump.contains(&format!("{start:016x} {end:016x} (")),
+                    "DWARF {version}: {start:#x}\n{dump}"
+                );
+            }
         }
     }
     Ok(())

@@ -241,8 +241,10 @@ impl<'u> Expressions<'u> {
             Base::Address(code) if is_five && is_one_from_0 => Some(code.key),
             _ => None,
         };
+        // DWARF 2 lacks base address selection entries. A list needs one only in a unit whose base is 0.
+        let is_absolute = !is_five && (self.consumer.lists.has_absolute_bounds || format.version == 2);
         let absolute = match base {
-            Base::Address(code) if self.consumer.lists.has_absolute_bounds && !is_five => Some(code),
+            Base::Address(code) if is_absolute => Some(code),
             _ => None,
         };
         let is_comparable = absolute.is_none()

@@ -5,6 +5,7 @@ use eitri::check::Report;
 use eitri::consumer::{Consumer, Policy, Tables};
 use eitri::emit::elf::new_object;
 use eitri::lower::lower;
+use eitri::read::{Dwarf, ListKind, Object, Value};
 use eitri::target::Target;
 use gimli::Format;
 use proptest::prelude::*;
@@ -18,6 +19,27 @@ fn consumer(version: u16, format: Format) -> Consumer {
     (consumer.version, consumer.format) = (version, format);
     consumer.tables = Tables { names: version >= 5, pubs: version < 5, aranges: true };
     consumer
+}
+
+/// Returns the offset of a location list or range list of an object that selects a base address.
+fn base_selection(object: &[u8]) -> eitri::Result<Option<u64>> {
+    let object = Object::read(object)?;
+    let dwarf = Dwarf::read(&object)?;
+    for entry in dwarf.entries() {
+        for attribute in entry.attributes() {
+            let (list, offset) = match attribute.value {
+                Value::LocList(offset) => (dwarf.raw_locations(entry.unit(), offset)?, offset),
+                Value::RngList(offset) => (dwarf.raw_ranges(entry.unit(), offset)?, offset),
+                _ => continue,
+            };
+            for entry in list {
+                if matches!(entry?.kind, ListKind::Base { .. }) {
+                    return Ok(Some(offset));
+                }
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// Reports for a module made from the numbers; an error is a text.
@@ -39,6 +61,11 @@ fn agrees(numbers: &[u16]) -> Result<Vec<Report>, String> {
         let written =
             lower(module, &consumer, Policy::Partial).map_err(|error| format!("{name}: {error}"))?;
         let object = new_object(module.target(), &made.code, &written.sections).map_err(|e| e.to_string())?;
+        if consumer.version == 2
+            && let Some(list) = base_selection(&object).map_err(|e| e.to_string())?
+        {
+            return Err(format!("{name}: the list at {list:#x} selects a base address, as DWARF 3 does"));
+        }
         let report = eitri::check(module, &consumer, &written.omissions, &object);
         let report = report.map_err(|error| format!("{name}: {error}"))?;
         if !report.is_clean() {
