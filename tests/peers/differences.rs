@@ -217,12 +217,6 @@ pub const DIFFERENCES: &[Difference] = &[
         applies: |seen| matches!(seen.op, Some(Op::ConstType { .. })) && seen.after.is_none(),
     },
     Difference {
-        gimli: "fbreg goes round at the ends of memory",
-        rule: "A.2.5.4.4.3, DW_OP_fbreg: the offset is updated; A.2.5.3: outside of the storage is an error",
-        example: "fbreg -0x10000",
-        applies: |seen| matches!(seen.op, Some(Op::FbReg { .. })) && seen.after.is_none(),
-    },
-    Difference {
         gimli: "an entry value can be an address",
         rule: "A.2.5.4.3.4, DW_OP_entry_value: a register or a value, \"otherwise ill-formed\"; breg is a location",
         example: "entry_value (breg5 0)",

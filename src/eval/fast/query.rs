@@ -240,7 +240,7 @@ impl Fast<'_> {
         let mut steps = top.left.checked_add(1)?;
         let base = self.frame_base(inner?, room, &mut steps)?;
         let left = steps.checked_sub(1)?;
-        // A location outside its storage is a fault; the address does not wrap around.
+        // The full evaluator knows whether the address of this dialect wraps, or leaves its storage.
         let mask = self.mask;
         let address = base.checked_add_signed(one.operand as i64).filter(|&address| address <= mask)?;
         Some((address, left))

@@ -10,7 +10,7 @@ use super::super::stack::{Element, integral};
 use super::super::value::{BaseType, TypeEncoding, Value};
 use super::super::wide::operations;
 use crate::error::Count;
-use crate::op::{Encoding, Name, Reg};
+use crate::op::{Dialect, Encoding, Name, Reg};
 use crate::target::{Per, SpaceId};
 
 /// Maximum size of a value in bits. A whole vector register of a wave of 64 lanes has 2048 bits.
@@ -118,8 +118,17 @@ impl Run<'_, '_> {
             return Err(ill_formed("a frame base cannot refer to the frame base"));
         }
         let base = self.frame_base().map_err(|fault| fault.within("the frame base", self.scope.entry))?;
-        self.push(base);
-        self.move_top(Some(i128::from(by) * 8))
+        match base.default_address() {
+            // The standard adds to an address, modulo the size of an address (DWARF 5, 2.5.1.2 and 2.5.1.4). The
+            // extensions and DWARF 6 move a location, which does not leave its storage.
+            Some(address) if self.scope.encoding.dialect == Dialect::Dwarf5 => {
+                self.push_memory(0, u128::from(address).wrapping_add(by as u128))
+            }
+            _ => {
+                self.push(base);
+                self.move_top(Some(i128::from(by) * 8))
+            }
+        }
     }
 
     /// Returns the frame base of the current frame (A.3.3.5).
