@@ -232,6 +232,8 @@ impl Describe<'_> {
 
     fn variables(&mut self, function: usize, scopes: &[Option<ScopeId>]) -> eitri::Result<Variables> {
         let (mut variables, end) = (Variables::new(), self.machine.bytes.len() as u64);
+        let mut facts = self.machine.facts.iter();
+        let zeroed = facts.find(|fact| fact.1 == Fact::LocalZeroed).map_or(0, |fact| fact.0.start);
         for (index, named) in self.lowered.named.iter().enumerate() {
             let scope = scopes[named.scope as usize];
             // A scope without code has no variables.
@@ -248,13 +250,9 @@ impl Describe<'_> {
                 (None, false) => m.variable(self.function, name, ty)?,
             };
             let id = made.declared_at(at).id();
-            match &named.home {
-                Home::Slots(slots) => variables.extend(slots.iter().map(|&(at, slot)| (slot, (id, 8 * at)))),
-                &Home::Scratch(at) => {
-                    let pcs = self.machine.frame.as_ref().map_or(0..end, |frame| frame.body.clone());
-                    self.m.describe_variable(id)?.live(pcs, Loc::stack_slot(at.into()))?;
-                }
-                &Home::Local(at) => _ = self.m.describe_variable(id)?.always(Loc::local(at))?,
+            variables.extend(named.home.slots().iter().map(|&(at, slot)| (slot, (id, 8 * at))));
+            if let Home::Local(at) = named.home {
+                self.m.describe_variable(id)?.live(zeroed..end, Loc::local(at))?;
             }
         }
         Ok(variables)

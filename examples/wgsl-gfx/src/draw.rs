@@ -145,7 +145,7 @@ fn lanes(source: &Source, compiled: &Compiled<'_>, prover: &Prover<'_>) -> Resul
     let mut ran = vec![0; program.instructions.len()];
     let mut shared = Input::random(source, compiled, 1).memory(source, compiled);
     let mut waves = waves(source, [0; 3], &mut shared);
-    program.run(&mut waves, &mut shared, |n, wave| {
+    program.run(&mut waves, &mut shared, |n, wave, _| {
         let word = wave.pc as usize / 4;
         let words = program.instructions[word].as_ref().map_or(1, |one| one.words);
         ran[word..word + words].iter_mut().filter(|_| n == 0).for_each(|mask| *mask |= wave.exec);

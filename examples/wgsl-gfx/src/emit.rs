@@ -12,7 +12,7 @@ use crate::alloc::{Flat, PRESERVED, overwritten};
 use crate::front::Unsupported;
 use crate::isa::{ADDRESS, Op, Reg, TARGET, encode, put_address};
 use crate::lower::{FIRST_MASK, FRAME, Lowered, RETURN, SCALAR, STACK};
-use crate::ssa::{At, Exec, Given, How, Inst, Kind, Slot, Src, Term};
+use crate::ssa::{At, Exec, Given, How, Inst, Kind, Slot, Src, Term, contents};
 
 /// A dword of storage: of the wave, or one for each lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -53,6 +53,8 @@ pub enum Fact {
     WholeWave,
     /// Assignment of a variable before the pc.
     Assign(Slot, Given),
+    /// Variables at home in local memory have values from the pc on.
+    LocalZeroed,
     /// A statement begins.
     Statement(u64),
     /// Place in the source.
@@ -454,9 +456,8 @@ impl Emitter<'_> {
             let start = body.bytes.len();
             body.plain(Op::ReadLane, Reg::S(scalar), &[Reg::V(vector), Reg::Const(lane)]);
             if scalar == FRAME {
-                let slots =
-                    (0..self.output.num_spillslots as u32).map(|slot| Place::Scratch(self.spills + 4 * slot));
-                body.fact(start, Fact::Step(slots.map(Effect::Clobber).collect(), true));
+                let frame = (0..self.size).step_by(4).map(|at| Effect::Clobber(Place::Scratch(at)));
+                body.fact(start, Fact::Step(frame.collect(), true));
             }
         }
         encode(Op::SSetPc, Reg::S(0), &[Reg::S(RETURN)], 0, &mut body.bytes);
@@ -522,10 +523,15 @@ impl Emitter<'_> {
                 let effects = match (op, src.first()) {
                     (Op::SMov, Some(&Reg::Const(value))) => vec![Effect::Constant(value, place(dst))],
                     (Op::SMov, Some(&source)) => vec![Effect::Copy(place(source), place(dst))],
-                    // A variable of the source that is in scratch memory has its home there.
                     _ => defines(dst),
                 };
                 step(body, effects, false);
+            }
+            Kind::FirstStore(slot) => {
+                encode(Op::ScratchStore, dst, &src, inst.offset, &mut body.bytes);
+                let (contents, home) = (contents(*slot), Place::Scratch(inst.offset as u32));
+                step(body, vec![Effect::Define(contents, home)], false);
+                body.mark(Fact::Assign(*slot, Given::Defined(contents)));
             }
             Kind::Load(Op::SLoad2) => {
                 encode(Op::SLoad2, src[1], &src[..1], inst.offset, &mut body.bytes);
@@ -571,6 +577,7 @@ impl Emitter<'_> {
                 encode(Op::Barrier, Reg::Null, &[], 0, &mut body.bytes);
                 step(body, Vec::new(), false);
             }
+            Kind::LocalZeroed => body.mark(Fact::LocalZeroed),
             Kind::Assign(slot, given) => body.mark(Fact::Assign(*slot, *given)),
             Kind::Statement(number) => body.mark(Fact::Statement(*number)),
             Kind::Return => self.epilogue(body),

@@ -284,24 +284,12 @@ impl<'m> Lower<'m> {
             return self.refuse("an argument of the entry point without `@builtin`");
         };
         let size = self.source.module.entry_points[0].workgroup_size;
-        let ids = Part::from(In::Vector(self.kernel.ids));
-        let [mut x, mut y, mut z] = [In::Const(0); 3].map(Part::from);
         let small = |n: u32| Part::from(In::Const(n));
-        let mut local = |this: &mut Self| {
-            x = this.vector_op(Op::VAnd, &[small(0x3ff), ids]);
-            if size[1] > 1 {
-                y = this.vector_op(Op::VBfe, &[ids, small(10), small(10)]);
-            }
-            if size[2] > 1 {
-                z = this.vector_op(Op::VBfe, &[ids, small(20), small(10)]);
-            }
-            [x, y, z]
-        };
         let counts = 12 * self.out.buffers.len() as i32;
         Ok(match builtin {
-            BuiltIn::LocalInvocationId => local(self).into(),
+            BuiltIn::LocalInvocationId => self.local_ids().into(),
             BuiltIn::GlobalInvocationId => {
-                let local = local(self);
+                let local = self.local_ids();
                 let mut all = Vec::new();
                 for (n, local) in local.into_iter().enumerate() {
                     let group = In::Scalar(self.kernel.group[n]).into();
@@ -313,18 +301,7 @@ impl<'m> Lower<'m> {
                 }
                 all.into()
             }
-            BuiltIn::LocalInvocationIndex => {
-                let [x, y, z] = local(self);
-                let row = self.alu(Op::SMul, Op::VMul, small(size[0]), y);
-                let layer = self.alu(Op::SMul, Op::VMul, small(size[0] * size[1]), z);
-                let mut sum = x;
-                for (more, of) in [(row, size[1]), (layer, size[2])] {
-                    if of > 1 {
-                        sum = self.alu(Op::SAdd, Op::VAdd, sum, more);
-                    }
-                }
-                [sum].into()
-            }
+            BuiltIn::LocalInvocationIndex => [self.local_index()].into(),
             BuiltIn::WorkGroupId => self.kernel.group.map(|vreg| In::Scalar(vreg).into()).into(),
             BuiltIn::NumWorkGroups => {
                 (0..3).map(|n| self.kernel_argument(counts + 4 * n)).collect::<Vec<_>>().into()
@@ -335,6 +312,37 @@ impl<'m> Lower<'m> {
             }
             _ => return self.refuse("this builtin"),
         })
+    }
+
+    fn local_ids(&mut self) -> [Part; 3] {
+        let size = self.source.module.entry_points[0].workgroup_size;
+        let ids = Part::from(In::Vector(self.kernel.ids));
+        let small = |n: u32| Part::from(In::Const(n));
+        let x = self.vector_op(Op::VAnd, &[small(0x3ff), ids]);
+        let [mut y, mut z] = [small(0); 2];
+        if size[1] > 1 {
+            y = self.vector_op(Op::VBfe, &[ids, small(10), small(10)]);
+        }
+        if size[2] > 1 {
+            z = self.vector_op(Op::VBfe, &[ids, small(20), small(10)]);
+        }
+        [x, y, z]
+    }
+
+    /// The number of an item in its group.
+    pub(crate) fn local_index(&mut self) -> Part {
+        let size = self.source.module.entry_points[0].workgroup_size;
+        let small = |n: u32| Part::from(In::Const(n));
+        let [x, y, z] = self.local_ids();
+        let row = self.alu(Op::SMul, Op::VMul, small(size[0]), y);
+        let layer = self.alu(Op::SMul, Op::VMul, small(size[0] * size[1]), z);
+        let mut sum = x;
+        for (more, of) in [(row, size[1]), (layer, size[2])] {
+            if of > 1 {
+                sum = self.alu(Op::SAdd, Op::VAdd, sum, more);
+            }
+        }
+        sum
     }
 
     /// A number that the kernel is called with.

@@ -146,7 +146,7 @@ impl Ways {
             // For each lane, and for the wave, the blocks since it was in each block.
             let mut since: Vec<Vec<Blocks>> =
                 vec![vec![vec![0; count.div_ceil(64)]; count]; 33 * waves.len()];
-            program.run(&mut waves, &mut shared, |n, wave| {
+            program.run(&mut waves, &mut shared, |n, wave, _| {
                 let Some(&block) = self.blocks.get(&wave.pc) else { return Ok(true) };
                 for one in (0..33).filter(|&one| one == 32 || wave.exec >> one & 1 == 1) {
                     let since = &mut since[33 * n + one];
@@ -175,7 +175,7 @@ pub(crate) fn items(source: &Source) -> Vec<[u32; 3]> {
 
 /// The waves of a group.
 pub(crate) fn waves(source: &Source, number: [u32; 3], shared: &mut Group) -> Vec<Wave> {
-    shared.local.fill(0);
+    shared.forget();
     items(source).chunks(32).map(|items| Wave::new(items, number, shared)).collect()
 }
 

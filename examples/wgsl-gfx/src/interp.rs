@@ -34,6 +34,7 @@ pub struct Event {
     pub key: u64,
     /// Offset in the source, in bytes.
     pub at: u32,
+    /// The dwords of variables, and the components of other values.
     pub values: Vec<(Name, Vec<u32>)>,
 }
 
@@ -87,6 +88,8 @@ pub struct Group<'m> {
     local: HashMap<Handle<naga::GlobalVariable>, Vec<u32>>,
     frames: Vec<Frame<'m>>,
     pub events: Vec<Vec<Event>>,
+    /// The dwords of each variable in local memory when all items start, and at each barrier.
+    pub barriers: Vec<HashMap<Handle<naga::GlobalVariable>, Vec<u32>>>,
     /// Statements that may still run.
     fuel: usize,
 }
@@ -107,13 +110,15 @@ impl<'m> Group<'m> {
                 local.insert(handle, vec![0; dwords as usize]);
             }
         }
-        let events = vec![Vec::new(); items];
-        Self { source, items, group, groups, buffers, local, frames: Vec::new(), events, fuel: 200_000 }
+        let (events, fuel) = (vec![Vec::new(); items], 200_000);
+        let (frames, barriers) = (Vec::new(), Vec::new());
+        Self { source, items, group, groups, buffers, local, frames, events, barriers, fuel }
     }
 
     /// Runs the entry point. Returns whether it ended.
     pub fn run(&mut self) -> bool {
         let mask = vec![true; self.items];
+        self.barriers.push(self.local.clone());
         self.call(Typed::entry(self.source), Vec::new(), 0, &mask);
         self.fuel > 0
     }
@@ -167,11 +172,7 @@ impl<'m> Group<'m> {
         let of = &self.frames[frame];
         let mut all: Vec<(Name, Value)> = Vec::new();
         for (&handle, dwords) in &of.locals {
-            let ty = of.typed.function.local_variables[handle].ty;
-            if let Some(leaves) = layout::leaves(of.typed.module, ty) {
-                let parts = leaves.iter().map(|leaf| dwords[leaf.0 as usize / 4].clone()).collect();
-                all.push(((of.path, Which::Local(handle)), parts));
-            }
+            all.push(((of.path, Which::Local(handle)), dwords.clone()));
         }
         for &handle in of.typed.function.named_expressions.keys() {
             if let Some(value) = of.values.get(&handle) {
@@ -273,6 +274,9 @@ impl<'m> Group<'m> {
                 }
                 *mask = inner.broke;
                 flow.returned = inner.returned;
+            }
+            Statement::ControlBarrier(_) | Statement::MemoryBarrier(_) => {
+                self.barriers.push(self.local.clone())
             }
             Statement::Break => leave(mask, &mut flow.broke),
             Statement::Continue => leave(mask, &mut flow.continued),

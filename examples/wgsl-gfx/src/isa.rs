@@ -178,6 +178,11 @@ ops! {
 }
 
 impl Op {
+    /// Whether it changes local memory, and returns the previous contents.
+    pub fn is_local_atomic(self) -> bool {
+        matches!(self.row(), (_, Format::Ds, 0x20..=0x2d))
+    }
+
     /// Whether a global operation returns the previous contents of memory.
     pub fn is_atomic(self) -> bool {
         matches!(self.row(), (_, Format::Global, 0x33..=0x3e))

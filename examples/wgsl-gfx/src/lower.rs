@@ -63,18 +63,27 @@ pub struct Named<'m> {
     pub is_parameter: bool,
     /// The path of calls, and what it is there.
     pub of: Name,
-    /// The slots of its components; or where it is in memory.
     pub home: Home,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Home {
-    /// Offset in bytes and slot of each component.
+    /// Registers: offset in bytes and slot of each component.
     Slots(Vec<(u32, Slot)>),
-    /// Offset in bytes in scratch memory of each lane.
-    Scratch(u32),
+    /// Offset in bytes in scratch memory of each lane; offset in bytes and slot of each dword, padding included.
+    Scratch(u32, Vec<(u32, Slot)>),
     /// Offset in bytes in local memory.
     Local(u32),
+}
+
+impl Home {
+    /// Offset in bytes and slot of each component whose location the debug information derives.
+    pub fn slots(&self) -> &[(u32, Slot)] {
+        match self {
+            Self::Slots(slots) | Self::Scratch(_, slots) => slots,
+            Self::Local(_) => &[],
+        }
+    }
 }
 
 /// A lexical scope.
@@ -147,7 +156,7 @@ pub struct Lower<'m> {
     pub(crate) known: Divergence,
     pub(crate) out: Lowered<'m>,
     /// The current block; `None` behind a jump.
-    block: Option<BlockId>,
+    pub(crate) block: Option<BlockId>,
     /// Whether no lane is active.
     is_empty: bool,
     pub(crate) instances: Vec<OfInstance<'m>>,
@@ -275,6 +284,7 @@ impl<'m> Lower<'m> {
         let entry = [(ids, Reg::V(0))].into_iter().chain(group.into_iter().zip(registers)).collect();
         self.push(Kind::Entry(entry), None, Vec::new());
         self.globals()?;
+        self.zero_local();
         self.instance(Typed::entry(self.source), None, 0)?;
         self.finish_at(Typed::entry(self.source));
         self.end(Term::End, &[]);
@@ -400,7 +410,7 @@ impl<'m> Lower<'m> {
     }
 
     /// Makes a block the current one: its code comes next.
-    fn start(&mut self, block: BlockId) {
+    pub(crate) fn start(&mut self, block: BlockId) {
         self.out.code.order.push(block);
         self.block = Some(block);
         self.is_empty = false;
@@ -427,12 +437,12 @@ impl<'m> Lower<'m> {
     }
 
     /// Ends the current block with a jump.
-    fn jump(&mut self, to: BlockId) {
+    pub(crate) fn jump(&mut self, to: BlockId) {
         let term = if self.is_empty { Term::Empty } else { Term::Jump };
         self.end(term, &[to]);
     }
 
-    fn end(&mut self, term: Term, to: &[BlockId]) {
+    pub(crate) fn end(&mut self, term: Term, to: &[BlockId]) {
         let (partial, at) = (self.is_partial(), self.at);
         let Some(block) = self.block.take() else { return };
         for &to in to {
@@ -443,7 +453,7 @@ impl<'m> Lower<'m> {
     }
 
     /// Adds a block whose only predecessor is the current block, which has its branch already.
-    fn side(&mut self) -> BlockId {
+    pub(crate) fn side(&mut self) -> BlockId {
         let block = self.out.code.block();
         self.out.code.seal(block);
         block
@@ -597,8 +607,8 @@ impl<'m> Lower<'m> {
                     if self.out.scratch > 4096 {
                         return self.refuse_at("more than 4 KiB of private memory", span);
                     }
-                    self.clear(at, bytes, init.as_deref(), variable.ty, span)?;
-                    Home::Scratch(at)
+                    let slots = self.clear(at, bytes, init.as_deref(), variable.ty, span)?;
+                    Home::Scratch(at, slots)
                 }
             };
             self.instances[id].locals.insert(handle, home.clone());
@@ -613,7 +623,8 @@ impl<'m> Lower<'m> {
         Ok(())
     }
 
-    /// Stores the first value of a variable in scratch memory.
+    /// Stores the first value of a variable in scratch memory: from each store on, a dword of the memory is the
+    /// variable's. Returns offset and slot of each dword.
     fn clear(
         &mut self,
         at: u32,
@@ -621,13 +632,14 @@ impl<'m> Lower<'m> {
         init: Option<&[Part]>,
         ty: Handle<naga::Type>,
         span: Span,
-    ) -> Result<()> {
+    ) -> Result<Vec<(u32, Slot)>> {
         if init.is_none() && bytes > 256 {
             // naga's variables without a first value are zero.
             return self
                 .refuse_at("more than 256 bytes of private memory without a loop that sets them", span);
         }
         let leaves = layout::leaves(&self.source.module, ty);
+        let mut slots = Vec::new();
         for offset in (0..bytes).step_by(4) {
             let found = leaves.as_ref().and_then(|leaves| leaves.iter().position(|leaf| leaf.0 == offset));
             let value = match (found, init) {
@@ -636,14 +648,12 @@ impl<'m> Lower<'m> {
             };
             let value = self.vector(value.into());
             let [base, none] = [self.frame(), Reg::Null].map(Src::Fixed);
-            self.push_at(
-                Kind::Plain(Op::ScratchStore),
-                None,
-                vec![base, none, Src::V(value)],
-                (at + offset) as i32,
-            );
+            let slot = self.out.code.slot(VECTOR);
+            let src = vec![base, none, Src::V(value)];
+            self.push_at(Kind::FirstStore(slot), None, src, (at + offset) as i32);
+            slots.push((offset, slot));
         }
-        Ok(())
+        Ok(slots)
     }
 
     /// Parameters are variables.

@@ -69,8 +69,9 @@ fn run() -> Result<bool, Box<dyn std::error::Error>> {
     if let (Some(first), Some(count)) = (arguments.generate, arguments.shaders) {
         let all = generate::prove_all(first as u64..(first + count) as u64, arguments.runs.unwrap_or(4))?;
         all.wrong.iter().take(20).for_each(|wrong| println!("{wrong}"));
-        let Proof { seen, compared, steps, unwound, .. } = all;
+        let Proof { seen, compared, steps, unwound, local, .. } = all;
         println!("{}\n{seen} claims seen by lanes, {unwound} in frames of callers", all.json());
+        println!("{local} dwords of local memory");
         println!("{compared} numbers compared, {steps} steps");
         return Ok(all.wrong.is_empty());
     }
@@ -103,8 +104,9 @@ fn run() -> Result<bool, Box<dyn std::error::Error>> {
         }
         proof.wrong.iter().take(20).for_each(|wrong| println!("{wrong}"));
         proof.missed.iter().for_each(|missed| println!("missed: {missed}"));
-        let Proof { seen, compared, steps, unwound, .. } = proof;
+        let Proof { seen, compared, steps, unwound, local, .. } = proof;
         println!("{}\n{seen} claims seen by lanes, {unwound} in frames of callers", proof.json());
+        println!("{local} dwords of local memory");
         println!("{compared} numbers compared, {steps} steps");
         return Ok(report.is_clean() && proof.wrong.is_empty());
     }

@@ -9,7 +9,11 @@ use crate::diverge::{Instance, is_read_only};
 use crate::isa::{Op, Reg};
 use crate::layout;
 use crate::lower::{BUFFERS, Home, In, Lower, Part, Parts, Result, SCALAR, VECTOR};
-use crate::ssa::{Given, Kind, Slot, Src};
+use crate::ssa::{Given, Kind, Slot, Src, Term};
+
+/// Stores of zeros to local memory that one item makes without a loop. The offset of the last one, for 1,024 items, is
+/// less than 64 KiB.
+const MOST_TURNS: u32 = 16;
 
 /// Storage that a pointer points into.
 #[derive(Debug, Clone)]
@@ -39,7 +43,7 @@ impl<'m> Lower<'m> {
         match typed.function.expressions[handle] {
             Expression::LocalVariable(variable) => whole(match &self.instances[id].locals[&variable] {
                 Home::Slots(slots) => Root::Slots(slots.clone()),
-                Home::Scratch(at) | Home::Local(at) => Root::Scratch(*at),
+                Home::Scratch(at, _) | Home::Local(at) => Root::Scratch(*at),
             }),
             Expression::GlobalVariable(variable) => {
                 let at = self.globals[&variable];
@@ -87,6 +91,69 @@ impl<'m> Lower<'m> {
             }
             _ => self.refuse("this pointer"),
         }
+    }
+
+    /// Stores zeros to local memory, as WGSL has workgroup variables, and waits for all items of the group: each stores
+    /// to the dwords whose number has its own as remainder, divided by the number of items.
+    pub(crate) fn zero_local(&mut self) {
+        let items: u32 = self.source.module.entry_points[0].workgroup_size.iter().product();
+        let dwords = self.out.local.div_ceil(4);
+        if dwords == 0 {
+            return;
+        }
+        let zero = Part::from(In::Const(0));
+        let index = self.local_index();
+        let mut at = self.times(index, 4);
+        let (turns, step) = (dwords / items, 4 * items);
+        if turns <= MOST_TURNS {
+            for turn in 0..turns {
+                self.store_local(at, zero, (step * turn) as i32);
+            }
+        } else {
+            at = self.zero_turns(at, turns, step);
+        }
+        if !dwords.is_multiple_of(items) {
+            // Items beyond the last dword store to it, too.
+            let first = if turns <= MOST_TURNS { step * turns } else { 0 };
+            let next = self.plus(at, Part::from(In::Const(first)));
+            let last = Part::from(In::Const(4 * (dwords - 1)));
+            let next = self.vector_op(Op::VMinU, &[last, next]);
+            self.store_local(next, zero, 0);
+        }
+        self.push(Kind::Barrier, None, Vec::new());
+        self.push(Kind::LocalZeroed, None, Vec::new());
+    }
+
+    /// Stores zeros in a loop of the wave. Returns the address behind.
+    fn zero_turns(&mut self, at: Part, turns: u32, step: u32) -> Part {
+        let Some(before) = self.block else { return at };
+        let (address, left) = (self.out.code.slot(VECTOR), self.out.code.slot(SCALAR));
+        let (at, turns) = (self.vector(at), self.constant(SCALAR, turns));
+        self.out.code.write(address, before, at);
+        self.out.code.write(left, before, turns);
+        let header = self.out.code.block();
+        self.jump(header);
+        self.start(header);
+        let [at, turns] = [address, left].map(|slot| self.read(slot));
+        let [at, turns] = [In::Vector(at), In::Scalar(turns)].map(Part::from);
+        self.store_local(at, Part::from(In::Const(0)), 0);
+        let at = self.plus(at, Part::from(In::Const(step)));
+        let turns = self.alu(Op::SSub, Op::VSub, turns, Part::from(In::Const(1)));
+        let (next, turns) = (self.vector(at), self.scalar(turns));
+        self.out.code.write(address, header, next);
+        self.out.code.write(left, header, turns);
+        let (again, exit) = (self.side(), self.side());
+        self.end(Term::If(Src::V(turns)), &[again, exit]);
+        self.start(again);
+        self.jump(header);
+        self.out.code.seal(header);
+        self.start(exit);
+        at
+    }
+
+    fn store_local(&mut self, at: Part, value: Part, offset: i32) {
+        let src = [at, value].map(|part| Src::V(self.vector(part)));
+        self.push_at(Kind::Plain(Op::DsStore), None, src.to_vec(), offset);
     }
 
     fn times(&mut self, part: Part, bytes: u32) -> Part {

@@ -14,6 +14,7 @@ use eitri::gimli;
 use eitri::op::{Encoding, Reg};
 use eitri::read::{Dwarf, FrameSection, Frames, ListEntry, Object};
 use eitri::target::{SpaceId, Target};
+use naga::{GlobalVariable, Handle};
 
 use crate::Compiled;
 use crate::alloc::{LANES, PRESERVED, SCRATCH};
@@ -43,6 +44,22 @@ struct Claims {
     places: HashMap<Slot, Vec<(u64, u64, Place)>>,
     /// The pcs of the scope of each component's variable.
     scopes: HashMap<Slot, Vec<Range<u64>>>,
+    local: Vec<Local>,
+}
+
+/// A claim about a variable at home in local memory, which all lanes have in one location: pcs, the dword of the home,
+/// the dword that is claimed, and their number.
+#[derive(Debug)]
+struct Local {
+    name: String,
+    handle: Handle<GlobalVariable>,
+    pcs: Range<u64>,
+    home: usize,
+    claimed: usize,
+    dwords: usize,
+    /// Whether memory has changed since it was compared, and the first wrong dword.
+    is_changed: bool,
+    wrong: Option<usize>,
 }
 
 /// The location list of a variable: its components with their offsets.
@@ -66,6 +83,8 @@ pub struct Proof {
     pub steps: u64,
     /// Claims in frames of callers as single lanes saw them, while a callee ran.
     pub unwound: u64,
+    /// Dwords of local memory as waves saw them, where a variable at home there is claimed.
+    pub local: u64,
     /// Dwords of registers of callers that have a location while a callee runs; each is what the caller had.
     pub registers: u64,
     /// Wrong claims.
@@ -92,6 +111,7 @@ impl Proof {
         self.compared += other.compared;
         self.steps += other.steps;
         self.unwound += other.unwound;
+        self.local += other.local;
         self.registers += other.registers;
         self.wrong.extend(other.wrong);
         self.missed.extend(other.missed);
@@ -138,7 +158,8 @@ fn claims<'a>(
     let encoding = Encoding::new(8, compiled.debug.consumer.expressions.dialect);
     let context = Context::new(encoding, gpu);
     let (mut found, mut lists) = (Claims::default(), Vec::new());
-    let wave = Wave::new(&[], [0; 3], &mut Group::default());
+    let mut wave = Wave::new(&[], [0; 3], &mut Group::default());
+    wave.scalars[FRAME as usize] = Cell::constant(0);
     // Variables of one name and place in the source are in the order in which the compiler made them.
     let mut entries: HashMap<(String, u64, u64), Vec<eitri::read::Entry<'_, '_>>> = HashMap::new();
     for entry in dwarf.entries() {
@@ -157,7 +178,7 @@ fn claims<'a>(
         let Some(entry) = entries.get_mut(&key).and_then(Vec::pop) else {
             return Err(format!("{}: the object does not have the variable", named.name));
         };
-        let Home::Slots(slots) = &named.home else { continue };
+        let slots = named.home.slots();
         let scope = entry.parent().map_or(Ok(Vec::new()), |parent| parent.ranges()).map_err(text)?;
         let scope: Vec<Range<u64>> = scope.iter().map(|pcs| pcs.start - base..pcs.end - base).collect();
         found.scopes.extend(slots.iter().map(|&(_, slot)| (slot, scope.clone())));
@@ -170,6 +191,23 @@ fn claims<'a>(
             let machines = LOOKED_AT.map(|lane| Stopped::new(&wave, base, 0, Some(lane)));
             let machines = machines.each_ref().map(|machine| WithDebugInfo::new(info, machine, context));
             let machines = machines.each_ref().map(|machine| machine as &dyn Machine);
+            if let (&Home::Local(home), interp::Which::Global(handle)) = (&named.home, named.of.1) {
+                let fault = |fault: Fault| format!("{}: {fault}", named.name);
+                let place = Evaluator::new().location(one.expr, machines[0], &context).map_err(fault)?;
+                let claimed = match place.single().map(|place| (&place.storage, place.offset)) {
+                    Some((Storage::Memory { space, .. }, bit)) if *space == SpaceId::LOCAL => {
+                        bit as usize / 32
+                    }
+                    _ => return Err(format!("{}: {place:?} is not local memory", named.name)),
+                };
+                let bytes = entry.ty().and_then(|ty| ty.size_bits()).unwrap_or(0) / 8;
+                let (home, dwords) = (home as usize / 4, bytes.div_ceil(4) as usize);
+                let name = named.name.clone();
+                let (is_changed, wrong) = (true, None);
+                let pcs = from..to;
+                found.local.push(Local { name, handle, pcs, home, claimed, dwords, is_changed, wrong });
+                continue;
+            }
             for (slot, place) in list.places(one.expr, machines, context)? {
                 found.places.entry(slot).or_default().push((from, to, place));
             }
@@ -275,6 +313,12 @@ pub(crate) struct Prover<'a> {
     defines: Vec<Vec<(u64, &'a Effect)>>,
     whole: Vec<bool>,
     names: HashMap<Slot, (interp::Name, usize)>,
+    /// Components of variables at home in scratch memory by function and dword of its frame, and the dword of each.
+    homes: HashMap<(usize, u32), Slot>,
+    home_of: HashMap<Slot, u32>,
+    /// Claims about local memory, and the tag of what was stored last to each of its dwords.
+    local: Vec<Local>,
+    stored: Vec<u64>,
     /// Whether each claim was right each time; `None` if no lane stood there.
     held: Vec<Vec<Option<bool>>>,
     /// Results of the runs for each component in scope.
@@ -371,6 +415,8 @@ struct Watch {
     active: u32,
     /// The instruction that runs.
     pc: Option<u64>,
+    /// Dwords of local memory on which it is an atomic operation.
+    atomic: Vec<usize>,
 }
 
 impl Watch {
@@ -404,9 +450,9 @@ impl<'a> Prover<'a> {
     /// The name of a component of a variable.
     pub(crate) fn title(&self, slot: Slot) -> String {
         let all = self.compiled.lowered.iter().flat_map(|lowered| &lowered.named);
-        let named = all.into_iter().find_map(|named| match &named.home {
-            Home::Slots(slots) => slots.iter().position(|of| of.1 == slot).map(|at| (named, at, slots.len())),
-            _ => None,
+        let named = all.into_iter().find_map(|named| {
+            let slots = named.home.slots();
+            slots.iter().position(|of| of.1 == slot).map(|at| (named, at, slots.len()))
         });
         match named {
             Some((named, _, 1)) => named.name.clone(),
@@ -457,6 +503,10 @@ impl<'a> Prover<'a> {
             defines: vec![Vec::new(); words + 1],
             whole: vec![false; words + 1],
             names: HashMap::new(),
+            homes: HashMap::new(),
+            home_of: HashMap::new(),
+            local: claims.local,
+            stored: Vec::new(),
             held: Vec::new(),
             shown: Vec::new(),
             pcs: HashMap::new(),
@@ -498,8 +548,15 @@ impl<'a> Prover<'a> {
         }
         for &(function, named) in &compiled.debug.described {
             let named = &compiled.lowered[function].named[named];
-            if let Home::Slots(slots) = &named.home {
-                this.names.extend(slots.iter().enumerate().map(|(n, slot)| (slot.1, (named.of, n))));
+            let slots = named.home.slots();
+            // The interpreter has the dwords of a variable, and the components of another value.
+            let is_local = matches!(named.of.1, interp::Which::Local(_));
+            let part = |n: usize, at: u32| if is_local { at as usize / 4 } else { n };
+            this.names
+                .extend(slots.iter().enumerate().map(|(n, &(at, slot))| (slot, (named.of, part(n, at)))));
+            if let Home::Scratch(home, _) = named.home {
+                this.homes.extend(slots.iter().map(|&(at, slot)| ((function, (home + at) / 4), slot)));
+                this.home_of.extend(slots.iter().map(|&(at, slot)| (slot, (home + at) / 4)));
             }
         }
         Ok(this)
@@ -517,7 +574,7 @@ impl<'a> Prover<'a> {
                 return Ok(());
             }
             buffers = std::mem::take(&mut expected.buffers);
-            self.group(&mut shared, group, &expected.events)?;
+            self.group(&mut shared, group, &expected.events, &expected.barriers)?;
             for (n, handle) in self.compiled.lowered[0].buffers.iter().enumerate() {
                 if buffers[handle] != shared.buffers[n] {
                     let at =
@@ -538,8 +595,13 @@ impl<'a> Prover<'a> {
         shared: &mut Group,
         group: [u32; 3],
         events: &[Vec<interp::Event>],
+        barriers: &[HashMap<Handle<GlobalVariable>, Vec<u32>>],
     ) -> Result<(), String> {
         let mut waves = input::waves(self.source, group, shared);
+        self.stored = vec![0; shared.local.len()];
+        self.local.iter_mut().for_each(|local| local.is_changed = true);
+        // The code has a barrier at its start where there are variables in local memory.
+        let mut barriers = barriers.iter().skip(usize::from(shared.local.is_empty()));
         let watch = |(n, wave): (usize, &Wave)| Watch {
             first: 32 * n,
             current: vec![[0; 32]; self.slots.last().map_or(0, |slots| slots.end)],
@@ -551,16 +613,34 @@ impl<'a> Prover<'a> {
             assigned: [None; 32],
             active: wave.exec,
             pc: None,
+            atomic: Vec::new(),
         };
         let mut watches: Vec<Watch> = waves.iter().enumerate().map(watch).collect();
-        self.program().run(&mut waves, shared, |n, wave| {
+        self.program().run(&mut waves, shared, |n, wave, shared| {
             let watch = &mut watches[n];
             if let Some(pc) = watch.pc.replace(wave.pc) {
-                self.ran(wave, watch, pc);
+                self.ran(wave, watch, shared, pc);
+                let op = self.program.instructions[pc as usize / 4].as_ref().map(|one| one.op);
+                if let (0, Some(Op::Barrier)) = (n, op) {
+                    // All waves have come to the barrier, and the first one goes on.
+                    let expected = barriers.next().ok_or("more barriers than the interpreter has")?;
+                    self.at_barrier(shared, pc, expected);
+                }
             }
             self.before(wave, watch, events)?;
+            self.local_claims(wave, watch, shared);
+            let next = self.program.instructions[wave.pc as usize / 4].as_ref();
+            if let Some(next) = next.filter(|next| next.op.is_local_atomic()) {
+                // The result may overwrite the address.
+                let lanes = (0..32).filter(|lane| wave.exec >> lane & 1 == 1);
+                let dwords = lanes.map(|lane| wave.local_dword(next, lane));
+                watch.atomic.extend(dwords.filter(|dword| *dword < shared.local.len()));
+            }
             Ok(true)
         })?;
+        if barriers.next().is_some() {
+            return Err("fewer barriers than the interpreter has".into());
+        }
         for watch in &watches {
             for lane in 0..32.min(events.len() - watch.first) {
                 if watch.events[lane] != events[watch.first + lane].len() {
@@ -571,11 +651,40 @@ impl<'a> Prover<'a> {
         Ok(())
     }
 
+    /// The base of a function's frame in scratch memory, in dwords.
+    fn frame_base(&self, wave: &Wave, of: usize) -> u32 {
+        if self.compiled.machines[of].frame.is_some() { wave.scalars[FRAME as usize].bits / 4 } else { 0 }
+    }
+
     /// Notes that an instruction has run.
-    fn ran(&mut self, wave: &Wave, watch: &mut Watch, pc: u64) {
+    fn ran(&mut self, wave: &Wave, watch: &mut Watch, shared: &Group, pc: u64) {
         let one = self.program.instructions[pc as usize / 4].as_ref();
         let (size, op) = one.map_or((1, Op::Nop), |one| (one.words as u64, one.op));
         (0..32).filter(|lane| watch.active >> lane & 1 == 1).for_each(|lane| watch.ran[lane] = pc);
+        if let (Op::DsStore, Some(one)) = (op, one) {
+            for lane in (0..32).filter(|lane| wave.exec >> lane & 1 == 1) {
+                if let Some(stored) = self.stored.get_mut(wave.local_dword(one, lane)) {
+                    *stored = wave.read(one.src[1], lane).tag;
+                }
+            }
+        }
+        if op == Op::DsStore || !watch.atomic.is_empty() {
+            self.local.iter_mut().for_each(|local| local.is_changed = true);
+        }
+        for dword in watch.atomic.drain(..) {
+            // An atomic operation makes a value that no register has.
+            self.stored[dword] = shared.local[dword].tag;
+        }
+        if let (Op::ScratchStore, Some(one)) = (op, one) {
+            // A store to a variable at home in memory gives it the stored value.
+            let (of, base) = (self.function(pc), self.frame_base(wave, self.function(pc)));
+            for lane in (0..32).filter(|lane| wave.exec >> lane & 1 == 1) {
+                let dword = wave.scratch_dword(one, lane).wrapping_sub(base);
+                if let Some(&slot) = self.homes.get(&(of, dword)) {
+                    watch.current[slot as usize][lane] = wave.read(one.src[2], lane).tag;
+                }
+            }
+        }
         match op {
             Op::SSwapPc => {
                 let (base, events) = (wave.scalars[STACK as usize].bits, watch.events);
@@ -594,6 +703,7 @@ impl<'a> Prover<'a> {
     /// Values that an instruction has made.
     fn after(&mut self, wave: &Wave, watch: &mut Watch, pc: u64, end: u64) {
         let of = self.function(pc);
+        let base = self.frame_base(wave, of);
         for &(start, effect) in &self.defines[end as usize] {
             let Effect::Define(vreg, at) = *effect else { continue };
             if start > pc {
@@ -604,7 +714,8 @@ impl<'a> Prover<'a> {
                 last[lane] = match at {
                     Emitted::Scalar(n) => wave.scalars[n as usize].tag,
                     Emitted::Vector(n) => wave.vectors[n as usize][lane].tag,
-                    _ => 0,
+                    Emitted::Scratch(at) => wave.scratch[(base + at / 4) as usize][lane].tag,
+                    Emitted::Lane(..) => 0,
                 };
             }
         }
@@ -701,6 +812,47 @@ impl<'a> Prover<'a> {
         }
         (watch.stands, watch.active) = (stands, active);
         if watch.calls.is_empty() { Ok(()) } else { self.outward(wave, watch, events, noted.is_some()) }
+    }
+
+    /// Compares the bits of the variables at home in local memory, after a barrier.
+    fn at_barrier(&mut self, shared: &Group, pc: u64, values: &HashMap<Handle<GlobalVariable>, Vec<u32>>) {
+        for local in &self.local {
+            for (n, &expected) in values.get(&local.handle).into_iter().flatten().enumerate() {
+                self.proof.compared += 1;
+                let is = shared.local.get(local.claimed + n).map(|cell| cell.bits);
+                if is != Some(expected) {
+                    let name = &local.name;
+                    self.proof.wrong.push(format!(
+                        "barrier at {pc:#x}: dword {n} of {name} is {is:x?}, expected {expected:#x}"
+                    ));
+                }
+            }
+        }
+    }
+
+    /// Compares the variables at home in local memory, where a lane stands: in the innermost frame, or in a caller.
+    fn local_claims(&mut self, wave: &Wave, watch: &Watch, shared: &Group) {
+        for local in &mut self.local {
+            // Until something is stored, each claim is as right as before.
+            let is_right = |n: &usize| {
+                let tag = self.stored.get(local.home + n).copied().unwrap_or(0);
+                tag != 0 && shared.local.get(local.claimed + n).is_some_and(|cell| cell.tag == tag)
+            };
+            if std::mem::take(&mut local.is_changed) {
+                local.wrong = (0..local.dwords).find(|n| !is_right(n));
+            }
+            let returns = watch.calls.iter().map(|call| call.returns - 4);
+            if !watch.stands.iter().flatten().copied().chain(returns).any(|pc| local.pcs.contains(&pc)) {
+                continue;
+            }
+            self.proof.local += local.dwords as u64;
+            if let Some(n) = local.wrong {
+                let (pc, name, dword) = (wave.pc, &local.name, local.claimed + n);
+                self.proof
+                    .wrong
+                    .push(format!("pc {pc:#x}: dword {n} of {name} is not in local memory at dword {dword}"));
+            }
+        }
     }
 
     /// Compares the variables in the frames of callers: in lanes that have called, and in those that wait there.
@@ -847,10 +999,9 @@ impl<'a> Prover<'a> {
         event: Option<&interp::Event>,
         fresh: &HashSet<Slot>,
     ) {
-        let (lowered, machine) = (self.function(at), &self.compiled.machines[self.function(at)]);
-        let lowered = &self.compiled.lowered[lowered];
-        // The base of the frame, in dwords.
-        let base = if machine.frame.is_some() { wave.scalars[FRAME as usize].bits / 4 } else { 0 };
+        let of = self.function(at);
+        let (lowered, machine) = (&self.compiled.lowered[of], &self.compiled.machines[of]);
+        let base = self.frame_base(wave, of);
         let cell = |place: Place| cell(wave, lane, place, base);
         let word = at as usize / 4;
         if word >= self.claims.len() {
@@ -890,6 +1041,10 @@ impl<'a> Prover<'a> {
             let has = |place: &Place| cell(*place).tag == tag;
             match &mut shown.places {
                 Some(known) => known.retain(has),
+                None if let Some(&dword) = self.home_of.get(&slot) => {
+                    // Copies in registers of what memory contains are no locations of the variable.
+                    shown.places = Some([Place::Scratch(dword)].into_iter().filter(has).collect());
+                }
                 None => {
                     // Registers of masks and addresses, memory of variables, and what callers have are no places
                     // of others.

@@ -48,10 +48,18 @@ pub enum Exec {
     Else(usize),
 }
 
+/// The name of what the memory of a component contains: a virtual register that the allocator does not have.
+pub fn contents(slot: Slot) -> VReg {
+    VReg::new(VReg::MAX - slot as usize, RegClass::Float)
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
     /// One instruction of the machine.
     Plain(Op),
+    /// The first store to a dword of a variable at home in scratch memory. The memory is the component from then on,
+    /// whatever is stored later.
+    FirstStore(Slot),
     /// A load, and the wait for it.
     Load(Op),
     /// A comparison of scalars, and its result as a number.
@@ -71,6 +79,8 @@ pub enum Kind {
     Return,
     /// All memory operations are done, in all waves of the group.
     Barrier,
+    /// Variables at home in local memory have their first values. No code.
+    LocalZeroed,
     /// The source gives a component of a variable a value. No code.
     Assign(Slot, Given),
     /// A statement of the source begins. No code.

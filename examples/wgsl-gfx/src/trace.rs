@@ -57,7 +57,7 @@ fn traced(
     }
     let look = Look { info, gpu: &gpu, base, lane: within };
     let (mut out, mut last, mut count) = (String::new(), None, 0);
-    program.run(&mut waves, &mut shared, |n, wave| {
+    program.run(&mut waves, &mut shared, |n, wave, _| {
         let at = if n == of { prover.lane_pcs(wave)?[within as usize] } else { None };
         // A lane that waits stays where it is.
         if let Some(at) = at.filter(|at| last != Some(*at)) {

@@ -52,6 +52,27 @@ fn claims_of_written_shaders_are_right() {
     assert!(all.right * 100 >= all.recoverable * 98, "{}", all.json());
 }
 
+/// Groups of several shapes read what nobody has written: WGSL has zeros there, and local memory of a GPU has not.
+#[test]
+fn workgroup_variables_are_zero_when_a_group_starts() {
+    // Dwords per item: less than one, two, three with a rest, 48 with a rest; in one and three dimensions.
+    for (size, items, count) in
+        [("32", 32, 7), ("32", 32, 64), ("4, 3, 2", 24, 77), ("40", 40, 121), ("8", 8, 389), ("1", 1, 100)]
+    {
+        let text = format!(
+            "@group(0) @binding(0) var<storage, read_write> output: array<u32, {count}>;\n\
+             var<workgroup> first: u32;\nvar<workgroup> rest: array<u32, {count}>;\n\
+             @compute @workgroup_size({size})\n\
+             fn zeros(@builtin(local_invocation_index) i: u32) {{\n    \
+             for (var n = i; n < {count}u; n = n + {items}u) {{\n        \
+             output[n] = rest[{count}u - 1u - n] + first;\n    }}\n}}\n"
+        );
+        for limits in [Limits::default(), LOW] {
+            proof(&format!("{size}.wgsl"), &text, limits, 2);
+        }
+    }
+}
+
 /// The words of the code.
 fn words(compiled: &Compiled<'_>) -> Vec<u32> {
     let bytes = compiled.machines.iter().flat_map(|machine| machine.bytes.as_chunks::<4>().0);

@@ -214,6 +214,7 @@ fn run(op: Op, sets: &[[u32; 3]]) -> Vec<(u32, Option<bool>)> {
     let (s, v) = (Reg::S, Reg::V);
     let mut shared = Group::new(vec![vec![0; 32]], &[0], [1, 1, 1], 128);
     let mut wave = Wave::new(&[[0; 3]; 32], [0; 3], &mut shared);
+    wave.scalars[12].bits = 0;
     for (lane, set) in sets.iter().enumerate() {
         for (n, &bits) in set.iter().enumerate() {
             wave.vectors[n + 1][lane] = Cell { bits, tag: 1 };
@@ -221,7 +222,7 @@ fn run(op: Op, sets: &[[u32; 3]]) -> Vec<(u32, Option<bool>)> {
         wave.scalars[12].bits |= (set[2] & 1) << lane;
         // The address of each lane's dword, which has the first operand.
         wave.vectors[9][lane] = Cell { bits: 4 * lane as u32, tag: 1 };
-        (shared.local[lane], shared.buffers[0][lane]) = (set[0], set[0]);
+        (shared.local[lane].bits, shared.buffers[0][lane]) = (set[0], set[0]);
     }
     (wave.scalars[84].bits, wave.scalars[85].bits) = (0, 1);
     let (_, format, _) = op.row();
@@ -254,7 +255,7 @@ fn run(op: Op, sets: &[[u32; 3]]) -> Vec<(u32, Option<bool>)> {
             step(&mut wave, v(4), &[v(9), v(2)]);
             let old = (0..sets.len()).all(|lane| wave.vectors[4][lane].bits == sets[lane][0]);
             assert!(old, "{op:?} returns what memory had");
-            (0..sets.len()).map(|lane| (shared.local[lane], None)).collect()
+            (0..sets.len()).map(|lane| (shared.local[lane].bits, None)).collect()
         }
         Format::Global => {
             step(&mut wave, v(4), &[s(84), v(9), v(2)]);

@@ -12,7 +12,7 @@ use wgsl_gfx::input::Input;
 use wgsl_gfx::isa::Reg;
 use wgsl_gfx::lower::{FRAME, RETURN};
 use wgsl_gfx::prove::{Proof, prove};
-use wgsl_gfx::ssa::Given;
+use wgsl_gfx::ssa::{Given, contents};
 use wgsl_gfx::{Compiled, compile, debug};
 
 /// Makes a mistake in the frame of a function that is called. Returns whether there is something to get wrong.
@@ -458,4 +458,58 @@ fn mistakes_in_frames_are_found() {
     println!("{found:#?}");
     let missing: Vec<_> = found.iter().filter(|(_, counts)| counts[1] == 0).collect();
     assert!(found.len() == FRAMES.len() && missing.is_empty(), "not found by running: {missing:?}");
+}
+
+/// Homes in memory.
+const HOMES: &[(&str, Mistake)] = &[
+    ("a home in scratch memory begins before the first store", |m, at| {
+        let is_home =
+            matches!(&m.facts[at].1, Fact::Assign(slot, given) if *given == Given::Defined(contents(*slot)));
+        let start = m.facts[at].0.start;
+        let store = m.facts.iter().position(|(pcs, fact)| pcs.end == start && matches!(fact, Fact::Step(..)));
+        let Some(store) = store.filter(|_| is_home) else { return false };
+        // The first pc of the block is before all stores of its variables.
+        let first = m.blocks.iter().find(|pcs| pcs.contains(&(start - 4))).expect("a block").start;
+        (m.facts[at].0, m.facts[store].0) = (first + 4..first + 4, first..first + 4);
+        first + 8 < start
+    }),
+    ("a home in scratch memory is at another dword", |m, at| {
+        effect(m, at, |effect| match effect {
+            Effect::Define(vreg, to @ Place::Scratch(_)) => Some(Effect::Define(vreg, next(to))),
+            _ => None,
+        })
+    }),
+    ("homes in local memory begin before it is zero", |m, at| {
+        let is_zeroed = m.facts[at].1 == Fact::LocalZeroed;
+        if is_zeroed {
+            m.facts[at].0 = 0..0;
+        }
+        is_zeroed
+    }),
+];
+
+#[test]
+fn mistakes_in_homes_are_found() {
+    let mut found = BTreeMap::new();
+    for name in ["insertion.wgsl", "switch.wgsl", "histogram.wgsl", "scan.wgsl"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders").join(name);
+        let text = std::fs::read_to_string(path).expect("a shader");
+        let source = Source::new(name, &text).expect("a shader");
+        let mut compiled = compile(&source, Limits::default()).expect("it is compiled");
+        for &(kind, mistake) in HOMES {
+            let places = (0..compiled.machines[0].facts.len())
+                .filter(|&at| mistake(&mut compiled.machines[0].clone(), at));
+            for at in places.take(2).collect::<Vec<_>>() {
+                let mut machines = compiled.machines.clone();
+                mistake(&mut machines[0], at);
+                let wrong =
+                    debug::describe(&source, &compiled.lowered, &machines).expect("statements that fit");
+                let proof = run_with(&source, &mut compiled, wrong);
+                assert!(!proof.wrong.is_empty(), "{name}: {kind}, fact {at}");
+                *found.entry(kind).or_insert(0) += 1;
+            }
+        }
+    }
+    println!("{found:#?}");
+    assert_eq!(found.len(), HOMES.len(), "{found:?}");
 }

@@ -60,7 +60,7 @@ impl Wave {
     }
 
     /// An operand as the wave, or a lane, reads it.
-    fn read(&self, reg: Reg, lane: usize) -> Cell {
+    pub(crate) fn read(&self, reg: Reg, lane: usize) -> Cell {
         match reg {
             Reg::S(n) => self.scalars[n as usize],
             Reg::V(n) => self.vectors[n as usize][lane],
@@ -230,26 +230,30 @@ impl Wave {
         }
     }
 
+    /// The dword of local memory that an instruction of a lane reads or writes.
+    pub(crate) fn local_dword(&self, one: &Decoded, lane: usize) -> usize {
+        (self.read(one.src[0], lane).bits.wrapping_add(one.offset as u32) / 4) as usize
+    }
+
     fn local(&mut self, one: &Decoded, group: &mut Group) {
-        let (Reg::V(dst), tag) = (one.dst, group.tag(32)) else { return };
+        let (Reg::V(dst), tag, memory) = (one.dst, group.tag(32), group.tag(32)) else { return };
         let before = self.vectors.clone();
         for lane in self.lanes() {
-            let [address, data] = [0, 1].map(|n| self.read(one.src[n], lane).bits);
+            let data = self.read(one.src[1], lane);
             let bits = if one.op == Op::DsPermute {
-                let from = (address / 4 % 32) as usize;
+                let from = (self.read(one.src[0], lane).bits / 4 % 32) as usize;
                 let Reg::V(data) = one.src[1] else { return };
                 if self.exec >> from & 1 == 1 { before[data as usize][from].bits } else { 0 }
             } else {
-                let dword = (address.wrapping_add(one.offset as u32) / 4) as usize;
-                let Some(at) = group.local.get_mut(dword) else { continue };
-                let old = *at;
+                let Some(at) = group.local.get_mut(self.local_dword(one, lane)) else { continue };
+                let old = at.bits;
                 match one.op {
                     Op::DsLoad => {}
                     Op::DsStore => {
                         *at = data;
                         continue;
                     }
-                    op => *at = atomic(op, old, data),
+                    op => *at = Cell { bits: atomic(op, old, data.bits), tag: memory + lane as u64 },
                 }
                 old
             };
@@ -280,12 +284,17 @@ impl Wave {
         }
     }
 
+    /// The dword of a lane's scratch memory that an instruction reads or writes.
+    pub(crate) fn scratch_dword(&self, one: &Decoded, lane: usize) -> u32 {
+        let [base, by] = [0, 1].map(|n| self.read(one.src[n], lane).bits);
+        base.wrapping_add(by).wrapping_add_signed(one.offset) / 4
+    }
+
     fn scratch(&mut self, one: &Decoded) {
         let Reg::V(dst) = one.dst else { return };
         for lane in self.lanes() {
-            let [base, by, data] = [0, 1, 2].map(|n| self.read(one.src[n], lane));
-            let address = base.bits.wrapping_add(by.bits).wrapping_add_signed(one.offset);
-            let Some(at) = self.scratch.get_mut((address / 4) as usize) else {
+            let (dword, data) = (self.scratch_dword(one, lane), self.read(one.src[2], lane));
+            let Some(at) = self.scratch.get_mut(dword as usize) else {
                 continue;
             };
             match one.op {

@@ -16,6 +16,18 @@ pub struct Cell {
     pub tag: u64,
 }
 
+/// Contents of storage that the hardware leaves undefined: numbers that look random (SplitMix64), the same in each run.
+struct Noise(u64);
+
+impl Noise {
+    fn cell(&mut self) -> Cell {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        Cell { bits: (mixed >> 32) as u32, tag: 0 }
+    }
+}
+
 const CONSTANT: u64 = 1 << 63;
 
 impl Cell {
@@ -35,7 +47,7 @@ pub struct Group {
     /// Dwords of each buffer; buffer *n* is at address *n* + 1 << 32, the arguments are at 1 << 40.
     pub buffers: Vec<Vec<u32>>,
     pub arguments: Vec<u32>,
-    pub local: Vec<u32>,
+    pub local: Vec<Cell>,
     /// The last tag.
     tags: u64,
 }
@@ -73,7 +85,15 @@ impl Group {
         }
         arguments.extend(lengths);
         arguments.extend(groups);
-        Self { buffers, arguments, local: vec![0; local.div_ceil(4)], tags: 1 }
+        let mut group = Self { buffers, arguments, local: vec![Cell::default(); local.div_ceil(4)], tags: 1 };
+        group.forget();
+        group
+    }
+
+    /// Replaces the contents of local memory by what other groups leave there.
+    pub fn forget(&mut self) {
+        let mut noise = Noise(self.tag(1));
+        self.local.fill_with(|| noise.cell());
     }
 
     fn tag(&mut self, count: u64) -> u64 {
@@ -93,27 +113,24 @@ impl Group {
 }
 
 impl Wave {
-    /// A wave on entry: active lanes, the number of its first item, the group.
+    /// A wave on entry: active lanes, the number of its first item, the group. What the dispatch does not set is noise.
     pub fn new(items: &[[u32; 3]], group: [u32; 3], shared: &mut Group) -> Self {
-        let mut scalars = [Cell::default(); 128];
+        let mut noise = Noise(shared.tag(1));
+        let mut row = || std::array::from_fn(|_| noise.cell());
+        let mut vectors: Vec<[Cell; 32]> = (0..256).map(|_| row()).collect();
+        let scratch = (0..1024).map(|_| row()).collect();
+        let mut scalars = std::array::from_fn(|_| noise.cell());
         scalars[1] = Cell { bits: (ARGUMENTS >> 32) as u32, tag: shared.tag(1) };
         scalars[0] = Cell { bits: 0, tag: shared.tag(1) };
         for (n, of) in group.into_iter().enumerate() {
             scalars[2 + n] = Cell { bits: of, tag: shared.tag(1) };
         }
-        let mut vectors = vec![[Cell::default(); 32]; 256];
         for (lane, [x, y, z]) in items.iter().enumerate() {
             vectors[0][lane] = Cell { bits: x | y << 10 | z << 20, tag: shared.tag(1) };
         }
-        // Contents that no instruction wrote differ everywhere.
-        for (n, row) in vectors.iter_mut().enumerate().skip(1) {
-            for (lane, cell) in row.iter_mut().enumerate() {
-                cell.bits = 0xb000_0000 | (n as u32) << 8 | lane as u32;
-            }
-        }
         let exec = if items.len() == 32 { u32::MAX } else { (1 << items.len()) - 1 };
-        let scratch = vec![[Cell { bits: 0xdead_beef, tag: 0 }; 32]; 1024];
-        Self { pc: 0, exec, scc: false, scalars, vectors, scratch, state: State::Runs }
+        let scc = noise.cell().bits & 1 == 1;
+        Self { pc: 0, exec, scc, scalars, vectors, scratch, state: State::Runs }
     }
 }
 
@@ -153,7 +170,7 @@ const FUEL: usize = 4_000_000;
 
 impl Program {
     /// Runs the waves of a group, each up to a barrier, until all have ended or `before` returns false: it sees the
-    /// number of a wave and the wave before each instruction.
+    /// number of a wave, the wave and the group before each instruction.
     ///
     /// # Errors
     /// The errors of `before`; a pc without an instruction; a program that does not end.
@@ -161,7 +178,7 @@ impl Program {
         &self,
         waves: &mut [Wave],
         group: &mut Group,
-        mut before: impl FnMut(usize, &Wave) -> Result<bool, String>,
+        mut before: impl FnMut(usize, &Wave, &Group) -> Result<bool, String>,
     ) -> Result<(), String> {
         let mut fuel = FUEL;
         while waves.iter().any(|wave| wave.state != State::Ended) {
@@ -171,7 +188,7 @@ impl Program {
                 }
                 while wave.state == State::Runs {
                     fuel = fuel.checked_sub(1).ok_or("the code does not end")?;
-                    if !before(n, wave)? {
+                    if !before(n, wave, group)? {
                         return Ok(());
                     }
                     wave.step(self, group)?;
