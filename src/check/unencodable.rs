@@ -14,6 +14,7 @@ pub(super) fn is_unencodable(module: &Module, subject: Subject, property: Proper
         | Property::SourceText
         | Property::MemorySpace
         | Property::AddressSpace
+        | Property::Encoding
         | Property::BodyLine
         | Property::DescribedCalls => true,
         Property::Frame | Property::StaticLink => match subject {
@@ -44,13 +45,15 @@ impl Compare<'_, '_> {
         let has_memory = consumer.attributes.memory_space.is_some();
         let has_address = consumer.attributes.address_space.is_some();
         for (id, ty) in module.types() {
-            if let TypeKind::Pointer { space, memory, .. } = ty.kind() {
-                let all = [
+            let all = match ty.kind() {
+                TypeKind::Base { encoding, .. } => &[(encoding.is_other_float(), Property::Encoding)][..],
+                TypeKind::Pointer { space, memory, .. } => &[
                     (memory.is_some() && !has_memory, Property::MemorySpace),
                     (*space != SpaceId::DEFAULT && !has_address, Property::AddressSpace),
-                ];
-                self.unless_omitted(Subject::Type(id), &all);
-            }
+                ],
+                _ => continue,
+            };
+            self.unless_omitted(Subject::Type(id), all);
         }
         for (id, function) in module.functions() {
             let has_code = function.address.is_some();

@@ -33,6 +33,7 @@ texts! {
     SourceText(file: String) "the text of file `{file}`";
     MemorySpace "the memory space of a declaration";
     AddressSpace "the address space of a pointer";
+    FloatFormat "a floating-point format other than IEEE 754's";
     BodyLine "the line where the body of a function begins";
     FrameOfNoCode "the frame base of a function without code";
     StaticLinkOfNoCode "the static link of a function without code";

@@ -317,6 +317,7 @@ macro_rules! spellings { ($($type:ident { $($variant:ident $word:literal),* $(,)
 spellings! {
     BaseEncoding {
         Address "address", Boolean "boolean", ComplexFloat "complex_float", Float "float",
+        BFloat16 "bfloat16", Float8E4M3 "float8_e4m3", Float8E5M2 "float8_e5m2",
         ImaginaryFloat "imaginary_float", DecimalFloat "decimal_float", Signed "signed",
         SignedChar "signed_char", Unsigned "unsigned", UnsignedChar "unsigned_char",
         SignedFixed "signed_fixed", UnsignedFixed "unsigned_fixed", PackedDecimal "packed_decimal",

@@ -11,7 +11,11 @@ pub(super) fn encoding(encoding: BaseEncoding) -> gimli::DwAte {
         BaseEncoding::Address => gimli::DW_ATE_address,
         BaseEncoding::Boolean => gimli::DW_ATE_boolean,
         BaseEncoding::ComplexFloat => gimli::DW_ATE_complex_float,
-        BaseEncoding::Float => gimli::DW_ATE_float,
+        // gcc and clang write `__bf16` so; gdb knows the format by the name.
+        BaseEncoding::Float
+        | BaseEncoding::BFloat16
+        | BaseEncoding::Float8E4M3
+        | BaseEncoding::Float8E5M2 => gimli::DW_ATE_float,
         BaseEncoding::ImaginaryFloat => gimli::DW_ATE_imaginary_float,
         BaseEncoding::DecimalFloat => gimli::DW_ATE_decimal_float,
         BaseEncoding::Signed => gimli::DW_ATE_signed,

@@ -56,6 +56,9 @@ impl Unencodable<'_, '_> {
     fn ty(&mut self, id: TypeId) -> Result<()> {
         let ty = &self.units.module.types[id];
         match &ty.kind {
+            TypeKind::Base { encoding, .. } if encoding.is_other_float() => {
+                self.omit(Subject::Type(id), Property::Encoding, Construct::FloatFormat)?;
+            }
             TypeKind::Pointer { space, memory, .. } => {
                 let attributes = &self.units.consumer.attributes;
                 if memory.is_some() && attributes.memory_space.is_none() {

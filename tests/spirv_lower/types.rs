@@ -35,6 +35,31 @@ fn basic_types() {
         .lacks(&["unit `a.cl`: type `complex`: encoding: ComplexFloat is encoded as Unspecified"]);
 }
 
+/// The numbers are those of `FP Encoding` in the grammar of SPIR-V 1.6. Version 101 has the operand, the other sets have
+/// not; DWARF 5 table 7.11 has one floating-point encoding.
+#[test]
+fn floating_point_formats_are_encoded_where_the_set_has_them() {
+    for (encoding, bits, name) in [
+        (BaseEncoding::BFloat16, 16, "BFloat16KHR"),
+        (BaseEncoding::Float8E4M3, 8, "Float8E4M3EXT"),
+        (BaseEncoding::Float8E5M2, 8, "Float8E5M2EXT"),
+    ] {
+        let mut case = Case::new();
+        assert!(case.m.base_type(case.unit, "t", encoding, bits + 8).is_err());
+        case.m.base_type(case.unit, "t", encoding, bits).unwrap();
+        let described = case.finish();
+        described
+            .emitted(&Mode::exact(Set::Shader101))
+            .has(&format!(r#"TypeBasic "t" {bits} Float None {name}"#))
+            .lacks(&[]);
+        let omission = format!("unit `a.cl`: type `t`: encoding: {encoding:?} is encoded as Unspecified");
+        for (set, flags) in [(Set::OpenCl, ""), (Set::Shader, " None"), (Set::Shader200, " None")] {
+            let emitted = described.emitted(&Mode::exact(set));
+            emitted.has(&format!(r#"TypeBasic "t" {bits} Unspecified{flags}"#)).lacks(&[&omission]);
+        }
+    }
+}
+
 #[test]
 fn pointers() {
     let mut case = Case::new();

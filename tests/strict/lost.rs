@@ -93,6 +93,7 @@ const STATEMENTS: &[(&str, &str, &str, &str)] = &[
     ("Matrix", r#"{"vector": {"unit": "a.cl", "of": "int", "count": 2, "id": "v"}},"#,
         r#"{"matrix": {"unit": "a.cl", "of": "v", "count": 2}}"#, r#"{"column_major": true, "stride_bits": 128}"#),
     ("Pointer", "", r#"{"pointer": {"unit": "a.cl", "to": "int"}}"#, r#"{"kind": "reference", "memory_space": "global", "space": 3}"#),
+    ("BaseType", "", r#"{"base_type": {"unit": "a.cl", "name": "b", "bits": 16, "encoding": "float"}}"#, r#"{"encoding": "bfloat16"}"#),
     ("Qualified", "", r#"{"qualified": {"unit": "a.cl", "qualifier": "atomic"}}"#, r#"{"of": "int"}"#),
     ("Base", r#"{"class": {"unit": "a.cl", "name": "c", "bytes": 8}},"#, r#"{"base": {"unit": "a.cl", "of": "c", "type": "s", "offset": 0}}"#,
         r#"{"accessibility": "public", "offset": 4}"#),

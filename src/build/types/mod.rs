@@ -27,7 +27,8 @@ impl Builder {
     /// except structures, classes, unions and enumerations.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`]; [`ErrorKind::Limit`] if `bits` is 0 or more than 2^32.
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::Limit`] if `bits` is 0 or more than 2^32, or not the size of a format that
+    /// has one.
     pub fn base_type(
         &mut self,
         unit: UnitId,
@@ -36,9 +37,10 @@ impl Builder {
         bits: u64,
     ) -> Result<TypeId> {
         self.known_unit(unit)?;
-        if !(1..=MAX_BASE_BITS).contains(&bits) {
+        let (least, most) = encoding.bits().map_or((1, MAX_BASE_BITS), |bits| (bits, bits));
+        if !(least..=most).contains(&bits) {
             let of = Quantity::BaseTypeBits(name.into());
-            let error = Error::limit(of, 1..=MAX_BASE_BITS.into(), bits.into());
+            let error = Error::limit(of, least.into()..=most.into(), bits.into());
             return Err(error.or_at(self.module.at_unit(unit)));
         }
         let name = self.name_in(unit, name)?;

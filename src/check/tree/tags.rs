@@ -11,7 +11,10 @@ pub(super) fn encoding(encoding: BaseEncoding) -> u64 {
         BaseEncoding::Address => 0x01,
         BaseEncoding::Boolean => 0x02,
         BaseEncoding::ComplexFloat => 0x03,
-        BaseEncoding::Float => 0x04,
+        BaseEncoding::Float
+        | BaseEncoding::BFloat16
+        | BaseEncoding::Float8E4M3
+        | BaseEncoding::Float8E5M2 => 0x04,
         BaseEncoding::Signed => 0x05,
         BaseEncoding::SignedChar => 0x06,
         BaseEncoding::Unsigned => 0x07,

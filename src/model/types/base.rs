@@ -9,8 +9,14 @@ pub enum BaseEncoding {
     Boolean,
     /// A complex number: two binary floating-point numbers, the real part and the imaginary part.
     ComplexFloat,
-    /// A binary floating-point number.
+    /// A binary floating-point number: in 16, 32, 64 or 128 bits the format of IEEE 754.
     Float,
+    /// A binary floating-point number of 16 bits with 8 bits of exponent: bfloat16.
+    BFloat16,
+    /// A binary floating-point number of 8 bits with 4 bits of exponent: E4M3.
+    Float8E4M3,
+    /// A binary floating-point number of 8 bits with 5 bits of exponent: E5M2.
+    Float8E5M2,
     /// The imaginary part of a complex number, in binary floating point.
     ImaginaryFloat,
     /// A decimal floating-point number.
@@ -39,6 +45,30 @@ pub enum BaseEncoding {
     Ucs,
     /// A character of ISO/IEC 646:1991.
     Ascii,
+}
+
+impl BaseEncoding {
+    /// Whether it is a binary floating-point number in a format other than IEEE 754's, which no constant of DWARF names.
+    #[cfg(any(feature = "write", feature = "spirv"))]
+    pub(crate) fn is_other_float(self) -> bool {
+        self.bits().is_some()
+    }
+
+    /// Returns the size of such a number in bits.
+    pub(crate) fn bits(self) -> Option<u64> {
+        match self {
+            Self::BFloat16 => Some(16),
+            Self::Float8E4M3 | Self::Float8E5M2 => Some(8),
+            _ => None,
+        }
+    }
+
+    /// Whether values are floating-point numbers.
+    #[cfg(feature = "spirv")]
+    pub(crate) fn is_float(self) -> bool {
+        matches!(self, Self::Float | Self::ComplexFloat | Self::ImaginaryFloat | Self::DecimalFloat)
+            || self.is_other_float()
+    }
 }
 
 /// A qualifier of a type. DWARF 5 section 5.3.

@@ -416,13 +416,7 @@ impl Projection<'_> {
 
     fn is_integer(&self, id: TypeId) -> bool {
         match self.module.ty(self.class(id)).kind() {
-            TypeKind::Base { encoding, .. } => !matches!(
-                encoding,
-                BaseEncoding::Float
-                    | BaseEncoding::ComplexFloat
-                    | BaseEncoding::ImaginaryFloat
-                    | BaseEncoding::DecimalFloat
-            ),
+            TypeKind::Base { encoding, .. } => !encoding.is_float(),
             TypeKind::Pointer { .. } => true,
             &TypeKind::Enum { of, .. } => {
                 matches!(self.module.ty(self.class(of)).kind(), TypeKind::Base { .. })

@@ -82,6 +82,8 @@ impl Types {
 /// Storage class of pointers with addresses in a shader.
 const PHYSICAL_STORAGE_BUFFER: u32 = 5349;
 
+/// `OpTypeVectorIdEXT`, also `OpTypeCooperativeVectorNV`.
+const TYPE_VECTOR_ID: u16 = 5288;
 /// `OpTypeCooperativeMatrixKHR`.
 const TYPE_COOPERATIVE_MATRIX: u16 = 4456;
 
@@ -151,13 +153,20 @@ impl<'a> Describer<'_, 'a> {
                 let encoding = if sign == 0 { BaseEncoding::Unsigned } else { BaseEncoding::Signed };
                 self.m.base_type(unit, &style.integer(bits, sign != 0), encoding, bits.into())?
             }
-            // With a second operand, an encoding other than IEEE 754's, it is an unspecified type.
             (op::TYPE_FLOAT, &[bits @ 1..=MOST_BITS]) => {
                 self.m.base_type(unit, &style.float(bits), BaseEncoding::Float, bits.into())?
             }
+            // With a second operand that is not one of these, it is an unspecified type.
+            (op::TYPE_FLOAT, &[16, 0]) => self.float(id, "bfloat16_t", BaseEncoding::BFloat16, 16)?,
+            (op::TYPE_FLOAT, &[8, 4214]) => self.float(id, "floate4m3_t", BaseEncoding::Float8E4M3, 8)?,
+            (op::TYPE_FLOAT, &[8, 4215]) => self.float(id, "floate5m2_t", BaseEncoding::Float8E5M2, 8)?,
             (op::TYPE_VECTOR, &[element, count]) => {
                 let Some(element) = self.ty(Id(element))? else { return Ok(None) };
                 self.m.vector(unit, element, count.into())?
+            }
+            (TYPE_VECTOR_ID, &[element, count]) if self.count(Id(count)).is_some() => {
+                let Some(element) = self.ty(Id(element))? else { return Ok(None) };
+                self.m.vector(unit, element, self.count(Id(count)).unwrap_or_default())?
             }
             (op::TYPE_MATRIX, &[column, count]) => {
                 let Some(column) = self.ty(Id(column))? else { return Ok(None) };
@@ -181,10 +190,10 @@ impl<'a> Describer<'_, 'a> {
                 let space = self.space(class);
                 self.m.pointer_of(unit, PointerKind::Pointer, None, space, None)?
             }
-            (opcode, operands) if is_opaque(opcode) => {
+            (opcode, _) if is_opaque(opcode) => {
                 let name = match (self.names.get(id), opcode) {
                     (Some(name), _) => name.to_owned(),
-                    (None, op::TYPE_FLOAT) => encoded_float(operands),
+                    (None, op::TYPE_FLOAT) => "float".into(),
                     (None, TYPE_COOPERATIVE_MATRIX) => "cooperative matrix".into(),
                     (None, op::TYPE_IMAGE) => "image".into(),
                     (None, op::TYPE_SAMPLER) => "sampler".into(),
@@ -198,11 +207,20 @@ impl<'a> Describer<'_, 'a> {
         Ok(Some(ty))
     }
 
+    /// Describes a floating-point type in a format other than IEEE 754's, by default with its name in GLSL.
+    fn float(&mut self, id: Id, name: &str, encoding: BaseEncoding, bits: u64) -> Result<TypeId> {
+        let name = self.names.get(id).unwrap_or(name).to_owned();
+        self.m.base_type(self.unit, &name, encoding, bits)
+    }
+
+    /// Returns a number of elements, unless specialization can change it.
+    fn count(&self, constant: Id) -> Option<u64> {
+        self.layout.constant(constant)?.value
+    }
+
     fn array(&mut self, id: Id, element: TypeId, count: Option<Id>) -> Result<TypeId> {
-        let extent = match count.map(|count| self.layout.constant(count).and_then(|it| it.value)) {
-            Some(Some(count)) => Extent::fixed(count),
-            _ => Extent::unknown(),
-        };
+        let count = count.and_then(|count| self.count(count));
+        let extent = count.map_or_else(Extent::unknown, Extent::fixed);
         let stride = self.names.strides.get(&id).map(|&bytes| u64::from(bytes) * 8);
         let stride = stride.filter(|&stride| self.is_wider(stride, element));
         self.m.array_of(self.unit, element, &[extent], stride)
@@ -217,16 +235,6 @@ fn space_of(class: u32) -> SpaceId {
         8 => SpaceId::GENERIC,
         5 | PHYSICAL_STORAGE_BUFFER => SpaceId::DEFAULT,
         class => SpaceId(class + 0x100),
-    }
-}
-
-/// The name of a floating-point type with an encoding, as in GLSL.
-fn encoded_float(operands: &[u32]) -> String {
-    match *operands {
-        [_, 0] => "bfloat16_t".into(),
-        [_, 4214] => "floate4m3_t".into(),
-        [_, 4215] => "floate5m2_t".into(),
-        _ => "float".into(),
     }
 }
 
@@ -247,7 +255,7 @@ fn is_opaque(opcode: u16) -> bool {
             | 4472
             | 5076
             | 5281
-            | 5288
+            | TYPE_VECTOR_ID
             | 5341
             | 5358
             | 5370..=5371

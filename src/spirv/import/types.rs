@@ -30,6 +30,13 @@ const ENCODINGS: [Option<BaseEncoding>; 9] = [
     Some(BaseEncoding::ComplexFloat),
 ];
 
+/// Floating-point formats other than IEEE 754's by their numbers, with their bits: SPIR-V section "FP Encoding".
+const FORMATS: [(u32, u64, BaseEncoding); 3] = [
+    (0, 16, BaseEncoding::BFloat16),
+    (4214, 8, BaseEncoding::Float8E4M3),
+    (4215, 8, BaseEncoding::Float8E5M2),
+];
+
 /// Storage classes, with their memory and the name of the target's address space for each.
 const CLASSES: [(u32, Option<MemorySpace>, &str); 6] = [
     (0, Some(MemorySpace::Constant), ""),
@@ -171,10 +178,15 @@ fn basic(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> Made
         u32::try_from(number).is_ok_and(|number| Enumeration::Encoding.has(number, fact.set))
     });
     let encoding = known.and_then(|number| *ENCODINGS.get(usize::try_from(number).ok()?)?);
+    let mut encoding = encoding;
     if fact.operand(Field::FpEncoding).is_some() {
         let number = importer.facts.word(fact, Field::FpEncoding);
-        importer.omissions.omit(fact, Unimported::Format(number));
-        return importer.m.unspecified_type(unit, &name).map_err(refused);
+        let known = FORMATS.iter().find(|format| (format.0, Some(format.1)) == (number, bits));
+        let Some(&(_, _, format)) = known.filter(|_| encoding == Some(BaseEncoding::Float)) else {
+            importer.omissions.omit(fact, Unimported::Format(number));
+            return importer.m.unspecified_type(unit, &name).map_err(refused);
+        };
+        encoding = Some(format);
     }
     match (encoding, bits) {
         (Some(encoding), Some(bits @ 1..=MOST_BITS)) => importer.m.base_type(unit, &name, encoding, bits),

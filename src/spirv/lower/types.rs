@@ -15,6 +15,7 @@ use crate::spirv::words::Id;
 
 const UNSPECIFIED: u32 = 0;
 const ADDRESS: u32 = 1;
+const FLOAT: u32 = 3;
 
 impl Globals<'_, '_, '_> {
     /// Item for the type written in place of `ty`, if any.
@@ -160,10 +161,13 @@ impl Globals<'_, '_, '_> {
         let subject = Subject::Type(id);
         match &ty.kind {
             TypeKind::Base { name, encoding } => {
-                let encoding = self.encoding(id, *encoding);
+                let number = self.encoding(id, *encoding);
                 let bits = ty.bits.unwrap_or(0);
                 let (name, size) = (self.name(Some(*name))?, self.number(bits, subject, Property::Size)?);
-                self.basic(id, name, size, encoding)
+                let mut operands: Operands = basic_type(name, size, number).into_iter().collect();
+                let format = format(*encoding).filter(|_| number == FLOAT);
+                operands.extend(format.map(|format| (Field::FpEncoding, format.into())));
+                self.define(id, Name::TypeBasic, &operands)
             }
             TypeKind::Unspecified { name } => {
                 let name = self.text(&format!("@{}", module.string(*name)))?;
@@ -285,15 +289,17 @@ impl Globals<'_, '_, '_> {
     }
 
     fn encoding(&mut self, id: TypeId, encoding: BaseEncoding) -> u32 {
+        let set = self.writer.mode.set;
         match encoding {
             BaseEncoding::Address => ADDRESS,
             BaseEncoding::Boolean => 2,
-            BaseEncoding::Float => 3,
+            BaseEncoding::Float => FLOAT,
             BaseEncoding::Signed => 4,
             BaseEncoding::SignedChar => 5,
             BaseEncoding::Unsigned => 6,
             BaseEncoding::UnsignedChar => 7,
-            BaseEncoding::ComplexFloat if Enumeration::Encoding.has(COMPLEX, self.writer.mode.set) => COMPLEX,
+            BaseEncoding::ComplexFloat if Enumeration::Encoding.has(COMPLEX, set) => COMPLEX,
+            _ if format(encoding).is_some() && set.has_operand(Name::TypeBasic, Field::FpEncoding) => FLOAT,
             _ => {
                 self.omit(Subject::Type(id), Property::Encoding, Reason::AsUnspecified(encoding));
                 UNSPECIFIED
@@ -319,6 +325,16 @@ impl Globals<'_, '_, '_> {
 
 fn basic_type(name: Word, size: Word, encoding: u32) -> [(Field, Word); 4] {
     [(Field::Name, name), (Field::Size, size), (Field::Encoding, encoding.into()), (Field::Flags, 0.into())]
+}
+
+/// Number of a floating-point format other than IEEE 754's: SPIR-V section "FP Encoding".
+fn format(encoding: BaseEncoding) -> Option<u32> {
+    match encoding {
+        BaseEncoding::BFloat16 => Some(0),
+        BaseEncoding::Float8E4M3 => Some(4214),
+        BaseEncoding::Float8E5M2 => Some(4215),
+        _ => None,
+    }
 }
 
 /// Tag of a structure.

@@ -9,9 +9,7 @@ use super::order::{Item, State};
 use super::types::is_type;
 use super::writer::Word;
 use crate::error::Result;
-use crate::model::{
-    BaseEncoding, Module, ScopeId, ScopeKind, TypeId, TypeKind, Variable, VariableId, VariableKind,
-};
+use crate::model::{Module, ScopeId, ScopeKind, TypeId, TypeKind, Variable, VariableId, VariableKind};
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::mode::Feature;
 use crate::spirv::names::flags;
@@ -314,13 +312,7 @@ fn is_integer(module: &Module, mut ty: TypeId) -> bool {
     loop {
         match &module.types[ty].kind {
             TypeKind::Base { encoding, .. } => {
-                return !matches!(
-                    encoding,
-                    BaseEncoding::Float
-                        | BaseEncoding::ComplexFloat
-                        | BaseEncoding::ImaginaryFloat
-                        | BaseEncoding::DecimalFloat
-                );
+                return !encoding.is_float();
             }
             TypeKind::Pointer { .. } => return true,
             TypeKind::Typedef { of: Some(of), .. } | TypeKind::Qualified { of: Some(of), .. } => ty = *of,

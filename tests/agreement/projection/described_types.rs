@@ -16,7 +16,10 @@ fn encoding(encoding: BaseEncoding) -> u64 {
         BaseEncoding::Address => 1,
         BaseEncoding::Boolean => 2,
         BaseEncoding::ComplexFloat => 3,
-        BaseEncoding::Float => 4,
+        BaseEncoding::Float
+        | BaseEncoding::BFloat16
+        | BaseEncoding::Float8E4M3
+        | BaseEncoding::Float8E5M2 => 4,
         BaseEncoding::Signed => 5,
         BaseEncoding::SignedChar => 6,
         BaseEncoding::Unsigned => 7,
