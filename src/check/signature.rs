@@ -7,7 +7,6 @@
 use std::collections::BTreeMap;
 
 use gimli::{DwAt, DwForm, constants as dw};
-use md5::{Digest, Md5};
 
 use super::tree::is_type;
 use crate::model::{Module, TypeId};
@@ -145,7 +144,7 @@ impl<'k, 'a, 'o> Signature<'k, 'a, 'o> {
                 Task::End => self.out.push(0),
             }
         }
-        let [.., a, b, c, d, e, f, g, h] = <[u8; 16]>::from(Md5::digest(&self.out));
+        let [.., a, b, c, d, e, f, g, h] = md5::compute(&self.out).0;
         let last = [a, b, c, d, e, f, g, h];
         let signature = if is_big_endian { u64::from_be_bytes(last) } else { u64::from_le_bytes(last) };
         self.is_certain.then_some(signature)

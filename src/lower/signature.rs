@@ -5,7 +5,7 @@
 //! Vendor attributes come last, by name, as section 7.32 demands.
 
 use gimli::{DwAt, DwForm, DwTag};
-use md5::{Digest, Md5};
+use md5::Context;
 
 use super::constants::{self, discriminant_list};
 use crate::consumer::Consumer;
@@ -100,16 +100,16 @@ impl<'m> Signatures<'m> {
             languages.into_iter().for_each(|one| self.uleb(one.map_or(0, |one: u32| u64::from(one) + 1)));
         }
         self.ty(id, purpose);
-        let mut digest = Md5::new();
+        let mut digest = Context::new();
         while let Some(task) = self.tasks.pop() {
             self.task(task, purpose);
             if self.out.len() >= CHUNK {
-                digest.update(&self.out);
+                digest.consume(&self.out);
                 self.out.clear();
             }
         }
-        digest.update(&self.out);
-        digest.finalize().into()
+        digest.consume(&self.out);
+        digest.finalize().0
     }
 
     /// Gives a type the next number.

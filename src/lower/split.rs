@@ -4,7 +4,7 @@
 //! rest goes into a separate file, in which every offset is final. Addresses, lines and the pc ranges of the unit
 //! stay in the object.
 
-use md5::{Digest, Md5};
+use md5::Context;
 
 use super::lowered::{LoweredUnit, Skeleton, SplitUnit};
 use super::section::{LIMIT, Part};
@@ -101,12 +101,12 @@ impl File<'_, '_> {
 
 /// Id of a split unit: a digest of the lengths and bytes of its name and sections, so that different contents differ.
 fn id(name: &str, sections: &[Section]) -> u64 {
-    let mut sum = Md5::new();
+    let mut sum = Context::new();
     let all = sections.iter().flat_map(|section| [section.name.as_bytes(), &section.bytes]);
     for bytes in [name.as_bytes()].into_iter().chain(all) {
-        sum.update((bytes.len() as u64).to_le_bytes());
-        sum.update(bytes);
+        sum.consume((bytes.len() as u64).to_le_bytes());
+        sum.consume(bytes);
     }
-    let [a, b, c, d, e, f, g, h, ..] = <[u8; 16]>::from(sum.finalize());
+    let [a, b, c, d, e, f, g, h, ..] = sum.finalize().0;
     u64::from_le_bytes([a, b, c, d, e, f, g, h])
 }
