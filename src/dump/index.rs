@@ -13,37 +13,35 @@ use crate::read::{
 impl<'d> Dump<'_, 'd, '_> {
     pub(super) fn indices(&mut self) -> fmt::Result {
         let sections = self.dwarf.sections();
-        self.each("names", NameIndex::read_all(sections), Self::names)?;
-        self.each("addresses", AddressRanges::read_all(sections), Self::addresses)?;
+        self.each("names", NameIndex::read_each(sections), Self::names)?;
+        self.each("addresses", AddressRanges::read_each(sections), Self::addresses)?;
         for section in PublicSection::ALL {
             let name = section.name().trim_start_matches(".debug_");
-            self.each(name, PublicNames::read_all(sections, section), Self::public)?;
+            self.each(name, PublicNames::read_each(sections, section), Self::public)?;
         }
         let has_headers = self.dwarf.units().iter().any(|unit| unit.encoding.version >= 5);
         if self.verbose && has_headers {
-            self.each("string offsets", IndexTable::str_offsets(sections), Self::table)?;
-            self.each("address table", IndexTable::addresses(sections), Self::table)?;
+            self.each("string offsets", IndexTable::each_str_offsets(sections), Self::table)?;
+            self.each("address table", IndexTable::each_addresses(sections), Self::table)?;
         }
         Ok(())
     }
 
-    /// Prints each part of a section, after a title and a blank line; or the error that prevents reading.
+    /// Prints each part of a section, after a title and a blank line; or the error of the part.
     fn each<T>(
         &mut self,
         title: &str,
-        all: Result<Vec<T>>,
+        all: Vec<Result<T>>,
         print: fn(&mut Self, T) -> fmt::Result,
     ) -> fmt::Result {
-        match all {
-            Ok(all) => {
-                for one in all {
-                    write!(self.out, "\n{title}:")?;
-                    print(self, one)?;
-                }
-                Ok(())
+        for one in all {
+            write!(self.out, "\n{title}:")?;
+            match one {
+                Ok(one) => print(self, one)?,
+                Err(error) => writeln!(self.out, " <{error}>")?,
             }
-            Err(error) => writeln!(self.out, "\n{title}: <{error}>"),
         }
+        Ok(())
     }
 
     /// Prints the name of the unit at an offset.

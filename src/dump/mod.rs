@@ -81,21 +81,29 @@ fn print_into(
     let target = target.or(found.as_ref());
     if let Some(dwo) = dwo {
         let dwo = read(dwo)?;
-        let split = Dwarf::read_split(&dwarf, &dwo)?;
+        let split = Dwarf::read_readable_split(&dwarf, &dwo)?;
         text::addresses(out, &object);
         text::print(out, &dwo, &split, target, options);
-        return Ok(());
+        return whole([&dwarf, &split]);
     }
     // A file can contain both the skeletons and the split units.
-    let split = Dwarf::read_split(&dwarf, &object)?;
+    let split = Dwarf::read_readable_split(&dwarf, &object)?;
     text::print(out, &object, &dwarf, target, options);
     if !dwarf.sections().is_split && !split.units().is_empty() {
         out.push('\n');
         text::print(out, &object, &split, target, options);
     }
-    match dwarf.errors() {
-        [] => Ok(()),
-        // The readable parts are printed, and each error stands instead of its part.
-        [first, ..] => Err(first.clone()),
+    match dwarf.sections().is_split {
+        // The units of a file of split units were read as the object's.
+        true => whole([&dwarf]),
+        false => whole([&dwarf, &split]),
+    }
+}
+
+/// Returns the first error of the units that were printed: each error stands instead of its part.
+fn whole<const N: usize>(files: [&Dwarf<'_>; N]) -> Result<()> {
+    match files.into_iter().flat_map(Dwarf::errors).next() {
+        None => Ok(()),
+        Some(first) => Err(first.clone()),
     }
 }

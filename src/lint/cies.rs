@@ -1,5 +1,7 @@
 //! Findings about common information entries that readers complete by convention.
 
+use std::sync::Arc;
+
 use super::codes::Code;
 use super::details::Details;
 use super::finding::Finding;
@@ -18,7 +20,7 @@ pub(super) fn findings<'f>(all: &'f [Frames<'_>]) -> impl Iterator<Item = Findin
                 format!("{count} of functions with pointers that are too large by multiples of 8 bytes");
             Finding::new(Code::CieByConvention, section, offset, details.evidence([evidence]))
         });
-        let unreadable = frames.errors.iter().map(unreadable);
+        let unreadable = frames.errors.iter().map(|error| unreadable(None, error));
         let conventions = frames.cies.iter().filter_map(move |cie| {
             let details = details(frames, cie)?;
             Some(Finding::new(Code::CieByConvention, section, cie.offset, details))
@@ -27,11 +29,12 @@ pub(super) fn findings<'f>(all: &'f [Frames<'_>]) -> impl Iterator<Item = Findin
     })
 }
 
-/// Returns the finding about a part that cannot be read.
-pub(super) fn unreadable(error: &Error) -> Finding {
+/// Returns the finding about a part that cannot be read, of the object or of a file of split units.
+pub(super) fn unreadable(split: Option<&str>, error: &Error) -> Finding {
     let section = error.at().section.clone().unwrap_or_default();
     let offset = error.at().offset.unwrap_or(0);
-    Finding::new(Code::Unreadable, section, offset, Details::new(error.kind().to_string()))
+    let finding = Finding::new(Code::Unreadable, section, offset, Details::new(error.kind().to_string()));
+    Finding { split: split.map(Arc::from), ..finding }
 }
 
 fn details<'o>(frames: &Frames<'o>, cie: &Cie<'o>) -> Option<Details> {

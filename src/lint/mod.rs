@@ -74,8 +74,8 @@ pub struct Options<'a> {
 /// Judges the debug information of an object file.
 ///
 /// # Errors
-/// The errors of [`Object::read`] and [`Dwarf::read`], and of lists that cannot be read; of frames in one of two
-/// sections. Frames in the only section that cannot be read are findings.
+/// The errors of [`Object::read`] and [`Dwarf::read_readable`], and those of the finder of [`Options::split`]. Other parts
+/// that cannot be read are findings.
 pub fn lint(bytes: &[u8], options: &Options<'_>) -> Result<Report> {
     let mut findings = Vec::new();
     let mut report = judge(bytes, options, &mut |finding| findings.push(finding))?;
@@ -116,24 +116,17 @@ pub(crate) fn units<'r>(
     let all = || std::iter::once(dwarf).chain(split);
     for dwarf in all() {
         let file = File::new(facts, dwarf);
-        let of_file = match options.fold {
+        let mut of_file = match options.fold {
             true => walk::folded(&file, options),
             false => walk::each(&file, options, take),
         };
-        if let Some(mut of_file) = options.split.readable(dwarf.split_file(), of_file)? {
-            // The failure of a file of split units has the file's name.
-            if let (Some(file), [first, ..]) = (dwarf.split_file(), &of_file.unreadable[..]) {
-                options.split.readable(Some(file), Err::<(), _>(first.clone()))?;
-                of_file.unreadable.clear();
-            }
-            report.append(of_file);
-        }
+        // The failure of a file of split units has the file's name.
+        of_file.unreadable = options.split.take_unreadable(dwarf, of_file.unreadable)?;
+        report.append(of_file);
     }
     if options.only.is_empty() {
-        let of_file = dwarf
-            .errors()
-            .iter()
-            .map(cies::unreadable)
+        let of_file = all()
+            .flat_map(|dwarf| dwarf.errors().iter().map(|error| cies::unreadable(dwarf.split_file(), error)))
             .chain(skeletons::missing(dwarf, split))
             .chain(cies::findings(&facts.frames))
             .chain(skeletons::no_units(facts, dwarf))
@@ -144,7 +137,8 @@ pub(crate) fn units<'r>(
             false => take(finding),
         });
     }
-    report.unreadable.splice(0..0, dwarf.errors().iter().cloned());
+    let of_object = all().filter(|dwarf| dwarf.split_file().is_none());
+    report.unreadable.splice(0..0, of_object.flat_map(Dwarf::errors).cloned());
     let unknown = options.only.iter().filter(|name| !report.named.contains(name));
     report.unknown = unknown.map(|name| unknown_function(all(), name)).collect();
     if options.fold

@@ -85,7 +85,7 @@ type At = (&'static str, u64);
 const PIECE: u64 = 1 << 17;
 
 /// Returns the findings about a file, the first of each topic.
-pub(super) fn folded(file: &File<'_, '_>, options: &Options<'_>) -> Result<Report> {
+pub(super) fn folded(file: &File<'_, '_>, options: &Options<'_>) -> Report {
     let dwarf = file.dwarf;
     let mut firsts = Firsts::new();
     if options.threads > 1 {
@@ -95,40 +95,37 @@ pub(super) fn folded(file: &File<'_, '_>, options: &Options<'_>) -> Result<Repor
     }
     let judged = |(): &mut (), units: Units<'_>| {
         let mut part = Collected::new(Wanted::Topics);
-        judge(file, units.range.start, units, &options.only, &firsts, &mut part).map(|()| part)
+        judge(file, units.range.start, units, &options.only, &firsts, &mut part);
+        part
     };
     let (_, parts) = threads::share(dwarf.units(), options.threads, |_| (), judged);
     let mut parts = parts.into_iter();
-    let mut all = parts.next().unwrap_or_else(|| Ok(Collected::new(Wanted::Topics)))?;
-    parts.try_for_each(|part| part.map(|part| all.append(part)))?;
+    let mut all = parts.next().unwrap_or_else(|| Collected::new(Wanted::Topics));
+    parts.for_each(|part| all.append(part));
     let units = all.deferred();
     let counts = std::mem::take(&mut all.report);
     for unit in units {
-        judge(file, unit, [unit], &options.only, &Firsts::new(), &mut all)?;
+        judge(file, unit, [unit], &options.only, &Firsts::new(), &mut all);
     }
     all.report = counts;
-    Ok(all.finish())
+    all.finish()
 }
 
 /// Passes all findings about a file to a function, piece by piece. Returns the rest of the report.
-pub(super) fn each(
-    file: &File<'_, '_>,
-    options: &Options<'_>,
-    take: &mut dyn FnMut(Finding),
-) -> Result<Report> {
+pub(super) fn each(file: &File<'_, '_>, options: &Options<'_>, take: &mut dyn FnMut(Finding)) -> Report {
     let mut report = Report::default();
     for pieces in threads::chunks(file.dwarf.units(), PIECE).chunks(options.threads.max(1)) {
         let judged = |units: Range<usize>| {
             let mut all = Collected::new(Wanted::All);
-            judge(file, units.start, units, &options.only, &Firsts::new(), &mut all).map(|()| all.finish())
+            judge(file, units.start, units, &options.only, &Firsts::new(), &mut all);
+            all.finish()
         };
-        for one in threads::each(pieces, judged) {
-            let mut one = one?;
+        for mut one in threads::each(pieces, judged) {
             one.findings.drain(..).for_each(&mut *take);
             report.append(one);
         }
     }
-    Ok(report)
+    report
 }
 
 /// Collects the findings about units. `start` is the index of the first one.
@@ -139,7 +136,7 @@ fn judge<'r>(
     only: &[String],
     firsts: &Firsts<'r>,
     collected: &mut Collected<'r>,
-) -> Result<()> {
+) {
     let mut abbreviations = ByAbbreviation::default();
     for index in units {
         let unit = &file.dwarf.units()[index];
@@ -160,13 +157,12 @@ fn judge<'r>(
             lacks_base: false,
             clean: HashMap::new(),
         };
-        walk.run(file.dwarf)?;
+        walk.run(file.dwarf);
     }
-    Ok(())
 }
 
 impl<'a, 'r> Walk<'a, 'r, '_> {
-    fn run(&mut self, dwarf: &'r Dwarf<'r>) -> Result<()> {
+    fn run(&mut self, dwarf: &'r Dwarf<'r>) {
         let mut of_entry = Vec::new();
         for entry in dwarf.entries_of(self.judge.unit) {
             crate::work::step();
@@ -182,16 +178,16 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
             let is_variable = matches!(tag, dw::DW_TAG_variable | dw::DW_TAG_formal_parameter);
             let mut around = self.scopes.last().and_then(|scope| scope.around.clone());
             if tag == dw::DW_TAG_subprogram {
-                around = self.function(entry, &own)?;
+                around = self.function(entry, &own, around.as_deref());
                 if let Some(around) = &around {
                     self.judge_function(around);
                 }
             } else if is_variable {
                 let is_parameter = tag == dw::DW_TAG_formal_parameter;
-                self.variable(entry, is_parameter, &own, around.as_deref())?;
+                self.variable(entry, is_parameter, &own, around.as_deref());
             }
             for name in &abbreviation.expressions {
-                self.attribute(entry, *name, around.as_deref())?;
+                self.attribute(entry, *name, around.as_deref());
             }
             for one in of_entry.drain(..) {
                 let details = Details::new(one.written).evidence(one.evidence);
@@ -212,11 +208,17 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         while !self.scopes.is_empty() {
             self.leave();
         }
-        Ok(())
     }
 
-    fn function(&mut self, entry: Entry<'r, 'r>, own: &OwnAttributes<'r>) -> Result<Option<Rc<Around<'r>>>> {
-        let Some(framed) = self.judge.function(entry)? else { return Ok(None) };
+    /// Returns a function with code; `outer` is the function around it.
+    fn function(
+        &mut self,
+        entry: Entry<'r, 'r>,
+        own: &OwnAttributes<'r>,
+        outer: Option<&Around<'r>>,
+    ) -> Option<Rc<Around<'r>>> {
+        let framed = self.judge.function(entry);
+        let framed = framed.unwrap_or_else(|error| self.unreadable(error, entry, outer))?;
         self.collected.report.functions += 1;
         let name = name(entry, own).map(Str::bytes);
         let is_wanted = self.only.is_empty() || self.is_named(entry, name);
@@ -226,7 +228,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
             let names = names.get_or_init(|| function_names(self.judge.file.dwarf, *unit));
             name.is_some_and(|name| names.contains(name))
         });
-        Ok(Some(Rc::new(Around { framed, name, text: OnceCell::new(), id, is_wanted, is_deferred })))
+        Some(Rc::new(Around { framed, name, text: OnceCell::new(), id, is_wanted, is_deferred }))
     }
 
     /// Whether the caller asks for a function of this name.
@@ -266,7 +268,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
 
     /// Judges the expressions of an attribute other than a location.
     #[cold]
-    fn attribute(&mut self, entry: Entry<'r, 'r>, name: DwAt, around: Option<&Around<'r>>) -> Result<()> {
+    fn attribute(&mut self, entry: Entry<'r, 'r>, name: DwAt, around: Option<&Around<'r>>) {
         let owner = Some(entry).filter(|entry| entry.tag() != dw::DW_TAG_subprogram);
         let locations = entry.locations(name);
         for one in locations.unwrap_or_else(|error| self.unreadable(error, entry, around)).unwrap_or_default()
@@ -279,7 +281,6 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
                 finding.expression = Some(walk.expression(one.expr, &(0..one.expr.len())));
             });
         }
-        Ok(())
     }
 
     /// Adds a finding about a location that cannot be read. Returns a default value in its place.
@@ -354,9 +355,9 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         is_parameter: bool,
         own: &OwnAttributes<'r>,
         around: Option<&Around<'r>>,
-    ) -> Result<()> {
+    ) {
         if own.is_declaration {
-            return Ok(());
+            return;
         }
         let number = self.scopes.last_mut().filter(|_| is_parameter).map(|scope| {
             scope.parameters += 1;
@@ -375,7 +376,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
                 self.collected.report.entries += entries;
                 let name = name(entry, own).map(|name| self.collected.names.of(name));
                 self.name_variable(entry, name);
-                return Ok(());
+                return;
             }
         }
         if let Err(error) = self.read_locations(entry, own) {
@@ -411,7 +412,6 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         if is_somewhere && !is_discarded && around.is_some() {
             self.name_variable(entry, name);
         }
-        Ok(())
     }
 
     /// Adds a variable that has a location to its scope, whose variables are compared by name.

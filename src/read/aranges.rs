@@ -44,29 +44,31 @@ impl<'o> AddressRanges<'o> {
     /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed) with the offset;
     /// [`Unsupported`](ErrorKind::Unsupported) for other versions.
     pub fn read_all(sections: &Sections<'o>) -> Result<Vec<Self>> {
-        let mut from = sections.cursor(".debug_aranges", sections.debug_aranges);
-        let mut all = Vec::new();
-        while !from.is_at_end() {
-            let version = 2;
-            let (offset, offset_bytes, mut one) = from.table(version, WHAT)?;
-            let at = one.offset() - 2;
-            let unit = one.uint(offset_bytes, WHAT)?;
-            let (address_bytes, segment_bytes) = (one.u8(WHAT)?, one.u8(WHAT)?);
-            if !is_address_size(address_bytes) || segment_bytes > 8 {
-                let text = format!(
-                    "{WHAT}: invalid address size, {address_bytes}, or segment selector size, \
-                        {segment_bytes}",
-                    address_bytes = Count(address_bytes, "byte")
-                );
-                return Err(one.error(ErrorKind::Malformed(text), at));
-            }
-            // The first range is aligned to its size, from the start of the set.
-            let size = u64::from(segment_bytes) + 2 * u64::from(address_bytes);
-            let header = one.offset() - offset;
-            one.take(header.next_multiple_of(size) - header, WHAT)?;
-            all.push(Self { offset, version, offset_bytes, unit, address_bytes, segment_bytes, ranges: one });
+        Self::read_each(sections).into_iter().collect()
+    }
+
+    /// Reads each header of `.debug_aranges`, or the error that [`read_all`](Self::read_all) has for it.
+    pub fn read_each(sections: &Sections<'o>) -> Vec<Result<Self>> {
+        sections.cursor(".debug_aranges", sections.debug_aranges).each_table(WHAT, Self::read)
+    }
+
+    fn read(mut one: Cursor<'o>, offset: u64, offset_bytes: u8) -> Result<Self> {
+        let (version, at) = (2, one.offset());
+        one.version(version, WHAT)?;
+        let unit = one.uint(offset_bytes, WHAT)?;
+        let (address_bytes, segment_bytes) = (one.u8(WHAT)?, one.u8(WHAT)?);
+        if !is_address_size(address_bytes) || segment_bytes > 8 {
+            let text = format!(
+                "{WHAT}: invalid address size, {address_bytes}, or segment selector size, {segment_bytes}",
+                address_bytes = Count(address_bytes, "byte")
+            );
+            return Err(one.error(ErrorKind::Malformed(text), at));
         }
-        Ok(all)
+        // The first range is aligned to its size, from the start of the set.
+        let size = u64::from(segment_bytes) + 2 * u64::from(address_bytes);
+        let header = one.offset() - offset;
+        one.take(header.next_multiple_of(size) - header, WHAT)?;
+        Ok(Self { offset, version, offset_bytes, unit, address_bytes, segment_bytes, ranges: one })
     }
 
     /// Returns the ranges, up to the terminating range of zeros.

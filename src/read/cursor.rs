@@ -205,24 +205,44 @@ impl<'a> Cursor<'a> {
         Ok(&rest[..len])
     }
 
-    /// Reads the next of a section's tables, each with an initial length and a version. Returns its offset, the size of
-    /// an offset in bytes, and a cursor after the version.
+    /// Reads the tables of a section, each by itself: the error of a table stands instead of it. A table whose length
+    /// cannot be read is the last. `read` gets the rest of a table, its offset, and the size of an offset in bytes.
+    pub(crate) fn each_table<T>(
+        mut self,
+        what: &str,
+        read: impl Fn(Self, u64, u8) -> Result<T>,
+    ) -> Vec<Result<T>> {
+        let mut all = Vec::new();
+        while !self.is_at_end() {
+            let offset = self.offset();
+            let mut part = || {
+                let (len, offset_bytes) = self.initial_length(what)?;
+                let one = self.limit(len, what)?;
+                self.take(len, what).map(|_| (one, offset_bytes))
+            };
+            match part() {
+                Ok((one, offset_bytes)) => all.push(read(one, offset, offset_bytes)),
+                Err(error) => {
+                    all.push(Err(error));
+                    break;
+                }
+            }
+        }
+        all
+    }
+
+    /// Reads the version of a table.
     ///
     /// # Errors
     /// [`ErrorKind::Unsupported`] for other versions.
-    pub(crate) fn table(&mut self, version: u16, what: &str) -> Result<(u64, u8, Self)> {
-        let offset = self.offset();
-        let (len, offset_bytes) = self.initial_length(what)?;
-        let mut one = self.limit(len, what)?;
-        self.take(len, what)?;
-        let at = one.offset();
-        let found = one.u16(what)?;
+    pub(crate) fn version(&mut self, version: u16, what: &str) -> Result<()> {
+        let at = self.offset();
+        let found = self.u16(what)?;
         if found != version {
-            return Err(
-                one.error(ErrorKind::Unsupported(format!("unsupported version {found} of {what}")), at)
-            );
+            let text = format!("unsupported version {found} of {what}");
+            return Err(self.error(ErrorKind::Unsupported(text), at));
         }
-        Ok((offset, offset_bytes, one))
+        Ok(())
     }
 
     /// Reads an initial length, by DWARF 5 section 7.4, and returns it with the size in bytes of an offset in its

@@ -128,7 +128,7 @@ impl<'o> Dwarf<'o> {
     }
 
     /// Returns the errors of the units and attributes that were left out, in the order of the file; at most 4096. Only
-    /// [`read_readable`](Self::read_readable) leaves parts out.
+    /// [`read_readable`](Self::read_readable) and [`read_readable_split`](Self::read_readable_split) leave parts out.
     pub fn errors(&self) -> &[Error] {
         &self.errors
     }
@@ -145,10 +145,25 @@ impl<'o> Dwarf<'o> {
         Self::read_split_sections(main, Sections::of_split(dwo))
     }
 
+    /// Reads what can be read of split units, as [`read_readable`](Self::read_readable) does.
+    ///
+    /// # Errors
+    /// [`Unsupported`](ErrorKind::Unsupported) for a package.
+    pub fn read_readable_split(main: &Dwarf<'o>, dwo: &'o Object<'_>) -> Result<Self> {
+        refuse_package(dwo)?;
+        Self::read_readable_sections(main, Sections::of_split(dwo))
+    }
+
     /// Reads split units from their sections.
-    pub(super) fn read_split_sections(main: &Dwarf<'o>, sections: Sections<'o>) -> Result<Self> {
+    fn read_split_sections(main: &Dwarf<'o>, sections: Sections<'o>) -> Result<Self> {
         let Encoding { dialect, draft, .. } = main.encoding;
         Reader::new(sections, dialect, draft).with_main(main).read()
+    }
+
+    /// Reads what can be read of split units from their sections.
+    pub(super) fn read_readable_sections(main: &Dwarf<'o>, sections: Sections<'o>) -> Result<Self> {
+        let Encoding { dialect, draft, .. } = main.encoding;
+        Reader::new(sections, dialect, draft).with_main(main).around_errors().read()
     }
 
     /// Reads the split units of an object without the file with their skeletons.

@@ -129,26 +129,18 @@ impl<'o> NameIndex<'o> {
     /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed) where a header or table
     /// cannot be read, with the offset; [`Unsupported`](ErrorKind::Unsupported) for other versions.
     pub fn read_all(sections: &Sections<'o>) -> Result<Vec<Self>> {
-        let mut from = sections.cursor(".debug_names", sections.debug_names);
-        let mut all = Vec::new();
-        while !from.is_at_end() {
-            let offset = from.offset();
-            let (len, offset_bytes) = from.initial_length(WHAT)?;
-            let one = from.limit(len, WHAT)?;
-            from.take(len, WHAT)?;
-            all.push(Self::read(sections, one, offset, offset_bytes)?);
-        }
-        Ok(all)
+        Self::read_each(sections).into_iter().collect()
+    }
+
+    /// Reads each index of `.debug_names`, or the error that [`read_all`](Self::read_all) has for it.
+    pub fn read_each(sections: &Sections<'o>) -> Vec<Result<Self>> {
+        let from = sections.cursor(".debug_names", sections.debug_names);
+        from.each_table(WHAT, |one, offset, offset_bytes| Self::read(sections, one, offset, offset_bytes))
     }
 
     fn read(sections: &Sections<'o>, mut from: Cursor<'o>, offset: u64, offset_bytes: u8) -> Result<Self> {
-        let at = from.offset();
-        let version = from.u16(WHAT)?;
-        if version != 5 {
-            return Err(
-                from.error(ErrorKind::Unsupported(format!("unsupported version {version} of {WHAT}")), at)
-            );
-        }
+        let version = 5;
+        from.version(version, WHAT)?;
         from.u16(WHAT)?;
         let mut count = || from.u32(WHAT);
         let (units, type_units, foreign) = (count()?, count()?, count()?);

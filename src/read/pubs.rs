@@ -86,16 +86,19 @@ impl<'o> PublicNames<'o> {
     /// [`Truncated`](crate::error::ErrorKind::Truncated) or [`Malformed`](crate::error::ErrorKind::Malformed) with the
     /// offset; [`Unsupported`](crate::error::ErrorKind::Unsupported) for other versions.
     pub fn read_all(sections: &Sections<'o>, section: PublicSection) -> Result<Vec<Self>> {
-        let mut from = sections.cursor(section.name(), section.bytes(sections));
-        let mut all = Vec::new();
-        while !from.is_at_end() {
+        Self::read_each(sections, section).into_iter().collect()
+    }
+
+    /// Reads each header of a table, or the error that [`read_all`](Self::read_all) has for it.
+    pub fn read_each(sections: &Sections<'o>, section: PublicSection) -> Vec<Result<Self>> {
+        let from = sections.cursor(section.name(), section.bytes(sections));
+        from.each_table(WHAT, |mut one, offset, offset_bytes| {
             let version = 2;
-            let (offset, offset_bytes, mut one) = from.table(version, WHAT)?;
+            one.version(version, WHAT)?;
             let unit = one.uint(offset_bytes, WHAT)?;
             let unit_bytes = one.uint(offset_bytes, WHAT)?;
-            all.push(Self { section, offset, version, offset_bytes, unit, unit_bytes, names: one });
-        }
-        Ok(all)
+            Ok(Self { section, offset, version, offset_bytes, unit, unit_bytes, names: one })
+        })
     }
 
     /// Returns the names, up to the terminating offset 0.

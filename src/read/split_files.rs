@@ -61,7 +61,8 @@ impl<'a> SplitFiles<'a> {
     }
 
     /// Calls a function with the split units of an object that has units of its own: those in the object, and those in
-    /// files, for the skeleton units without one in the object.
+    /// files, for the skeleton units without one in the object. [`Dwarf::errors`] has what cannot be read of the object's,
+    /// and the finder takes the errors of files.
     ///
     /// # Errors
     /// [`Unsupported`](ErrorKind::Unsupported) for an object that has split units alone; the errors of the finder, and of
@@ -77,7 +78,7 @@ impl<'a> SplitFiles<'a> {
                         with this file beside it";
             return Err(Error::new(ErrorKind::Unsupported(text.into())).in_section(".debug_info.dwo"));
         }
-        let own = Dwarf::read_split(dwarf, object)?;
+        let own = Dwarf::read_readable_split(dwarf, object)?;
         let mut known: HashSet<u64> = ids(&own).collect();
         let contents = self.contents(dwarf, &known)?;
         let mut objects = Vec::with_capacity(contents.len());
@@ -94,10 +95,12 @@ impl<'a> SplitFiles<'a> {
             let before = known.len();
             for split in units {
                 let Some(split) = self.readable(Some(name), split)? else { continue };
+                let split = Dwarf { file: Some(name), ..split };
+                self.take_unreadable(&split, split.errors().to_vec())?;
                 let count = known.len();
                 known.extend(ids(&split));
                 if known.len() > count {
-                    all.push(Dwarf { file: Some(name), ..split });
+                    all.push(split);
                 }
             }
             if known.len() > before {
@@ -119,6 +122,15 @@ impl<'a> SplitFiles<'a> {
         if missing.is_empty() { Ok(Vec::new()) } else { find.find(&missing) }
     }
 
+    /// Passes the errors of the parts of a file of split units on that cannot be read. Returns those of the object itself.
+    pub(crate) fn take_unreadable(self, dwarf: &Dwarf<'_>, errors: Vec<Error>) -> Result<Vec<Error>> {
+        let Some(file) = dwarf.split_file() else { return Ok(errors) };
+        for error in errors {
+            self.readable(Some(file), Err::<(), _>(error))?;
+        }
+        Ok(Vec::new())
+    }
+
     /// Returns the result for a file of split units, or `None` after passing an error on. Without a name, the file is the
     /// object's, and its error is returned.
     pub(crate) fn readable<T>(self, file: Option<&str>, read: Result<T>) -> Result<Option<T>> {
@@ -134,11 +146,11 @@ impl<'a> SplitFiles<'a> {
 
 /// Reads the split units in a file, or each of those of a package whose ids are not known.
 fn read<'o>(main: &Dwarf<'o>, file: &'o Object<'_>, known: &HashSet<u64>) -> Result<Vec<Result<Dwarf<'o>>>> {
-    let Some(package) = Package::read(file)? else { return Ok(vec![Dwarf::read_split(main, file)]) };
+    let Some(package) = Package::read(file)? else { return Ok(vec![Dwarf::read_readable_split(main, file)]) };
     let skeletons = main.units().iter().filter(|unit| unit.is_skeleton());
     let ids = skeletons.filter_map(|unit| unit.dwo_id).filter(|id| !known.contains(id));
     let units = ids.filter_map(|id| package.unit(id).transpose());
-    Ok(units.map(|sections| Dwarf::read_split_sections(main, sections?)).collect())
+    Ok(units.map(|sections| Dwarf::read_readable_sections(main, sections?)).collect())
 }
 
 /// Returns the ids of the split units in a file. `None` for a package, which has an index of them.

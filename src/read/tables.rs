@@ -27,8 +27,13 @@ impl<'o> IndexTable<'o> {
     /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed) with the offset;
     /// [`Unsupported`](ErrorKind::Unsupported) for other versions.
     pub fn str_offsets(sections: &Sections<'o>) -> Result<Vec<Self>> {
+        Self::each_str_offsets(sections).into_iter().collect()
+    }
+
+    /// Reads each header of `.debug_str_offsets`, or the error that [`str_offsets`](Self::str_offsets) has for it.
+    pub fn each_str_offsets(sections: &Sections<'o>) -> Vec<Result<Self>> {
         let from = sections.cursor(".debug_str_offsets", sections.debug_str_offsets);
-        read_all(from, |from, offset_bytes| {
+        read_each(from, |from, offset_bytes| {
             from.u16(WHAT)?;
             Ok(offset_bytes)
         })
@@ -39,7 +44,12 @@ impl<'o> IndexTable<'o> {
     /// # Errors
     /// The errors of [`str_offsets`](Self::str_offsets).
     pub fn addresses(sections: &Sections<'o>) -> Result<Vec<Self>> {
-        read_all(sections.cursor(".debug_addr", sections.debug_addr), |from, _| {
+        Self::each_addresses(sections).into_iter().collect()
+    }
+
+    /// Reads each header of `.debug_addr`, or the error that [`addresses`](Self::addresses) has for it.
+    pub fn each_addresses(sections: &Sections<'o>) -> Vec<Result<Self>> {
+        read_each(sections.cursor(".debug_addr", sections.debug_addr), |from, _| {
             let at = from.offset();
             let (address_bytes, segment_bytes) = (from.u8(WHAT)?, from.u8(WHAT)?);
             if is_address_size(address_bytes) && segment_bytes == 0 {
@@ -68,16 +78,14 @@ impl<'o> IndexTable<'o> {
     }
 }
 
-fn read_all<'o>(
-    mut from: Cursor<'o>,
+fn read_each<'o>(
+    from: Cursor<'o>,
     rest: impl Fn(&mut Cursor<'o>, u8) -> Result<u8>,
-) -> Result<Vec<IndexTable<'o>>> {
-    let mut all = Vec::new();
-    while !from.is_at_end() {
+) -> Vec<Result<IndexTable<'o>>> {
+    from.each_table(WHAT, |mut one, offset, offset_bytes| {
         let version = 5;
-        let (offset, offset_bytes, mut one) = from.table(version, WHAT)?;
+        one.version(version, WHAT)?;
         let element_bytes = rest(&mut one, offset_bytes)?;
-        all.push(IndexTable { offset, version, base: one.offset(), element_bytes, elements: one });
-    }
-    Ok(all)
+        Ok(IndexTable { offset, version, base: one.offset(), element_bytes, elements: one })
+    })
 }

@@ -214,7 +214,7 @@ pub(super) fn gather<'r, 'o>(
     dwarf: &'r Dwarf<'o>,
     gathered: &mut Gathered<'_>,
     strings: &mut Strings,
-) -> Result<()> {
+) {
     gathered.places.begin_file();
     let info = DebugInfo::new(dwarf);
     let lanes = info.lanes_of_all();
@@ -229,9 +229,8 @@ pub(super) fn gather<'r, 'o>(
     let file = File { facts, dwarf, info, target, is_cpu };
     for unit in dwarf.units() {
         let (scopes, paths, lists) = Default::default();
-        Walk { file: &file, unit, gathered, strings, scopes, paths, lists, first: 0 }.run()?;
+        Walk { file: &file, unit, gathered, strings, scopes, paths, lists, first: 0 }.run();
     }
-    Ok(())
 }
 
 struct Walk<'w, 'a, 'r, 'o> {
@@ -249,7 +248,7 @@ struct Walk<'w, 'a, 'r, 'o> {
 }
 
 impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
-    fn run(mut self) -> Result<()> {
+    fn run(mut self) {
         let lines = self.file.dwarf.lines(self.unit).ok().flatten();
         if let Some(program) = &lines {
             for number in 0..=program.files.len() as u64 {
@@ -274,17 +273,17 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
             while self.scopes.last().is_some_and(|scope| Some(scope.index) != parent) {
                 self.scopes.pop();
             }
-            let scope = self.enter(entry)?;
+            let scope = self.enter(entry);
             self.scopes.push(scope);
         }
         if let Some(program) = &lines {
             self.rows(program);
         }
-        Ok(())
     }
 
     /// Returns the scope of an entry, after adding what it describes.
-    fn enter(&mut self, entry: read::Entry<'r, 'o>) -> Result<Scope> {
+    /// Ranges and lists that cannot be read count as empty: a finding has the error.
+    fn enter(&mut self, entry: read::Entry<'r, 'o>) -> Scope {
         let outer = self.scopes.last().cloned().unwrap_or(Scope {
             index: 0,
             function: None,
@@ -295,18 +294,18 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
         let mut scope = Scope { index: entry.index(), ..outer };
         match entry.tag() {
             dw::DW_TAG_subprogram => {
-                scope.function = self.function(entry)?;
+                scope.function = self.function(entry);
                 (scope.inlined, scope.depth) = (String::new(), 0);
                 if let Some(function) = scope.function {
                     scope.pcs = (0, self.gathered.functions[function].size);
                 }
             }
             dw::DW_TAG_inlined_subroutine | dw::DW_TAG_lexical_block => {
-                let Some(index) = scope.function else { return Ok(scope) };
+                let Some(index) = scope.function else { return scope };
                 let is_call = entry.tag() == dw::DW_TAG_inlined_subroutine;
                 let name = entry.name().unwrap_or_default();
-                let ranges: Vec<_> =
-                    entry.ranges()?.iter().filter_map(|range| self.within(index, range)).collect();
+                let ranges = entry.ranges().unwrap_or_default();
+                let ranges: Vec<_> = ranges.iter().filter_map(|range| self.within(index, range)).collect();
                 let text = self.strings.add(&name);
                 let line = entry.number(dw::DW_AT_call_line).unwrap_or(0) as u32;
                 for (start, end) in ranges.iter().filter(|_| is_call) {
@@ -333,10 +332,10 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
                     scope.depth += 1;
                 }
             }
-            dw::DW_TAG_variable | dw::DW_TAG_formal_parameter => self.variable(entry, &scope)?,
+            dw::DW_TAG_variable | dw::DW_TAG_formal_parameter => self.variable(entry, &scope),
             _ => {}
         }
-        Ok(scope)
+        scope
     }
 
     /// Returns a range in bytes from the start of a function, cut at its ends.
@@ -347,15 +346,15 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
         (start < end).then(|| ((start - function.start) as u32, (end - function.start) as u32))
     }
 
-    fn function(&mut self, entry: read::Entry<'r, 'o>) -> Result<Option<usize>> {
-        let ranges = entry.ranges()?;
+    fn function(&mut self, entry: read::Entry<'r, 'o>) -> Option<usize> {
+        let ranges = entry.ranges().unwrap_or_default();
         let Some(start) =
             ranges.iter().filter(|range| range.start < range.end).map(|range| range.start).min()
         else {
-            return Ok(None);
+            return None;
         };
         if !self.file.dwarf.is_code(start) {
-            return Ok(None);
+            return None;
         }
         let end = ranges.iter().map(|range| range.end).max().unwrap_or(start);
         let size = u32::try_from(end - start).unwrap_or(u32::MAX);
@@ -412,7 +411,7 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
             self.column(index, Column::Lanes, "lane pc", rows);
         }
         self.found(index, entry.offset(), NONE);
-        Ok(Some(index))
+        Some(index)
     }
 
     fn column(&mut self, index: usize, column: Column, name: &str, entries: Vec<Entry>) {
@@ -485,10 +484,10 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
         self.gathered.places.of_expr(expr, &shape, &within, self.strings)
     }
 
-    fn variable(&mut self, entry: read::Entry<'r, 'o>, scope: &Scope) -> Result<()> {
-        let Some(index) = scope.function else { return Ok(()) };
+    fn variable(&mut self, entry: read::Entry<'r, 'o>, scope: &Scope) {
+        let Some(index) = scope.function else { return };
         if entry.has(dw::DW_AT_declaration) {
-            return Ok(());
+            return;
         }
         let class = entry.number(dw::DW_AT_address_class).filter(|_| !self.file.is_cpu);
         let number = self.gathered.functions[index].variables.len() as u32;
@@ -498,7 +497,7 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
         };
         let (entries, found) = match list.and_then(|key| self.lists.get(&key)) {
             Some(known) => (known.clone(), Vec::new()),
-            None => self.location_entries(entry, scope, index, class)?,
+            None => self.location_entries(entry, scope, index, class),
         };
         if let Some(key) = list.filter(|_| found.is_empty()) {
             self.lists.insert(key, entries.clone());
@@ -524,7 +523,6 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
         let found = found.into_iter().map(|(finding, entry)| Found { finding, variable: number, entry });
         function.found.extend(found);
         self.found(index, entry.offset(), number);
-        Ok(())
     }
 
     /// Returns the location entries of a variable in the order of their pcs, and the findings about them, each with the
@@ -535,9 +533,9 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
         scope: &Scope,
         index: usize,
         class: Option<u64>,
-    ) -> Result<(Rc<[Entry]>, Vec<EntryFinding>)> {
+    ) -> (Rc<[Entry]>, Vec<EntryFinding>) {
         let (mut entries, mut found) = (Vec::new(), Vec::new());
-        let list = entry.locations(dw::DW_AT_location)?.unwrap_or_default();
+        let list = entry.locations(dw::DW_AT_location).ok().flatten().unwrap_or_default();
         let lists = if self.unit.encoding.version >= 5 { ".debug_loclists" } else { ".debug_loc" };
         let lists = self.file.dwarf.sections().name(lists);
         for location in &list {
@@ -583,7 +581,7 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
         for (_, entry) in &mut found {
             *entry = position.get(*entry as usize).copied().unwrap_or(NONE);
         }
-        Ok((order.into_iter().map(|at| entries[at]).collect(), found))
+        (order.into_iter().map(|at| entries[at]).collect(), found)
     }
 
     /// Adds the findings about a variable or function as a whole.

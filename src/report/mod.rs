@@ -24,8 +24,9 @@ mod types;
 
 use core::fmt;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::lint;
+use crate::op::Dialect;
 use crate::read::{Dwarf, Object, SplitFiles};
 use crate::stats;
 
@@ -58,14 +59,22 @@ impl fmt::Debug for Options<'_> {
 const SCRIPT: &str =
     concat!(include_str!("data.js"), "\n", include_str!("timeline.js"), "\n", include_str!("page.js"));
 
-/// Makes the page of an object file of any producer.
+/// Makes the page of an object file of any producer. Parts that cannot be read are findings on the page.
 ///
 /// # Errors
-/// The errors of [`Object::read`] and [`Dwarf::read`], and those of [`lint()`](lint::lint());
+/// The errors of [`readable_report`].
+pub fn report(bytes: &[u8], options: &Options<'_>) -> Result<String> {
+    readable_report(bytes, options).map(|found| found.0)
+}
+
+/// Makes the page of an object file as [`report()`] does, and returns it with the errors of the parts that cannot be read.
+///
+/// # Errors
+/// The errors of [`Object::read`] and [`Dwarf::read_readable`], and those of the finder of [`Options::split`];
 /// [`Malformed`](crate::error::ErrorKind::Malformed) if no instruction of [`Options::disassembly`] is of a function of the
 /// object.
-pub fn report(bytes: &[u8], options: &Options<'_>) -> Result<String> {
-    let (strings, tables) = tables(bytes, options)?;
+pub fn readable_report(bytes: &[u8], options: &Options<'_>) -> Result<(String, Vec<Error>)> {
+    let (strings, tables, unreadable) = tables(bytes, options)?;
     let block = Block::new(&tables, &strings);
     let page = include_str!("page.html");
     let parts = [
@@ -83,29 +92,31 @@ pub fn report(bytes: &[u8], options: &Options<'_>) -> Result<String> {
         rest = after;
     }
     out.push_str(rest);
-    Ok(out)
+    Ok((out, unreadable))
 }
 
-/// Returns the texts and tables of a page: a table for each kind of record, with a fixed number of words each.
-fn tables(bytes: &[u8], options: &Options<'_>) -> Result<(Strings, Vec<Vec<u32>>)> {
+/// Returns the texts and tables of a page: a table for each kind of record, with a fixed number of words each; and the
+/// errors of the parts that cannot be read.
+fn tables(bytes: &[u8], options: &Options<'_>) -> Result<(Strings, Vec<Vec<u32>>, Vec<Error>)> {
     let object = Object::read(bytes)?;
-    let dwarf = Dwarf::read(&object)?;
+    let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, 1)?;
     let facts = lint::Facts::new(&object, &dwarf, 1)?;
     options.split.with(&object, &dwarf, |split| {
         let mut findings = Vec::new();
         let of_lint = lint::Options { split: options.split, ..lint::Options::default() };
-        lint::units(&facts, &dwarf, split, &of_lint, &mut |finding| findings.push(finding))?;
+        let judged = lint::units(&facts, &dwarf, split, &of_lint, &mut |finding| findings.push(finding))?;
         let of_stats = stats::Options { split: options.split, ..stats::Options::default() };
         let coverage = stats::measure(&object, Some(&facts), &dwarf, split, &of_stats)?;
         let mut strings = Strings::default();
         let mut gathered = gather::Gathered::new(options, &object, &findings);
         for dwarf in std::iter::once(&dwarf).chain(split) {
-            let read = gather::gather(&object, &facts, dwarf, &mut gathered, &mut strings);
-            options.split.readable(dwarf.split_file(), read)?;
+            gather::gather(&object, &facts, dwarf, &mut gathered, &mut strings);
         }
         gathered.check_disassembly()?;
         gathered.measure(&coverage.functions);
-        Ok(gathered.finish(&object, options, strings))
+        let (strings, tables) = gathered.finish(&object, options, strings);
+        let unreadable = judged.unreadable.into_iter().chain(coverage.unreadable);
+        Ok((strings, tables, stats::distinct(unreadable)))
     })
 }
 

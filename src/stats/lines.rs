@@ -4,6 +4,7 @@ use core::hash::{Hash, Hasher};
 
 use hashbrown::HashMap;
 
+use crate::error::Result;
 use crate::read::{Dwarf, LineProgram, LineRow, Unit};
 
 /// Counts of line table rows, without those that end a sequence.
@@ -49,16 +50,29 @@ pub(super) struct Lines {
 
 impl Lines {
     /// Counts the rows of a unit; `paths` are those of its files.
-    pub(super) fn add(&mut self, dwarf: &Dwarf<'_>, program: &LineProgram<'_>, paths: &[Option<String>]) {
+    ///
+    /// # Errors
+    /// The errors of [`LineRows`](crate::read::LineRows). The sequences before the error are counted.
+    pub(super) fn add(
+        &mut self,
+        dwarf: &Dwarf<'_>,
+        program: &LineProgram<'_>,
+        paths: &[Option<String>],
+    ) -> Result<()> {
         if program.files.is_empty() {
-            return;
+            return Ok(());
         }
         let number = |path: &Option<String>| path.as_deref().map_or(NO_FILE, |path| self.file(path));
         let numbers: Vec<u32> = paths.iter().map(number).collect();
         let mut sequence = std::mem::take(&mut self.sequence);
         sequence.clear();
         let mut rows = program.rows();
-        while let Ok(Some(row)) = rows.next_row() {
+        let read = loop {
+            let row = match rows.next_row() {
+                Ok(Some(row)) => row,
+                Ok(None) => break Ok(()),
+                Err(error) => break Err(error),
+            };
             crate::work::step();
             sequence.reach(row.address);
             if row.end_sequence {
@@ -70,8 +84,9 @@ impl Lines {
             }
             let file = usize::try_from(row.file).ok().and_then(|file| numbers.get(file)).copied();
             sequence.add(row, file.unwrap_or(NO_FILE));
-        }
+        };
         self.sequence = sequence;
+        read
     }
 
     fn file(&mut self, path: &str) -> u32 {

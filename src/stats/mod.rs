@@ -36,12 +36,13 @@ pub use variable_lines::{BaseLines, Build, VariableLines, variable_lines};
 
 use core::sync::atomic::AtomicUsize;
 
-use hashbrown::DefaultHashBuilder;
+use hashbrown::{DefaultHashBuilder, HashSet};
 
 use self::origins::InputSections;
 use self::part::{Part, Resolved};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::lint;
+use crate::op::Dialect;
 use crate::read::threads::{self, Units};
 use crate::read::{Dwarf, Object, SplitFiles, Unit};
 
@@ -89,16 +90,18 @@ pub struct Statistics {
     pub(crate) counts: numbers::Counts,
     /// Inlined instances with an abstract instance that version 9 does not find.
     pub unresolved: u64,
+    /// Errors of the parts that cannot be read, which are not counted: units, attributes, line programs, ranges, lists
+    /// and call frame information.
+    pub unreadable: Vec<Error>,
 }
 
-/// Measures the debug information of an object file.
+/// Measures the debug information of an object file. [`Statistics::unreadable`] has the errors of what cannot be read.
 ///
 /// # Errors
-/// The errors of [`Object::read`] and [`Dwarf::read`]; with [`Options::sound`], also those of lists that cannot be read, and
-/// of frames in one of two sections.
+/// The errors of [`Object::read`] and [`Dwarf::read_readable`], and those of the finder of [`Options::split`].
 pub fn stats(bytes: &[u8], options: &Options<'_>) -> Result<Statistics> {
     let object = Object::read(bytes)?;
-    let dwarf = Dwarf::read_on(&object, options.threads)?;
+    let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, options.threads)?;
     let facts = options.sound.then(|| lint::Facts::new(&object, &dwarf, options.threads)).transpose()?;
     let measure = |split: &[Dwarf<'_>]| measure(&object, facts.as_ref(), &dwarf, split, options);
     let mut found = options.split.with(&object, &dwarf, measure)?;
@@ -120,7 +123,7 @@ pub fn stats(bytes: &[u8], options: &Options<'_>) -> Result<Statistics> {
 /// Measures the units of an object, and its split units. `facts` are those of the object if places are judged.
 ///
 /// # Errors
-/// With [`Options::sound`], those of lists that cannot be read.
+/// Those of the finder of [`Options::split`].
 pub(crate) fn measure<'r>(
     object: &Object<'_>,
     facts: Option<&'r lint::Facts<'r, '_>>,
@@ -128,14 +131,19 @@ pub(crate) fn measure<'r>(
     split: &'r [Dwarf<'r>],
     options: &Options<'_>,
 ) -> Result<Statistics> {
-    let mut all = units(facts, dwarf, &InputSections::of(object), options)?;
+    let mut all = units(facts, dwarf, &InputSections::of(object), options);
     for dwarf in split {
-        let of_file = units(facts, dwarf, &InputSections::default(), options);
-        if let Some(of_file) = options.split.readable(dwarf.split_file(), of_file)? {
-            all.append(of_file);
-        }
+        let mut of_file = units(facts, dwarf, &InputSections::default(), options);
+        let unreadable = std::mem::take(&mut of_file.found.unreadable);
+        of_file.found.unreadable = options.split.take_unreadable(dwarf, unreadable)?;
+        all.append(of_file);
     }
     let mut found = all.finish();
+    let of_object = std::iter::once(dwarf).chain(split).filter(|dwarf| dwarf.split_file().is_none());
+    let frames = facts.iter().flat_map(|facts| &facts.frames).flat_map(|frames| &frames.errors);
+    let unreadable = std::mem::take(&mut found.unreadable);
+    let all = of_object.flat_map(Dwarf::errors).chain(frames).cloned().chain(unreadable);
+    found.unreadable = distinct(all);
     // The units of a package have its strings in common.
     let files = split.chunk_by(|one, next| one.split_file() == next.split_file()).filter_map(<[_]>::first);
     for dwarf in std::iter::once(dwarf).chain(files) {
@@ -149,7 +157,7 @@ fn units<'r>(
     dwarf: &'r Dwarf<'r>,
     sections: &InputSections,
     options: &Options<'_>,
-) -> Result<Resolved<'r>> {
+) -> Resolved<'r> {
     let file = facts.map(|facts| lint::File::new(facts, dwarf));
     let (threads, hasher) = (options.threads, DefaultHashBuilder::default());
     let begin = |units: &[Unit<'_>]| {
@@ -161,28 +169,36 @@ fn units<'r>(
     };
     let (mut parts, covered) = threads::share(dwarf.units(), threads, begin, count);
     let lists: Vec<_> = parts.iter_mut().map(|part| std::mem::take(&mut part.contents.lists)).collect();
-    let join = || -> Result<Resolved<'r>> {
+    let join = || {
         let mut parts = parts.into_iter();
         let mut all = parts.next().unwrap_or_else(|| begin(&[]));
         let mut covered = covered.into_iter();
-        (all.found.functions, all.found.units) = covered.next().transpose()?.unwrap_or_default();
+        let first = covered.next().unwrap_or_default();
+        let found = &mut all.found;
+        (found.functions, found.units, found.unreadable) = (first.functions, first.units, first.unreadable);
         for one in covered {
-            let (functions, units) = one?;
-            all.found.functions.extend(functions);
-            all.found.units.extend(units);
+            found.functions.extend(one.functions);
+            found.units.extend(one.units);
+            found.unreadable.extend(one.unreadable);
         }
         parts.for_each(|part| all.append(part));
-        Ok(all.resolve(dwarf, sections))
+        all.resolve(dwarf, sections)
     };
     let next = AtomicUsize::new(0);
     let repeated = |threads| lists::repeated(&lists, &next, dwarf, threads);
     let (joined, others) =
         threads::both(threads, || (join(), repeated(1)), || repeated(threads.saturating_sub(1)));
-    let (resolved, own) = joined;
-    let mut resolved = resolved?;
+    let (mut resolved, own) = joined;
     resolved.found.contents.lists += own;
     resolved.found.contents.lists += others;
-    Ok(resolved)
+    resolved
+}
+
+/// Returns the first of the errors of each part: units share line programs, and variables share lists.
+pub(crate) fn distinct(errors: impl Iterator<Item = Error>) -> Vec<Error> {
+    let mut known = HashSet::new();
+    let place = |error: &Error| (error.at().section.clone(), error.at().offset, error.kind().to_string());
+    errors.filter(|error| known.insert(place(error))).collect()
 }
 
 impl Statistics {
@@ -196,5 +212,6 @@ impl Statistics {
         self.counts.append(&later.counts);
         self.contents.append(later.contents);
         self.unresolved += later.unresolved;
+        self.unreadable.extend(later.unreadable);
     }
 }

@@ -9,7 +9,7 @@ use super::origins::{self, Abstract, InputSections, Origins};
 use super::sizes::Tally;
 use super::source::Source;
 use super::walk::{Known, Walk, count_missing};
-use crate::error::Result;
+use crate::error::{At, Error};
 use crate::lint::{File, Judge};
 use crate::read::Dwarf;
 use crate::read::threads::Units;
@@ -28,8 +28,16 @@ pub(super) struct Part<'r> {
     across: Vec<(usize, u64)>,
 }
 
-/// Functions with code and their units, in the order of the file.
-pub(super) type Covered = (Vec<FunctionCoverage>, Vec<UnitCoverage>);
+/// What is in the order of the file.
+#[derive(Debug, Default)]
+pub(super) struct Covered {
+    /// Functions with code.
+    pub(super) functions: Vec<FunctionCoverage>,
+    /// Units that have functions with code.
+    pub(super) units: Vec<UnitCoverage>,
+    /// Errors of line programs, ranges and lists that cannot be read.
+    pub(super) unreadable: Vec<Error>,
+}
 
 impl<'r> Part<'r> {
     /// Makes a part without units, with memory for the location lists of a number of entries.
@@ -52,21 +60,28 @@ impl<'r> Part<'r> {
         units: Units<'_>,
         sections: &InputSections,
         lists_variables: bool,
-    ) -> Result<Covered> {
+    ) -> Covered {
+        let mut unreadable = Vec::new();
         let mut known = Known::default();
         for index in units {
             let unit = &dwarf.units()[index];
-            let program = dwarf.lines(unit).ok().flatten();
-            let files = program.as_ref().map(|program| lines::paths(program, unit)).unwrap_or_default();
+            let place = || At { unit: unit.name.as_deref().map(String::from), ..At::default() };
             // A split unit has the lines of its skeleton, which are counted there.
-            if let Some(program) = program.filter(|_| unit.signature.is_none() && !unit.is_split()) {
-                self.lines.add(dwarf, &program, &files);
+            let has_lines = unit.signature.is_none() && !unit.is_split();
+            let program = dwarf.lines(unit).unwrap_or_else(|error| {
+                unreadable.extend(has_lines.then(|| error.or_at(place())));
+                None
+            });
+            let files = program.as_ref().map(|program| lines::paths(program, unit)).unwrap_or_default();
+            if let Some(program) = program.filter(|_| has_lines) {
+                let read = self.lines.add(dwarf, &program, &files);
+                unreadable.extend(read.err().map(|error| error.or_at(place())));
             }
             let first = self.found.functions.len();
             let judge = file.map(|file| Judge::new(file, unit));
-            let mut walk = Walk::new(self, judge, &files, &mut known, lists_variables);
+            let mut walk = Walk::new(self, judge, &files, &mut known, lists_variables, &mut unreadable);
             walk.start = sections.start(unit.offset);
-            walk.unit(dwarf, unit)?;
+            walk.unit(dwarf, unit);
             let Walk { waiting, local, start, .. } = walk;
             for (index, origin) in waiting {
                 match local.get(&origin) {
@@ -83,7 +98,9 @@ impl<'r> Part<'r> {
             }
         }
         self.contents.forms(known.forms.finish());
-        Ok((std::mem::take(&mut self.found.functions), std::mem::take(&mut self.found.units)))
+        let found = &mut self.found;
+        let (functions, units) = (std::mem::take(&mut found.functions), std::mem::take(&mut found.units));
+        Covered { functions, units, unreadable }
     }
 
     /// Adds the counts of other units.

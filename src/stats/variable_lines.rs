@@ -215,7 +215,10 @@ fn instances(build: Build<'_>, files: &mut HashMap<String, u32>) -> Result<Vec<I
     instances_in(&dwarf, files, &mut all)?;
     build.split.with(&object, &dwarf, |split| {
         split.iter().try_for_each(|dwarf| {
-            let read = instances_in(dwarf, files, &mut all);
+            let read = match (dwarf.split_file(), dwarf.errors()) {
+                (None, [first, ..]) => Err(first.clone()),
+                _ => instances_in(dwarf, files, &mut all),
+            };
             build.split.readable(dwarf.split_file(), read).map(drop)
         })
     })?;

@@ -14,7 +14,7 @@ use super::lines;
 use super::origins::{self, Abstract, Origins};
 use super::part::Part;
 use super::source::{FUNCTION, GLOBAL, Path};
-use crate::error::Result;
+use crate::error::Error;
 use crate::lint::{Framed, Judge};
 use crate::read::{ByAbbreviation, Dwarf, Entry, ListEntry, ListKind, Str, Unit, Value};
 
@@ -80,6 +80,8 @@ pub(super) struct Walk<'a, 'r, 'o> {
     list: Vec<ListEntry<'r>>,
     /// Whether each of them has an error.
     wrong: Vec<bool>,
+    /// Errors of lists that cannot be read.
+    unreadable: &'a mut Vec<Error>,
 }
 
 /// Counts variables without a place.
@@ -104,6 +106,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         files: &'a [Option<String>],
         known: &'a mut Known<'r>,
         lists_variables: bool,
+        unreadable: &'a mut Vec<Error>,
     ) -> Self {
         Self {
             part,
@@ -120,10 +123,11 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
             has_location: false,
             list: Vec::new(),
             wrong: Vec::new(),
+            unreadable,
         }
     }
 
-    pub(super) fn unit(&mut self, dwarf: &'r Dwarf<'r>, unit: &'r Unit<'r>) -> Result<()> {
+    pub(super) fn unit(&mut self, dwarf: &'r Dwarf<'r>, unit: &'r Unit<'r>) {
         // Entries of type units have no code.
         let mut skipped = if unit.signature.is_some() { usize::MAX } else { 0 };
         for entry in dwarf.entries_of(unit) {
@@ -135,9 +139,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
             let shape = self.known.shapes.of(entry, || Shape::of(entry));
             self.known.forms.count(entry, &shape);
             let own = read(entry, &shape);
-            let read = self.read_locations(entry, unit, own.location.as_ref());
-            self.has_location =
-                read.is_ok() && matches!(own.location, Some(Value::LocList(_) | Value::Expr(_)));
+            self.has_location = self.read_locations(entry, unit, own.location.as_ref());
             if self.known.expressions.is_full() {
                 self.finish_expressions(unit);
             }
@@ -149,11 +151,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
                 continue;
             }
             let end = index + 1 + entry.descendants().size_hint().0;
-            let is_variable = matches!(shape.tag, dw::DW_TAG_variable | dw::DW_TAG_formal_parameter);
-            if self.judge.is_some() && is_variable && !shape.is_declaration {
-                read?;
-            }
-            if !self.enter(entry, &shape, &own, end)? {
+            if !self.enter(entry, &shape, &own, end) {
                 skipped = end;
             }
         }
@@ -161,7 +159,6 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
             self.leave();
         }
         self.finish_expressions(unit);
-        Ok(())
     }
 
     fn finish_expressions(&mut self, unit: &Unit<'r>) {
@@ -177,28 +174,31 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         }
     }
 
-    /// Reads the entries of a location into the list, which is empty if they cannot be read.
+    /// Reads the entries of a location into the list, which is empty if they cannot be read. Returns whether there is a
+    /// location that can be read.
     fn read_locations(
         &mut self,
         entry: Entry<'r, 'r>,
         unit: &Unit<'r>,
         location: Option<&Value<'r>>,
-    ) -> Result<()> {
+    ) -> bool {
         self.list.clear();
         match location {
             Some(&Value::LocList(offset)) => {
                 let read = entry.dwarf().read_locations(unit, offset, &mut self.list);
-                read.map_err(|error| {
+                if let Err(error) = read {
                     self.list.clear();
-                    error.or_at(entry.place())
-                })
+                    self.unreadable.push(error.or_at(entry.place()));
+                    return false;
+                }
+                true
             }
             Some(&Value::Expr(expr)) => {
                 let kind = ListKind::Default;
                 self.list.push(ListEntry { offset: entry.offset(), kind, start: 0, end: 0, expr });
-                Ok(())
+                true
             }
-            _ => Ok(()),
+            _ => false,
         }
     }
 
@@ -216,16 +216,10 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
     }
 
     /// Counts an entry. Returns whether its descendants are counted.
-    fn enter(
-        &mut self,
-        entry: Entry<'r, 'r>,
-        shape: &Shape,
-        own: &OwnAttributes<'r>,
-        end: usize,
-    ) -> Result<bool> {
+    fn enter(&mut self, entry: Entry<'r, 'r>, shape: &Shape, own: &OwnAttributes<'r>, end: usize) -> bool {
         let tag = shape.tag;
         if tag == dw::DW_TAG_subroutine_type {
-            return Ok(false);
+            return false;
         }
         let path = self.path(tag);
         let around = self.scopes.last().map_or(Inherited::default(), |scope| scope.inherited);
@@ -235,7 +229,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
             || Scope { end, inherited, ranges: Vec::new(), blocks: 0, params: 0, owns_tracked: false };
         match tag {
             dw::DW_TAG_subprogram | dw::DW_TAG_inlined_subroutine | dw::DW_TAG_lexical_block => {
-                let Some(scope) = self.code(entry, shape, own, scope())? else { return Ok(false) };
+                let Some(scope) = self.code(entry, shape, own, scope()) else { return false };
                 if has_children || scope.owns_tracked {
                     self.scopes.push(scope);
                 }
@@ -247,7 +241,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
                 }
             }
         }
-        Ok(true)
+        true
     }
 
     /// Counts a function, an inlined call or a block. `None` if its descendants are not counted.
@@ -257,7 +251,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         shape: &Shape,
         own: &OwnAttributes<'r>,
         mut scope: Scope,
-    ) -> Result<Option<Scope>> {
+    ) -> Option<Scope> {
         let is_function = shape.tag == dw::DW_TAG_subprogram;
         let is_inlined = shape.tag == dw::DW_TAG_inlined_subroutine;
         let inherited = &mut scope.inherited;
@@ -278,23 +272,29 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
             inherited.path = FUNCTION;
         }
         if shape.is_declaration {
-            return Ok(None);
+            return None;
         }
         if shape.has_call {
             self.part.found.counts.call_site_entries += 1;
         }
+        scope.ranges = match entry.ranges() {
+            Ok(ranges) => ranges,
+            Err(error) => {
+                self.unreadable.push(error.or_at(entry.place()));
+                return None;
+            }
+        };
         if let Some(judge) = self.judge.as_mut().filter(|_| is_function) {
-            inherited.framed = judge.function(entry)?.map(|framed| {
+            // The ranges can be read.
+            inherited.framed = judge.function(entry).ok().flatten().map(|framed| {
                 self.framed.push(framed);
                 self.framed.len() - 1
             });
         }
-        let Ok(ranges) = entry.ranges() else { return Ok(None) };
-        scope.ranges = ranges;
         let bytes = size(&scope.ranges);
         if is_function && bytes > 0 && !scope.ranges.iter().any(|range| entry.dwarf().is_code(range.start)) {
             // A linker discarded the function.
-            return Ok(None);
+            return None;
         }
         if is_function || is_inlined {
             if shape.is_inline {
@@ -302,7 +302,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
                 let offset = entry.offset() - self.start;
                 self.part.abstracts.insert(offset, all.clone());
                 self.local.insert(offset, all);
-                return Ok(None);
+                return None;
             }
             inherited.named = self.function(entry, shape, own, is_inlined);
         }
@@ -330,7 +330,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         } else if is_inlined {
             inherited.inlined += 1;
         }
-        Ok(Some(scope))
+        Some(scope)
     }
 
     /// Returns the index of the functions with the name of this one.

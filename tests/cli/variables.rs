@@ -3,6 +3,12 @@
 use pretty_assertions::assert_eq;
 use serde_json::Value;
 
+use eitri::build::Builder;
+use eitri::emit::elf::{Code, new_object};
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::model::{BaseEncoding, Loc};
+use eitri::target::Target;
+
 use super::tools::Tool;
 use super::{Folder, run};
 
@@ -112,4 +118,45 @@ fn static_of_two_units_is_that_of_the_unit_at_the_pc() {
         let ran = ask(&[]);
         assert!(ran.code == 2 && ran.errors.contains("`s` is ambiguous"), "{}", ran.errors);
     }
+}
+
+/// A location list whose second entry has an unknown kind: `eval` says why there is no location, and `stats` and `report`
+/// count the rest.
+#[test]
+fn location_that_cannot_be_read_is_named_with_its_place() {
+    let mut m = Builder::new(Target::x86_64());
+    let unit = m.unit("a.c");
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
+    let [first, second] = ["rax", "rbx"].map(|name| m.target().register_named(name).unwrap());
+    let f = m.function(unit, "f").unwrap().code("f", 0x20).id();
+    for name in ["good", "bad"] {
+        let mut variable = m.variable(f, name, int).unwrap();
+        let end = if name == "good" { 0x18 } else { 0x20 };
+        variable.live(0..8, Loc::register(first)).unwrap().live(8..end, Loc::register(second)).unwrap();
+    }
+    let module = m.finish().unwrap();
+    let mut sections = lower(&module, &Consumer::dwarf5(), Policy::Strict).unwrap().sections;
+    let lists = sections.iter_mut().find(|one| one.name == ".debug_loclists").unwrap();
+    // DW_LLE_offset_pair from 8 to 0x20, with an expression of 1 byte: DW_OP_reg3.
+    let entry = lists.bytes.windows(5).position(|one| one == [4, 8, 0x20, 1, 0x53]).expect("the entry");
+    lists.bytes[entry] = 0x7f;
+    let code = Code::text(vec![0x90; 0x20]).with_function("f", 0, 0x20);
+    let folder = Folder::new("unreadable-location");
+    let object = folder.file("a.o", new_object(module.target(), &code, &sections).unwrap());
+    let why = format!(
+        "eitri: {object}: unit `a.c`, function `f`, variable `bad`, section .debug_loclists, offset {entry:#x}: \
+         unknown kind of list entry 0x7f\n"
+    );
+    let eval = |name: &str| run(&["eval", &object, "--var", name, "--pc", "f+9"]);
+    let ran = eval("bad");
+    assert_eq!((ran.code, ran.text().as_str(), ran.errors.as_str()), (2, "", why.as_str()));
+    assert!(eval("good").text().starts_with("location reg:rbx"), "{}", eval("good").text());
+
+    let ran = run(&["stats", &object]);
+    assert_eq!((ran.code, ran.errors.as_str()), (2, why.as_str()));
+    // Of 2 times 0x20 bytes, those of `good`.
+    assert!(ran.text().contains("  64   37.5 %   37.5 %  all\n"), "{}", ran.text());
+    let ran = run(&["report", &object, "-o", &folder.path("page.html")]);
+    assert_eq!((ran.code, ran.errors.as_str()), (2, why.as_str()));
+    assert!(folder.0.join("page.html").exists());
 }

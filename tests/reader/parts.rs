@@ -1,10 +1,20 @@
 //! One part that cannot be read, between others that are read.
 
+use eitri::build::Builder;
+use eitri::consumer::{Consumer, Policy, Tables};
 use eitri::dump;
+use eitri::emit::Section;
+use eitri::emit::elf::{Code as ElfCode, new_object};
 use eitri::error::ErrorKind;
 use eitri::lint::{Code, Options, lint};
-use eitri::op::{Dialect, Encoding};
-use eitri::read::{Dwarf, FrameSection, Frames, Object, Sections};
+use eitri::lower::lower;
+use eitri::model::{BaseEncoding, Loc, Module, Row, Val};
+use eitri::op::{Dialect, Encoding, Expr};
+use eitri::read::{Dwarf, Entry, FrameSection, Frames, Object, Sections, Value};
+use eitri::report::readable_report;
+use eitri::stats::stats;
+use eitri::target::{SpaceId, Target};
+use gimli::constants as dw;
 
 use crate::bytes::Bytes;
 
@@ -93,4 +103,156 @@ fn the_rest_of_an_object_is_printed_and_judged() {
     assert!(text.contains("frames: .debug_frame"), "{text}");
     let report = lint(&bad, &Options::default()).expect("it is judged");
     assert_eq!((report.unreadable.len(), report.count(Code::Unreadable)), (1, 1));
+}
+
+/// A module of three units, each with a name in all tables, and a location that is an error of the description.
+fn three_units() -> (Module, ElfCode) {
+    let mut m = Builder::new(Target::x86_64());
+    let mut code = ElfCode::text(vec![0x90; 0x80]);
+    let registers: Vec<_> = m.target().registers().take(4).map(|one| one.reg).collect();
+    let [rsp, rip] = ["rsp", "rip"].map(|name| m.target().register_named(name).unwrap());
+    for (at, name) in (0..).step_by(0x30).zip(["a", "b", "c"]) {
+        let unit = m.unit(&format!("{name}.c"));
+        let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
+        let file = m.file(unit, &format!("{name}.c"), None).unwrap();
+        m.macros(unit).unwrap().define(0, &format!("M{name} 1")).unwrap();
+        let f = m.function(unit, &format!("f{name}")).unwrap().code(&format!("f{name}"), 0x20).id();
+        let cfa = Loc::memory(SpaceId::DEFAULT, Val::register(rsp).plus(8));
+        let mut frame = m.frame(f).unwrap();
+        frame.cfa(0..0x20, cfa).unwrap().saved(0..0x20, rip, Loc::cfa().offset(-8)).unwrap();
+        m.row(f, Row::new(0, file, 2)).unwrap();
+        m.row(f, Row::new(8, file, 3)).unwrap();
+        let places = [0, 1].map(|number| Loc::register(registers[number]));
+        let [first, second] = places;
+        m.variable(f, &format!("x{name}"), int)
+            .unwrap()
+            .live(0..8, first)
+            .unwrap()
+            .live(8..16, second)
+            .unwrap();
+        let zero = m.expr(Expr::raw([0x30]), &[]).unwrap();
+        m.variable(f, &format!("z{name}"), int).unwrap().live(0..8, Loc::expr(zero)).unwrap();
+        code = code.with_function(format!("f{name}"), at, 0x20);
+    }
+    (m.finish().unwrap(), code)
+}
+
+/// Whether a text is about one of two of the units of [`three_units`].
+fn is_of_others(line: &str) -> bool {
+    let names = ["a", "c"].map(|name| ["f", "x", "z", "M"].map(|of| format!("{of}{name}")));
+    let is_named =
+        |name: &String| line.contains(&format!("\"{name}\"")) || line.contains(&format!(" {name} "));
+    names.as_flattened().iter().any(is_named)
+        || ["\"a.c\"", "\"c.c\"", " 0x10000 ", " 0x10060 "].iter().any(|text| line.contains(text))
+}
+
+/// Each part of the second of three units, damaged in turn: what `dump`, `lint`, `stats` and `report` say of the others
+/// does not change, and the error has section and offset.
+#[test]
+fn damaged_part_of_a_unit_changes_nothing_about_other_units() {
+    let (module, code) = three_units();
+    for version in [4, 5] {
+        let mut consumer = Consumer::dwarf5();
+        consumer.version = version;
+        consumer.tables = Tables { names: version >= 5, pubs: version < 5, aranges: true };
+        let sections = lower(&module, &consumer, Policy::Strict).unwrap().sections;
+        let object = |sections: &[Section]| new_object(module.target(), &code, sections).unwrap();
+        let good = object(&sections);
+        let read = Object::read(&good).unwrap();
+        let dwarf = Dwarf::read(&read).unwrap();
+        let unit = &dwarf.units()[1];
+        let root = dwarf.root(unit).unwrap();
+        let variable = dwarf.entries_of(unit).find(|one| one.name().as_deref() == Some("xb")).unwrap();
+        let offset = |entry: Entry<'_, '_>, name| match entry.attr(name) {
+            Some(Value::LocList(offset) | Value::Offset(offset)) => offset,
+            value => panic!("{name}: {value:?}"),
+        };
+        let frames = Frames::read(dwarf.sections(), FrameSection::Debug, unit.encoding).unwrap();
+        let lines = unit.stmt_list.unwrap();
+        let (lists, macros) = match version {
+            4 => (".debug_loc", None),
+            _ => (".debug_loclists", Some(offset(root, dw::DW_AT_macros))),
+        };
+        // The bytes that make each part unreadable: versions, an abbreviation code, the size of an expression or the kind
+        // of a list entry, an opcode with an invalid address size, the pointer to a common information entry.
+        let list = offset(variable, dw::DW_AT_location) + if version == 4 { 17 } else { 0 };
+        let opcode = lines + 4 + lines_header(&sections, lines);
+        let mut damages = vec![
+            (".debug_info", unit.offset + 4, 9, true),
+            (".debug_info", root.offset(), 0x7f, true),
+            (lists, list, 0x7f, true),
+            (".debug_line", lines + 4, 9, true),
+            (".debug_line", opcode + 1, 4, true),
+            (".debug_frame", frames.fdes[1].offset + 4, 5, true),
+            (".debug_aranges", aranges(&sections) + 4, 9, false),
+        ];
+        damages.extend(macros.map(|at| (".debug_macro", at, 9, false)));
+        for (name, at, byte, is_counted) in damages {
+            let mut sections = sections.clone();
+            let section = sections.iter_mut().find(|one| one.name == name).expect(name);
+            let relocated = section.relocations.iter_mut();
+            let mut relocated =
+                relocated.filter(|one| (one.offset..one.offset + u64::from(one.bytes)).contains(&at));
+            match relocated.next() {
+                Some(relocation) => relocation.addend += u64::from(byte),
+                None => section.bytes[at as usize] = byte,
+            }
+            let bad = object(&sections);
+            let what = format!("DWARF {version}, {name} at {at:#x}");
+
+            let printed = |bytes: &[u8]| {
+                let mut out = Vec::new();
+                let _ = dump::print_to(&mut out, bytes, None, None, Dialect::Llvm, Default::default());
+                String::from_utf8(out).unwrap()
+            };
+            let (before, after) = (printed(&good), printed(&bad));
+            let others = |text: &str| {
+                text.lines().filter(|line| is_of_others(line)).map(String::from).collect::<Vec<_>>()
+            };
+            assert_eq!(others(&after), others(&before), "{what}");
+            assert!(
+                after.lines().any(|line| line.contains(&format!("<section {name}, offset 0x"))),
+                "{what}\n{after}"
+            );
+
+            let judged = |bytes: &[u8]| lint(bytes, &Options::default()).expect(&what);
+            let others = |report: &eitri::lint::Report| {
+                let of_others = report
+                    .findings
+                    .iter()
+                    .filter(|one| one.unit.as_deref().is_some_and(|unit| unit != "b.c"));
+                of_others.map(|one| (one.code, one.function.clone(), one.pcs.clone())).collect::<Vec<_>>()
+            };
+            let (before, after) = (judged(&good), judged(&bad));
+            assert!(others(&before).len() >= 2 && others(&before) == others(&after), "{what}: {after:?}");
+
+            let measured = |bytes: &[u8]| stats(bytes, &Default::default()).expect(&what);
+            let others = |found: &eitri::stats::Statistics| {
+                found.functions.iter().filter(|one| one.name != "fb").cloned().collect::<Vec<_>>()
+            };
+            let (before, after) = (measured(&good), measured(&bad));
+            assert!(others(&before).len() == 2 && others(&before) == others(&after), "{what}");
+            let errors = &after.unreadable;
+            assert!(before.unreadable.is_empty() && errors.is_empty() != is_counted, "{what}: {errors:?}");
+            let (_, of_page) = readable_report(&bad, &Default::default()).expect(&what);
+            assert_eq!(of_page.len(), errors.len(), "{what}: {of_page:?}");
+            for error in errors.iter().chain(&of_page) {
+                assert_eq!(error.at().section.as_deref(), Some(name), "{what}: {error}");
+                assert!(error.at().offset.is_some(), "{what}: {error}");
+            }
+        }
+    }
+}
+
+/// Returns the bytes of the header of a line program after its length, with the program's `DW_LNE_set_address` next.
+fn lines_header(sections: &[Section], program: u64) -> u64 {
+    let lines = &sections.iter().find(|one| one.name == ".debug_line").unwrap().bytes[program as usize..];
+    let at = lines.windows(3).position(|one| one == [0, 9, 2]).expect("DW_LNE_set_address");
+    at as u64 - 4
+}
+
+/// Returns the offset of the second set of `.debug_aranges`.
+fn aranges(sections: &[Section]) -> u64 {
+    let bytes = &sections.iter().find(|one| one.name == ".debug_aranges").unwrap().bytes;
+    u64::from(u32::from_le_bytes(bytes[..4].try_into().unwrap())) + 4
 }

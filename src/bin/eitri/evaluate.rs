@@ -114,6 +114,12 @@ fn answer_for(
     let (machine, target) = stopped(question, files, target_of(object, &own))?;
     let pc = eval::Machine::pc(&machine.snapshot, machine.frame);
     let entry = variable_at(files, name, pc).map_err(of(file))?;
+    // An error of the location is the reason why there is none.
+    let location = eitri::gimli::DW_AT_location;
+    let problem = entry.problem(location).or_else(|| entry.locations(location).err());
+    if let Some(error) = problem {
+        return Err(of(file)(error.or_at(entry.place())));
+    }
     let info = DebugInfo::new(entry.dwarf());
     let unit = entry.unit();
     let context = Context {

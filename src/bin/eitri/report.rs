@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use eitri::read::SplitFiles;
-use eitri::report::{Options, report};
+use eitri::report::{Options, readable_report};
 
 use super::sources::SourceArguments;
 use super::split::SplitArguments;
@@ -33,7 +33,7 @@ pub struct ReportArguments {
 }
 
 impl ReportArguments {
-    /// Returns the page, and the files of split units that cannot be read.
+    /// Returns the page, and what cannot be read of the object and of files of split units.
     pub fn run(&self) -> Result<(String, Vec<Failure>), Failure> {
         let disassembly = match &self.disassembly {
             Some(file) => Some(String::from_utf8_lossy(&input(file)?).into_owned()),
@@ -49,8 +49,9 @@ impl ReportArguments {
             source: Some(&source),
             split: SplitFiles::new(&find),
         };
-        let page = report(&bytes, &options).map_err(of(Path::new(&name)))?;
-        let mut failures = split.failures();
+        let (page, unreadable) = readable_report(&bytes, &options).map_err(of(Path::new(&name)))?;
+        let mut failures: Vec<_> = unreadable.into_iter().map(of(Path::new(&name))).collect();
+        failures.extend(split.failures());
         if failures.is_empty() {
             failures = split.unused();
         }

@@ -87,10 +87,13 @@ impl StatsArguments {
                 Format::Text => out.put(&line_text(&name, &found, base.is_some())),
             })
         } else {
+            let mut unreadable = Vec::new();
             let base = match &base {
                 Some((name, bytes)) => {
                     let options = Options { split: SplitFiles::new(&of_base), ..options };
-                    Some((name, stats(bytes, &options).map_err(of(Path::new(name)))?))
+                    let mut base = stats(bytes, &options).map_err(of(Path::new(name)))?;
+                    unreadable.extend(base.unreadable.drain(..).map(of(Path::new(name))));
+                    Some((name, base))
                 }
                 None => None,
             };
@@ -99,28 +102,33 @@ impl StatsArguments {
                 stats(bytes, &Options { split: SplitFiles::new(&find), ..options })
             };
             let mut last = None;
-            let failures = containers::each(begin, &self.files, member, read, |name, found| match &base {
-                None => {
-                    let Coverage { sound, scope, .. } = found.variables.coverage;
-                    let below = self.below(Some(percent(sound, scope).unwrap_or(0.0)));
-                    fails |= below.is_some();
-                    match self.format {
-                        Format::Json => put_object(&mut out, &name, &found, below),
-                        Format::Text => out.put(&text(&name, &found, below)),
+            let take = |name: String, mut found: Statistics| {
+                unreadable.extend(found.unreadable.drain(..).map(of(Path::new(&name))));
+                match &base {
+                    None => {
+                        let Coverage { sound, scope, .. } = found.variables.coverage;
+                        let below = self.below(Some(percent(sound, scope).unwrap_or(0.0)));
+                        fails |= below.is_some();
+                        match self.format {
+                            Format::Json => put_object(&mut out, &name, &found, below),
+                            Format::Text => out.put(&text(&name, &found, below)),
+                        }
+                        last = Some(found);
                     }
-                    last = Some(found);
-                }
-                Some((old, base)) => {
-                    let changes = compare(base, &found);
-                    let changes: Vec<_> =
-                        changes.into_iter().map(|one| (self.below(one.percent()), one)).collect();
-                    fails |= changes.iter().any(|one| one.0.is_some());
-                    match self.format {
-                        Format::Json => out.put(&format!("{}\n", change_object(&name, old, &changes))),
-                        Format::Text => out.put(&change_text(&name, old, &changes)),
+                    Some((old, base)) => {
+                        let changes = compare(base, &found);
+                        let changes: Vec<_> =
+                            changes.into_iter().map(|one| (self.below(one.percent()), one)).collect();
+                        fails |= changes.iter().any(|one| one.0.is_some());
+                        match self.format {
+                            Format::Json => out.put(&format!("{}\n", change_object(&name, old, &changes))),
+                            Format::Text => out.put(&change_text(&name, old, &changes)),
+                        }
                     }
                 }
-            });
+            };
+            let mut failures = containers::each(begin, &self.files, member, read, take);
+            failures.append(&mut unreadable);
             // The end of the process releases it.
             std::mem::forget(last);
             failures
