@@ -344,6 +344,20 @@ mod tests {
         });
     }
 
+    /// Variables that reference the same location list: its entries are counted once for all of them.
+    #[test]
+    fn variables_of_statistics_with_the_same_list() {
+        grows_as_the_number(20, |count| {
+            let found = stats(&shared_list(count), &stats::Options::default()).unwrap();
+            assert_eq!(found.contents.operations.values().sum::<u64>(), count * count);
+            let all = &found.functions[0].variables;
+            let is_same = |one: &stats::VariableCoverage| {
+                (one.coverage.located, one.coverage.sound, one.locations) == (count, count, count)
+            };
+            assert!(all.len() as u64 == count && all.iter().all(is_same), "{all:?}");
+        });
+    }
+
     /// Units without a description that share a line program: its rows are compared once.
     #[test]
     fn units_with_the_same_line_program() {

@@ -204,6 +204,17 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
         self.located(variable, of, true).findings()
     }
 
+    /// Returns the facts on which the findings about the places of a variable depend; `ty` is the offset in its own
+    /// attribute.
+    pub(crate) fn asked(
+        &mut self,
+        entry: Entry<'r, 'r>,
+        ty: Option<u64>,
+        framed: Option<&Framed<'r>>,
+    ) -> Asked {
+        Variable { entry, ty: self.ty(entry, ty), framed }.asked()
+    }
+
     /// Appends whether each location entry of a variable has an error; `ty` is the offset in its own attribute, `known`
     /// has the expressions of the entries.
     pub(crate) fn errors<'e>(

@@ -49,7 +49,7 @@ pub use codes::{Code, Page};
 pub(crate) use file::{Facts, File};
 pub use finding::{Expression, Finding, Level, Report, Topic};
 pub(crate) use judge::{Framed, Judge};
-pub(crate) use verdict::Expr;
+pub(crate) use verdict::{Asked, Expr};
 
 use crate::error::Result;
 use crate::op::Dialect;

@@ -12,7 +12,7 @@ use super::shape::Shape;
 
 /// Facts around an expression on which its findings depend, beyond its shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(crate) struct Asked {
     /// Size in bits of the type, and whether it is a base type or a pointer.
     ty: Option<(Option<u64>, bool, bool)>,
     has_function: bool,

@@ -42,10 +42,11 @@ impl<'r> Expressions<'r> {
         self.last.clear();
     }
 
-    /// Counts the expressions of a location.
-    pub(super) fn add(&mut self, list: &[ListEntry<'r>], encoding: Encoding) {
+    /// Counts the expressions of a location of a number of variables.
+    pub(super) fn add(&mut self, list: &[ListEntry<'r>], encoding: Encoding, variables: u64) {
         self.last.clear();
         for &ListEntry { expr: bytes, .. } in list {
+            crate::work::step();
             let number = match self.numbers.get(bytes) {
                 Some(known) => *known,
                 None => {
@@ -56,7 +57,7 @@ impl<'r> Expressions<'r> {
                     number
                 }
             };
-            self.all[number as usize].count += 1;
+            self.all[number as usize].count += variables;
             self.last.push(number);
         }
     }

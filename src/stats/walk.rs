@@ -15,7 +15,7 @@ use super::origins::{self, Abstract, Origins};
 use super::part::Part;
 use super::source::{FUNCTION, GLOBAL, Path};
 use crate::error::Error;
-use crate::lint::{Framed, Judge};
+use crate::lint::{Asked, Framed, Judge};
 use crate::read::{ByAbbreviation, Dwarf, Entry, ListEntry, ListKind, Str, Unit, Value};
 
 /// Part of a scope that scopes in it have, too.
@@ -58,6 +58,23 @@ pub(super) struct Known<'r> {
     files: HashMap<u64, Vec<Option<String>>>,
 }
 
+/// Number of entries from which on the counts of a list are kept for other variables.
+const LONG_LIST: usize = 16;
+
+/// What decides the counts of a location list in a unit: its offset, and the innermost scope, by its end and depth.
+type ListKey = (u64, usize, usize);
+
+/// Counts of a long location list. Many variables can reference a list, which is then counted once.
+#[derive(Debug)]
+struct Shared {
+    asked: Option<Asked>,
+    coverage: (Coverage, u64, bool),
+    locations: u64,
+    bytes: u64,
+    /// Number of variables after the first one.
+    more: u64,
+}
+
 pub(super) struct Walk<'a, 'r, 'o> {
     part: &'a mut Part<'r>,
     judge: Option<Judge<'a, 'r, 'o>>,
@@ -82,6 +99,8 @@ pub(super) struct Walk<'a, 'r, 'o> {
     wrong: Vec<bool>,
     /// Errors of lists that cannot be read.
     unreadable: &'a mut Vec<Error>,
+    /// Counts of long lists of the unit.
+    shared: HashMap<ListKey, Shared>,
 }
 
 /// Counts variables without a place.
@@ -124,6 +143,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
             list: Vec::new(),
             wrong: Vec::new(),
             unreadable,
+            shared: HashMap::new(),
         }
     }
 
@@ -139,26 +159,66 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
             let shape = self.known.shapes.of(entry, || Shape::of(entry));
             self.known.forms.count(entry, &shape);
             let own = read(entry, &shape);
-            self.has_location = self.read_locations(entry, unit, own.location.as_ref());
+            let shared = self.shared(entry, &own);
+            if shared.is_some() {
+                self.list.clear();
+                self.has_location = true;
+            } else {
+                self.has_location = self.read_locations(entry, unit, own.location.as_ref());
+            }
             if self.known.expressions.is_full() {
                 self.finish_expressions(unit);
             }
-            self.known.expressions.add(&self.list, unit.encoding);
-            if let Some(Value::LocList(offset)) = own.location {
+            self.known.expressions.add(&self.list, unit.encoding, 1);
+            if let Some(Value::LocList(offset)) = own.location.filter(|_| shared.is_none()) {
                 self.part.contents.list(entry, offset, &self.list);
             }
             if index < skipped {
                 continue;
             }
             let end = index + 1 + entry.descendants().size_hint().0;
-            if !self.enter(entry, &shape, &own, end) {
+            if !self.enter(entry, &shape, &own, shared, end) {
                 skipped = end;
             }
         }
         while !self.scopes.is_empty() {
             self.leave();
         }
+        for ((offset, ..), shared) in std::mem::take(&mut self.shared) {
+            self.list.clear();
+            if shared.more == 0 || dwarf.read_locations(unit, offset, &mut self.list).is_err() {
+                continue;
+            }
+            if self.known.expressions.is_full() {
+                self.finish_expressions(unit);
+            }
+            self.known.expressions.add(&self.list, unit.encoding, shared.more);
+        }
         self.finish_expressions(unit);
+    }
+
+    /// Returns what decides the counts of a variable's location list, besides the facts of the judgement.
+    fn list_key(&self, own: &OwnAttributes<'r>) -> Option<ListKey> {
+        let Some(Value::LocList(offset)) = own.location else { return None };
+        Some((offset, self.scopes.last()?.end, self.scopes.len()))
+    }
+
+    /// Returns the facts of the judgement of a variable's location list.
+    fn asked(&mut self, entry: Entry<'r, 'r>, own: &OwnAttributes<'r>) -> Option<Asked> {
+        let framed = self.scopes.last()?.inherited.framed.and_then(|framed| self.framed.get(framed));
+        Some(self.judge.as_mut()?.asked(entry, own.ty, framed))
+    }
+
+    /// Returns the key of the location list of a variable, if the list is counted already.
+    fn shared(&mut self, entry: Entry<'r, 'r>, own: &OwnAttributes<'r>) -> Option<ListKey> {
+        if self.shared.is_empty() {
+            return None;
+        }
+        let key = self.list_key(own).filter(|key| self.shared.contains_key(key))?;
+        let asked = self.asked(entry, own);
+        let shared = self.shared.get_mut(&key).filter(|shared| shared.asked == asked)?;
+        shared.more += 1;
+        Some(key)
     }
 
     fn finish_expressions(&mut self, unit: &Unit<'r>) {
@@ -216,7 +276,14 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
     }
 
     /// Counts an entry. Returns whether its descendants are counted.
-    fn enter(&mut self, entry: Entry<'r, 'r>, shape: &Shape, own: &OwnAttributes<'r>, end: usize) -> bool {
+    fn enter(
+        &mut self,
+        entry: Entry<'r, 'r>,
+        shape: &Shape,
+        own: &OwnAttributes<'r>,
+        shared: Option<ListKey>,
+        end: usize,
+    ) -> bool {
         let tag = shape.tag;
         if tag == dw::DW_TAG_subroutine_type {
             return false;
@@ -235,7 +302,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
                 }
             }
             _ => {
-                self.variable(entry, shape, own, &inherited);
+                self.variable(entry, shape, own, shared, &inherited);
                 if has_children {
                     self.scopes.push(scope());
                 }
@@ -370,7 +437,14 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
     }
 
     /// Counts a variable, a parameter, a constant member or a call site.
-    fn variable(&mut self, entry: Entry<'r, 'r>, shape: &Shape, own: &OwnAttributes<'r>, scope: &Inherited) {
+    fn variable(
+        &mut self,
+        entry: Entry<'r, 'r>,
+        shape: &Shape,
+        own: &OwnAttributes<'r>,
+        shared: Option<ListKey>,
+        scope: &Inherited,
+    ) {
         let counts = &mut self.part.found.counts;
         let (is_param, is_local) = match shape.tag {
             dw::DW_TAG_call_site | dw::DW_TAG_GNU_call_site => {
@@ -397,7 +471,27 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
                 is_deferred = true;
             }
         }
-        let (coverage, any, has_location) = self.coverage(entry, shape, own, scope);
+        let is_list = matches!(own.location, Some(Value::LocList(_)));
+        let list = if is_list { &self.list[..] } else { &[] };
+        let (mut locations, mut bytes) = (list.len() as u64, list_bytes(list) as u64);
+        let known = shared.and_then(|key| self.shared.get(&key));
+        let (coverage, any, has_location) = match known {
+            Some(known) => {
+                (locations, bytes) = (known.locations, known.bytes);
+                known.coverage
+            }
+            None => {
+                let coverage = self.coverage(entry, shape, own, scope);
+                if is_list
+                    && self.list.len() >= LONG_LIST
+                    && let Some(key) = self.list_key(own)
+                {
+                    let asked = self.asked(entry, own);
+                    self.shared.insert(key, Shared { asked, coverage, locations, bytes, more: 0 });
+                }
+                coverage
+            }
+        };
         let origin = if shape.has_origin { entry.reference(dw::DW_AT_abstract_origin) } else { None };
         let is_artificial = origin.map_or(shape.is_artificial, |origin| origin.has(dw::DW_AT_artificial));
         let has_type = shape.has_type || shape.inherits && entry.has_inherited(dw::DW_AT_type);
@@ -452,15 +546,13 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
             let function = &mut self.part.found.functions[function];
             function.coverage += coverage;
             if self.lists_variables {
-                let is_list = matches!(own.location, Some(Value::LocList(_)));
-                let list = if is_list { &self.list[..] } else { &[] };
                 function.variables.push(VariableCoverage {
                     name: entry.name().map(String::from).unwrap_or_default(),
                     is_parameter: is_param,
                     coverage,
                     entry_bytes: entry.bytes(),
-                    locations: list.len() as u64,
-                    list_bytes: list_bytes(list) as u64,
+                    locations,
+                    list_bytes: bytes,
                 });
             }
         }
