@@ -24,7 +24,7 @@ mod tests {
     use crate::eval::{BaseType, CallStack, Context, Evaluator, Location, Snapshot, TypeEncoding};
     use crate::lint::{self, lint};
     use crate::lower::{Consumer, Policy, lower};
-    use crate::model::{BaseEncoding, FunctionId, Loc, Module, TypeId, UnitId, Val};
+    use crate::model::{BaseEncoding, FunctionId, Loc, Module, SourceLine, TypeId, UnitId, Val};
     use crate::op::{Dialect, Encoding, Reg, write_uleb};
     use crate::read::{Dwarf, FrameSection, Frames, Object, Sections, Skeleton, SplitFiles};
     use crate::report::{self, report};
@@ -391,6 +391,41 @@ mod tests {
         grows_as_the_number(40, |count| {
             let report = lint(&described(count), &lint::Options::default()).unwrap();
             assert!(report.findings.len() as u64 >= count, "{report:?}");
+        });
+    }
+
+    /// Nested inlined calls, each with a finding: findings share the calls around them.
+    #[test]
+    fn findings_about_nested_inlined_calls() {
+        let described = |count: u64| {
+            let mut m = Builder::new(Target::x86_64());
+            let unit = m.unit("a.c");
+            let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
+            let callee = m.function(unit, "g").unwrap().id();
+            let variable = m.variable(callee, "x", int).unwrap().id();
+            let zero = m.expr(crate::op::Expr::raw([0x30]), &[]).unwrap();
+            let file = m.file(unit, "a.c", None).unwrap();
+            let f = m.function(unit, "f").unwrap().code("f", 4).id();
+            let mut call = None;
+            for _ in 0..count {
+                let line = SourceLine { file, line: 1, column: 0 };
+                let inner = match call {
+                    None => m.inlined(f, callee, &[0..4], line).unwrap(),
+                    Some(call) => m.inlined(call, callee, &[0..4], line).unwrap(),
+                };
+                m.inlined_variable(inner, variable).unwrap().live(0..4, Loc::expr(zero)).unwrap();
+                call = Some(inner);
+            }
+            let module = m.finish().unwrap();
+            let written = lower(&module, &Consumer::dwarf5(), Policy::Strict).unwrap();
+            let code = Code::text(vec![0x90; 4]).with_function("f", 0, 4);
+            new_object(module.target(), &code, &written.sections).unwrap()
+        };
+        grows_as_the_number(40, |count| {
+            let report = lint(&described(count), &lint::Options::default()).unwrap();
+            let of_variables = report.findings.iter().filter(|one| one.variable.is_some());
+            let depths = of_variables.map(|one| one.inlined.names().len() as u64);
+            assert_eq!(depths.collect::<Vec<_>>(), (1..=count).collect::<Vec<_>>());
         });
     }
 

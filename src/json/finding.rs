@@ -33,7 +33,7 @@ written! {
         file: &'f str, "Name of the file as given.";
         fingerprint: Fingerprint, "64 bits: the same in a build with other addresses.";
         function: Option<&'f str>, "Name of the function.";
-        inlined: &'f [String], "Names of inlined functions around the variable, the outermost first.";
+        inlined: Vec<&'f str>, "Names of inlined functions around the variable, the outermost first.";
         level: LevelName, "Weight of the finding.";
         meant: Option<&'f str>, "Intended meaning, where it can be inferred.";
         offset: u64, "Offset in the section, in bytes.";
@@ -108,7 +108,7 @@ impl Finding {
             file,
             fingerprint: Fingerprint(format!("{:016x}", self.fingerprint())),
             function: self.function.as_deref(),
-            inlined: &self.inlined,
+            inlined: self.inlined.names(),
             level: LevelName(self.level.name()),
             meant: self.meant.as_deref(),
             offset: self.offset,

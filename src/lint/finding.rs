@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::codes::Code;
 use super::details::Details;
+use super::inlined::InlinedCalls;
 use crate::error::Error;
 use crate::read::Recurring;
 
@@ -57,8 +58,8 @@ pub struct Finding {
     pub split: Option<Arc<str>>,
     /// Name of the function.
     pub function: Option<Arc<str>>,
-    /// Names of inlined functions around the variable, the outermost first.
-    pub inlined: Vec<String>,
+    /// Inlined calls around the variable.
+    pub inlined: InlinedCalls,
     /// Name of the variable or parameter.
     pub variable: Option<String>,
     /// File and line of the variable's declaration, or of the function's.
@@ -169,7 +170,7 @@ impl Finding {
             unit: None,
             split: None,
             function: None,
-            inlined: Vec::new(),
+            inlined: InlinedCalls::default(),
             variable: None,
             declared: None,
             pcs: None,
@@ -201,7 +202,7 @@ impl Finding {
             Cow::Borrowed(self.code.name()),
             self.unit.as_deref().unwrap_or_default().into(),
             self.function.as_deref().unwrap_or_default().into(),
-            self.inlined.join("/").into(),
+            self.inlined.names().join("/").into(),
             self.variable.as_deref().unwrap_or_default().into(),
             without_addresses(expression),
         ];

@@ -29,6 +29,7 @@ mod entries;
 mod file;
 mod finding;
 mod functions;
+mod inlined;
 mod judge;
 mod kernels;
 mod lists;
@@ -48,6 +49,7 @@ pub(crate) use by_expression::ByExpression;
 pub use codes::{Code, Page};
 pub(crate) use file::{Facts, File};
 pub use finding::{Expression, Finding, Level, Report, Topic};
+pub use inlined::InlinedCalls;
 pub(crate) use judge::{Framed, Judge};
 pub(crate) use verdict::{Asked, Expr};
 

@@ -14,6 +14,7 @@ use super::details::Details;
 use super::entries::{self, OwnAttributes, type_name};
 use super::file::File;
 use super::finding::{Expression, Finding, Report};
+use super::inlined::InlinedCalls;
 use super::judge::{Framed, Judge, Variable};
 use super::places::Judged;
 use super::verdict::{Asked, Codes, Expr};
@@ -42,6 +43,8 @@ struct Scope<'r> {
     index: usize,
     around: Option<Rc<Around<'r>>>,
     inlined: Option<Entry<'r, 'r>>,
+    /// Inlined calls of the function up to this scope, made for the first finding.
+    calls: OnceCell<InlinedCalls>,
     /// Variables of this scope with names and places.
     variables: Vec<(StringId, Entry<'r, 'r>)>,
     /// Number of parameters so far.
@@ -200,6 +203,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
                     index: entry.index(),
                     around,
                     inlined: (tag == dw::DW_TAG_inlined_subroutine).then_some(entry),
+                    calls: OnceCell::new(),
                     variables: Vec::new(),
                     parameters: 0,
                 });
@@ -574,7 +578,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
             unit: self.unit.clone(),
             split: self.split.clone(),
             function: around.and_then(text),
-            inlined: self.inlined(around).into_iter().filter_map(names).collect(),
+            inlined: self.inlined(around),
             variable: variable.and_then(names),
             declared: variable.and_then(|entry| functions::declared(entry, self.files())),
             entry: variable.or_else(|| around.map(|around| around.framed.function.entry)).map(Entry::offset),
@@ -582,14 +586,27 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         }
     }
 
-    /// Returns the inlined calls of a function around the current entry, outermost first. Scopes outside the function are
-    /// not visited, because functions can be nested deeply.
-    fn inlined(&self, around: Option<&Around<'r>>) -> Vec<Entry<'r, 'r>> {
+    /// Returns the inlined calls of a function around the current entry. Scopes outside the function are not visited,
+    /// because functions can be nested deeply, nor those whose calls are known.
+    fn inlined(&self, around: Option<&Around<'r>>) -> InlinedCalls {
         let function = around.map(std::ptr::from_ref);
         let inner = self.scopes.iter().rev();
         let inner = inner.take_while(|scope| scope.around.as_deref().map(std::ptr::from_ref) == function);
-        let mut calls: Vec<_> = inner.filter_map(|scope| scope.inlined).collect();
-        calls.reverse();
+        let (mut calls, mut unknown) = (InlinedCalls::default(), Vec::new());
+        for scope in inner {
+            crate::work::step();
+            if let Some(known) = scope.calls.get() {
+                calls = known.clone();
+                break;
+            }
+            unknown.push(scope);
+        }
+        for scope in unknown.into_iter().rev() {
+            if let Some(name) = scope.inlined.and_then(Entry::name) {
+                calls = calls.with(&name);
+            }
+            calls = scope.calls.get_or_init(|| calls).clone();
+        }
         calls
     }
 

@@ -65,7 +65,7 @@ fn result(object: &str, finding: &Finding) -> Value {
         }
     }
     let mut location = json!({"physicalLocation": physical});
-    let inside = finding.inlined.iter().chain(&finding.variable).map(String::as_str);
+    let inside = finding.inlined.names().into_iter().chain(finding.variable.as_deref());
     let name: Vec<&str> = finding.function.as_deref().into_iter().chain(inside).collect();
     if !name.is_empty() {
         location["logicalLocations"] = json!([{"fullyQualifiedName": name.join("::")}]);

@@ -200,7 +200,7 @@ impl Text<'_, '_> {
             (None, None) => "(the unit)",
         };
         let _ = write!(out, "    {}", escaped(head));
-        for inlined in &finding.inlined {
+        for inlined in finding.inlined.names() {
             let _ = write!(out, ", inlined `{}`", escaped(inlined));
         }
         if let Some(pcs) = &finding.pcs {
