@@ -18,21 +18,39 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         if consumer.expressions.dialect != Dialect::Dwarf5 || self.has_raw(place) {
             return;
         }
-        let entry = place.entry;
-        let encoding = Encoding { dialect: Dialect::Dwarf5, ..entry.unit().encoding };
-        let problem = |expr: &[u8], encoding| problem_for(Some(consumer), expr, encoding);
-        let problem = match entry.attr(gimli::DW_AT_location) {
-            Some(Value::Expr(expr)) => problem(expr, encoding),
+        let encoding = Encoding { dialect: Dialect::Dwarf5, ..place.entry.unit().encoding };
+        let problem = |expr: &[u8]| problem_for(Some(consumer), expr, encoding);
+        self.first_problem(place, "an expression of DWARF 5", problem);
+    }
+
+    /// Checks that the operations of a variable without bits can be decoded. Its location is not evaluated.
+    pub(super) fn undecodable(&mut self, place: Place<'a, 'o>) {
+        if !self.has_raw(place) {
+            let encoding = place.entry.unit().encoding;
+            let problem = |expr: &[u8]| Some(Decoder::new(expr, encoding).find_map(Result::err)?.to_string());
+            self.first_problem(place, "an expression", problem);
+        }
+    }
+
+    /// Reports the first problem of the expressions of a variable.
+    fn first_problem(
+        &mut self,
+        place: Place<'a, 'o>,
+        expected: &str,
+        problem: impl Fn(&[u8]) -> Option<String>,
+    ) {
+        let problem = match place.entry.attr(gimli::DW_AT_location) {
+            Some(Value::Expr(expr)) => problem(expr),
             Some(Value::LocList(_)) => {
-                let list = self.file.list(entry);
+                let list = self.file.list(place.entry);
                 let mut entries = list.iter().flat_map(|list| &list.entries);
-                entries.find_map(|one| problem(&one.expr, encoding))
+                entries.find_map(|one| problem(&one.expr))
             }
             _ => None,
         };
         if let Some(problem) = problem {
             let at = self.module.at_variable(place.id, None);
-            self.report.find(Kind::Evaluation, at, "an expression of DWARF 5", problem);
+            self.report.find(Kind::Evaluation, at, expected, problem);
         }
     }
 

@@ -203,8 +203,8 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             self.bad_ranges(place, list, start, size);
         }
         if value_bits == Some(0) {
-            // An object of no bits matches every location.
-            return;
+            // An object without bits matches every location that can be read.
+            return self.undecodable(place);
         }
         let mut pcs = Pcs::new(self.all_bounds(id, start.zip(list)), size);
         let lanes = self.lanes(entry, start.is_some());

@@ -120,3 +120,36 @@ fn a_location_where_the_description_is_out_of_bounds_is_unproven() {
     let report = check(&truth, &constant);
     assert!(report.findings.iter().any(|finding| finding.kind == Kind::Location), "{report}");
 }
+
+/// A variable without bits has an address, which a debugger prints: its expression is not evaluated, but has to be one.
+#[test]
+fn an_unknown_operation_in_the_location_of_an_empty_variable_is_found() {
+    let statements = r#"{"unit": {"name": "a.cl"}},
+        {"structure": {"unit": "a.cl", "name": "s", "bytes": 0}},
+        {"function": {"in": "a.cl", "name": "f", "code": {"symbol": "k", "bytes": 64}}},
+        {"variable": {"in": "f", "name": "x", "type": "s", "always": {"memory": [3, 64]}}},
+        {"variable": {"in": "f", "name": "y", "type": "s", "live": [[0, 32, {"memory": [3, 64]}]]}}"#;
+    let truth = module("amdgpu-gfx1030-wave32", statements);
+    for version in [2, 3, 4, 5] {
+        let mut consumer = consumer();
+        consumer.version = version;
+        let clean = sections(&truth, &consumer);
+        let report = eitri::check(&truth, &consumer, &[], &object(&truth, &clean)).unwrap();
+        assert!(report.is_clean(), "{report}");
+        // constu 64, and lit3.
+        let location = [0x10, 0x40, 0x33];
+        let mut count = 0;
+        for (index, section) in clean.iter().enumerate() {
+            let windows = section.bytes.windows(location.len()).enumerate();
+            for (at, _) in windows.filter(|window| window.1 == location) {
+                let mut sections = clean.clone();
+                sections[index].bytes[at] = 0x01;
+                let report = eitri::check(&truth, &consumer, &[], &object(&truth, &sections)).unwrap();
+                assert!(report.findings.iter().any(|finding| finding.kind == Kind::Evaluation), "{report}");
+                assert_is_words(&report);
+                count += 1;
+            }
+        }
+        assert_eq!(count, 2, "DWARF {version}");
+    }
+}
