@@ -33,6 +33,11 @@ impl<'t> Lexer<'t> {
         Self { text, at: 0 }
     }
 
+    /// A reader of the tokens from an offset on.
+    pub(super) fn from(text: &'t str, at: usize) -> Self {
+        Self { text, at }
+    }
+
     /// Offset of the end of the last token.
     pub(super) fn offset(&self) -> usize {
         self.at

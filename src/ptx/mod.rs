@@ -1,13 +1,17 @@
 //! Text of PTX: functions with the positions of their instructions, and debug directives with their places in the text.
 //!
-//! The grammar is that of NVIDIA's PTX ISA, as far as statements go: instructions, labels, directives, blocks. Operands
-//! are not interpreted.
+//! The grammar is that of NVIDIA's PTX ISA, as far as statements go: instructions, labels, directives, blocks, and
+//! declarations of registers. Of operands, the names of registers and the targets of branches are interpreted.
 
+mod flow;
 mod lexer;
+mod registers;
 mod section;
 mod text;
 
+pub(crate) use flow::Flow;
 pub(crate) use lexer::{error_at, line_of};
+pub(crate) use registers::{Declarations, RegisterKind, Registers};
 pub(crate) use section::DebugSection;
 pub(crate) use text::{Function, Loc, Place, Span, Text};
 

@@ -167,3 +167,90 @@ fn a_text_of_ptx_begins_with_its_version() {
         assert_eq!(is_ptx(bytes), is, "{}", bytes.escape_ascii());
     }
 }
+
+/// Positions at which a register can have a value, in the one function of a text.
+fn set_at(body: &str, register: &str) -> Vec<u64> {
+    let text = format!(".version 8.0\n.target sm_80\n.visible .entry k()\n{{\n{body}\n}}\n");
+    let text = Text::read(&text).expect("the text is PTX");
+    let [function] = &text.functions[..] else { panic!("one function") };
+    let flow = Flow::new(&text, function);
+    (0..=function.instructions.len() as u64).filter(|&position| flow.is_set(register, position)).collect()
+}
+
+#[test]
+fn register_has_a_value_after_its_first_instruction_and_in_its_loop() {
+    // Comments and declarations name no register.
+    let straight = "mov.u32 %r1, 0; /* %r2; */ .reg .b32 %r2; mov.u32 %r3, %r1; mov.u32 %r2, %r3; ret;";
+    assert_eq!(set_at(straight, "%r2"), [3, 4]);
+    assert!(set_at(straight, "%r4").is_empty());
+    assert_eq!(set_at("mov.b64 {%r1, %r2}, %rd1; ret;", "%r2"), [1, 2]);
+    assert_eq!(set_at("call (%r1), f, (%r2); ret;", "%r1"), [1, 2]);
+    assert_eq!(set_at("mov.f32 %v.x, 0f00000000; ret;", "%v"), [1, 2]);
+    // The loop from 1 to 4, then an instruction after the loop.
+    let one = |last: &str| format!("ret; $L: nop; nop; {last} @%p1 bra.uni $L; mov.u32 %r2, 0; ret;");
+    assert_eq!(set_at(&one("mov.u32 %r1, 0;"), "%r1"), [1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(set_at(&one("nop;"), "%r2"), [6, 7]);
+    // Two loops with one instruction in common, and two loops beside each other.
+    assert_eq!(set_at("A: nop; B: @%p1 bra A; nop; mov.u32 %r1, 0; bra B;", "%r1"), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(set_at("A: nop; @%p1 bra A; B: nop; mov.u32 %r1, 0; bra B;", "%r1"), [2, 3, 4, 5]);
+    // A block that comes first in the text runs after a later block.
+    assert_eq!(set_at("bra C; A: nop; ret; C: mov.u32 %r1, 0; bra A;", "%r1"), [1, 2, 3, 4, 5]);
+    // Targets of an indirect branch, and of an unknown label: any label.
+    assert_eq!(set_at("nop; A: nop; mov.u32 %r1, 0; brx.idx %r2, ts;", "%r1"), [1, 2, 3, 4]);
+    assert_eq!(set_at("nop; A: nop; mov.u32 %r1, 0; bra other;", "%r1"), [1, 2, 3, 4]);
+}
+
+#[test]
+fn declared_registers_are_those_of_the_blocks_around_a_position() {
+    let source = "\
+.version 8.0
+.target sm_80
+.reg .b32 %m;
+.func (.reg .b32 %out) f(.reg .b64 %a, .reg .f16 %b, .param .b32 p)
+{
+    .reg .pred %p<2>, %q;
+    .reg .v2 .f32 %v;
+    nop;
+    {
+        .reg .b64 %t<10>;
+        { .reg .b16 %t1; nop; }
+        nop;
+    }
+    { .reg .b128 %t1; nop; }
+    .reg .e9m9 %x<12>;
+    nop;
+}
+";
+    let text = Text::read(source).expect("the text is PTX");
+    let declared = Declarations::new(&text, &text.functions[0]);
+    let kinds = |name: &str, positions: core::ops::Range<u64>| -> Vec<RegisterKind> {
+        declared.named(name, &positions).into_iter().map(|one| one.kind).collect()
+    };
+    use RegisterKind::{Bits, Predicate, Unknown};
+    for (name, expected) in [
+        ("%m", &[Bits(32)][..]),
+        ("%out", &[Bits(32)]),
+        ("%a", &[Bits(64)]),
+        ("%b", &[Bits(16)]),
+        ("%p0", &[Predicate]),
+        ("%p1", &[Predicate]),
+        ("%p2", &[]),
+        ("%p01", &[Predicate]),
+        ("%p02", &[]),
+        ("%p", &[]),
+        ("%q", &[Predicate]),
+        ("%q0", &[]),
+        ("%v", &[Bits(64)]),
+        ("%x11", &[Unknown]),
+        ("%x12", &[]),
+        ("%t9", &[]),
+    ] {
+        assert_eq!(kinds(name, 0..1), expected, "{name}");
+    }
+    assert_eq!(kinds("%t9", 1..2), [Bits(64)]);
+    assert_eq!(kinds("%t1", 1..2), [Bits(16), Bits(64)]);
+    assert_eq!(kinds("%t1", 2..3), [Bits(64)]);
+    assert_eq!(kinds("%t1", 3..4), [Bits(128)]);
+    assert_eq!(kinds("%t1", 4..5), []);
+    assert_eq!(text.functions[0].registers.iter().filter(|one| one.is_set).count(), 3);
+}

@@ -1,6 +1,7 @@
 //! Statements of a text of PTX.
 
 use super::lexer::{Kind, Lexer, Token};
+use super::registers::{Blocks, Registers};
 use super::section::DebugSection;
 use crate::error::Result;
 
@@ -22,6 +23,8 @@ pub(crate) struct Text<'t> {
     /// The option `debug` of `.target`, with the comma before it.
     pub(crate) debug: Option<Span>,
     pub(crate) functions: Vec<Function<'t>>,
+    /// Registers that are declared outside functions.
+    pub(crate) registers: Vec<Registers<'t>>,
     /// Variables and parameters, of the module and of functions.
     pub(crate) symbols: Vec<Symbol<'t>>,
     pub(crate) files: Vec<File<'t>>,
@@ -37,6 +40,8 @@ pub(crate) struct Function<'t> {
     /// Offset of each instruction, in the order of the text.
     pub(crate) instructions: Vec<usize>,
     pub(crate) labels: Vec<Label<'t>>,
+    /// Registers that the function declares: parameters, and those of its blocks.
+    pub(crate) registers: Vec<Registers<'t>>,
     pub(crate) locs: Vec<Loc<'t>>,
     /// Offset of the closing brace.
     pub(crate) end: usize,
@@ -136,6 +141,9 @@ impl<'t> Text<'t> {
                 let loc = Loc::read(from, 0, start)?;
                 self.stray.push(loc.span);
             }
+            ".reg" => {
+                Registers::read(from, |read| self.registers.push(Registers { is_set: true, ..read }))?;
+            }
             ".section" => self.sections.push(DebugSection::read(from, start)?),
             ";" => {}
             _ if word.starts_with('.') && word.len() > 1 => self.declaration(from, first)?,
@@ -183,6 +191,8 @@ impl<'t> Text<'t> {
     fn declaration(&mut self, from: &mut Lexer<'t>, first: Token<'t>) -> Result<()> {
         let (mut token, mut depth, mut space) = (first, 0u32, None);
         let (mut is_function, mut name) = (false, None);
+        // Parameters in registers.
+        let mut registers = Vec::new();
         loop {
             match token.kind {
                 Kind::Symbol(b'(' | b'[') => depth += 1,
@@ -195,12 +205,15 @@ impl<'t> Text<'t> {
                 Kind::Symbol(b'=') => return skip(from, first),
                 Kind::Symbol(b'{') if depth == 0 && is_function => {
                     let name = name.ok_or_else(|| from.error(first.span.start, "a function has a name"))?;
-                    return self.body(from, name);
+                    return self.body(from, name, registers);
                 }
                 Kind::Symbol(b'{') => {
                     return Err(from.error(token.span.start, "a body belongs to a function"));
                 }
                 Kind::Word if matches!(token.text, ".entry" | ".func") => is_function = true,
+                Kind::Word if token.text == ".reg" => {
+                    Registers::read(from, |read| registers.push(Registers { is_set: true, ..read }))?;
+                }
                 Kind::Word if token.text.starts_with('.') => {
                     // A pointer parameter is followed by the space of its pointee.
                     space = space.or_else(|| SPACES.into_iter().find(|space| *space == token.text));
@@ -220,26 +233,28 @@ impl<'t> Text<'t> {
         }
     }
 
-    fn body(&mut self, from: &mut Lexer<'t>, name: &'t str) -> Result<()> {
+    fn body(&mut self, from: &mut Lexer<'t>, name: &'t str, registers: Vec<Registers<'t>>) -> Result<()> {
         let start = from.offset();
-        let mut function =
-            Function { name, instructions: Vec::new(), labels: Vec::new(), locs: Vec::new(), end: 0 };
-        let mut depth = 1u32;
+        let (instructions, labels, locs) = (Vec::new(), Vec::new(), Vec::new());
+        let mut function = Function { name, instructions, labels, registers, locs, end: 0 };
+        let mut blocks = Blocks::default();
         loop {
             let Some(token) = from.next()? else {
                 return Err(from.error(start.saturating_sub(1), "the body of a function ends with `}`"));
             };
             let position = function.instructions.len();
             match token.kind {
-                Kind::Symbol(b'{') => depth += 1,
+                Kind::Symbol(b'{') => blocks.open(position),
                 Kind::Symbol(b'}') => {
-                    depth -= 1;
-                    if depth == 0 {
+                    if !blocks.close(position, &mut function.registers) {
                         function.end = token.span.start;
                         break;
                     }
                 }
                 Kind::Symbol(b';') => {}
+                Kind::Word if token.text == ".reg" => {
+                    Registers::read(from, |read| blocks.declare(read, &mut function.registers))?;
+                }
                 Kind::Word if token.text == ".loc" => {
                     function.locs.push(Loc::read(from, position, token.span.start)?);
                 }
