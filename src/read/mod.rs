@@ -100,7 +100,7 @@ pub use names::{
 pub use pubs::{PublicName, PublicNames, PublicSection};
 pub(crate) use recurring::Recurring;
 pub(crate) use scope::unknown_function;
-pub use scope::{address_in, variable_at};
+pub use scope::{address_in, variable_at, variables_at};
 pub use sections::Sections;
 pub(crate) use shape::Shape;
 pub use split_files::{FindSplit, Skeleton, SplitFiles, split_ids};

@@ -28,6 +28,26 @@ impl<'o> Dwarf<'o> {
 /// # Errors
 /// The errors of [`Dwarf::variable_at`].
 pub fn variable_at<'d, 'o>(files: &[&'d Dwarf<'o>], name: &str, pc: Option<u64>) -> Result<Entry<'d, 'o>> {
+    let found = variables_at(files, name, pc)?;
+    let [one] = found[..] else {
+        let candidates = found.iter().map(|&entry| described(entry)).collect();
+        let (of, name) = (Named::Variable { pc }, name.to_owned());
+        return Err(ErrorKind::AmbiguousName { of, name, candidates }.into());
+    };
+    Ok(one)
+}
+
+/// Returns all variables that [`variable_at`] cannot tell apart, at least one: several for a template that is
+/// instantiated in several units and kept once, or for functions with identical code that a linker merged. Their
+/// locations can be equal.
+///
+/// # Errors
+/// [`ErrorKind::UnknownName`] if there is none; and the errors of [`Entry::ranges`].
+pub fn variables_at<'d, 'o>(
+    files: &[&'d Dwarf<'o>],
+    name: &str,
+    pc: Option<u64>,
+) -> Result<Vec<Entry<'d, 'o>>> {
     let mut found: Vec<Entry<'d, 'o>> = Vec::new();
     let (mut innermost, mut others) = (0, Vec::new());
     for entry in files.iter().flat_map(|dwarf| dwarf.entries()) {
@@ -58,19 +78,13 @@ pub fn variable_at<'d, 'o>(files: &[&'d Dwarf<'o>], name: &str, pc: Option<u64>)
             found = near;
         }
     }
-    let (of, name) = (Named::Variable { pc }, name.to_owned());
-    match found[..] {
-        [one] => Ok(one),
-        [] => {
-            others.retain(|&entry| matches!(scopes_at(entry, pc), Ok(Some(_))));
-            let nearest = near::nearest(&name, others.iter().filter_map(|other| other.name()));
-            Err(ErrorKind::UnknownName { of, name, nearest }.into())
-        }
-        _ => {
-            let candidates = found.iter().map(|&entry| described(entry)).collect();
-            Err(ErrorKind::AmbiguousName { of, name, candidates }.into())
-        }
+    if found.is_empty() {
+        others.retain(|&entry| matches!(scopes_at(entry, pc), Ok(Some(_))));
+        let nearest = near::nearest(name, others.iter().filter_map(|other| other.name()));
+        let (of, name) = (Named::Variable { pc }, name.to_owned());
+        return Err(ErrorKind::UnknownName { of, name, nearest }.into());
     }
+    Ok(found)
 }
 
 impl<'o> Dwarf<'o> {

@@ -179,9 +179,10 @@ fn a_variable_is_that_of_the_innermost_scope() {
     }
 }
 
-/// Two functions with identical merged code, and a block in one of them that shadows a variable.
+/// Two functions with identical merged code, and a block in one of them that shadows a variable. Variables of one name that
+/// agree at the pc have one answer.
 #[test]
-fn ambiguous_variables_are_listed() {
+fn variables_that_differ_are_ambiguous_and_listed() {
     let json = r#"{"eitri": 1, "target": "x86_64", "describe": [
 {"unit": {"name": "a.c"}},
 {"base_type": {"unit": "a.c", "name": "int", "encoding": "signed", "bits": 32}},
@@ -189,6 +190,9 @@ fn ambiguous_variables_are_listed() {
 {"function": {"in": "a.c", "name": "g", "code": {"symbol": "f", "bytes": 40}}},
 {"variable": {"in": "f", "name": "x", "type": "int", "live": [[0, 40, {"register": "rax"}]]}},
 {"variable": {"in": "g", "name": "x", "type": "int", "live": [[0, 40, {"register": "rbx"}]]}},
+{"variable": {"in": "f", "name": "y", "type": "int", "live": [[0, 40, {"register": "rax"}]]}},
+{"variable": {"in": "g", "name": "y", "type": "int",
+    "live": [[0, 16, {"register": "rax"}], [16, 24, {"register": "rdx"}]]}},
 {"block": {"in": "f", "id": "inner", "pcs": [[8, 16]]}},
 {"variable": {"in": "inner", "name": "x", "type": "int", "live": [[8, 16, {"register": "rcx"}]]}}
 ]}"#;
@@ -196,7 +200,9 @@ fn ambiguous_variables_are_listed() {
     std::fs::write(&description, json).expect("is written");
     let emitted = eitri(&["emit", path(&description), "--for", "dwarf5", "-o", path(&object)]);
     assert_eq!(emitted, (0, String::new(), String::new()));
-    let ask = |pc: &str| eitri(&["eval", "--var", "x", "--pc", pc, path(&object), "--read", "0"]);
+    let ask_for =
+        |name: &str, pc: &str| eitri(&["eval", "--var", name, "--pc", pc, path(&object), "--read", "0"]);
+    let ask = |pc: &str| ask_for("x", pc);
     let bytes = std::fs::read(&object).expect("the object");
     let read = eitri::read::Object::read(&bytes).expect("an object");
     let start = eitri::read::Dwarf::read(&read).expect("DWARF").entries().find_map(|one| one.low_pc());
@@ -208,6 +214,22 @@ fn ambiguous_variables_are_listed() {
     assert!(errors.contains("`x` is ambiguous at pc"), "{errors}");
     for function in ["function `f`", "function `g`"] {
         assert!(errors.contains(function), "{errors}");
+    }
+    // `y` is in one register first, in two then, and last without a location in one function.
+    let of_y = |by: u64| ask_for("y", &format!("{:#x}", start + by));
+    assert_eq!(of_y(15), (0, "location reg:rax\n".to_owned(), String::new()));
+    let dwarf = eitri::read::Dwarf::read(&read).expect("DWARF");
+    let entries: Vec<_> = dwarf.entries().filter(|one| one.name().as_deref() == Some("y")).collect();
+    let [of_f, of_g] = &entries[..] else { panic!("two entries") };
+    let listed = format!(
+        "entry {:#x} of unit `a.c`, function `f`; entry {:#x} of unit `a.c`, function `g`",
+        of_f.offset(),
+        of_g.offset()
+    );
+    for by in [16, 23, 24, 39] {
+        let (code, text, errors) = of_y(by);
+        assert_eq!((code, &*text), (2, ""), "{by}: {errors}");
+        assert!(errors.contains(&format!("`y` is ambiguous at pc {:#x}: {listed}", start + by)), "{errors}");
     }
 }
 

@@ -11,7 +11,7 @@ use eitri::eval::{
 };
 use eitri::op::{Dialect, DraftCodes, Encoding, Name, text};
 use eitri::read::nvidia::RegisterMap;
-use eitri::read::{Dwarf, Object, SplitFiles, address_in, variable_at};
+use eitri::read::{Dwarf, Entry, Object, SplitFiles, address_in, variable_at, variables_at};
 use eitri::target::{Space, Wave};
 use eitri::{Result, target};
 
@@ -113,7 +113,27 @@ fn answer_for(
     let own = DebugInfo::new(files[0]);
     let (machine, target) = stopped(question, files, target_of(object, &own))?;
     let pc = eval::Machine::pc(&machine.snapshot, machine.frame);
-    let entry = variable_at(files, name, pc).map_err(of(file))?;
+    // Several entries have one answer if they agree.
+    let mut answers = Vec::new();
+    for entry in variables_at(files, name, pc).map_err(of(file))? {
+        answers.push(answer_of(question, (entry, is_drawn), object, (&machine, &target))?);
+    }
+    let first = answers.swap_remove(0);
+    if answers.iter().any(|one| (&one.found, one.is_result) != (&first.found, first.is_result)) {
+        variable_at(files, name, pc).map_err(of(file))?;
+    }
+    Ok(first)
+}
+
+/// Evaluates the variable of an entry on a stopped machine.
+fn answer_of(
+    question: &Question,
+    (entry, is_drawn): (Entry<'_, '_>, bool),
+    object: &Object<'_>,
+    (machine, target): (&Machine, &Target),
+) -> Result<Answer, Failure> {
+    let file = Path::new(&question.subject);
+    let pc = eval::Machine::pc(&machine.snapshot, machine.frame);
     // An error of the location is the reason why there is none.
     let location = eitri::gimli::DW_AT_location;
     let problem = entry.problem(location).or_else(|| entry.locations(location).err());
@@ -126,7 +146,7 @@ fn answer_for(
         unit: unit.offset,
         initial: &[],
         object: CurrentObject::Unspecified,
-        ..machine.context(unit.encoding, &target)
+        ..machine.context(unit.encoding, target)
     };
     // The registers of PTX, which the expressions of a cubin name, are in those of the processor.
     let map = RegisterMap::read(object).map_err(of(file))?;
@@ -147,7 +167,7 @@ fn answer_for(
     let space = class.zip(target.built_in()).and_then(|(class, target)| target.space_of_class(class));
     let bits = question.read.or_else(|| entry.ty()?.size_bits());
     let asked = Asked { body: info.body(entry), bits, is_drawn, space };
-    Ok(asked.answer(&whole, &machine.snapshot, &context, &target))
+    Ok(asked.answer(&whole, &machine.snapshot, &context, target))
 }
 
 /// Maximum size of the printed result in bytes; the result of reading a large object is at most a few times smaller.
