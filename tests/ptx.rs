@@ -31,12 +31,13 @@ fn check(text: &str, module: &Module, written: &Lowered) -> eitri::Result<Report
 }
 
 /// A text of a kernel with `count` instructions in one of several layouts. Some instructions share a line or have a
-/// label.
+/// label. Registers of the module can have values when the kernel begins.
 fn text(count: u64, layout: u8) -> String {
     let mut text = String::from("// Blanks and comments.\n.version 8.0\n.target sm_90");
     text += if layout & 1 == 1 { ", texmode_independent\n" } else { " // a comment\n" };
     text += ".address_size 64\n.global .b32 table[4] = {1, 2, 3, 4};\n.shared .b8 tile[16];\n";
-    text += ".visible .entry k(.param .u64 k_param_0)\n{\n\t.local .b8 depot[32];\n\t.reg .b64 %rd<9>;";
+    text += ".reg .b64 %rd<64>; .reg .b32 %r<10>;\n";
+    text += ".visible .entry k(.param .u64 k_param_0)\n{\n\t.local .b8 depot[32];";
     for number in 0..count {
         text += match (number + u64::from(layout)) % 4 {
             0 => "\n\t",

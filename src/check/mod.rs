@@ -66,6 +66,7 @@ mod omitted;
 mod pairs;
 mod places;
 mod procedures;
+mod ptx;
 mod ranges;
 mod report;
 mod signature;
@@ -82,6 +83,7 @@ pub mod witness;
 
 pub use code::check_code;
 pub use coverage::{Coverage, VariableCoverage, coverage};
+pub use ptx::{PtxReport, check_ptx};
 pub use report::{Finding, Kind, Obstacle, Report, Unproven};
 pub use split::check_split;
 
@@ -112,6 +114,11 @@ pub fn check(module: &Module, consumer: &Consumer, omissions: &[Omission], bytes
     let omitted = omitted::Omitted::new(module, omissions);
     let described = tree::Described { module, consumer, object: &object, index: &index, omitted: &omitted };
     let mut report = compare::Compare::new(described, &dwarf).run();
+    if object.is_ptx()
+        && let Ok(text) = core::str::from_utf8(bytes)
+    {
+        report.findings.extend(check_ptx(module, text)?.findings);
+    }
     let behind = Object::read_placed(bytes, Placing::InfoBehind, Some(module.target()))?;
     tables::units_are_relocated(&mut report, &object, &behind);
     Ok(report)

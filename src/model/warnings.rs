@@ -17,17 +17,21 @@ pub enum WarningKind {
     SharedBits,
     /// A function has no [rules](super::FrameRule) for its frame.
     NoFrame,
+    /// A PTX register has more bits than its variable, or no instruction can set the register before the start of the pc
+    /// range: [`check_ptx`](crate::check::check_ptx).
+    DoubtfulRegister,
 }
 
 impl WarningKind {
     /// Every kind.
-    pub const ALL: [Self; 2] = [Self::SharedBits, Self::NoFrame];
+    pub const ALL: [Self; 3] = [Self::SharedBits, Self::NoFrame, Self::DoubtfulRegister];
 
     /// The name that allows the kind, such as `shared-bits`.
     pub fn name(self) -> &'static str {
         match self {
             Self::SharedBits => "shared-bits",
             Self::NoFrame => "no-frame",
+            Self::DoubtfulRegister => "doubtful-register",
         }
     }
 
@@ -54,6 +58,8 @@ pub enum Warned {
     Shared(VariableId, Sharer),
     /// A function without frame rules: [`WarningKind::NoFrame`].
     Function(FunctionId),
+    /// A variable in a PTX register: [`WarningKind::DoubtfulRegister`].
+    Register(VariableId),
 }
 
 /// A warning about a description.
@@ -76,6 +82,7 @@ impl Warning {
         match self.warned {
             Warned::Shared(..) => WarningKind::SharedBits,
             Warned::Function(_) => WarningKind::NoFrame,
+            Warned::Register(_) => WarningKind::DoubtfulRegister,
         }
     }
 }

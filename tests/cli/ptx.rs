@@ -1,5 +1,8 @@
 //! PTX for NVIDIA's debugger by the command: written, checked, printed, and the cubin of it compared.
 
+use eitri::emit::ptx;
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::model::Module;
 use pretty_assertions::assert_eq;
 
 use super::kernel::{PTXAS, REGISTERS, TEXT, described};
@@ -61,6 +64,139 @@ fn ptx_is_written_checked_and_printed() {
         "{last}"
     );
     assert_eq!(check(&other, &cubin).code, 1);
+}
+
+/// Statements of a description of the kernel with a variable.
+fn with_variable(instructions: u64, variable: &str) -> String {
+    format!(
+        r#"{{"eitri": 1, "target": "nvptx-sm_80", "describe": [
+{{"unit": {{"name": "k.cu"}}}},
+{{"base_type": {{"unit": "k.cu", "name": "int", "encoding": "signed", "bits": 32}}}},
+{{"base_type": {{"unit": "k.cu", "name": "long", "encoding": "signed", "bits": 64}}}},
+{{"base_type": {{"unit": "k.cu", "name": "bool", "encoding": "boolean", "bits": 8}}}},
+{{"function": {{"in": "k.cu", "name": "k", "code": {{"symbol": "k", "bytes": {instructions}}}, "kernel": true}}}},
+{{"variable": {{"in": "k", "name": "x", {variable}}}}}]}}"#
+    )
+}
+
+/// ptxas takes all of these. `emit` refuses them, and `check` finds them in a text and in a cubin that were written
+/// without the comparison.
+#[test]
+fn description_that_contradicts_its_text_is_refused_and_found() {
+    let folder = Folder::new("contradictions");
+    let declared = ".reg .pred %p<2>;\n.shared .align 4 .b32 tile[4];\n.reg .b64";
+    let text =
+        TEXT.replace(".reg .b64", declared).replace("%r2; ret;", "%r2;\nsetp.eq.u32 %p1, %r1, 0; ret;");
+    let (plain, out) = (folder.file("k.ptx", &text), folder.path("out.ptx"));
+    let cases = [
+        (
+            11,
+            r#""type": "int", "live": [[5, 8, {"per_lane": "%r99"}]]"#,
+            "declares there, found %r99, which is not declared",
+        ),
+        (
+            11,
+            r#""type": "int", "live": [[5, 8, {"per_lane": "%r8"}]]"#,
+            "declares there, found %r8, which is not declared",
+        ),
+        (
+            11,
+            r#""type": "int", "live": [[5, 8, {"per_lane": "%x"}]]"#,
+            "declares there, found %x, which is not declared",
+        ),
+        (
+            11,
+            r#""type": "long", "live": [[5, 8, {"per_lane": "%r3"}]]"#,
+            "expected a register of 64 bits, found %r3, a register of 32 bits",
+        ),
+        (
+            11,
+            r#""type": "int", "live": [[10, 11, {"per_lane": "%p1"}]]"#,
+            "expected a register of 32 bits, found %p1, a predicate",
+        ),
+        (
+            11,
+            r#""type": "int", "always": {"memory": ["global", {"address": ["tile", 0]}]}"#,
+            "expected `tile` in the state space .shared, found `tile` in the space global",
+        ),
+        (
+            11,
+            r#""type": "int", "always": {"global_symbol": "tile"}"#,
+            "expected `tile` in the state space .shared, found `tile` in the space default",
+        ),
+        (
+            10,
+            r#""type": "int", "live": [[5, 8, {"per_lane": "%r3"}]]"#,
+            "expected 11 instructions of `k`, found 10 instructions",
+        ),
+        (
+            11,
+            r#""type": "int", "live": [[1, 4, {"per_lane": "%r3"}]]"#,
+            "found %r3, which the instruction at 0x4 names first",
+        ),
+        (
+            11,
+            r#""type": "int", "live": [[0, 4, {"memory": ["global", {"read": [{"per_lane": "%rd1"}, 64]}]}]]"#,
+            "found %rd1, which the instruction at 0x0 names first",
+        ),
+    ];
+    for (instructions, variable, expected) in cases {
+        let json = with_variable(instructions, variable);
+        let description = folder.file("d.json", &json);
+        let ran = run(&["emit", &description, "--object", &plain, "-o", &out]);
+        let first = ran.errors.lines().next().unwrap_or_default();
+        assert_eq!((ran.code, ran.errors.lines().count()), (2, 1), "{variable}: {}", ran.errors);
+        assert!(first.starts_with("eitri: ") && first.contains(expected), "{variable}: {first}");
+        assert!(first.contains("d.json: ") && first.contains("unit `k.cu`, function `k`"), "{first}");
+        assert!(!std::path::Path::new(&out).exists());
+
+        let module = Module::from_json(json.as_bytes()).expect("a module");
+        let written = lower(&module, &Consumer::cuda_gdb(), Policy::Strict).expect("sections");
+        let attached = ptx::attach(&text, module.target(), &written.sections, &ptx::Attach::default());
+        let written = folder.file("written.ptx", attached.expect("a text"));
+        let ran = run(&["check", &description, &written]);
+        assert!(ran.code == 1 && ran.text().contains(expected), "{variable}: {}", ran.text());
+        let cubin = folder.path("k.cubin");
+        let Some(ran) = PTXAS.run(&["-arch=sm_80", "-g", &written, "-o", &cubin]) else { continue };
+        ran.clean();
+        let ran = run(&["check", &description, &cubin]);
+        assert!(ran.code == 1 && ran.text().contains(expected), "{variable}: {}", ran.text());
+    }
+    let right = [
+        r#""type": "int", "live": [[5, 8, {"per_lane": "%r3"}]]"#,
+        r#""type": "bool", "live": [[10, 11, {"per_lane": "%p1"}]]"#,
+        r#""type": "bool", "live": [[5, 8, {"per_lane": "%r3"}]]"#,
+        r#""type": "int", "always": {"memory": ["shared", {"address": ["tile", 0]}]}"#,
+    ];
+    for variable in right {
+        let description = folder.file("d.json", with_variable(11, variable));
+        let ran = run(&["emit", &description, "--object", &plain, "-o", &out]);
+        assert_eq!((ran.code, &*ran.errors), (0, ""), "{variable}");
+    }
+    let doubtful = [
+        (
+            r#""type": "int", "live": [[1, 3, {"per_lane": "%rd1"}]]"#,
+            "%rd1 has 64 bits, and the variable has 32 bits",
+        ),
+        (
+            r#""type": "int", "live": [[4, 8, {"per_lane": "%r3"}]]"#,
+            "no instruction can set %r3 before the start of the pc range",
+        ),
+    ];
+    for (variable, expected) in doubtful {
+        let description = folder.file("d.json", with_variable(11, variable));
+        let emit = ["emit", &description, "--object", &plain, "-o", &out];
+        let ran = run(&emit);
+        assert_eq!((ran.code, ran.errors.lines().count()), (0, 1), "{}", ran.errors);
+        let start = "warning (doubtful-register): unit `k.cu`, function `k`, variable `x`, pc 0x";
+        assert!(ran.errors.starts_with(start) && ran.errors.contains(expected), "{}", ran.errors);
+        let ran = run(&[&emit[..], &["--allow", "doubtful-register"]].concat());
+        assert_eq!((ran.code, &*ran.errors), (0, ""));
+    }
+    // All mistakes are listed.
+    let two = with_variable(10, r#""type": "int", "live": [[5, 8, {"per_lane": "%r99"}]]"#);
+    let ran = run(&["emit", &folder.file("d.json", two), "--object", &plain, "-o", &out]);
+    assert_eq!((ran.code, ran.errors.lines().count()), (2, 2), "{}", ran.errors);
 }
 
 #[test]

@@ -44,7 +44,8 @@ fn a_location_that_differs_is_found_in_its_scope() {
         registers[index] = "%r5";
         let module = described(registers).expect("a module");
         let Some(coverage) = covered("sm_80", &module) else { return };
-        let [finding] = &coverage.findings[..] else { panic!("{name} at {pc}: {coverage}") };
+        let [of_text, finding] = &coverage.findings[..] else { panic!("{name} at {pc}: {coverage}") };
+        assert_eq!(of_text.found, "%r5, which no instruction of `k` names", "{coverage}");
         assert_eq!(finding.at.variable.as_deref(), Some(name), "{coverage}");
         assert_eq!(finding.at.pcs, Some(pc..pc + 1), "{coverage}");
     }
@@ -101,7 +102,8 @@ fn variable_without_a_readable_pc_is_a_finding() {
     let module = kernel_of("k", 5..8, "%r99");
     let Some(bytes) = assembled(&module, "sm_80") else { return };
     let coverage = coverage(&module, &Consumer::cuda_gdb(), &bytes).expect("coverage");
-    let [finding] = &coverage.findings[..] else { panic!("{coverage}") };
+    let [of_text, finding] = &coverage.findings[..] else { panic!("{coverage}") };
+    assert_eq!(of_text.found, "%r99, which is not declared", "{coverage}");
     assert_eq!(finding.at.variable.as_deref(), Some("by"), "{coverage}");
     assert_eq!((finding.found.as_str(), coverage.totals().2), ("none", 0), "{coverage}");
 }

@@ -21,6 +21,7 @@ mod gnu;
 mod link;
 mod nvidia;
 mod nvidia_tables;
+mod ptx_descriptions;
 mod rewritten;
 mod scopes;
 mod source;

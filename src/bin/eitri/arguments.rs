@@ -70,7 +70,8 @@ pub enum Command {
         #[arg(long)]
         partial: bool,
         /// Suppress warnings of this kind: `shared-bits`, variables in the same bits at one pc; `no-frame`, functions
-        /// without frame rules. Can be repeated.
+        /// without frame rules; `doubtful-register`, PTX registers that are wider than the variable or set after the
+        /// start of the pc range. Can be repeated.
         #[arg(long, value_name = "KIND", value_parser = WarningKind::ALL.map(WarningKind::name))]
         allow: Vec<String>,
         /// Remove the debug sections of the object first.

@@ -34,7 +34,7 @@ use color::escaped;
 use containers::Inside;
 use contents::Contents;
 use eitri::Error;
-use eitri::check::{self, Finding, Kind, check_code, check_split};
+use eitri::check::{self, Finding, Kind, check_code, check_ptx, check_split};
 use eitri::conform::{File, Report};
 use eitri::dump::{DumpOptions, lane_chart, print_to};
 use eitri::emit::elf::{Attach, Code, Existing, attach_with, new_object_with};
@@ -134,11 +134,15 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
                 lower(&module, &consumer, policy(partial)).map_err(hints::if_refused(&description, hint))?;
             let (target, sections) = (module.target(), &written.sections);
             let existing = if replace { Existing::Replace } else { Existing::Refuse };
+            let mut of_text = Vec::new();
             let bytes = match &object {
                 _ if consumer.has_line_directives => {
                     let text = ptx_text(object.as_deref())?;
                     let how = ptx::Attach { existing, lines: written.lines.as_ref() };
                     let of_object = hints::if_there(object.as_deref().unwrap_or(Path::new("-")));
+                    let found = check_ptx(&module, &text).map_err(&of_object)?;
+                    refuse(&description, &found.findings)?;
+                    of_text = found.warnings;
                     ptx::attach(&text, target, sections, &how).map_err(of_object)?.into_bytes()
                 }
                 None => new_object_with(target, &Code::elsewhere(sections), sections, compression)?,
@@ -154,7 +158,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             };
             // Without a section for them, frames come from somewhere else: for PTX, from ptxas.
             let has_frames = consumer.frames.debug_frame;
-            for warning in module.warnings() {
+            for warning in module.warnings().into_iter().chain(of_text) {
                 let kind = warning.kind();
                 let is_of_object = has_frames || kind != WarningKind::NoFrame;
                 if is_of_object && !allow.iter().any(|allowed| allowed == kind.name()) {
@@ -496,6 +500,13 @@ fn ptx_text(object: Option<&Path>) -> Result<String, Failure> {
     let file = object.ok_or_else(|| Failure(what.into()))?;
     let text = String::from_utf8(input(file)?).ok().filter(|text| ptx::is_ptx(text.as_bytes()));
     text.ok_or_else(|| of(file)(ErrorKind::BadArgument(what.into()).into()))
+}
+
+/// Refuses a description with findings, and lists them.
+fn refuse(description: &Path, findings: &[Finding]) -> Result<(), Failure> {
+    let line = |finding| Failure::line(format_args!("{}: {finding}", description.display())).0;
+    let lines: Vec<String> = findings.iter().map(line).collect();
+    if lines.is_empty() { Ok(()) } else { Err(Failure(lines.join("\n"))) }
 }
 
 fn describe(file: &Path) -> Result<Module, Failure> {

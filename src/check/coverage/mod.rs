@@ -117,7 +117,8 @@ pub fn coverage(module: &Module, consumer: &Consumer, bytes: &[u8]) -> Result<Co
     let info = DebugInfo::new(&dwarf);
     let one = Compared { module, consumer, object: &object, info: &info };
     let entries = Entries::new(module, &dwarf);
-    let mut coverage = Coverage::default();
+    let findings = super::ptx::compare(module, &texts).findings;
+    let mut coverage = Coverage { findings, ..Coverage::default() };
     let rows = rows(&object)?;
     for (id, function) in module.functions() {
         let Some(crate::model::Address::Symbol(symbol, by)) = function.address else { continue };

@@ -35,6 +35,8 @@ const INLINED_SINCE: (u64, u64) = (7, 2);
 ///   the inlined function. `.file` directives follow the text.
 /// * The sections follow, and `debug` becomes an option of `.target`. Without sections there is neither: only lines.
 ///
+/// Registers and sizes of the description are not compared with the text: [`check_ptx`](crate::check::check_ptx) does that.
+///
 /// A relocation to a function has a position as its addend; one to a variable, a parameter or a section becomes its
 /// name.
 ///

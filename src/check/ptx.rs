@@ -1,0 +1,368 @@
+//! A description, and the PTX text that it describes: sizes of functions, registers, memory spaces of symbols.
+
+use core::ops::Range;
+
+use hashbrown::{HashMap, HashSet};
+
+use super::report::{Finding, Kind};
+use crate::error::{At, Count, Result};
+use crate::model::{
+    Address, BaseEncoding, FunctionId, LocId, Module, Node, TypeId, TypeKind, VariableId, Warned, Warning,
+};
+use crate::op::Reg;
+use crate::ptx::{Declarations, Flow, Function, RegisterKind, Registers, Text};
+use crate::target::SpaceId;
+
+/// Differences between a description and a PTX text.
+#[derive(Debug, Clone, Default)]
+pub struct PtxReport {
+    /// Mistakes of the description.
+    pub findings: Vec<Finding>,
+    /// Properties that can be mistakes: [`DoubtfulRegister`](crate::model::WarningKind::DoubtfulRegister).
+    pub warnings: Vec<Warning>,
+}
+
+/// Compares a description with the PTX text that it describes.
+///
+/// ptxas accepts these mistakes, and a debugger shows wrong values or none:
+///
+/// * A function has another number of instructions.
+/// * A location contains a register that the function does not declare in the blocks of the pc range, a register with
+///   fewer bits than the variable or the part, or a predicate for a variable that is not a Boolean.
+/// * No instruction can set the register before the end of the pc range, or, if an address or a value is computed from
+///   the register, before the start of the range.
+/// * A location is at a symbol that the text declares in another state space. A generic address is that of a symbol in
+///   `.global`.
+///
+/// A register with more bits than the variable is a warning, as the upper bits may be unused. Registers of up to 32 bits
+/// are not: PTX has no registers of 8 bits, and nvcc puts variables of 8 and 16 bits into registers of 16 and 32 bits.
+/// So is a register that no instruction can set before the start of the pc range: the variable may be uninitialized.
+///
+/// # Errors
+/// [`Syntax`](crate::error::ErrorKind::Syntax), with line and column.
+pub fn check_ptx(module: &Module, text: &str) -> Result<PtxReport> {
+    Ok(compare(module, &[Text::read(text)?]))
+}
+
+/// Compares a description with the texts of one or more compilations.
+pub(super) fn compare(module: &Module, texts: &[Text<'_>]) -> PtxReport {
+    let mut by_name: HashMap<&str, (&Text<'_>, &Function<'_>)> = HashMap::new();
+    let mut spaces: HashMap<&str, Vec<&str>> = HashMap::new();
+    for text in texts {
+        for function in &text.functions {
+            by_name.entry(function.name).or_insert((text, function));
+        }
+        for symbol in &text.symbols {
+            let known = spaces.entry(symbol.name).or_default();
+            if !known.contains(&symbol.space) {
+                known.push(symbol.space);
+            }
+        }
+    }
+    let mut compared = Compared { module, spaces, report: PtxReport::default() };
+    let mut bodies: HashMap<&str, Body<'_, '_>> = HashMap::new();
+    let mut starts: HashMap<FunctionId, (&str, u64)> = HashMap::new();
+    for (id, data) in module.functions() {
+        let Some(Address::Symbol(symbol, by)) = data.address else { continue };
+        let Some(&(text, function)) = by_name.get(module.symbol_name(symbol)) else { continue };
+        let body = bodies.entry(function.name).or_insert_with(|| Body::new(text, function));
+        body.pieces.push((id, by..by.saturating_add(data.bytes)));
+        starts.insert(id, (function.name, by));
+    }
+    let mut in_order: Vec<_> =
+        bodies.values().filter_map(|body| Some((body.pieces.first()?.0, body))).collect();
+    in_order.sort_unstable_by_key(|(id, _)| *id);
+    for (_, body) in in_order {
+        compared.size(body);
+    }
+    for (id, variable) in module.variables() {
+        let function = module.function_of(variable.scope);
+        let code = function.and_then(|function| {
+            let (name, start) = *starts.get(&function)?;
+            Some(Code { body: bodies.get(name)?, start, bytes: module.function(function).bytes })
+        });
+        if let Some(loc) = module.always(id) {
+            compared.location(&Place { id, pcs: None, code }, loc);
+        }
+        for live in module.live(id) {
+            compared.location(&Place { id, pcs: Some(live.pcs()), code }, live.loc);
+        }
+    }
+    compared.report
+}
+
+/// A function of the text.
+struct Body<'t, 'r> {
+    function: &'r Function<'t>,
+    declared: Declarations<'t, 'r>,
+    flow: Flow<'t>,
+    /// Described functions, each with its positions.
+    pieces: Vec<(FunctionId, Range<u64>)>,
+}
+
+impl<'t, 'r> Body<'t, 'r> {
+    fn new(text: &'r Text<'t>, function: &'r Function<'t>) -> Self {
+        let declared = Declarations::new(text, function);
+        Self { function, declared, flow: Flow::new(text, function), pieces: Vec::new() }
+    }
+}
+
+/// Code of a described function.
+#[derive(Clone, Copy)]
+struct Code<'b> {
+    body: &'b Body<'b, 'b>,
+    /// Position of the described function's pc 0.
+    start: u64,
+    bytes: u64,
+}
+
+/// A variable in a pc range; without a range, it has one location.
+struct Place<'b> {
+    id: VariableId,
+    pcs: Option<Range<u64>>,
+    code: Option<Code<'b>>,
+}
+
+/// Bits that a node needs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Need {
+    /// The whole value of the variable, of this size if it is known.
+    Variable(Option<u64>),
+    /// Bits of a part.
+    Part(u64),
+    /// The bits of a number, from which an address or a value is computed.
+    Number(Option<u64>),
+    Unknown,
+}
+
+impl Need {
+    /// The bits further on in the same storage.
+    fn after(self, bits: i64) -> Self {
+        let Ok(bits) = u64::try_from(bits) else { return Self::Unknown };
+        match self {
+            Self::Variable(Some(need)) | Self::Part(need) => Self::Part(need.saturating_add(bits)),
+            Self::Number(need) => Self::Number(need.map(|need| need.saturating_add(bits))),
+            _ => Self::Unknown,
+        }
+    }
+
+    fn bits(self) -> Option<u64> {
+        match self {
+            Self::Variable(bits) | Self::Number(bits) => bits,
+            Self::Part(bits) => Some(bits),
+            Self::Unknown => None,
+        }
+    }
+}
+
+struct Compared<'m, 't> {
+    module: &'m Module,
+    /// State spaces in which the text declares each name.
+    spaces: HashMap<&'t str, Vec<&'t str>>,
+    report: PtxReport,
+}
+
+/// Size of a register in bits up to which nvcc puts smaller variables into the register.
+const NARROWEST: u64 = 32;
+
+impl Compared<'_, '_> {
+    /// Compares the size of a function. Several described functions can share the code of one.
+    fn size(&mut self, body: &Body<'_, '_>) {
+        let count = body.function.instructions.len() as u64;
+        let last = body.pieces.iter().max_by_key(|(_, positions)| positions.end);
+        let Some((id, positions)) = last else { return };
+        let is_whole = body.pieces.iter().any(|(_, positions)| positions.start == 0);
+        if positions.end > count || (is_whole && positions.end < count) {
+            let at = self.module.at_scope(self.module.function(*id).scope);
+            let expected = format!("{} of `{}`", Count(count, "instruction"), body.function.name);
+            self.wrong(Kind::Code, at, expected, Count(positions.end, "instruction").to_string());
+        }
+    }
+
+    /// Compares the nodes of a location, the root first.
+    fn location(&mut self, place: &Place<'_>, loc: LocId) {
+        let module = self.module;
+        let bits = module.ty(module.variable(place.id).ty).value_bits();
+        let mut locs = vec![(loc, Need::Variable(bits))];
+        let (mut registers, mut procedures) = (Vec::new(), HashSet::new());
+        while let Some((loc, need)) = locs.pop() {
+            let nodes: Vec<Node<'_>> = module.nodes(loc).collect();
+            self.symbols(place, &nodes);
+            let mut needs = vec![need];
+            for &node in nodes.iter().rev() {
+                let need = needs.pop().unwrap_or(Need::Unknown);
+                match node {
+                    Node::PerLane(reg) | Node::Register(reg) | Node::Lane(reg, _) => {
+                        let is_of_lane = matches!(node, Node::PerLane(_));
+                        registers.push((reg, if is_of_lane { need } else { Need::Unknown }));
+                    }
+                    Node::ReadRegister(reg) => registers.push((reg, Need::Number(None))),
+                    Node::Call(procedure) if procedures.insert(procedure) => {
+                        locs.push((module.procedures[procedure].loc, need));
+                    }
+                    Node::Offset(bytes) => needs.push(need.after(bytes.saturating_mul(8))),
+                    Node::BitOffset(bits) => needs.push(need.after(bits)),
+                    Node::Part(bits) | Node::Extend { bits, .. } => needs.push(Need::Part(bits)),
+                    Node::Read(bits) => needs.push(Need::Number(Some(bits.into()))),
+                    Node::Parts(count) => needs.extend((0..count).map(|_| Need::Unknown)),
+                    _ => needs.extend(node.sorts().1.iter().map(|_| Need::Unknown)),
+                }
+            }
+        }
+        // One finding for each location: that of the first register in the order of the description.
+        let before = self.report.findings.len();
+        for (reg, need) in registers.into_iter().rev() {
+            if self.report.findings.len() == before {
+                self.register(place, reg, need);
+            }
+        }
+    }
+
+    /// Compares the space of memory at a symbol, or a constant number of bytes after the symbol.
+    fn symbols(&mut self, place: &Place<'_>, nodes: &[Node<'_>]) {
+        let module = self.module;
+        let mut last = None;
+        for &node in nodes {
+            last = match node {
+                Node::Address(symbol, _) => Some(symbol),
+                Node::Plus(_) => last,
+                Node::Memory(space) => {
+                    if let Some(symbol) = last {
+                        self.space(place, module.symbol_name(symbol), space);
+                    }
+                    None
+                }
+                _ => None,
+            };
+        }
+    }
+
+    fn space(&mut self, place: &Place<'_>, symbol: &str, space: SpaceId) {
+        let Some(declared) = self.spaces.get(symbol) else { return };
+        let Some(name) = self.module.target.space(space).map(|space| &*space.name) else { return };
+        // Generic addresses of global memory are its addresses.
+        let expected = if space == SpaceId::DEFAULT { "global" } else { name };
+        // `.tex` is a space of old texts for textures in global memory.
+        let is_same = |directive: &&str| matches!(directive.strip_prefix('.'), Some(found) if found == expected || found == "tex");
+        if !declared.iter().any(is_same) {
+            let expected = format!("`{symbol}` in the state space {}", declared.join(" or "));
+            self.wrong(Kind::Location, self.at(place), expected, format!("`{symbol}` in the space {name}"));
+        }
+    }
+
+    /// Compares a register of PTX with its declarations and with the instructions that name it.
+    fn register(&mut self, place: &Place<'_>, reg: Reg, need: Need) {
+        let Some(code) = &place.code else { return };
+        let Some(register) = self.module.target.register(reg) else { return };
+        let name = register.name().to_string();
+        // Registers of the processor have other names.
+        if !name.starts_with('%') {
+            return;
+        }
+        let Code { body, start, bytes } = *code;
+        let pcs = place.pcs.clone().unwrap_or(0..bytes);
+        let [from, to] = [pcs.start, pcs.end].map(|pc| start.saturating_add(pc));
+        if from >= to {
+            return;
+        }
+        let declared = body.declared.named(&name, &(from..to));
+        let function = body.function.name;
+        if declared.is_empty() {
+            let expected = format!("a register that `{function}` declares there");
+            return self.wrong(
+                Kind::Location,
+                self.at(place),
+                expected,
+                format!("{name}, which is not declared"),
+            );
+        }
+        if !declared.iter().any(|one| one.is_set) && !self.is_set(place, &name, need, (body, from..to)) {
+            return;
+        }
+        self.width(place, &name, need, &declared);
+    }
+
+    /// Compares a pc range with the instructions that can set a register. Returns whether some of these reach the range.
+    fn is_set(
+        &mut self,
+        place: &Place<'_>,
+        name: &str,
+        need: Need,
+        (body, positions): (&Body<'_, '_>, Range<u64>),
+    ) -> bool {
+        let reaches = |position| body.flow.is_set(name, position);
+        let is_number = matches!(need, Need::Number(_));
+        let first = match body.flow.first(name) {
+            Some(position) => format!("which the instruction at {position:#x} names first"),
+            None => format!("which no instruction of `{}` names", body.function.name),
+        };
+        if !reaches(positions.end - 1) || (is_number && place.pcs.is_some() && !reaches(positions.start)) {
+            let expected = format!("pcs after an instruction that sets {name}");
+            self.wrong(Kind::Location, self.at(place), expected, format!("{name}, {first}"));
+            return false;
+        }
+        if place.pcs.is_some() && !reaches(positions.start) {
+            self.warn(
+                place,
+                format!("no instruction can set {name} before the start of the pc range: {name}, {first}"),
+            );
+        }
+        true
+    }
+
+    /// Compares the bits that a location needs with those of a register, by the declarations in scope.
+    fn width(&mut self, place: &Place<'_>, name: &str, need: Need, declared: &[&Registers<'_>]) {
+        let Some(need_bits) = need.bits() else { return };
+        let mut widest = 0;
+        for registers in declared {
+            match registers.kind {
+                RegisterKind::Unknown => return,
+                RegisterKind::Bits(bits) => widest = widest.max(bits),
+                RegisterKind::Predicate => {
+                    let ty = self.module.variable(place.id).ty;
+                    // A predicate is read as the number 0 or 1.
+                    if matches!(need, Need::Number(_)) || is_boolean(self.module, ty) {
+                        return;
+                    }
+                }
+            }
+        }
+        let expected = format!("a register of {}", Count(need_bits, "bit"));
+        if widest == 0 {
+            let found = format!("{name}, a predicate");
+            return self.wrong(Kind::Location, self.at(place), expected, found);
+        }
+        if widest < need_bits {
+            let found = format!("{name}, a register of {}", Count(widest, "bit"));
+            return self.wrong(Kind::Location, self.at(place), expected, found);
+        }
+        let is_whole = matches!(need, Need::Variable(_));
+        if is_whole && widest > need_bits.max(NARROWEST) {
+            let sizes = (Count(widest, "bit"), Count(need_bits, "bit"));
+            self.warn(place, format!("{name} has {}, and the variable has {}", sizes.0, sizes.1));
+        }
+    }
+
+    fn at(&self, place: &Place<'_>) -> At {
+        self.module.at_variable(place.id, place.pcs.clone())
+    }
+
+    fn wrong(&mut self, kind: Kind, at: At, expected: String, found: String) {
+        self.report.findings.push(Finding { kind, at, lane: None, expected, found, trace: Vec::new() });
+    }
+
+    fn warn(&mut self, place: &Place<'_>, what: String) {
+        let at = self.at(place);
+        self.report.warnings.push(Warning { warned: Warned::Register(place.id), at, what });
+    }
+}
+
+fn is_boolean(module: &Module, mut ty: TypeId) -> bool {
+    loop {
+        match module.ty(ty).kind() {
+            TypeKind::Base { encoding, .. } => return *encoding == BaseEncoding::Boolean,
+            TypeKind::Typedef { of: Some(of), .. } | TypeKind::Qualified { of: Some(of), .. } => ty = *of,
+            _ => return false,
+        }
+    }
+}
