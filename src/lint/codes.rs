@@ -374,4 +374,19 @@ codes! {
         "`DW_AT_low_pc` of the unit: 0 if the pairs are addresses.";
         "DWARF 4 section 2.6.2 and section 3.1.1."
     }
+    ReversedRow "reversed-row" Error {
+        "rows of a line table or of call frame information that go back";
+        "The addresses of a sequence of lines, and of the rows of a frame, ascend. A debugger that looks a pc up with binary \
+         search finds another row, or none.";
+        "A made object: `DW_CFA_set_loc` with an address before the current one, or `DW_LNE_set_address` within a sequence.";
+        "Rows in the order of their addresses; a new sequence for code before.";
+        "DWARF 5 section 6.2.5 and section 6.4.2.1 (set_loc)."
+    }
+    RowBeyondCode "row-beyond-code" Warning {
+        "a row of call frame information begins beyond the end of its entry";
+        "No pc has the row: an advance is too large, or counts in units other than the code alignment factor.";
+        "A made object: `DW_CFA_advance_loc` by 63 bytes in an entry of 32 bytes.";
+        "Rows within the address range of the entry.";
+        "DWARF 5 section 6.4.1."
+    }
 }

@@ -5,6 +5,7 @@ use std::ops::{Deref, Range};
 use std::sync::OnceLock;
 
 use gimli::constants as dw;
+use hashbrown::HashMap;
 
 use super::code::Code;
 use super::kernels::{self, Kernel};
@@ -13,7 +14,7 @@ use crate::eval::DebugInfo;
 use crate::op::Reg;
 use crate::read::nvidia::RegisterMap;
 use crate::read::{
-    Dwarf, Entry, FrameSection, Frames, Object, Section, Symbol, SymbolKind, code_section, threads,
+    Dwarf, Entry, FrameSection, Frames, Object, Section, Symbol, SymbolKind, Unit, code_section, threads,
 };
 use crate::target::code::{InstructionSet, RegisterKind};
 use crate::target::{RegisterNames, Target, Wave, with_extensions};
@@ -61,6 +62,8 @@ pub(crate) struct File<'r, 'o> {
     extents: OnceLock<Vec<Range<u64>>>,
     /// Starts of all functions with their entries, sorted.
     starts: OnceLock<Vec<(u64, u64)>>,
+    /// Offsets of the first units with each line program, by its offset.
+    lines: OnceLock<HashMap<u64, u64>>,
 }
 
 impl<'r, 'o> Deref for File<'r, 'o> {
@@ -247,7 +250,28 @@ impl<'r, 'o> Facts<'r, 'o> {
 
 impl<'r, 'o> File<'r, 'o> {
     pub(crate) fn new(facts: &'r Facts<'r, 'o>, dwarf: &'r Dwarf<'r>) -> Self {
-        Self { facts, dwarf, info: DebugInfo::new(dwarf), extents: OnceLock::new(), starts: OnceLock::new() }
+        Self {
+            facts,
+            dwarf,
+            info: DebugInfo::new(dwarf),
+            extents: OnceLock::new(),
+            starts: OnceLock::new(),
+            lines: OnceLock::new(),
+        }
+    }
+
+    /// Whether a unit is the first one with its line program.
+    pub(super) fn has_own_lines(&self, unit: &Unit<'_>) -> bool {
+        let first = self.lines.get_or_init(|| {
+            let mut first = HashMap::new();
+            for unit in self.dwarf.units() {
+                if let Some(program) = unit.stmt_list {
+                    first.entry(program).or_insert(unit.offset);
+                }
+            }
+            first
+        });
+        unit.stmt_list.is_some_and(|program| first.get(&program) == Some(&unit.offset))
     }
 
     /// Returns the first entry of the function whose code begins at an address, as an offset.

@@ -154,9 +154,18 @@ fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
     let encoding = frames.cie(fde).encoding;
     let (mut has_cfa, mut has_return, mut is_gpu_root) = (false, false, false);
     let (mut known, mut wrong) = (bases::Known::default(), None);
+    let (end, mut last, mut misplaced) = (fde.start.saturating_add(fde.length), fde.start, None);
     loop {
         match rows.next_row() {
             Ok(Some(row)) => {
+                let start = row.start;
+                if misplaced.is_none() && start < last {
+                    misplaced =
+                        Some((Code::ReversedRow, format!("a row at {start:#x} after one at {last:#x}")));
+                } else if misplaced.is_none() && start > end {
+                    misplaced = Some((Code::RowBeyondCode, format!("a row at {start:#x}")));
+                }
+                last = start;
                 has_cfa |= row.cfa != CfaRule::Unset;
                 let rule = row.rule(return_register);
                 has_return |= rule.is_some();
@@ -174,6 +183,11 @@ fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
     let entry = || format!("entry {:#x} of {}", fde.offset, frames.section.name());
     if let Some((code, written)) = wrong {
         add(code, place, &|| Details::new(written.as_str()).evidence([entry()]));
+    }
+    if let Some((code, written)) = misplaced {
+        add(code, place, &|| {
+            Details::new(written.as_str()).evidence([format!("{} ends at {end:#x}", entry())])
+        });
     }
     if !has_cfa && !is_gpu_root {
         return add(Code::NoCfa, place, &|| {

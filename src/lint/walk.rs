@@ -19,7 +19,7 @@ use super::judge::{Framed, Judge, Variable};
 use super::places::Judged;
 use super::verdict::{Asked, Codes, Expr};
 use super::{Options, functions, lists, recoverable};
-use crate::error::{Error, Result};
+use crate::error::{self, Error, Result};
 use crate::op::{Decoder, text};
 use crate::read::threads::{self, Units};
 use crate::read::{ByAbbreviation, Dwarf, Entry, ListEntry, ListKind, Str, StringId, Value};
@@ -166,6 +166,13 @@ fn judge<'r>(
 
 impl<'a, 'r> Walk<'a, 'r, '_> {
     fn run(&mut self, dwarf: &'r Dwarf<'r>) {
+        if let Err(error) = self.lines(dwarf) {
+            let place = (dwarf.sections().name(".debug_line"), error.at().offset.unwrap_or(0));
+            let judged = Judged::new(Code::Unreadable, Details::new(error.kind().to_string()));
+            self.add(judged, None, None, place, |_, _| {});
+            let unit = self.judge.unit.name.as_deref().map(String::from);
+            self.collected.report.unreadable.push(error.or_at(error::At { unit, ..Default::default() }));
+        }
         let mut of_entry = Vec::new();
         for entry in dwarf.entries_of(self.judge.unit) {
             crate::work::step();
@@ -212,6 +219,32 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         while !self.scopes.is_empty() {
             self.leave();
         }
+    }
+
+    /// Adds the finding about the first row of the unit's line table that goes back. The first of the units that share a
+    /// table has the finding; a split unit has the table of its skeleton.
+    fn lines(&mut self, dwarf: &'r Dwarf<'r>) -> Result<()> {
+        let Judge { file, unit, .. } = self.judge;
+        if unit.is_split() || !file.has_own_lines(unit) {
+            return Ok(());
+        }
+        let Some(program) = dwarf.lines(unit)? else { return Ok(()) };
+        let mut rows = program.rows();
+        // The last address of a sequence, and whether its code is in the file.
+        let mut last = None;
+        while let Some(row) = rows.next_row()? {
+            crate::work::step();
+            let (address, ends) = (row.address, row.end_sequence);
+            let (before, is_live) = last.unwrap_or_else(|| (address, dwarf.is_code(address)));
+            if address < before && is_live {
+                let details = Details::new(format!("a row at {address:#x} after one at {before:#x}"));
+                let place = (dwarf.sections().name(".debug_line"), rows.offset());
+                self.add(Judged::new(Code::ReversedRow, details), None, None, place, |_, _| {});
+                return Ok(());
+            }
+            last = (!ends).then_some((address, is_live));
+        }
+        Ok(())
     }
 
     /// Returns a function with code; `outer` is the function around it.

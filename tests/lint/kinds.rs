@@ -4,10 +4,10 @@ use std::path::Path;
 
 use eitri::build::Builder;
 use eitri::emit::elf::{Code as Text, new_object};
-use eitri::emit::{GimliBuffer, from_gimli};
+use eitri::emit::{GimliBuffer, Relocation, RelocationTarget, Section, from_gimli};
 use eitri::lint::{Code, Options, lint};
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{Loc, Val};
+use eitri::model::{Loc, Row, Val};
 use eitri::op::{Dialect, Encoding, text};
 use eitri::target::{SpaceId, Target};
 use gimli::constants as dw;
@@ -161,6 +161,75 @@ fn called(register: u8) -> Vec<u8> {
     let f = unit.f;
     entry(&mut unit.dwarf, f, dw::DW_TAG_call_site, vec![(dw::DW_AT_call_target, target)]);
     unit.object_for(&Target::named(AMD).expect("a target"))
+}
+
+/// A function of 0x20 bytes for x86-64 with some sections written by hand, each with relocations by the code's symbol.
+fn object_by_hand(all: &[(&'static str, Vec<u8>, &[(usize, u64)])]) -> Vec<u8> {
+    let mut m = Builder::new(Target::x86_64());
+    let unit = m.unit("a.c");
+    let file = m.file(unit, "a.c", None).unwrap();
+    let f = m.function(unit, "f").unwrap().code("f", 0x20).id();
+    m.row(f, Row::new(0, file, 1)).unwrap();
+    let module = m.finish().unwrap();
+    let mut sections = lower(&module, &Consumer::dwarf5(), Policy::Strict).unwrap().sections;
+    for (name, bytes, addresses) in all {
+        sections.retain(|one| one.name != *name);
+        let relocations = addresses.iter().map(|&(offset, addend)| Relocation {
+            offset: offset as u64,
+            bytes: 8,
+            target: RelocationTarget::Symbol("f".into()),
+            addend,
+        });
+        let (bytes, relocations) = (bytes.clone(), relocations.collect());
+        sections.push(Section { name, bytes, relocations, is_strings: false, group: None });
+    }
+    let code = Text::text(vec![0x90; 0x20]).with_function("f", 0, 0x20);
+    new_object(module.target(), &code, &sections).unwrap()
+}
+
+/// Call frame information whose rows begin at 0 and at two other offsets in the function.
+fn rows_of_frame(offsets: [u64; 2]) -> Vec<u8> {
+    // DW_CFA_def_cfa, rsp, 8; DW_CFA_offset, rip, 1.
+    let cie = [&[0xff; 4][..], &[4, 0, 8, 0, 1, 0x78, 16], &[0x0c, 7, 8, 0x90, 1]].concat();
+    let mut bytes = [&(cie.len() as u32).to_le_bytes()[..], &cie].concat();
+    let mut fde = [&[0; 4][..], &[0; 8], &0x20u64.to_le_bytes()].concat();
+    let start = bytes.len() + 4;
+    let mut addresses = vec![(start + 4, 0)];
+    for offset in offsets {
+        // DW_CFA_set_loc; DW_CFA_def_cfa_offset, 16.
+        addresses.push((start + fde.len() + 1, offset));
+        fde.extend([&[1][..], &[0; 8], &[0x0e, 16]].concat());
+    }
+    bytes.extend([&(fde.len() as u32).to_le_bytes()[..], &fde].concat());
+    object_by_hand(&[(".debug_frame", bytes, &addresses)])
+}
+
+/// A line program of DWARF 4 with rows at 0 and 8, a row at an offset in the function, and the end 8 bytes later.
+fn rows_of_lines(offset: u64) -> Vec<u8> {
+    // Instructions of 1 byte, rows that are statements, special opcodes from 13 on; no folders, the file `a.c`.
+    let header = [&[1, 1, 1, 0xfb, 14, 13][..], &[0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1], b"\0a.c\0\0\0\0\0"];
+    let header = header.concat();
+    let mut bytes = [&[4, 0][..], &(header.len() as u32).to_le_bytes(), &header].concat();
+    let mut addresses = Vec::new();
+    for (address, advance) in [(0, 8), (offset, 8)] {
+        // DW_LNE_set_address, DW_LNS_copy, DW_LNS_advance_pc.
+        addresses.push((4 + bytes.len() + 3, address));
+        bytes.extend([&[0, 9, 2][..], &[0; 8], &[1, 2, advance]].concat());
+        bytes.extend(if address == 0 { &[1][..] } else { &[0, 1, 1] });
+    }
+    let bytes = [&(bytes.len() as u32).to_le_bytes()[..], &bytes].concat();
+    object_by_hand(&[(".debug_line", bytes, &addresses)])
+}
+
+/// DWARF 5 section 6.2.5: the addresses of a sequence ascend.
+#[test]
+fn line_row_before_its_predecessor_is_found() {
+    for (offset, is_found) in [(4, true), (7, true), (8, false), (0x10, false)] {
+        let report = lint(&rows_of_lines(offset), &Options::default()).expect("it is read");
+        let rows = report.findings.iter().filter(|one| one.code == Code::ReversedRow);
+        let places: Vec<_> = rows.map(|one| (&*one.section, one.unit.as_deref())).collect();
+        assert_eq!(places, if is_found { vec![(".debug_line", Some("a.c"))] } else { vec![] }, "{offset}");
+    }
 }
 
 /// A variable of `f` with an entry of 8 bytes from the base address on, in a unit with or without an address.
@@ -370,6 +439,8 @@ fn pair(code: Code) -> Pair {
         // s[30:31], and s[16:17].
         Code::CallTargetOverwritten => Pair::of(called, 62, 48),
         Code::ListWithoutBase => Pair::of(based, false, true),
+        Code::ReversedRow => Pair::of(rows_of_frame, [8, 4], [4, 8]),
+        Code::RowBeyondCode => Pair::of(rows_of_frame, [8, 0x21], [8, 0x20]),
         Code::WrongKind => Pair::of(
             |base| object_of_base("x86_64", "call_frame_cfa", base),
             "breg6 0; stack_value",
