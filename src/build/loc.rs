@@ -37,7 +37,7 @@ impl Room {
     }
 
     #[inline]
-    fn after(self) -> Option<u64> {
+    pub(super) fn after(self) -> Option<u64> {
         (self.after != u64::MAX).then_some(self.after)
     }
 

@@ -163,7 +163,6 @@ impl Builder {
 
     /// Returns the module described so far. Before [`finish`](Self::finish), line rows and live ranges can be unsorted,
     /// and not all are assigned to their owners.
-    #[cfg(any(feature = "json", feature = "spirv"))]
     pub(crate) fn described(&self) -> &Module {
         &self.module
     }

@@ -1,6 +1,7 @@
 //! Variables, parameters and constants, and their locations.
 
 use core::ops::Range;
+use std::borrow::Cow;
 
 use super::properties::methods;
 use super::scopes::InScope;
@@ -19,8 +20,9 @@ pub struct VariableBuilder<'b> {
     builder: &'b mut Builder,
     id: VariableId,
     unit: UnitId,
-    /// Size of the variable's type in bits, if known.
+    /// Size of the variable's type in bits without padding at the end, if known, and of the padding.
     bits: Option<u64>,
+    padding: u64,
     /// Size of the function's code in bytes.
     code_bytes: u64,
     /// Whether the start of the function's stack frame is not known yet.
@@ -66,9 +68,9 @@ impl Builder {
     pub fn describe_variable(&mut self, variable: VariableId) -> Result<VariableBuilder<'_>> {
         let missing = || ErrorKind::UnknownId(variable.to_string());
         let data = self.module.variables.get(variable).ok_or_else(missing)?;
-        let (scope, bits) = (data.scope, self.module.types[data.ty].value_bits);
+        let (scope, ty) = (data.scope, data.ty);
         let unit = self.module.scopes[scope].unit;
-        Ok(self.variable_builder(variable, scope, unit, bits))
+        Ok(self.variable_builder(variable, scope, unit, ty))
     }
 
     /// Adds a named constant with its value, as its bytes in memory from the lowest address.
@@ -172,19 +174,18 @@ impl Builder {
     ) -> Result<VariableBuilder<'_>> {
         let scope = scope.scope(&self.module)?;
         let unit = self.module.scopes[scope].unit;
-        let known = self.module.types.get(ty).filter(|ty| ty.unit == unit);
-        let Some(bits) = known.map(|ty| ty.value_bits) else {
+        if self.module.types.get(ty).is_none_or(|ty| ty.unit != unit) {
             let at = self.module.at_scope(scope);
             let at = crate::error::At { variable: name.map(Into::into), ..at };
             return Err(crate::Error::new(ErrorKind::UnknownId(format!("{ty} of this unit"))).or_at(at));
-        };
+        }
         let name = name.filter(|name| !name.is_empty()).map(|name| self.name(name)).transpose();
         let name = name.map_err(|error| error.or_at(self.module.at_scope(scope)))?;
         let id = self.module.variables.push(Variable::new(name, scope, ty, kind, origin));
         if kind == VariableKind::Parameter || matches!(self.module.scopes[scope].kind, ScopeKind::Type(_)) {
             self.module.lists.parameters_and_statics.push(id);
         }
-        Ok(self.variable_builder(id, scope, unit, bits))
+        Ok(self.variable_builder(id, scope, unit, ty))
     }
 
     fn variable_builder(
@@ -192,14 +193,17 @@ impl Builder {
         id: VariableId,
         scope: ScopeId,
         unit: UnitId,
-        bits: Option<u64>,
+        ty: TypeId,
     ) -> VariableBuilder<'_> {
         let function = self.module.function_of(scope).map(|function| &self.module.functions[function]);
         let code_bytes = function.map_or(u64::MAX, |function| function.bytes);
         let lacks_base = function.is_some_and(|function| !function.has_stack());
         // A function has less than 4 GiB of code.
         let code_bytes = code_bytes.min(u32::MAX.into());
-        VariableBuilder { builder: self, id, unit, bits, code_bytes, lacks_base }
+        let ty = &self.module.types[ty];
+        let (bits, padding) =
+            (ty.value_bits, ty.bits.unwrap_or(0).saturating_sub(ty.value_bits.unwrap_or(u64::MAX)));
+        VariableBuilder { builder: self, id, unit, bits, padding, code_bytes, lacks_base }
     }
 }
 
@@ -224,7 +228,9 @@ impl VariableBuilder<'_> {
             let what = "the value".into();
             return Err(self.error(ErrorKind::DoesNotFit { what, needs, has }.into(), None));
         }
-        self.always(Loc::implicit(value))?.data().is_constant = true;
+        let (loc, _) = self.place(&Loc::implicit(value), None)?;
+        let data = self.data();
+        (data.always, data.is_constant) = (Some(loc), true);
         Ok(self)
     }
 
@@ -281,7 +287,7 @@ impl VariableBuilder<'_> {
     #[inline(never)]
     fn live_at(&mut self, pcs: &Range<u64>, loc: &Loc) -> Result<()> {
         self.range(pcs)?;
-        let (loc, hash) = self.place(loc, Some(pcs))?;
+        let (loc, hash) = self.place(&self.padded(loc), Some(pcs))?;
         let (start, end) = (pcs.start as u32, pcs.end as u32);
         self.builder.add_live(Live { variable: self.id, start, end, loc }, hash);
         Ok(())
@@ -292,10 +298,28 @@ impl VariableBuilder<'_> {
     /// # Errors
     /// The errors of [`live`](Self::live) for the location.
     pub fn always(&mut self, loc: Loc) -> Result<&mut Self> {
-        let (loc, _) = self.place(&loc, None)?;
+        let (loc, _) = self.place(&self.padded(&loc), None)?;
         let data = self.data();
         (data.always, data.is_constant) = (Some(loc), false);
         Ok(self)
+    }
+
+    /// Returns the location with an undefined part for the padding at the end of the type, where its storage has the bits
+    /// of the value and not those of the padding: a debugger that reads the whole type finds no bits elsewhere.
+    #[inline]
+    fn padded<'l>(&self, loc: &'l Loc) -> Cow<'l, Loc> {
+        if self.padding == 0 { Cow::Borrowed(loc) } else { self.with_padding(loc) }
+    }
+
+    #[cold]
+    fn with_padding<'l>(&self, loc: &'l Loc) -> Cow<'l, Loc> {
+        let bits = self.bits.unwrap_or(0);
+        let facts = loc::facts(self.builder, self.unit, loc, Some(bits), "the variable");
+        match facts.ok().and_then(|facts| facts.room.after()) {
+            Some(has) if has < bits + self.padding => Cow::Owned(loc.padded(has, bits, self.padding)),
+            // The errors are those of the location itself.
+            _ => Cow::Borrowed(loc),
+        }
     }
 
     /// Checks and stores a location. Returns its hash too, if it is small.

@@ -190,8 +190,8 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let start = function.map(|function| self.described.address(function).unwrap_or(0));
         let size = function.map_or(1, |function| module.function(function).bytes);
         // A variable without a size is compared at the first of these sizes at which it has a meaning.
-        let value_bits = module.ty(module.variable(id).ty).value_bits();
-        let sizes = value_bits.as_ref().map_or(&SIZES[..], core::slice::from_ref);
+        let bits = module.ty(module.variable(id).ty).bits();
+        let sizes = bits.as_ref().map_or(&SIZES[..], core::slice::from_ref);
         let place = Place { id, entry, function, bits: sizes[0] };
         self.dwarf5_form(place);
         let encoded = self.encoded(entry);
@@ -202,7 +202,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         if let (Some(start), Some(list)) = (start, list) {
             self.bad_ranges(place, list, start, size);
         }
-        if value_bits == Some(0) {
+        if bits == Some(0) {
             // An object without bits matches every location that can be read.
             return self.undecodable(place);
         }

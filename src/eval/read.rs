@@ -21,11 +21,12 @@ pub struct Bits {
 /// Reads `bits` bits at a location.
 ///
 /// An object in several places is read at the first readable place, part by part. The object is undefined only if all
-/// places are.
+/// places are. The bits after the last part of a composite are undefined: a producer may leave out the parts at the end
+/// that have no storage.
 ///
 /// # Errors
 /// * [`Class::Unmapped`] if memory is not mapped, or a register is not available;
-/// * [`Class::Evaluation`] if the storage has fewer bits, or the bits are those of an implicit pointer: see
+/// * [`Class::Evaluation`] if other storage has fewer bits, or the bits are those of an implicit pointer: see
 ///   [`read_pointer`].
 pub fn read_bits(location: &Location, bits: u64, machine: &dyn Machine) -> Result<Bits, Fault> {
     let len = read_bytes(bits, 1)?;
@@ -160,15 +161,17 @@ fn read_whole(
     if !machine.is_big_endian() || !location.places().any(is_composite) {
         return read_location(location, 0, bits, 0, sink, machine);
     }
+    let described = location.single().and_then(SingleLocation::remaining).filter(|_| sink.defined.is_some());
+    let described = described.map_or(bits as u128, |described| described.min(bits as u128));
     // Adjacent bits of a register are one number, regardless of how parts divide them.
     let mut at = 0;
-    for span in spans(location, bits as u128)? {
+    for span in spans(location, described)? {
         // A span has at most the bits that are read.
         let bits = span.bits as usize;
         read_any(span.places.iter(), 0, bits, at, sink, machine)?;
         at += bits;
     }
-    Ok(())
+    if at < bits { read_undefined(bits - at, at, sink, machine) } else { Ok(()) }
 }
 
 fn read_location(
@@ -184,7 +187,7 @@ fn read_location(
     }
     // Every place must have the bits, including places that are not read (A.2.5.4.3.4, `DW_OP_deref_type`).
     for place in location.places() {
-        check_size(place, skip, bits)?;
+        check_size(place, skip, bits, sink)?;
     }
     read_any(location.places(), skip, bits, at, sink, machine)
 }
@@ -248,8 +251,12 @@ fn read_all<'l>(
     Ok(())
 }
 
-fn check_size(place: &SingleLocation, skip: u128, bits: usize) -> Result<(), Fault> {
+fn check_size(place: &SingleLocation, skip: u128, bits: usize, sink: &Sink<'_>) -> Result<(), Fault> {
     let Some(size) = place.storage.end() else { return Ok(()) };
+    // An expression reads within the parts; an object may have bits that no part describes.
+    if matches!(place.storage, Storage::Composite(_)) && sink.defined.is_some() {
+        return Ok(());
+    }
     let from = place.offset.saturating_add(skip);
     match size.saturating_sub(from) < bits as u128 {
         false => Ok(()),
@@ -280,7 +287,7 @@ fn read_place(
 ) -> Result<(), Fault> {
     crate::work::step();
     sink.places += 1;
-    check_size(place, skip, bits)?;
+    check_size(place, skip, bits, sink)?;
     let from = place.offset + skip;
     let high = machine.is_big_endian();
     match &place.storage {

@@ -374,7 +374,8 @@ makes! {
         (TypeKind::Unspecified { name }, ..) => unspecified_type(name) named by name;
     Array with id { of: [type] } { stride_bits: [maybe_long] } + extents { counts: [counts], extents: [list ExtentOf] }
         (TypeKind::Array { of, dimensions: extents, stride_bits }, ..) => array_of(of, &extents, stride_bits);
-    Vector with id { of: [type], count: [long] } {} (TypeKind::Vector { of, count }, ..) => vector(of, count);
+    Vector with id { of: [type], count: [long] } { packed: [flag] }
+        (TypeKind::Vector { of, count, is_packed: packed }, ..) => vector_of(of, count, packed);
     Matrix with id { of: [type], count: [long] } { column_major: [flag], stride_bits: [maybe_long] }
         (TypeKind::Matrix { of, count, is_column_major: column_major, stride_bits }, ..)
             => matrix_of(of, count, column_major, stride_bits);

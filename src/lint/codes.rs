@@ -214,6 +214,14 @@ codes! {
         "Pieces of the size of the type.";
         "DWARF 5 section 2.6.1.2."
     }
+    PiecesShortOfType "pieces-short-of-type" Note {
+        "pieces that have fewer bytes than the type";
+        "The bits that pieces describe are right, and the others are undefined: gdb shows them as a synthetic pointer, lldb \
+         as 0. They may be padding, or a part that was optimised out.";
+        "clang 19 on x86-64: `reg3; piece 8` for a structure of two `long`, the second of which is nowhere.";
+        "An empty piece for the rest, which gdb shows as optimised out: `reg3; piece 8; piece 8`.";
+        "DWARF 5 section 2.6.1.2; DWARF 6 section 3.12 (issue 251120.1)."
+    }
     StorageTooShort "storage-too-short" Warning {
         "a value or register with fewer bytes than the type, or than its piece";
         "The rest is read from somewhere else, as 0, or not at all. gdb reads a whole piece as 0 if it is larger than the \

@@ -42,6 +42,11 @@ impl Located<'_, '_, '_> {
                 let written = || format!("pieces of {}", sized(pieces));
                 let details = || Details::new(written()).evidence([size()]);
                 all.push(self.judged(Code::PiecesBeyondType, &(0..end), details));
+            } else if pieces < bits && !parts.is_empty() {
+                let written = || format!("pieces of {}", sized(pieces));
+                let rest = || format!("{} at the end of the object are undefined", sized(bits - pieces));
+                let details = || Details::new(written()).evidence([size(), rest()]);
+                all.push(self.judged(Code::PiecesShortOfType, &(0..end), details));
             }
             return;
         }

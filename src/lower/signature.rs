@@ -217,7 +217,7 @@ impl<'m> Signatures<'m> {
                 self.refer_later(Some(*of));
                 self.tasks.extend(dimensions.iter().map(Task::Dimension));
             }
-            TypeKind::Vector { of, count } => {
+            TypeKind::Vector { of, count, .. } => {
                 self.alignment(ty);
                 self.byte_size(ty);
                 self.flag(gimli::DW_AT_GNU_vector, true);

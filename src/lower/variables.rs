@@ -214,7 +214,7 @@ fn place<'u>(
 ) -> Result<Place<'u>> {
     let module = out.module;
     let &Around { instance, stack, .. } = around;
-    let bits = module.types[variable.ty].value_bits;
+    let bits = module.types[variable.ty].bits;
     let (loc, pcs) = match (variable.always, module.live(id), instance) {
         (Some(loc), ..) => (loc, None),
         (None, [], _) | (None, _, None) => return Ok(Place::None),

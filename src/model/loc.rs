@@ -186,6 +186,22 @@ impl Loc {
         Self(all)
     }
 
+    /// The first `bits` bits of the location, which has `has`, and undefined bits of padding.
+    pub(crate) fn padded(&self, has: u64, bits: u64, padding: u64) -> Self {
+        let undefined = (Self::undefined(), padding);
+        let (Some(Node::Parts(count)), true) = (self.nodes().last(), has == bits) else {
+            return Self::parts([(self.clone(), bits), undefined]);
+        };
+        let mut all = Postfix::new();
+        for node in self.nodes().take(self.nodes().count() - 1) {
+            all.push(node);
+        }
+        all.append_any(undefined.0.0);
+        all.push(Node::Part(padding));
+        all.push(Node::Parts(count + 1));
+        Self(all)
+    }
+
     /// `self`, with `bits` bits from bit `offset` on replaced by those of `above`.
     pub fn overlay(self, above: Self, offset: Val, bits: Val) -> Self {
         self.with(Val(above.0)).with(offset).with(bits).then(Node::Overlay)

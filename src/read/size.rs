@@ -30,7 +30,7 @@ impl Entry<'_, '_> {
 
     /// Returns the size in bits of an object of this entry's type: `DW_AT_bit_size` or `DW_AT_byte_size` of the type,
     /// after removing qualifiers; without these, the size of an address of the unit for a pointer, and that of all
-    /// elements for an array. `None` if the size is not constant.
+    /// elements for an array, each with its stride. `None` if the size is not constant.
     pub fn size_bits(self) -> Option<u64> {
         self.size_bits_in(MOST_STEPS)
     }
@@ -49,7 +49,11 @@ impl Entry<'_, '_> {
             }
             dw::DW_TAG_enumeration_type => ty.ty()?.size_bits_in(steps.checked_sub(1)?),
             dw::DW_TAG_array_type => {
-                let element = ty.ty()?.size_bits_in(steps.checked_sub(1)?)?;
+                let element = match (ty.has(dw::DW_AT_bit_stride), ty.has(dw::DW_AT_byte_stride)) {
+                    (true, _) => ty.number(dw::DW_AT_bit_stride)?,
+                    (_, true) => ty.number(dw::DW_AT_byte_stride)?.checked_mul(8)?,
+                    _ => ty.ty()?.size_bits_in(steps.checked_sub(1)?)?,
+                };
                 let mut dimensions =
                     ty.children().filter(|one| one.tag() == dw::DW_TAG_subrange_type).peekable();
                 dimensions.peek()?;

@@ -125,7 +125,7 @@ impl<'c> Tracked<'c> {
     pub fn places_at(&self, variable: VariableId, pc: u64) -> Result<Vec<Loc>> {
         let index = self.index(variable)?;
         let at: Vec<Vec<u32>> = self.parts[index].iter().map(|part| self.at(part.0, pc)).collect();
-        let mut locs = self.locs(index, &at);
+        let mut locs = self.locs(index, 0, &at);
         for home in &self.code.homes {
             if home.variable as usize == index && home.pcs.contains(&pc) && !locs.contains(&home.loc) {
                 locs.push(home.loc.clone());
@@ -140,7 +140,10 @@ impl<'c> Tracked<'c> {
     /// The errors of [`VariableBuilder::live`](crate::build::VariableBuilder::live).
     pub fn describe(&self, builder: &mut Builder, keep: Keep) -> Result<()> {
         for (index, variable) in self.code.named() {
-            for (pcs, locs) in self.ranges(index, keep) {
+            let module = builder.described();
+            let ty = module.variables.get(variable).map(|data| data.ty);
+            let bits = ty.and_then(|ty| module.types[ty].bits).unwrap_or(0);
+            for (pcs, locs) in self.ranges(index, bits, keep) {
                 builder.describe_variable(variable)?.live_in(pcs, &locs)?;
             }
         }
@@ -168,8 +171,8 @@ impl<'c> Tracked<'c> {
         places
     }
 
-    /// Returns live ranges of a variable: pcs with locations that the variable has at once.
-    fn ranges(&self, index: usize, keep: Keep) -> Vec<(Range<u64>, Vec<Loc>)> {
+    /// Returns live ranges of a variable of a type of `bits` bits: pcs with locations that the variable has at once.
+    fn ranges(&self, index: usize, bits: u64, keep: Keep) -> Vec<(Range<u64>, Vec<Loc>)> {
         let parts = &self.parts[index];
         let homes = || self.code.homes.iter().filter(|home| home.variable as usize == index);
         // All that begins and ends, by pc: part, place, whether it begins.
@@ -212,7 +215,7 @@ impl<'c> Tracked<'c> {
                     chosen.iter().map(|chosen| chosen.iter().map(|range| range.place).collect()).collect()
                 }
             };
-            let mut locs = self.locs(index, &at);
+            let mut locs = self.locs(index, bits, &at);
             for home in homes().filter(|home| home.pcs.start <= start && end <= home.pcs.end) {
                 let is_room = keep == Keep::All || locs.is_empty();
                 if is_room && !locs.contains(&home.loc) {
@@ -228,17 +231,21 @@ impl<'c> Tracked<'c> {
         found
     }
 
-    /// Returns the locations of a variable whose parts have these places: as many as the part with the most.
-    fn locs(&self, index: usize, at: &[Vec<u32>]) -> Vec<Loc> {
+    /// Returns the locations of a variable whose parts have these places: as many as the part with the most. A location
+    /// has at least `bits` bits: those that nothing is assigned to, as padding at the end of a type, are undefined.
+    fn locs(&self, index: usize, bits: u64, at: &[Vec<u32>]) -> Vec<Loc> {
         let count = at.iter().map(Vec::len).max().unwrap_or(0);
         let choice = |n: usize| -> Choice { at.iter().map(|at| at.get(n).or(at.last()).copied()).collect() };
-        (0..count).map(|n| self.loc(index, &choice(n))).collect()
+        (0..count).map(|n| self.loc(index, bits, &choice(n))).collect()
     }
 
-    fn loc(&self, index: usize, choice: &[Option<u32>]) -> Loc {
+    fn loc(&self, index: usize, all_bits: u64, choice: &[Option<u32>]) -> Loc {
         // Adjacent bits of one storage are one piece.
         let mut pieces: Vec<(Piece, i64)> = Vec::new();
-        for (&(_, _, bits), place) in self.parts[index].iter().zip(choice) {
+        let known = self.parts[index].iter().zip(choice).map(|(part, place)| (part.2, *place));
+        let assigned: i64 = self.parts[index].iter().map(|part| part.2).sum();
+        let rest = all_bits as i64 - assigned;
+        for (bits, place) in known.chain((rest > 0).then_some((rest, None))) {
             let piece = place.map_or(Piece::Nothing, |place| self.piece(place));
             match (pieces.last_mut(), &piece) {
                 (Some((Piece::Stored(of, from), size)), Piece::Stored(other, next))

@@ -273,7 +273,7 @@ const CHANGES: &[(&str, Facts, Facts, Expected)] = &[
         "type: larger than all pieces",
         PIECES,
         (128, &[(0, 0x10, "regx s4; piece 4; regx s5; piece 4")]),
-        Hidden("the rest can be optimised out"),
+        Found(Code::PiecesShortOfType),
     ),
     ("value: no stack_value", CONSTANT, (32, &[(0, 0x10, "consts 7")]), Found(Code::ConstantAsAddress)),
     (
@@ -312,7 +312,7 @@ const CHANGES: &[(&str, Facts, Facts, Expected)] = &[
         "operation: a piece lost",
         PIECES,
         (64, &[(0, 0x10, "regx s4; piece 4")]),
-        Hidden("the rest can be optimised out"),
+        Found(Code::PiecesShortOfType),
     ),
 ];
 

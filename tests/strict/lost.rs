@@ -90,6 +90,7 @@ const STATEMENTS: &[(&str, &str, &str, &str)] = &[
     ("Label", "", r#"{"label": {"in": "f", "name": "l"}}"#, r#"{"at": 4, "declared": ["a.cl", 3]}"#),
     ("Label", "", r#"{"label": {"in": "h", "name": "l"}}"#, r#"{"declared": ["a.cl", 3]}"#),
     ("Import", "", r#"{"import": {"in": "f", "function": "h"}}"#, r#"{"declared": ["a.cl", 3], "name": "i"}"#),
+    ("Vector", "", r#"{"vector": {"unit": "a.cl", "of": "int", "count": 3}}"#, r#"{"packed": true}"#),
     ("Matrix", r#"{"vector": {"unit": "a.cl", "of": "int", "count": 2, "id": "v"}},"#,
         r#"{"matrix": {"unit": "a.cl", "of": "v", "count": 2}}"#, r#"{"column_major": true, "stride_bits": 128}"#),
     ("Pointer", "", r#"{"pointer": {"unit": "a.cl", "to": "int"}}"#, r#"{"kind": "reference", "memory_space": "global", "space": 3}"#),

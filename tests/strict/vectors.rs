@@ -4,9 +4,13 @@
 //! location in the current lane needs an explicit lane.
 
 use eitri::Result;
-use eitri::build::Builder;
-use eitri::model::{BaseEncoding, Loc, RegionKind, Val};
-use eitri::op::Reg;
+use eitri::build::{Builder, Extent};
+use eitri::emit::elf::{Code, new_object};
+use eitri::eval::{Context, Evaluator, Snapshot, read_bits};
+use eitri::lower::{Consumer, Lowered, Policy, lower};
+use eitri::model::{BaseEncoding, Loc, Module, RegionKind, TypeId, Val};
+use eitri::op::{Encoding, Expr, Reg};
+use eitri::read::{Dwarf, Object};
 use eitri::target::{SpaceId, Target};
 
 use crate::{Start, gpu, start};
@@ -145,4 +149,74 @@ fn all_lanes_may_be_meant() -> Result<()> {
     let xmm0 = m.target().register_named("xmm0")?;
     m.variable(f, "x", short)?.live(0..3, Loc::register(xmm0))?.live(3..5, Loc::register(xmm0).offset(2))?;
     m.finish().map(drop)
+}
+
+/// A variable `x` of a type, in three scalar registers or where an expression says.
+fn in_three(ty: impl Fn(&mut Start) -> Result<TypeId>, raw: Option<&[u8]>) -> Result<Module> {
+    let mut a = start(gpu());
+    let ty = ty(&mut a)?;
+    let loc = match raw {
+        Some(bytes) => Loc::expr(a.m.expr(Expr::raw(bytes), &[])?),
+        None => Loc::over([s(4), s(5), s(6)]),
+    };
+    a.m.variable(a.f, "x", ty)?.live(8..16, loc)?;
+    a.m.finish()
+}
+
+fn object(module: &Module) -> Result<(Vec<u8>, Lowered)> {
+    let lowered = lower(module, &Consumer::rocgdb(), Policy::Strict)?;
+    let code = Code::text(vec![0; 64]).with_function("f", 0, 64);
+    Ok((new_object(module.target(), &code, &lowered.sections)?, lowered))
+}
+
+/// Masks of the bytes that a debugger reads of `x` with the size of its type.
+fn defined(object: &[u8]) -> Result<Vec<u8>> {
+    let object = Object::read(object)?;
+    let dialect = Consumer::rocgdb().expressions.dialect;
+    let dwarf = Dwarf::read_as(&object, dialect, eitri::op::DraftCodes::NONE)?;
+    let x = dwarf.entries().find(|entry| entry.name().as_deref() == Some("x")).expect("the variable");
+    let bits = x.ty().and_then(|ty| ty.size_bits()).expect("a size");
+    let list = x.locations(eitri::gimli::DW_AT_location)?.expect("a list");
+    let (target, mut machine) = (gpu(), Snapshot::default());
+    machine.registers.extend((4..7).map(|n| (s(n), vec![n as u8; 4])));
+    let context = Context::new(Encoding::new(8, dialect), &target);
+    let place = Evaluator::new().location(list[0].expr, &machine, &context).expect("a location");
+    Ok(read_bits(&place, bits, &machine).expect("all bits of the type").defined)
+}
+
+/// DWARF has one size of a type, and OpenCL's `float3` has 16 bytes: a location of the three elements has an undefined
+/// piece for the padding (DWARF 5 section 2.6.1.2: an empty piece), and so has a structure with padding.
+#[test]
+fn location_of_a_padded_type_has_all_of_its_bytes() -> Result<()> {
+    let float3 = |a: &mut Start| a.m.vector(a.unit, a.int, 3);
+    let padded = in_three(float3, None)?;
+    let (bytes, lowered) = object(&padded)?;
+    assert_eq!(defined(&bytes)?, [[0xff; 12].as_slice(), &[0; 4]].concat());
+    let check = |bytes: &[u8]| eitri::check(&padded, &Consumer::rocgdb(), &lowered.omissions, bytes);
+    assert!(check(&bytes)?.is_clean());
+    // regx s4; piece 4; regx s5; piece 4; regx s6; piece 4; piece_end: debuggers show the elements, and the check finds
+    // that the description has more.
+    let short: Vec<u8> = (36..39).flat_map(|reg| [0x90, reg, 0x93, 4]).collect();
+    let (short, _) = object(&in_three(float3, Some(&short))?)?;
+    assert_eq!(defined(&short)?, [[0xff; 12].as_slice(), &[0; 4]].concat());
+    assert!(!check(&short)?.is_clean());
+    Ok(())
+}
+
+/// WGSL ("Alignment and Size"): `vec3<i32>` has 12 bytes, and an element of `array<vec3<i32>, 4>` has 16.
+#[test]
+fn packed_vector_has_the_size_of_its_elements() -> Result<()> {
+    let (bytes, _) = object(&in_three(|a| a.m.vector_of(a.unit, a.int, 3, true), None)?)?;
+    assert_eq!(defined(&bytes)?, [0xff; 12]);
+    let Start { mut m, unit, int, f } = start(gpu());
+    let vector = m.vector_of(unit, int, 3, true)?;
+    m.describe_type(vector)?.alignment(16)?;
+    let all = m.array_of(unit, vector, &[Extent::fixed(4)], Some(128))?;
+    m.variable(f, "all", all)?.always(Loc::local(0))?;
+    let (bytes, _) = object(&m.finish()?)?;
+    let object = Object::read(&bytes)?;
+    let dwarf = Dwarf::read(&object)?;
+    let all = dwarf.entries().find(|entry| entry.name().as_deref() == Some("all")).and_then(|all| all.ty());
+    assert_eq!(all.and_then(|all| all.size_bits()), Some(512));
+    Ok(())
 }

@@ -13,13 +13,14 @@ use eitri::model::{
 };
 use eitri::target::{Gfx, SpaceId, Target, Wave};
 use eitri::track::{self, Keep, ValueId};
-use naga::{ArraySize, Scalar, ScalarKind, TypeInner};
+use naga::{ArraySize, Scalar, ScalarKind, TypeInner, VectorSize};
 use regalloc2::VReg;
 
 use crate::alloc::overwritten;
 use crate::emit::{Effect, Fact, Machine, Place, SAVED};
 use crate::front::Source;
 use crate::isa::Reg;
+use crate::layout::column_bytes;
 use crate::lower::{FRAME, Home, Lowered, RETURN, STACK};
 use crate::ssa::{At, Given, Slot};
 
@@ -267,12 +268,18 @@ impl Describe<'_> {
         let made = match inner {
             TypeInner::Scalar(scalar) | TypeInner::Atomic(scalar) => self.scalar(*scalar)?,
             TypeInner::Vector { size, scalar } => {
+                // Three elements have the alignment of four, and the size of three.
                 let of = self.scalar(*scalar)?;
-                self.m.vector(unit, of, *size as u64)?
+                let vector = self.m.vector_of(unit, of, *size as u64, true)?;
+                if *size == VectorSize::Tri {
+                    self.m.describe_type(vector)?.alignment(16)?;
+                }
+                vector
             }
             TypeInner::Matrix { columns, rows, scalar } => {
                 let column = self.ty(&TypeInner::Vector { size: *rows, scalar: *scalar })?;
-                self.m.matrix(unit, column, *columns as u64, true)?
+                let stride = Some(8 * u64::from(column_bytes(*rows))).filter(|_| *rows == VectorSize::Tri);
+                self.m.matrix_of(unit, column, *columns as u64, true, stride)?
             }
             TypeInner::Array { base, size, stride } => {
                 let of = self.ty(&types[*base].inner)?;

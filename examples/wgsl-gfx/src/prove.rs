@@ -65,6 +65,8 @@ struct Local {
 /// The location list of a variable: its components with their offsets.
 struct List<'a> {
     name: &'a str,
+    /// Size of the variable's type: each location has all of it.
+    bits: u64,
     slots: &'a [(u32, Slot)],
     entries: Vec<ListEntry<'a>>,
 }
@@ -183,7 +185,8 @@ fn claims<'a>(
         let scope: Vec<Range<u64>> = scope.iter().map(|pcs| pcs.start - base..pcs.end - base).collect();
         found.scopes.extend(slots.iter().map(|&(_, slot)| (slot, scope.clone())));
         let Some(entries) = entry.locations(gimli::DW_AT_location).map_err(text)? else { continue };
-        let list = List { name: &named.name, slots, entries };
+        let bits = entry.ty().and_then(|ty| ty.size_bits()).unwrap_or(0);
+        let list = List { name: &named.name, bits, slots, entries };
         for one in &list.entries {
             let (from, to) =
                 if one.is_default() { (0, u64::MAX) } else { (one.start - base, one.end - base) };
@@ -200,8 +203,7 @@ fn claims<'a>(
                     }
                     _ => return Err(format!("{}: {place:?} is not local memory", named.name)),
                 };
-                let bytes = entry.ty().and_then(|ty| ty.size_bits()).unwrap_or(0) / 8;
-                let (home, dwords) = (home as usize / 4, bytes.div_ceil(4) as usize);
+                let (home, dwords) = (home as usize / 4, bits.div_ceil(32) as usize);
                 let name = named.name.clone();
                 let (is_changed, wrong) = (true, None);
                 let pcs = from..to;
@@ -228,7 +230,6 @@ impl List<'_> {
         machines: [&dyn Machine; 2],
         context: Context<'_>,
     ) -> Result<Vec<(Slot, Place)>, String> {
-        let end = self.slots.last().map_or(0, |last| last.0 + 4);
         let mut of_lanes: Vec<Vec<(u32, Vec<eitri::eval::SingleLocation>)>> = Vec::new();
         for machine in machines {
             let fault = |fault: eitri::eval::Fault| format!("{}: {fault}", self.name);
@@ -236,7 +237,7 @@ impl List<'_> {
             // A variable in several places has an entry for each, or one with several.
             let mut at = 0;
             let mut parts = Vec::new();
-            for span in spans(&place, (8 * end).into()).map_err(fault)? {
+            for span in spans(&place, self.bits.into()).map_err(fault)? {
                 for n in 0..(span.bits / 32) as u32 {
                     let moved = |place: &eitri::eval::SingleLocation| match place.storage {
                         Storage::Undefined => Ok(place.clone()),

@@ -73,6 +73,47 @@ fn workgroup_variables_are_zero_when_a_group_starts() {
     }
 }
 
+const PADDED: &str = "\
+struct Mixed { a: u32, v: vec4<f32>, b: u32 }
+struct Tail { v: vec3<f32>, n: u32, w: vec3<f32> }
+@group(0) @binding(0) var<storage, read_write> output: array<f32>;
+@compute @workgroup_size(32)
+fn pad(@builtin(local_invocation_index) i: u32) {
+    var s: Mixed;
+    s.a = i;
+    s.b = i * 3u;
+    var p = vec3<f32>(f32(i), 1.0, 2.0);
+    var all: array<vec3<f32>, 3>;
+    all[i % 3u] = p;
+    all[1].y = all[i & 1u].x + 4.0;
+    var t = Tail(p.zyx, i + 1u, all[2]);
+    if (i > 7u) {
+        t.w.y = p.x + f32(s.a);
+        p = t.v + t.w;
+    }
+    output[i] = f32(s.a + s.b + t.n) + s.v.x + p.z + all[1].y;
+}
+";
+
+/// Sizes and alignments of WGSL ("Alignment and Size"): `vec3<f32>` 12 and 16, an element of its array 16, `Mixed` 48,
+/// `Tail` 32, of which the last 4 bytes are padding.
+#[test]
+fn variables_of_types_with_padding_are_readable_as_a_whole() {
+    for limits in [Limits::default(), LOW] {
+        proof("pad.wgsl", PADDED, limits, 4);
+    }
+    let source = Source::new("pad.wgsl", PADDED).expect("a shader");
+    let compiled = compile(&source, Limits::default()).expect("it is compiled");
+    let object = eitri::read::Object::read(&compiled.object).expect("an object");
+    let dwarf = eitri::read::Dwarf::read(&object).expect("debug information");
+    let find = |name: &str| dwarf.entries().find(|entry| entry.name().as_deref() == Some(name));
+    let bytes = |name: &str| find(name)?.ty()?.size_bits().map(|bits| bits / 8);
+    assert_eq!(["s", "p", "all", "t"].map(bytes), [48, 12, 48, 32].map(Some));
+    let vector = find("p").and_then(|entry| entry.ty()).expect("a type");
+    assert_eq!(vector.number(eitri::gimli::DW_AT_alignment), Some(16));
+    assert!(vector.has(eitri::gimli::DW_AT_GNU_vector));
+}
+
 /// The words of the code.
 fn words(compiled: &Compiled<'_>) -> Vec<u32> {
     let bytes = compiled.machines.iter().flat_map(|machine| machine.bytes.as_chunks::<4>().0);

@@ -171,13 +171,25 @@ impl Builder {
     /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId);
     /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) if an element is not whole bytes.
     pub fn vector(&mut self, unit: UnitId, of: TypeId, count: u64) -> Result<TypeId> {
+        self.vector_of(unit, of, count, false)
+    }
+
+    /// Adds a vector of `count` elements. If `is_packed`, a vector of three takes the room of three on any target, as
+    /// WGSL's `vec3` does: 12 bytes for elements of 4. Its alignment is that of
+    /// [`describe_type`](Self::describe_type).
+    ///
+    /// # Errors
+    /// The errors of [`vector`](Self::vector).
+    pub fn vector_of(&mut self, unit: UnitId, of: TypeId, count: u64, is_packed: bool) -> Result<TypeId> {
         self.known_types(unit, [of])?;
         self.known_unit(unit)?;
         self.whole_bytes(of).map_err(|error| error.or_at(self.module.at_unit(unit)))?;
-        let room = if count == 3 && !self.module.target.is_shader() { 4 } else { count };
+        let has_padding = count == 3 && !self.module.target.is_shader();
+        let is_packed = is_packed && has_padding;
+        let room = if has_padding && !is_packed { 4 } else { count };
         let bits = |count| self.module.types[of].bits.and_then(|bits| bits.checked_mul(count));
         let (bits, value_bits) = (bits(room), bits(count));
-        let kind = TypeKind::Vector { of, count };
+        let kind = TypeKind::Vector { of, count, is_packed };
         Ok(self.intern_type(Type { value_bits, ..self.type_of_unit(unit, kind, bits) }))
     }
 

@@ -53,7 +53,7 @@ impl<'a> Described<'a> {
                 node.parts = dimensions.iter().map(|one| self.dimension(id, one)).collect();
                 node.number(bytes, None::<u64>).flag(dw::DW_AT_GNU_vector, false).entry(type_, of(*element))
             }
-            TypeKind::Vector { of: element, count } | TypeKind::Matrix { of: element, count, .. } => {
+            TypeKind::Vector { of: element, count, .. } | TypeKind::Matrix { of: element, count, .. } => {
                 let is_vector = matches!(ty.kind, TypeKind::Vector { .. });
                 if let TypeKind::Matrix { stride_bits, is_column_major, .. } = ty.kind {
                     node = node.number(dw::DW_AT_bit_stride, stride_bits);

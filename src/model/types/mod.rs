@@ -89,6 +89,8 @@ pub enum TypeKind {
         of: TypeId,
         /// Number of elements.
         count: u64,
+        /// Whether three elements take the room of three, as WGSL's `vec3`, where they usually take that of four.
+        is_packed: bool,
     },
     /// A matrix, such as GLSL's `mat4`. DWARF has no matrices: it is an array of vectors there.
     Matrix {
@@ -209,7 +211,7 @@ impl TypeKind {
     /// reference, and the array that stands for them in SPIR-V follow from this row.
     pub(crate) fn elements(&self) -> Option<Elements> {
         match *self {
-            Self::Vector { of, count } => Some(Elements { of, count, stride_bits: None }),
+            Self::Vector { of, count, .. } => Some(Elements { of, count, stride_bits: None }),
             Self::Matrix { of, count, stride_bits, .. } => Some(Elements { of, count, stride_bits }),
             _ => None,
         }
@@ -238,7 +240,8 @@ impl Type {
     }
 
     /// Size in bits without padding at the end: that of three elements for a vector of three, although the vector has
-    /// the size of one of four. A variable's location has this many bits.
+    /// the size of one of four. A variable's location has at least this many bits; where it has no others, the builder
+    /// appends an undefined part for the padding.
     pub fn value_bits(&self) -> Option<u64> {
         self.value_bits
     }

@@ -164,7 +164,7 @@ impl Projection<'_> {
                 }
                 EncodedType { is_sized, shape: self.array(parts) }
             }
-            &TypeKind::Vector { of, count } => {
+            &TypeKind::Vector { of, count, .. } => {
                 let basic = self.omissions.basic(subject, Property::ElementType);
                 let (element, is_sized) = self.element(subject, basic.unwrap_or(of));
                 let shape = match self.omissions.has(subject, Property::Kind) {

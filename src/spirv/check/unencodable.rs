@@ -150,6 +150,9 @@ impl Projection<'_> {
                     self.unless_omitted(Subject::Dimension(id, index), &all);
                 }
             }
+            TypeKind::Vector { is_packed, .. } => {
+                self.unless_omitted(subject, &[(*is_packed, Property::Size)]);
+            }
             TypeKind::Enum { .. } => {
                 let is_unsized = ty.bits().unwrap_or_default() == 0;
                 self.unless_omitted(subject, &[(is_unsized, Property::Size)]);

@@ -61,7 +61,9 @@ impl Describer<'_, '_> {
         let TypeKind::Matrix { of: column, count: columns, .. } = *module.ty(of).kind() else {
             return Ok(ty);
         };
-        let TypeKind::Vector { of: number, count: rows } = *module.ty(column).kind() else { return Ok(ty) };
+        let TypeKind::Vector { of: number, count: rows, .. } = *module.ty(column).kind() else {
+            return Ok(ty);
+        };
         let (vector, count) = match is_row_major {
             true => (self.m.vector(self.unit, number, columns)?, rows),
             false => (column, columns),

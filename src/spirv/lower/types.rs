@@ -221,7 +221,7 @@ impl Globals<'_, '_, '_> {
                 self.define(id, Name::TypePtrToMember, &[(Field::MemberType, member), (Field::Parent, class)])
             }
             TypeKind::Array { of, dimensions, stride_bits } => self.array(id, *of, dimensions, *stride_bits),
-            &TypeKind::Vector { of, count } => self.vector(id, of, count),
+            &TypeKind::Vector { of, count, is_packed } => self.vector(id, of, count, is_packed),
             &TypeKind::Matrix { of, count, is_column_major, stride_bits } => {
                 self.matrix(id, of, count, is_column_major, stride_bits)
             }

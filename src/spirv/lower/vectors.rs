@@ -21,7 +21,10 @@ impl Globals<'_, '_, '_> {
         }
     }
 
-    pub(super) fn vector(&mut self, id: TypeId, of: TypeId, count: u64) -> Result<()> {
+    pub(super) fn vector(&mut self, id: TypeId, of: TypeId, count: u64, is_packed: bool) -> Result<()> {
+        if is_packed {
+            self.omit(Subject::Type(id), Property::Size, Reason::NoOperand);
+        }
         match self.as_vector(of, count) {
             Some((base, literal)) => {
                 if base != of {
@@ -45,7 +48,7 @@ impl Globals<'_, '_, '_> {
         stride_bits: Option<u64>,
     ) -> Result<()> {
         let is_vector = match self.module.types[vector].kind {
-            TypeKind::Vector { of, count } => self.as_vector(of, count).is_some(),
+            TypeKind::Vector { of, count, .. } => self.as_vector(of, count).is_some(),
             _ => false,
         };
         match u32::try_from(count) {

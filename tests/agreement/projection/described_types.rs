@@ -119,7 +119,7 @@ impl Described<'_> {
                     tree.inside.push(inner);
                 }
             }
-            TypeKind::Vector { of, count } => {
+            TypeKind::Vector { of, count, .. } => {
                 tree.to("type", Some(type_id(*of)));
                 tree.may("bytes", bytes);
                 tree.is("vector", true);

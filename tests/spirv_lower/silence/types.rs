@@ -244,6 +244,12 @@ const KINDS: &[Call<()>] = &[
         case.m.vector(case.unit, of, count)?;
         Ok(())
     }),
+    Call::new("Builder::vector_of", 1, |case, (), way| {
+        let int = case.int();
+        case.m.vector_of(case.unit, int, 3, way == 1)?;
+        Ok(())
+    })
+    .of(": size: "),
     Call::new("Builder::matrix", 4, |case, (), way| {
         let int = case.int();
         let vectors = [case.m.vector(case.unit, int, 2)?, case.m.vector(case.unit, int, 4)?];
