@@ -348,11 +348,7 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
 
     fn function(&mut self, entry: read::Entry<'r, 'o>) -> Option<usize> {
         let ranges = entry.ranges().unwrap_or_default();
-        let Some(start) =
-            ranges.iter().filter(|range| range.start < range.end).map(|range| range.start).min()
-        else {
-            return None;
-        };
+        let start = ranges.iter().filter(|range| range.start < range.end).map(|range| range.start).min()?;
         if !self.file.dwarf.is_code(start) {
             return None;
         }
