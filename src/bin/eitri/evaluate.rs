@@ -1,8 +1,10 @@
-//! `eval` and `explain`: from arguments to an evaluation.
+//! `eval`: from arguments to an evaluation, which `explain` prints with its steps.
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::process::ExitCode;
 
+use clap::Args;
 use eitri::Consumer;
 use eitri::conform::{Found, Machine, Read, Target, location};
 use eitri::dump::{figure, steps};
@@ -15,9 +17,25 @@ use eitri::read::{Dwarf, Entry, Object, SplitFiles, address_in, variable_at, var
 use eitri::target::{Space, Wave};
 use eitri::{Result, target};
 
-use super::arguments::{Pc, Question};
 use super::color::escaped;
-use super::{Failure, containers, input, of, targets};
+use super::output::{Form, print};
+use super::question::{Pc, Question};
+use super::{Failure, containers, exit_code, input, of, targets};
+
+/// Arguments of `eval`.
+#[derive(Debug, Args)]
+pub struct EvalArguments {
+    #[command(flatten)]
+    question: Question,
+}
+
+impl EvalArguments {
+    pub fn run(self) -> Result<ExitCode, Failure> {
+        let Answer { found, is_result, .. } = answer(&self.question, false)?;
+        print(Form::Text, &format!("{found}\n"))?;
+        Ok(exit_code(is_result))
+    }
+}
 
 /// Result of an evaluation.
 pub struct Answer {

@@ -7,8 +7,8 @@ use eitri::eval::{DebugInfo, Machine};
 use eitri::op::DraftCodes;
 use eitri::read::{Dwarf, Object};
 
-use super::arguments::Question;
 use super::evaluate::{dialect, stops, target_of, with_split};
+use super::question::Question;
 use super::{Failure, containers, of};
 
 /// Finds the requested positions of lanes.

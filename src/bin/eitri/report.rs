@@ -1,14 +1,16 @@
 //! `report`: files of the page.
 
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use clap::Args;
 use eitri::read::SplitFiles;
 use eitri::report::{Options, readable_report};
 
+use super::output::write_files;
 use super::sources::SourceArguments;
 use super::split::SplitArguments;
-use super::{Failure, containers, input, of};
+use super::{Failure, containers, input, judged, of};
 
 /// Arguments of `report`.
 #[derive(Debug, Args)]
@@ -29,12 +31,18 @@ pub struct ReportArguments {
     source: SourceArguments,
     /// Output file; `-` is standard output.
     #[arg(short, long, value_name = "FILE")]
-    pub output: PathBuf,
+    output: PathBuf,
 }
 
 impl ReportArguments {
+    pub fn run(&self) -> Result<ExitCode, Failure> {
+        let (page, failures) = self.page()?;
+        write_files(&[(&self.output, page.as_bytes())])?;
+        judged(false, &failures)
+    }
+
     /// Returns the page, and what cannot be read of the object and of files of split units.
-    pub fn run(&self) -> Result<(String, Vec<Failure>), Failure> {
+    fn page(&self) -> Result<(String, Vec<Failure>), Failure> {
         let disassembly = match &self.disassembly {
             Some(file) => Some(String::from_utf8_lossy(&input(file)?).into_owned()),
             None => None,

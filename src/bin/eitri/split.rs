@@ -164,3 +164,11 @@ fn contents(file: &Path) -> eitri::Result<Vec<u8>> {
     }
     Ok(bytes)
 }
+
+/// Name of an object with split units in files beside it.
+pub fn file_name(object: &Path) -> Result<String, Failure> {
+    let name = object.file_name().filter(|_| object.as_os_str() != "-").and_then(|name| name.to_str());
+    name.map(String::from).ok_or_else(|| {
+        Failure("split units have files beside the object, which has to be one with a name in UTF-8".into())
+    })
+}

@@ -2,10 +2,32 @@
 
 use std::fmt::Write;
 use std::path::Path;
+use std::process::ExitCode;
 
+use clap::Args;
 use eitri::target::{Per, Register, RegisterNames, Target};
 
+use crate::output::{Form, print};
 use crate::{Failure, input, of};
+
+/// Arguments of `targets`.
+#[derive(Debug, Args)]
+pub struct TargetsArguments {
+    /// Target, or a file `.json` with one.
+    #[arg(value_name = "TARGET")]
+    name: Option<String>,
+}
+
+impl TargetsArguments {
+    pub fn run(self) -> Result<ExitCode, Failure> {
+        let text = match self.name {
+            None => all(),
+            Some(name) => one(&named(&name)?),
+        };
+        print(Form::Text, &text)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
 
 /// The target of a name, or of a file in JSON, whose name ends in `.json`.
 pub fn named(name: &str) -> Result<Target, Failure> {
@@ -18,7 +40,7 @@ pub fn named(name: &str) -> Result<Target, Failure> {
 }
 
 /// The names of all targets, one per line.
-pub fn all() -> String {
+fn all() -> String {
     Target::all().map(|target| format!("{}\n", target.name())).collect()
 }
 
@@ -62,7 +84,7 @@ fn layout(bits: u32, lanes: u32) -> String {
 }
 
 /// Registers and address spaces of a target.
-pub fn one(target: &Target) -> String {
+fn one(target: &Target) -> String {
     let mut runs: Vec<Run<'_>> = Vec::new();
     for register in target.registers() {
         match runs.last_mut() {
