@@ -3,6 +3,7 @@
 //! In plain DWARF 5 a location is the end of an expression or of a piece, not a stack element. The evaluator accepts
 //! more, so that its result does not show whether such a consumer can read the expression.
 
+use super::describe::Describe;
 use super::locations::Place;
 use super::meanings::Meanings;
 use super::report::Kind;
@@ -29,6 +30,12 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
             let encoding = place.entry.unit().encoding;
             let problem = |expr: &[u8]| Some(Decoder::new(expr, encoding).find_map(Result::err)?.to_string());
             self.first_problem(place, "an expression", problem);
+            let of_other_class = place.entry.attr(gimli::DW_AT_location);
+            let is_location = |value: &Value<'_>| matches!(value, Value::Expr(_) | Value::LocList(_));
+            if let Some(value) = of_other_class.filter(|value| !is_location(value)) {
+                let at = self.module.at_variable(place.id, None);
+                self.report.find(Kind::Evaluation, at, "an expression", value.describe());
+            }
         }
     }
 

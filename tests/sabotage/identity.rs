@@ -1,9 +1,11 @@
 //! Faults in facts by which a reader knows an entry: its tag, the code of its unit, the symbol that it refers to.
 
+use eitri::build::{Builder, DataMember};
 use eitri::check::{Kind, Obstacle};
 use eitri::emit::elf::{Code, new_object};
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::Module;
+use eitri::model::{BaseEncoding, Module, VariantValues};
+use eitri::target::Target;
 use gimli::{DwTag, constants as dw};
 
 use crate::patches::Patches;
@@ -119,6 +121,41 @@ fn a_location_where_the_description_is_out_of_bounds_is_unproven() {
     let constant = module("x86_64", &statements("0"));
     let report = check(&truth, &constant);
     assert!(report.findings.iter().any(|finding| finding.kind == Kind::Location), "{report}");
+}
+
+/// DWARF 5 section 5.7.10: `DW_AT_discr_value` is a constant, and `DW_AT_discr_list` a block.
+#[test]
+fn a_discriminant_value_in_the_attribute_of_a_list_is_found() {
+    let mut m = Builder::new(Target::x86_64());
+    let unit = m.unit("a.rs");
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
+    for (name, values) in [
+        ("value", &[VariantValues::Single(1)][..]),
+        ("list", &[VariantValues::Single(1), VariantValues::Range(3, 5)]),
+    ] {
+        let ty = m.structure(unit, Some(name), 4).unwrap();
+        let part = m.variant_part(ty, DataMember::new("", int, 0)).unwrap();
+        m.variant(part, values).unwrap();
+        m.variable(unit, name, ty).unwrap();
+    }
+    let (truth, consumer) = (m.finish().unwrap(), Consumer::dwarf5());
+    let clean = sections(&truth, &consumer);
+    let names = [dw::DW_AT_discr_value, dw::DW_AT_discr_list].map(|name| name.0 as u8);
+    let abbrev = clean.iter().position(|section| section.name == ".debug_abbrev").unwrap();
+    let mut count = 0;
+    for (at, bytes) in clean[abbrev].bytes.windows(3).enumerate() {
+        let [tag, _, name] = [bytes[0], bytes[1], bytes[2]];
+        if tag != dw::DW_TAG_variant.0 as u8 || !names.contains(&name) {
+            continue;
+        }
+        let mut sections = clean.clone();
+        sections[abbrev].bytes[at + 2] = names[usize::from(name == names[0])];
+        let report = eitri::check(&truth, &consumer, &[], &object(&truth, &sections)).unwrap();
+        assert!(!report.is_clean(), "{report}");
+        assert_is_words(&report);
+        count += 1;
+    }
+    assert_eq!(count, 2);
 }
 
 /// A variable without bits has an address, which a debugger prints: its expression is not evaluated, but has to be one.

@@ -146,8 +146,13 @@ impl<'o> Found<'_, 'o> {
                     .and_then(|part| of.entry.children().position(|child| child == part));
                 part.map_or_else(|| Value::Other(value.describe()), Value::Part)
             }
+            // A reader takes the class of the value from the attribute: a number, or a block.
             dw::DW_AT_discr_value => match (of.attr(name), of.attr(dw::DW_AT_discr_list)) {
-                (value, None) | (None, value) => one(of.entry, value),
+                (Some(read::Value::Block(_)), None) => {
+                    Value::Other("a value with the class of a list".into())
+                }
+                (value, None) | (None, value @ Some(read::Value::Block(_))) => one(of.entry, value),
+                (None, Some(_)) => Value::Other("a list with the class of a value".into()),
                 (Some(_), Some(_)) => Value::Other("a value and a list".into()),
             },
             dw::DW_AT_type => match of.inherited(name).and_then(|value| of.entry.referred(value)) {
