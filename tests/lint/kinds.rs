@@ -163,8 +163,11 @@ fn called(register: u8) -> Vec<u8> {
     unit.object_for(&Target::named(AMD).expect("a target"))
 }
 
-/// A function of 0x20 bytes for x86-64 with some sections written by hand, each with relocations by the code's symbol.
-fn object_by_hand(all: &[(&'static str, Vec<u8>, &[(usize, u64)])]) -> Vec<u8> {
+/// A section written by hand: name, bytes, and offsets of addresses with their addends to the code's symbol.
+type HandWritten<'a> = (&'static str, Vec<u8>, &'a [(usize, u64)]);
+
+/// A function of 0x20 bytes for x86-64 with some sections written by hand.
+fn object_by_hand(all: &[HandWritten<'_>]) -> Vec<u8> {
     let mut m = Builder::new(Target::x86_64());
     let unit = m.unit("a.c");
     let file = m.file(unit, "a.c", None).unwrap();

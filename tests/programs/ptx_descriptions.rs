@@ -142,11 +142,11 @@ fn mistake_is_reported_at_each_register() {
                     format!("expected a register of {wide} bits, found {name}, a register of {bits} bits");
                 refused(1, report(wide, live.clone(), name), &expected);
             }
-            if *bits > 1 {
-                if let Some(Register { name, .. }) = predicate {
-                    let expected = format!("expected a register of {bits} bits, found {name}, a predicate");
-                    refused(2, report(*bits, count - 1..count, name), &expected);
-                }
+            if *bits > 1
+                && let Some(Register { name, .. }) = predicate
+            {
+                let expected = format!("expected a register of {bits} bits, found {name}, a predicate");
+                refused(2, report(*bits, count - 1..count, name), &expected);
             }
             if *first > 0 {
                 let expected = format!("found {name}, which the instruction at {first:#x} names first");
