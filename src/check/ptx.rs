@@ -293,7 +293,7 @@ impl Compared<'_, '_> {
         let reaches = |position| body.flow.is_set(name, position);
         let is_number = matches!(need, Need::Number(_));
         let first = match body.flow.first(name) {
-            Some(position) => format!("which the instruction at {position:#x} names first"),
+            Some(position) => format!("which is first named at {position:#x}"),
             None => format!("which no instruction of `{}` names", body.function.name),
         };
         if !reaches(positions.end - 1) || (is_number && place.pcs.is_some() && !reaches(positions.start)) {

@@ -132,12 +132,12 @@ fn description_that_contradicts_its_text_is_refused_and_found() {
         (
             11,
             r#""type": "int", "live": [[1, 4, {"per_lane": "%r3"}]]"#,
-            "found %r3, which the instruction at 0x4 names first",
+            "found %r3, which is first named at 0x4",
         ),
         (
             11,
             r#""type": "int", "live": [[0, 4, {"memory": ["global", {"read": [{"per_lane": "%rd1"}, 64]}]}]]"#,
-            "found %rd1, which the instruction at 0x0 names first",
+            "found %rd1, which is first named at 0x0",
         ),
     ];
     for (instructions, variable, expected) in cases {

@@ -149,7 +149,7 @@ fn mistake_is_reported_at_each_register() {
                 refused(2, report(*bits, count - 1..count, name), &expected);
             }
             if *first > 0 {
-                let expected = format!("found {name}, which the instruction at {first:#x} names first");
+                let expected = format!("found {name}, which is first named at {first:#x}");
                 refused(3, report(*bits, 0..1, name), &expected);
             }
             // A wider register, and a range that begins too early, can be right.
@@ -214,7 +214,7 @@ fn register_in_a_computation_has_the_bits_that_are_read() {
             32,
             1..10,
             Loc::memory(global, read("%rd2", 64)),
-            Some("%rd2, which the instruction at 0x1 names first"),
+            Some("%rd2, which is first named at 0x1"),
         ),
         (32, 4..10, Loc::memory(global, read("%r2", 64)), Some("expected a register of 64 bits, found %r2")),
         (32, 4..10, Loc::value(read("%rd2", 32)), None),

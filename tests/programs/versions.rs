@@ -34,7 +34,9 @@ fn objects() -> impl Iterator<Item = (String, Consumer, Vec<u8>)> {
 }
 
 fn no_complaints(name: &str, ran: Ran) {
-    let output = ran.clean().to_lowercase();
+    // Lists of DWARF 2 have no base addresses: each bound of an object that is not linked has a relocation.
+    let relocated = "warning: this section has relocations - addresses seen here may not be accurate.";
+    let output = ran.clean().to_lowercase().replace(relocated, "");
     let complaint = COMPLAINTS.iter().find(|complaint| output.contains(**complaint));
     assert_eq!(complaint, None, "{name}: {output}");
 }
