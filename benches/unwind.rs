@@ -3,7 +3,7 @@
 //! Both sides unwind the same standard rows for the same stopped wave, and must give the same results. The last lines
 //! are `ratio NAME VALUE`: the peer's number divided by ours, so that larger is better for us. See `README.md` here.
 
-#[path = "../tests/reader/bytes.rs"]
+#[path = "../tests/common/bytes.rs"]
 #[allow(dead_code, reason = "the parts are those of tests")]
 mod bytes;
 #[path = "../tests/unwind/cfi.rs"]

@@ -1,48 +1,27 @@
 //! The command: its output, its files, and its exit codes.
 #![cfg(feature = "cli")]
 
-#[path = "cli/code.rs"]
 mod code;
-mod common;
-#[path = "cli/companions.rs"]
+use crate::common;
 mod companions;
-#[path = "cli/cubin.rs"]
 mod cubin;
-#[path = "cli/examples.rs"]
 mod examples;
-#[path = "cli/help.rs"]
 mod help;
-#[path = "cli/hints.rs"]
 mod hints;
-#[path = "common/cubin.rs"]
-mod kernel;
-#[path = "cli/lint.rs"]
+use crate::common::cubin as kernel;
 mod lint;
-#[path = "cli/machines.rs"]
 mod machines;
-#[path = "cli/modules.rs"]
 #[cfg(feature = "spirv")]
 mod modules;
-#[path = "cli/near.rs"]
 mod near;
-#[path = "cli/output.rs"]
 mod output;
-#[path = "cli/places.rs"]
 mod places;
-#[path = "cli/ptx.rs"]
 mod ptx;
-#[path = "cli/split.rs"]
 mod split;
-#[path = "cli/stats.rs"]
 mod stats;
-#[path = "cli/targets.rs"]
 mod targets;
-#[path = "common/tools.rs"]
-#[allow(dead_code, reason = "the parts are those of other tests")]
-mod tools;
-#[path = "common/validate.rs"]
-mod validate;
-#[path = "cli/variables.rs"]
+use crate::common::tools;
+use crate::common::validate;
 mod variables;
 
 use std::io::Write;

@@ -2,7 +2,7 @@
 //! refused with the location of the error.
 #![cfg(feature = "json")]
 
-mod common;
+use crate::common;
 
 use std::path::PathBuf;
 

@@ -1,8 +1,6 @@
 //! The promise: objects in archives, bundles and host objects are found, and damaged containers are errors.
 
-#[path = "common/tools.rs"]
-#[allow(dead_code, reason = "a part is used")]
-mod tools;
+use crate::common::tools;
 
 use std::borrow::Cow;
 use std::path::Path;

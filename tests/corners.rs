@@ -1,7 +1,6 @@
 //! Minimal and maximal modules: boundaries of forms, headers and tables.
 
-#[path = "common/consumers.rs"]
-mod consumers;
+use crate::common::consumers;
 
 use consumers::{combinations, named};
 use eitri::Result;

@@ -4,11 +4,7 @@
 //! description. The ordinary test takes two other values of each seventh byte; `EITRI_SWEEP=all` takes all 255 of each byte,
 //! which lasts hours without optimization (`cargo test --release`).
 
-#[path = "common/cubin.rs"]
-mod cubin;
-#[path = "common/tools.rs"]
-#[allow(dead_code, reason = "a part is used")]
-mod tools;
+use crate::common::cubin;
 
 use std::time::Instant;
 

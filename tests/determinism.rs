@@ -1,11 +1,8 @@
 //! The promise: the bytes depend on the description only, not on hash order, on the process, or on the order in which
 //! locations and rows are described.
 
-mod common;
-#[path = "common/consumers.rs"]
-mod consumers;
-#[path = "common/random.rs"]
-mod random;
+use crate::common::consumers;
+use crate::common::random;
 
 use std::process::Command;
 
@@ -256,7 +253,7 @@ fn in_several_processes() {
     let expected = format!("hash {:#x}", hash(&everything()));
     for _ in 0..2 {
         let child = Command::new(std::env::current_exe().expect("the test"))
-            .args(["in_several_processes", "--exact", "--nocapture"])
+            .args(["determinism::in_several_processes", "--exact", "--nocapture"])
             .env(CHILD, "1")
             .output()
             .expect("the test runs again");

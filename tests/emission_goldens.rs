@@ -11,12 +11,10 @@
 //!   7.5.1), forms ([`forms_are_those_of_the_version`]), numbers of files (from 0 in version 5, from 1 before),
 //!   `high_pc` (an address before version 4), offsets of lists.
 
-#[path = "common/clean.rs"]
-mod above;
-mod common;
+use crate::common;
+use crate::common::clean as above;
 #[allow(dead_code, reason = "each test uses a part")]
-#[path = "common/tools.rs"]
-mod tools;
+use crate::common::tools;
 
 use common::{check_golden, golden};
 use eitri::build::Builder;

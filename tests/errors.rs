@@ -2,11 +2,9 @@
 //!
 //! `goldens/errors/errors.txt` has the exact text of each error that describing and lowering can give.
 
-mod common;
-#[path = "common/consumers.rs"]
-mod consumers;
-#[path = "common/random.rs"]
-mod random;
+use crate::common;
+use crate::common::consumers;
+use crate::common::random;
 
 use core::ops::RangeInclusive;
 
@@ -856,7 +854,7 @@ fn with_type_units(change: fn(&mut Consumer)) -> Result<()> {
 #[test]
 fn every_error_names_its_place() {
     let mut text = String::from(
-        "# What is done wrong, and the error. See tests/errors.rs; `EITRI_BLESS=1 cargo test --test errors`\n\
+        "# What is done wrong, and the error. See tests/errors.rs; `EITRI_BLESS=1 cargo test --test dwarf errors`\n\
          # rewrites this.\n",
     );
     for (name, make) in CASES {

@@ -1,6 +1,6 @@
 //! The examples run, and their output depends neither on the time nor on the folder.
 
-mod common;
+use crate::common;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -3,8 +3,7 @@
 //! `goldens/lower/*.txt` list the expression of each location for each consumer. The lists are typed from the
 //! specifications rather than generated.
 
-mod common;
-#[path = "goldens/locations.rs"]
+use crate::common;
 mod locations;
 
 use std::collections::BTreeMap;

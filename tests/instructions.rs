@@ -1,9 +1,7 @@
 //! The promise: the registers that an instruction writes are those that LLVM's disassembler prints as its destinations,
 //! and its length is the same. An opcode that is not in the table has unknown destinations.
 
-#[path = "common/tools.rs"]
-#[allow(dead_code, reason = "this test uses a part")]
-mod tools;
+use crate::common::tools;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -1,8 +1,7 @@
 //! The promise: addresses are relocated by the load bias, constants are not: computed by hand, compared with gdb, and
 //! in linked files.
 
-#[path = "common/tools.rs"]
-mod tools;
+use crate::common::tools;
 
 use eitri::build::Builder;
 use eitri::emit::elf::{Code, new_object};

@@ -1,10 +1,8 @@
 //! The promise: every description can be lowered for every consumer, and gimli can read the result.
 
-mod common;
-#[path = "common/consumers.rs"]
-mod consumers;
-#[path = "common/random.rs"]
-mod random;
+use crate::common;
+use crate::common::consumers;
+use crate::common::random;
 
 use std::collections::{BTreeMap, BTreeSet};
 

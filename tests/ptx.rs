@@ -1,7 +1,7 @@
 //! Debug information in texts of PTX: what is written, that it can be removed to the byte, and that `check` finds what
 //! is wrong.
 
-mod common;
+use crate::common;
 
 use eitri::build::{Builder, DataMember};
 use eitri::check::Report;

@@ -1,9 +1,7 @@
 //! The promise: `report` makes one page that shows each location, its meaning and its findings, in a browser that is
 //! driven by mouse and keys. The page sends no request, prints no message, and takes every name as text.
 
-#[path = "common/tools.rs"]
-#[allow(dead_code, reason = "a part is used")]
-mod tools;
+use crate::common::tools;
 
 use std::path::Path;
 

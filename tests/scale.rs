@@ -1,5 +1,5 @@
 //! The promise: the time of `check` is proportional to the size of its input. Times depend on the machine, so that this
-//! test runs by name only: `cargo test --release --test scale -- --ignored --nocapture`.
+//! test runs by name only: `cargo test --release --test dwarf scale -- --ignored --nocapture`.
 
 use std::time::{Duration, Instant};
 

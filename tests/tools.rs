@@ -1,8 +1,6 @@
 //! The promise: other programs are run in one way, and no test passes silently without its program.
 
-#[path = "common/tools.rs"]
-#[allow(dead_code, reason = "the parts are those of other tests")]
-mod tools;
+use crate::common::tools;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -70,7 +68,9 @@ fn needs_a_program() {
 fn without_a_program(ci: Option<&str>) -> (bool, String, String) {
     let (folder, mut test) = (Folder::new(), Command::new(std::env::current_exe().expect("this test")));
     let skipped = folder.file("skipped", "");
-    test.args(["--exact", "needs_a_program", "--nocapture"]).env(NEEDED, "1").env("EITRI_SKIPPED", &skipped);
+    test.args(["--exact", "tools::needs_a_program", "--nocapture"])
+        .env(NEEDED, "1")
+        .env("EITRI_SKIPPED", &skipped);
     test.env_remove("CI").envs(ci.map(|value| ("CI", value)));
     let ran = test.output().expect("the test runs");
     let output = String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned();
@@ -81,8 +81,12 @@ fn without_a_program(ci: Option<&str>) -> (bool, String, String) {
 fn what_is_skipped_is_recorded() {
     for ci in [None, Some("false"), Some("")] {
         let (passed, output, recorded) = without_a_program(ci);
-        assert!(passed && output.contains("skipped: needs_a_program: eitri-is-not-installed"), "{output}");
-        let expected = "needs_a_program: eitri-is-not-installed is not installed (Debian package none)\n";
+        assert!(
+            passed && output.contains("skipped: tools::needs_a_program: eitri-is-not-installed"),
+            "{output}"
+        );
+        let expected =
+            "tools::needs_a_program: eitri-is-not-installed is not installed (Debian package none)\n";
         assert_eq!(recorded, expected, "what was skipped is not recorded");
     }
 }

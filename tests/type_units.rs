@@ -1,10 +1,7 @@
 //! The promise: types are in type units under their signatures, and a linker keeps one of each.
 
-mod common;
-#[path = "common/random.rs"]
-mod random;
-#[path = "common/tools.rs"]
-mod tools;
+use crate::common::random;
+use crate::common::tools;
 
 use std::collections::BTreeMap;
 

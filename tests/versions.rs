@@ -1,9 +1,7 @@
 //! Differences in encoding between DWARF versions, and required forms.
 
-mod common;
-#[path = "common/tools.rs"]
-#[allow(dead_code, reason = "each test uses a part")]
-mod tools;
+use crate::common;
+use crate::common::tools;
 
 use common::Slice;
 use eitri::Result;

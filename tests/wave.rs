@@ -1,6 +1,6 @@
 //! The promise: evaluating a wave gives each lane the result of its separate evaluation.
 
-mod common;
+use crate::common;
 
 use std::borrow::Cow;
 use std::cell::Cell;

@@ -5,7 +5,7 @@ use eitri::model::{ExprId, Loc, ProcedureId, Symbol, Val, VariableId};
 use eitri::op::Reg;
 use eitri::target::{SpaceId, Target};
 
-use crate::choices::Choices;
+use crate::agreement::choices::Choices;
 
 /// Entities that locations can reference.
 pub struct Names {

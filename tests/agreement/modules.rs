@@ -12,9 +12,9 @@ use eitri::model::{
 use eitri::op::Expr;
 use eitri::target::{Scaling, SpaceId, Target};
 
-use crate::Made;
-use crate::choices::Choices;
-use crate::locations::{Names, plain_register};
+use crate::agreement::Made;
+use crate::agreement::choices::Choices;
+use crate::agreement::locations::{Names, plain_register};
 
 /// Scope of a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use eitri::model::{
     Virtuality,
 };
 
-use crate::modules::Maker;
+use crate::agreement::modules::Maker;
 
 impl Maker<'_, '_> {
     /// Sets random optional properties of a function.

@@ -10,8 +10,8 @@ use eitri::target::Target;
 use gimli::Format;
 use proptest::prelude::*;
 
-use crate::choices::Choices;
-use crate::{config, modules, targets};
+use crate::agreement::choices::Choices;
+use crate::agreement::{config, modules, targets};
 
 /// Standard DWARF of a version, with all tables of that version.
 fn consumer(version: u16, format: Format) -> Consumer {

@@ -6,8 +6,8 @@ use std::process::Command;
 use super::help::COMMANDS;
 use super::kernel::{REGISTERS, TEXT, described};
 use super::{Folder, code, root, run};
-use crate::common;
-use crate::tools::Tool;
+use crate::cli::common;
+use crate::cli::tools::Tool;
 
 const SHELL: Tool = Tool::new("sh", "dash");
 

@@ -2,7 +2,21 @@
 
 #![allow(dead_code, unused_imports, reason = "each test uses a part")]
 
-mod built;
+#[cfg(feature = "spirv")]
+pub mod assemble;
+pub mod built;
+pub mod bytes;
+pub mod clean;
+pub mod consumers;
+pub mod cubin;
+pub mod fields;
+pub mod idle;
+pub mod random;
+pub mod source;
+#[cfg(feature = "spirv")]
+pub mod spirv;
+pub mod tools;
+pub mod validate;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
 //! Random SPIR-V modules without debug instructions, with a description and a binding, made from a list of choices as
-//! in [`random`](crate::random).
+//! in [`random`](crate::common::random).
 
 #![allow(dead_code, reason = "each test uses a part")]
 
@@ -11,7 +11,7 @@ use eitri::model::{
 use eitri::spirv::{Binding, DebugOperation, Id, Position, Provider};
 use eitri::target::{SpaceId, Target};
 
-use crate::random::Choices;
+use crate::common::random::Choices;
 
 /// A module with its description.
 pub struct Described {

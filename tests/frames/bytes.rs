@@ -9,7 +9,7 @@ use eitri::op::Reg;
 use eitri::target::{Gfx, SpaceId, Target, Wave};
 use pretty_assertions::assert_eq;
 
-use crate::common::link;
+use crate::frames::common::link;
 
 const START: u64 = 0x4000;
 

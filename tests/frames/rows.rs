@@ -14,8 +14,8 @@ use eitri::read::{CfaRule, FrameSection, Frames, Instruction, Rule, Sections};
 use eitri::target::{SpaceId, Target};
 use proptest::prelude::*;
 
-use crate::common::link;
-use crate::random::{Choices, choices, targets};
+use crate::frames::common::link;
+use crate::frames::random::{Choices, choices, targets};
 
 /// Description of a register, to be found in the rows.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use eitri::Error;
 use eitri::model::Module;
 
-use crate::cases::{ELSEWHERE, LOCATIONS, ON_CPU, STATEMENTS};
+use crate::json::cases::{ELSEWHERE, LOCATIONS, ON_CPU, STATEMENTS};
 
 const ERRORS: &str = include_str!("../../goldens/errors/errors.txt");
 

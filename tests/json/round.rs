@@ -5,7 +5,7 @@ use eitri::model::{BaseEncoding, Loc, Module, Row, SourceLine, Val};
 use eitri::target::SpaceId;
 use proptest::prelude::*;
 
-use crate::random::{choices, fixed_choices, module, targets};
+use crate::json::random::{choices, fixed_choices, module, targets};
 
 fn assert_comes_back(module: &Module) {
     let text = module.to_json();

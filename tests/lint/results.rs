@@ -143,7 +143,7 @@ fn malformed_frames_are_findings() {
     let mut changed = frames.clone();
     // The reference to the common entry is after the length of the entry at 0x10.
     changed[0x14] = 8;
-    let changed = crate::made::replaced(&object, &frames, &changed);
+    let changed = crate::lint::made::replaced(&object, &frames, &changed);
     let report = lint(&changed, &Options::default()).expect("the object is read");
     let found: Vec<_> = report.findings.iter().filter(|one| one.code.name() == "no-cfa").collect();
     assert_eq!(found.len(), 3);
@@ -158,8 +158,8 @@ fn malformed_frames_are_findings() {
     // The length of the first entry is beyond the section.
     let mut changed = frames.clone();
     changed[2] = 1;
-    let report =
-        lint(&crate::made::replaced(&object, &frames, &changed), &Options::default()).expect("it is read");
+    let report = lint(&crate::lint::made::replaced(&object, &frames, &changed), &Options::default())
+        .expect("it is read");
     let found = report.findings.iter().filter(|one| one.code.name() == "no-cfa");
     assert_eq!(found.filter(|one| one.evidence[0].starts_with(".debug_frame cannot be read")).count(), 3);
 }

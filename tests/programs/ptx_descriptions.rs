@@ -210,12 +210,7 @@ fn register_in_a_computation_has_the_bits_that_are_read() {
         (16, 4..10, in_register("%r1").offset(2), None),
         (96, 4..10, parts(64), Some("expected a register of 64 bits, found %r2, a register of 32 bits")),
         (32, 4..10, Loc::memory(global, read("%rd2", 64).plus(4)), None),
-        (
-            32,
-            1..10,
-            Loc::memory(global, read("%rd2", 64)),
-            Some("%rd2, which is first named at 0x1"),
-        ),
+        (32, 1..10, Loc::memory(global, read("%rd2", 64)), Some("%rd2, which is first named at 0x1")),
         (32, 4..10, Loc::memory(global, read("%r2", 64)), Some("expected a register of 64 bits, found %r2")),
         (32, 4..10, Loc::value(read("%rd2", 32)), None),
         (

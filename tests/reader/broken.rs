@@ -8,10 +8,10 @@ use eitri::read::{
 use gimli::Format;
 use proptest::prelude::*;
 
-use crate::attributes::{Contents, Form, sections_of, write};
-use crate::bytes::Bytes;
-use crate::compiled::{CLANG, CLANGXX, GCC, GXX, LLC, compile, sources};
-use crate::objects::{FORM, for_amdgpu, object};
+use crate::reader::attributes::{Contents, Form, sections_of, write};
+use crate::reader::bytes::Bytes;
+use crate::reader::compiled::{CLANG, CLANGXX, GCC, GXX, LLC, compile, sources};
+use crate::reader::objects::{FORM, for_amdgpu, object};
 
 /// Reads and prints everything, also as split units.
 fn use_up(bytes: &[u8]) {

@@ -3,7 +3,7 @@
 use eitri::read::{Attribute, Dwarf, ListKind, Sections, Unit, Value};
 use gimli::{EndianSlice, RunTimeEndian, SectionId};
 
-use crate::attributes::read;
+use crate::reader::attributes::read;
 
 type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use eitri::read::{Dwarf, Object, Sections};
 
-use crate::compare::compare;
-use crate::tools::{Folder, Tool};
+use crate::reader::compare::compare;
+use crate::reader::tools::{Folder, Tool};
 
 pub const CLANG: Tool = Tool::new("clang-19", "clang-19");
 pub const CLANGXX: Tool = Tool::new("clang++-19", "clang-19");

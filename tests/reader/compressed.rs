@@ -5,8 +5,8 @@ use std::error::Error as _;
 use eitri::error::ErrorKind;
 use eitri::read::{Dwarf, Object};
 
-use crate::compiled::{CLANGXX, GXX, compile, sources};
-use crate::tools::Tool;
+use crate::reader::compiled::{CLANGXX, GXX, compile, sources};
+use crate::reader::tools::Tool;
 
 const OBJCOPY: Tool = Tool::new("objcopy", "binutils");
 const LLVM_OBJCOPY: Tool = Tool::new("llvm-objcopy-19", "llvm-19");

@@ -9,9 +9,9 @@ use eitri::emit::{Relocation, RelocationTarget, Section};
 use eitri::op::Dialect;
 use eitri::target::Target;
 
-use crate::bytes::Bytes;
-use crate::common::check_golden;
-use crate::tools::{Folder, Tool};
+use crate::reader::bytes::Bytes;
+use crate::reader::common::check_golden;
+use crate::reader::tools::{Folder, Tool};
 
 fn section(name: &'static str, bytes: &Bytes, relocations: Vec<Relocation>) -> Section {
     Section { name, bytes: bytes.bytes.clone(), relocations, is_strings: false, group: None }

@@ -3,9 +3,9 @@
 use eitri::op::{Dialect, DraftCodes};
 use eitri::read::{Dwarf, NameIndex, Object, Sections};
 
-use crate::bytes::Bytes;
-use crate::compiled::{CLANG, DWARFDUMP, compile, sources};
-use crate::tools::Tool;
+use crate::reader::bytes::Bytes;
+use crate::reader::compiled::{CLANG, DWARFDUMP, compile, sources};
+use crate::reader::tools::Tool;
 
 const READELF: Tool = Tool::new("readelf", "binutils");
 

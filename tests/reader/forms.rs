@@ -4,7 +4,7 @@ use eitri::op::{Dialect, DraftCodes, Encoding, Reg};
 use eitri::read::{CfaRule, Dwarf, FrameSection, Frames, Sections, Value};
 use gimli::constants as dw;
 
-use crate::bytes::Bytes;
+use crate::reader::bytes::Bytes;
 
 /// Attributes whose classes are or include `exprloc`, and not `block`: DWARF 5 table 7.5.
 const EXPRESSIONS: [u64; 24] = [

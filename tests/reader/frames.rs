@@ -7,7 +7,7 @@ use eitri::read::{CfaRule, Dwarf, FrameSection, Object, Rule};
 use eitri::target::Target;
 use pretty_assertions::assert_eq;
 
-use crate::compiled::{CLANG, GCC, compile, dumped, hex, sources};
+use crate::reader::compiled::{CLANG, GCC, compile, dumped, hex, sources};
 
 /// FDEs in the output of the tool: pcs, and a line for each row.
 fn frames_of_tool(path: &Path, section: FrameSection) -> Option<Vec<(u64, u64, Vec<String>)>> {

@@ -10,7 +10,7 @@ use eitri::read::{
 use gimli::constants as dw;
 use pretty_assertions::assert_eq;
 
-use crate::bytes::Bytes;
+use crate::reader::bytes::Bytes;
 
 const ENCODING: Encoding = Encoding::new(8, Dialect::Llvm);
 

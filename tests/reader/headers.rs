@@ -2,9 +2,9 @@
 
 use eitri::read::{Dwarf, LineProgram, Object, Sections};
 
-use crate::bytes::Bytes;
-use crate::compiled::{CLANG, GCC, compile, sources};
-use crate::tools::Tool;
+use crate::reader::bytes::Bytes;
+use crate::reader::compiled::{CLANG, GCC, compile, sources};
+use crate::reader::tools::Tool;
 
 const RUSTC: Tool = Tool::new("rustc", "rustc");
 

@@ -8,7 +8,7 @@ use eitri::read::{
 };
 use pretty_assertions::assert_eq;
 
-use crate::compiled::{CLANG, CLANGXX, LLC, LLD, compile, dumped, hex, sources};
+use crate::reader::compiled::{CLANG, CLANGXX, LLC, LLD, compile, dumped, hex, sources};
 
 /// A name: hash, text, and for each entry its offset, abbreviation code and tag, the offset of the named entry, and
 /// the parent entry.

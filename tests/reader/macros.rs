@@ -3,7 +3,7 @@
 use eitri::read::{Dwarf, Macro, Macros, Object, Sections};
 use pretty_assertions::assert_eq;
 
-use crate::compiled::{CLANG, GCC, compile, dumped, hex, sources};
+use crate::reader::compiled::{CLANG, GCC, compile, dumped, hex, sources};
 
 /// Entries of a list in the tool's notation: `name - numbers and text`.
 fn printed(list: &Macros<'_>) -> Vec<String> {

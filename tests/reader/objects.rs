@@ -11,10 +11,10 @@ use object::{
     SymbolFlags, SymbolKind, SymbolScope,
 };
 
-use crate::attributes::{Contents, Form, sections_of, write};
-use crate::compare::compare;
-use crate::compiled::{CLANG, compile};
-use crate::tools::Folder;
+use crate::reader::attributes::{Contents, Form, sections_of, write};
+use crate::reader::compare::compare;
+use crate::reader::compiled::{CLANG, compile};
+use crate::reader::tools::Folder;
 
 pub const FORM: fn() -> Form = || Form::new(5, Format::Dwarf32, 8, false);
 
@@ -244,9 +244,10 @@ fn facts_of_a_compiler_are_those_that_gimli_reads() {
 #[cfg(not(feature = "compress"))]
 #[test]
 fn without_the_feature_it_is_named() {
-    let folder = crate::compiled::sources();
+    let folder = crate::reader::compiled::sources();
     let flags = "-c -gdwarf-5 -gz=zlib";
-    let Some(path) = compile(crate::compiled::CLANGXX, folder.path(), "types.cpp", flags, "a.o") else {
+    let Some(path) = compile(crate::reader::compiled::CLANGXX, folder.path(), "types.cpp", flags, "a.o")
+    else {
         return;
     };
     let error = Object::read(&std::fs::read(path).unwrap()).unwrap_err();

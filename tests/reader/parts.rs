@@ -16,7 +16,7 @@ use eitri::stats::stats;
 use eitri::target::{SpaceId, Target};
 use gimli::constants as dw;
 
-use crate::bytes::Bytes;
+use crate::reader::bytes::Bytes;
 
 /// `.debug_frame` with a CIE before each FDE, as ptxas writes it: FDEs of 56 and 64 bytes, whose pointers are too large by 8
 /// bytes for each earlier FDE of 56.

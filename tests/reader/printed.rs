@@ -8,8 +8,8 @@ use eitri::read::{Dwarf, Object};
 use eitri::target::Target;
 use gimli::Format;
 
-use crate::attributes::Form;
-use crate::objects::{FORM, object};
+use crate::reader::attributes::Form;
+use crate::reader::objects::{FORM, object};
 
 fn print(bytes: &[u8], verbose: bool) -> String {
     let object = Object::read(bytes).unwrap();

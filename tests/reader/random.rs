@@ -5,8 +5,8 @@ use gimli::write::{Address, Location, Range};
 use gimli::{DebugLine, DebugLineOffset, LineEncoding, LittleEndian};
 use proptest::prelude::*;
 
-use crate::attributes::{Contents, Form, Step, expression, sections_of, write};
-use crate::compare::compare;
+use crate::reader::attributes::{Contents, Form, Step, expression, sections_of, write};
+use crate::reader::compare::compare;
 
 fn step() -> impl Strategy<Value = Step> {
     let by = prop_oneof![0..20u64, 0..1000u64, 0..0x2_0000u64];

@@ -8,8 +8,8 @@ use eitri::read::{Dwarf, Entry, Object, Value};
 use gimli::constants as dw;
 use pretty_assertions::assert_eq;
 
-use crate::compiled::{CLANG, CLANGXX, GXX, compile, sources};
-use crate::tools::Tool;
+use crate::reader::compiled::{CLANG, CLANGXX, GXX, compile, sources};
+use crate::reader::tools::Tool;
 
 const DWP: Tool = Tool::new("llvm-dwp-19", "llvm-19");
 

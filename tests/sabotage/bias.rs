@@ -8,8 +8,8 @@ use eitri::model::{BaseEncoding, Loc, Module, Val};
 use eitri::target::{SpaceId, Target};
 use gimli::constants as dw;
 
-use crate::patches::Patches;
-use crate::{Expected, all_found, missed, sections};
+use crate::sabotage::patches::Patches;
+use crate::sabotage::{Expected, all_found, missed, sections};
 
 /// Function with two variables: one at the address of a symbol, and one whose value is that address. For a GPU also
 /// variables in local and generic memory at the address of a symbol, and a divergent region.

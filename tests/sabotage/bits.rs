@@ -6,10 +6,10 @@ use eitri::lower::Consumer;
 use eitri::model::Module;
 use gimli::constants as dw;
 
-use crate::operations::operations;
-use crate::patched::{fixed, is_found, truth};
-use crate::patches::Patches;
-use crate::sections;
+use crate::sabotage::operations::operations;
+use crate::sabotage::patched::{fixed, is_found, truth};
+use crate::sabotage::patches::Patches;
+use crate::sabotage::sections;
 
 /// Changed byte.
 #[derive(Clone, Copy)]
@@ -240,14 +240,14 @@ fn every_bit_of_scopes_matters() {
         dw::DW_AT_call_parameter,
     ];
     consumer.forms.extend(references.map(|name| (name, dw::DW_FORM_ref4)));
-    all_bits_matter(&crate::scopes::truth(), &consumer, |_, _| true);
+    all_bits_matter(&crate::sabotage::scopes::truth(), &consumer, |_, _| true);
 }
 
 #[test]
 fn every_bit_of_type_units_matters() {
-    for mut consumer in crate::type_units::consumers() {
+    for mut consumer in crate::sabotage::type_units::consumers() {
         consumer.forms = fixed().forms;
-        all_bits_matter(&crate::type_units::module(|_| ()), &consumer, |name, _| {
+        all_bits_matter(&crate::sabotage::type_units::module(|_| ()), &consumer, |name, _| {
             matches!(name, ".debug_info" | ".debug_types")
         });
     }
@@ -255,8 +255,8 @@ fn every_bit_of_type_units_matters() {
 
 #[test]
 fn every_bit_of_frames_matters() {
-    let truth = crate::waves::frames();
-    let [llvm, rocgdb, legacy] = crate::waves::consumers();
+    let truth = crate::sabotage::waves::frames();
+    let [llvm, rocgdb, legacy] = crate::sabotage::waves::consumers();
     all_bits_matter(&truth, &llvm, |_, _| true);
     for other in [rocgdb, legacy] {
         all_bits_matter(&truth, &other, |name, _| matches!(name, ".debug_frame" | ".debug_loclists"));
@@ -267,8 +267,8 @@ fn every_bit_of_frames_matters() {
 /// comparing lanes takes long.
 #[test]
 fn every_bit_of_lanes_matters() {
-    for consumer in crate::waves::consumers() {
-        let truth = crate::waves::lanes(&consumer);
+    for consumer in crate::sabotage::waves::consumers() {
+        let truth = crate::sabotage::waves::lanes(&consumer);
         let sections = sections(&truth, &consumer);
         let operations = operations(&truth, &consumer, &sections);
         let bytes =

@@ -6,8 +6,8 @@ use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, Loc, Qualifier};
 use eitri::target::{SpaceId, Target};
 
-use crate::spec::Spec;
-use crate::{Expected, all_found, missed, sections};
+use crate::sabotage::spec::Spec;
+use crate::sabotage::{Expected, all_found, missed, sections};
 
 type Change = fn(&mut Spec);
 

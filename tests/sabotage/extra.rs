@@ -13,9 +13,9 @@ use eitri::op::Reg;
 use eitri::target::{SpaceId, Target};
 use gimli::constants as dw;
 
-use crate::patches::Patches;
-use crate::tools::{Folder, Tool};
-use crate::{assert_is_words, code, object, sections};
+use crate::sabotage::patches::Patches;
+use crate::sabotage::tools::{Folder, Tool};
+use crate::sabotage::{assert_is_words, code, object, sections};
 
 /// Entities of a module to which more can be added.
 struct Ids {

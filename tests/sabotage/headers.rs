@@ -5,8 +5,8 @@ use eitri::lower::Consumer;
 use eitri::model::{Module, Row};
 use eitri::target::Target;
 
-use crate::patches::Patches;
-use crate::{object, sections};
+use crate::sabotage::patches::Patches;
+use crate::sabotage::{object, sections};
 
 /// Two files without directories of their own; one has a row.
 fn module() -> Module {

@@ -8,8 +8,8 @@ use eitri::model::{BaseEncoding, Module, VariantValues};
 use eitri::target::Target;
 use gimli::{DwTag, constants as dw};
 
-use crate::patches::Patches;
-use crate::{assert_is_words, object, sections};
+use crate::sabotage::patches::Patches;
+use crate::sabotage::{assert_is_words, object, sections};
 
 fn module(target: &str, statements: &str) -> Module {
     let text = format!(r#"{{"eitri": 1, "target": "{target}", "describe": [{statements}]}}"#);
@@ -18,7 +18,7 @@ fn module(target: &str, statements: &str) -> Module {
 
 /// A consumer with a fixed abbreviation for each kind of entry, where [`Patches`] finds names.
 fn consumer() -> Consumer {
-    crate::patched::fixed()
+    crate::sabotage::patched::fixed()
 }
 
 const CALL: &str = r#"{"unit": {"name": "a.cl"}},

@@ -9,8 +9,8 @@ use eitri::model::{BaseEncoding, Loc, Module};
 use eitri::target::{SpaceId, Target};
 use gimli::constants as dw;
 
-use crate::patches::Patches;
-use crate::{Expected, all_found, missed, sections};
+use crate::sabotage::patches::Patches;
+use crate::sabotage::{Expected, all_found, missed, sections};
 
 /// Size of the function in bytes.
 const BYTES: u64 = 0x80;
@@ -187,7 +187,7 @@ fn findings_name_attributes_as_the_consumer_does() {
             (&silent, &written, "DW_AT_LLVM_active_lane"),
             (&described, &twice.sections, "DW_AT_LLVM_lanes once"),
         ] {
-            let object = crate::object(&described, sections);
+            let object = crate::sabotage::object(&described, sections);
             let text = eitri::check(truth, &consumer, &[], &object).unwrap().to_string();
             let is_named = text.contains(name) && !text.contains("ptrauth") && !text.contains("inhabitants");
             assert!(is_named, "{name} is a name of the consumer's: {text}");
@@ -205,7 +205,7 @@ fn lane_pc_is_compared_in_whole_wave_code() {
     let check = |patch: &dyn Fn(&mut Patches)| {
         let mut patches = Patches { sections: written.sections.clone() };
         patch(&mut patches);
-        let object = crate::object(&described, &patches.sections);
+        let object = crate::sabotage::object(&described, &patches.sections);
         let report = eitri::check(&described, &consumer, &written.omissions, &object).unwrap();
         let pcs = report.findings.iter().filter_map(|one| one.at.pcs.clone());
         pcs.map(|pcs| pcs.start).collect::<Vec<_>>()
@@ -230,7 +230,7 @@ fn overlapping_entries_of_lane_pc_are_found() {
         // The entry after the region has the expression of the entry before it.
         let at = patches.once(".debug_loclists", &[PAIR, 0x60, BYTES as u8 | 0x80, 1, 6]);
         patches.bytes(".debug_loclists")[at + 1] = 0x08;
-        let object = crate::object(&described, &patches.sections);
+        let object = crate::sabotage::object(&described, &patches.sections);
         let report = eitri::check(&described, &consumer, &[], &object).unwrap();
         let is_found = |pc| {
             let mut findings = report.findings.iter();

@@ -9,7 +9,7 @@ use eitri::model::{BaseEncoding, Loc, Module, Val};
 use eitri::op::Reg;
 use eitri::target::Target;
 
-use crate::{object, sections};
+use crate::sabotage::{object, sections};
 
 /// Number that a formula starts from.
 #[derive(Debug, Clone, Copy, PartialEq)]

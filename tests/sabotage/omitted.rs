@@ -10,7 +10,7 @@ use eitri::model::{BaseEncoding, Loc, Module, VariableId};
 use eitri::omission::{Names, Omission, Property, Reason, Subject};
 use eitri::target::Target;
 
-use crate::object;
+use crate::sabotage::object;
 
 /// Kernel with two variables `i`: one in a lane of a register, which DWARF 5 cannot express, and one in a register,
 /// optionally without its location.

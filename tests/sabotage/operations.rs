@@ -8,9 +8,9 @@ use eitri::model::Module;
 use eitri::op::{Decoder, Encoding, Op};
 use eitri::read::{CfaRule, Dwarf, FrameSection, Object, Rule};
 
-use crate::patched::is_found;
-use crate::patches::Patches;
-use crate::{object, sections};
+use crate::sabotage::patched::is_found;
+use crate::sabotage::patches::Patches;
+use crate::sabotage::{object, sections};
 
 /// Operation: section, offset, bytes, and the following bytes of its expression.
 pub struct Operation {
@@ -173,20 +173,20 @@ fn all_operations_matter(truth: &Module, consumer: &Consumer) {
 
 #[test]
 fn every_operation_matters() {
-    all_operations_matter(&crate::patched::truth(), &crate::patched::fixed());
-    all_operations_matter(&crate::scopes::truth(), &Consumer::dwarf5());
+    all_operations_matter(&crate::sabotage::patched::truth(), &crate::sabotage::patched::fixed());
+    all_operations_matter(&crate::sabotage::scopes::truth(), &Consumer::dwarf5());
 }
 
 #[test]
 fn every_operation_of_frames_matters() {
-    for consumer in crate::waves::consumers() {
-        all_operations_matter(&crate::waves::frames(), &consumer);
+    for consumer in crate::sabotage::waves::consumers() {
+        all_operations_matter(&crate::sabotage::waves::frames(), &consumer);
     }
 }
 
 #[test]
 fn every_operation_of_lanes_matters() {
-    for consumer in crate::waves::consumers() {
-        all_operations_matter(&crate::waves::lanes(&consumer), &consumer);
+    for consumer in crate::sabotage::waves::consumers() {
+        all_operations_matter(&crate::sabotage::waves::lanes(&consumer), &consumer);
     }
 }

@@ -4,7 +4,7 @@ use eitri::check::{Kind, Report};
 use eitri::lower::Consumer;
 use eitri::model::Module;
 
-use crate::{assert_is_words, object, sections};
+use crate::sabotage::{assert_is_words, object, sections};
 
 const START: &str = r#"{"eitri": 1, "target": "amdgpu-gfx1030-wave32", "describe": [
 {"unit": {"name": "a.cl", "language": "OpenCL"}},

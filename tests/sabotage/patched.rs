@@ -11,8 +11,8 @@ use eitri::model::{BaseEncoding, Loc, Module, Row as LineRow, SourceLine};
 use eitri::target::{SpaceId, Target};
 use gimli::constants as dw;
 
-use crate::patches::Patches;
-use crate::{Expected, all_found, code, missed, sections};
+use crate::sabotage::patches::Patches;
+use crate::sabotage::{Expected, all_found, code, missed, sections};
 
 /// Two kernels, so that the lists of the second one need a base address; variables with every kind of location.
 pub fn truth() -> Module {

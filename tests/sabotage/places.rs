@@ -9,7 +9,7 @@ use eitri::model::{BaseEncoding, Half, Loc, Module, UnitId, Val, VariableId};
 use eitri::op::{self, Dialect, Reg, text};
 use eitri::target::{Scaling, SpaceId, Target};
 
-use crate::{Expected, all_found, missed, sections};
+use crate::sabotage::{Expected, all_found, missed, sections};
 
 /// Components of locations.
 struct Scene {

@@ -8,8 +8,8 @@ use eitri::model::{BaseEncoding, Loc, Module, ProcedureId, UnitId, Val};
 use eitri::target::{SpaceId, Target};
 use gimli::constants as dw;
 
-use crate::patches::Patches;
-use crate::{assert_is_words, object, sections};
+use crate::sabotage::patches::Patches;
+use crate::sabotage::{assert_is_words, object, sections};
 
 /// Origin of the undescribed procedures in a right object.
 #[derive(Clone, Copy, PartialEq)]

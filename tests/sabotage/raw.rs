@@ -4,7 +4,7 @@ use eitri::check::{Obstacle, Report};
 use eitri::lower::Consumer;
 use eitri::model::Module;
 
-use crate::{object, sections};
+use crate::sabotage::{object, sections};
 
 const START: &str = r#"{"eitri": 1, "target": "amdgpu-gfx1030-wave32", "describe": [
 {"unit": {"name": "a.cl", "language": "OpenCL"}},

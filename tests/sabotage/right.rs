@@ -123,7 +123,7 @@ fn raw_expressions_of_other_dialects_are_omitted() {
     let masks = [register, format!(r#"{{"expr": {}}}"#, raw("regx s10; lit0; offset"))];
     let kernels = ["[16, 40]", "[0, 64]"].map(|pcs| masks.each_ref().map(|mask| lanes(pcs, mask)));
     for version in 2..=5 {
-        for mut consumer in crate::waves::consumers().into_iter().chain([Consumer::dwarf5()]) {
+        for mut consumer in crate::sabotage::waves::consumers().into_iter().chain([Consumer::dwarf5()]) {
             consumer.version = version;
             is_right(&consumer, &class);
             for statements in kernels.iter().flatten() {

@@ -9,7 +9,7 @@ use eitri::model::{
 };
 use eitri::target::{SpaceId, Target};
 
-use crate::{Expected, all_found, missed, sections};
+use crate::sabotage::{Expected, all_found, missed, sections};
 
 /// Contents of a module that faults change.
 #[derive(Clone)]

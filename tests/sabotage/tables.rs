@@ -8,10 +8,10 @@ use eitri::model::{BaseEncoding, Loc, Module, Row, SourceLine};
 use eitri::target::Target;
 use gimli::constants as dw;
 
-use crate::bits::all_bits_matter;
-use crate::patched::all_relocations_matter;
-use crate::patches::Patches;
-use crate::{Expected, all_found, missed, object, sections};
+use crate::sabotage::bits::all_bits_matter;
+use crate::sabotage::patched::all_relocations_matter;
+use crate::sabotage::patches::Patches;
+use crate::sabotage::{Expected, all_found, missed, object, sections};
 
 /// Two units with a name of each kind, code, and the given macros.
 fn module(macros: Macros) -> Module {

@@ -7,7 +7,7 @@ use eitri::lower::Consumer;
 use eitri::model::{BaseEncoding, Language, Module};
 use eitri::target::Target;
 
-use crate::{Expected, all_found, missed, object, sections};
+use crate::sabotage::{Expected, all_found, missed, object, sections};
 
 /// Two types in a namespace, and a variable of one type, which contains the other.
 pub fn module(change: fn(&mut Contents)) -> Module {
@@ -235,7 +235,7 @@ fn another_signature_of_an_unreferenced_type_is_found() {
             let report = eitri::check(&truth, &consumer, &[], &object).expect("it is read");
             let found = report.findings.iter().filter(|finding| finding.kind == Type).count();
             assert!(found > 0, "DWARF {}, {name}: {report}", consumer.version);
-            crate::assert_is_words(&report);
+            crate::sabotage::assert_is_words(&report);
         }
         let report = eitri::check(&truth, &consumer, &[], &changed(0, Some)).expect("it is read");
         assert!(report.is_clean(), "{report}");

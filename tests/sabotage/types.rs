@@ -10,7 +10,7 @@ use eitri::model::{
 use eitri::op::Expr;
 use eitri::target::{SpaceId, Target};
 
-use crate::{Expected, all_found, missed, sections};
+use crate::sabotage::{Expected, all_found, missed, sections};
 
 /// Contents of the module that faults change.
 #[derive(Clone)]

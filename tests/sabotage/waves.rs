@@ -8,7 +8,7 @@ use eitri::target::{SpaceId, Target};
 /// Consumers with support for lanes and frames.
 pub fn consumers() -> [Consumer; 3] {
     [Consumer::llvm(), Consumer::rocgdb(), Consumer::rocgdb_legacy()].map(|mut consumer| {
-        consumer.forms = crate::patched::fixed().forms;
+        consumer.forms = crate::sabotage::patched::fixed().forms;
         consumer
     })
 }

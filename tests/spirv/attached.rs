@@ -9,7 +9,7 @@ mod translated;
 use eitri::spirv::{Attached, Mode, Set, TextOptions, attach, print, read};
 use pretty_assertions::assert_eq;
 
-use crate::common::check_golden;
+use crate::spirv::common::check_golden;
 use bind::Bound;
 pub use bind::all;
 pub use spirv_tools::complaints;

@@ -8,12 +8,12 @@ use std::collections::BTreeSet;
 
 use eitri::spirv::{Name, Set, from_bytes, read, validate};
 
-use crate::assemble::assemble;
-use crate::common::check_golden;
-use crate::metadata::facts::Program;
-use crate::metadata::translated;
-use crate::tools::{Folder, Ran, Tool};
-use crate::{SPIRV_VAL, bytes};
+use crate::spirv::assemble::assemble;
+use crate::spirv::common::check_golden;
+use crate::spirv::metadata::facts::Program;
+use crate::spirv::metadata::translated;
+use crate::spirv::tools::{Folder, Ran, Tool};
+use crate::spirv::{SPIRV_VAL, bytes};
 use cases::{CASES, Case};
 
 const SPIRV_OPT: Tool = Tool::new("spirv-opt", "spirv-tools");

@@ -7,8 +7,8 @@ use eitri::spirv::DebugOperation::{BitPiece, Fragment};
 use eitri::spirv::{Attached, Initial, evaluate, import, read, validate};
 use eitri::target::Target;
 
-use crate::OPENCL;
-use crate::assemble::assemble;
+use crate::spirv::OPENCL;
+use crate::spirv::assemble::assemble;
 
 /// The module with every instruction, after one replacement in its text.
 fn edited(find: &str, replace: &str) -> Vec<u32> {

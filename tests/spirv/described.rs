@@ -5,8 +5,8 @@ use eitri::spirv::{
 };
 use pretty_assertions::assert_eq;
 
-use crate::attached::{all, complaints, modes, validated};
-use crate::common::check_golden;
+use crate::spirv::attached::{all, complaints, modes, validated};
+use crate::spirv::common::check_golden;
 
 /// Modules of other producers, without and with debug instructions.
 fn foreign() -> Vec<(&'static str, Vec<u32>)> {

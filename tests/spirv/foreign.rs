@@ -11,8 +11,8 @@ use eitri::spirv::{
 use eitri::target::Target;
 use pretty_assertions::assert_eq;
 
-use crate::tools::{Folder, Ran};
-use crate::{SPIRV_VAL, bytes};
+use crate::spirv::tools::{Folder, Ran};
+use crate::spirv::{SPIRV_VAL, bytes};
 
 const SOURCE: u16 = 3;
 const NAME: u16 = 5;

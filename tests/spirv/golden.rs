@@ -8,10 +8,10 @@ use eitri::spirv::{
 use pretty_assertions::assert_eq;
 use rspirv::grammar::{INSTRUCTION_TABLE, OperandKind};
 
-use crate::assemble::assemble;
-use crate::common::check_golden;
-use crate::grammar::CORRECTED;
-use crate::{OPENCL, SHADER, shader101, shader200};
+use crate::spirv::assemble::assemble;
+use crate::spirv::common::check_golden;
+use crate::spirv::grammar::CORRECTED;
+use crate::spirv::{OPENCL, SHADER, shader101, shader200};
 
 const LISTING: &str = include_str!("../../goldens/spirv/instructions.txt");
 

@@ -3,7 +3,7 @@
 //! Write the table from a release:
 //!
 //! ```sh
-//! EITRI_SPIRV_HEADERS=include/spirv/unified1 EITRI_SPIRV_RELEASE=v2026.08.0 EITRI_BLESS=1 cargo test --test spirv grammar
+//! EITRI_SPIRV_HEADERS=include/spirv/unified1 EITRI_SPIRV_RELEASE=v2026.08.0 EITRI_BLESS=1 cargo test --test spirv spirv grammar
 //! ```
 
 use std::collections::BTreeSet;
@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use eitri::spirv::{Name, Set};
 use serde_json::Value;
 
-use crate::common::bless;
-use crate::tools::skip;
+use crate::spirv::common::bless;
+use crate::spirv::tools::skip;
 
 const TABLE: &str = "src/spirv/grammar.rs";
 

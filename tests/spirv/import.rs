@@ -9,10 +9,10 @@ use eitri::omission::{Reason, Unimported};
 use eitri::spirv::{Field, Name, Statement, import, read};
 use eitri::target::{Gfx, Target, Wave};
 
-use crate::assemble::assemble;
-use crate::common::check_golden;
-use crate::kernels::Kernel;
-use crate::{OPENCL, SHADER, shader101};
+use crate::spirv::assemble::assemble;
+use crate::spirv::common::check_golden;
+use crate::spirv::kernels::Kernel;
+use crate::spirv::{OPENCL, SHADER, shader101};
 
 /// Text of the description, the binding and the omissions.
 fn imported(text: &str) -> String {

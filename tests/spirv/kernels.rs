@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use eitri::spirv::{Id, Instruction, Words, from_bytes, read};
 use pretty_assertions::assert_eq;
 
-use crate::tools::{Folder, Tool};
+use crate::spirv::tools::{Folder, Tool};
 
 /// A kernel with its compiled modules.
 pub struct Kernel {

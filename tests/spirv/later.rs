@@ -8,8 +8,8 @@ use eitri::spirv::{Binding, Id, Mode, Name, Position, Provider, attach, from_byt
 use eitri::target::Target;
 use pretty_assertions::assert_eq;
 
-use crate::bytes;
-use crate::tools::{Folder, Tool, skip};
+use crate::spirv::bytes;
+use crate::spirv::tools::{Folder, Tool, skip};
 
 const LLVM_DIS: Tool = Tool::new("llvm-dis-19", "llvm-19");
 

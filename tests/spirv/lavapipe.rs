@@ -7,9 +7,9 @@ use std::path::PathBuf;
 
 use eitri::spirv::{Id, Layout, Mode, Set, Source, Words, attach, describe, from_bytes};
 
-use crate::bytes;
-use crate::naga;
-use crate::tools::{Folder, Tool, skip};
+use crate::spirv::bytes;
+use crate::spirv::naga;
+use crate::spirv::tools::{Folder, Tool, skip};
 
 const CC: Tool = Tool::new("cc", "gcc");
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use eitri::spirv::{Name, Rule, Set, read, validate};
 
-use crate::golden::listed_of;
-use crate::random::{Maker, Random, Thing};
+use crate::spirv::golden::listed_of;
+use crate::spirv::random::{Maker, Random, Thing};
 
 const TYPES: [&str; 16] = [
     "DebugTypeBasic",

@@ -6,7 +6,7 @@ use eitri::spirv::{
 };
 use pretty_assertions::assert_eq;
 
-use crate::common::check_golden;
+use crate::spirv::common::check_golden;
 
 /// Describes `matrices.comp` by its names and decorations.
 fn described() -> DescribedModule {

@@ -12,8 +12,8 @@ use std::path::Path;
 
 use facts::Program;
 
-use crate::bytes;
-use crate::tools::{Folder, Ran, Tool};
+use crate::spirv::bytes;
+use crate::spirv::tools::{Folder, Ran, Tool};
 
 const LLVM_SPIRV: Tool = Tool::new("llvm-spirv-15", "llvm-spirv-15");
 const LLVM_DIS: Tool = Tool::new("llvm-dis-15", "llvm-15");

@@ -9,8 +9,8 @@ use eitri::spirv::{
 };
 use eitri::target::Target;
 
-use crate::attached::{all, complaints};
-use crate::naga;
+use crate::spirv::attached::{all, complaints};
+use crate::spirv::naga;
 
 /// Modules without a complaint, each with its set.
 fn modules() -> Vec<(String, Vec<u32>, Set)> {

@@ -4,7 +4,7 @@ use eitri::spirv::{Source, Words, attach, describe, from_bytes, import, read, st
 use eitri::target::Target;
 use pretty_assertions::assert_eq;
 
-use crate::attached::{complaints, modes, validated};
+use crate::spirv::attached::{complaints, modes, validated};
 
 macro_rules! modules { ($($name:literal),* $(,)?) => {
     [$(($name, include_bytes!(concat!("naga/", $name, ".spv")) as &[u8])),*]

@@ -3,10 +3,10 @@
 use eitri::spirv::{Finding, Rule, Set, TextOptions, from_bytes, print, read, validate};
 use pretty_assertions::assert_eq;
 
-use crate::assemble::assemble;
-use crate::kernels::{Kernel, LEVELS, compiled};
-use crate::tools::{Folder, Tool};
-use crate::{OPENCL, SHADER, SPIRV_AS, SPIRV_DIS, bytes};
+use crate::spirv::assemble::assemble;
+use crate::spirv::kernels::{Kernel, LEVELS, compiled};
+use crate::spirv::tools::{Folder, Tool};
+use crate::spirv::{OPENCL, SHADER, SPIRV_AS, SPIRV_DIS, bytes};
 
 /// Assembles a text with `spirv-as`.
 fn outside(text: &str) -> Option<Vec<u32>> {

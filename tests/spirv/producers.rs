@@ -5,8 +5,8 @@ use eitri::spirv::{attach, from_bytes, import, read, strip};
 use eitri::target::Target;
 use pretty_assertions::assert_eq;
 
-use crate::attached::{complaints, modes, validated};
-use crate::common::check_golden;
+use crate::spirv::attached::{complaints, modes, validated};
+use crate::spirv::common::check_golden;
 
 /// A module of another producer, with its name.
 macro_rules! modules { ($($name:literal),* $(,)?) => {

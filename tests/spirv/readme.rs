@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::common;
+use crate::spirv::common;
 
 const START: &str = "<!-- goldens/spirv/consumers.md, a line for each instruction -->\n";
 const END: &str = "<!-- end -->";

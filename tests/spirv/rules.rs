@@ -3,10 +3,10 @@
 
 use eitri::spirv::{Report, Rule, read, validate};
 
-use crate::assemble::assemble;
-use crate::cases::{self, Case, Verdict};
-use crate::tools::{Folder, skip};
-use crate::{OPENCL, SHADER, SPIRV_VAL, bytes, shader101};
+use crate::spirv::assemble::assemble;
+use crate::spirv::cases::{self, Case, Verdict};
+use crate::spirv::tools::{Folder, skip};
+use crate::spirv::{OPENCL, SHADER, SPIRV_VAL, bytes, shader101};
 
 /// Text of a case.
 fn edited(text: &str, case: &Case) -> String {

@@ -3,10 +3,10 @@
 use eitri::spirv::{ImportedModule, Mode, Name, Set, Statement, attach, from_bytes, import, read, validate};
 use eitri::target::{Gfx, Target, Wave};
 
-use crate::assemble::assemble;
-use crate::foreign::plain;
-use crate::kernels::{Kernel, LEVELS};
-use crate::{OPENCL, SHADER};
+use crate::spirv::assemble::assemble;
+use crate::spirv::foreign::plain;
+use crate::spirv::kernels::{Kernel, LEVELS};
+use crate::spirv::{OPENCL, SHADER};
 
 fn imported(words: &[u32]) -> ImportedModule {
     let target = Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("is known");

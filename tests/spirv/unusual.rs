@@ -11,8 +11,8 @@ use eitri::spirv::{
 use eitri::target::Target;
 use pretty_assertions::assert_eq;
 
-use crate::attached::{all, complaints, modes};
-use crate::naga;
+use crate::spirv::attached::{all, complaints, modes};
+use crate::spirv::naga;
 
 macro_rules! module {
     ($name:literal) => {

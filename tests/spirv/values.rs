@@ -8,7 +8,7 @@ use eitri::spirv::{Facts, Id, Instruction, Words, read};
 use pretty_assertions::assert_eq;
 use rspirv::spirv::Op;
 
-use crate::kernels::{Kernel, functions};
+use crate::spirv::kernels::{Kernel, functions};
 
 /// A list, and its module.
 pub struct Listed {

@@ -3,8 +3,8 @@
 use eitri::spirv::{Set, Words, from_bytes, read, validate};
 use pretty_assertions::assert_eq;
 
-use crate::assemble::assemble;
-use crate::{OPENCL, SHADER, bytes};
+use crate::spirv::assemble::assemble;
+use crate::spirv::{OPENCL, SHADER, bytes};
 
 #[test]
 fn what_is_read_is_written_again() {

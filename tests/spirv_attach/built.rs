@@ -3,10 +3,10 @@
 use eitri::spirv::{Id, Mode, ModuleBuilder, Part, Position, Provider, Set, read, validate};
 use pretty_assertions::assert_eq;
 
-use crate::assemble::assemble;
-use crate::spirv_val::SPIRV_VAL;
-use crate::support::{Case, bytes};
-use crate::tools::Folder;
+use crate::spirv_attach::assemble::assemble;
+use crate::spirv_attach::spirv_val::SPIRV_VAL;
+use crate::spirv_attach::support::{Case, bytes};
+use crate::spirv_attach::tools::Folder;
 
 /// The words equal those of the text, for any order of calls for different sections.
 #[test]

@@ -7,7 +7,7 @@ use eitri::spirv::{Attached, Binding, Id, Mode, Name, Position, Provider, Set, a
 use eitri::target::Target;
 use proptest::prelude::*;
 
-use crate::support::Case;
+use crate::spirv_attach::support::Case;
 
 /// A random statement at a random position, possibly invalid.
 #[derive(Debug, Clone, Copy)]

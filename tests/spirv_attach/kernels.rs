@@ -11,9 +11,9 @@ use eitri::spirv::{
 use eitri::target::{Gfx, Target, Wave};
 use pretty_assertions::assert_eq;
 
-use crate::spirv_val::SPIRV_VAL;
-use crate::support::bytes;
-use crate::tools::Folder;
+use crate::spirv_attach::spirv_val::SPIRV_VAL;
+use crate::spirv_attach::support::bytes;
+use crate::spirv_attach::tools::Folder;
 
 /// Modules without debug information.
 fn modules() -> Vec<(String, Vec<u32>)> {

@@ -3,7 +3,7 @@
 use eitri::spirv::{Binding, Mode, Set, import, print, read, validate};
 use pretty_assertions::assert_eq;
 
-use crate::support::Case;
+use crate::spirv_attach::support::Case;
 
 const DIGITS: &str = "00112233445566778899aabbccddeeff0";
 

@@ -3,7 +3,7 @@
 use eitri::spirv::{Binding, DebugOperation, Mode, Provider, Set, Statement, attach, import, read, strip};
 use pretty_assertions::assert_eq;
 
-use crate::support::{Case, lines};
+use crate::spirv_attach::support::{Case, lines};
 
 /// A function's own scope applies from its first block on, and is repeated in each block.
 #[test]
@@ -130,7 +130,7 @@ fn an_end_is_said_where_something_held() {
 /// Existing lines of the module stay; after them, the line of the binding is repeated if it is requested there.
 #[test]
 fn lines_of_the_module_stay() {
-    let text = crate::support::KERNEL
+    let text = crate::spirv_attach::support::KERNEL
         .replace("names.cl", "scale.cl")
         .replace("%is = OpIEqual", "OpLine %names 77 1\n %is = OpIEqual");
     let case = Case::of(&text);
@@ -163,7 +163,8 @@ fn lines_of_the_module_stay() {
 /// An existing line may be in a file that nothing else refers to, or in a described file with text.
 #[test]
 fn lines_of_the_module_are_of_its_own_files() {
-    let text = crate::support::KERNEL.replace("%is = OpIEqual", "OpLine %names 77 1\n %is = OpIEqual");
+    let text =
+        crate::spirv_attach::support::KERNEL.replace("%is = OpIEqual", "OpLine %names 77 1\n %is = OpIEqual");
     let case = Case::of(&text);
     for set in Set::ALL {
         let shown = case.shown(&case.bound(), &Mode::exact(set));
@@ -175,7 +176,8 @@ fn lines_of_the_module_are_of_its_own_files() {
 /// A line directly before an existing line applies up to it.
 #[test]
 fn a_line_right_before_one_of_the_module() {
-    let text = crate::support::KERNEL.replace("%is = OpIEqual", "OpLine %names 77 1\n %is = OpIEqual");
+    let text =
+        crate::spirv_attach::support::KERNEL.replace("%is = OpIEqual", "OpLine %names 77 1\n %is = OpIEqual");
     let case = Case::of(&text);
     let at = |index| case.before("entry", index);
     let shown = |binding: &Binding| {
@@ -203,7 +205,8 @@ fn a_line_right_before_one_of_the_module() {
         ["line scale.cl:2:5", "  op 62", "no line", "line names.cl:77:1", "line scale.cl:3:5", "  is"];
     assert_eq!(shown(&binding), expected);
     // At the start of a block, before the existing line; after a value.
-    let text = crate::support::KERNEL.replace("%two = OpCom", "OpLine %names 77 1\n %two = OpCom");
+    let text =
+        crate::spirv_attach::support::KERNEL.replace("%two = OpCom", "OpLine %names 77 1\n %two = OpCom");
     let text = text.replace("OpStore", "OpLine %names 78 1\n OpStore");
     let case = Case::of(&text);
     let mut binding = case.bound();
@@ -236,7 +239,7 @@ fn a_line_right_before_one_of_the_module() {
 /// not repeated there.
 #[test]
 fn a_line_at_the_start_of_a_block_stays() {
-    let text = crate::support::KERNEL
+    let text = crate::spirv_attach::support::KERNEL
         .replace("names.cl", "scale.cl")
         .replace("%sum = OpPhi", "OpLine %names 77 1\n %sum = OpPhi");
     let case = Case::of(&text);
@@ -264,7 +267,7 @@ fn a_line_at_the_start_of_a_block_stays() {
 /// An `OpLine` between two blocks applies up to the end of the second.
 #[test]
 fn a_line_between_two_blocks_holds_in_the_second() {
-    let text = crate::support::KERNEL
+    let text = crate::spirv_attach::support::KERNEL
         .replace("names.cl", "scale.cl")
         .replace("%last = OpLabel", "OpLine %names 77 1\n %last = OpLabel");
     let case = Case::of(&text);
@@ -295,8 +298,11 @@ fn a_line_between_two_blocks_holds_in_the_second() {
 /// An `OpLine` before an `OpFunction` belongs to the function.
 #[test]
 fn a_line_before_the_first_function_stays_with_it() {
-    let text =
-        crate::support::KERNEL.replacen("%scale = OpFunction", "OpLine %names 1 1\n %scale = OpFunction", 1);
+    let text = crate::spirv_attach::support::KERNEL.replacen(
+        "%scale = OpFunction",
+        "OpLine %names 1 1\n %scale = OpFunction",
+        1,
+    );
     let case = Case::of(&text);
     for set in Set::ALL {
         let attached = case.attach(&case.bound(), &Mode::exact(set));

@@ -5,7 +5,7 @@ use eitri::model::{FileId, FunctionId, ScopeId, SourceLine, VariableId};
 use eitri::spirv::{Binding, DebugOperation, Id, Mode, Name, Position, Provider, Set, attach, import, read};
 use pretty_assertions::assert_eq;
 
-use crate::support::Case;
+use crate::spirv_attach::support::Case;
 
 const SCALE: &str = "unit `scale.cl`, function `scale`";
 
@@ -142,8 +142,8 @@ fn positions() {
 /// A merge instruction, followed by the line of the branch.
 #[test]
 fn lines_between_a_merge_and_its_branch() {
-    let text =
-        crate::support::KERNEL.replace("OpBranchConditional", "OpLine %names 3 1\n OpBranchConditional");
+    let text = crate::spirv_attach::support::KERNEL
+        .replace("OpBranchConditional", "OpLine %names 3 1\n OpBranchConditional");
     let case = Case::of(&text);
     for index in [4, 5] {
         let say = |it: &mut Binding| {

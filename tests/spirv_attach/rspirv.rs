@@ -6,7 +6,7 @@ use ::rspirv::spirv::Op;
 use eitri::spirv::{self, Binding, Field, Kind, Mode, Name, Provider, Set};
 use pretty_assertions::assert_eq;
 
-use crate::support::{Case, KERNEL};
+use crate::spirv_attach::support::{Case, KERNEL};
 
 /// A binding with every kind of statement.
 fn binding(case: &Case) -> Binding {

@@ -2,8 +2,8 @@
 
 use eitri::spirv::{Mode, Provider, Set};
 
-use crate::support::{Case, bytes};
-use crate::tools::{Folder, Tool};
+use crate::spirv_attach::support::{Case, bytes};
+use crate::spirv_attach::tools::{Folder, Tool};
 
 pub const SPIRV_VAL: Tool = Tool::new("spirv-val", "spirv-tools");
 

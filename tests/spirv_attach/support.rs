@@ -10,7 +10,7 @@ use eitri::spirv::{
 use eitri::spirv::{Instruction, validate};
 use eitri::target::{Gfx, Target, Wave};
 
-use crate::assemble::{Assembled, assemble};
+use crate::spirv_attach::assemble::{Assembled, assemble};
 
 /// Two functions, one with a branch, an `OpVariable`, an `OpPhi`, and values of all kinds of types.
 pub const KERNEL: &str = r#"

@@ -5,8 +5,8 @@ use eitri::spirv::{Facts, Mode, Set, attach, check, import, read};
 use eitri::target::Target;
 use proptest::prelude::*;
 
-use crate::described::{Described, described};
-use crate::random::{fixed_choices, targets};
+use crate::spirv_check::described::{Described, described};
+use crate::spirv_check::random::{fixed_choices, targets};
 
 /// Changes words: each change gives the position, the kind of change and a number.
 fn changed(mut words: Vec<u32>, changes: &[(u16, u8, u32)]) -> Vec<u32> {

@@ -5,10 +5,10 @@ use eitri::model::{Accessibility, BaseEncoding, SourceLine, UnitId};
 use eitri::spirv::{Binding, Field, Mode, Position, Provider, Set, attach, read};
 use eitri::target::Target;
 
-use crate::described::{Code, Core};
-use crate::idle::idle;
-use crate::omissions::modes;
-use crate::random::{Choices, fixed_choices, targets};
+use crate::spirv_check::described::{Code, Core};
+use crate::spirv_check::idle::idle;
+use crate::spirv_check::omissions::modes;
+use crate::spirv_check::random::{Choices, fixed_choices, targets};
 
 /// A module with one function, to be described.
 struct Corner {

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use eitri::spirv::{Fact, Facts, Field, Id, Instruction, Mode, Name, Operand, Place, Section, Set, read};
 
-use crate::meaning::{FUNCTION, LABEL, Meaning, begins_block, ends_block, is_line, is_merge};
-use crate::random::targets;
-use crate::sabotage::{Missed, Written, is_of_nothing, listed};
+use crate::spirv_check::meaning::{FUNCTION, LABEL, Meaning, begins_block, ends_block, is_line, is_merge};
+use crate::spirv_check::random::targets;
+use crate::spirv_check::sabotage::{Missed, Written, is_of_nothing, listed};
 
 /// A seeded fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,11 +6,11 @@ use eitri::omission::Names;
 use eitri::spirv::{Binding, Mode, Position, Provider, Set, attach, read};
 use eitri::target::Target;
 
-use crate::described::{Code, Core, Described, described};
-use crate::idle::idle;
-use crate::moves::{self, Tried};
-use crate::random::{Choices, fixed_choices, targets};
-use crate::sabotage::{self, Counts, Missed, Written, listed};
+use crate::spirv_check::described::{Code, Core, Described, described};
+use crate::spirv_check::idle::idle;
+use crate::spirv_check::moves::{self, Tried};
+use crate::spirv_check::random::{Choices, fixed_choices, targets};
+use crate::spirv_check::sabotage::{self, Counts, Missed, Written, listed};
 
 /// Types and scopes that reference each other in ways that the sets cannot encode.
 pub(crate) fn tangled(target: &Target) -> Described {

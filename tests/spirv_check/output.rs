@@ -7,8 +7,8 @@ use eitri::spirv::{Binding, Id, Mode, Position, Provider, Set, attach};
 use eitri::target::{Gfx, Target, Wave};
 use pretty_assertions::assert_eq;
 
-use crate::described::{Code, Core};
-use crate::random::{Choices, fixed_choices};
+use crate::spirv_check::described::{Code, Core};
+use crate::spirv_check::random::{Choices, fixed_choices};
 
 /// Attaches a description in every mode, and returns the differences.
 fn differences(make: impl Fn(&mut Builder, &mut Binding, &Code, Id) -> eitri::Result<()>) -> Vec<String> {

@@ -4,8 +4,8 @@ use eitri::spirv::{Mode, Set, attach, import, read};
 use eitri::target::Target;
 use proptest::prelude::*;
 
-use crate::described::{Described, described};
-use crate::random::{choices, fixed_choices, targets};
+use crate::spirv_check::described::{Described, described};
+use crate::spirv_check::random::{choices, fixed_choices, targets};
 
 fn modes() -> [Mode; 5] {
     [

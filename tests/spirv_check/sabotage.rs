@@ -9,9 +9,9 @@ use eitri::spirv::{
 };
 use eitri::target::Target;
 
-use crate::described::{Described, described};
-use crate::moves::is_same;
-use crate::random::{fixed_choices, targets};
+use crate::spirv_check::described::{Described, described};
+use crate::spirv_check::moves::is_same;
+use crate::spirv_check::random::{fixed_choices, targets};
 
 /// Whether an operand has no meaning that is compared: versions, the end of a range of columns, and the source of a
 /// discriminator.

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use eitri::spirv::{Mode, Set, read};
 
-use crate::moves;
-use crate::omissions::{modes, tangled};
-use crate::random::targets;
-use crate::sabotage::{Written, others};
+use crate::spirv_check::moves;
+use crate::spirv_check::omissions::{modes, tangled};
+use crate::spirv_check::random::targets;
+use crate::spirv_check::sabotage::{Written, others};
 
 /// Lists the verdicts on one module: unchanged, with every operand replaced, and with every placement fault.
 fn list(name: &str, written: &Written, every: usize, out: &mut String) {

@@ -8,7 +8,7 @@ use eitri::spirv::{
 };
 use eitri::target::{Gfx, Target, Wave};
 
-use crate::assemble::assemble;
+use crate::spirv_lower::assemble::assemble;
 
 /// A module for each environment, with a function and a variable. Ids follow the order of names.
 pub const KERNEL: &str = r#"

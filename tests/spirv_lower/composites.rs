@@ -6,7 +6,7 @@ use eitri::model::{Accessibility, CompositeKind, Passed};
 use eitri::op::Expr;
 use eitri::spirv::{Mode, Name, Set};
 
-use crate::case::{Case, TABLE};
+use crate::spirv_lower::case::{Case, TABLE};
 
 #[test]
 fn members() {

@@ -4,7 +4,7 @@ use eitri::build::Template;
 use eitri::model::{Accessibility, CompositeKind, FunctionId, Language, MemorySpace, SourceLine};
 use eitri::spirv::{Mode, Name, Set, check};
 
-use crate::case::{Case, Described, MAIN, TABLE};
+use crate::spirv_lower::case::{Case, Described, MAIN, TABLE};
 
 #[test]
 fn functions() {

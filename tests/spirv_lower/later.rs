@@ -5,7 +5,7 @@ use eitri::build::{DataMember, Extent};
 use eitri::model::{BaseEncoding, Language};
 use eitri::spirv::{DebugOperation, Mode, Name, Position, Provider, Set, evaluate};
 
-use crate::case::{Case, MAIN, SUM};
+use crate::spirv_lower::case::{Case, MAIN, SUM};
 
 fn exact() -> Mode {
     Mode::exact(Set::Shader200)

@@ -4,7 +4,7 @@ use eitri::build::DataMember;
 use eitri::error::ErrorKind;
 use eitri::spirv::{Id, Mode, Name, Set};
 
-use crate::case::{Case, TABLE};
+use crate::spirv_lower::case::{Case, TABLE};
 
 const DEEP: usize = 100_000;
 

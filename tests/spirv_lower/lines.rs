@@ -4,7 +4,7 @@ use eitri::build::DataMember;
 use eitri::model::SourceLine;
 use eitri::spirv::{Mode, Position, Set};
 
-use crate::case::{Case, Described, ENTRY, KERNEL, MAIN, SUM};
+use crate::spirv_lower::case::{Case, Described, ENTRY, KERNEL, MAIN, SUM};
 
 /// Two lines of three bytes, and an empty one after the last newline.
 const TEXT: &str = "one\ntwo\n";

@@ -4,7 +4,7 @@ use eitri::model::{PointerKind, Qualifier};
 use eitri::spirv::{Mode, Name, Set};
 use eitri::target::SpaceId;
 
-use crate::case::Case;
+use crate::spirv_lower::case::Case;
 
 /// Pointers to basic types, and typedefs of basic types; otherwise addresses, and the types themselves.
 #[test]

@@ -3,7 +3,7 @@
 use eitri::model::Imported;
 use eitri::spirv::{Mode, Name, Set};
 
-use crate::case::Case;
+use crate::spirv_lower::case::Case;
 
 #[test]
 fn imports() {

@@ -4,7 +4,7 @@ use eitri::model::{Accessibility, SourceLine};
 use eitri::omission::{Omission, Property};
 use eitri::spirv::{Field, Id, Mode, Name, Set, check, read};
 
-use crate::case::{COMPUTE, Case, KERNEL, MAIN, TABLE};
+use crate::spirv_lower::case::{COMPUTE, Case, KERNEL, MAIN, TABLE};
 
 #[test]
 fn what_is_said_nowhere() {

@@ -4,7 +4,7 @@
 use eitri::build::Extent;
 use eitri::spirv::{Mode, Name, Position, Set};
 
-use crate::case::{Case, ENTRY, MAIN};
+use crate::spirv_lower::case::{Case, ENTRY, MAIN};
 
 /// struct node { node *next; };
 #[test]

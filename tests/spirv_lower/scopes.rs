@@ -5,7 +5,7 @@ use eitri::omission::{Omission, Reason, Unimported};
 use eitri::spirv::{Attached, Fact, Facts, Field, Mode, Name, Position, Set};
 use eitri::spirv::{check, import, read};
 
-use crate::case::{Case, ENTRY, MAIN};
+use crate::spirv_lower::case::{Case, ENTRY, MAIN};
 
 #[test]
 fn blocks_and_namespaces() {

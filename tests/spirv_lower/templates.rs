@@ -4,7 +4,7 @@ use eitri::build::Template;
 use eitri::model::{BaseEncoding, Loc};
 use eitri::spirv::{Mode, Name, Set};
 
-use crate::case::Case;
+use crate::spirv_lower::case::Case;
 
 #[test]
 fn parameters() {

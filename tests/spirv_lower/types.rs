@@ -5,7 +5,7 @@ use eitri::model::{BaseEncoding, MemorySpace, PointerKind, Qualifier, Val};
 use eitri::spirv::{Mode, Name, Set};
 use eitri::target::SpaceId;
 
-use crate::case::Case;
+use crate::spirv_lower::case::Case;
 
 #[test]
 fn basic_types() {

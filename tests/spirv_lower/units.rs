@@ -3,7 +3,7 @@
 use eitri::model::{Language, VariableKind};
 use eitri::spirv::{Mode, Name, Set};
 
-use crate::case::{Case, MAIN};
+use crate::spirv_lower::case::{Case, MAIN};
 
 #[test]
 fn units_and_sources() {

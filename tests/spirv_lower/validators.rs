@@ -9,8 +9,8 @@ use eitri::model::{
 use eitri::spirv::{Mode, Position, Set};
 use eitri::target::SpaceId;
 
-use crate::case::{Case, Described, ENTRY, MAIN, TABLE};
-use crate::tools::{Folder, Tool};
+use crate::spirv_lower::case::{Case, Described, ENTRY, MAIN, TABLE};
+use crate::spirv_lower::tools::{Folder, Tool};
 
 const SPIRV_VAL: Tool = Tool::new("spirv-val", "spirv-tools");
 const LLVM_SPIRV: Tool = Tool::new("llvm-spirv-15", "llvm-spirv-15");

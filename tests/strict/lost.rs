@@ -9,7 +9,7 @@ use eitri::model::Module;
 use eitri::schema::Schema;
 use serde_json::{Value, json};
 
-use crate::consumers::consumers;
+use crate::strict::consumers::consumers;
 
 /// Entities of the properties.
 const BASE: &str = r#"

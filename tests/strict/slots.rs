@@ -7,7 +7,7 @@ use eitri::Result;
 use eitri::build::VariableBuilder;
 use eitri::model::{Loc, Val};
 
-use crate::{Start, gpu, start};
+use crate::strict::{Start, gpu, start};
 
 /// Call with a slot.
 type Call = fn(&mut Start) -> Result<()>;

@@ -13,7 +13,7 @@ use eitri::op::{Encoding, Expr, Reg};
 use eitri::read::{Dwarf, Object};
 use eitri::target::{SpaceId, Target};
 
-use crate::{Start, gpu, start};
+use crate::strict::{Start, gpu, start};
 
 fn v(n: u16) -> Reg {
     gpu().vgpr(n).expect("a register")

@@ -6,7 +6,7 @@ use eitri::Result;
 use eitri::model::{BaseEncoding, Loc, Module, Qualifier, SourceLine, TypeId, Val, Warned, WarningKind};
 use eitri::op::Reg;
 
-use crate::{Start, gpu, start};
+use crate::strict::{Start, gpu, start};
 
 /// Two types in one register at once, a scalar saved in a variable's lane, and no frame.
 const SHARED: &str = r#"{"eitri": 1, "target": "amdgpu-gfx1030-wave32", "describe": [

@@ -4,7 +4,7 @@ use eitri::op::{Dialect, Encoding, text};
 use eitri::read::{FrameSection, Frames, Sections};
 use eitri::target::Target;
 
-use crate::bytes::Bytes;
+use super::bytes::Bytes;
 
 /// A `.debug_frame` section of version 4 with 8-byte addresses.
 #[derive(Debug, Default)]

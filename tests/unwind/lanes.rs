@@ -6,9 +6,9 @@ use eitri::op::{Dialect, DraftCodes};
 use eitri::read::{Dwarf, Sections};
 use pretty_assertions::assert_eq;
 
-use crate::bytes::Bytes;
-use crate::cfi::encoding;
-use crate::wave::{ALL, Code, Wave, address, run};
+use crate::unwind::bytes::Bytes;
+use crate::unwind::cfi::encoding;
+use crate::unwind::wave::{ALL, Code, Wave, address, run};
 
 /// Waiting position in function 1 of lanes that were active at its call and are inactive now.
 const WAIT: u64 = 0x2044;

@@ -6,8 +6,8 @@ use eitri::read::FrameSection;
 use eitri::target::{SpaceId, Target};
 use pretty_assertions::assert_eq;
 
-use crate::cfi::{ENCODING, Program, Section, ops};
-use crate::rules::{machine, section};
+use crate::unwind::cfi::{ENCODING, Program, Section, ops};
+use crate::unwind::rules::{machine, section};
 
 /// Pcs of all frames, and the error that ended them.
 fn outward(section: &Section, machine: &Snapshot) -> (Vec<u64>, Option<(Option<Class>, String)>) {

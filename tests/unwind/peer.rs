@@ -10,8 +10,8 @@ use gimli::{
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 
-use crate::cfi::{Program, Section};
-use crate::tools::skip;
+use crate::unwind::cfi::{Program, Section};
+use crate::unwind::tools::skip;
 
 /// A row: pcs, CFA rule, and register rules.
 type Row = (u64, u64, String, BTreeMap<u64, String>);

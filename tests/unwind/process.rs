@@ -9,7 +9,7 @@ use eitri::read::{FrameSection, Frames, Object, Sections};
 use eitri::target::{SpaceId, Target};
 use pretty_assertions::assert_eq;
 
-use crate::tools::{Folder, Tool, skip};
+use crate::unwind::tools::{Folder, Tool, skip};
 
 pub const GDB: Tool = Tool::new("gdb", "gdb");
 pub const GCC: Tool = Tool::new("gcc", "gcc");

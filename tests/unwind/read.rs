@@ -6,8 +6,8 @@ use eitri::op::Reg;
 use eitri::target::{SpaceId, Target};
 use proptest::prelude::*;
 
-use crate::cfi::{Program, Section};
-use crate::rules::machine;
+use crate::unwind::cfi::{Program, Section};
+use crate::unwind::rules::machine;
 
 const RSP: u64 = 7;
 const RETURN: u64 = 16;

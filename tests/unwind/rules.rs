@@ -7,7 +7,7 @@ use eitri::op::Reg;
 use eitri::target::{SpaceId, Target};
 use pretty_assertions::assert_eq;
 
-use crate::cfi::{Program, Section, ops};
+use crate::unwind::cfi::{Program, Section, ops};
 
 const RAX: u64 = 0;
 const RBX: u64 = 3;

@@ -11,8 +11,8 @@ use eitri::read::{Dwarf, Entry, FrameSection, Object};
 use eitri::target::{SpaceId, Target};
 use gimli::constants as dw;
 
-use crate::process::{CLANG, GCC, GDB, hex};
-use crate::tools::{Folder, Tool, skip};
+use crate::unwind::process::{CLANG, GCC, GDB, hex};
+use crate::unwind::tools::{Folder, Tool, skip};
 
 /// A variable: number of the frame without inlined calls, name and line.
 type Id = (u32, String, u64);

@@ -12,7 +12,7 @@ use eitri::read::Frames;
 use eitri::target::{SpaceId, Target};
 use pretty_assertions::assert_eq;
 
-use crate::cfi::{Program, Section, encoding, ops_of};
+use crate::unwind::cfi::{Program, Section, encoding, ops_of};
 
 /// Operations of the machine. Scalar registers are given by number; vector registers change in the active lanes.
 #[derive(Debug, Clone, Copy)]

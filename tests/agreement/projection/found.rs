@@ -8,7 +8,7 @@ use gimli::{
 };
 
 use super::{Context, Tree, What};
-use crate::common::Slice;
+use crate::agreement::common::Slice;
 
 type Result<T> = std::result::Result<T, Error>;
 

@@ -187,7 +187,7 @@ impl<'a> Found<'_, 'a> {
 }
 
 /// A signed number.
-fn constant(value: &gimli::Attribute<crate::common::Slice<'_>>) -> i128 {
+fn constant(value: &gimli::Attribute<crate::agreement::common::Slice<'_>>) -> i128 {
     match value.raw_value() {
         AttributeValue::Udata(value) => value.into(),
         AttributeValue::Sdata(value) => value.into(),

@@ -33,7 +33,7 @@ use eitri::lower::{Consumer, Lowered};
 use eitri::model::Module;
 use eitri::omission::Subject;
 
-use crate::common;
+use crate::agreement::common;
 
 /// A described entity: facts by name, and nested entities.
 #[derive(Debug, Default, Clone, PartialEq)]

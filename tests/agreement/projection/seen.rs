@@ -5,7 +5,7 @@ use eitri::lower::{Policy, lower};
 use eitri::model::{Accessibility, BaseEncoding, Language, Loc, Module, Passed, Row, SourceLine, Val};
 use eitri::target::Target;
 
-use crate::consumers::combinations;
+use crate::agreement::consumers::combinations;
 
 /// Number of changes that a module can have.
 const CHANGES: usize = 30;
@@ -77,7 +77,7 @@ fn each_difference_is_seen() -> eitri::Result<()> {
     for target in [Target::x86_64(), Target::s390x()] {
         let tree = module(None, &target)?;
         for consumer in combinations() {
-            let name = crate::named(&consumer);
+            let name = crate::agreement::named(&consumer);
             let lowered = lower(&tree, &consumer, Policy::Strict)?;
             assert_eq!(super::compare(&tree, &consumer, &lowered), Ok(()), "{name}");
             // The last change, the passing of objects, needs DWARF 5.
@@ -106,7 +106,12 @@ fn a_constant_of_a_whole_function_is_a_value() -> eitri::Result<()> {
     let module = m.finish()?;
     for consumer in combinations() {
         let lowered = lower(&module, &consumer, Policy::Strict)?;
-        assert_eq!(super::compare(&module, &consumer, &lowered), Ok(()), "{}", crate::named(&consumer));
+        assert_eq!(
+            super::compare(&module, &consumer, &lowered),
+            Ok(()),
+            "{}",
+            crate::agreement::named(&consumer)
+        );
     }
     Ok(())
 }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::common::{Folder, Ran, Tool, skip};
-use crate::{GDB, LLDB};
+use crate::programs::common::{Folder, Ran, Tool, skip};
+use crate::programs::{GDB, LLDB};
 
 /// A debugger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

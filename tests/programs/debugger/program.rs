@@ -8,7 +8,7 @@ use eitri::model::{BaseEncoding, Entity, Loc, Module, Row, SourceLine, Val};
 use eitri::op::{Expr, Op, Reg, Slot};
 use eitri::target::SpaceId;
 
-use crate::described::Machine;
+use crate::programs::described::Machine;
 
 /// Assembly with pcs. [`module`] describes the effects of each instruction on the variables.
 pub const PROGRAM: &str = r#"

@@ -5,8 +5,8 @@ use eitri::spirv::{Binding, Id, Position, Provider};
 use rspirv::spirv::Op;
 
 use super::describe::{Described, describe};
-use crate::kernels::{KERNELS, Kernel, LEVELS, functions};
-use crate::values::{At, Entry, Listed, Piece, in_functions, operation};
+use crate::spirv::kernels::{KERNELS, Kernel, LEVELS, functions};
+use crate::spirv::values::{At, Entry, Listed, Piece, in_functions, operation};
 
 /// A module with its description and binding.
 pub struct Bound {

@@ -10,8 +10,8 @@ use eitri::model::{
 };
 use eitri::target::{Gfx, Target, Wave};
 
-use crate::kernels::Kernel;
-use crate::values::{Listed, Scope, position};
+use crate::spirv::kernels::Kernel;
+use crate::spirv::values::{Listed, Scope, position};
 
 const SOURCES: &str = include_str!("../kernels/sources.txt");
 

@@ -15,9 +15,9 @@ use pretty_assertions::assert_eq;
 
 use super::spirv_tools::{complaints, optimized, round};
 use super::{modes, validated};
-use crate::assemble::{Assembled, assemble};
-use crate::common::check_golden;
-use crate::metadata::read_back;
+use crate::spirv::assemble::{Assembled, assemble};
+use crate::spirv::common::check_golden;
+use crate::spirv::metadata::read_back;
 use types::{Types, base_types, other_types};
 
 /// A kernel with an inlined function, which contains another inlined call of itself; and a member function.

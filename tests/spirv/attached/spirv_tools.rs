@@ -7,8 +7,8 @@ use pretty_assertions::assert_eq;
 
 use super::bind::all;
 use super::{modes, validated};
-use crate::tools::{Folder, Ran, Tool, skip};
-use crate::{SPIRV_AS, SPIRV_DIS, SPIRV_VAL, bytes};
+use crate::spirv::tools::{Folder, Ran, Tool, skip};
+use crate::spirv::{SPIRV_AS, SPIRV_DIS, SPIRV_VAL, bytes};
 
 const SPIRV_OPT: Tool = Tool::new("spirv-opt", "spirv-tools");
 

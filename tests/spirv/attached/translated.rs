@@ -8,11 +8,11 @@ use pretty_assertions::assert_eq;
 use rspirv::spirv::Op;
 
 use super::bind::{Bound, all};
-use crate::kernels::{bitcode, functions};
-use crate::metadata::facts::{self, Program, Step};
-use crate::metadata::{disassembled, read_back};
-use crate::tools::Folder;
-use crate::values::{Entry, Function, Listed, Named, Piece, in_functions, operation};
+use crate::spirv::kernels::{bitcode, functions};
+use crate::spirv::metadata::facts::{self, Program, Step};
+use crate::spirv::metadata::{disassembled, read_back};
+use crate::spirv::tools::Folder;
+use crate::spirv::values::{Entry, Function, Listed, Named, Piece, in_functions, operation};
 
 /// clang's debug information of the source.
 fn of_clang(bound: &Bound) -> Option<Program> {

@@ -6,8 +6,8 @@ use pretty_assertions::assert_eq;
 
 use super::facts::{Place, Program, Provider};
 use super::{Nodes, Value, disassembled, read_back};
-use crate::kernels::{KERNELS, bitcode, compiled};
-use crate::tools::Folder;
+use crate::spirv::kernels::{KERNELS, bitcode, compiled};
+use crate::spirv::tools::Folder;
 
 #[test]
 fn nodes_are_read() {

@@ -4,7 +4,7 @@ use eitri::model::{FunctionId, ScopeId, SourceLine, VariableId};
 use eitri::spirv::{Position, Provider};
 
 use super::{Call, Owner, functions, nothing_is_lost, variables};
-use crate::case::{Case, ENTRY, MAIN, SUM, TABLE};
+use crate::spirv_lower::case::{Case, ENTRY, MAIN, SUM, TABLE};
 
 /// Start of the module's function.
 const START: Position = Position::Start { function: MAIN, block: ENTRY };

@@ -4,7 +4,7 @@ use eitri::build::Template;
 use eitri::model::{Accessibility, Defaulted, DescribedCalls, FunctionId, Loc, Virtuality};
 
 use super::{Call, Owner, nothing_is_lost};
-use crate::case::Case;
+use crate::spirv_lower::case::Case;
 
 pub const OWNERS: &[Owner<FunctionId>] = &[
     Owner::new("a function", |case| case.function("f")),
@@ -78,7 +78,7 @@ pub const CALLS: &[Call<FunctionId>] = &[
         Ok(())
     }),
     Call::new("FunctionBuilder::kernel, which is an entry point", 1, |case, f, way| {
-        case.binding.function(f, crate::case::MAIN);
+        case.binding.function(f, crate::spirv_lower::case::MAIN);
         let mut f = case.m.describe_function(f)?;
         f.external();
         if way == 1 {

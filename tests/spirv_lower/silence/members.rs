@@ -7,7 +7,7 @@ use eitri::op::Expr;
 
 use super::functions::access;
 use super::{Call, Owner, nothing_is_lost};
-use crate::case::Case;
+use crate::spirv_lower::case::Case;
 
 const OWNERS: &[Owner<TypeId>] = &[
     Owner::new("a base type", Case::int),

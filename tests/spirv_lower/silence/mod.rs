@@ -29,8 +29,8 @@ mod variables;
 use eitri::Result;
 use eitri::spirv::{Mode, Set, read};
 
-use crate::case::{Case, Described, line, lines};
-use crate::idle::idle;
+use crate::spirv_lower::case::{Case, Described, line, lines};
+use crate::spirv_lower::idle::idle;
 
 /// A call in several variants; variant 0 omits the call.
 pub struct Call<T> {

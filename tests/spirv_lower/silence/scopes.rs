@@ -3,7 +3,7 @@
 use eitri::model::{FunctionId, Imported, ScopeId, SourceLine};
 
 use super::{Call, NOTHING, Owner, nothing_is_lost};
-use crate::case::Case;
+use crate::spirv_lower::case::Case;
 
 /// A function with a block, and an inlined call of it.
 fn inlined(case: &mut Case) -> (FunctionId, ScopeId, ScopeId) {

@@ -3,7 +3,7 @@
 use eitri::model::{Language, UnitId};
 
 use super::{Call, NOTHING, Owner, nothing_is_lost};
-use crate::case::MAIN;
+use crate::spirv_lower::case::MAIN;
 
 const OWNERS: &[Owner<UnitId>] = &[
     Owner::new("a unit", |case| case.unit),

@@ -4,7 +4,7 @@ use eitri::model::{FunctionId, MemorySpace, ScopeId, SourceLine, VariableId};
 
 use super::functions::access;
 use super::{Call, NOTHING, Owner, nothing_is_lost};
-use crate::case::Case;
+use crate::spirv_lower::case::Case;
 
 /// A function, and a call of it inlined into another.
 fn inlined_call(case: &mut Case) -> (FunctionId, ScopeId) {
@@ -43,7 +43,7 @@ pub const OWNERS: &[Owner<VariableId>] = &[
     Owner::new("a variable of a function that is an OpVariable", |case| {
         let (f, int) = (case.function("f"), case.int());
         let v = case.m.variable(f, "v", int).unwrap().id();
-        case.binding.global(v, crate::case::TABLE);
+        case.binding.global(v, crate::spirv_lower::case::TABLE);
         v
     }),
     Owner::new("an instance of a variable in an inlined call", |case| {
@@ -206,7 +206,7 @@ fn kinds_of_variables() {
             0 => case.m.variable(f, "v", int)?.id(),
             _ => case.m.parameter(f, "v", int)?.id(),
         };
-        case.binding.global(v, crate::case::TABLE);
+        case.binding.global(v, crate::spirv_lower::case::TABLE);
         Ok(())
     };
     let order: fn(&mut Case, (), usize) -> eitri::Result<()> = |case, (), way| {

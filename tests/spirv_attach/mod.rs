@@ -1,11 +1,8 @@
 //! Attaching debug instructions to modules: positions, refused bindings, and unchanged contents.
 #![cfg(feature = "spirv")]
 
-#[path = "../spirv/assemble.rs"]
-mod assemble;
+use crate::common::assemble;
 mod built;
-#[path = "../common/mod.rs"]
-mod common;
 mod detached;
 #[cfg(feature = "json")]
 mod json;
@@ -17,6 +14,4 @@ mod refused;
 mod rspirv;
 mod spirv_val;
 mod support;
-#[path = "../common/tools.rs"]
-#[allow(dead_code, reason = "the parts are those of other tests")]
-mod tools;
+use crate::common::tools;

@@ -2,11 +2,10 @@
 //! with attached instructions, read by other tools.
 #![cfg(feature = "spirv")]
 
-mod assemble;
+use crate::common::assemble;
 mod attached;
 mod cases;
-#[path = "../common/mod.rs"]
-mod common;
+use crate::common;
 mod consumers;
 mod counts;
 mod described;
@@ -29,8 +28,7 @@ mod random;
 mod readme;
 mod rules;
 mod taken;
-#[path = "../common/tools.rs"]
-mod tools;
+use crate::common::tools;
 mod unknown;
 mod unusual;
 mod values;

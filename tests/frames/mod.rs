@@ -1,10 +1,8 @@
 //! The promise: call frame information has the described rules, in every version and format, in the fewest bytes.
 
-#[path = "../common/mod.rs"]
-mod common;
+use crate::common;
 
-#[path = "../common/random.rs"]
-mod random;
+use crate::common::random;
 
 mod bytes;
 mod checked;

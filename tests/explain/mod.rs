@@ -1,8 +1,7 @@
 //! `eitri eval` and `eitri explain`: output and figures, and agreement of figures with the denoted bits.
 #![cfg(feature = "cli")]
 
-#[path = "../common/mod.rs"]
-mod common;
+use crate::common;
 mod lanes;
 
 use std::collections::BTreeSet;

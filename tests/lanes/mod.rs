@@ -6,8 +6,7 @@ mod everywhere;
 mod graph;
 mod output;
 mod program;
-#[path = "../common/random.rs"]
-mod random;
+use crate::common::random;
 mod refused;
 mod simulate;
 mod wave;

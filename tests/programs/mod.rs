@@ -3,15 +3,12 @@
 //! No test here uses the crate's reader. Each test runs an installed program, or reports that the program is missing:
 //! see [`common`].
 
-#[path = "../common/built.rs"]
-mod built;
+use crate::common::built;
 mod clang_nvidia;
-#[path = "../common/tools.rs"]
-mod common;
+use crate::common::tools as common;
 mod coverage;
 mod cpus;
-#[path = "../common/cubin.rs"]
-mod cubin;
+use crate::common::cubin;
 mod debugger;
 mod described;
 mod dump;
@@ -30,7 +27,6 @@ mod types;
 mod verify;
 mod versions;
 
-use common as tools;
 use common::Tool;
 
 const DWARFDUMP: Tool = Tool::new("llvm-dwarfdump-19", "llvm-19");

@@ -1,9 +1,7 @@
 //! The promise: unwinding follows the text of each rule, and works for running waves, stopped processes and random
 //! input; other unwinders agree.
 
-#[path = "../reader/bytes.rs"]
-#[allow(dead_code, reason = "the parts are those of another test")]
-mod bytes;
+use crate::common::bytes;
 mod cfi;
 mod lanes;
 mod outward;
@@ -11,8 +9,6 @@ mod peer;
 mod process;
 mod read;
 mod rules;
-#[path = "../common/tools.rs"]
-#[allow(dead_code, reason = "the parts are those of other tests")]
-mod tools;
+use crate::common::tools;
 mod variables;
 mod wave;

@@ -1,19 +1,12 @@
 //! The promise: `lint` finds in the objects of other compilers what an independent classifier finds, from the
 //! instructions; and nothing in objects that are right.
 
-#[path = "../common/clean.rs"]
-mod above;
-#[path = "../common/mod.rs"]
-mod common;
-#[path = "../common/consumers.rs"]
-mod consumers;
-#[path = "../common/fields.rs"]
-mod fields;
-#[path = "../common/source.rs"]
-mod source;
-#[path = "../common/tools.rs"]
-#[allow(dead_code, reason = "a part is used")]
-mod tools;
+use crate::common;
+use crate::common::clean as above;
+use crate::common::consumers;
+use crate::common::fields;
+use crate::common::source;
+use crate::common::tools;
 
 mod bases;
 mod certain;

@@ -3,8 +3,7 @@
 #![cfg(feature = "json")]
 
 #[cfg(feature = "spirv")]
-#[path = "../spirv/assemble.rs"]
-mod assemble;
+use crate::common::assemble;
 #[cfg(feature = "spirv")]
 mod attach;
 mod harness;

@@ -2,17 +2,13 @@
 //! hand, attached, linked, and checked. Waves are stopped in them at states of a real run; the positions of lanes and
 //! the registers of callers are compared with values derived from the instructions.
 
-#[path = "../common/clean.rs"]
-mod above;
+use crate::common::clean as above;
 mod calls;
 mod cases;
 mod chart;
-#[path = "../common/tools.rs"]
-#[allow(dead_code, reason = "the tools are those of other tests, too")]
-mod common;
+use crate::common::tools as common;
 mod diverge;
-#[path = "../common/mod.rs"]
-mod golden;
+use crate::common as golden;
 mod llvm;
 mod run;
 mod stopped;

@@ -1,7 +1,6 @@
 //! A plausible but wrong description is refused, or causes a warning.
 
-#[path = "../common/consumers.rs"]
-mod consumers;
+use crate::common::consumers;
 mod lost;
 mod pcs;
 mod places;

@@ -3,9 +3,8 @@
 
 mod attributes;
 mod broken;
-mod bytes;
-#[path = "../common/mod.rs"]
-mod common;
+use crate::common;
+use crate::common::bytes;
 mod compare;
 mod compiled;
 #[cfg(feature = "compress")]
@@ -26,8 +25,7 @@ mod printed;
 mod random;
 mod relocations;
 mod split;
-#[path = "../common/tools.rs"]
-mod tools;
+use crate::common::tools;
 
 use eitri::read::Entry;
 use gimli::{Format, constants as dw};

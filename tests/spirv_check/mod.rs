@@ -3,17 +3,14 @@
 
 mod bad;
 mod corners;
-#[path = "../common/spirv.rs"]
-mod described;
+use crate::common::spirv as described;
 mod equal;
-#[path = "../common/idle.rs"]
-mod idle;
+use crate::common::idle;
 mod meaning;
 mod moves;
 mod omissions;
 mod output;
-#[path = "../common/random.rs"]
-mod random;
+use crate::common::random;
 mod round;
 mod sabotage;
 mod verdicts;

@@ -2,15 +2,11 @@
 //! specification and the description rather than copied from the output.
 #![cfg(feature = "spirv")]
 
-#[path = "../spirv/assemble.rs"]
-mod assemble;
+use crate::common::assemble;
 mod case;
-#[path = "../common/mod.rs"]
-mod common;
 mod composites;
 mod functions;
-#[path = "../common/idle.rs"]
-mod idle;
+use crate::common::idle;
 mod later;
 mod limits;
 mod lines;
@@ -21,8 +17,7 @@ mod order;
 mod scopes;
 mod silence;
 mod templates;
-#[path = "../common/tools.rs"]
-mod tools;
+use crate::common::tools;
 mod types;
 mod units;
 mod validators;

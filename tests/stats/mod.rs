@@ -1,12 +1,8 @@
 //! The promise: `stats` has the numbers of `llvm-dwarfdump --statistics`, for objects of any producer.
 
-#[path = "../common/fields.rs"]
-mod fields;
-#[path = "../common/source.rs"]
-mod source;
-#[path = "../common/tools.rs"]
-#[allow(dead_code, reason = "a part is used")]
-mod tools;
+use crate::common::fields;
+use crate::common::source;
+use crate::common::tools;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

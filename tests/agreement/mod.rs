@@ -4,10 +4,8 @@
 //! More cases with `PROPTEST_CASES`.
 
 mod choices;
-#[path = "../common/mod.rs"]
-mod common;
-#[path = "../common/consumers.rs"]
-mod consumers;
+use crate::common;
+use crate::common::consumers;
 mod locations;
 mod modules;
 mod projection;

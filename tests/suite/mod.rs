@@ -7,11 +7,8 @@ mod data;
 mod frames;
 mod lists;
 mod page;
-#[path = "../common/tools.rs"]
-#[allow(dead_code, reason = "the parts are those of other tests")]
-mod tools;
-#[path = "../common/validate.rs"]
-mod validate;
+use crate::common::tools;
+use crate::common::validate;
 
 use std::path::{Path, PathBuf};
 

@@ -25,8 +25,7 @@ mod right;
 mod scopes;
 mod spec;
 mod tables;
-#[path = "../common/tools.rs"]
-mod tools;
+use crate::common::tools;
 mod type_units;
 mod types;
 mod waves;

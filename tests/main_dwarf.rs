@@ -1,0 +1,34 @@
+//! Tests of descriptions, DWARF, and its evaluation: builder, output, reader, checker.
+
+mod additive;
+mod agreement;
+mod cfi;
+mod common;
+mod conform;
+mod denote;
+mod depth;
+mod determinism;
+mod emission_goldens;
+mod errors;
+mod evaluation;
+mod frames;
+mod instructions;
+mod json;
+mod lanes;
+mod layers;
+mod operations;
+mod properties;
+mod reader;
+mod sabotage;
+mod scale;
+mod scopes;
+mod sharing;
+mod split;
+mod strict;
+mod suite;
+mod targets;
+mod track;
+mod type_units;
+mod unwind;
+mod versions;
+mod wave;
