@@ -15,7 +15,13 @@ EITRI, FOLDER = sys.argv[1:3]
 # Findings of LLVM 22.1 (llvmlite 0.50) and Triton 3.9.
 EXPECTED = {
     "llvm.o": {"no-cfa": 1, "no-lane-pc": 1, "register-as-memory": 3, "recoverable-unlocated": 4},
-    "triton.hsaco": {"no-lane": 3, "no-lane-pc": 1, "zero-size-type": 2, "recoverable-unlocated": 4},
+    "triton.hsaco": {
+        "no-lane": 3,
+        "no-lane-pc": 1,
+        "zero-size-type": 2,
+        "recoverable-unlocated": 4,
+        "ambiguous-attribute": 1,
+    },
 }
 
 KERNEL = """
