@@ -120,7 +120,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let start = described.function.and_then(|function| self.described.address(function));
         asked.clear();
         let (mut unproven, mut undescribed, mut compared) = (None, None, 0);
-        let combines = || self.do_combine([described.loc], [expr], entry.unit().encoding);
+        let combines = || self.combined([described.loc], [expr], entry.unit().encoding);
         let lanes = lanes(&self.module.target);
         let mut all = witnesses(&lanes, described.pc, start, asked, combines);
         let difference = all.try_for_each(|witness| {

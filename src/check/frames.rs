@@ -1,6 +1,7 @@
 //! Frames: unwinding by the object's call frame information, against the model's rules, at every witness.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use super::locations::{Witness, witnesses};
 use super::machine::Asked;
@@ -325,7 +326,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let (mut unproven, mut is_proven) = (None, false);
         let lanes = witness::lanes(&self.module.target);
         let asked = Asked::default();
-        for witness in witnesses(&lanes, pc, Some(of.start), &asked, || combines) {
+        for witness in witnesses(&lanes, pc, Some(of.start), &asked, || combines.then(Rc::default)) {
             let (expected, found) = match self.frame_at(of, witness, column, &asked) {
                 Ok(None) => {
                     self.report.locations += 1;

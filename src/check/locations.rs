@@ -36,16 +36,18 @@ pub(super) struct Witnesses<'w, F> {
     pc: u64,
     start: Option<u64>,
     asked: &'w Asked,
-    /// Returns whether the comparison combines numbers.
+    /// Returns the constants that the comparison adds to numbers, if it combines numbers.
     combines: F,
+    offsets: Option<Rc<[u64]>>,
     /// Numbers of lanes and of contents of the lane that were tried.
     tried: (usize, usize),
     /// Number of contents that are chosen, with the first comparison that chose some.
     choices: u32,
 }
 
-/// Returns the witnesses at a pc. `combines` returns whether the comparison combines numbers.
-pub(super) fn witnesses<'w, F: Fn() -> bool>(
+/// Returns the witnesses at a pc. `combines` returns the constants that the comparison adds to numbers, if it combines
+/// numbers.
+pub(super) fn witnesses<'w, F: Fn() -> Option<Rc<[u64]>>>(
     lanes: &'w [u32],
     pc: u64,
     start: Option<u64>,
@@ -53,10 +55,10 @@ pub(super) fn witnesses<'w, F: Fn() -> bool>(
     combines: F,
 ) -> Witnesses<'w, F> {
     asked.numbers.take();
-    Witnesses { lanes, pc, start, asked, combines, tried: (0, 0), choices: 0 }
+    Witnesses { lanes, pc, start, asked, combines, offsets: None, tried: (0, 0), choices: 0 }
 }
 
-impl<F: Fn() -> bool> Iterator for Witnesses<'_, F> {
+impl<F: Fn() -> Option<Rc<[u64]>>> Iterator for Witnesses<'_, F> {
     type Item = Witness;
 
     fn next(&mut self) -> Option<Witness> {
@@ -79,9 +81,12 @@ impl<F: Fn() -> bool> Iterator for Witnesses<'_, F> {
                     return Some(Witness { pc, start, lane, fill });
                 }
                 let choice = (content - Fill::ALL.len()) as u32;
-                if choice < self.choices || (self.choices == 0 && choice == 0 && (self.combines)()) {
+                if self.choices == 0 && choice == 0 {
+                    self.offsets = (self.combines)();
+                }
+                if let Some(offsets) = self.offsets.as_ref().filter(|_| choice < self.choices.max(1)) {
                     asked.combines.set(true);
-                    asked.numbers.replace(Some(Numbers::new(choice)));
+                    asked.numbers.replace(Some(Numbers::new(choice, Rc::clone(offsets))));
                     return Some(Witness { pc, start, lane, fill: Fill::Spelled });
                 }
             }
@@ -304,7 +309,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let mut evaluator = self.evaluator.borrow_mut();
         of.asked.clear();
         let mut comparisons = 0;
-        let combines = || self.do_combine([described], [expr], unit.encoding);
+        let combines = || self.combined([described], [expr], unit.encoding);
         for witness in witnesses(&of.tried, pc, of.start, &of.asked, combines) {
             let contents = self.contents(witness, &symbol, &of.asked);
             let meanings = of.sizes.iter().map(|&bits| (bits, meaning.spans(bits, &contents)));
@@ -341,8 +346,8 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
         let mut all = AtPc::default();
         let combines = || {
             let found = of.encoded.as_ref().and_then(|encoded| encoded.at(pc, of.start)).unwrap_or_default();
-            let described = self.locations_at(of.place.id, pc);
-            self.do_combine(described, found, of.place.entry.unit().encoding)
+            let described: Vec<LocId> = self.locations_at(of.place.id, pc).collect();
+            self.combined(described, found, of.place.entry.unit().encoding)
         };
         for witness in witnesses(&of.tried, pc, of.start, asked, combines) {
             match self.at_witness(of, witness, asked) {

@@ -1,12 +1,13 @@
 //! The meaning of locations of variables, frames, calls, lanes and procedures, compared at [witnesses](super::witness).
 
 use core::cell::{OnceCell, RefCell};
+use std::rc::Rc;
 
 use gimli::constants as dw;
 
 use super::compare::Known;
 use super::file::File;
-use super::numbers::{does_expression_combine, does_location_combine};
+use super::numbers::{does_expression_combine, does_location_combine, offsets};
 use super::pairs::Pairs;
 use super::procedures::is_procedure;
 use super::report::Report;
@@ -44,6 +45,19 @@ impl<'w, 'a, 'o> Meanings<'w, 'a, 'o> {
         let (evaluator, pairs) = (Evaluator::new().all_places().into(), Pairs::default());
         let combining_procedures = Default::default();
         Self { module, described, file, known, load_bias, evaluator, pairs, report, combining_procedures }
+    }
+
+    /// Returns the constants that described locations, or expressions of the object, add to numbers, if they
+    /// [combine](Self::do_combine) numbers.
+    pub(super) fn combined<'e>(
+        &self,
+        described: impl IntoIterator<Item = LocId> + Clone,
+        found: impl IntoIterator<Item = &'e [u8]> + Clone,
+        encoding: Encoding,
+    ) -> Option<Rc<[u64]>> {
+        let nodes = described.clone().into_iter().flat_map(|loc| self.module.nodes(loc));
+        let exprs = found.clone().into_iter();
+        self.do_combine(described, found, encoding).then(|| offsets(nodes, exprs, encoding))
     }
 
     /// Returns whether described locations, or expressions of the object, combine numbers such that most contents of a

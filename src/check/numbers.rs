@@ -10,6 +10,9 @@
 //! | count | 1 to 63: number of bits, or an offset within a register |
 //! | small count | 1 to 7: sums and products of several are still counts |
 //! | zero | the upper half of a count in two registers |
+//! | offset count | a number that is a count after a constant is added to it |
+
+use std::rc::Rc;
 
 use crate::model::Node;
 use crate::op::{Decoder, Encoding, Op};
@@ -22,10 +25,15 @@ const CHOICES: u32 = 5;
 /// Limit of the numbers with a role. All further numbers are values.
 const MAX_NUMBERS: usize = 6;
 
+/// Limit of the constants that are added to numbers. A location rarely adds more, and each is a choice for each number.
+const MAX_OFFSETS: usize = 4;
+
 /// Contents of a machine, chosen while they are read.
 #[derive(Debug)]
 pub(super) struct Numbers {
     choice: u32,
+    /// Constants that the comparison adds to numbers.
+    offsets: Rc<[u64]>,
     /// Numbers with a role, in the order of the first reads.
     known: Vec<Number>,
 }
@@ -43,13 +51,18 @@ struct Number {
 
 impl Numbers {
     /// Contents of a choice: one of [`choices`](Self::choices).
-    pub(super) fn new(choice: u32) -> Self {
-        Self { choice, known: Vec::new() }
+    pub(super) fn new(choice: u32, offsets: Rc<[u64]>) -> Self {
+        Self { choice, offsets, known: Vec::new() }
+    }
+
+    /// Number of choices for each number.
+    fn roles(&self) -> u32 {
+        CHOICES + self.offsets.len() as u32
     }
 
     /// Returns the number of choices for the numbers that were read.
     pub(super) fn choices(&self) -> u32 {
-        CHOICES * self.known.len() as u32
+        self.roles() * self.known.len() as u32
     }
 
     /// Reads consecutive bytes of a storage.
@@ -79,9 +92,13 @@ impl Numbers {
 
     /// Returns the next number, in the role that it has in this choice.
     fn chosen(&self, random: u64, bits: u64) -> u64 {
-        let (focus, choice) = (self.choice / CHOICES, self.choice % CHOICES);
+        let (focus, choice) = (self.choice / self.roles(), self.choice % self.roles());
         let value = random | 1 | 1 << (bits - 1);
-        match (choice, (self.known.len() as u32).wrapping_sub(focus)) {
+        let distance = (self.known.len() as u32).wrapping_sub(focus);
+        if let Some(offset) = choice.checked_sub(CHOICES).and_then(|index| self.offsets.get(index as usize)) {
+            return if distance == 0 { (1 + random % 31).wrapping_sub(*offset) } else { value };
+        }
+        match (choice, distance) {
             // A shift by 32 or more moves a dword out of the result, or into it.
             (0 | 1, 0) => 1 + random % 31,
             (2, 0) => 32 + random % 32,
@@ -100,6 +117,31 @@ impl Number {
     fn has(&self, storage: ByteStorage, at: u64) -> bool {
         self.storage == storage && at.wrapping_sub(self.at) < self.bytes
     }
+}
+
+/// Returns the different constants that locations and expressions add to numbers.
+pub(super) fn offsets<'n, 'e>(
+    nodes: impl Iterator<Item = Node<'n>>,
+    exprs: impl Iterator<Item = &'e [u8]>,
+    encoding: Encoding,
+) -> Rc<[u64]> {
+    let described = nodes.filter_map(|node| match node {
+        Node::Plus(by) => Some(by as u64),
+        _ => None,
+    });
+    let operations = exprs.flat_map(|expr| Decoder::new(expr, encoding).map_while(Result::ok));
+    let found = operations.filter_map(|decoded| match decoded.op {
+        Op::PlusUconst { value } => Some(value),
+        Op::BregX { by, .. } | Op::AspaceBregX { by, .. } => Some(by as u64),
+        _ => None,
+    });
+    let mut offsets: Vec<u64> = Vec::new();
+    for offset in described.chain(found).filter(|&offset| offset != 0) {
+        if offsets.len() < MAX_OFFSETS && !offsets.contains(&offset) {
+            offsets.push(offset);
+        }
+    }
+    offsets.into()
 }
 
 /// Returns whether a location computes with numbers of which most hide a mistake: shifts, products and masks of numbers

@@ -54,7 +54,7 @@ impl<'a, 'o> Meanings<'_, 'a, 'o> {
                 Some(Value::Expr(expr)) => Some(expr),
                 _ => None,
             });
-            self.do_combine([value.loc], found, entry.unit().encoding)
+            self.combined([value.loc], found, entry.unit().encoding)
         };
         let lanes = lanes(&module.target);
         let difference = witnesses(&lanes, 0, None, &asked, combines).find_map(|witness| {

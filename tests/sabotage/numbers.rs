@@ -17,7 +17,12 @@ enum Leaf {
     Constant(u64),
     Register(&'static str, u32),
     Pair(&'static str, &'static str),
+    /// A register of 64 bits and a constant that is added.
+    Sum(&'static str, i64),
 }
+
+/// Constant of a [`Leaf::Sum`].
+const OFFSET: i64 = 448;
 
 /// Formula, as a tree.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,6 +80,7 @@ impl Formula {
             Self::Leaf(Leaf::Constant(value)) => Val::constant(*value),
             Self::Leaf(Leaf::Register(name, _)) => Val::register(named(name)),
             Self::Leaf(Leaf::Pair(low, high)) => Val::pair(named(low), named(high)),
+            Self::Leaf(Leaf::Sum(name, by)) => Val::register(named(name)).plus(*by),
             Self::Of(operation, operands) => {
                 let [first, second] = operands.each_ref().map(|operand| operand.val(target));
                 OPERATIONS[*operation].1(first, second)
@@ -87,6 +93,7 @@ impl Formula {
         match self {
             Self::Leaf(Leaf::Constant(value)) => *value,
             Self::Leaf(Leaf::Register(name, bits)) => read(name) & u64::MAX >> (64 - bits),
+            Self::Leaf(Leaf::Sum(name, by)) => read(name).wrapping_add_signed(*by),
             Self::Leaf(Leaf::Pair(low, high)) => read(low) & 0xffff_ffff | read(high) << 32,
             Self::Of(operation, operands) => {
                 let [first, second] = operands.each_ref().map(|operand| operand.number(read));
@@ -114,7 +121,8 @@ impl Formula {
                 if let Some((_, number)) = known.iter().find(|(one, _)| *one == name) {
                     return *number;
                 }
-                let number = numbers.mixed();
+                let is_before_sum = numbers.next() % 4 == 0;
+                let number = numbers.mixed().wrapping_sub(if is_before_sum { OFFSET as u64 } else { 0 });
                 known.push((name, number));
                 number
             };
@@ -199,4 +207,16 @@ fn each_operation_on_register_pairs_is_told_from_all_others() {
     let (pair, other, register) = (Leaf::Pair("s4", "s5"), Leaf::Pair("s6", "s7"), Leaf::Register("s6", 32));
     assert_all_differ("amdgpu-gfx1030-wave32", &Consumer::llvm(), &[pair, other, register]);
     assert_all_differ("amdgpu-gfx1030-wave32", &Consumer::llvm(), &[register, pair, other]);
+}
+
+/// A count is chosen for the sum, not for the register alone.
+#[test]
+fn each_operation_on_sums_of_a_register_and_a_constant_is_told_from_all_others() {
+    let sums = [
+        Leaf::Sum("rdx", 3),
+        Leaf::Sum("rax", OFFSET),
+        Leaf::Sum("rax", OFFSET + 8),
+        Leaf::Sum("r9", OFFSET),
+    ];
+    assert_all_differ("x86_64", &Consumer::dwarf5(), &sums);
 }
