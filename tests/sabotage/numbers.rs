@@ -121,7 +121,7 @@ impl Formula {
                 if let Some((_, number)) = known.iter().find(|(one, _)| *one == name) {
                     return *number;
                 }
-                let is_before_sum = numbers.next() % 4 == 0;
+                let is_before_sum = numbers.next().is_multiple_of(4);
                 let number = numbers.mixed().wrapping_sub(if is_before_sum { OFFSET as u64 } else { 0 });
                 known.push((name, number));
                 number

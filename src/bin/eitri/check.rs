@@ -4,10 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use eitri::Error;
 use eitri::check::{self, Finding, Kind, check_split};
 use eitri::emit::ptx;
-use eitri::error::ErrorKind;
 use eitri::lower::{Consumer, lower};
 use eitri::model::Module;
 use eitri::omission::Omission;
@@ -147,13 +145,11 @@ fn totals(judged: &[track::Report]) -> String {
 #[cfg(feature = "spirv")]
 fn module(bytes: &[u8]) -> eitri::Result<Vec<u32>> {
     spirv::from_bytes(bytes).map_err(|error| {
-        match spirv::is_module(bytes) {
-        true => error,
-        false => Error::from(ErrorKind::BadArgument(
-            "this is not a SPIR-V module; a description is compared with an object: eitri check DESCRIPTION OBJECT"
-                .into(),
-        )),
-    }
+        if spirv::is_module(bytes) {
+            return error;
+        }
+        let what = "this is not a SPIR-V module; a description is compared with an object: eitri check DESCRIPTION OBJECT";
+        eitri::error::ErrorKind::BadArgument(what.into()).into()
     })
 }
 

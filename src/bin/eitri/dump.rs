@@ -14,11 +14,11 @@ use super::arguments::Dialect;
 use super::color::escaped;
 use super::containers::{self, Inside};
 use super::contents::Contents;
-#[cfg(feature = "spirv")]
-use super::output::print;
 use super::output::{Form, Printer};
 use super::progress::Progress;
-use super::{Failure, companions, exit_code, hints, input, judged, of, targets};
+use super::{Failure, companions, hints, input, judged, of, targets};
+#[cfg(feature = "spirv")]
+use super::{exit_code, output::print};
 
 /// Arguments of `dump`.
 #[derive(Debug, Args)]

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+#[cfg(feature = "compress")]
+use clap::ValueEnum;
 use eitri::check::{Finding, check_code, check_ptx};
 use eitri::emit::elf::{self, Attach, Code, Existing, attach_with, new_object_with};
 use eitri::emit::ptx;
