@@ -95,6 +95,10 @@ pub fn strip_unused(words: &[u32]) -> Result<Vec<u32>> {
     let (mut definitions, mut is_known) = (Vec::new(), true);
     for instruction in words.instructions() {
         is_known &= op::results(instruction.opcode()).is_some();
+        // The size of a workgroup is the constant with this decoration, instead of that of the execution mode.
+        if let (op::DECORATE, &[constant, BUILT_IN, ..]) = (instruction.opcode(), instruction.operands()) {
+            used.insert(constant);
+        }
         match is_removable(&instruction) {
             true => definitions.push(instruction),
             false => used.extend(uses(&instruction)),
@@ -125,6 +129,9 @@ pub fn strip_unused(words: &[u32]) -> Result<Vec<u32>> {
     }
     Ok(kept)
 }
+
+/// Decoration `BuiltIn`.
+const BUILT_IN: u32 = 11;
 
 /// Whether the instruction can be removed if nothing uses its result: a type, or a constant that the specialization of the
 /// module cannot change.

@@ -305,3 +305,13 @@ fn used_constants_stay() {
         assert!(defined(&stripped).len() <= defined(&words).len(), "{name}");
     }
 }
+
+/// The constant of `workgroup_size` has no use but its decoration, and without it the size has a dimension of 0.
+#[test]
+fn constant_with_the_size_of_a_workgroup_stays() {
+    let words = module!("workgroup_size");
+    assert_eq!(strip_unused(&words).expect("is a module"), words);
+    if let Some(complaint) = complaints(&words) {
+        assert_eq!(complaint, "");
+    }
+}
