@@ -121,6 +121,11 @@ fn signatures_are_those_of_gcc() {
         let found = signatures(&written(&module, &consumer).sections);
         let found: Vec<(&str, u64)> = names.iter().map(String::as_str).zip(found).collect();
         assert_eq!(found, OF_GCC);
+        // `check` computes the signatures from the entries, so that these are gcc's as well.
+        let object =
+            new_object(module.target(), &Code::text(vec![0xc3]), &written(&module, &consumer).sections);
+        let report = eitri::check(&module, &consumer, &[], &object.expect("an object")).expect("is read");
+        assert!(report.is_clean(), "{report}");
     }
 }
 

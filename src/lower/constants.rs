@@ -11,7 +11,7 @@ pub(super) fn encoding(encoding: BaseEncoding) -> gimli::DwAte {
         BaseEncoding::Address => gimli::DW_ATE_address,
         BaseEncoding::Boolean => gimli::DW_ATE_boolean,
         BaseEncoding::ComplexFloat => gimli::DW_ATE_complex_float,
-        // gcc and clang write `__bf16` so; gdb knows the format by the name.
+        // clang writes `__bf16` so; gdb knows the format by the name.
         BaseEncoding::Float
         | BaseEncoding::BFloat16
         | BaseEncoding::Float8E4M3

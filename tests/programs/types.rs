@@ -366,3 +366,30 @@ fn llvm_reads_how_objects_are_passed() {
         assert_eq!(output("shape", "decl_column"), None);
     }
 }
+
+/// DWARF 5 has one binary floating-point encoding. 0x3fc0 is 1.5 as a bfloat16, as clang-19 encodes `(__bf16)1.5f`, and
+/// 1.9375 in the format of IEEE 754.
+#[test]
+fn bfloat16_is_printed_by_gdb_by_the_name_of_its_type() {
+    for (name, encoding, expected) in
+        [("__bf16", BaseEncoding::BFloat16, "1.5"), ("_Float16", BaseEncoding::Float, "1.9375")]
+    {
+        let mut m = Builder::new(Target::x86_64());
+        let unit = m.unit("a.c");
+        let ty = m.base_type(unit, name, encoding, 16).expect("a type");
+        m.variable(unit, "x", ty)
+            .expect("a variable")
+            .always(Loc::implicit(&[0xc0, 0x3f]))
+            .expect("a location");
+        let module = m.finish().expect("a module");
+        let written = lower(&module, &Consumer::dwarf5(), Policy::Partial).expect("sections");
+        assert_eq!(written.omissions.len(), usize::from(encoding == BaseEncoding::BFloat16));
+        let object =
+            new_object(module.target(), &Code::text(vec![0xc3]), &written.sections).expect("an object");
+        let folder = Folder::new();
+        let object = folder.file("a.o", object);
+        let arguments = ["-batch", "-ex", "print x", object.to_str().expect("a name")];
+        let Some(ran) = GDB.run(&arguments) else { return };
+        assert!(ran.out.contains(&format!("$1 = {expected}")), "{ran}");
+    }
+}
