@@ -36,7 +36,8 @@ pub struct PtxReport {
 ///
 /// A register with more bits than the variable is a warning, as the upper bits may be unused. Registers of up to 32 bits
 /// are not: PTX has no registers of 8 bits, and nvcc puts variables of 8 and 16 bits into registers of 16 and 32 bits.
-/// So is a register that no instruction can set before the start of the pc range: the variable may be uninitialized.
+/// A register that no instruction can set before the start of the pc range is a warning, too, because the variable may be
+/// uninitialized.
 ///
 /// # Errors
 /// [`Syntax`](crate::error::ErrorKind::Syntax), with line and column.

@@ -134,8 +134,8 @@ impl<'t, 'r> Declarations<'t, 'r> {
 
     /// Returns the declarations of a register that are in scope at some of the positions.
     ///
-    /// As in ptxas, the number of one of several registers has all digits at the end of the name, and can begin with
-    /// zeros.
+    /// As in ptxas, all digits at the end of a name are the number of a register of a parameterized declaration, and
+    /// leading zeros do not count.
     pub(crate) fn named(&self, name: &str, positions: &Range<u64>) -> Vec<&'r Registers<'t>> {
         let base = name.trim_end_matches(|char: char| char.is_ascii_digit());
         let number = name[base.len()..].parse::<u64>();

@@ -95,7 +95,7 @@ pub struct Statistics {
     pub unreadable: Vec<Error>,
 }
 
-/// Measures the debug information of an object file. [`Statistics::unreadable`] has the errors of what cannot be read.
+/// Measures the debug information of an object file. [`Statistics::unreadable`] lists errors of unreadable parts.
 ///
 /// # Errors
 /// The errors of [`Object::read`] and [`Dwarf::read_readable`], and those of the finder of [`Options::split`].
@@ -123,7 +123,7 @@ pub fn stats(bytes: &[u8], options: &Options<'_>) -> Result<Statistics> {
 /// Measures the units of an object, and its split units. `facts` are those of the object if places are judged.
 ///
 /// # Errors
-/// Those of the finder of [`Options::split`].
+/// The errors of the finder in [`Options::split`].
 pub(crate) fn measure<'r>(
     object: &Object<'_>,
     facts: Option<&'r lint::Facts<'r, '_>>,

@@ -317,7 +317,7 @@ pub(crate) struct Prover<'a> {
     /// Components of variables at home in scratch memory by function and dword of its frame, and the dword of each.
     homes: HashMap<(usize, u32), Slot>,
     home_of: HashMap<Slot, u32>,
-    /// Claims about local memory, and the tag of what was stored last to each of its dwords.
+    /// Claims about local memory, and the tag of the last store to each dword.
     local: Vec<Local>,
     stored: Vec<u64>,
     /// Whether each claim was right each time; `None` if no lane stood there.
@@ -1043,7 +1043,7 @@ impl<'a> Prover<'a> {
             match &mut shown.places {
                 Some(known) => known.retain(has),
                 None if let Some(&dword) = self.home_of.get(&slot) => {
-                    // Copies in registers of what memory contains are no locations of the variable.
+                    // A copy in a register is not a location of a variable that lives in memory.
                     shown.places = Some([Place::Scratch(dword)].into_iter().filter(has).collect());
                 }
                 None => {

@@ -48,7 +48,7 @@ pub enum Exec {
     Else(usize),
 }
 
-/// The name of what the memory of a component contains: a virtual register that the allocator does not have.
+/// Returns the virtual register that names the memory contents of a component; the allocator does not have it.
 pub fn contents(slot: Slot) -> VReg {
     VReg::new(VReg::MAX - slot as usize, RegClass::Float)
 }

@@ -96,7 +96,7 @@ fn pad(@builtin(local_invocation_index) i: u32) {
 ";
 
 /// Sizes and alignments of WGSL ("Alignment and Size"): `vec3<f32>` 12 and 16, an element of its array 16, `Mixed` 48,
-/// `Tail` 32, of which the last 4 bytes are padding.
+/// `Tail` 32 with 4 bytes of padding at the end.
 #[test]
 fn variables_of_types_with_padding_are_readable_as_a_whole() {
     for limits in [Limits::default(), LOW] {

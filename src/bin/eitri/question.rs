@@ -1,4 +1,4 @@
-//! What `eval` and `explain` are asked.
+//! Arguments of `eval` and `explain`: an expression or a variable, and the stopped machine.
 
 use std::fmt;
 use std::path::PathBuf;

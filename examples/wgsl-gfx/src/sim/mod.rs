@@ -90,7 +90,7 @@ impl Group {
         group
     }
 
-    /// Replaces the contents of local memory by what other groups leave there.
+    /// Fills local memory with noise, as earlier groups leave it.
     pub fn forget(&mut self) {
         let mut noise = Noise(self.tag(1));
         self.local.fill_with(|| noise.cell());
