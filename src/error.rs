@@ -78,6 +78,7 @@ impl Error {
     pub fn or_at(mut self, outer: At) -> Self {
         let at = &mut self.0.at;
         at.split_file = at.split_file.take().or(outer.split_file);
+        at.supplementary_file = at.supplementary_file.take().or(outer.supplementary_file);
         at.unit = at.unit.take().or(outer.unit);
         at.function = at.function.take().or(outer.function);
         at.variable = at.variable.take().or(outer.variable);

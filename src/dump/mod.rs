@@ -39,7 +39,8 @@ use crate::target::Target;
 /// The errors of [`Object::read`] and [`Dwarf::read`].
 pub fn print(object: &[u8], target: Option<&Target>) -> Result<String> {
     let mut out = Out::kept();
-    print_into(&mut out, object, None, target, Dialect::Llvm, DumpOptions::default())?;
+    let object = Object::read_with(object, None, target)?;
+    print_into(&mut out, &object, None, target, Dialect::Llvm, DumpOptions::default())?;
     Ok(out.finish()?)
 }
 
@@ -60,6 +61,23 @@ pub fn print_to(
     dialect: Dialect,
     options: DumpOptions,
 ) -> Result<()> {
+    let object = Object::read_with(object, None, target)?;
+    print_object_to(out, &object, dwo, target, dialect, options)
+}
+
+/// Prints the debug sections of an object as [`print_to`] does. The object can have a
+/// [supplementary file](Object::set_supplementary).
+///
+/// # Errors
+/// The errors of [`print_to`].
+pub fn print_object_to(
+    out: &mut dyn io::Write,
+    object: &Object<'_>,
+    dwo: Option<&[u8]>,
+    target: Option<&Target>,
+    dialect: Dialect,
+    options: DumpOptions,
+) -> Result<()> {
     let mut out = Out::to(out);
     let printed = print_into(&mut out, object, dwo, target, dialect, options);
     out.finish()?;
@@ -68,30 +86,28 @@ pub fn print_to(
 
 fn print_into(
     out: &mut Out<'_>,
-    object: &[u8],
+    object: &Object<'_>,
     dwo: Option<&[u8]>,
     target: Option<&Target>,
     dialect: Dialect,
     options: DumpOptions,
 ) -> Result<()> {
-    let read = |bytes| target.map_or_else(|| Object::read(bytes), |target| Object::read_for(bytes, target));
-    let object = read(object)?;
-    let dwarf = Dwarf::read_readable(&object, dialect, 1)?;
+    let dwarf = Dwarf::read_readable(object, dialect, 1)?;
     let found = if target.is_none() { object.target(None) } else { None };
     let target = target.or(found.as_ref());
     if let Some(dwo) = dwo {
-        let dwo = read(dwo)?;
+        let dwo = Object::read_with(dwo, None, target)?;
         let split = Dwarf::read_readable_split(&dwarf, &dwo)?;
-        text::addresses(out, &object);
+        text::addresses(out, object);
         text::print(out, &dwo, &split, target, options);
         return whole([&dwarf, &split]);
     }
     // A file can contain both the skeletons and the split units.
-    let split = Dwarf::read_readable_split(&dwarf, &object)?;
-    text::print(out, &object, &dwarf, target, options);
+    let split = Dwarf::read_readable_split(&dwarf, object)?;
+    text::print(out, object, &dwarf, target, options);
     if !dwarf.sections().is_split && !split.units().is_empty() {
         out.push('\n');
-        text::print(out, &object, &split, target, options);
+        text::print(out, object, &split, target, options);
     }
     match dwarf.sections().is_split {
         // The units of a file of split units were read as the object's.

@@ -34,7 +34,7 @@ use super::out::Out;
 use super::{frames, names};
 use crate::error::{Count, OneLine};
 use crate::op::{Decoder, Encoding, Op, OperandKind, Reg, text};
-use crate::read::{Attribute, Dwarf, Entry, LineProgram, Object, Unit, Value};
+use crate::read::{Attribute, Dwarf, Entry, LineProgram, Object, SUPPLEMENTARY, Unit, Value};
 use crate::target::{SpaceId, Target};
 
 /// Options of a dump.
@@ -312,7 +312,11 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
             Value::String(string) => self.quoted(string.bytes()),
             Value::Reference(offset) => {
                 describe_into(self.out, self.dwarf, offset)?;
-                self.at_entry(offset)
+                self.at_entry(offset)?;
+                if offset >= SUPPLEMENTARY {
+                    self.out.push_str(" in the supplementary file");
+                }
+                Ok(())
             }
             Value::Signature(signature) => {
                 if let Some(entry) = self.dwarf.type_of_signature(signature) {

@@ -8,6 +8,8 @@ use core::ops::Range;
 pub struct At {
     /// Name of the file of split units.
     pub split_file: Option<String>,
+    /// Name of the supplementary file.
+    pub supplementary_file: Option<String>,
     /// Name of the compilation unit.
     pub unit: Option<String>,
     /// Name of the function.
@@ -70,6 +72,7 @@ impl fmt::Display for At {
         parts.extend(self.json.as_ref().map(JsonPlace::to_string));
         parts.extend(self.vector.as_ref().map(|vector| format!("vector `{vector}`")));
         parts.extend(self.split_file.as_ref().map(|file| format!("split file `{file}`")));
+        parts.extend(self.supplementary_file.as_ref().map(|file| format!("supplementary file `{file}`")));
         parts.extend(self.unit.as_ref().map(|unit| format!("unit `{unit}`")));
         parts.extend(self.function.as_ref().map(|function| format!("function `{function}`")));
         parts.extend(self.variable.as_ref().map(|variable| format!("variable `{variable}`")));

@@ -5,7 +5,7 @@ use gimli::{DwAt, DwForm, DwTag, constants as dw};
 use super::codes::Code;
 use super::contexts;
 use super::file::Kind;
-use crate::read::{Entry, Shape, Str, Value};
+use crate::read::{Entry, SUPPLEMENTARY, Shape, Str, Value};
 use crate::tags::is_type;
 
 /// A finding about an attribute.
@@ -71,6 +71,9 @@ fn is_judged(name: DwAt, form: DwForm) -> bool {
             | dw::DW_FORM_ref8
             | dw::DW_FORM_ref_udata
             | dw::DW_FORM_ref_addr
+            | dw::DW_FORM_GNU_ref_alt
+            | dw::DW_FORM_ref_sup4
+            | dw::DW_FORM_ref_sup8
             | dw::DW_FORM_indirect
     );
     is_own || is_reference && name != dw::DW_AT_sibling || is_ambiguous(name)
@@ -151,16 +154,16 @@ pub(super) fn read<'r>(
         let Some(to) = dwarf.entry_at(offset) else {
             out.push(EntryFindings {
                 code: Code::BadReference,
-                written: format!("{} is {offset:#x}", attribute.name()),
-                evidence: vec![format!("no entry is at {offset:#x}")],
+                written: format!("{} is {}", attribute.name(), shown(offset)),
+                evidence: vec![format!("no entry is at {}", shown(offset))],
             });
             return;
         };
         if attribute.name() == dw::DW_AT_type && !is_type(to.tag()) && to.tag() < dw::DW_TAG_lo_user {
             out.push(EntryFindings {
                 code: Code::BadReference,
-                written: format!("DW_AT_type is {offset:#x}"),
-                evidence: vec![format!("a {} is at {offset:#x}", to.tag())],
+                written: format!("DW_AT_type is {}", shown(offset)),
+                evidence: vec![format!("a {} is at {}", to.tag(), shown(offset))],
             });
         }
     });
@@ -170,11 +173,19 @@ pub(super) fn read<'r>(
     own
 }
 
+/// Returns the offset of an entry as text.
+fn shown(offset: u64) -> String {
+    match offset.checked_sub(SUPPLEMENTARY) {
+        Some(offset) => format!("{offset:#x} in the supplementary file"),
+        None => format!("{offset:#x}"),
+    }
+}
+
 /// Appends the findings about an instance and its abstract instance.
 fn instance(entry: Entry<'_, '_>, out: &mut Vec<EntryFindings>) {
     let Some(origin) = entry.reference(dw::DW_AT_abstract_origin) else { return };
     let mut differs = |written: String, of_origin: &dyn std::fmt::Display| {
-        let evidence = vec![format!("the abstract instance at {:#x} is {of_origin}", origin.offset())];
+        let evidence = vec![format!("the abstract instance at {} is {of_origin}", shown(origin.offset()))];
         out.push(EntryFindings { code: Code::AbstractDiffers, written, evidence });
     };
     let (own, abstracted) = (entry.attr(dw::DW_AT_name), origin.inherited(dw::DW_AT_name));

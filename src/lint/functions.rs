@@ -11,7 +11,7 @@ use super::details::Details;
 use super::file::{File, Function, Kind};
 use super::shape::Shape;
 use crate::error::Count;
-use crate::read::{CfaRule, Rule, Value};
+use crate::read::{CfaRule, Entry, OtherUnits, Rule, Value};
 
 /// Takes a finding about a function: code, section with offset, and texts.
 pub(super) type Add<'a> = &'a mut dyn FnMut(Code, Option<(&'static str, u64)>, &dyn Fn() -> Details);
@@ -228,9 +228,17 @@ fn lanes<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
     });
 }
 
-/// Returns file and line of an entry's declaration.
-pub(super) fn declared(entry: crate::read::Entry<'_, '_>, files: &[Arc<str>]) -> Option<(Arc<str>, u64)> {
+/// Returns file and line of an entry's declaration. `files` are those of the entry's unit.
+pub(super) fn declared<'r>(
+    entry: Entry<'r, 'r>,
+    files: &[Arc<str>],
+    others: &OtherUnits<'r>,
+) -> Option<(Arc<str>, u64)> {
     let line = entry.inherited(dw::DW_AT_decl_line)?.unsigned()?;
-    let file = entry.inherited(dw::DW_AT_decl_file)?.unsigned()?;
-    Some((files.get(usize::try_from(file).ok()?)?.clone(), line))
+    let (declared, file) = entry.declared_file()?;
+    let path = match declared.unit().offset == entry.unit().offset {
+        true => files.get(usize::try_from(file).ok()?)?.clone(),
+        false => others.path(declared, file)?.into(),
+    };
+    Some((path, line))
 }

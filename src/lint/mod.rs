@@ -71,6 +71,8 @@ pub struct Options<'a> {
     pub fold: bool,
     /// Files of split units, which are judged with the code of the object.
     pub split: SplitFiles<'a>,
+    /// Contents of the [supplementary file](Object::set_supplementary).
+    pub supplementary: Option<&'a [u8]>,
 }
 
 /// Judges the debug information of an object file.
@@ -100,7 +102,7 @@ pub fn lint_each(bytes: &[u8], options: &Options<'_>, take: &mut dyn FnMut(Findi
 
 /// Returns the report with the findings if they are folded, and passes them to a function otherwise.
 fn judge(bytes: &[u8], options: &Options<'_>, take: &mut dyn FnMut(Finding)) -> Result<Report> {
-    let object = Object::read(bytes)?;
+    let object = Object::read_with(bytes, options.supplementary, None)?;
     let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, options.threads)?;
     let facts = Facts::new(&object, &dwarf, options.threads)?;
     options.split.with(&object, &dwarf, |split| units(&facts, &dwarf, split, options, take))

@@ -22,7 +22,7 @@ use super::{Options, functions, lists, recoverable};
 use crate::error::{self, Error, Result};
 use crate::op::{Decoder, text};
 use crate::read::threads::{self, Units};
-use crate::read::{ByAbbreviation, Dwarf, Entry, ListEntry, ListKind, Str, StringId, Value};
+use crate::read::{ByAbbreviation, Dwarf, Entry, ListEntry, ListKind, OtherUnits, Str, StringId, Value};
 
 /// Maximum number of variables of one name that a variable is compared with.
 const MOST_SAME: usize = 64;
@@ -63,6 +63,7 @@ struct Walk<'a, 'r, 'o> {
     unit: Option<Arc<str>>,
     split: Option<Arc<str>>,
     files: OnceCell<Vec<Arc<str>>>,
+    others: &'a OtherUnits<'r>,
     scopes: Vec<Scope<'r>>,
     abbreviations: &'a mut ByAbbreviation<entries::Judged>,
     /// Entries of the location list that was read last.
@@ -140,7 +141,7 @@ fn judge<'r>(
     firsts: &Firsts<'r>,
     collected: &mut Collected<'r>,
 ) {
-    let mut abbreviations = ByAbbreviation::default();
+    let (mut abbreviations, others) = (ByAbbreviation::default(), OtherUnits::default());
     for index in units {
         let unit = &file.dwarf.units()[index];
         let id = collected.function((unit.name.as_deref(), None));
@@ -154,6 +155,7 @@ fn judge<'r>(
             unit: unit.name.as_deref().map(Arc::from),
             split: file.dwarf.split_file().map(Arc::from),
             files: OnceCell::new(),
+            others: &others,
             scopes: Vec::new(),
             abbreviations: &mut abbreviations,
             list: Vec::new(),
@@ -296,7 +298,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
                     let judged = Judged::new(code, details());
                     let mut finding = self.finding(judged, None, Some(around), own.unwrap_or(place));
                     finding.pcs = function.ranges.first().cloned();
-                    finding.declared = functions::declared(function.entry, self.files());
+                    finding.declared = functions::declared(function.entry, self.files(), self.others);
                     self.collected.add(finding);
                 }
             },
@@ -613,7 +615,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
             function: around.and_then(text),
             inlined: self.inlined(around),
             variable: variable.and_then(names),
-            declared: variable.and_then(|entry| functions::declared(entry, self.files())),
+            declared: variable.and_then(|entry| functions::declared(entry, self.files(), self.others)),
             entry: variable.or_else(|| around.map(|around| around.framed.function.entry)).map(Entry::offset),
             ..Finding::new(judged.code, section, offset, details)
         }

@@ -2,14 +2,15 @@
 
 use std::rc::Rc;
 
+use super::dwarf::SUPPLEMENTARY;
 use super::entry::Entry;
 use super::unit::Unit;
 
 /// Facts of the abbreviations of one table, as far as these occurred in units with forms of one size.
 #[derive(Debug)]
 pub(crate) struct ByAbbreviation<T> {
-    /// Index of the table, and the sizes.
-    table: Option<(u32, gimli::Encoding)>,
+    /// Whether the table is in the supplementary file, its index there, and the sizes.
+    table: Option<(bool, u32, gimli::Encoding)>,
     by_code: Vec<Option<Rc<T>>>,
     /// Facts of the last abbreviation with a code that is not kept.
     other: Option<Rc<T>>,
@@ -34,7 +35,8 @@ impl<T> ByAbbreviation<T> {
     /// Returns the facts of an abbreviation, by its unit and code.
     #[inline]
     pub(super) fn of_code(&mut self, unit: &Unit<'_>, code: u64, find: impl FnOnce() -> T) -> &Rc<T> {
-        let table = Some((unit.contents.table, unit.contents.forms));
+        let is_supplementary = unit.offset >= SUPPLEMENTARY;
+        let table = Some((is_supplementary, unit.contents.table, unit.contents.forms));
         if self.table != table {
             (self.table, self.other) = (table, None);
             self.by_code.clear();

@@ -2,7 +2,7 @@
 
 use super::cursor::Cursor;
 use super::elf::Object;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Files that an object names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -13,9 +13,11 @@ pub struct Companions {
     pub debug_link: Option<(String, u32)>,
     /// Id that the file with the debug information has, too: `.note.gnu.build-id`.
     pub build_id: Option<Vec<u8>>,
-    /// Name of the supplementary file, to which forms such as `DW_FORM_strp_sup` and `DW_FORM_GNU_strp_alt` refer:
-    /// `.debug_sup` (DWARF 5 section 7.3.6), or `.gnu_debugaltlink` of dwz. The file is not read.
-    pub supplementary: Option<String>,
+    /// Name of the supplementary file, to which forms such as `DW_FORM_strp_sup` and `DW_FORM_GNU_strp_alt` refer, and its
+    /// checksum: `.debug_sup` (DWARF 5 section 7.3.6), or the build id in `.gnu_debugaltlink` of dwz.
+    pub supplementary: Option<(String, Vec<u8>)>,
+    /// Checksum of the file itself, if it is a supplementary file: `.debug_sup`.
+    pub checksum: Option<Vec<u8>>,
 }
 
 /// `NT_GNU_BUILD_ID`.
@@ -27,25 +29,63 @@ impl Companions {
     /// # Errors
     /// The errors of [`Object::read`] for the header and the section table.
     pub fn read(bytes: &[u8]) -> Result<Self> {
-        let big_endian = bytes.get(5) == Some(&2);
+        let sections = Object::raw_sections(bytes)?;
+        let sections = sections.iter().map(|(name, data)| (&**name, *data));
+        Ok(Self::of_sections(sections, bytes.get(5) == Some(&2)))
+    }
+
+    /// Reads the names in the sections of an ELF file.
+    pub(super) fn of_sections<'s>(
+        sections: impl Iterator<Item = (&'s str, &'s [u8])>,
+        big_endian: bool,
+    ) -> Self {
         let mut found = Self::default();
-        for (name, data) in Object::raw_sections(bytes)? {
+        for (name, data) in sections {
             let cursor = |name| Cursor::new(name, data, big_endian);
-            match &*name {
+            match name {
                 ".debug_info" | ".zdebug_info" | ".debug_info.dwo" | ".debug_types" | ".debug_line" => {
                     found.has_debug_information |= !data.is_empty();
                 }
                 ".gnu_debuglink" => found.debug_link = debug_link(cursor(".gnu_debuglink")).ok(),
                 ".note.gnu.build-id" => found.build_id = build_id(cursor(".note.gnu.build-id")).ok(),
                 ".gnu_debugaltlink" => {
-                    found.supplementary = text(&mut cursor(".gnu_debugaltlink")).ok();
+                    let mut from = cursor(".gnu_debugaltlink");
+                    let name = text(&mut from).ok();
+                    found.supplementary = name.map(|name| (name, from.take_rest().to_vec()));
                 }
-                ".debug_sup" => found.supplementary = supplementary(cursor(".debug_sup")).ok().flatten(),
+                ".debug_sup" => match supplementary(cursor(".debug_sup")) {
+                    Ok((true, _, checksum)) => found.checksum = Some(checksum),
+                    Ok((false, name, checksum)) => found.supplementary = Some((name, checksum)),
+                    Err(_) => {}
+                },
                 _ => {}
             }
         }
-        Ok(found)
+        found
     }
+
+    /// Checks that a file is the supplementary file of this object.
+    ///
+    /// # Errors
+    /// [`Malformed`](crate::error::ErrorKind::Malformed) if the object names no such file, or the file has another checksum or build id
+    /// than the object has for it.
+    pub fn check_supplementary(&self, file: &Self) -> Result<()> {
+        let Some((_, expected)) = &self.supplementary else {
+            return Err(Error::malformed("the object has no name of a supplementary file"));
+        };
+        let found = [&file.checksum, &file.build_id].into_iter().flatten();
+        if found.clone().any(|found| found == expected) {
+            return Ok(());
+        }
+        let found = found.map(|found| hexadecimal(found)).next().unwrap_or_else(|| "none".into());
+        let expected = hexadecimal(expected);
+        let text = format!("the id of the supplementary file is {found}; the object expects {expected}");
+        Err(Error::malformed(text))
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn text(from: &mut Cursor<'_>) -> Result<String> {
@@ -74,10 +114,11 @@ fn build_id(mut from: Cursor<'_>) -> Result<Vec<u8>> {
     }
 }
 
-/// Reads the name of the supplementary file; `None` in that file.
-fn supplementary(mut from: Cursor<'_>) -> Result<Option<String>> {
+/// Reads whether the file is the supplementary file, or else the name of that file, and the checksum.
+fn supplementary(mut from: Cursor<'_>) -> Result<(bool, String, Vec<u8>)> {
     from.u16("a version")?;
     let is_supplementary = from.u8("a flag")? != 0;
     let name = text(&mut from)?;
-    Ok((!is_supplementary).then_some(name))
+    let size = from.uleb("a checksum")?;
+    Ok((is_supplementary, name, from.take(size, "a checksum")?.to_vec()))
 }

@@ -1,6 +1,7 @@
 //! Units and entries: the tree of `.debug_info`, flat. DWARF 5 sections 2 and 7.5.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use gimli::constants as dw;
 
@@ -13,7 +14,7 @@ use super::sections::{Base, Sections};
 use super::unit::Unit;
 use super::units::Reader;
 use super::value::Strings;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{At, Error, ErrorKind, Result};
 use crate::op::{Dialect, DraftCodes, Encoding};
 
 /// Units and entries of `.debug_info`, with access to the other sections.
@@ -22,7 +23,8 @@ use crate::op::{Dialect, DraftCodes, Encoding};
 /// are checked when the file is read, and decoded each time they are requested.
 /// Offsets of units and entries are those in `.debug_info`. DWARF 4 puts type units in a section of their own,
 /// `.debug_types`; they come last here, and their offsets continue after the end of `.debug_info`, so that an offset
-/// identifies one entry: [`place`](Self::place) returns the section's own offset.
+/// identifies one entry: [`place`](Self::place) returns the section's own offset. Offsets of entries in the supplementary
+/// file, to which attributes refer ([`Object::set_supplementary`]), have the most significant bit set.
 #[derive(Debug, Clone)]
 pub struct Dwarf<'o> {
     pub(super) sections: Sections<'o>,
@@ -43,11 +45,20 @@ pub struct Dwarf<'o> {
     pub(super) main: Option<Sections<'o>>,
     /// Name of the file of split units, if it is another one than that with the skeletons.
     pub(super) file: Option<&'o str>,
+    /// Units and entries of the supplementary file.
+    pub(super) supplementary: Option<Arc<Dwarf<'o>>>,
+    /// Offset of the first byte: 0, or [`SUPPLEMENTARY`].
+    pub(super) first: u64,
+    /// Name of the supplementary file that this is.
+    pub(super) name: Option<String>,
     /// Errors of the units and attributes that were left out.
     pub(super) errors: Vec<Error>,
     /// Offsets of the units that were left out, with their errors.
     pub(crate) broken_units: Vec<(u64, Error)>,
 }
+
+/// Offset of the first byte of a supplementary file. The file itself is shorter.
+pub(crate) const SUPPLEMENTARY: u64 = 1 << 63;
 
 /// Stored data of an entry: the tree only. The rest is decoded from the file on request.
 #[derive(Debug, Clone)]
@@ -89,7 +100,7 @@ impl<'o> Dwarf<'o> {
             refuse_package(object)?;
             return Self::from_sections(split, dialect, draft);
         }
-        Self::from_sections(main, dialect, draft)
+        Reader::new(main, dialect, draft).with_parts(object).read()
     }
 
     /// Reads an object as [`read`](Self::read) does, on several threads. The result does not depend on their number.
@@ -101,7 +112,7 @@ impl<'o> Dwarf<'o> {
         if threads < 2 || sections.debug_info.is_empty() && !split.debug_info.is_empty() {
             return Self::read(object);
         }
-        Reader::new(sections, Dialect::Llvm, DraftCodes::NONE).read_on(threads)
+        Reader::new(sections, Dialect::Llvm, DraftCodes::NONE).with_parts(object).read_on(threads)
     }
 
     /// Reads what can be read of an object: [`errors`](Self::errors) has the errors of units that are left out, and of
@@ -118,7 +129,8 @@ impl<'o> Dwarf<'o> {
         match read {
             Ok(dwarf) => Ok(dwarf),
             Err(_) if !main.debug_info.is_empty() => {
-                Reader::new(main, dialect, DraftCodes::NONE).around_errors().read()
+                let reader = Reader::new(main, dialect, DraftCodes::NONE).around_errors();
+                reader.with_parts(object).read()
             }
             Err(_) => {
                 refuse_package(object)?;
@@ -185,6 +197,11 @@ impl<'o> Dwarf<'o> {
         self.file
     }
 
+    /// Returns the place of errors of a supplementary file.
+    pub(super) fn at(&self) -> At {
+        At { supplementary_file: self.name.clone(), ..At::default() }
+    }
+
     /// Returns the sections that were read.
     pub fn sections(&self) -> &Sections<'o> {
         &self.sections
@@ -238,8 +255,30 @@ impl<'o> Dwarf<'o> {
         self.entries_of(unit).next()
     }
 
+    /// Returns the offset of an entry, counted as described at [`Dwarf`], that is at an offset of this file's
+    /// `.debug_info`. A larger offset than a file can have refers to nothing, in particular not to another file.
+    #[inline]
+    pub(crate) fn offset_in_info(&self, offset: u64) -> u64 {
+        self.first + offset.min(SUPPLEMENTARY - 1)
+    }
+
+    /// Returns the file that has an offset: this one, or the supplementary file.
+    #[inline]
+    fn file_at(&self, offset: u64) -> &Self {
+        self.supplementary.as_deref().filter(|_| offset >= SUPPLEMENTARY).unwrap_or(self)
+    }
+
+    /// Returns the supplementary file, to which attributes refer: see [`Object::set_supplementary`].
+    pub fn supplementary(&self) -> Option<&Dwarf<'o>> {
+        self.supplementary.as_deref()
+    }
+
     /// Returns the entry at an offset, counted as described at [`Dwarf`].
     pub fn entry_at(&self, offset: u64) -> Option<Entry<'_, 'o>> {
+        self.file_at(offset).own_entry_at(offset)
+    }
+
+    fn own_entry_at(&self, offset: u64) -> Option<Entry<'_, 'o>> {
         let number = self.unit_number(offset)?;
         let unit = &self.units[number];
         let Range { start: first, end } = unit.contents.entries;
@@ -252,9 +291,10 @@ impl<'o> Dwarf<'o> {
 
     /// Returns the entry of the type with a signature (`DW_FORM_ref_sig8`), if its unit was read.
     pub fn type_of_signature(&self, signature: u64) -> Option<Entry<'_, 'o>> {
-        let at = self.signatures.binary_search_by_key(&signature, |&(signature, _)| signature).ok()?;
-        let unit = &self.units[self.signatures[at].1 as usize];
-        self.entry_at(unit.type_offset?)
+        match self.signatures.binary_search_by_key(&signature, |&(signature, _)| signature) {
+            Ok(at) => self.entry_at(self.units[self.signatures[at].1 as usize].type_offset?),
+            Err(_) => self.supplementary()?.type_of_signature(signature),
+        }
     }
 
     /// Returns the first skeleton unit with an id.
@@ -265,7 +305,8 @@ impl<'o> Dwarf<'o> {
 
     /// Returns the unit whose header or entries contain an offset, counted as described at [`Dwarf`].
     pub fn unit_at(&self, offset: u64) -> Option<&Unit<'o>> {
-        self.unit_number(offset).map(|number| &self.units[number])
+        let file = self.file_at(offset);
+        file.unit_number(offset).map(|number| &file.units[number])
     }
 
     fn unit_number(&self, offset: u64) -> Option<usize> {
@@ -273,8 +314,14 @@ impl<'o> Dwarf<'o> {
         (offset < self.units[number].end).then_some(number)
     }
 
-    /// Returns the section of an offset, and the offset in that section: `.debug_info` or `.debug_types`.
+    /// Returns the section of an offset, and the offset in that section: `.debug_info` or `.debug_types`, of this file or of
+    /// the supplementary file.
     pub fn place(&self, offset: u64) -> (&'static str, u64) {
+        self.file_at(offset).own_place(offset)
+    }
+
+    fn own_place(&self, offset: u64) -> (&'static str, u64) {
+        let offset = offset.saturating_sub(self.first);
         match offset.checked_sub(self.sections.debug_info.len() as u64) {
             Some(offset) if !self.sections.debug_types.is_empty() => {
                 (self.sections.name(".debug_types"), offset)

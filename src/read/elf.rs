@@ -14,9 +14,10 @@ use std::sync::OnceLock;
 use hashbrown::DefaultHashBuilder;
 use hashbrown::hash_table::{Entry, HashTable};
 
+use super::companions::Companions;
 use super::elf_header::{Header, SHT_GROUP, place_sections};
 use super::reloc;
-use crate::error::Result;
+use crate::error::{At, Error, Result};
 use crate::target::{Gfx, Sm, Target, Wave};
 
 /// `EM_X86_64`.
@@ -81,6 +82,8 @@ pub struct Object<'d> {
     stale: Option<StaleFields>,
     mercury_copies: Vec<MercuryCopy>,
     is_ptx: bool,
+    supplementary: Option<Box<Object<'d>>>,
+    errors: Vec<Error>,
 }
 
 /// Parts of an object that was not read from an ELF file.
@@ -337,7 +340,64 @@ impl<'d> Object<'d> {
             stale,
             mercury_copies,
             is_ptx: false,
+            supplementary: None,
+            errors: Vec::new(),
         })
+    }
+
+    /// Reads an ELF file with the contents of its [supplementary file](Self::set_supplementary), if they are known; of a
+    /// target that can be of another machine, as [`read_for`](Self::read_for) does. The error of a supplementary file that
+    /// cannot be read, or is that of other objects, is one of the [`errors`](Self::errors).
+    ///
+    /// # Errors
+    /// The errors of [`read`](Self::read) for the object itself.
+    pub fn read_with(
+        bytes: &'d [u8],
+        supplementary: Option<&'d [u8]>,
+        target: Option<&Target>,
+    ) -> Result<Self> {
+        let mut object = Self::read_placed(bytes, Placing::AsIs, target)?;
+        if let Some(bytes) = supplementary {
+            let other = Self::read(bytes);
+            if let Err(error) = other.and_then(|other| object.set_supplementary(other)) {
+                let at = At { supplementary_file: object.supplementary_name(), ..At::default() };
+                object.errors.push(error.or_at(at));
+            }
+        }
+        Ok(object)
+    }
+
+    /// Sets the supplementary file, to whose strings and entries attributes refer: `.debug_sup` (DWARF 5 section 7.3.6), or
+    /// `.gnu_debugaltlink` of dwz. [`Companions::supplementary`] is its name. What it refers to in other files is not
+    /// read.
+    ///
+    /// # Errors
+    /// [`Malformed`](crate::error::ErrorKind::Malformed) if the object names no such file, or the file has another id or
+    /// checksum than the object has for it.
+    pub fn set_supplementary(&mut self, other: Object<'d>) -> Result<()> {
+        let own = Companions::of_sections(self.contents(), self.big_endian);
+        own.check_supplementary(&Companions::of_sections(other.contents(), other.big_endian))?;
+        self.supplementary = Some(Box::new(other));
+        Ok(())
+    }
+
+    /// Returns the supplementary file, if it is [set](Self::set_supplementary).
+    pub fn supplementary(&self) -> Option<&Object<'d>> {
+        self.supplementary.as_deref()
+    }
+
+    pub(super) fn supplementary_name(&self) -> Option<String> {
+        Some(Companions::of_sections(self.contents(), self.big_endian).supplementary?.0)
+    }
+
+    /// Returns names and contents of the sections.
+    fn contents(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.sections.iter().map(|section| (&*section.name, &*section.data))
+    }
+
+    /// Returns the errors of the parts that cannot be read: of the supplementary file, if it does not fit.
+    pub fn errors(&self) -> &[Error] {
+        &self.errors
     }
 
     /// Returns names and contents of the sections of a file. No other part is read.
@@ -364,6 +424,8 @@ impl<'d> Object<'d> {
             stale: None,
             mercury_copies: Vec::new(),
             is_ptx: true,
+            supplementary: None,
+            errors: Vec::new(),
         }
     }
 

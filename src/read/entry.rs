@@ -5,16 +5,14 @@ use std::fmt;
 use std::ops::Range;
 use std::slice;
 
-use gimli::{
-    Abbreviation, AttributeSpecification, AttributeValue, DwAt, DwTag, Reader, UnitOffset, constants as dw,
-};
+use gimli::{Abbreviation, AttributeSpecification, DwAt, DwTag, Reader, UnitOffset, constants as dw};
 
 use super::dwarf::{Dwarf, Node};
 use super::lists::{ListEntry, ListKind};
 use super::shape::{Shape, Step};
 use super::unit::{Contents, Unit};
 use super::units::read;
-use super::value::{ADDRX_OFFSET, Attribute, Slice, Str, Value, resolve};
+use super::value::{ADDRX_OFFSET, Attribute, Slice, Str, Value, reference, resolve};
 use crate::error::{Error, Result};
 
 /// Maximum length of a chain of references: more than any file needs, and an end for cyclic ones.
@@ -235,14 +233,25 @@ impl<'r, 'o> Entry<'r, 'o> {
     /// Returns the value of an attribute of the entry itself, or of its abstract instance (`DW_AT_abstract_origin`) or
     /// declaration (`DW_AT_specification`), and so on.
     pub fn inherited(self, name: DwAt) -> Option<Value<'o>> {
+        self.inherited_from(name).map(|found| found.1)
+    }
+
+    /// Returns the value of an attribute that can be [inherited](Self::inherited), and the entry that has it.
+    fn inherited_from(self, name: DwAt) -> Option<(Self, Value<'o>)> {
         let mut entry = self;
         for _ in 0..MOST_STEPS {
             if let Some(value) = entry.attr(name) {
-                return Some(value);
+                return Some((entry, value));
             }
             entry = entry.completed()?;
         }
         None
+    }
+
+    /// Returns the number of the file of the declaration, and the entry that has it: the number is that of a file of its unit.
+    pub(crate) fn declared_file(self) -> Option<(Self, u64)> {
+        let (entry, file) = self.inherited_from(dw::DW_AT_decl_file)?;
+        Some((entry, file.unsigned()?))
     }
 
     /// Returns the entry that this one completes: its abstract instance or declaration.
@@ -398,11 +407,7 @@ impl<'o> Unresolved<'_, '_, 'o> {
     /// Returns the offset of the entry to which the attribute refers by offset.
     #[inline]
     pub(crate) fn reference(self) -> Option<u64> {
-        match self.read.raw_value() {
-            AttributeValue::UnitRef(offset) => Some(self.entry.unit().offset.saturating_add(offset.0 as u64)),
-            AttributeValue::DebugInfoRef(offset) => Some(offset.0 as u64),
-            _ => None,
-        }
+        reference(self.entry.dwarf, self.entry.unit(), &self.read.raw_value())
     }
 }
 

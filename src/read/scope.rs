@@ -1,10 +1,11 @@
 //! Name lookup at a pc: the variable of the innermost scope with code there.
 
 use core::ops::Range;
+use std::collections::BTreeMap;
 
 use gimli::constants as dw;
 
-use super::dwarf::Dwarf;
+use super::dwarf::{Dwarf, SUPPLEMENTARY};
 use super::entry::Entry;
 use super::value::Value;
 use crate::error::{Count, Error, ErrorKind, Named, Result};
@@ -50,7 +51,7 @@ pub fn variables_at<'d, 'o>(
 ) -> Result<Vec<Entry<'d, 'o>>> {
     let mut found: Vec<Entry<'d, 'o>> = Vec::new();
     let (mut innermost, mut others) = (0, Vec::new());
-    for entry in files.iter().flat_map(|dwarf| dwarf.entries()) {
+    for entry in files.iter().flat_map(|dwarf| dwarf.entries().chain(imported(dwarf))) {
         let is_variable =
             matches!(entry.tag(), dw::DW_TAG_variable | dw::DW_TAG_formal_parameter | dw::DW_TAG_constant);
         if !is_variable || entry.has(dw::DW_AT_declaration) {
@@ -182,6 +183,26 @@ fn has_code(variable: Entry<'_, '_>, pc: u64) -> bool {
         .any(|entry| live_ranges(entry).is_ok_and(|ranges| ranges.iter().any(|range| range.contains(&pc))))
 }
 
+/// Returns the entries of the supplementary file's units that the units of a file import, directly or in several steps.
+fn imported<'d, 'o>(dwarf: &'d Dwarf<'o>) -> impl Iterator<Item = Entry<'d, 'o>> {
+    let imports = |entry: Entry<'d, 'o>| {
+        let is_import = entry.tag() == dw::DW_TAG_imported_unit;
+        is_import.then(|| entry.reference(dw::DW_AT_import)).flatten()
+    };
+    let mut waiting: Vec<_> = match dwarf.supplementary() {
+        Some(_) => dwarf.entries().filter_map(imports).collect(),
+        None => Vec::new(),
+    };
+    let mut known = BTreeMap::new();
+    while let Some(root) = waiting.pop() {
+        // Imports can be cyclic.
+        if root.offset() >= SUPPLEMENTARY && known.insert(root.unit().offset, root).is_none() {
+            waiting.extend(root.dwarf().entries_of(root.unit()).filter_map(imports));
+        }
+    }
+    known.into_values().flat_map(|root| root.dwarf().entries_of(root.unit()))
+}
+
 /// Returns the number of scopes with code at a pc around a variable; `None` if it is in a scope without code there.
 fn scopes_at(entry: Entry<'_, '_>, pc: Option<u64>) -> Result<Option<usize>> {
     let mut scopes = 0;
@@ -218,5 +239,5 @@ fn described(entry: Entry<'_, '_>) -> String {
     let at = entry.place();
     let unit = at.unit.map_or_else(String::new, |unit| format!(" of unit `{unit}`"));
     let function = at.function.map_or_else(String::new, |function| format!(", function `{function}`"));
-    format!("entry {:#x}{unit}{function}", entry.offset())
+    format!("entry {:#x}{unit}{function}", entry.dwarf().place(entry.offset()).1)
 }

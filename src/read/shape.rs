@@ -59,6 +59,8 @@ pub(super) fn is_checked(form: DwForm) -> bool {
             | dw::DW_FORM_sdata
             | dw::DW_FORM_ref_udata
             | dw::DW_FORM_strp
+            | dw::DW_FORM_strp_sup
+            | dw::DW_FORM_GNU_strp_alt
             | dw::DW_FORM_line_strp
             | dw::DW_FORM_strx
             | dw::DW_FORM_strx1

@@ -131,7 +131,7 @@ fn divided(sizes: &[u64], each: u64) -> Vec<Range<usize>> {
 
 impl<'o> Reader<'_, 'o> {
     /// Reads the units of `.debug_info` in consecutive chunks of about one size, each on a thread, and joins them.
-    pub(super) fn read_on(self, threads: usize) -> Result<Dwarf<'o>> {
+    pub(super) fn read_on(mut self, threads: usize) -> Result<Dwarf<'o>> {
         let sections = self.dwarf.sections;
         let info = DebugInfo::from(sections.slice(sections.debug_info));
         let mut sizes = Vec::new();
@@ -146,7 +146,7 @@ impl<'o> Reader<'_, 'o> {
         if next != sections.debug_info.len() || sizes.len() < threads || !sections.debug_types.is_empty() {
             return self.read();
         }
-        let (dialect, draft) = (self.dialect, self.draft);
+        let (dialect, draft, supplementary) = (self.dialect, self.draft, self.dwarf.supplementary.clone());
         let mut start = 0;
         let span = |units: Range<usize>| {
             let bytes: u64 = sizes[units].iter().sum();
@@ -156,9 +156,10 @@ impl<'o> Reader<'_, 'o> {
         let spans: Vec<_> = parts(&sizes, threads).into_iter().map(span).collect();
         let parts = each(&spans, |span| {
             let mut reader = Reader::new(sections, dialect, draft);
+            reader.dwarf.supplementary.clone_from(&supplementary);
             reader.chunk(span).map(|()| reader.dwarf)
         });
-        let mut dwarf = self.dwarf;
+        let dwarf = &mut self.dwarf;
         for part in parts {
             let part = part?;
             // The first part has the indices that it has in the file.
@@ -179,7 +180,7 @@ impl<'o> Reader<'_, 'o> {
             }));
             dwarf.tables.extend(part.tables);
         }
-        Ok(dwarf.with_signatures())
+        self.finish()
     }
 
     /// Reads the units within a span of `.debug_info`.

@@ -1,5 +1,7 @@
 //! Reader of units: headers, abbreviations and entries are decoded by `gimli`, and values are resolved here.
 
+use std::sync::Arc;
+
 use gimli::{
     AttributeSpecification, DebugAbbrev, DebugInfo, DebugTypes, Reader as _, UnitOffset, constants as dw,
 };
@@ -8,7 +10,8 @@ use hashbrown::HashMap;
 use super::abbrev;
 use super::abbreviations::ByAbbreviation;
 use super::cursor::is_address_size;
-use super::dwarf::{Dwarf, Node};
+use super::dwarf::{Dwarf, Node, SUPPLEMENTARY};
+use super::elf::Object;
 use super::errors::Errors;
 use super::sections::Sections;
 use super::shape::{Shape, Step, is_checked};
@@ -28,6 +31,8 @@ pub(super) struct Reader<'m, 'o> {
     main: Option<&'m Dwarf<'o>>,
     /// Id of the file's split compilation unit, if there is exactly one: type units belong to it.
     dwo_id: Option<u64>,
+    /// Errors of what was read before.
+    pub(super) before: Vec<Error>,
     /// Indices of the tables of abbreviations, by offset.
     tables: HashMap<u64, u32>,
     /// Number of bytes of all tables of abbreviations.
@@ -76,6 +81,9 @@ impl<'m, 'o> Reader<'m, 'o> {
             skeletons: Vec::new(),
             main: None,
             file: None,
+            supplementary: None,
+            first: 0,
+            name: None,
             errors: Vec::new(),
             broken_units: Vec::new(),
         };
@@ -84,6 +92,7 @@ impl<'m, 'o> Reader<'m, 'o> {
             draft,
             main: None,
             dwo_id: None,
+            before: Vec::new(),
             tables: HashMap::new(),
             abbreviations: 0,
             attributes: 0,
@@ -102,6 +111,20 @@ impl<'m, 'o> Reader<'m, 'o> {
         self
     }
 
+    /// Adds what was read with the object: its errors, and the supplementary file to which its attributes refer.
+    pub(super) fn with_parts(mut self, object: &'o Object<'_>) -> Self {
+        self.before.extend_from_slice(object.errors());
+        let Some(other) = object.supplementary() else { return self };
+        let mut reader = Reader::new(Sections::of(other), self.dialect, self.draft).around_errors();
+        reader.before.extend_from_slice(other.errors());
+        (reader.dwarf.first, reader.dwarf.name) = (SUPPLEMENTARY, object.supplementary_name());
+        // Leaves out what it cannot read.
+        let Ok(read) = reader.read() else { return self };
+        self.before.extend(read.errors.iter().map(|error| error.clone().or_at(read.at())));
+        self.dwarf.supplementary = Some(Arc::new(read));
+        self
+    }
+
     /// Leaves out the parts that cannot be read.
     pub(super) fn around_errors(self) -> Self {
         Self { errors: Some(Errors::default()), ..self }
@@ -113,14 +136,28 @@ impl<'m, 'o> Reader<'m, 'o> {
         if sections.is_split {
             self.dwo_id = only_id(info.units());
         }
-        self.section(sections.debug_info, 0, |bytes| DebugInfo::from(bytes).units().next())?;
+        let first = self.dwarf.first;
+        self.section(sections.debug_info, first, |bytes| DebugInfo::from(bytes).units().next())?;
         // Before DWARF 5 the id is not in the header.
         if let ([unit], None) = (&self.dwarf.units[..], self.dwo_id) {
             self.dwo_id = unit.dwo_id;
         }
-        let before = sections.debug_info.len() as u64;
+        let before = first + sections.debug_info.len() as u64;
         self.section(sections.debug_types, before, |bytes| DebugTypes::from(bytes).units().next())?;
-        self.dwarf.errors = self.errors.map(Errors::finish).unwrap_or_default();
+        self.finish()
+    }
+
+    /// Returns the units and entries with the errors of the parts that were left out.
+    pub(super) fn finish(mut self) -> Result<Dwarf<'o>> {
+        match self.errors {
+            Some(errors) => self.before.extend(errors.finish()),
+            None => {
+                if let Some(first) = self.before.first() {
+                    return Err(first.clone());
+                }
+            }
+        }
+        self.dwarf.errors = self.before;
         Ok(self.dwarf.with_signatures())
     }
 

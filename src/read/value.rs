@@ -46,7 +46,7 @@ pub enum Value<'o> {
     AddressIndexOffset(u64, u32),
     /// A string.
     String(Str<'o>),
-    /// Reference to an entry by its offset, counted as described at [`Dwarf`].
+    /// Reference to an entry by its offset, counted as described at [`Dwarf`]. The entry can be in the supplementary file.
     Reference(u64),
     /// Reference to a type in a type unit, by its signature.
     Signature(u64),
@@ -66,7 +66,7 @@ pub enum Value<'o> {
     Block(&'o [u8]),
     /// A value that cannot be read: [`Entry::problem`](super::Entry::problem) has the error.
     Unreadable,
-    /// Reference into a supplementary file, which is not read.
+    /// Reference to an entry or string of a supplementary file that was not read with the object.
     Other,
 }
 
@@ -240,6 +240,9 @@ pub(super) fn resolve<'o>(
     let (sections, strings) = (&dwarf.sections, &dwarf.strings);
     let indirect = |offset| string(strings.debug_str, offset, || sections.string(offset));
     let base = |offset| Base { offset, encoding: unit.encoding };
+    if let Some(offset) = reference(dwarf, unit, &raw) {
+        return Ok(Value::Reference(offset));
+    }
     Ok(match raw {
         AttributeValue::Addr(address) => Value::Address(address),
         AttributeValue::DebugAddrIndex(index) if !dwarf.knows_addresses(unit) => {
@@ -268,8 +271,6 @@ pub(super) fn resolve<'o>(
         AttributeValue::Sdata(packed) if spec.form() == ADDRX_OFFSET => indexed_address(dwarf, unit, packed)?,
         AttributeValue::Sdata(value) => Value::Signed(value),
         AttributeValue::Flag(value) => Value::Flag(value),
-        AttributeValue::UnitRef(offset) => Value::Reference(unit.offset.saturating_add(offset.0 as u64)),
-        AttributeValue::DebugInfoRef(offset) => Value::Reference(offset.0 as u64),
         AttributeValue::DebugTypesRef(signature) => Value::Signature(signature.0),
         AttributeValue::String(string) => Value::String(Str(string.slice())),
         AttributeValue::DebugStrRef(offset) => indirect(offset.0 as u64)?,
@@ -277,6 +278,14 @@ pub(super) fn resolve<'o>(
             let offset = offset.0 as u64;
             string(strings.debug_line_str, offset, || sections.line_string(offset))?
         }
+        AttributeValue::DebugStrRefSup(offset) => match &dwarf.supplementary {
+            Some(other) => {
+                let (offset, other) = (offset.0 as u64, &**other);
+                let error = || other.sections.string(offset).map_err(|error| error.or_at(other.at()));
+                string(other.strings.debug_str, offset, error)?
+            }
+            None => Value::Other,
+        },
         AttributeValue::DebugStrOffsetsIndex(index) => {
             indirect(sections.indexed_string_offset(base(unit.bases.str_offsets), index.0 as u64)?)?
         }
@@ -302,6 +311,19 @@ pub(super) fn resolve<'o>(
         }
         _ => Value::Other,
     })
+}
+
+/// Returns the offset of the entry to which an attribute refers by offset, counted as described at [`Dwarf`].
+#[inline]
+pub(super) fn reference(dwarf: &Dwarf<'_>, unit: &Unit<'_>, raw: &AttributeValue<Slice<'_>>) -> Option<u64> {
+    match raw {
+        AttributeValue::UnitRef(offset) => Some(unit.offset.saturating_add(offset.0 as u64)),
+        AttributeValue::DebugInfoRef(offset) => Some(dwarf.offset_in_info(offset.0 as u64)),
+        AttributeValue::DebugInfoRefSup(offset) => {
+            dwarf.supplementary.as_ref().map(|other| other.offset_in_info(offset.0 as u64))
+        }
+        _ => None,
+    }
 }
 
 /// Returns the address of a value of [`ADDRX_OFFSET`] with the index in the upper 32 bits.

@@ -19,7 +19,7 @@ use crate::eval::{self, Body, DebugInfo};
 use crate::lint;
 use crate::lint::shape::{self, Shape};
 use crate::lint::witness::{Changed, Contents, Witness};
-use crate::read::{self, Dwarf, Object, Unit, Value};
+use crate::read::{self, Dwarf, Object, OtherUnits, Unit, Value};
 use crate::stats::FunctionCoverage;
 use crate::target::{Target, Wave, with_extensions};
 
@@ -227,9 +227,10 @@ pub(super) fn gather<'r, 'o>(
     }
     let is_cpu = object.gfx().is_none() && object.machine() != 190 && !object.is_ptx();
     let file = File { facts, dwarf, info, target, is_cpu };
+    let others = &OtherUnits::default();
     for unit in dwarf.units() {
         let (scopes, paths, lists) = Default::default();
-        Walk { file: &file, unit, gathered, strings, scopes, paths, lists, first: 0 }.run();
+        Walk { file: &file, unit, gathered, strings, scopes, paths, others, lists, first: 0 }.run();
     }
 }
 
@@ -241,6 +242,7 @@ struct Walk<'w, 'a, 'r, 'o> {
     scopes: Vec<Scope>,
     /// Numbers of the unit's files.
     paths: Vec<u32>,
+    others: &'w OtherUnits<'o>,
     /// Entries of location lists that have no findings.
     lists: HashMap<ListKey, Rc<[Entry]>>,
     /// First function of the unit.
@@ -499,7 +501,13 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
             self.lists.insert(key, entries.clone());
         }
         let declared = |name| entry.inherited(name).and_then(|value| value.unsigned());
-        let file = declared(dw::DW_AT_decl_file).and_then(|file| self.paths.get(file as usize).copied());
+        let file = entry.declared_file().and_then(|(declared, file)| {
+            if declared.unit().offset == entry.unit().offset {
+                return self.paths.get(usize::try_from(file).ok()?).copied();
+            }
+            let path = self.others.path(declared, file)?;
+            Some(self.gathered.file(&path))
+        });
         let is_parameter = entry.tag() == dw::DW_TAG_formal_parameter;
         let variable = Variable {
             column: if is_parameter { Column::Parameter } else { Column::Variable },

@@ -47,6 +47,8 @@ pub struct Options<'a> {
     pub source: Option<&'a Source<'a>>,
     /// Files of split units, which are shown with the code of the object.
     pub split: SplitFiles<'a>,
+    /// Contents of the [supplementary file](Object::set_supplementary).
+    pub supplementary: Option<&'a [u8]>,
 }
 
 impl fmt::Debug for Options<'_> {
@@ -98,7 +100,7 @@ pub fn readable_report(bytes: &[u8], options: &Options<'_>) -> Result<(String, V
 /// Returns the texts and tables of a page: a table for each kind of record, with a fixed number of words each; and the
 /// errors of the parts that cannot be read.
 fn tables(bytes: &[u8], options: &Options<'_>) -> Result<(Strings, Vec<Vec<u32>>, Vec<Error>)> {
-    let object = Object::read(bytes)?;
+    let object = Object::read_with(bytes, options.supplementary, None)?;
     let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, 1)?;
     let facts = lint::Facts::new(&object, &dwarf, 1)?;
     options.split.with(&object, &dwarf, |split| {

@@ -58,11 +58,13 @@ pub struct Options<'a> {
     pub variables: bool,
     /// Files of split units. Their sections are not measured.
     pub split: SplitFiles<'a>,
+    /// Contents of the [supplementary file](Object::set_supplementary), whose sections are not measured.
+    pub supplementary: Option<&'a [u8]>,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Self { sound: true, threads: 1, variables: true, split: SplitFiles::default() }
+        Self { sound: true, threads: 1, variables: true, split: SplitFiles::default(), supplementary: None }
     }
 }
 
@@ -100,7 +102,7 @@ pub struct Statistics {
 /// # Errors
 /// The errors of [`Object::read`] and [`Dwarf::read_readable`], and those of the finder of [`Options::split`].
 pub fn stats(bytes: &[u8], options: &Options<'_>) -> Result<Statistics> {
-    let object = Object::read(bytes)?;
+    let object = Object::read_with(bytes, options.supplementary, None)?;
     let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, options.threads)?;
     let facts = options.sound.then(|| lint::Facts::new(&object, &dwarf, options.threads)).transpose()?;
     let measure = |split: &[Dwarf<'_>]| measure(&object, facts.as_ref(), &dwarf, split, options);

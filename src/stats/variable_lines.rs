@@ -11,7 +11,7 @@ use gimli::constants as dw;
 use super::attributes::linkage_name;
 use super::lines;
 use crate::error::Result;
-use crate::read::{Dwarf, Entry, Object, SplitFiles, Unit};
+use crate::read::{Dwarf, Entry, Object, OtherUnits, SplitFiles, Unit};
 
 /// A file, by number, and a line.
 type Line = (u32, u64);
@@ -73,12 +73,14 @@ pub struct Build<'a> {
     pub bytes: &'a [u8],
     /// Files of split units.
     pub split: SplitFiles<'a>,
+    /// Contents of the [supplementary file](Object::set_supplementary).
+    pub supplementary: Option<&'a [u8]>,
 }
 
 impl<'a> Build<'a> {
-    /// Returns a build without files of split units.
+    /// Returns a build without other files.
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, split: SplitFiles::default() }
+        Self { bytes, split: SplitFiles::default(), supplementary: None }
     }
 }
 
@@ -209,7 +211,7 @@ fn function_lines(function: Entry<'_, '_>, rows: &Rows) -> Result<Lines> {
 }
 
 fn instances(build: Build<'_>, files: &mut HashMap<String, u32>) -> Result<Vec<Instance>> {
-    let object = Object::read(build.bytes)?;
+    let object = Object::read_with(build.bytes, build.supplementary, None)?;
     let dwarf = Dwarf::read(&object)?;
     let mut all = Vec::new();
     instances_in(&dwarf, files, &mut all)?;
@@ -226,6 +228,7 @@ fn instances(build: Build<'_>, files: &mut HashMap<String, u32>) -> Result<Vec<I
 }
 
 fn instances_in(dwarf: &Dwarf<'_>, files: &mut HashMap<String, u32>, all: &mut Vec<Instance>) -> Result<()> {
+    let others = OtherUnits::default();
     for unit in dwarf.units() {
         let rows = Rows::read(dwarf, unit, files);
         let mut last: Option<(usize, Lines)> = None;
@@ -250,7 +253,12 @@ fn instances_in(dwarf: &Dwarf<'_>, files: &mut HashMap<String, u32>, all: &mut V
             let mut scope = rows.of(&ranges);
             scope.retain(is_of);
             let number = |name| entry.inherited(name).and_then(|value| value.unsigned());
-            let file = rows.path(number(dw::DW_AT_decl_file));
+            let file = match entry.declared_file() {
+                Some((declared, file)) if declared.unit().offset != unit.offset => {
+                    others.path(declared, file).unwrap_or_default()
+                }
+                file => rows.path(file.map(|file| file.1)),
+            };
             let calls =
                 functions.iter().filter(|one| one.tag() == dw::DW_TAG_inlined_subroutine).map(|one| {
                     (rows.path(one.number(dw::DW_AT_call_file)), one.number(dw::DW_AT_call_line).unwrap_or(0))

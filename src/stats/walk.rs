@@ -16,7 +16,7 @@ use super::part::Part;
 use super::source::{FUNCTION, GLOBAL, Path};
 use crate::error::Error;
 use crate::lint::{Asked, Framed, Judge};
-use crate::read::{ByAbbreviation, Dwarf, Entry, ListEntry, ListKind, Str, Unit, Value};
+use crate::read::{ByAbbreviation, Dwarf, Entry, ListEntry, ListKind, SUPPLEMENTARY, Str, Unit, Value};
 
 /// Part of a scope that scopes in it have, too.
 #[derive(Debug, Clone, Copy)]
@@ -408,7 +408,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         own: &OwnAttributes<'r>,
         is_inlined: bool,
     ) -> u32 {
-        let (file, line) = declared(entry, self.files);
+        let (file, line) = self.declared(entry, entry.unit());
         let own = name_of(entry, shape, own).map_or("".into(), Str::text);
         let name = format!("{own}:{file}:{line}");
         let index = self.part.source.function(name);
@@ -424,14 +424,27 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         index
     }
 
-    /// Returns the files of the unit that declares a variable.
-    fn files_of(&mut self, variable: Entry<'r, 'r>, unit: &Unit<'r>) -> &[Option<String>] {
-        let own = variable.unit();
+    /// Returns the file without its folder, and the line, of a declaration. `unit` is the unit of the walk.
+    fn declared(&mut self, entry: Entry<'r, 'r>, unit: &Unit<'r>) -> (&str, u64) {
+        let line = entry.inherited(dw::DW_AT_decl_line).and_then(Value::unsigned).unwrap_or(0);
+        let path = entry.declared_file().and_then(|(declared, file)| {
+            // llvm-dwarfdump looks the number up in the unit of the entry, whichever unit has the declaration. It does not read
+            // supplementary files.
+            let owner = if declared.unit().offset >= SUPPLEMENTARY { declared } else { entry };
+            let files = self.files_of(owner, unit);
+            files.get(usize::try_from(file).ok()?)?.as_deref()
+        });
+        (path.map_or("/", |path| path.rsplit('/').next().unwrap_or(path)), line)
+    }
+
+    /// Returns the files of the unit that declares an entry.
+    fn files_of(&mut self, declared: Entry<'r, 'r>, unit: &Unit<'r>) -> &[Option<String>] {
+        let own = declared.unit();
         if own.offset == unit.offset {
             return self.files;
         }
         self.known.files.entry(own.offset).or_insert_with(|| {
-            let program = variable.dwarf().lines(own).ok().flatten();
+            let program = declared.dwarf().lines(own).ok().flatten();
             program.map(|program| lines::paths(&program, own)).unwrap_or_default()
         })
     }
@@ -523,8 +536,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         counts.variables_with_location += u64::from(has_location || is_constant);
         // Link-time optimization refers to the variable in another unit.
         let declared = (scope.path == GLOBAL).then(|| {
-            let own = origin.unwrap_or(entry);
-            let (file, line) = declared(own, self.files_of(own, entry.unit()));
+            let (file, line) = self.declared(origin.unwrap_or(entry), entry.unit());
             (file.to_owned(), line)
         });
         let name = match origin {
@@ -621,15 +633,6 @@ impl Default for Inherited {
     fn default() -> Self {
         Self { named: 0, path: GLOBAL, bytes: 0, inlined: 0, tracked: None, function: None, framed: None }
     }
-}
-
-/// Returns the file without its folder, and the line, of a declaration. `files` are those of a unit, by number.
-fn declared<'f>(entry: Entry<'_, '_>, files: &'f [Option<String>]) -> (&'f str, u64) {
-    let number = |name| entry.inherited(name).and_then(|value| value.unsigned());
-    let file = number(dw::DW_AT_decl_file).and_then(|file| usize::try_from(file).ok());
-    let path = file.and_then(|file| files.get(file)?.as_deref());
-    let name = path.map_or("/", |path| path.rsplit('/').next().unwrap_or(path));
-    (name, number(dw::DW_AT_decl_line).unwrap_or(0))
 }
 
 /// Bytes of the pcs and expressions of a location list.

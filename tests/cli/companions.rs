@@ -1,6 +1,7 @@
 //! Files that an object names: split units, the debug information of a stripped program, a supplementary file.
 #![cfg(unix)]
 
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 
 use pretty_assertions::assert_eq;
@@ -111,27 +112,181 @@ fn root_program(folder: &Folder) -> String {
     program(folder, "other", &["-DOTHER", "-O0"]).expect("gcc is installed")
 }
 
-#[test]
-fn supplementary_file_that_is_not_read_is_named() {
-    let folder = Folder::new("supplementary");
-    let [Some(one), Some(_)] = ["one", "two"].map(|name| program(&folder, name, &["-gdwarf-4"])) else {
-        return;
-    };
-    let Some(ran) = Tool::new("dwz", "dwz").run_in(&folder.0, &["-m", "common.dbg", "one", "two"]) else {
-        return;
-    };
-    assert!(ran.succeeded, "{ran}");
-    if !folder.0.join("common.dbg").exists() {
-        // Nothing that is worth a file.
-        return;
+const SHARED: &str = "struct point { int x; int y; long weight; const char *label_of_point; };
+struct line { struct point first_point_of_line; struct point last_point_of_line; struct line *next_line_in_list; };
+enum kind_of_thing { KIND_NOTHING, KIND_POINT, KIND_LINE, KIND_SOMETHING_ELSE };
+struct thing { enum kind_of_thing kind_of_this_thing; struct line contents_of_thing; unsigned long long serial_number; };
+typedef struct thing *thing_reference;
+static inline long weigh(struct point *p, int factor) { long total = p->weight * factor; return total + p->x; }
+";
+
+/// Builds two programs that share types, and moves the types to a supplementary file. Returns the first program, and the
+/// program before that. `None` if a tool is not installed.
+fn shared(folder: &Folder, version: &str, dwz: &[&str]) -> Option<(String, String)> {
+    folder.file("shared.h", SHARED);
+    for name in ["one", "two"] {
+        let source = "#include \"shared.h\"\nlong work(thing_reference it, int count) {\n\
+                      long sum = weigh(&it->contents_of_thing.last_point_of_line, count);\n\
+                      struct line *at = &it->contents_of_thing;\n\
+                      while (at) { sum += weigh(&at->first_point_of_line, 3); at = at->next_line_in_list; }\n\
+                      return sum; }\nint main(int argc, char **argv) { return work((void *)argv, argc); }\n";
+        folder.file(&format!("{name}.c"), source);
+        let (source, program) = (format!("{name}.c"), format!("{name}.exe"));
+        let arguments =
+            ["-g", version, "-O2", "-fno-inline-functions", "-Wl,--build-id", &source, "-o", &program];
+        let ran = Tool::new("gcc", "gcc").run_in(&folder.0, &arguments)?;
+        assert!(ran.succeeded, "{ran}");
     }
-    for command in ["dump", "stats", "lint"] {
+    fs::copy(folder.path("one.exe"), folder.path("whole.exe")).expect("a copy");
+    let ran = Tool::new("dwz", "dwz")
+        .run_in(&folder.0, &[dwz, &["-m", "common.dbg", "one.exe", "two.exe"]].concat())?;
+    assert!(ran.succeeded && folder.0.join("common.dbg").exists(), "{ran}");
+    Some((folder.path("one.exe"), folder.path("whole.exe")))
+}
+
+/// The formats in which dwz writes: GNU's, and that of DWARF 5.
+const FORMATS: [(&str, &[&str]); 3] = [("-gdwarf-4", &[]), ("-gdwarf-5", &[]), ("-gdwarf-5", &["-5"])];
+
+/// The part of a text that does not depend on the name of the program.
+fn without(text: &str, program: &str) -> String {
+    text.replace(program, "PROGRAM")
+}
+
+/// Names of entries by offset, as readelf prints them.
+fn entry_names(text: &str) -> HashMap<u64, String> {
+    let entries = text.split(": Abbrev Number").collect::<Vec<_>>();
+    let names = entries.windows(2).filter_map(|pair| {
+        let offset = pair[0].rsplit_once('<')?.1.trim_end_matches('>');
+        let name = pair[1].lines().find(|line| line.contains("DW_AT_name "))?;
+        let name = name.rsplit_once(": ")?.1.trim();
+        Some((u64::from_str_radix(offset, 16).ok()?, name.to_owned()))
+    });
+    names.collect()
+}
+
+#[test]
+fn answers_with_supplementary_file_are_those_before_dwz() {
+    for (index, (version, dwz)) in FORMATS.into_iter().enumerate() {
+        let folder = Folder::new(&format!("supplementary-{index}"));
+        let Some((one, whole)) = shared(&folder, version, dwz) else { return };
+        for arguments in [&["stats", "--lines"][..], &["lint"]] {
+            let [found, expected] = [&one, &whole].map(|program| {
+                let ran = run(&[arguments, &[program]].concat());
+                (ran.code, without(&ran.text(), program), ran.errors)
+            });
+            assert_eq!(found, expected, "{arguments:?}");
+        }
+        let [found, expected] = [&one, &whole].map(|program| {
+            let text = run(&["stats", program]).text();
+            text.lines()
+                .skip(1)
+                .filter(|line| !line.contains("  .debug"))
+                .map(String::from)
+                .collect::<Vec<_>>()
+        });
+        assert_eq!(found, expected);
+        // All variables at all pcs of the function.
+        let listed = run(&["stats", "--format", "json", &whole]).text();
+        let listed: serde_json::Value = serde_json::from_str(&listed).expect("JSON");
+        let work = listed["functions"].as_array().unwrap().iter().find(|one| one["name"] == "work");
+        let names: BTreeSet<_> = work.unwrap()["variables"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["name"].as_str().unwrap())
+            .collect();
+        assert!(names.contains("factor") && names.contains("it"), "{names:?}");
+        let machine = folder.file("m.json", MACHINE);
+        let mut count = 0;
+        for (name, pc) in names.iter().flat_map(|name| [0, 4, 8, 0x10, 0x18, 0x20].map(|pc| (name, pc))) {
+            let pc = format!("work+{pc}");
+            let [found, expected] = [&one, &whole].map(|program| {
+                let ran = run(&["eval", program, "--var", name, "--pc", &pc, "--machine", &machine]);
+                (ran.code, ran.text(), without(&ran.errors, program))
+            });
+            assert_eq!(found, expected, "{name} at {pc}");
+            count += usize::from(found.0 == 0);
+        }
+        assert!(count >= 4, "{count}");
+        let page = folder.path("page.html");
+        let [found, expected] = [&one, &whole].map(|program| {
+            let ran = run(&["report", program, "-o", &page]);
+            assert_eq!((ran.code, ran.errors), (0, String::new()));
+            let page = fs::read_to_string(&page).expect("a page");
+            ["thing_reference", "struct line", "shared.h", "weigh"].map(|text| page.matches(text).count())
+        });
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn names_from_supplementary_file_are_those_that_readelf_and_gdb_print() {
+    for (index, (version, dwz)) in FORMATS.into_iter().enumerate() {
+        let folder = Folder::new(&format!("supplementary-names-{index}"));
+        let Some((one, _)) = shared(&folder, version, dwz) else { return };
+        let text = run(&["dump", &one]).text();
+        assert!(!text.contains("in a supplementary file"), "{text}");
+        // readelf follows links of GNU's format alone.
+        if dwz.is_empty() {
+            let readelf = |file| Tool::new("readelf", "binutils").run_in(&folder.0, &["-wi", file]);
+            let (Some(main), Some(other)) = (readelf("one.exe"), readelf("common.dbg")) else { return };
+            let known = entry_names(&other.out);
+            let mut expected: Vec<_> = (main.out.split("<alt 0x").skip(1))
+                .filter_map(|part| u64::from_str_radix(part.split('>').next()?, 16).ok())
+                .filter_map(|offset| Some((offset, known.get(&offset)?.clone())))
+                .collect();
+            let verbose = run(&["dump", "-v", &one]).text();
+            let found = verbose.lines().filter_map(|line| line.strip_suffix(" in the supplementary file"));
+            let found = found.filter_map(|line| {
+                let (entry, offset) = line.rsplit_once(" @0x")?;
+                let name = entry.split('"').nth(1)?.to_owned();
+                Some((u64::from_str_radix(offset, 16).expect("an offset"), name))
+            });
+            let mut found: Vec<_> = found.filter(|(offset, _)| known.contains_key(offset)).collect();
+            expected.sort();
+            found.sort();
+            assert!(expected.len() >= 5, "{expected:?}");
+            assert_eq!(found, expected);
+            let Some(ran) = Tool::new("gdb", "gdb")
+                .run_in(&folder.0, &["-batch", "-nx", "-ex", "info scope work", "one.exe"])
+            else {
+                return;
+            };
+            for line in ran.out.lines().filter(|line| line.contains("Symbol ")) {
+                let name = line.split("Symbol ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
+                assert!(text.contains(&format!("\"{name}\"")), "{name}: {text}");
+            }
+        }
+        assert!(text.contains("DW_TAG_structure_type \"line\" in the supplementary file"), "{text}");
+    }
+}
+
+#[test]
+fn supplementary_file_that_is_missing_or_of_other_programs_is_named() {
+    let folder = Folder::new("supplementary-missing");
+    let Some((one, _)) = shared(&folder, "-gdwarf-4", &[]) else { return };
+    let [common, away] = ["common.dbg", "away"].map(|name| folder.path(name));
+    fs::rename(&common, &away).expect("a file");
+    let commands = ["dump", "stats", "lint"];
+    for command in commands {
         let ran = run(&[command, &one]);
-        assert!(
-            ran.errors.contains("the supplementary file `common.dbg` is not read"),
-            "{command}: {}",
-            ran.errors
-        );
+        let what = "the supplementary file `common.dbg`, which has names and entries of the object, is not read: it is not found";
+        assert!(ran.errors.contains(what), "{command}: {}", ran.errors);
     }
     assert!(ask(&folder, "eval", &one, &[]).2.contains("common.dbg"));
+    // The file of other programs.
+    let other = Folder::new("supplementary-other");
+    shared(&other, "-gdwarf-5", &[]).expect("the tools are installed");
+    fs::copy(other.path("common.dbg"), &common).expect("a copy");
+    for command in commands {
+        let ran = run(&[command, &one]);
+        let is_refused = ran.errors.contains("the id of the supplementary file is ")
+            && ran.errors.contains("; the object expects ");
+        assert!(is_refused, "{command}: {}", ran.errors);
+    }
+    // No file of debug information.
+    fs::write(&common, "text").expect("a file");
+    assert!(run(&["dump", &one]).errors.contains("not an ELF file"));
+    fs::rename(&away, &common).expect("a file");
+    assert_eq!(run(&["dump", &one]).errors, "");
 }

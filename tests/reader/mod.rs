@@ -25,6 +25,7 @@ mod printed;
 mod random;
 mod relocations;
 mod split;
+mod supplementary;
 use crate::common::tools;
 
 use eitri::read::Entry;

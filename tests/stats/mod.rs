@@ -305,7 +305,7 @@ fn split_units_have_the_numbers_of_llvm_dwarfdump() {
             let bytes = std::fs::read(&object).expect("an object");
             let read = |name: &str| Ok((name.to_string(), std::fs::read(folder.path().join(name))?));
             let find = |all: &[Skeleton<'_>]| all.iter().map(|one| read(one.dwo_name)).collect();
-            let build = Build { bytes: &bytes, split: SplitFiles::new(&find) };
+            let build = Build { split: SplitFiles::new(&find), ..Build::new(&bytes) };
             let lines = variable_lines(build, None, false).expect("it is read");
             let arguments = [version, level, "-c", "a.c", "-o", "whole.o"];
             let Some(ran) = tool.run_in(folder.path(), &arguments) else { return };

@@ -1,8 +1,10 @@
-//! The file with the debug information of an object that lacks it, as gdb finds it.
+//! Files with debug information of an object, as gdb finds them: all of it, or the part that several objects share.
 
 use std::path::{Path, PathBuf};
 
-use eitri::read::Companions;
+use eitri::Result;
+use eitri::read::{Companions, Object};
+use eitri::target::Target;
 
 use super::containers::Inside;
 use super::contents::Contents;
@@ -11,28 +13,49 @@ use super::output::say_line;
 /// Folder of debug information that a system installs.
 const SYSTEM: &str = "/usr/lib/debug";
 
-/// Returns an object with the contents of the file that has its debug information, if the object lacks it. Lines on
-/// standard error name a file that is used, is missing, or is not read. `file` is the path of the object.
-pub fn described(file: &Path, object: Inside) -> Inside {
+/// An object with its debug information.
+pub struct Described {
+    /// Name of the object.
+    pub name: String,
+    /// Contents of the object, or of the file with its debug information.
+    pub bytes: Contents,
+    /// Contents of the supplementary file.
+    pub supplementary: Option<Contents>,
+}
+
+impl Described {
+    /// Reads the object, of a target that can be of another machine.
+    pub fn read(&self, target: Option<&Target>) -> Result<Object<'_>> {
+        Object::read_with(&self.bytes, self.supplementary(), target)
+    }
+
+    /// Contents of the supplementary file.
+    pub fn supplementary(&self) -> Option<&[u8]> {
+        self.supplementary.as_deref()
+    }
+}
+
+/// Returns an object with the contents of the file that has its debug information, if the object lacks it, and of its
+/// supplementary file. Lines on standard error name a file that is used, missing, or that of other objects. `file` is the
+/// path of the object.
+pub fn described(file: &Path, object: Inside) -> Described {
     let Inside { name, bytes } = object;
     // The reader of the object reports the error.
     let Some(companions) = is_elf(&bytes).then(|| Companions::read(&bytes).ok()).flatten() else {
-        return Inside { name, bytes };
+        return Described { name, bytes, supplementary: None };
     };
     if companions.has_debug_information {
-        if let Some(other) = &companions.supplementary {
-            say_line(format_args!(
-                "note: {name}: the supplementary file `{other}` is not read: it has names and entries of the object"
-            ));
-        }
-        return Inside { name, bytes };
+        let supplementary = supplementary(file, &name, &companions);
+        return Described { name, bytes, supplementary };
     }
     for path in places(file, &companions) {
         let Ok(found) = Contents::of_regular(&path) else { continue };
         if is_of(&found, &companions) {
-            let path = path.display();
-            say_line(format_args!("note: {name}: the debug information is that of {path}"));
-            return Inside { name, bytes: found };
+            let shown = path.display();
+            say_line(format_args!("note: {name}: the debug information is that of {shown}"));
+            let own = Companions::read(&found).ok();
+            let supplementary = own.and_then(|own| supplementary(&path, &name, &own));
+            return Described { name, bytes: found, supplementary };
         }
     }
     if let Some((other, _)) = &companions.debug_link {
@@ -40,7 +63,37 @@ pub fn described(file: &Path, object: Inside) -> Inside {
             "note: {name}: the debug information is in the file `{other}`, which is not found"
         ));
     }
-    Inside { name, bytes }
+    Described { name, bytes, supplementary: None }
+}
+
+/// Returns the supplementary file of the object `name`, whose debug information is in `file`.
+fn supplementary(file: &Path, name: &str, companions: &Companions) -> Option<Contents> {
+    let (other, id) = companions.supplementary.as_ref()?;
+    // The name is absolute, or relative to the file, of which a link can be in another folder.
+    let real = file.canonicalize().ok();
+    let folders = [Some(file), real.as_deref()].into_iter().flatten().filter_map(Path::parent);
+    let beside = folders.filter(|_| file.as_os_str() != "-").map(|folder| folder.join(other));
+    let absolute = Some(PathBuf::from(other)).filter(|path| path.is_absolute());
+    let mut refused = None;
+    for path in absolute.into_iter().chain(beside).chain(of_build_id(id)) {
+        let Ok(found) = Contents::of_regular(&path) else { continue };
+        match Companions::read(&found).and_then(|found| companions.check_supplementary(&found)) {
+            Ok(()) => return Some(found),
+            Err(error) => drop(refused.get_or_insert_with(|| format!("{}: {error}", path.display()))),
+        }
+    }
+    let why = refused.unwrap_or_else(|| "it is not found".into());
+    say_line(format_args!(
+        "note: {name}: the supplementary file `{other}`, which has names and entries of the object, is not read: {why}"
+    ));
+    None
+}
+
+/// Returns the place of a file with a build id in the system's folder.
+fn of_build_id(id: &[u8]) -> Option<PathBuf> {
+    let [first, rest @ ..] = id else { return None };
+    let rest: String = rest.iter().map(|byte| format!("{byte:02x}")).collect();
+    Some(Path::new(SYSTEM).join(format!(".build-id/{first:02x}/{rest}.debug")))
 }
 
 fn is_elf(bytes: &[u8]) -> bool {
@@ -49,11 +102,7 @@ fn is_elf(bytes: &[u8]) -> bool {
 
 /// Returns the places of the file: by its build id, beside the object, and in the system's folder.
 fn places(file: &Path, companions: &Companions) -> Vec<PathBuf> {
-    let mut places = Vec::new();
-    if let Some([first, rest @ ..]) = companions.build_id.as_deref() {
-        let rest: String = rest.iter().map(|byte| format!("{byte:02x}")).collect();
-        places.push(Path::new(SYSTEM).join(format!(".build-id/{first:02x}/{rest}.debug")));
-    }
+    let mut places: Vec<_> = companions.build_id.as_deref().and_then(of_build_id).into_iter().collect();
     // The name is one without a folder. Standard input has no folder.
     let link = companions.debug_link.as_ref().and_then(|(link, _)| Path::new(link).file_name());
     let folder = file.parent().filter(|_| file.as_os_str() != "-");

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use eitri::read::containers::readable_members;
 
 use super::color::escaped;
-use super::companions::described;
+use super::companions::{Described, described};
 use super::contents::Contents;
 use super::output::say_line;
 use super::progress::Progress;
@@ -23,12 +23,12 @@ pub struct Inside {
 const DEEPEST: u32 = 4;
 
 /// Uses each object of several files, and returns the failures. The next object is used after a failure. `begin` shows the
-/// progress of a file; `read` gets the path of the file, and the name and contents of an object in it.
+/// progress of a file; `read` gets the path of the file, and an object in it.
 pub fn each<T>(
     begin: impl Fn(&Path) -> Progress,
     files: &[PathBuf],
     member: Option<&str>,
-    mut read: impl FnMut(&Path, &str, &[u8]) -> eitri::Result<T>,
+    mut read: impl FnMut(&Path, &Described) -> eitri::Result<T>,
     mut take: impl FnMut(String, T),
 ) -> Vec<Failure> {
     let mut failures = Vec::new();
@@ -37,10 +37,10 @@ pub fn each<T>(
         match objects(file, member) {
             Ok((objects, unread)) => {
                 for object in objects {
-                    let Inside { name, bytes } = described(file, object);
-                    match read(file, &name, &bytes) {
-                        Ok(found) => take(name, found),
-                        Err(error) => failures.push(of(Path::new(&name))(error)),
+                    let object = described(file, object);
+                    match read(file, &object) {
+                        Ok(found) => take(object.name, found),
+                        Err(error) => failures.push(of(Path::new(&object.name))(error)),
                     }
                 }
                 failures.extend(unread);
@@ -71,15 +71,10 @@ pub fn one(command: &str, file: &Path, member: Option<&str>) -> Result<(String, 
     }
 }
 
-/// Returns the name and contents of the only object of a file, or those of the file with its debug information.
-pub fn one_described(
-    command: &str,
-    file: &Path,
-    member: Option<&str>,
-) -> Result<(String, Contents), Failure> {
+/// Returns the only object of a file with its debug information.
+pub fn one_described(command: &str, file: &Path, member: Option<&str>) -> Result<Described, Failure> {
     let (name, bytes) = one(command, file, member)?;
-    let Inside { name, bytes } = described(file, Inside { name, bytes });
-    Ok((name, bytes))
+    Ok(described(file, Inside { name, bytes }))
 }
 
 /// Maximum number of members that a message lists.

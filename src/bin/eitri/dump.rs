@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use eitri::dump::{DumpOptions, print_to};
+use eitri::dump::{DumpOptions, print_object_to};
 use eitri::error::ErrorKind;
 #[cfg(feature = "spirv")]
 use eitri::spirv;
 
 use super::arguments::Dialect;
 use super::color::escaped;
-use super::containers::{self, Inside};
+use super::containers;
 use super::contents::Contents;
 use super::output::{Form, Printer};
 use super::progress::Progress;
@@ -71,11 +71,15 @@ impl DumpArguments {
         let mut out = Printer::new(Form::Text);
         let is_one = objects.len() == 1;
         for object in objects {
-            let Inside { name, bytes } = &companions::described(&file, object);
+            let object = companions::described(&file, object);
+            let name = &object.name;
             if !is_one {
                 out.put(&format!("{}:\n", escaped(name)));
             }
-            match print_to(&mut out, bytes, dwo.as_deref(), target, dialect, options) {
+            let printed = object.read(target).and_then(|object| {
+                print_object_to(&mut out, &object, dwo.as_deref(), target, dialect, options)
+            });
+            match printed {
                 // The reader of the output has seen enough.
                 Err(error)
                     if matches!(error.kind(), ErrorKind::Io { kind: io::ErrorKind::BrokenPipe, .. }) =>

@@ -67,12 +67,9 @@ pub fn answer(question: &Question, is_drawn: bool) -> Result<Answer, Failure> {
         return Ok(asked.answer(&machine.snapshot, &machine.snapshot, &context, &target));
     };
     let file = Path::new(subject);
-    let (_, bytes) = containers::one_described("explain", file, question.member.as_deref())?;
-    let object = match question.target.as_deref().map(targets::named).transpose()? {
-        Some(target) => Object::read_for(&bytes, &target),
-        None => Object::read(&bytes),
-    };
-    let object = object.map_err(of(file))?;
+    let described = containers::one_described("explain", file, question.member.as_deref())?;
+    let target = question.target.as_deref().map(targets::named).transpose()?;
+    let object = described.read(target.as_ref()).map_err(of(file))?;
     let dwarf = Dwarf::read_readable(&object, dialect(question)?, 1).map_err(of(file))?;
     with_split(question, &object, &dwarf, |files| answer_for(question, (name, is_drawn), &object, files))
 }

@@ -14,8 +14,8 @@ use super::{Failure, containers, of};
 /// Finds the requested positions of lanes.
 pub fn positions(question: &Question, function: Option<&str>) -> Result<Lanes, Failure> {
     let file = Path::new(&question.subject);
-    let (_, bytes) = containers::one_described("explain", file, question.member.as_deref())?;
-    let object = Object::read(&bytes).map_err(of(file))?;
+    let described = containers::one_described("explain", file, question.member.as_deref())?;
+    let object = described.read(None).map_err(of(file))?;
     let dwarf = Dwarf::read_as(&object, dialect(question)?, DraftCodes::NONE).map_err(of(file))?;
     with_split(question, &object, &dwarf, |files| positions_in(question, function, &object, files))
 }

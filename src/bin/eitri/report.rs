@@ -48,17 +48,19 @@ impl ReportArguments {
             None => None,
         };
         let source = |path: &str| self.source.text(path);
-        let (name, bytes) = containers::one_described("report", &self.file, self.member.as_deref())?;
+        let described = containers::one_described("report", &self.file, self.member.as_deref())?;
+        let name = &described.name;
         let split = self.split.read()?;
         let find = split.of(&self.file);
         let options = Options {
-            name: &name,
+            name,
             disassembly: disassembly.as_deref(),
             source: Some(&source),
             split: SplitFiles::new(&find),
+            supplementary: described.supplementary(),
         };
-        let (page, unreadable) = readable_report(&bytes, &options).map_err(of(Path::new(&name)))?;
-        let mut failures: Vec<_> = unreadable.into_iter().map(of(Path::new(&name))).collect();
+        let (page, unreadable) = readable_report(&described.bytes, &options).map_err(of(Path::new(name)))?;
+        let mut failures: Vec<_> = unreadable.into_iter().map(of(Path::new(name))).collect();
         failures.extend(split.failures());
         if failures.is_empty() {
             failures = split.unused();

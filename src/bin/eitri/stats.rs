@@ -12,9 +12,10 @@ use eitri::stats::{
 use serde_json::{Map, Value, json};
 
 use super::color::escaped;
+use super::companions::Described;
 use super::output::{Form, Printer};
 use super::progress::Progress;
-use super::split::SplitArguments;
+use super::split::{SplitArguments, SplitOf};
 use super::threads::threads;
 use super::{Failure, containers, of, parts};
 
@@ -74,10 +75,10 @@ impl StatsArguments {
         let begin = |file: &Path| Progress::begin("stats", file);
         let mut out = Printer::new(if self.format == Format::Json { Form::Json } else { Form::Text });
         let mut failures = if self.lines {
-            let base = base.as_ref().map(|base| Build { bytes: &base.1, split: SplitFiles::new(&of_base) });
-            let read = |file: &Path, _: &str, bytes: &[u8]| {
+            let base = base.as_ref().map(|base| build(base, &of_base));
+            let read = |file: &Path, object: &Described| {
                 let find = split.of(file);
-                let build = Build { bytes, split: SplitFiles::new(&find) };
+                let build = build(object, &find);
                 variable_lines(build, base, self.combine_instances)
             };
             containers::each(begin, &self.files, member, read, |name, found| match self.format {
@@ -89,17 +90,18 @@ impl StatsArguments {
         } else {
             let mut unreadable = Vec::new();
             let base = match &base {
-                Some((name, bytes)) => {
-                    let options = Options { split: SplitFiles::new(&of_base), ..options };
+                Some(object @ Described { name, bytes, .. }) => {
+                    let supplementary = object.supplementary();
+                    let options = Options { split: SplitFiles::new(&of_base), supplementary, ..options };
                     let mut base = stats(bytes, &options).map_err(of(Path::new(name)))?;
                     unreadable.extend(base.unreadable.drain(..).map(of(Path::new(name))));
                     Some((name, base))
                 }
                 None => None,
             };
-            let read = |file: &Path, _: &str, bytes: &[u8]| {
-                let find = split.of(file);
-                stats(bytes, &Options { split: SplitFiles::new(&find), ..options })
+            let read = |file: &Path, object: &Described| {
+                let (find, supplementary) = (split.of(file), object.supplementary());
+                stats(&object.bytes, &Options { split: SplitFiles::new(&find), supplementary, ..options })
             };
             let mut last = None;
             let take = |name: String, mut found: Statistics| {
@@ -145,6 +147,12 @@ impl StatsArguments {
     fn below(&self, percent: Option<f64>) -> Option<f64> {
         self.fail_below.filter(|least| percent.is_some_and(|percent| percent < *least))
     }
+}
+
+/// Returns an object with its files of split units.
+fn build<'a>(object: &'a Described, find: &'a SplitOf<'_>) -> Build<'a> {
+    let (split, supplementary) = (SplitFiles::new(find), object.supplementary());
+    Build { bytes: &object.bytes, split, supplementary }
 }
 
 fn percentage(text: &str) -> Result<f64, String> {

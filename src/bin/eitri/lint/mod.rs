@@ -17,6 +17,7 @@ use eitri::lint::{Code, Finding, Level, Options, Report, lint, lint_each};
 use eitri::read::SplitFiles;
 
 use self::stream::Stream;
+use super::companions::Described;
 use super::output::{Form, print};
 use super::progress::Progress;
 use super::sources::SourceArguments;
@@ -140,9 +141,10 @@ impl LintArguments {
         let (mut unknown, mut named) = (Vec::new(), Vec::new());
         let mut stream = Stream::begin(self.format);
         let (most, mut worst) = (self.max.unwrap_or(usize::MAX), None);
-        let read = |file: &Path, name: &str, bytes: &[u8]| {
-            let find = split.of(file);
-            let options = Options { split: SplitFiles::new(&find), ..options.clone() };
+        let read = |file: &Path, object: &Described| {
+            let (name, bytes, find) = (&object.name, &object.bytes, split.of(file));
+            let supplementary = object.supplementary();
+            let options = Options { split: SplitFiles::new(&find), supplementary, ..options.clone() };
             let mut is_reported = |finding: &mut Finding| {
                 let is = self.keeps(finding) && !is_known(&mut known, finding);
                 worst = worst.max(is.then_some(finding.level));
