@@ -97,7 +97,7 @@ fn has(entry: Entry<'_, '_>, expr: &[u8], is: impl Fn(&Op<'_>) -> bool) -> bool 
 
 fn is_one_register(entry: Entry<'_, '_>, expr: &[u8]) -> bool {
     let mut ops = Decoder::new(expr, entry.unit().encoding);
-    matches!(ops.next(), Some(Ok(one)) if matches!(one.op, Op::RegX { .. } | Op::BregX { by: 0, .. }))
+    matches!(ops.next(), Some(Ok(one)) if matches!(one.op, Op::RegX { .. } | Op::BregX { offset: 0, .. }))
         && ops.is_at_end()
 }
 

@@ -1,13 +1,13 @@
-//! The table of call frame instructions: one row each, from which reader, writer and printer are made.
+//! The call frame instruction table: one row for each opcode. Reader, writer and printer are generated from it.
 //!
 //! | column | meaning |
 //! |---|---|
-//! | kind | the variant of [`Instruction`](crate::read::Instruction): instructions that differ only in the encoding of operands share one |
+//! | kind | the variant of [`Instruction`](crate::read::Instruction), which instructions share if they differ only in operand encodings |
 //! | constant, name | the name in code, and in text |
 //! | code | the opcode; in the three with a high bit set, the low six bits are an operand |
-//! | operands | the field of the variant and its [encoding](super::Operand) |
-//! | since | the DWARF version that introduced it; 0 where it is not part of the standard |
-//! | dialects | `all`, or `amd` for dialects in which AMD's extension has a number for it |
+//! | operands | the variant's field and its [encoding](super::Operand) |
+//! | since | the DWARF version that introduced the instruction; 0 if it is not part of the standard |
+//! | dialects | `all`, or `amd` for dialects in which AMD's extension has a number for the instruction |
 
 /// Calls a macro with all rows.
 macro_rules! for_each_instruction { ($use:ident) => { $use! {
@@ -40,7 +40,7 @@ macro_rules! for_each_instruction { ($use:ident) => { $use! {
     ValExpression     VAL_EXPRESSION               "DW_CFA_val_expression"                 0x16  { register: Register, expr: Expression }               3 all;
 
     AdvanceLoc        MIPS_ADVANCE_LOC8            "DW_CFA_MIPS_advance_loc8"              0x1d  { bytes: Steps8 }                                      0 all;
-    // GNU's instruction for SPARC and LLVM's for AArch64 share this number.
+    // GNU's SPARC instruction and LLVM's AArch64 instruction share this number.
     NegateRaState     GNU_WINDOW_SAVE              "DW_CFA_GNU_window_save"                0x2d  {}                                                     0 all;
     ArgsSize          GNU_ARGS_SIZE                "DW_CFA_GNU_args_size"                  0x2e  { bytes: Size }                                        0 all;
     Offset            GNU_NEGATIVE_OFFSET_EXTENDED "DW_CFA_GNU_negative_offset_extended"   0x2f  { register: Register, offset: NegatedFactored }        0 all;
@@ -49,7 +49,7 @@ macro_rules! for_each_instruction { ($use:ident) => { $use! {
 } } }
 pub(crate) use for_each_instruction;
 
-/// Tests whether a dialect has the instruction.
+/// Whether a dialect has the instruction.
 macro_rules! is_in_dialect {
     (all $dialect:expr) => {
         true

@@ -132,7 +132,7 @@ pub(super) fn offsets<'n, 'e>(
     let operations = exprs.flat_map(|expr| Decoder::new(expr, encoding).map_while(Result::ok));
     let found = operations.filter_map(|decoded| match decoded.op {
         Op::PlusUconst { value } => Some(value),
-        Op::BregX { by, .. } | Op::AspaceBregX { by, .. } => Some(by as u64),
+        Op::BregX { offset, .. } | Op::AspaceBregX { offset, .. } => Some(offset as u64),
         _ => None,
     });
     let mut offsets: Vec<u64> = Vec::new();

@@ -78,8 +78,8 @@ impl Run<'_, '_> {
 
             // Control flow, A.2.5.4.2.
             Op::Nop {} => Ok(()),
-            Op::Skip { by } => return Ok(Next::Branch(by)),
-            Op::Bra { by } => return self.bra(by),
+            Op::Skip { distance } => return Ok(Next::Branch(distance)),
+            Op::Bra { distance } => return self.bra(distance),
             Op::Call2 { entry } | Op::Call4 { entry } => self.call_entry(self.scope.unit.checked_add(entry)),
             Op::CallRef { entry } => self.call_entry(Some(entry)),
             Op::EntryValue { expr } => self.entry_value(expr),
@@ -113,9 +113,9 @@ impl Run<'_, '_> {
             Op::GnuEncodedAddr { address } => self.encoded_addr(address),
             Op::FormTlsAddress {} => self.form_tls_address(),
             Op::CallFrameCfa {} => self.push_cfa(),
-            Op::FbReg { by } => self.fbreg(by),
-            Op::BregX { reg, by } => self.breg(0, reg, by),
-            Op::AspaceBregX { reg, by } => self.aspace_breg(reg, by),
+            Op::FbReg { offset } => self.fbreg(offset),
+            Op::BregX { reg, offset } => self.breg(0, reg, offset),
+            Op::AspaceBregX { reg, offset } => self.aspace_breg(reg, offset),
             Op::FormAspaceAddress {} => self.form_aspace_address(),
             // `xderef`'s operands: the address on top of its space.
             Op::Mem {} => self.draft_mem(),
@@ -126,8 +126,8 @@ impl Run<'_, '_> {
             // Implicit locations, A.2.5.4.4.5.
             Op::ImplicitValue { bytes } => self.implicit_value(bytes),
             Op::StackValue {} => self.stack_value(),
-            Op::ImplicitPointer { entry, by } => self.implicit_pointer(0, entry, by),
-            Op::AspaceImplicitPointer { entry, by } => self.aspace_implicit_pointer(entry, by),
+            Op::ImplicitPointer { entry, offset } => self.implicit_pointer(0, entry, offset),
+            Op::AspaceImplicitPointer { entry, offset } => self.aspace_implicit_pointer(entry, offset),
 
             // Composites, A.2.5.4.4.6.
             Op::Piece { bytes } => self.piece(u128::from(bytes) * 8, None),

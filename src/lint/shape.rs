@@ -332,9 +332,9 @@ impl Stack<'_> {
             Op::ConstU { value } => self.push(Number::Known(value)),
             Op::ConstS { value } => self.push(Number::Known(value as u64)),
             Op::RegX { reg } => self.place(Place::Register(reg, Selected::Nothing)),
-            Op::BregX { reg, by } => self.push(Number::Register(reg, by)),
+            Op::BregX { reg, offset } => self.push(Number::Register(reg, offset)),
             Op::RegvalType { reg, .. } => self.push(Number::Computed(vec![Number::Register(reg, 0)])),
-            Op::FbReg { by } => self.push(Number::Frame(by)),
+            Op::FbReg { offset } => self.push(Number::Frame(offset)),
             Op::CallFrameCfa { .. } => self.push(Number::Cfa(0)),
             Op::PushLane { .. } => self.push(Number::Lane(1)),
             Op::Deref { .. } | Op::DerefSize { .. } | Op::DerefType { .. } => self.load(false)?,
@@ -343,9 +343,9 @@ impl Stack<'_> {
                 let (space, address) = (self.number()?, self.number()?);
                 self.place(Place::Memory { space: Some(space), address });
             }
-            Op::AspaceBregX { reg, by } => {
+            Op::AspaceBregX { reg, offset } => {
                 let space = self.number()?;
-                self.place(Place::Memory { space: Some(space), address: Number::Register(reg, by) });
+                self.place(Place::Memory { space: Some(space), address: Number::Register(reg, offset) });
             }
             Op::PlusUconst { value } => self.add(value as i64)?,
             Op::Plus { .. }

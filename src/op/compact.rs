@@ -1,18 +1,18 @@
-//! Compact spellings: opcodes that include an operand of an operation, or have one of fixed size.
+//! Compact spellings: opcodes that include an operation's operand, or give it a fixed size.
 
 use super::encode::{Failure, Spelled};
 use super::leb::{write_byte_sleb, write_byte_uleb, write_sleb};
 use super::operand::{fits_signed, fits_unsigned};
 use super::{Encoder, Name, Op, Reg};
 
-/// Family of opcodes that encode one operation of the table in fewer bytes.
+/// Opcode family that encodes one operation from the table in fewer bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Compact {
-    /// Text form; a number is appended in families of 32 (`lit5`).
+    /// Text form; families with 32 opcodes append a number (`lit5`).
     pub text: &'static str,
-    /// The first opcode.
+    /// First opcode.
     pub first: u8,
-    /// Number of opcodes of the family: 32, or 1.
+    /// Number of opcodes in the family: 32, or 1.
     pub count: u8,
     /// Encoded operation.
     pub name: Name,
@@ -23,17 +23,17 @@ pub struct Compact {
 /// Encoding of the operand in a compact spelling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// Operand in the opcode, as the distance from the family's first.
+    /// Operand in the opcode, as the distance from the family's first opcode.
     InOpcode,
-    /// Implied: it is this number.
+    /// Implied operand: always this number.
     Fixed(u8),
-    /// Operand of this number of bytes, zero-extended.
+    /// Zero-extended operand in this number of bytes.
     Unsigned(u8),
-    /// Operand of this number of bytes, sign-extended.
+    /// Sign-extended operand in this number of bytes.
     Signed(u8),
 }
 
-/// Every compact spelling.
+/// All compact spellings.
 #[rustfmt::skip]
 pub const COMPACT: &[Compact] = &[
     Compact { text: "const1u", first: 0x08, count: 1,  name: Name::ConstU, form: Form::Unsigned(1) },
@@ -52,8 +52,8 @@ pub const COMPACT: &[Compact] = &[
 ];
 
 impl Compact {
-    /// Returns the family of an opcode.
-    pub fn of(code: u8) -> Option<&'static Self> {
+    /// Returns the family that contains an opcode.
+    pub fn from_opcode(code: u8) -> Option<&'static Self> {
         COMPACT.iter().find(|family| (family.first..=family.last()).contains(&code))
     }
 
@@ -62,7 +62,7 @@ impl Compact {
         self.first + (self.count - 1)
     }
 
-    /// Whether the family's opcode of this number, counted from its first, can encode the operand.
+    /// Whether an opcode of the family can encode the operand. `number` counts from the family's first opcode.
     pub(crate) fn holds(&self, value: u64, number: u8) -> bool {
         match self.form {
             Form::InOpcode => value == u64::from(number),
@@ -72,21 +72,21 @@ impl Compact {
         }
     }
 
-    /// Returns the operation for an operand, and for `breg` a displacement.
-    pub(crate) fn op(&self, value: u64, by: i64) -> Op<'static> {
+    /// Returns the operation for an operand. Only `breg` has an offset.
+    pub(crate) fn op(&self, value: u64, offset: i64) -> Op<'static> {
         match self.name {
             Name::ConstU => Op::ConstU { value },
             Name::ConstS => Op::ConstS { value: value as i64 },
             Name::Pick => Op::Pick { index: value as u8 },
             Name::RegX => Op::RegX { reg: Reg(value) },
-            _ => Op::BregX { reg: Reg(value), by },
+            _ => Op::BregX { reg: Reg(value), offset },
         }
     }
 }
 
 /// Encodes operations with compact spellings.
 impl Encoder<'_> {
-    /// Appends the operation in the compact spelling of the opcode.
+    /// Appends an operation in the compact spelling that the opcode selects.
     pub(super) fn compact(&mut self, op: Op<'_>, family: &Compact, code: u8, lebs: &mut Spelled) {
         let value = match op {
             Op::ConstU { value } => value,
@@ -102,15 +102,15 @@ impl Encoder<'_> {
         if let Form::Unsigned(bytes) | Form::Signed(bytes) = family.form {
             self.fixed(value, bytes);
         }
-        if let Op::BregX { by, .. } = op {
-            self.sleb(by, lebs);
+        if let Op::BregX { offset, .. } = op {
+            self.sleb(offset, lebs);
         }
     }
 
-    /// Appends a constant of the generic type as `lit0…lit31`, `const1u…const8u` or `constu`,
-    /// whichever is shortest.
+    /// Appends a generic-type constant as `lit0…lit31`, `const1u…const8u` or `constu`, whichever is shortest.
     #[inline(always)]
     pub fn constu(&mut self, value: u64) -> &mut Self {
+        // The ranges between these have no shorter fixed-size form than LEB128.
         let (code, bytes) = match value {
             0..32 => (0x30 + value as u8, 0),
             0x80..0x100 => (0x08, 1),
@@ -127,16 +127,17 @@ impl Encoder<'_> {
         self
     }
 
-    /// Appends a constant of the generic type as `const1u…const8u`, in `bytes` bytes: 1, 2, 4 or 8.
+    /// Appends a generic-type constant as `const1u…const8u`, in `bytes` bytes: 1, 2, 4 or 8.
     pub(crate) fn const_fixed(&mut self, value: u64, bytes: u8) -> &mut Self {
         self.out.push(0x08 + 2 * bytes.trailing_zeros() as u8);
         self.fixed(value, bytes);
         self
     }
 
-    /// Appends a constant of the generic type as `const1s…const8s` or `consts`, whichever is shortest.
+    /// Appends a generic-type constant as `const1s…const8s` or `consts`, whichever is shortest.
     #[inline]
     pub fn consts(&mut self, value: i64) -> &mut Self {
+        // 0 bytes: `consts`, whose LEB128 number is at most as long as the fixed-size form.
         let (code, bytes) = match value {
             -0x40..0x40 => (0x11, 0),
             -0x80..0x80 => (0x09, 1),
@@ -156,7 +157,7 @@ impl Encoder<'_> {
         self
     }
 
-    /// Appends the location of a register as `reg0…reg31` or `regx`.
+    /// Appends a register's location as `reg0…reg31` or `regx`.
     #[inline]
     pub fn regx(&mut self, reg: Reg) -> &mut Self {
         if reg.0 < 32 {
@@ -167,14 +168,14 @@ impl Encoder<'_> {
         self
     }
 
-    /// Appends the memory location at a register's contents plus bytes, as `breg0…breg31` or `bregx`.
+    /// Appends the memory location at a register's contents plus `offset` bytes, as `breg0…breg31` or `bregx`.
     #[inline(always)]
-    pub fn bregx(&mut self, reg: Reg, by: i64) -> &mut Self {
+    pub fn bregx(&mut self, reg: Reg, offset: i64) -> &mut Self {
         if reg.0 < 32 {
-            write_byte_sleb(self.out, 0x70 + reg.0 as u8, by);
+            write_byte_sleb(self.out, 0x70 + reg.0 as u8, offset);
         } else {
             write_byte_uleb(self.out, 0x92, reg.0);
-            write_sleb(self.out, by);
+            write_sleb(self.out, offset);
         }
         self
     }

@@ -7,7 +7,7 @@ use super::table::{code, for_each_op};
 use super::{Code, Compact, Dialect, EncodedAddress, Encoding, LLVM_USER, Name, Op, Reg};
 use crate::error::{Error, ErrorKind, Result};
 
-/// Spelling of a decoded operation. [`Encoder::spelled`](super::Encoder::spelled) reproduces the same bytes from it.
+/// Spelling of a decoded operation. [`Encoder::spelled`](super::Encoder::spelled) reproduces the same bytes from this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spelling {
     code: u8,
@@ -16,7 +16,7 @@ pub struct Spelling {
 }
 
 impl Spelling {
-    /// Returns a spelling with this opcode, without padding.
+    /// Returns the spelling with this opcode and without padding.
     pub fn opcode(code: u8) -> Self {
         Self { code, sub: 0, lebs: [0; 2] }
     }
@@ -26,13 +26,13 @@ impl Spelling {
         self.code
     }
 
-    /// Returns the length of the sub-operation in bytes; 0 if there is none.
+    /// Returns the length of the sub-operation in bytes; 0 if the operation has none.
     pub fn sub_bytes(self) -> usize {
         self.sub.into()
     }
 
-    /// Returns the length in bytes of an operand's LEB128 number, by its index among the LEB128 operands; 0 if there is
-    /// none.
+    /// Returns the length in bytes of a LEB128 operand, by its index among the LEB128 operands; 0 if there is no such
+    /// operand.
     pub fn leb_bytes(self, index: usize) -> usize {
         self.lebs.get(index).copied().map_or(0, usize::from)
     }
@@ -49,73 +49,81 @@ pub struct Decoded<'a> {
     pub spelling: Spelling,
 }
 
-/// Decodes the operations of an expression one by one.
+/// Decodes the operations of an expression in order.
 ///
 /// # Errors
-/// Each with the offset of the operation:
+/// Each error has the offset of the operation:
 ///
 /// * [`ErrorKind::Truncated`]: the bytes end within the operation.
-/// * [`ErrorKind::UnknownOperation`]: the number is not an operation of the dialect, or its operands depend on a number
-///   that is unknown.
-/// * [`ErrorKind::Malformed`]: a number exceeds 64 bits, or takes more than 255 bytes, or a GNU pointer encoding has no
+/// * [`ErrorKind::UnknownOperation`]: the dialect has no operation with this number, or the operation's operands depend
+///   on an unknown number.
+/// * [`ErrorKind::Malformed`]: a number exceeds 64 bits or takes more than 255 bytes, or a GNU pointer encoding has no
 ///   value.
 ///
-/// The decoder ends after an error: operations do not encode their length, so the rest cannot be decoded.
+/// The decoder ends after an error, because operations do not encode their length: the rest cannot be decoded.
 #[derive(Debug, Clone)]
 pub struct Decoder<'a> {
     bytes: &'a [u8],
-    at: usize,
+    next: usize,
     encoding: Encoding,
 }
 
 impl<'a> Decoder<'a> {
     /// Returns a decoder at the start of the bytes.
     pub fn new(bytes: &'a [u8], encoding: Encoding) -> Self {
-        Self { bytes, at: 0, encoding }
+        Self { bytes, next: 0, encoding }
     }
 
     /// Returns the offset of the next operation in bytes from the start.
     pub fn offset(&self) -> usize {
-        self.at
+        self.next
     }
 
-    /// Continues at another operation, by its offset in bytes from the start; the length of the bytes is the end. The
-    /// caller must ensure that an operation starts there.
+    /// Continues at another operation, by its offset in bytes from the start. The offset may be the length of the bytes,
+    /// which ends the decoder. The caller must ensure that an operation starts there.
     pub fn seek(&mut self, offset: usize) {
-        self.at = offset;
+        self.next = offset;
     }
 
     /// Whether no operation is left.
     pub fn is_at_end(&self) -> bool {
-        self.at >= self.bytes.len()
+        self.next >= self.bytes.len()
     }
 
     fn decode(&mut self) -> Result<Decoded<'a>> {
-        let offset = self.at;
+        let offset = self.next;
         let code = self.bytes[offset];
         let encoding = &self.encoding;
-        let mut from = Operands { bytes: self.bytes, at: offset + 1, encoding, sub: 0, lebs: [0; 2], n: 0 };
+        let mut operands = OperandReader {
+            bytes: self.bytes,
+            next: offset + 1,
+            encoding,
+            sub: 0,
+            lebs: [0; 2],
+            leb_count: 0,
+        };
         let (text, op) = match LOOKUP[code as usize] {
-            Found::Row(name) => (name.row().text, read_op(&mut from, name)),
-            Found::Compact(family) => {
+            OpcodeMeaning::Operation(name) => (name.row().text, read_op(&mut operands, name)),
+            OpcodeMeaning::Compact(family) => {
                 let family = &super::COMPACT[family as usize];
-                (family.text, read_compact(&mut from, code, family))
+                (family.text, read_compact(&mut operands, code, family))
             }
-            Found::Other => match other(&mut from, code) {
-                // The operands of these operations depend on a number in the operation, which is unknown.
+            OpcodeMeaning::ByDialect => match read_dialect_name(&mut operands, code) {
+                // These operations have operands that depend on a number in the operation. The number is unknown, so
+                // the end of the operation is unknown, too.
                 Ok((Some(Name::NvidiaMux | Name::Extended | Name::UserExtended) | None, sub)) => {
                     return Err(ErrorKind::UnknownOperation { code, sub }.into());
                 }
-                Ok((Some(name), _)) => (name.row().text, read_op(&mut from, name)),
+                Ok((Some(name), _)) => (name.row().text, read_op(&mut operands, name)),
                 Err(stop) => ("LLVM_user", Err(stop)),
             },
         };
         let op = op.map_err(|stop| match stop {
             Stop::End => Error::new(ErrorKind::Truncated(format!("operation `{text}`"))),
-            Stop::Bad(what) => Error::malformed(format!("operation `{text}`: {what}")),
+            Stop::Bad(problem) => Error::malformed(format!("operation `{text}`: {problem}")),
         })?;
-        let spelling = Spelling { code, sub: from.sub, lebs: from.lebs };
-        self.at = from.at;
+        let spelling = Spelling { code, sub: operands.sub, lebs: operands.lebs };
+        self.next = operands.next;
         Ok(Decoded { offset, op, spelling })
     }
 }
@@ -128,31 +136,30 @@ impl<'a> Iterator for Decoder<'a> {
         if self.is_at_end() {
             return None;
         }
-        let offset = self.at;
+        let offset = self.next;
         Some(self.decode().map_err(|error| {
-            self.at = self.bytes.len();
+            self.next = self.bytes.len();
             error.at_offset(offset as u64)
         }))
     }
 }
 
-/// Returns the operation of an opcode that differs between dialects, and the sub-operation read.
-fn other(from: &mut Operands<'_, '_>, code: u8) -> Read<(Option<Name>, Option<u64>)> {
-    let of = |table: &[Option<Name>; 256]| table[code as usize];
-    let by_dialect = match from.encoding.dialect {
+/// Returns the operation for an opcode whose meaning depends on the dialect, and the sub-operation if there is one.
+fn read_dialect_name(operands: &mut OperandReader<'_, '_>, code: u8) -> Read<(Option<Name>, Option<u64>)> {
+    let vendor = match operands.encoding.dialect {
         Dialect::Llvm if code == LLVM_USER => {
-            let (sub, len) = from.number(read_uleb)?;
-            from.sub = len;
+            let (sub, len) = operands.number(read_uleb)?;
+            operands.sub = len;
             return Ok((USER.get(sub as usize).copied().flatten().filter(|_| sub < 256), Some(sub)));
         }
         Dialect::Dwarf5 | Dialect::Llvm => None,
-        Dialect::Legacy => of(&LEGACY),
-        Dialect::Dwarf6 => of(&SIX).or_else(|| drafted(from.encoding, code)),
+        Dialect::Legacy => LEGACY[code as usize],
+        Dialect::Dwarf6 => SIX[code as usize].or_else(|| drafted(operands.encoding, code)),
     };
-    Ok((by_dialect.or(of(&GNU)), None))
+    Ok((vendor.or(GNU[code as usize]), None))
 }
 
-/// Returns the operation with the caller's number `code`.
+/// Returns the draft operation to which the caller gave the number `code`.
 fn drafted(encoding: &Encoding, code: u8) -> Option<Name> {
     let is = |name: Name| encoding.draft.get(name) == Some(code) && name.row().six == Code::Unassigned;
     Name::ALL.iter().copied().find(|&name| is(name))
@@ -160,53 +167,54 @@ fn drafted(encoding: &Encoding, code: u8) -> Option<Name> {
 
 /// Meaning of an opcode.
 #[derive(Clone, Copy)]
-enum Found {
-    /// An operation of every dialect.
-    Row(Name),
+enum OpcodeMeaning {
+    /// An operation that every dialect has.
+    Operation(Name),
     /// A compact spelling, of the family with this index in [`COMPACT`](super::COMPACT).
     Compact(u8),
     /// A meaning that depends on the dialect.
-    Other,
+    ByDialect,
 }
 
-static LOOKUP: [Found; 256] = lookup();
+static LOOKUP: [OpcodeMeaning; 256] = lookup();
 
-const fn lookup() -> [Found; 256] {
-    let mut found = [Found::Other; 256];
+const fn lookup() -> [OpcodeMeaning; 256] {
+    let mut meanings = [OpcodeMeaning::ByDialect; 256];
     let mut index = 0;
     while index < super::COMPACT.len() {
         let family = &super::COMPACT[index];
         let mut code = family.first;
         while code <= family.last() {
-            found[code as usize] = Found::Compact(index as u8);
+            meanings[code as usize] = OpcodeMeaning::Compact(index as u8);
             code += 1;
         }
         index += 1;
     }
     let mut index = 0;
     while index < Name::COUNT {
-        if let Code::Is(code) = Column::STD[index] {
-            found[code as usize] = Found::Row(Name::ALL[index]);
+        if let Code::Is(code) = OpcodeColumn::STD[index] {
+            meanings[code as usize] = OpcodeMeaning::Operation(Name::ALL[index]);
         }
         index += 1;
     }
-    found
+    meanings
 }
 
-/// Returns the opcode of an operation that has the same one in every dialect.
+/// Returns the opcode of an operation whose opcode is the same in every dialect.
 pub(crate) const fn opcode(name: Name) -> u8 {
-    match Column::STD[name as usize] {
+    match OpcodeColumn::STD[name as usize] {
         Code::Is(code) => code,
-        _ => panic!("not in every dialect"),
+        _ => panic!("the opcode depends on the dialect"),
     }
 }
 
-static GNU: [Option<Name>; 256] = by_code(&Column::GNU);
-static USER: [Option<Name>; 256] = by_code(&Column::USER);
-static LEGACY: [Option<Name>; 256] = by_code(&Column::LEGACY);
-static SIX: [Option<Name>; 256] = by_code(&Column::SIX);
+static GNU: [Option<Name>; 256] = invert(&OpcodeColumn::GNU);
+static USER: [Option<Name>; 256] = invert(&OpcodeColumn::USER);
+static LEGACY: [Option<Name>; 256] = invert(&OpcodeColumn::LEGACY);
+static SIX: [Option<Name>; 256] = invert(&OpcodeColumn::SIX);
 
-const fn by_code(column: &[Code; Name::COUNT]) -> [Option<Name>; 256] {
+/// Returns the operations of a column by opcode.
+const fn invert(column: &[Code; Name::COUNT]) -> [Option<Name>; 256] {
     let mut names = [None; 256];
     let mut index = 0;
     while index < Name::COUNT {
@@ -220,45 +228,47 @@ const fn by_code(column: &[Code; Name::COUNT]) -> [Option<Name>; 256] {
 
 /// Reason why an operation cannot be decoded.
 enum Stop {
-    /// The bytes end.
+    /// The bytes end within the operation.
     End,
-    /// The bytes are invalid.
+    /// The bytes are invalid, for this reason.
     Bad(&'static str),
 }
 
 type Read<T> = core::result::Result<T, Stop>;
 
 /// Decodes operands in order.
-struct Operands<'a, 'e> {
+struct OperandReader<'a, 'e> {
     bytes: &'a [u8],
-    at: usize,
+    /// Offset of the next operand in bytes.
+    next: usize,
     encoding: &'e Encoding,
+    /// Length of the sub-operation in bytes.
     sub: u8,
+    /// Lengths of the LEB128 numbers in bytes.
     lebs: [u8; 2],
-    n: usize,
+    leb_count: usize,
 }
 
-impl<'a> Operands<'a, '_> {
+impl<'a> OperandReader<'a, '_> {
     /// Decodes a LEB128 number, and returns it with its length in bytes.
     #[inline]
     fn number<T>(&mut self, read: impl Fn(&[u8], usize) -> Option<(T, usize)>) -> Read<(T, u8)> {
-        let Some((value, end)) = read(self.bytes, self.at) else {
-            return Err(match self.bytes[self.at..].iter().any(|&byte| byte < 0x80) {
-                true => Stop::Bad("the LEB128 number does not fit 64 bits"),
-                false => Stop::End,
-            });
+        let Some((value, end)) = read(self.bytes, self.next) else {
+            // A last byte, without the continuation bit, tells a long number from a truncated one.
+            let has_end = self.bytes[self.next..].iter().any(|&byte| byte < 0x80);
+            return Err(if has_end { Stop::Bad("LEB128 number exceeds 64 bits") } else { Stop::End });
         };
-        let len = u8::try_from(end - self.at)
-            .map_err(|_| Stop::Bad("the LEB128 number has more than 255 bytes"))?;
-        self.at = end;
+        let len =
+            u8::try_from(end - self.next).map_err(|_| Stop::Bad("LEB128 number is longer than 255 bytes"))?;
+        self.next = end;
         Ok((value, len))
     }
 
     #[inline]
     fn leb<T>(&mut self, read: impl Fn(&[u8], usize) -> Option<(T, usize)>) -> Read<T> {
         let (value, len) = self.number(read)?;
-        self.lebs[self.n] = len;
-        self.n += 1;
+        self.lebs[self.leb_count] = len;
+        self.leb_count += 1;
         Ok(value)
     }
 
@@ -274,18 +284,19 @@ impl<'a> Operands<'a, '_> {
 
     #[inline]
     fn take(&mut self, len: u64) -> Read<&'a [u8]> {
-        let end = usize::try_from(len).ok().and_then(|len| self.at.checked_add(len)).ok_or(Stop::End)?;
-        let taken = self.bytes.get(self.at..end).ok_or(Stop::End)?;
-        self.at = end;
+        let end = usize::try_from(len).ok().and_then(|len| self.next.checked_add(len)).ok_or(Stop::End)?;
+        let taken = self.bytes.get(self.next..end).ok_or(Stop::End)?;
+        self.next = end;
         Ok(taken)
     }
 
     fn fixed(&mut self, len: u8) -> Read<u64> {
         let bytes = self.take(len.min(8).into())?;
         let push = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
-        Ok(match self.encoding.big_endian {
-            true => bytes.iter().fold(0, push),
-            false => bytes.iter().rev().fold(0, push),
+        Ok(if self.encoding.big_endian {
+            bytes.iter().fold(0, push)
+        } else {
+            bytes.iter().rev().fold(0, push)
         })
     }
 
@@ -306,7 +317,7 @@ impl<'a> Operands<'a, '_> {
     }
 }
 
-/// Decodes one operand of a kind.
+/// Decodes one operand, by its kind.
 #[rustfmt::skip]
 macro_rules! read_operand {
     ($from:ident, U8) => { $from.fixed(1)? as u8 };
@@ -335,9 +346,9 @@ macro_rules! make_decoder { ($(
     $variant:ident $method:ident $text:literal { $($field:ident: $kind:ident),* }
     [$std:tt $gnu:tt $user:tt $legacy:tt $six:tt] ($in:tt => $out:tt) $since:literal $cfi:tt;
 )*) => {
-    /// Columns of codes.
-    struct Column;
-    impl Column {
+    /// Opcodes of all operations, by encoding.
+    struct OpcodeColumn;
+    impl OpcodeColumn {
         const STD: [Code; Name::COUNT] = [$(code!($std)),*];
         const GNU: [Code; Name::COUNT] = [$(code!($gnu)),*];
         const USER: [Code; Name::COUNT] = [$(code!($user)),*];
@@ -345,7 +356,7 @@ macro_rules! make_decoder { ($(
         const SIX: [Code; Name::COUNT] = [$(code!($six)),*];
     }
 
-    fn read_op<'a>(from: &mut Operands<'a, '_>, name: Name) -> Read<Op<'a>> {
+    fn read_op<'a>(from: &mut OperandReader<'a, '_>, name: Name) -> Read<Op<'a>> {
         Ok(match name { $(
             Name::$variant => Op::$variant { $($field: read_operand!(from, $kind)),* },
         )* })
@@ -353,13 +364,13 @@ macro_rules! make_decoder { ($(
 } }
 for_each_op!(make_decoder);
 
-fn read_compact<'a>(from: &mut Operands<'a, '_>, code: u8, family: &Compact) -> Read<Op<'a>> {
+fn read_compact<'a>(from: &mut OperandReader<'a, '_>, code: u8, family: &Compact) -> Read<Op<'a>> {
     let value = match family.form {
         Form::InOpcode => u64::from(code - family.first),
         Form::Fixed(value) => value.into(),
         Form::Unsigned(len) => from.fixed(len)?,
         Form::Signed(len) => from.signed(len)? as u64,
     };
-    let by = if family.name == Name::BregX { from.sleb()? } else { 0 };
-    Ok(family.op(value, by))
+    let offset = if family.name == Name::BregX { from.sleb()? } else { 0 };
+    Ok(family.op(value, offset))
 }

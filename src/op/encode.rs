@@ -8,12 +8,12 @@ use crate::error::{Construct, Error, ErrorKind, Result};
 
 /// Appends encoded operations to bytes, with a method for each operation.
 ///
-/// The shortest encoding is chosen (`lit5` for `constu(5)`, `breg3` for `bregx(Reg(3), …)`). In a version before the
-/// one that introduced an operation, GNU's earlier form is used, if any.
+/// The encoder chooses the shortest encoding (`lit5` for `constu(5)`, `breg3` for `bregx(Reg(3), …)`). In a DWARF
+/// version before the version that introduced an operation, it uses GNU's earlier form, if there is one.
 ///
 /// # Errors
 /// [`finish`](Self::finish) returns the first error: an operation that the version or dialect lacks, or an operand
-/// beyond its encoding.
+/// that exceeds its encoding.
 #[derive(Debug)]
 pub struct Encoder<'b> {
     pub(super) out: &'b mut Vec<u8>,
@@ -24,13 +24,13 @@ pub struct Encoder<'b> {
 /// Reason why an operation could not be encoded.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Failure {
-    /// The dialect does not have the operation.
+    /// The dialect lacks the operation.
     Missing(Name),
     /// The operand needs more bits than its encoding has.
     TooLarge { name: Name, needs: u64, has: u64 },
-    /// The opcode does not encode the operation, or not with this operand.
+    /// The opcode does not encode the operation, or does not encode it with this operand.
     Misspelled { name: Name, code: u8 },
-    /// The pointer encoding has no form of value.
+    /// The pointer encoding has no value format.
     Pointer { name: Name, encoding: u8 },
 }
 
@@ -41,12 +41,12 @@ impl<'b> Encoder<'b> {
         Self { out, encoding, failed: None }
     }
 
-    /// Returns the parameters of the encoding.
+    /// Returns the encoding parameters.
     pub fn encoding(&self) -> Encoding {
         self.encoding
     }
 
-    /// Returns another encoder that appends to the same bytes.
+    /// Returns an independent encoder that appends to the same bytes.
     pub fn again(&mut self) -> Encoder<'_> {
         Encoder::new(self.out, self.encoding)
     }
@@ -57,7 +57,7 @@ impl<'b> Encoder<'b> {
         self.out.len()
     }
 
-    /// Returns whether an operation could not be encoded: the error that [`finish`](Self::finish) returns.
+    /// Whether an operation could not be encoded. [`finish`](Self::finish) then returns the error.
     #[inline]
     pub(crate) fn has_failed(&self) -> bool {
         self.failed.is_some()
@@ -68,11 +68,10 @@ impl<'b> Encoder<'b> {
     /// # Errors
     /// After an error the appended bytes are invalid.
     ///
-    /// * [`ErrorKind::Inexpressible`]: the version or the dialect does not have an operation.
-    /// * [`ErrorKind::DoesNotFit`]: an operand exceeds its encoding: a fixed-size offset of an entry, an address, a
-    ///   block length of one byte.
-    /// * [`ErrorKind::BadArgument`]: a pointer encoding without a value, or a [`Spelling`] that is not one of the
-    ///   operation.
+    /// * [`ErrorKind::Inexpressible`]: the version or the dialect lacks an operation.
+    /// * [`ErrorKind::DoesNotFit`]: an operand exceeds its encoding: a fixed-size entry offset, an address, or a block
+    ///   length in one byte.
+    /// * [`ErrorKind::BadArgument`]: a pointer encoding without a value, or a [`Spelling`] of another operation.
     #[inline]
     pub fn finish(self) -> Result<()> {
         match self.failed {
@@ -93,21 +92,22 @@ impl<'b> Encoder<'b> {
         self
     }
 
-    /// Appends an operation in the spelling it was decoded from, including the padding of LEB128 numbers.
+    /// Appends an operation in its decoded spelling, including the padding of LEB128 numbers.
     ///
     /// # Errors
     /// The errors of [`finish`](Self::finish).
     pub fn spelled(&mut self, op: Op<'_>, spelling: Spelling) -> &mut Self {
-        let (name, code) = (op.name(), spelling.code());
+        let name = op.name();
+        let code = spelling.code();
         let mut lebs = Spelled { spelling, next: 0 };
-        if let Some(family) = Compact::of(code) {
+        if let Some(family) = Compact::from_opcode(code) {
             self.compact(op, family, code, &mut lebs);
-        } else if spells(op.row(), code, &self.encoding) {
+        } else if is_general_opcode(op.row(), code, &self.encoding) {
             self.out.push(code);
             if code == LLVM_USER && self.encoding.dialect == Dialect::Llvm {
-                let at = self.out.len();
+                let start = self.out.len();
                 self.out.extend(op.row().user.get());
-                self.pad(at, spelling.sub_bytes(), false);
+                self.pad(start, spelling.sub_bytes(), false);
             }
             operands(self, op, &mut lebs);
         } else {
@@ -116,7 +116,7 @@ impl<'b> Encoder<'b> {
         self
     }
 
-    /// Appends the general opcode of an operation. Returns whether the version and the dialect have one.
+    /// Appends an operation's general opcode. Returns whether the version and the dialect have the operation.
     #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "the columns of the table, all of them constants")]
     fn opcode(
@@ -129,6 +129,7 @@ impl<'b> Encoder<'b> {
         six: Code,
         since: u16,
     ) -> bool {
+        // The first two comparisons are between constants, so that the version is only tested for later operations.
         if let Code::Is(code) = std
             && (since <= 2 || since <= self.encoding.version)
         {
@@ -160,7 +161,7 @@ impl<'b> Encoder<'b> {
         self.failed.get_or_insert(failure);
     }
 
-    // Writers of operands.
+    // Operand writers.
 
     #[inline]
     pub(super) fn fixed(&mut self, value: u64, bytes: u8) {
@@ -183,22 +184,22 @@ impl<'b> Encoder<'b> {
 
     #[inline]
     fn uleb(&mut self, value: u64, lebs: &mut impl Padding) {
-        let at = self.out.len();
+        let start = self.out.len();
         write_uleb(self.out, value);
-        self.pad(at, lebs.next(), false);
+        self.pad(start, lebs.next(), false);
     }
 
     #[inline]
     pub(super) fn sleb(&mut self, value: i64, lebs: &mut impl Padding) {
-        let at = self.out.len();
+        let start = self.out.len();
         write_sleb(self.out, value);
-        self.pad(at, lebs.next(), value < 0);
+        self.pad(start, lebs.next(), value < 0);
     }
 
-    /// Pads the LEB128 number from `at` to the end of the bytes to `len` bytes.
+    /// Pads the LEB128 number from `start` to the end of the bytes to `len` bytes.
     #[inline]
-    fn pad(&mut self, at: usize, len: usize, negative: bool) {
-        while self.out.len() - at < len {
+    fn pad(&mut self, start: usize, len: usize, negative: bool) {
+        while self.out.len() - start < len {
             if let Some(last) = self.out.last_mut() {
                 *last |= 0x80;
             }
@@ -225,7 +226,7 @@ impl<'b> Encoder<'b> {
     }
 }
 
-/// Minimum lengths in bytes of an operation's LEB128 numbers, in order.
+/// Minimum lengths in bytes of an operation's LEB128 numbers, in operand order.
 pub(super) trait Padding {
     fn next(&mut self) -> usize;
 }
@@ -253,10 +254,10 @@ impl Padding for Spelled {
     }
 }
 
-/// Whether the opcode is a general one of the operation.
-fn spells(row: &Row, code: u8, encoding: &Encoding) -> bool {
+/// Whether the opcode is a general (not compact) encoding of the operation.
+fn is_general_opcode(row: &Row, code: u8, encoding: &Encoding) -> bool {
     let is = Code::Is(code);
-    let by_dialect = match encoding.dialect {
+    let is_vendor = match encoding.dialect {
         Dialect::Dwarf5 => false,
         Dialect::Llvm => code == LLVM_USER && row.user.get().is_some(),
         Dialect::Legacy => row.legacy == is,
@@ -264,7 +265,7 @@ fn spells(row: &Row, code: u8, encoding: &Encoding) -> bool {
             row.six == is || row.six == Code::Unassigned && encoding.draft.get(row.name) == Some(code)
         }
     };
-    row.std == is || row.gnu == is || by_dialect
+    row.std == is || row.gnu == is || is_vendor
 }
 
 impl Failure {
@@ -274,14 +275,14 @@ impl Failure {
         match self {
             Self::Missing(name) => missing(name, encoding),
             Self::TooLarge { name, needs, has } => {
-                ErrorKind::DoesNotFit { what: format!("the operand of `{}`", text(name)), needs, has }.into()
+                ErrorKind::DoesNotFit { what: format!("operand of `{}`", text(name)), needs, has }.into()
             }
             Self::Misspelled { name, code } => Error::bad_argument(format!(
                 "opcode {code:#04x} cannot encode operation `{}` with this operand",
                 text(name)
             )),
             Self::Pointer { name, encoding } => Error::bad_argument(format!(
-                "operation `{}` cannot have pointer encoding {encoding:#04x}",
+                "operation `{}` has pointer encoding {encoding:#04x}, which has no value",
                 text(name)
             )),
         }
@@ -304,7 +305,7 @@ pub(super) fn missing(name: Name, encoding: &Encoding) -> Error {
     ErrorKind::Inexpressible { what: Construct::Operation(name.row().text), consumer: consumer.into() }.into()
 }
 
-/// Writes one operand of operation `$name`.
+/// Writes one operand of the operation `$name`.
 #[rustfmt::skip]
 macro_rules! write_operand {
     ($e:ident $lebs:ident $name:expr, U8 $value:ident) => { $e.out.push($value) };
@@ -348,14 +349,14 @@ macro_rules! make_encoder { ($(
     }
 } }
 
-/// Defines the method of one operation.
+/// Defines the method for one operation. The first five operations have methods in `compact`.
 macro_rules! encoder_method {
     (ConstU $($rest:tt)*) => {};
     (ConstS $($rest:tt)*) => {};
     (RegX $($rest:tt)*) => {};
     (BregX $($rest:tt)*) => {};
     (Pick $($rest:tt)*) => {};
-    // An opcode common to all dialects is appended together with its single number.
+    // An opcode that all dialects share is appended together with its single number, in one write.
     ($variant:ident $method:ident $text:literal { $field:ident: Uleb } [$std:literal _ $($codes:tt)*] $since:literal) => {
         #[doc = concat!("Appends `DW_OP_", $text, "`.")]
         #[inline]

@@ -1,40 +1,40 @@
-//! Whole expressions: operations with branches by label, and operands that are filled in later.
+//! Whole expressions: operations with branches to labels, and operands that are filled in later.
 
 use super::{Decoder, Encoder, Encoding, Op};
 use crate::error::{Count, Error, ErrorKind, Result};
 
-/// Reference of an expression to something without a known number yet: an entry of `.debug_info`, or an address.
+/// Reference from an expression to an entity whose number is not known yet: an entry in `.debug_info`, or an address.
 ///
-/// The number is an index into a list of the expression's owner, and has no meaning to the expression itself.
+/// The number is an index into a list that the expression's owner keeps. The expression does not interpret it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot(pub u32);
 
-/// Kind of number to fill in.
+/// Kind of a number to fill in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FixupKind {
-    /// Offset of an entry from the start of its unit, in this number of bytes.
+    /// Entry offset from the start of the unit, in this number of bytes.
     Entry {
         /// 2 or 4.
         bytes: u8,
     },
-    /// Offset of a base type entry from the start of its unit, as unsigned LEB128, padded to this number of bytes.
+    /// Offset of a base type entry from the start of the unit, as unsigned LEB128, padded to this number of bytes.
     Type {
         /// Number of reserved bytes.
         bytes: u8,
     },
-    /// Offset of an entry from the start of `.debug_info`, of the size of a section offset; in DWARF 2 of the size of
-    /// an address.
+    /// Entry offset from the start of `.debug_info`, with the size of a section offset; in DWARF 2 with the size of an
+    /// address.
     EntrySection,
-    /// An address of the target's default space.
+    /// Address in the target's default space.
     Address,
 }
 
-/// Place in an expression for a number to fill in.
+/// Field in an expression for a number to fill in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fixup {
     /// Offset in bytes from the start of the expression.
     pub offset: u32,
-    /// Kind of the number.
+    /// Kind of number.
     pub kind: FixupKind,
     /// Referenced entity.
     pub slot: Slot,
@@ -65,13 +65,14 @@ impl Expr {
         Self { bytes: bytes.into(), fixups: Vec::new() }
     }
 
-    /// Returns an expression of raw bytes with fixups, in ascending order.
+    /// Returns an expression of raw bytes with fixups in ascending order.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] where a fixup overlaps the previous one, is outside the bytes, or has a number of
-    /// bytes without a form.
+    /// [`ErrorKind::BadArgument`] if a fixup overlaps the previous fixup, is outside the bytes, or has a number of bytes
+    /// without a form.
     pub fn with_fixups(bytes: impl Into<Vec<u8>>, fixups: impl Into<Vec<Fixup>>) -> Result<Self> {
-        let (bytes, fixups) = (bytes.into(), fixups.into());
+        let bytes = bytes.into();
+        let fixups = fixups.into();
         let mut free = 0;
         for fixup in &fixups {
             let length = match fixup.kind {
@@ -80,15 +81,23 @@ impl Expr {
                 FixupKind::EntrySection | FixupKind::Address => 4,
                 FixupKind::Entry { bytes } | FixupKind::Type { bytes } => {
                     return Err(Error::bad_argument(format!(
-                        "the operand of a fix-up cannot have {bytes}",
-                        bytes = Count(bytes, "byte")
+                        "operand of a fix-up has {}",
+                        Count(bytes, "byte")
                     )));
                 }
             };
-            let (start, end) = (u64::from(fixup.offset), u64::from(fixup.offset) + u64::from(length));
-            if start < free || end > bytes.len() as u64 {
-                let what = format!("fix-ups are inside the expression and do not overlap: {start:#x}");
-                return Err(Error::bad_argument(what));
+            let start = u64::from(fixup.offset);
+            let end = start + u64::from(length);
+            if end > bytes.len() as u64 {
+                let size = Count(bytes.len() as u64, "byte");
+                return Err(Error::bad_argument(format!(
+                    "fix-up at offset {start:#x} is past the end of the expression, which has {size}"
+                )));
+            }
+            if start < free {
+                return Err(Error::bad_argument(format!(
+                    "fix-up at offset {start:#x} overlaps the previous fix-up, which ends at {free:#x}"
+                )));
             }
             free = end;
         }
@@ -144,12 +153,12 @@ pub struct ExprBuilder {
     fixups: Vec<Fixup>,
     /// Offset to which each label is bound.
     labels: Vec<Option<usize>>,
-    /// Offset of each branch's operand, and its label.
+    /// Offset of each branch operand, and its label.
     branches: Vec<(usize, Label)>,
     error: Option<Error>,
 }
 
-/// Encoder of an expression under construction. The first error is kept until the end.
+/// Encoder for an expression under construction. The first error is kept until the end.
 #[derive(Debug)]
 pub struct Ops<'b> {
     encoder: Option<Encoder<'b>>,
@@ -159,13 +168,13 @@ pub struct Ops<'b> {
 impl<'b> core::ops::Deref for Ops<'b> {
     type Target = Encoder<'b>;
     fn deref(&self) -> &Encoder<'b> {
-        self.encoder.as_ref().expect("is there until dropped")
+        self.encoder.as_ref().expect("present until dropped")
     }
 }
 
 impl<'b> core::ops::DerefMut for Ops<'b> {
     fn deref_mut(&mut self) -> &mut Encoder<'b> {
-        self.encoder.as_mut().expect("is there until dropped")
+        self.encoder.as_mut().expect("present until dropped")
     }
 }
 
@@ -178,7 +187,7 @@ impl Drop for Ops<'_> {
 }
 
 impl ExprBuilder {
-    /// Returns the encoder of operations without references.
+    /// Returns the encoder for operations without references.
     pub fn ops(&mut self) -> Ops<'_> {
         Ops { encoder: Some(Encoder::new(&mut self.bytes, self.encoding)), error: &mut self.error }
     }
@@ -192,32 +201,33 @@ impl ExprBuilder {
     /// Binds the label to the position after the last operation.
     pub fn bind(&mut self, label: Label) -> &mut Self {
         match self.labels.get_mut(label.0 as usize) {
-            Some(place @ None) => *place = Some(self.bytes.len()),
-            _ => self.fail("a label is bound once, in its own expression"),
+            Some(offset @ None) => *offset = Some(self.bytes.len()),
+            Some(Some(_)) => self.fail("label is bound twice"),
+            None => self.fail("label belongs to another expression"),
         }
         self
     }
 
     /// Appends `skip` to a label.
-    pub fn skip(&mut self, to: Label) -> &mut Self {
+    pub fn skip(&mut self, target: Label) -> &mut Self {
         self.ops().skip(0);
-        self.branch(to)
+        self.branch(target)
     }
 
     /// Appends `bra` to a label.
-    pub fn bra(&mut self, to: Label) -> &mut Self {
+    pub fn bra(&mut self, target: Label) -> &mut Self {
         self.ops().bra(0);
-        self.branch(to)
+        self.branch(target)
     }
 
-    fn branch(&mut self, to: Label) -> &mut Self {
-        self.branches.push((self.bytes.len() - 2, to));
+    fn branch(&mut self, target: Label) -> &mut Self {
+        self.branches.push((self.bytes.len() - 2, target));
         self
     }
 
     /// Appends an operation whose referencing operand is filled in later. The operand's value in `op` is ignored.
     ///
-    /// References to base types are padded to three bytes, which cover the first two million bytes of a unit.
+    /// References to base types are padded to three bytes, which cover a unit's first two million bytes.
     pub fn refer(&mut self, op: Op<'_>, slot: Slot) -> &mut Self {
         let start = self.bytes.len();
         let (op, kind, before) = match op {
@@ -225,8 +235,8 @@ impl ExprBuilder {
             Op::Call2 { .. } => (Op::Call2 { entry: 0 }, FixupKind::Entry { bytes: 2 }, 1),
             Op::Call4 { .. } => (Op::Call4 { entry: 0 }, FixupKind::Entry { bytes: 4 }, 1),
             Op::CallRef { .. } => (Op::CallRef { entry: 0 }, FixupKind::EntrySection, 1),
-            Op::ImplicitPointer { by, .. } => {
-                (Op::ImplicitPointer { entry: 0, by }, FixupKind::EntrySection, 1)
+            Op::ImplicitPointer { offset, .. } => {
+                (Op::ImplicitPointer { entry: 0, offset }, FixupKind::EntrySection, 1)
             }
             Op::GnuParameterRef { .. } => {
                 (Op::GnuParameterRef { entry: 0 }, FixupKind::Entry { bytes: 4 }, 1)
@@ -249,7 +259,7 @@ impl ExprBuilder {
         self.ops().op(op);
         let offset = (start + before) as u32;
         if kind == TYPE {
-            // The largest number of three bytes was the placeholder.
+            // The placeholder was the largest number of three bytes; the operand stays padded to that length.
             self.bytes[start + before..][..3].copy_from_slice(&[0x80, 0x80, 0x00]);
         }
         self.fixups.push(Fixup { offset, kind, slot });
@@ -259,24 +269,23 @@ impl ExprBuilder {
     /// Returns the expression.
     ///
     /// # Errors
-    /// [`ErrorKind::Inexpressible`] if the dialect does not have an operation; [`ErrorKind::BadArgument`] if a label is
-    /// bound twice, or never, or is too far away (a branch reaches 32 KiB).
+    /// [`ErrorKind::Inexpressible`] if the dialect lacks an operation; [`ErrorKind::BadArgument`] if a label is bound
+    /// twice, is not bound, or is too far away (a branch reaches 32 KiB).
     pub fn finish(mut self) -> Result<Expr> {
         for index in 0..self.branches.len() {
-            let (at, label) = self.branches[index];
-            let Some(&Some(to)) = self.labels.get(label.0 as usize) else {
-                self.fail("the label of a branch is not bound");
+            let (operand, label) = self.branches[index];
+            let Some(&Some(target)) = self.labels.get(label.0 as usize) else {
+                self.fail("label of a branch is not bound");
                 break;
             };
-            match i16::try_from(to as i64 - (at as i64 + 2)) {
-                Ok(by) if self.encoding.big_endian => {
-                    self.bytes[at..at + 2].copy_from_slice(&by.to_be_bytes())
+            // A branch counts from the end of its two-byte operand.
+            let distance = target as i64 - (operand as i64 + 2);
+            match i16::try_from(distance) {
+                Ok(distance) if self.encoding.big_endian => {
+                    self.bytes[operand..operand + 2].copy_from_slice(&distance.to_be_bytes())
                 }
-                Ok(by) => self.bytes[at..at + 2].copy_from_slice(&by.to_le_bytes()),
-                Err(_) => {
-                    let by = to as i64 - (at as i64 + 2);
-                    self.fail(&format!("a branch reaches 32 KiB: offset {by:+}"))
-                }
+                Ok(distance) => self.bytes[operand..operand + 2].copy_from_slice(&distance.to_le_bytes()),
+                Err(_) => self.fail(&format!("branch distance {distance:+} exceeds 32 KiB")),
             }
         }
         match self.error {
@@ -286,8 +295,8 @@ impl ExprBuilder {
     }
 
     #[cold]
-    fn fail(&mut self, what: &str) {
-        self.error.get_or_insert(Error::new(ErrorKind::BadArgument(what.into())));
+    fn fail(&mut self, message: &str) {
+        self.error.get_or_insert(Error::new(ErrorKind::BadArgument(message.into())));
     }
 }
 

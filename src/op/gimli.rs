@@ -1,4 +1,4 @@
-//! Expressions in a tree of `gimli::write`.
+//! Expressions for a `gimli::write` tree.
 
 use gimli::{DwOp, Register, write};
 
@@ -8,18 +8,18 @@ use crate::error::ErrorKind;
 use crate::error::{Error, Result};
 
 impl Expr {
-    /// Converts the expression for a tree of `gimli::write`.
+    /// Converts the expression for a `gimli::write` tree.
     ///
     /// For a user of `gimli::write::Dwarf` who takes only expressions from this crate. `resolve` returns the target of
-    /// a slot in that tree. Vendor operations are passed byte by byte, since gimli does not have them.
+    /// a slot in that tree. gimli lacks vendor operations, so they are passed byte by byte.
     ///
-    /// gimli re-encodes an expression with fixups: offsets of base types take the fewest bytes, branches keep their
-    /// target operations, and in units before DWARF 5 operations with references have GNU's opcodes.
+    /// gimli re-encodes an expression with fixups: base type offsets take the fewest bytes, branches keep their target
+    /// operations, and in units before DWARF 5 operations with references have GNU's opcodes.
     ///
     /// # Errors
     /// The errors of [`Decoder`](super::Decoder), if the expression has fixups and operations unknown in `encoding`;
-    /// [`ErrorKind::BadArgument`] where a target does not fit the operation, or gimli cannot reference it from this
-    /// operation (`call2`, `GNU_parameter_ref`), or a branch does not go to an operation.
+    /// [`ErrorKind::BadArgument`] if a target does not match the operation, or gimli cannot reference it from this
+    /// operation (`call2`, `GNU_parameter_ref`), or a branch target is not the start of an operation.
     pub fn to_gimli(
         &self,
         encoding: Encoding,
@@ -31,7 +31,7 @@ impl Expr {
         let mut out = write::Expression::new();
         let mut decoder = self.decode(encoding);
         let mut fixups = self.fixups().iter().peekable();
-        // Offsets of operations, old and new; and the branches with their old targets.
+        // Start of each operation, in the old and in the new expression; and the branches with their old targets.
         let mut starts = Vec::new();
         let mut branches = Vec::new();
         while let Some(decoded) = decoder.next() {
@@ -44,21 +44,21 @@ impl Expr {
                 continue;
             }
             match decoded.op {
-                Op::Bra { by } => branches.push((out.op_bra(), end, by)),
-                Op::Skip { by } => branches.push((out.op_skip(), end, by)),
+                Op::Bra { distance } => branches.push((out.op_bra(), end, distance)),
+                Op::Skip { distance } => branches.push((out.op_skip(), end, distance)),
                 _ => self.bytes()[decoded.offset..end].iter().for_each(|&byte| out.op(DwOp(byte))),
             }
         }
         starts.push((self.bytes().len(), out.next_index()));
-        for (branch, end, by) in branches {
-            let to = end.checked_add_signed(by.into());
-            let Ok(at) = starts.binary_search_by(|&(here, _)| Some(here).cmp(&to)) else {
+        for (branch, end, distance) in branches {
+            let target = end.checked_add_signed(distance.into());
+            let Ok(index) = starts.binary_search_by(|&(start, _)| Some(start).cmp(&target)) else {
                 let error = Error::bad_argument(format!(
-                    "a branch goes to the start of an operation or to the end: {by:+}"
+                    "branch distance {distance:+} does not lead to the start of an operation or to the end"
                 ));
                 return Err(error.at_offset(end as u64 - 3));
             };
-            out.set_target(branch, starts[at].1);
+            out.set_target(branch, starts[index].1);
         }
         Ok(out)
     }
@@ -81,7 +81,9 @@ fn refer(out: &mut write::Expression, op: Op<'_>, target: GimliTarget) -> Result
         (Op::Addr { .. }, GimliTarget::Address(address)) => out.op_addr(address),
         (Op::Call4 { .. }, GimliTarget::Entry(entry)) => out.op_call(entry),
         (Op::CallRef { .. }, GimliTarget::Reference(entry)) => out.op_call_ref(entry),
-        (Op::ImplicitPointer { by, .. }, GimliTarget::Reference(entry)) => out.op_implicit_pointer(entry, by),
+        (Op::ImplicitPointer { offset, .. }, GimliTarget::Reference(entry)) => {
+            out.op_implicit_pointer(entry, offset)
+        }
         (Op::GnuVariableValue { .. }, GimliTarget::Reference(entry)) => out.op_variable_value(entry),
         (Op::ConstType { bytes, .. }, GimliTarget::Entry(entry)) => out.op_const_type(entry, bytes.into()),
         (Op::RegvalType { reg, .. }, GimliTarget::Entry(entry)) if reg.0 <= u16::MAX.into() => {

@@ -12,9 +12,10 @@ pub(crate) fn write_byte_uleb(out: &mut Vec<u8>, byte: u8, value: u64) {
     write_ulebs(out, [byte], [value]);
 }
 
-/// Appends bytes and unsigned LEB128 numbers, at most 8 bytes if each number has two. The first one or two bytes of each
-/// number are written in one piece without a branch on their count, which would often be mispredicted; few numbers have
-/// more.
+/// Appends bytes and unsigned LEB128 numbers, at most 8 bytes if each number takes two.
+///
+/// The first two bytes of each number are written together without a branch on the length, because such a branch would
+/// often be mispredicted. Few numbers are longer; the rest of a longer number is inserted afterwards.
 #[inline(always)]
 pub(crate) fn write_ulebs<const B: usize, const N: usize>(
     out: &mut Vec<u8>,
@@ -22,35 +23,35 @@ pub(crate) fn write_ulebs<const B: usize, const N: usize>(
     values: [u64; N],
 ) {
     const { assert!(B + 2 * N <= 8) };
-    let mut all = before.iter().rev().fold(0, |all, &byte| all << 8 | u64::from(byte));
+    let mut packed = before.iter().rev().fold(0, |packed, &byte| packed << 8 | u64::from(byte));
     let mut len = B;
     for value in values {
         let low = value as u32 & 0x3fff;
-        // Bits from bit 7 on move to bit 8.
+        // Bit 7 and above move up by one, which makes room for the continuation bit.
         let two = low + (low & 0x3f80);
         let has_two = value >= 0x80;
-        all |= u64::from(two | u32::from(has_two) << 7) << (8 * len);
+        packed |= u64::from(two | u32::from(has_two) << 7) << (8 * len);
         len += 1 + usize::from(has_two);
     }
     let start = out.len() + B;
-    out.extend_from_slice(&all.to_le_bytes());
+    out.extend_from_slice(&packed.to_le_bytes());
     out.truncate(start - B + len);
-    if values.iter().fold(0, |all, value| all | value) >= 1 << 14 {
+    if values.iter().fold(0, |bits, value| bits | value) >= 1 << 14 {
         lengthen(out, start, values);
     }
 }
 
-/// Inserts the bytes of the numbers at an offset from the third byte of each on.
+/// Inserts the third and all later bytes of each number. The numbers begin at `offset`.
 #[inline(never)]
-fn lengthen<const N: usize>(out: &mut Vec<u8>, mut at: usize, values: [u64; N]) {
+fn lengthen<const N: usize>(out: &mut Vec<u8>, mut offset: usize, values: [u64; N]) {
     for value in values {
-        at += 1 + usize::from(value >= 0x80);
+        offset += 1 + usize::from(value >= 0x80);
         let mut rest = value >> 14;
         while rest > 0 {
-            out[at - 1] |= 0x80;
-            out.insert(at, rest as u8 & 0x7f);
+            out[offset - 1] |= 0x80;
+            out.insert(offset, rest as u8 & 0x7f);
             rest >>= 7;
-            at += 1;
+            offset += 1;
         }
     }
 }
@@ -71,43 +72,43 @@ pub(crate) fn write_byte_sleb(out: &mut Vec<u8>, byte: u8, value: i64) {
     write_sleb(out, value);
 }
 
-/// Returns the length in bytes of the shortest encoding.
+/// Returns the length of the shortest unsigned encoding in bytes.
 pub(crate) const fn uleb_len(value: u64) -> usize {
     (64 - (value | 1).leading_zeros() as usize).div_ceil(7)
 }
 
-/// Returns the length in bytes of the shortest encoding.
+/// Returns the length of the shortest signed encoding in bytes.
 pub(crate) const fn sleb_len(value: i64) -> usize {
     let magnitude = (value ^ (value >> 63)) as u64;
     (65 - magnitude.leading_zeros() as usize).div_ceil(7)
 }
 
-/// Reads an unsigned number at `at` and returns it with the offset after it. `None` if the bytes end first or the
+/// Reads an unsigned number at an offset and returns it with the offset after it. `None` if the bytes end first or the
 /// number exceeds 64 bits; padding is accepted.
 #[inline(always)]
-pub(crate) fn read_uleb(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
-    match Start::read(bytes, at)? {
-        Start { bits, end, is_all: true, .. } => Some((bits, end)),
+pub(crate) fn read_uleb(bytes: &[u8], offset: usize) -> Option<(u64, usize)> {
+    match Start::read(bytes, offset)? {
+        Start { bits, end, is_complete: true, .. } => Some((bits, end)),
         start => uleb_rest(bytes, start),
     }
 }
 
-/// The first bytes of a number: at most three, which most numbers have. The others are read out of line.
+/// The first bytes of a number: at most three, which suffice for most numbers. Later bytes are read out of line.
 struct Start {
-    /// Bits of the bytes, seven of each.
+    /// Bits from these bytes, seven from each.
     bits: u64,
     /// Offset after the bytes.
     end: usize,
     /// Number of bits.
     shift: u32,
     /// Whether the number ends here.
-    is_all: bool,
+    is_complete: bool,
 }
 
 impl Start {
     #[inline(always)]
-    fn read(bytes: &[u8], at: usize) -> Option<Self> {
-        let rest = bytes.get(at..)?;
+    fn read(bytes: &[u8], offset: usize) -> Option<Self> {
+        let rest = bytes.get(offset..)?;
         let mut bits = 0;
         // Unrolled by the compiler.
         for index in 0..3 {
@@ -115,20 +116,21 @@ impl Start {
             let shift = 7 * index as u32;
             bits |= u64::from(byte & 0x7f) << shift;
             if byte < 0x80 {
-                return Some(Self { bits, end: at + index + 1, shift: shift + 7, is_all: true });
+                return Some(Self { bits, end: offset + index + 1, shift: shift + 7, is_complete: true });
             }
         }
-        Some(Self { bits, end: at + 3, shift: 21, is_all: false })
+        Some(Self { bits, end: offset + 3, shift: 21, is_complete: false })
     }
 }
 
-/// Reads the bytes of an unsigned number from the fourth on.
+/// Reads an unsigned number from the fourth byte on.
 #[inline(never)]
 fn uleb_rest(bytes: &[u8], Start { mut bits, mut end, mut shift, .. }: Start) -> Option<(u64, usize)> {
     loop {
         let byte = *bytes.get(end)?;
         end += 1;
         let low = u64::from(byte & 0x7f);
+        // Bits past the 64th must be zero: padding.
         match shift {
             0..63 => bits |= low << shift,
             63 if low <= 1 => bits |= low << 63,
@@ -142,23 +144,23 @@ fn uleb_rest(bytes: &[u8], Start { mut bits, mut end, mut shift, .. }: Start) ->
     }
 }
 
-/// Reads a signed number at `at` and returns it with the offset after it. `None` if the bytes end first or the number
-/// exceeds 64 bits; padding is accepted.
+/// Reads a signed number at an offset and returns it with the offset after it. `None` if the bytes end first or the
+/// number exceeds 64 bits; padding is accepted.
 #[inline(always)]
-pub(crate) fn read_sleb(bytes: &[u8], at: usize) -> Option<(i64, usize)> {
-    match Start::read(bytes, at)? {
-        Start { bits, end, shift, is_all: true } => Some((extended(bits as i64, shift), end)),
+pub(crate) fn read_sleb(bytes: &[u8], offset: usize) -> Option<(i64, usize)> {
+    match Start::read(bytes, offset)? {
+        Start { bits, end, shift, is_complete: true } => Some((extended(bits as i64, shift), end)),
         start => sleb_rest(bytes, start),
     }
 }
 
-/// Returns the number whose sign is the last of its `bits` bits: 1 to 64.
+/// Returns the sign-extension of the low `bits` bits: 1 to 64.
 #[inline(always)]
 fn extended(number: i64, bits: u32) -> i64 {
     number << (64 - bits) >> (64 - bits)
 }
 
-/// Reads the bytes of a signed number from the fourth on.
+/// Reads a signed number from the fourth byte on.
 #[inline(never)]
 fn sleb_rest(bytes: &[u8], Start { bits, mut end, mut shift, .. }: Start) -> Option<(i64, usize)> {
     let mut value = bits as i64;
@@ -166,6 +168,7 @@ fn sleb_rest(bytes: &[u8], Start { bits, mut end, mut shift, .. }: Start) -> Opt
         let byte = *bytes.get(end)?;
         end += 1;
         let low = i64::from(byte & 0x7f);
+        // Bits past the 64th must repeat the sign: padding.
         match shift {
             0..63 => value |= low << shift,
             63 if low == 0 || low == 0x7f => value |= low << 63,
@@ -187,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_are_those_written_and_numbers_come_back() {
+    fn shortest_numbers_have_the_computed_length_and_read_back() {
         for shift in 0..64 {
             for near in [-1i64, 0, 1] {
                 let signed = (1i64 << shift).wrapping_add(near);
@@ -204,7 +207,8 @@ mod tests {
         }
     }
 
-    /// The definition, on more digits than fit: the number, if the bytes end with it and it fits, and the offset after it.
+    /// The definition, on more digits than 64 bits hold: the number, if the bytes contain its end and it fits in 128
+    /// bits, and its length in bytes.
     fn number_of_digits(bytes: &[u8]) -> Option<(u128, usize)> {
         let len = bytes.iter().position(|&byte| byte < 0x80)? + 1;
         let digit = |byte: u8| u128::from(byte & 0x7f);
@@ -215,7 +219,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, cases: 20_000, ..ProptestConfig::default() })]
 
         #[test]
-        fn a_number_has_the_digits_of_its_bytes(
+        fn read_numbers_match_the_definition(
             digits in vec(prop_oneof![Just(0x80u8), Just(0xff), any::<u8>().prop_map(|byte| byte | 0x80)], 0..13),
             last in prop_oneof![Just(0u8), Just(1), Just(0x7f), Just(0x40), any::<u8>()],
             before in 0usize..3,
@@ -232,7 +236,7 @@ mod tests {
         }
 
         #[test]
-        fn a_number_has_the_bytes_of_its_digits(numbers: [u64; 2], shifts in [0u32..64, 0u32..64]) {
+        fn written_numbers_match_the_definition(numbers: [u64; 2], shifts in [0u32..64, 0u32..64]) {
             let [first, second] = [numbers[0] >> shifts[0], numbers[1] >> shifts[1]];
             let bytes = |value: u64| {
                 let digits = (0..10).map(|digit| (value.checked_shr(7 * digit).unwrap_or(0) & 0x7f) as u8);
@@ -252,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn padding_is_read_and_overflow_is_not() {
+    fn padding_is_read_and_overflow_is_rejected() {
         assert_eq!(read_uleb(&[0xa5, 0x80, 0x80, 0x00], 0), Some((0x25, 4)));
         assert_eq!(read_sleb(&[0xff, 0xff, 0x7f], 0), Some((-1, 3)));
         assert_eq!(read_uleb(&[0xff; 12], 0), None);

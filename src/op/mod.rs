@@ -1,10 +1,16 @@
-//! DWARF operations: one table, from which the [`Op`] enum, the [`Encoder`], the [`Decoder`] and the [text form](text)
-//! are made.
+//! DWARF operations.
+//!
+//! One table generates the [`Op`] enum, the [`Encoder`], the [`Decoder`] and the [text form](text), so that they cannot
+//! disagree.
 //!
 //! An operation has one *meaning* and can have several encodings. `lit5`, `const1u 5` and `constu 5` are all
-//! [`Op::ConstU`]; `entry_value` is 0xa3 in DWARF 5 and was 0xf3 in GNU's DWARF 4; `offset` is `e9 04` for current
-//! LLVM, `e3` for older AMD debuggers and will have its own number in DWARF 6. The [`Dialect`] selects the encodings in
-//! use.
+//! [`Op::ConstU`]; `entry_value` is 0xa3 in DWARF 5 and 0xf3 in GNU's DWARF 4; `offset` is `e9 04` for current LLVM, `e3`
+//! for older AMD debuggers, and will have another number in DWARF 6. The [`Dialect`] selects the encodings. A decoded
+//! operation keeps its [`Spelling`], from which the encoder reproduces the same bytes, including padded numbers.
+//!
+//! This module knows the operands and their encodings only. [`eval`](crate::eval) defines what an operation does, and
+//! `lower` chooses operations. Operations whose operands depend on an unknown number (`NVIDIA_mux`, `extended`) end a
+//! decoded expression, because nothing tells where they end.
 //!
 //! ```
 //! use eitri::op::{Decoder, Dialect, Encoder, Encoding, Op, Reg};
@@ -15,7 +21,7 @@
 //! assert_eq!(bytes, [0x90, 0x80, 0x14, 0xe9, 0x03, 0x34, 0x1e, 0xe9, 0x04]);
 //!
 //! let first = Decoder::new(&bytes, encoding).next().transpose()?;
-//! assert_eq!(first.map(|one| one.op), Some(Op::RegX { reg: Reg(2560) }));
+//! assert_eq!(first.map(|decoded| decoded.op), Some(Op::RegX { reg: Reg(2560) }));
 //! # Ok::<(), eitri::Error>(())
 //! ```
 
@@ -47,9 +53,9 @@ pub use crate::target::Reg;
 use operand::operand_type;
 use table::{code, for_each_op};
 
-/// Set of operation encodings in use.
+/// Set of operation encodings.
 ///
-/// The operations of DWARF 5 and the GNU forms of DWARF 4 files are part of every dialect.
+/// The operations of DWARF 5 and the GNU forms of DWARF 4 are part of every dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dialect {
     /// DWARF 5 and the GNU forms only.
@@ -57,26 +63,26 @@ pub enum Dialect {
     Dwarf5,
     /// Vendor operations encoded as `DW_OP_LLVM_user` (0xe9) and a sub-operation.
     Llvm,
-    /// Vendor operations of one byte, 0xe1 to 0xec, for older AMD debuggers.
+    /// One-byte vendor operations, 0xe1 to 0xec, for older AMD debuggers.
     Legacy,
-    /// Operations accepted for DWARF 6. Operations without an assigned number need one from [`Encoding::draft`].
+    /// Operations accepted for DWARF 6. Operations without an assigned number need a number from [`Encoding::draft`].
     Dwarf6,
 }
 
-/// Parameters of the encoding of operations.
+/// Parameters of operation encodings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Encoding {
-    /// Size of an address in the default space in bytes: 4 or 8 (2 and 1 are possible).
+    /// Size of a default-space address in bytes: 4 or 8 (2 and 1 are possible).
     pub address_bytes: u8,
-    /// Size of a section offset in bytes: 4 in the 32-bit DWARF format, 8 in the 64-bit one.
+    /// Size of a section offset in bytes: 4 in the 32-bit DWARF format, 8 in the 64-bit format.
     pub offset_bytes: u8,
     /// DWARF version of the unit.
     pub version: u16,
     /// Whether the most significant byte comes first.
     pub big_endian: bool,
-    /// Set of operation encodings in use.
+    /// Set of operation encodings.
     pub dialect: Dialect,
-    /// Numbers for operations without one in the DWARF 6 draft, used with [`Dialect::Dwarf6`].
+    /// Numbers for operations that have none in the DWARF 6 draft. Only [`Dialect::Dwarf6`] uses them.
     pub draft: DraftCodes,
 }
 
@@ -93,23 +99,23 @@ impl Encoding {
         }
     }
 
-    /// Returns the size in bytes of an entry's offset from the start of `.debug_info`: in DWARF 2 the size of an
-    /// address.
+    /// Returns the size in bytes of an entry offset from the start of `.debug_info`: in DWARF 2 the size of an address.
     pub(crate) const fn entry_bytes(&self) -> u8 {
         if self.version < 3 { self.address_bytes } else { self.offset_bytes }
     }
 }
 
-/// Numbers for draft operations, supplied by the caller; there are no defaults.
+/// Numbers for draft operations, supplied by the caller. There are no defaults, because no reader agrees on any.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct DraftCodes([u8; DRAFTS]);
 
 /// Number of operations without a number in the draft.
-const DRAFTS: usize = draft_place(Name::COUNT);
+const DRAFTS: usize = draft_index(Name::COUNT);
 
-/// Returns the number of such operations among the first `operations` of the table.
-const fn draft_place(operations: usize) -> usize {
-    let (mut count, mut index) = (0, 0);
+/// Returns the number of such operations among the table's first `operations` rows.
+const fn draft_index(operations: usize) -> usize {
+    let mut count = 0;
+    let mut index = 0;
     while index < operations {
         if let Code::Unassigned = ROWS[index].six {
             count += 1;
@@ -125,12 +131,12 @@ impl DraftCodes {
 
     /// Sets the number of the operation `name` to `code`. A code of 0 removes the number.
     ///
-    /// Ignored for operations with a number in the draft. `code` must not be that of another operation: the bytes would
-    /// be decoded as that operation.
+    /// Ignored for operations that have a number in the draft. `code` must not be the number of another operation,
+    /// because the bytes would be decoded as that operation.
     #[must_use]
     pub const fn with(mut self, name: Name, code: u8) -> Self {
         if let Code::Unassigned = ROWS[name as usize].six {
-            self.0[draft_place(name as usize)] = code;
+            self.0[draft_index(name as usize)] = code;
         }
         self
     }
@@ -138,7 +144,7 @@ impl DraftCodes {
     /// Returns the number supplied for the operation, if any.
     pub const fn get(&self, name: Name) -> Option<u8> {
         let Code::Unassigned = ROWS[name as usize].six else { return None };
-        match self.0[draft_place(name as usize)] {
+        match self.0[draft_index(name as usize)] {
             0 => None,
             code => Some(code),
         }
@@ -157,12 +163,12 @@ impl core::fmt::Debug for DraftCodes {
     }
 }
 
-/// Number of an operation in some encoding.
+/// Number of an operation in one encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Code {
-    /// The encoding does not have the operation.
+    /// The encoding lacks the operation.
     None,
-    /// Unassigned number: the operation is accepted or proposed, without a number.
+    /// The operation is accepted or proposed, but has no number yet.
     Unassigned,
     /// The opcode, or the sub-operation.
     Is(u8),
@@ -178,7 +184,7 @@ impl Code {
     }
 }
 
-/// The table's row of one operation.
+/// One operation's row in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
     /// The operation.
@@ -193,19 +199,19 @@ pub struct Row {
     pub gnu: Code,
     /// The sub-operation of `DW_OP_LLVM_user`.
     pub user: Code,
-    /// The one-byte opcode of older AMD debuggers.
+    /// The one-byte opcode for older AMD debuggers.
     pub legacy: Code,
     /// The opcode of the DWARF 6 draft.
     pub six: Code,
-    /// Number of stack elements popped and pushed. `None` where it varies.
+    /// Number of stack elements popped and pushed. `None` if it varies.
     pub stack: (Option<u8>, Option<u8>),
-    /// DWARF version that introduced the operation; 0 where it is not part of the standard.
+    /// DWARF version that introduced the operation; 0 if it is not part of the standard.
     pub since: u16,
     /// Whether call frame information may use it (A.6.4.2).
     pub is_for_cfi: bool,
 }
 
-/// Converts a cell of the column `cfi`.
+/// Converts a cell in the column `cfi`.
 macro_rules! is_for_cfi {
     (cfi) => {
         true
@@ -215,6 +221,7 @@ macro_rules! is_for_cfi {
     };
 }
 
+/// Converts a cell in the columns `in` and `out`.
 macro_rules! count {
     (*) => {
         None
@@ -263,7 +270,7 @@ macro_rules! make_ops { ($(
     }),*];
 
     impl<'a> Op<'a> {
-        /// Returns the name of the operation.
+        /// Returns the operation's name.
         pub const fn name(&self) -> Name {
             match self { $(Op::$variant { .. } => Name::$variant),* }
         }
@@ -272,13 +279,13 @@ macro_rules! make_ops { ($(
 for_each_op!(make_ops);
 
 impl Name {
-    /// Returns the operation's row of the table.
+    /// Returns the operation's row in the table.
     pub fn row(self) -> &'static Row {
         &ROWS[self as usize]
     }
 
-    /// Parses the name of an operation. The prefix `DW_OP_` is optional, as is a vendor's prefix for that vendor's
-    /// operations; the names in GNU's forms and in DWARF 6 of DWARF 5 operations are accepted too. Compact spellings
+    /// Parses the name of an operation. The prefix `DW_OP_` is optional, as is a vendor prefix on the vendor's own
+    /// operations. The names that GNU's forms and DWARF 6 give to DWARF 5 operations are accepted too. Compact spellings
     /// (`lit5`) are not operations: see [`Compact`].
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.strip_prefix("DW_OP_").unwrap_or(text);
@@ -296,18 +303,18 @@ impl Name {
         named(text)
     }
 
-    /// Returns the name of the GNU form, without the prefix.
+    /// Returns the name of the GNU form without its prefix.
     fn gnu_text(self) -> &'static str {
         let alias = GNU_NAMES.iter().find(|&&(_, name)| name == self);
         alias.map_or(self.row().text, |&(alias, _)| alias)
     }
 }
 
-/// Names of GNU's earlier forms that DWARF 5 changed.
+/// Operations with another name in GNU's earlier forms.
 const GNU_NAMES: &[(&str, Name)] =
     &[("push_tls_address", Name::FormTlsAddress), ("addr_index", Name::Addrx), ("const_index", Name::Constx)];
 
-/// Names changed by DWARF 6.
+/// Operations with another name in DWARF 6.
 const SIX_NAMES: &[(&str, Name)] = &[
     ("form_tls_location", Name::FormTlsAddress),
     ("push_object_location", Name::PushObjectAddress),
@@ -318,11 +325,11 @@ const SIX_NAMES: &[(&str, Name)] = &[
 ];
 
 impl Op<'_> {
-    /// Returns the operation's row of the table.
+    /// Returns the operation's row in the table.
     pub fn row(&self) -> &'static Row {
         self.name().row()
     }
 }
 
-/// Opcode of `DW_OP_LLVM_user`, which precedes a sub-operation.
+/// Opcode `DW_OP_LLVM_user`, which precedes a sub-operation.
 pub const LLVM_USER: u8 = 0xe9;

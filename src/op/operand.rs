@@ -1,17 +1,17 @@
-//! Kinds of operands: their Rust types and their encodings.
+//! Operand kinds: their Rust types and their encodings.
 
-/// The operand of the GNU operation `encoded_addr`: a pointer encoding (`DW_EH_PE_*`) and a value.
+/// Operand of the GNU operation `encoded_addr`: a pointer encoding (`DW_EH_PE_*`) and a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EncodedAddress {
-    /// Pointer encoding. The low four bits select the format of the value.
+    /// Pointer encoding. The low four bits select the value format.
     pub encoding: u8,
-    /// Value, sign-extended where the format is signed.
+    /// Value, sign-extended if the format is signed.
     pub value: u64,
 }
 
 impl EncodedAddress {
-    /// Returns the form of a value of this pointer encoding. `None` for an encoding without a value, or with alignment
-    /// that depends on the final address of the bytes.
+    /// Returns the value format of a pointer encoding. `None` for an encoding without a value, or with alignment that
+    /// depends on the final address of the bytes.
     pub(crate) fn form(encoding: u8, address_bytes: u8) -> Option<PointerForm> {
         Some(match encoding & 0x0f {
             _ if encoding == 0x50 || encoding == 0xff => return None,
@@ -30,7 +30,7 @@ impl EncodedAddress {
     }
 }
 
-/// Form of the value of an [`EncodedAddress`]. Fixed sizes are in bytes.
+/// Value format of an [`EncodedAddress`]. Fixed sizes are in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PointerForm {
     Uleb,
@@ -58,7 +58,7 @@ pub(crate) fn sign_extended(value: u64, bytes: u8) -> u64 {
     ((value << unused) as i64 >> unused) as u64
 }
 
-/// Encoding of an operand.
+/// Kind of an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OperandKind {
@@ -68,28 +68,28 @@ pub enum OperandKind {
     Uleb,
     /// Signed LEB128.
     Sleb,
-    /// A register number as unsigned LEB128.
+    /// Register number as unsigned LEB128.
     Register,
-    /// An address of the target's default space.
+    /// Address in the target's default space.
     Address,
     /// Two bytes, signed: the distance from the end of the operand.
     Branch,
-    /// Two bytes: the offset of an entry from the start of its unit.
+    /// Two bytes: the entry offset from the start of the unit.
     Entry2,
-    /// Four bytes: the offset of an entry from the start of its unit.
+    /// Four bytes: the entry offset from the start of the unit.
     Entry4,
-    /// The offset of an entry from the start of `.debug_info`: four bytes in the 32-bit DWARF format, eight in the
-    /// 64-bit one; in DWARF 2 the size of an address.
+    /// Entry offset from the start of `.debug_info`: four bytes in the 32-bit DWARF format, eight in the 64-bit format;
+    /// in DWARF 2 the size of an address.
     EntrySection,
-    /// The offset of a base type entry from the start of its unit, as unsigned LEB128.
+    /// Offset of a base type entry from the start of the unit, as unsigned LEB128.
     TypeEntry,
-    /// A block of bytes, preceded by its length as unsigned LEB128.
+    /// Bytes, preceded by their length as unsigned LEB128.
     Block,
-    /// A block of bytes, preceded by its length as one byte.
+    /// Bytes, preceded by their length in one byte.
     Block1,
-    /// An expression, preceded by its length as unsigned LEB128.
+    /// Expression, preceded by its length as unsigned LEB128.
     Expression,
-    /// A GNU encoded pointer.
+    /// GNU encoded pointer.
     Encoded,
 }
 

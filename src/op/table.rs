@@ -1,20 +1,20 @@
-//! The table of operations: one row each, from which every other list of operations is made.
+//! The operation table: one row for each operation. All lists of operations are generated from it.
 //!
 //! | column | meaning |
 //! |---|---|
-//! | variant, method, name | [`Op`](super::Op)'s variant, the method of [`Encoder`](super::Encoder), the text form |
-//! | operands | name and [kind](super::operand) of each, in the order of the encoding |
+//! | variant, method, name | the variant of [`Op`](super::Op), the method of [`Encoder`](super::Encoder), the text form |
+//! | operands | name and [kind](super::operand) of each operand, in encoding order |
 //! | std | the opcode of DWARF 2 to 5, valid in every dialect |
-//! | gnu | the GNU opcode of the same operation, in DWARF 4 files |
+//! | gnu | the GNU opcode of the same operation in DWARF 4 |
 //! | user | the sub-operation after `DW_OP_LLVM_user` (0xe9) |
-//! | legacy | the one-byte opcode of older AMD debuggers |
-//! | six | the opcode in the DWARF 6 draft; `TBA`: accepted or proposed, without a number |
-//! | in => out | stack elements popped and pushed; `*` where the number varies |
-//! | since | the DWARF version that introduced it; 0 where it is not part of the standard |
-//! | cfi | allowed in call frame information; `_` for operations that A.6.4.2 excludes, those of the AMD extension that need an object or a lane, and GNU's that reference an entry |
+//! | legacy | the one-byte opcode for older AMD debuggers |
+//! | six | the opcode in the DWARF 6 draft; `TBA` if accepted or proposed without a number |
+//! | in => out | stack elements popped and pushed; `*` if the number varies |
+//! | since | the DWARF version that introduced the operation; 0 if it is not part of the standard |
+//! | cfi | `cfi` if call frame information may use the operation; `_` if A.6.4.2 excludes it, if it is an AMD operation that needs an object or a lane, or if it is a GNU operation that references an entry |
 //!
-//! One row is one *meaning*. Compact spellings (`lit5`, `reg3`, `const1u`, `dup`) are encodings of `constu`, `regx`,
-//! `constu`, `pick`, listed in [`compact`](super::compact).
+//! A row is one *meaning*. Compact spellings (`lit5`, `reg3`, `const1u`, `dup`) are encodings of `constu`, `regx`,
+//! `constu` and `pick`; [`compact`](super::compact) lists them.
 
 /// Calls a macro with all rows.
 macro_rules! for_each_op { ($use:ident) => { $use! {
@@ -43,17 +43,17 @@ macro_rules! for_each_op { ($use:ident) => { $use! {
     Shr                   shr                  "shr"                   {}                                          [0x25  _    _     _     _   ]  (2 => 1) 2   cfi;
     Shra                  shra                 "shra"                  {}                                          [0x26  _    _     _     _   ]  (2 => 1) 2   cfi;
     Xor                   xor                  "xor"                   {}                                          [0x27  _    _     _     _   ]  (2 => 1) 2   cfi;
-    Bra                   bra                  "bra"                   { by: Branch }                              [0x28  _    _     _     _   ]  (1 => 0) 2   cfi;
+    Bra                   bra                  "bra"                   { distance: Branch }                        [0x28  _    _     _     _   ]  (1 => 0) 2   cfi;
     Eq                    eq                   "eq"                    {}                                          [0x29  _    _     _     _   ]  (2 => 1) 2   cfi;
     Ge                    ge                   "ge"                    {}                                          [0x2a  _    _     _     _   ]  (2 => 1) 2   cfi;
     Gt                    gt                   "gt"                    {}                                          [0x2b  _    _     _     _   ]  (2 => 1) 2   cfi;
     Le                    le                   "le"                    {}                                          [0x2c  _    _     _     _   ]  (2 => 1) 2   cfi;
     Lt                    lt                   "lt"                    {}                                          [0x2d  _    _     _     _   ]  (2 => 1) 2   cfi;
     Ne                    ne                   "ne"                    {}                                          [0x2e  _    _     _     _   ]  (2 => 1) 2   cfi;
-    Skip                  skip                 "skip"                  { by: Branch }                              [0x2f  _    _     _     _   ]  (0 => 0) 2   cfi;
+    Skip                  skip                 "skip"                  { distance: Branch }                        [0x2f  _    _     _     _   ]  (0 => 0) 2   cfi;
     RegX                  regx                 "regx"                  { reg: Register }                           [0x90  _    _     _     _   ]  (0 => 1) 2   cfi;
-    FbReg                 fbreg                "fbreg"                 { by: Sleb }                                [0x91  _    _     _     _   ]  (0 => 1) 2   _  ;
-    BregX                 bregx                "bregx"                 { reg: Register, by: Sleb }                 [0x92  _    _     _     _   ]  (0 => 1) 2   cfi;
+    FbReg                 fbreg                "fbreg"                 { offset: Sleb }                            [0x91  _    _     _     _   ]  (0 => 1) 2   _  ;
+    BregX                 bregx                "bregx"                 { reg: Register, offset: Sleb }             [0x92  _    _     _     _   ]  (0 => 1) 2   cfi;
     Piece                 piece                "piece"                 { bytes: Uleb }                             [0x93  _    _     _     _   ]  (* => *) 2   cfi;
     DerefSize             deref_size           "deref_size"            { bytes: U8 }                               [0x94  _    _     _     _   ]  (1 => 1) 2   cfi;
     XderefSize            xderef_size          "xderef_size"           { bytes: U8 }                               [0x95  _    _     _     _   ]  (2 => 1) 2   cfi;
@@ -67,7 +67,7 @@ macro_rules! for_each_op { ($use:ident) => { $use! {
     BitPiece              bit_piece            "bit_piece"             { bits: Uleb, offset: Uleb }                [0x9d  _    _     _     _   ]  (* => *) 3   cfi;
     ImplicitValue         implicit_value       "implicit_value"        { bytes: Block }                            [0x9e  _    _     _     _   ]  (0 => 1) 4   cfi;
     StackValue            stack_value          "stack_value"           {}                                          [0x9f  _    _     _     _   ]  (1 => 1) 4   cfi;
-    ImplicitPointer       implicit_pointer     "implicit_pointer"      { entry: EntrySection, by: Sleb }           [0xa0  0xf2 _     _     _   ]  (0 => 1) 5   _  ;
+    ImplicitPointer       implicit_pointer     "implicit_pointer"      { entry: EntrySection, offset: Sleb }       [0xa0  0xf2 _     _     _   ]  (0 => 1) 5   _  ;
     Addrx                 addrx                "addrx"                 { index: Uleb }                             [0xa1  0xfb _     _     _   ]  (0 => 1) 5   _  ;
     Constx                constx               "constx"                { index: Uleb }                             [0xa2  0xfc _     _     _   ]  (0 => 1) 5   _  ;
     EntryValue            entry_value          "entry_value"           { expr: Expression }                        [0xa3  0xf3 _     _     _   ]  (0 => 1) 5   _  ;
@@ -90,12 +90,12 @@ macro_rules! for_each_op { ($use:ident) => { $use! {
     BitOffset             bit_offset           "bit_offset"            {}                                          [_     _    0x06  0xe5  TBA ]  (2 => 1) 6   cfi;
     CallFrameEntryReg     call_frame_entry_reg "call_frame_entry_reg"  { reg: Register }                           [_     _    0x07  0xe6  TBA ]  (0 => 1) 0   cfi;
     Undefined             undefined            "undefined"             {}                                          [_     _    0x08  0xe7  TBA ]  (0 => 1) 6   cfi;
-    AspaceBregX           aspace_bregx         "aspace_bregx"          { reg: Register, by: Sleb }                 [_     _    0x09  0xe8  TBA ]  (1 => 1) 0   cfi;
+    AspaceBregX           aspace_bregx         "aspace_bregx"          { reg: Register, offset: Sleb }             [_     _    0x09  0xe8  TBA ]  (1 => 1) 0   cfi;
     PieceEnd              piece_end            "piece_end"             {}                                          [_     _    0x0a  0xea  _   ]  (1 => 1) 0   cfi;
     Extend                extend               "extend"                { bits: Uleb, count: Uleb }                 [_     _    0x0b  0xeb  TBA ]  (1 => 1) 0   cfi;
     SelectBitPiece        select_bit_piece     "select_bit_piece"      { bits: Uleb, count: Uleb }                 [_     _    0x0c  0xec  TBA ]  (3 => 1) 0   cfi;
     NvidiaMux             nvidia_mux           "NVIDIA_mux"            { selector: Uleb }                          [_     _    0x0d  _     _   ]  (* => *) 0   cfi;
-    AspaceImplicitPointer aspace_implicit_pointer "aspace_implicit_pointer" { entry: EntrySection, by: Sleb }      [_     _    TBA   _     _   ]  (1 => 1) 0   _  ;
+    AspaceImplicitPointer aspace_implicit_pointer "aspace_implicit_pointer" { entry: EntrySection, offset: Sleb }  [_     _    TBA   _     _   ]  (1 => 1) 0   _  ;
     PushIteration         push_iteration       "push_iteration"        {}                                          [_     _    TBA   _     _   ]  (0 => 1) 0   _  ;
     Overlay               overlay              "overlay"               {}                                          [_     _    TBA   _     TBA ]  (4 => 1) 0   cfi;
     BitOverlay            bit_overlay          "bit_overlay"           {}                                          [_     _    TBA   _     TBA ]  (4 => 1) 0   cfi;
@@ -108,7 +108,7 @@ macro_rules! for_each_op { ($use:ident) => { $use! {
 } } }
 pub(crate) use for_each_op;
 
-/// Converts a cell of a code column to a [`Code`](super::Code).
+/// Converts a cell in a code column to a [`Code`](super::Code).
 macro_rules! code {
     (_) => {
         $crate::op::Code::None

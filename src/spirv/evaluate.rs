@@ -214,9 +214,11 @@ fn op(operation: DebugOperation) -> core::result::Result<Op<'static>, &'static s
             ("Ne", _) => Op::Ne {},
             (_, number @ LIT0..REG0) => Op::ConstU { value: (number - LIT0).into() },
             (_, number @ REG0..BREG0) => Op::RegX { reg: Reg((number - REG0).into()) },
-            (_, number @ BREG0..REGX) => Op::BregX { reg: Reg((number - BREG0).into()), by: signed(first) },
+            (_, number @ BREG0..REGX) => {
+                Op::BregX { reg: Reg((number - BREG0).into()), offset: signed(first) }
+            }
             ("Regx", _) => Op::RegX { reg: Reg(first.into()) },
-            ("Bregx", _) => Op::BregX { reg: Reg(first.into()), by: signed(operands[1]) },
+            ("Bregx", _) => Op::BregX { reg: Reg(first.into()), offset: signed(operands[1]) },
             ("Piece", _) => Op::Piece { bytes: first.into() },
             ("DerefSize", _) => Op::DerefSize { bytes: byte(first)? },
             ("XderefSize", _) => Op::XderefSize { bytes: byte(first)? },

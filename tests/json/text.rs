@@ -196,7 +196,7 @@ fn what_is_wrong_is_said_with_its_place() {
             with(
                 r#"[[0, 4, {"expr": {"bytes": "98 0000", "fixups": [{"offset": 1, "kind": {"entry": 4}, "entity": {"type": "int"}}]}}]]"#,
             ),
-            "fix-ups are inside the expression and do not overlap: 0x1",
+            "fix-up at offset 0x1 is past the end of the expression, which has 3 bytes",
         ),
         (with(r#"[[0, 4, {"expr": {"text": "melt"}}]]"#), "operation 0: unknown operation `melt`"),
         (

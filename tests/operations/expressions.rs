@@ -42,12 +42,12 @@ fn labels_that_cannot_be_reached_are_errors() {
         let label = e.label();
         e.bra(label);
     });
-    assert_eq!(unbound, "the label of a branch is not bound");
+    assert_eq!(unbound, "label of a branch is not bound");
     let twice = fails(&|e| {
         let label = e.label();
         e.bind(label).bind(label).skip(label);
     });
-    assert_eq!(twice, "a label is bound once, in its own expression");
+    assert_eq!(twice, "label is bound twice");
     let stranger = Expr::build(LLVM).label();
     let other = fails(&|e| {
         e.bind(stranger);
@@ -63,7 +63,7 @@ fn labels_that_cannot_be_reached_are_errors() {
         let expr = e.finish();
         assert_eq!(expr.is_ok(), reaches, "{len}");
         if let Err(error) = expr {
-            assert_eq!(error.to_string(), "a branch reaches 32 KiB: offset +32768");
+            assert_eq!(error.to_string(), "branch distance +32768 exceeds 32 KiB");
         }
     }
     for (len, reaches) in [(0x8000 - 3 - 4, true), (0x8000 - 3 - 3, false)] {
@@ -97,7 +97,7 @@ const REFERRING: [(Op<'static>, FixupKind, u32, u32); 13] = [
     (Op::Call2 { entry: 7 }, FixupKind::Entry { bytes: 2 }, 1, 3),
     (Op::Call4 { entry: 7 }, FixupKind::Entry { bytes: 4 }, 1, 5),
     (Op::CallRef { entry: 7 }, FixupKind::EntrySection, 1, 5),
-    (Op::ImplicitPointer { entry: 7, by: -200 }, FixupKind::EntrySection, 1, 7),
+    (Op::ImplicitPointer { entry: 7, offset: -200 }, FixupKind::EntrySection, 1, 7),
     (Op::GnuParameterRef { entry: 7 }, FixupKind::Entry { bytes: 4 }, 1, 5),
     (Op::GnuVariableValue { entry: 7 }, FixupKind::EntrySection, 1, 5),
     (Op::ConstType { ty: 7, bytes: &[1, 2] }, FixupKind::Type { bytes: 3 }, 1, 7),
@@ -134,7 +134,7 @@ fn with(op: Op<'_>, value: u64) -> Op<'_> {
         Op::Call2 { .. } => Op::Call2 { entry: value },
         Op::Call4 { .. } => Op::Call4 { entry: value },
         Op::CallRef { .. } => Op::CallRef { entry: value },
-        Op::ImplicitPointer { by, .. } => Op::ImplicitPointer { entry: value, by },
+        Op::ImplicitPointer { offset, .. } => Op::ImplicitPointer { entry: value, offset },
         Op::GnuParameterRef { .. } => Op::GnuParameterRef { entry: value },
         Op::GnuVariableValue { .. } => Op::GnuVariableValue { entry: value },
         Op::ConstType { bytes, .. } => Op::ConstType { ty: value, bytes },
@@ -291,8 +291,8 @@ fn resolved(bytes: &[u8]) -> Vec<(Op<'_>, Option<usize>)> {
         |offset: usize, by: i16| offsets.binary_search(&(offset + 3).strict_add_signed(by.into())).unwrap();
     all.iter()
         .map(|one| match one.op {
-            Op::Bra { by } => (Op::Bra { by: 0 }, Some(to(one.offset, by))),
-            Op::Skip { by } => (Op::Skip { by: 0 }, Some(to(one.offset, by))),
+            Op::Bra { distance } => (Op::Bra { distance: 0 }, Some(to(one.offset, distance))),
+            Op::Skip { distance } => (Op::Skip { distance: 0 }, Some(to(one.offset, distance))),
             op => (op, None),
         })
         .collect()
@@ -339,5 +339,5 @@ fn what_gimli_cannot_write_is_refused() {
     e.refer(Op::Convert { ty: 0 }, Slot(0));
     e.ops().skip(-5);
     let error = written_by_gimli(&e.finish().unwrap(), 0).err().unwrap();
-    assert_eq!(error.to_string(), "offset 0x4: a branch goes to the start of an operation or to the end: -5");
+    assert_eq!(error.to_string(), "offset 0x4: branch distance -5 does not lead to the start of an operation or to the end");
 }

@@ -346,21 +346,21 @@ fn operands_that_do_not_fit_are_errors() {
         (wide, Op::Call4 { entry: 1 << 32 }, "call4", 33, 32),
         (wide, Op::CallRef { entry: u64::MAX }, "call_ref", 64, 32),
         (dwarf2, Op::GnuVariableValue { entry: 1 << 40 }, "variable_value", 41, 32),
-        (wide, Op::ImplicitPointer { entry: 1 << 32, by: 0 }, "implicit_pointer", 33, 32),
+        (wide, Op::ImplicitPointer { entry: 1 << 32, offset: 0 }, "implicit_pointer", 33, 32),
         (wide, Op::GnuParameterRef { entry: 1 << 32 }, "parameter_ref", 33, 32),
         (wide, Op::GnuVariableValue { entry: 1 << 32 }, "variable_value", 33, 32),
     ] {
         let error = fails(encoding, &[op]);
-        assert_eq!(error.kind(), &size(&format!("the operand of `{text}`"), needs, has));
+        assert_eq!(error.kind(), &size(&format!("operand of `{text}`"), needs, has));
     }
     // The first of several errors is reported.
     let error = fails(narrow, &[Op::Addr { address: 1 << 32 }, Op::Call2 { entry: 0x10000 }, Op::Overlay {}]);
-    assert_eq!(error.kind(), &size("the operand of `addr`", 33, 32));
+    assert_eq!(error.kind(), &size("operand of `addr`", 33, 32));
     let error = fails(narrow, &[Op::Overlay {}, Op::Call2 { entry: 0x10000 }]);
     assert!(matches!(error.kind(), ErrorKind::Inexpressible { .. }));
     let address = EncodedAddress { encoding: 0x50, value: 0 };
     let error = fails(narrow, &[Op::GnuEncodedAddr { address }]);
-    assert_eq!(error.to_string(), "operation `encoded_addr` cannot have pointer encoding 0x50");
+    assert_eq!(error.to_string(), "operation `encoded_addr` has pointer encoding 0x50, which has no value");
 
     // The largest operands that fit are encoded completely.
     let mut bytes = Vec::new();
@@ -418,7 +418,7 @@ fn bytes_that_cannot_be_decoded_say_why() {
             &[0x10, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02],
             Dialect::Dwarf5,
             0,
-            "operation `constu`: the LEB128 number does not fit 64 bits",
+            "operation `constu`: LEB128 number exceeds 64 bits",
         ),
     ] {
         let mut decoder = Decoder::new(bytes, Encoding::new(8, dialect));

@@ -163,7 +163,7 @@ fn operations(expression: &[u8], encoding: Encoding, unit_offset: u64, all: &mut
 /// length and bytes, a type with its target.
 fn operation(one: &Decoded<'_>, encoding: Encoding, unit_offset: u64) -> String {
     let code = one.spelling.code();
-    let family = Compact::of(code);
+    let family = Compact::from_opcode(code);
     let name = match (family, code) {
         (Some(family), _) if family.form == Form::InOpcode => {
             format!("{}{}", family.text, code - family.first)
@@ -184,15 +184,15 @@ fn operation(one: &Decoded<'_>, encoding: Encoding, unit_offset: u64) -> String 
     let is_fixed = family.is_some_and(|family| matches!(family.form, Form::InOpcode | Form::Fixed(_)));
     let operands = match one.op {
         Op::ConstU { .. } | Op::Pick { .. } | Op::RegX { .. } if is_fixed => String::new(),
-        Op::BregX { by, .. } if is_fixed => format!(" {by:+}"),
+        Op::BregX { offset, .. } if is_fixed => format!(" {offset:+}"),
         Op::ConstU { value } | Op::PlusUconst { value } => format!(" {value:#x}"),
         Op::ConstS { value } => format!(" {value:+}"),
         Op::Addr { address } => format!(" {address:#x}"),
         Op::Pick { index } => format!(" {index:#x}"),
-        Op::Bra { by } | Op::Skip { by } => format!(" {by:+}"),
+        Op::Bra { distance } | Op::Skip { distance } => format!(" {distance:+}"),
         Op::RegX { reg } => format!(" {:#x}", reg.0),
-        Op::BregX { reg, by } => format!(" {:#x} {by:+}", reg.0),
-        Op::FbReg { by } => format!(" {by:+}"),
+        Op::BregX { reg, offset } => format!(" {:#x} {offset:+}", reg.0),
+        Op::FbReg { offset } => format!(" {offset:+}"),
         Op::Piece { bytes } => format!(" {bytes:#x}"),
         Op::BitPiece { bits, offset } => format!(" {bits:#x} {offset:#x}"),
         Op::DerefSize { bytes } | Op::XderefSize { bytes } => format!(" {bytes:#x}"),

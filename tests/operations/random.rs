@@ -202,8 +202,8 @@ fn compact_lengths(op: Op<'_>) -> impl Iterator<Item = usize> {
         Op::ConstS { value } => (value.into(), 0),
         Op::Pick { index } => (index.into(), 0),
         Op::RegX { reg } => (reg.0.into(), 0),
-        Op::BregX { reg, by } => {
-            (reg.0.into(), (1..).find(|n| i128::from(by) >> (7 * n - 1) == i128::from(by) >> 127).unwrap())
+        Op::BregX { reg, offset } => {
+            (reg.0.into(), (1..).find(|n| i128::from(offset) >> (7 * n - 1) == i128::from(offset) >> 127).unwrap())
         }
         _ => (-1, 0),
     };
@@ -343,7 +343,7 @@ fn constants_take_the_fewest_bytes_at_every_edge() {
             }
         }
     }
-    assert!((0..=255).all(|code| Compact::of(code).is_none_or(|family| family.first <= code)));
+    assert!((0..=255).all(|code| Compact::from_opcode(code).is_none_or(|family| family.first <= code)));
 }
 
 #[test]

@@ -103,8 +103,8 @@ impl Writer {
         let address = 0x1000 + u64::from(choice.more);
         match choice.number % 4 {
             0 => self.op(Op::Addr { address }, 0, Some(0)),
-            1 => self.op(Op::BregX { reg: Reg(5), by: (choice.more / 2).into() }, 0, Some(0)),
-            2 => self.op(Op::FbReg { by: (choice.more as i8 / 4).into() }, 0, Some(0)),
+            1 => self.op(Op::BregX { reg: Reg(5), offset: (choice.more / 2).into() }, 0, Some(0)),
+            2 => self.op(Op::FbReg { offset: (choice.more as i8 / 4).into() }, 0, Some(0)),
             _ => self.op(Op::ConstU { value: address }, 0, Some(0)),
         }
     }
@@ -166,9 +166,9 @@ impl Writer {
             0..=19 => self.op(Op::ConstU { value: number }, 0, Some(0)),
             20..=39 => self.op(Op::ConstS { value: number as i64 }, 0, Some(0)),
             40..=49 => self.address(choice),
-            50..=56 => self.op(Op::BregX { reg: Reg(reg), by: number as i64 % 1000 }, 0, Some(0)),
-            57 if tame => self.op(Op::FbReg { by: number as i64 % 0x800 }, 0, Some(0)),
-            57 => self.op(Op::FbReg { by: number as i64 }, 0, Some(0)),
+            50..=56 => self.op(Op::BregX { reg: Reg(reg), offset: number as i64 % 1000 }, 0, Some(0)),
+            57 if tame => self.op(Op::FbReg { offset: number as i64 % 0x800 }, 0, Some(0)),
+            57 => self.op(Op::FbReg { offset: number as i64 }, 0, Some(0)),
             58 | 59 => self.op(Op::CallFrameCfa {}, 0, Some(0)),
             60 | 61 => self.op(Op::Addrx { index: number % if tame { 3 } else { 4 } }, 0, Some(0)),
             62 | 63 => self.op(Op::Constx { index: number % if tame { 3 } else { 4 } }, 0, Some(0)),
@@ -275,7 +275,7 @@ impl Writer {
                 0 => self.op(Op::RegX { reg: Reg(reg) }, 0, Some(0)),
                 1 => self.op(Op::StackValue {}, 1, Some(0)),
                 2 => self.op(Op::ImplicitValue { bytes: &[1, 2, 3, 4, 5, 6, 7, 8] }, 0, Some(0)),
-                3 => self.op(Op::ImplicitPointer { entry: 0x40, by: -4 }, 0, Some(0)),
+                3 => self.op(Op::ImplicitPointer { entry: 0x40, offset: -4 }, 0, Some(0)),
                 4 => self.op(Op::Piece { bytes: 4 }, 1, None),
                 _ => self.op(Op::BitPiece { bits: 5, offset: 2 }, 1, None),
             },
@@ -288,10 +288,10 @@ impl Writer {
         let reg = Reg([0, 2, 5][choice.number as usize % 3]);
         match choice.number / 3 % 4 {
             0 => to.regx(reg),
-            1 => to.op(Op::BregX { reg, by: 3 }).constu(1).plus(),
-            2 => to.op(Op::BregX { reg: Reg(5), by: 8 }).deref(),
+            1 => to.op(Op::BregX { reg, offset: 3 }).constu(1).plus(),
+            2 => to.op(Op::BregX { reg: Reg(5), offset: 8 }).deref(),
             _ if tame => to.op(Op::RegvalType { reg: Reg(2), ty: 0x14 }),
-            _ => to.op(Op::BregX { reg: Reg(1), by: 0 }),
+            _ => to.op(Op::BregX { reg: Reg(1), offset: 0 }),
         };
         let leaves = if choice.number / 3 % 4 == 3 { 0x14 } else { 0 };
         self.op(Op::EntryValue { expr: &expr }, 0, Some(leaves));
@@ -424,7 +424,7 @@ impl Writer {
                 None,
             ),
             1 => self.op(Op::ImplicitValue { bytes: &number.to_le_bytes() }, 0, None),
-            2 => self.op(Op::ImplicitPointer { entry: number % 0x100, by: number as i8 as i64 }, 0, None),
+            2 => self.op(Op::ImplicitPointer { entry: number % 0x100, offset: number as i8 as i64 }, 0, None),
             3 => {
                 self.choice(&Choice { what: what.wrapping_mul(7) % 90, number, more: more % 248 });
                 self.op(Op::StackValue {}, 1, None);

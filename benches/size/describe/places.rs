@@ -72,7 +72,7 @@ impl<'r, 'o> Describer<'r, 'o> {
         let ops: Vec<Op<'_>> = Decoder::new(expr, encoding).map(|one| Ok(one?.op)).collect::<Result<_>>()?;
         Ok(match ops[..] {
             [Op::ConstU { value }] => Some(Val::constant(value)),
-            [Op::BregX { reg, by }] => Some(Val::register(reg).plus(by)),
+            [Op::BregX { reg, offset }] => Some(Val::register(reg).plus(offset)),
             [Op::EntryValue { expr }] => {
                 match Decoder::new(expr, encoding).next().transpose()?.map(|one| one.op) {
                     Some(Op::RegX { reg }) => Some(Val::entry_value(reg)),

@@ -121,7 +121,7 @@ fn labels(expr: &[u8], encoding: Encoding) -> SmallVec<[Label; 2]> {
     let mut found = SmallVec::<[usize; 2]>::new();
     if expr.iter().any(|code| matches!(*code, BRA | SKIP)) {
         let targets = operations(expr, encoding, 0).filter_map(|(end, op)| match op {
-            Op::Skip { by } | Op::Bra { by } => Some(end.wrapping_add_signed(by.into())),
+            Op::Skip { distance } | Op::Bra { distance } => Some(end.wrapping_add_signed(distance.into())),
             _ => None,
         });
         found.extend(targets);

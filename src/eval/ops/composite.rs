@@ -332,7 +332,7 @@ mod tests {
     fn operations_without_a_number() {
         assert_eq!(after(vec![], &Op::PushIteration {}), Ok("0x2".to_string()));
         let space = Element::Value(Value::generic(3, 8));
-        let pointer = Op::AspaceImplicitPointer { entry: 0x40, by: -4 };
+        let pointer = Op::AspaceImplicitPointer { entry: 0x40, offset: -4 };
         assert_eq!(after(vec![space], &pointer), Ok("implptr:0x40:-4".to_string()));
         let space = Element::Location(Location::memory(SpaceId::DEFAULT, 64, 99));
         assert!(after(vec![space], &pointer).is_err_and(|fault| fault.rule.contains("no address space")));

@@ -14,20 +14,20 @@ use crate::target::Target;
 /// Parses an expression.
 ///
 /// # Errors
-/// With the operation's index: [`ErrorKind::UnknownName`] where an operation is unknown; [`ErrorKind::Syntax`] where an
-/// operand is missing, superfluous, or not a number of its size; [`ErrorKind::Inexpressible`] where the dialect does not have
-/// the operation.
+/// Each error has the operation's index: [`ErrorKind::UnknownName`] if an operation is unknown;
+/// [`ErrorKind::Syntax`] if an operand is missing, superfluous, or not a number of its size;
+/// [`ErrorKind::Inexpressible`] if the dialect lacks the operation.
 pub fn parse(text: &str, encoding: Encoding, target: Option<&Target>) -> Result<Expr> {
     expression(text, &Context { encoding, target, depth: 0 })
 }
 
-/// Error for a text that does not follow the grammar.
+/// Returns an error for text that does not follow the grammar.
 #[cold]
-fn syntax(what: impl Into<String>) -> Error {
-    ErrorKind::Syntax(what.into()).into()
+fn syntax(problem: impl Into<String>) -> Error {
+    ErrorKind::Syntax(problem.into()).into()
 }
 
-/// Context of a text.
+/// Parameters of the parser.
 #[derive(Clone, Copy)]
 struct Context<'t> {
     encoding: Encoding,
@@ -39,13 +39,13 @@ fn expression(text: &str, context: &Context<'_>) -> Result<Expr> {
     let mut reader = Reader { builder: Expr::build(context.encoding), labels: Vec::new(), context };
     let mut index = 0;
     for part in split(text) {
-        let place = At { operation: Some(index), ..At::default() };
-        index += usize::from(reader.one(part).map_err(|error| error.or_at(place))?);
+        let operation = At { operation: Some(index), ..At::default() };
+        index += usize::from(reader.part(part).map_err(|error| error.or_at(operation))?);
     }
     reader.builder.finish()
 }
 
-/// Splits text at the semicolons outside brackets.
+/// Splits text at semicolons outside brackets.
 fn split(text: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0usize;
     text.split(move |c| {
@@ -77,7 +77,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Parses labels and the operation after them. Returns whether there is an operation.
-    fn one(&mut self, mut part: &'t str) -> Result<bool> {
+    fn part(&mut self, mut part: &'t str) -> Result<bool> {
         while let Some((name, rest)) = part.split_once(':').filter(|(name, _)| is_label(name)) {
             let label = self.label(name);
             self.builder.bind(label);
@@ -111,7 +111,7 @@ impl<'t> Reader<'t> {
         Ok(true)
     }
 
-    /// Parses the operands of a compact spelling. `number` is the number in its name, if any.
+    /// Parses the operands of a compact spelling. `number` is the number in the spelling's name, if there is one.
     fn compact(
         &mut self,
         family: &Compact,
@@ -120,24 +120,24 @@ impl<'t> Reader<'t> {
     ) -> Result<()> {
         let value = match (family.form, number) {
             (Form::InOpcode, Some(number)) => number.into(),
-            // The register is a separate operand, by name.
+            // The name has no number, so the register is a separate operand: its name.
             (Form::InOpcode, None) => words.register()?.0,
             (Form::Fixed(value), _) => value.into(),
             (Form::Unsigned(_), _) => words.number::<u64>()?,
             (Form::Signed(_), _) => words.number::<i64>()? as u64,
         };
-        let by = if family.name == Name::BregX { words.number::<i64>()? } else { 0 };
+        let offset = if family.name == Name::BregX { words.number::<i64>()? } else { 0 };
         words.end(family.text)?;
         let number = if family.count == 1 { 0 } else { u8::try_from(value).unwrap_or(u8::MAX) };
         if number >= family.count || !family.holds(value, number) {
-            return Err(syntax(format!("the operand of `{}` is too large", family.text)));
+            return Err(syntax(format!("operand of `{}` is too large", family.text)));
         }
-        self.builder.ops().spelled(family.op(value, by), Spelling::opcode(family.first + number));
+        self.builder.ops().spelled(family.op(value, offset), Spelling::opcode(family.first + number));
         Ok(())
     }
 }
 
-/// Returns the general opcode of the operation. A vendor's prefix selects that vendor's encoding.
+/// Returns the operation's general opcode. A vendor prefix selects the vendor's encoding.
 fn opcode(name: Name, bare: &str, encoding: &Encoding) -> Option<u8> {
     let row = name.row();
     if bare.starts_with("GNU_") {
@@ -161,7 +161,7 @@ fn is_label(word: &str) -> bool {
         .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// Returns the family of a compact spelling, and the number in the name.
+/// Returns the family of a compact spelling, and the number in its name.
 fn compact(word: &str) -> Option<(&'static Compact, Option<u8>)> {
     COMPACT.iter().find_map(|family| {
         let number = word.strip_prefix(family.text)?;
@@ -174,7 +174,7 @@ fn compact(word: &str) -> Option<(&'static Compact, Option<u8>)> {
     })
 }
 
-/// Unparsed operands of one operation.
+/// Operands of one operation that are not parsed yet.
 struct UnparsedOperands<'t> {
     rest: &'t str,
     context: &'t Context<'t>,
@@ -185,16 +185,15 @@ impl<'t> UnparsedOperands<'t> {
         let rest = self.rest.trim_start();
         let (word, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
         self.rest = rest;
-        if word.is_empty() { Err(syntax("an operand is missing")) } else { Ok(word) }
+        if word.is_empty() { Err(syntax("operand is missing")) } else { Ok(word) }
     }
 
     fn number<T: TryFrom<i128>>(&mut self) -> Result<T> {
         let word = self.word()?;
-        number(word)
-            .ok_or_else(|| syntax(format!("a number in the range of the operand is expected: `{word}`")))
+        number(word).ok_or_else(|| syntax(format!("`{word}` is not a number in the operand's range")))
     }
 
-    /// Parses a number of 64 bits, signed or unsigned.
+    /// Parses a 64-bit number, signed or unsigned.
     fn wrapping(&mut self) -> Result<u64> {
         let mut signed = Self { rest: self.rest, context: self.context };
         match signed.number::<i64>() {
@@ -212,7 +211,7 @@ impl<'t> UnparsedOperands<'t> {
             (Some(value), _) => Ok(Reg(value)),
             (None, Some(target)) => target.register_named(word),
             (None, None) => Err(syntax(format!(
-                "the number of a register is expected, as no target gives names: `{word}`"
+                "`{word}` is not a register number; expected a number, because there is no target with register names"
             ))),
         }
     }
@@ -221,7 +220,7 @@ impl<'t> UnparsedOperands<'t> {
         let word = self.word()?;
         word.strip_prefix('@')
             .and_then(number)
-            .ok_or_else(|| syntax(format!("the offset of an entry is expected, like @0x2a: `{word}`")))
+            .ok_or_else(|| syntax(format!("`{word}` is not an entry offset; expected an offset like @0x2a")))
     }
 
     fn bracketed(&mut self, open: char, close: char) -> Result<&'t str> {
@@ -236,7 +235,7 @@ impl<'t> UnparsedOperands<'t> {
             })
         });
         let (inner, rest) =
-            split.ok_or_else(|| syntax(format!("an operand in {open}…{close} is missing")))?;
+            split.ok_or_else(|| syntax(format!("operand is missing; expected {open}…{close}")))?;
         self.rest = rest;
         Ok(inner)
     }
@@ -250,7 +249,7 @@ impl<'t> UnparsedOperands<'t> {
         text.split_whitespace()
             .map(byte)
             .collect::<Option<_>>()
-            .ok_or_else(|| syntax(format!("a block of hexadecimal bytes is expected: `{{{text}}}`")))
+            .ok_or_else(|| syntax(format!("`{{{text}}}` is not a block of hexadecimal bytes")))
     }
 
     fn expression(&mut self) -> Result<Vec<u8>> {
@@ -260,8 +259,7 @@ impl<'t> UnparsedOperands<'t> {
         let text = self.bracketed('(', ')')?;
         let depth = self.context.depth + 1;
         if depth > MAX_DEPTH {
-            let what = format!("expressions are nested at most {MAX_DEPTH} deep");
-            return Err(syntax(what));
+            return Err(syntax(format!("expressions are nested more than {MAX_DEPTH} deep")));
         }
         Ok(expression(text, &Context { depth, ..*self.context })?.bytes().to_vec())
     }

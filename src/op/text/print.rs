@@ -9,12 +9,12 @@ use crate::op::table::for_each_op;
 use crate::op::{Code, Compact, Decoded, Decoder, EncodedAddress, Encoding, LLVM_USER, Op, Reg};
 use crate::target::Target;
 
-/// Prints the operations of an expression. Never fails: undecodable bytes are printed as an error.
+/// Prints an expression. Never fails: undecodable bytes are printed with their error.
 pub fn print(bytes: &[u8], encoding: Encoding, target: Option<&Target>) -> String {
     print_with(bytes, encoding, target, &mut |_| None)
 }
 
-/// Prints an expression as [`print()`] does. `entry` returns the text in place of an entry's offset, if any.
+/// Prints an expression as [`print()`] does. `entry` returns a text to print instead of an entry offset.
 pub(crate) fn print_with(
     bytes: &[u8],
     encoding: Encoding,
@@ -26,17 +26,19 @@ pub(crate) fn print_with(
     printer.out
 }
 
-/// Returns the target offset of a branch, if it is the start of an operation or the end of the expression.
-fn branch_target(decoded: &[Decoded<'_>], one: &Decoded<'_>, end: Option<usize>) -> Option<usize> {
-    let (Op::Bra { by } | Op::Skip { by }) = one.op else { return None };
-    let to = (one.offset + 3).checked_add_signed(by.into())?;
-    (Some(to) == end || decoded.binary_search_by_key(&to, |one| one.offset).is_ok()).then_some(to)
+/// Returns the target offset of a branch, if an operation starts there or the expression ends there.
+fn branch_target(operations: &[Decoded<'_>], branch: &Decoded<'_>, end: Option<usize>) -> Option<usize> {
+    let (Op::Bra { distance } | Op::Skip { distance }) = branch.op else { return None };
+    let target = (branch.offset + 3).checked_add_signed(distance.into())?;
+    let is_start = operations.binary_search_by_key(&target, |decoded| decoded.offset).is_ok();
+    (Some(target) == end || is_start).then_some(target)
 }
 
-/// Returns the prefix that distinguishes a vendor's opcode from the standard one of the same operation, and the name.
-fn name(one: &Decoded<'_>) -> (&'static str, &'static str) {
-    let row = one.op.row();
-    match one.spelling.code() {
+/// Returns an operation's name, and the prefix that distinguishes a vendor opcode from the standard opcode of the same
+/// operation.
+fn prefix_and_name(decoded: &Decoded<'_>) -> (&'static str, &'static str) {
+    let row = decoded.op.row();
+    match decoded.spelling.code() {
         code if row.gnu == Code::Is(code) => ("GNU_", row.name.gnu_text()),
         LLVM_USER if row.std.get().is_some() => ("LLVM_", row.text),
         _ => ("", row.text),
@@ -47,7 +49,7 @@ struct Printer<'t> {
     out: String,
     encoding: &'t Encoding,
     target: Option<&'t Target>,
-    /// Text of an entry, in place of its offset.
+    /// Returns a text for an entry offset.
     entry: &'t mut dyn FnMut(u64) -> Option<String>,
     depth: usize,
 }
@@ -55,36 +57,37 @@ struct Printer<'t> {
 impl Printer<'_> {
     fn expression(&mut self, bytes: &[u8]) {
         let mut decoder = Decoder::new(bytes, *self.encoding);
-        let mut decoded = Vec::new();
+        let mut operations = Vec::new();
         let mut error = None;
         let mut end = 0;
-        for one in &mut decoder {
-            match one {
-                Ok(one) => decoded.push(one),
+        for decoded in &mut decoder {
+            match decoded {
+                Ok(decoded) => operations.push(decoded),
                 Err(stop) => {
                     end = stop.at().offset.map_or(0, |offset| offset as usize);
                     error = Some(stop);
                 }
             }
         }
+        // After an error the end of the expression is no branch target, because its offset is not decoded.
         let whole = error.is_none().then_some(bytes.len());
         let mut labels: Vec<usize> =
-            decoded.iter().filter_map(|one| branch_target(&decoded, one, whole)).collect();
+            operations.iter().filter_map(|branch| branch_target(&operations, branch, whole)).collect();
         labels.sort_unstable();
         labels.dedup();
         let label = |offset: usize| labels.binary_search(&offset).ok();
         let mut separator = "";
-        for one in &decoded {
+        for decoded in &operations {
             self.out.push_str(separator);
             separator = "; ";
-            if let Some(number) = label(one.offset) {
+            if let Some(number) = label(decoded.offset) {
                 let _ = write!(self.out, "L{number}: ");
             }
-            match branch_target(&decoded, one, whole).and_then(label) {
+            match branch_target(&operations, decoded, whole).and_then(label) {
                 Some(number) => {
-                    let _ = write!(self.out, "{} L{number}", one.op.row().text);
+                    let _ = write!(self.out, "{} L{number}", decoded.op.row().text);
                 }
-                None => self.operation(one),
+                None => self.operation(decoded),
             }
         }
         if let Some(error) = error {
@@ -98,16 +101,16 @@ impl Printer<'_> {
         }
     }
 
-    fn operation(&mut self, one: &Decoded<'_>) {
-        let code = one.spelling.code();
-        let Some(family) = Compact::of(code) else {
-            let (prefix, text) = name(one);
+    fn operation(&mut self, decoded: &Decoded<'_>) {
+        let code = decoded.spelling.code();
+        let Some(family) = Compact::from_opcode(code) else {
+            let (prefix, text) = prefix_and_name(decoded);
             self.out.push_str(prefix);
             self.out.push_str(text);
-            return self.operands(one.op);
+            return self.operands(decoded.op);
         };
         self.out.push_str(family.text);
-        match (one.op, family.form) {
+        match (decoded.op, family.form) {
             // A register with a name is printed by name, as in the general form.
             (Op::RegX { reg } | Op::BregX { reg, .. }, _) if self.has_name(reg) => self.register(reg),
             (_, Form::InOpcode) => {
@@ -117,8 +120,8 @@ impl Printer<'_> {
             (Op::ConstS { value }, _) => self.signed(value),
             _ => {}
         }
-        if let Op::BregX { by, .. } = one.op {
-            self.signed(by);
+        if let Op::BregX { offset, .. } = decoded.op {
+            self.signed(offset);
         }
     }
 
