@@ -26,16 +26,16 @@ pub(crate) use texts::texts;
 /// Result of a fallible call of this crate.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
-/// Error with its place: something that cannot be described, written, read or evaluated.
+/// Error with its location: something that cannot be described, written, read or evaluated.
 ///
 /// An error is for the caller: a bad argument, unreadable bytes, a machine without the requested register. A difference
 /// that [`check`](crate::check()) finds in an output is a finding, not an error.
 ///
-/// The message names the unit, function, variable, region, pc range, operation, section and offset, as far as known:
-/// *unit `a.cl`, function `saxpy`, variable `n`, pc 0x24..0x180: lane 70 is not in a wave of 64*.
+/// The message begins with the unit, function, variable, region, pc range, operation, section and offset that are known:
+/// *unit `a.cl`, function `saxpy`, variable `n`, pc 0x24..0x180: lane 70 is out of range for a 64-lane wave*.
 ///
-/// The message includes that of the [source](core::error::Error::source). Errors are equal if their kinds and places
-/// are, whatever their sources.
+/// The message includes the message of the [source](core::error::Error::source). Errors are equal if their kinds and
+/// locations are equal, whatever their sources.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error(Box<Inner>);
 
@@ -57,7 +57,7 @@ impl PartialEq for Inner {
 impl Eq for Inner {}
 
 impl Error {
-    /// Returns an error of this kind, without a place.
+    /// Returns an error of this kind, without a location.
     #[cold]
     pub fn new(kind: ErrorKind) -> Self {
         Self(Box::new(Inner { kind, at: At::default(), source: None }))
@@ -68,12 +68,12 @@ impl Error {
         &self.0.kind
     }
 
-    /// Returns the place.
+    /// Returns the location.
     pub fn at(&self) -> &At {
         &self.0.at
     }
 
-    /// Adds an outer place. Known parts are kept: the innermost place takes precedence.
+    /// Adds an outer location. Known parts are kept: the innermost location takes precedence.
     #[must_use]
     pub fn or_at(mut self, outer: At) -> Self {
         let at = &mut self.0.at;
@@ -106,39 +106,39 @@ impl Error {
         self
     }
 
-    /// Returns an error for invalid bytes.
+    /// Returns an error about invalid bytes.
     #[cold]
     pub(crate) fn malformed(what: impl Into<String>) -> Self {
         Self::new(ErrorKind::Malformed(what.into()))
     }
 
-    /// Returns an error for a quantity outside of its limits.
+    /// Returns an error about a quantity outside its limits.
     #[cold]
     #[cfg(feature = "describe")]
-    pub(crate) fn limit(of: Quantity, accepted: RangeInclusive<u128>, found: u128) -> Self {
-        Self::new(ErrorKind::Limit(Box::new(Limit { of, accepted, found })))
+    pub(crate) fn limit(quantity: Quantity, accepted: RangeInclusive<u128>, value: u128) -> Self {
+        Self::new(ErrorKind::Limit(Box::new(Limit { quantity, accepted, value })))
     }
 
-    /// Returns an error for an argument that is not accepted.
+    /// Returns an error about an argument that is not accepted.
     #[cold]
     pub(crate) fn bad_argument(what: impl Into<String>) -> Self {
         Self::new(ErrorKind::BadArgument(what.into()))
     }
 
-    /// Adds a section to the place.
+    /// Adds a section to the location.
     #[must_use]
     pub(crate) fn in_section(self, section: &str) -> Self {
         self.or_at(At { section: Some(section.into()), ..At::default() })
     }
 
-    /// Adds a word of a SPIR-V module to the place.
+    /// Adds the index of a word in a SPIR-V module to the location.
     #[cfg(feature = "spirv")]
     #[must_use]
     pub(crate) fn at_word(self, word: usize) -> Self {
         self.or_at(At { word: Some(word), ..At::default() })
     }
 
-    /// Adds an offset in bytes to the place.
+    /// Adds an offset in bytes to the location.
     #[must_use]
     pub(crate) fn at_offset(self, offset: u64) -> Self {
         self.or_at(At { offset: Some(offset), ..At::default() })

@@ -7,7 +7,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 #![deny(missing_docs, missing_debug_implementations)]
-// The shared tables serve all stages: without some of them, parts of the tables have no caller.
+// All stages share the tables, so that parts of the tables have no caller if some stages are left out.
 #![cfg_attr(
     not(all(feature = "check", feature = "json", feature = "spirv")),
     allow(dead_code, unused_imports)
@@ -68,7 +68,7 @@ pub use check::check;
 pub use consumer::{Consumer, Policy};
 pub use error::{Error, Result};
 
-// Crates whose types appear in signatures, in the matching versions.
+// Crates whose types appear in public signatures, so that users get the matching versions.
 pub use gimli;
 #[cfg(feature = "rspirv")]
 pub use rspirv;

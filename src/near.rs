@@ -1,53 +1,54 @@
-//! Suggestions of known names for a misspelled word.
+//! Suggestions for misspelled words: the nearest known names.
 
-/// Maximum number of equally near names to suggest; more give no suggestion.
+/// Maximum number of suggested names. If more names are equally near, none is suggested, because the list would not
+/// help.
 const MOST: usize = 3;
-/// Maximum number of changed characters between a word and a suggestion.
+/// Maximum number of changed characters between a word and a suggested name.
 const FARTHEST: usize = 3;
 
-/// Returns the end of a message about an unknown word: `; did you mean ...?`, or nothing if no name is similar.
+/// Returns the end of a message about an unknown word: `; did you mean …?`, or nothing if no name is similar.
 #[cfg(any(feature = "json", test))]
 #[cold]
 pub(crate) fn suggestion<N: AsRef<str>>(word: &str, names: impl IntoIterator<Item = N>) -> String {
-    suggestion_of(&nearest(word, names))
+    suggestion_text(&nearest(word, names))
 }
 
-/// Returns the known names nearest to an unknown word, if they are similar and few.
+/// Returns the known names that are nearest to an unknown word, if they are similar and few.
 ///
-/// The nearest names have the fewest changes (a character inserted, deleted, replaced, or two exchanged), ignoring case
-/// and all characters other than letters and digits.
+/// The nearest names need the fewest changes (a character inserted, deleted or replaced, or two exchanged). Case and
+/// all characters other than letters and digits are ignored.
 #[cold]
 pub(crate) fn nearest<N: AsRef<str>>(word: &str, names: impl IntoIterator<Item = N>) -> Vec<String> {
-    let plain = folded(word);
-    let most = (plain.len() / 3).clamp(1, FARTHEST);
-    let (mut nearest, mut found) = (most, Vec::new());
+    let word = folded(word);
+    let mut distance = (word.len() / 3).clamp(1, FARTHEST);
+    let mut nearest = Vec::new();
     for name in names {
-        let (name, other) = (name.as_ref(), self::folded(name.as_ref()));
-        if plain.is_empty() || plain.len().abs_diff(other.len()) > nearest {
+        let name = name.as_ref();
+        let other = folded(name);
+        // The difference in length is a lower bound of the distance, and cheaper.
+        if word.is_empty() || word.len().abs_diff(other.len()) > distance {
             continue;
         }
-        let distance = strsim::osa_distance(&plain, &other);
-        if distance < nearest {
-            (nearest, found) = (distance, Vec::new());
+        let changes = strsim::osa_distance(&word, &other);
+        if changes < distance {
+            distance = changes;
+            nearest.clear();
         }
-        if distance == nearest && !found.iter().any(|known| known == name) {
-            found.push(name.to_owned());
+        if changes == distance && !nearest.iter().any(|known| known == name) {
+            nearest.push(name.to_owned());
         }
     }
-    if found.len() > MOST { Vec::new() } else { found }
+    if nearest.len() > MOST { Vec::new() } else { nearest }
 }
 
 /// Returns the end of a message that suggests these names.
 #[cold]
-pub(crate) fn suggestion_of(names: &[impl AsRef<str>]) -> String {
+pub(crate) fn suggestion_text(names: &[impl AsRef<str>]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{}`", name.as_ref())).collect();
-    match quoted.is_empty() {
-        true => String::new(),
-        false => format!("; did you mean {}?", quoted.join(" or ")),
-    }
+    if quoted.is_empty() { String::new() } else { format!("; did you mean {}?", quoted.join(" or ")) }
 }
 
-/// Returns the first 64 letters and digits, in lower case: names are shorter.
+/// Returns the first 64 letters and digits in lower case. Names are shorter, so longer words are cut without loss.
 fn folded(word: &str) -> String {
     word.chars().filter(|char| char.is_alphanumeric()).take(64).flat_map(char::to_lowercase).collect()
 }
@@ -57,7 +58,7 @@ mod tests {
     use super::suggestion;
 
     #[test]
-    fn the_nearest_are_suggested() {
+    fn the_nearest_names_are_suggested() {
         let names = ["live", "line", "lanes", "type"];
         for (word, expected) in [
             ("lvie", "; did you mean `live`?"),

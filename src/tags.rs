@@ -1,8 +1,8 @@
-//! Tags of entries by kind.
+//! Kinds of entry tags.
 
 use gimli::{DwTag, constants as dw};
 
-/// Whether a tag is that of a type: DWARF 5 section 7.5.3, table 7.3.
+/// Whether a tag belongs to a type entry: DWARF 5 section 7.5.3, table 7.3.
 pub(crate) fn is_type(tag: DwTag) -> bool {
     matches!(
         tag,

@@ -279,7 +279,7 @@ fn unusable_input_is_named() {
         (
             &["emit", &wrong, "-o", &out],
             "wrong.json: line 5, column 63, `describe[3].variable.live[0]`, unit `a.cl`, \
-            function `k`, variable `x`, pc 0x0..0x20: lane 32 is not in a wave of 32\n",
+            function `k`, variable `x`, pc 0x0..0x20: lane 32 is out of range for a 32-lane wave\n",
         ),
         (&["emit", &missing, "-o", &out], "missing: No such file"),
         (&["emit", &right, "--object", &right, "-o", &out], "right.json: "),
@@ -403,7 +403,7 @@ fn malformed_vectors_are_refused_with_file_vector_and_key() {
             VECTORS.replace("\"read\": 16", "\"reads\": 16"),
             "`vectors[0].reads`, vector `right`: unknown field `reads`",
         ),
-        (VECTORS[..300].to_owned(), "the bytes end inside of the file of vectors"),
+        (VECTORS[..300].to_owned(), "the bytes end inside the file of vectors"),
         (VECTORS.replace("x86_64", "x87"), "line 1, column 50, `target.name`: unknown target: `x87`"),
     ];
     for (text, expected) in cases {

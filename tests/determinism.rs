@@ -214,11 +214,11 @@ fn modules_of_a_stream_have_one_target() -> Result<()> {
     let mut m = Builder::new(Target::x86_64());
     m.unit("a.c");
     let error = stream.append(&m.finish()?, Vec::new()).expect_err("a unit is missing");
-    assert!(error.to_string().contains("each unit once"), "{error}");
+    assert!(error.to_string().contains("a unit is missing or occurs twice"), "{error}");
     let error = stream.push(&Builder::new(Target::aarch64()).finish()?).expect_err("another target");
-    let [expected, found] = ["x86_64", "aarch64"].map(|name| Identity::Name(name.into()));
-    assert_eq!(*error.kind(), ErrorKind::WrongTarget { target: "x86_64".into(), expected, found });
-    assert_eq!(error.to_string(), "the modules of a program have one target: x86_64 and aarch64");
+    let [expected, actual] = ["x86_64", "aarch64"].map(|name| Identity::Name(name.into()));
+    assert_eq!(*error.kind(), ErrorKind::WrongTarget { target: "x86_64".into(), expected, actual });
+    assert_eq!(error.to_string(), "modules of one program have different targets: x86_64 and aarch64");
     assert_eq!(Stream::new(&consumer, Policy::Strict).finish()?, []);
     Ok(())
 }

@@ -1093,8 +1093,8 @@ fn throw(c: &mut Choices<'_>, ids: &Ids, m: &mut Builder) -> Result<()> {
 
 #[test]
 fn callers_can_react_to_kinds() {
-    let unknown = |name: &str, of, near: &[&str]| ErrorKind::UnknownName {
-        of,
+    let unknown = |name: &str, kind, near: &[&str]| ErrorKind::UnknownName {
+        kind,
         name: name.into(),
         nearest: near.iter().map(|&near| near.into()).collect(),
     };
@@ -1125,15 +1125,16 @@ fn callers_can_react_to_kinds() {
     assert_eq!(*error.kind(), ErrorKind::AlreadyPresent(Present::Section(".debug_line".into())));
     let error = attach(&object, &Target::x86_64(), &[]).unwrap_err();
     // EM_AMDGPU and EM_X86_64 of the registry of ELF machines.
-    let (expected, found) = (Identity::Machine(62), Identity::Machine(224));
-    assert_eq!(*error.kind(), ErrorKind::WrongTarget { target: "x86_64".into(), expected, found });
+    let expected = Identity::Machine(62);
+    let actual = Identity::Machine(224);
+    assert_eq!(*error.kind(), ErrorKind::WrongTarget { target: "x86_64".into(), expected, actual });
 }
 
 /// Each kind that a compiler can react to has its facts as data: limits, lacks of targets, ranges, texts.
 #[test]
 fn limits_and_lacks_are_data() {
-    let limit = |of, accepted: RangeInclusive<u128>, found: u128| {
-        ErrorKind::Limit(Box::new(Limit { of, accepted, found }))
+    let limit = |quantity, accepted: RangeInclusive<u128>, value: u128| {
+        ErrorKind::Limit(Box::new(Limit { quantity, accepted, value }))
     };
     let kind = |result: eitri::Result<()>| result.expect_err("it is refused").kind().clone();
     let of = |loc: Loc| kind(of(move |a, _| a.m.variable(a.saxpy, "n", a.int)?.live(0..8, loc).map(drop)));
@@ -1141,7 +1142,10 @@ fn limits_and_lacks_are_data() {
 
     let deep = (1..200).fold(s4.clone(), |loc, _| Loc::parts([(loc, 32)]));
     let ErrorKind::Limit(levels) = of(deep) else { panic!("it has a limit") };
-    assert_eq!((levels.of, levels.accepted, levels.found > 128), (Quantity::LocationLevels, 0..=128, true));
+    assert_eq!(
+        (levels.quantity, levels.accepted, levels.value > 128),
+        (Quantity::LocationLevels, 0..=128, true)
+    );
     let far = Loc::memory(SpaceId::GENERIC, Val::constant(0)).offset(1 << 60);
     assert_eq!(of(far), limit(Quantity::Offset, 0..=(1 << 63) - 1, 1 << 63));
     let many = Loc::extend(s4.clone(), 32, 65537);
@@ -1166,14 +1170,14 @@ fn limits_and_lacks_are_data() {
     let error = m.frame(function).and_then(|mut it| it.entry_function().map(drop)).unwrap_err();
     assert_eq!(*error.kind(), lacks(Feature::WaveScratch, "the frame of an entry function"));
     let zero = kind(m.variable(function, "n\0m", int).map(drop));
-    assert_eq!(zero, ErrorKind::ZeroByte { of: "the name `n\\0m`".into() });
+    assert_eq!(zero, ErrorKind::ZeroByte { text: "the name `n\\0m`".into() });
 
     let scope = m.block(function, &[0..8]).expect("a range");
     let code = vec![0..8];
     let error = m.block(scope, &[4..12]).unwrap_err();
-    assert_eq!(*error.kind(), ErrorKind::OutsideScope { of: Enclosed::Scope, code: code.clone() });
+    assert_eq!(*error.kind(), ErrorKind::OutsideScope { kind: Enclosed::Scope, code: code.clone() });
     let error = m.entry_pc(scope, 8).unwrap_err();
-    assert_eq!(*error.kind(), ErrorKind::OutsideScope { of: Enclosed::EntryPc, code });
+    assert_eq!(*error.kind(), ErrorKind::OutsideScope { kind: Enclosed::EntryPc, code });
 }
 
 #[test]

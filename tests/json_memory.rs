@@ -82,7 +82,7 @@ fn three_times_the_text_is_enough() {
     text.truncate(text.len() - 2);
     let ratio = peak(&text, |text| {
         let error = Module::from_json(text).expect_err("it does not end");
-        assert!(error.to_string().contains("the bytes end inside of the description"), "{error}");
+        assert!(error.to_string().contains("the bytes end inside the description"), "{error}");
     });
     assert!(ratio < 3.0, "{ratio:.2} bytes for each of text");
 }

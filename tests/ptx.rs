@@ -565,7 +565,7 @@ fn choices_calls_and_pointers_are_refused_or_listed() {
         (
             "overlay",
             |_, _, _| lane("%r1").overlay(lane("%r2"), lane("%r3").read(32), Val::constant(8)),
-            "an overlay whose place is known at run time",
+            "an overlay whose offset is known only at run time",
         ),
         ("pointer", |_, _, other| Loc::pointer_to(other, 0), "operation `implicit_pointer`"),
         ("bits", |_, _, _| Loc::parts([(lane("%r1"), 3), (lane("%r2"), 29)]), "operation `bit_piece`"),
@@ -682,7 +682,7 @@ fn texts_that_do_not_fit_are_refused() {
     let old = plain.replace(".version 8.0", ".version 7.1");
     assert_eq!(
         fails(&old, &of_twelve),
-        "a row of an inlined call needs a target with inlined calls in `.loc`, which came with PTX 7.2: PTX 7.1 lacks this feature"
+        "target PTX 7.1 has no inlined calls in `.loc` (PTX 7.2); needed by the line row of an inlined call"
     );
     let late = module(12, &[(0, 1, 0, 3, 5)], &[(2, 7, false)]).expect("a module");
     assert_eq!(
@@ -695,6 +695,6 @@ fn texts_that_do_not_fit_are_refused() {
         Builder::new(Target::named("amdgpu-gfx1030-wave32").expect("a target")).finish().expect("a module");
     assert_eq!(
         ptx::attach(&plain, amd.target(), &[], &Attach::default()).expect_err("AMD").to_string(),
-        "the code is for the target: it is PTX, and amdgpu-gfx1030-wave32 is ELF machine 224"
+        "code is PTX, but target amdgpu-gfx1030-wave32 is ELF machine 224"
     );
 }

@@ -18,7 +18,7 @@ const ROWS: &[Row] = &[
     (|m| { let f = function(m)?; let b = m.block(f, &[])?; m.import(f, Imported::Namespace(b)).map(drop) },
         "unit `a.c`, function `f`: scope2 is not a namespace"),
     (|m| { let f = function(m)?; m.call(f)?.returns_to(0x44).map(drop) },
-        "unit `a.c`, function `f`, pc 0x44..0x45: the range is outside of the function, which has 0x40 bytes"),
+        "unit `a.c`, function `f`, pc 0x44..0x45: range is outside the function, which has 0x40 bytes"),
     (|m| { let u = m.unit("u"); m.call(u).map(drop) },
         "unit `u`: the scope of a call is a function, a block or an inlined call"),
     (|m| { let f = function(m)?; m.call(f)?.argument(&Loc::register(Reg(5)))?.value(Val::entry_value(Reg(999))).map(drop) },
@@ -28,9 +28,9 @@ const ROWS: &[Row] = &[
     (|m| { let f = function(m)?; m.function_definition(f, f).map(drop) },
         "unit `a.c`, function `f`: a definition completes a declaration: `f` is a definition itself"),
     (|m| { let f = function(m)?; m.entry_pc(f, 0x40) },
-        "unit `a.c`, function `f`, pc 0x40..0x41: the range is outside of the function, which has 0x40 bytes"),
+        "unit `a.c`, function `f`, pc 0x40..0x41: range is outside the function, which has 0x40 bytes"),
     (|m| { let f = function(m)?; let b = m.block(f, &[0..8])?; m.entry_pc(b, 8) },
-        "unit `a.c`, function `f`, pc 0x8..0x9: the entry pc of a scope is in the code of the scope: 0x0..0x8"),
+        "unit `a.c`, function `f`, pc 0x8..0x9: entry pc is outside the scope's code: 0x0..0x8"),
     (|m| { let f = function(m)?; { let n = m.namespace(f, "n")?; m.discriminator(n, 1) } },
         "unit `a.c`, function `f`: a discriminator belongs to an inlined call or a block"),
     (|m| {
@@ -133,7 +133,8 @@ fn functions_can_be_instances_of_templates() {
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
     let mut f = m.function(unit, "f").unwrap();
     let error = f.template(Template::value("N", int, &[0; 8])).unwrap_err();
-    let text = "unit `templates.cpp`, function `f`: template parameter `N` needs 64 bits, but there are 32";
+    let text =
+        "unit `templates.cpp`, function `f`: template parameter `N` needs 64 bits, but only 32 are available";
     assert_eq!(error.to_string(), text);
 }
 
@@ -165,9 +166,9 @@ fn scopes_can_be_nested_deeply() -> Result<()> {
     }
     // All are in the code of the first block, and in that of the call.
     let outside = m.block(inner, &[0x10..0x19]).expect_err("is refused");
-    assert!(matches!(outside.kind(), ErrorKind::OutsideScope { of: Enclosed::Scope, .. }), "{outside:?}");
+    assert!(matches!(outside.kind(), ErrorKind::OutsideScope { kind: Enclosed::Scope, .. }), "{outside:?}");
     let outside = outside.to_string();
-    assert!(outside.contains("the code of a scope is in one range of the enclosing scope: "), "{outside}");
+    assert!(outside.contains("scope is not within one range of the enclosing scope: "), "{outside}");
     m.block(inner, &[0x10..0x18])?;
     m.inlined_variable(scope, v)?;
     let module = m.finish()?;
@@ -198,13 +199,13 @@ fn ranges_of_a_block_are_refused_by_the_rule() {
                     let is_inside =
                         |outer: &core::ops::Range<u64>| range.clone().all(|pc| outer.contains(&pc));
                     let what = if range.is_empty() {
-                        "begins before its end".to_owned()
+                        "does not end after its start".to_owned()
                     } else if range.end > 9 {
-                        "outside of the function".to_owned()
+                        "outside the function".to_owned()
                     } else if let Some(other) = list[..index].iter().find(meets) {
                         format!("overlaps {:#x}..{:#x} of the same scope", other.start, other.end)
                     } else if !AROUND.iter().any(is_inside) {
-                        "in one range of the enclosing scope: 0x0..0x3, 0x3..0x5, 0x6..0x8".to_owned()
+                        "within one range of the enclosing scope: 0x0..0x3, 0x3..0x5, 0x6..0x8".to_owned()
                     } else {
                         return None;
                     };

@@ -81,8 +81,7 @@ fn files_are_named_as_wanted_and_each_its_own() {
     let units = ["a.c", "a.c", "b.c", "a.c.1"].map(|name| m.unit(name));
     m.describe_unit(units[2]).unwrap().split_name("a.c.dwo").unwrap();
     let error = m.describe_unit(units[0]).unwrap().split_name("a.c.dwo").map(drop).unwrap_err();
-    let is_taken =
-        matches!(error.kind(), ErrorKind::DuplicateName { of: Named::SplitUnit, name } if name == "a.c.dwo");
+    let is_taken = matches!(error.kind(), ErrorKind::DuplicateName { kind: Named::SplitUnit, name } if name == "a.c.dwo");
     assert!(is_taken && error.at().unit.as_deref() == Some("a.c"), "{error}");
     assert!(m.describe_unit(units[0]).unwrap().split_name("").is_err());
     m.describe_unit(units[2]).unwrap().split_name("a.c.dwo").unwrap();

@@ -316,70 +316,82 @@ proptest::proptest! {
 fn targets_that_contradict_themselves_are_refused() {
     type Change = fn(&mut TargetBuilder);
     let cases: &[(Change, &str)] = &[
-        (|to| _ = to.min_instruction_bytes(0), "an instruction has at least 1 byte: 0"),
-        (|to| _ = to.data_alignment(0), "the data alignment is not 0: 0"),
+        (|to| _ = to.min_instruction_bytes(0), "minimum instruction size is 0 bytes; expected at least 1"),
+        (|to| _ = to.data_alignment(0), "data alignment is 0"),
         (
             |to| _ = to.registers(Registers::named(300, ["x"], 0)),
-            "a register has 1 to 1048576 bits: 0 (register 300)",
+            "register 300 has 0 bits; expected 1 to 1048576",
         ),
         (
             |to| _ = to.registers(Registers::named(300, ["x"], 1 << 21)),
-            "a register has 1 to 1048576 bits: 2097152 (register 300)",
+            "register 300 has 2097152 bits; expected 1 to 1048576",
         ),
         (
             |to| _ = to.registers(Registers::numbered(300, "x", 0..2, 32).with_lanes(32)),
-            "a register has 1 lane or 16: 32 (register 300)",
+            "register 300 has 32 lanes; expected 1 or 16",
         ),
         (
             |to| _ = to.registers(Registers::numbered(300, "x", 0..0, 32)),
-            "registers have consecutive numbers below 2^64: 0 from 300",
+            "0 registers from 300 on; expected consecutive numbers below 2^64",
         ),
         (
             |to| _ = to.registers(Registers::numbered(u64::MAX, "x", 0..2, 32)),
-            "registers have consecutive numbers below 2^64: 2 from 18446744073709551615",
+            "2 registers from 18446744073709551615 on; expected consecutive numbers below 2^64",
         ),
         (
             |to| _ = to.registers(Registers::numbered(300, "x", 0..u64::MAX, 32)),
-            "registers have consecutive numbers below 2^64: 18446744073709551615 from 300",
+            "18446744073709551615 registers from 300 on; expected consecutive numbers below 2^64",
         ),
         (
             |to| _ = to.registers(Registers::numbered(300, "x", 0..1 << 30, 32)),
-            "a target has at most 65536 registers with listed names",
+            "more than 65536 registers have listed names",
         ),
-        (|to| _ = to.registers(Registers::named(2, ["x"], 32)), "a number is that of one register: 2 (`x`)"),
-        (|to| _ = to.registers(Registers::named(300, ["r7"], 32)), "a register has a name of its own: `r7`"),
-        (|to| _ = to.registers(Registers::named(300, [""], 32)), "a register has a name of its own: ``"),
+        (|to| _ = to.registers(Registers::named(2, ["x"], 32)), "register number 2 is used twice (`x`)"),
+        (
+            |to| _ = to.registers(Registers::named(300, ["r7"], 32)),
+            "register name `r7` is empty or used twice",
+        ),
+        (|to| _ = to.registers(Registers::named(300, [""], 32)), "register name `` is empty or used twice"),
         (
             |to| _ = to.registers(Registers::named(0x25_7234, ["x"], 32)),
-            "a number is that of one register: 2454068 (`x`)",
+            "register number 2454068 is used twice (`x`)",
         ),
-        (|to| _ = to.registers(Registers::named(300, ["%a"], 32)), "a register has a name of its own: `%a`"),
+        (
+            |to| _ = to.registers(Registers::named(300, ["%a"], 32)),
+            "register name `%a` is empty or used twice",
+        ),
         (
             |to| _ = to.registers(Registers::packed_names('%', 64)),
-            "packed names begin with a printable character of their own: 0x25",
+            "prefix 0x25 of packed names is not printable or used twice; expected a distinct printable character",
         ),
         (
             |to| _ = to.registers(Registers::packed_names('é', 64)),
-            "packed names begin with a printable character of their own: 0xe9",
+            "prefix 0xe9 of packed names is not printable or used twice; expected a distinct printable character",
         ),
         (
             |to| _ = to.space(Space::new(SpaceId(3), "x", 32)),
-            "a number is that of one address space: `local` (`x`)",
+            "address space number `local` is used twice (`x`)",
         ),
         (
             |to| _ = to.space(Space::new(SpaceId(4), "shared", 32)),
-            "an address space has a name of its own: `shared`",
+            "address space name `shared` is empty or used twice",
         ),
-        (|to| _ = to.space(Space::new(SpaceId(4), "x", 65)), "an address has 1 to 64 bits: 65 (`x`)"),
+        (
+            |to| _ = to.space(Space::new(SpaceId(4), "x", 65)),
+            "address space `x` has addresses of 65 bits; expected 1 to 64",
+        ),
         (
             |to| _ = to.space(Space::new(SpaceId(0), "x", 32)),
-            "the default space has addresses of 64 bits and one copy for all: `x`, 32 bits",
+            "default space `x` has addresses of 32 bits; expected 64 bits and one copy for all threads",
         ),
         (
             |to| _ = to.exec("r0"),
-            "the mask of active lanes is in a scalar register of at least 16 bits: `r0`",
+            "register `r0` cannot hold the active-lane mask; expected a scalar register of at least 16 bits",
         ),
-        (|to| _ = to.pc("r0"), "the pc is in a scalar register of at least 1 bit: `r0`"),
+        (
+            |to| _ = to.pc("r0"),
+            "register `r0` cannot hold the pc; expected a scalar register of at least 1 bit",
+        ),
     ];
     for (change, expected) in cases {
         let mut target = toy();
@@ -390,9 +402,9 @@ fn targets_that_contradict_themselves_are_refused() {
     }
     for lanes in [0, 65] {
         let error = Target::builder("x", lanes).build().unwrap_err().to_string();
-        assert_eq!(error, format!("target `x`: a wave has 1 to 64 lanes: {lanes}"));
+        assert_eq!(error, format!("target `x`: a wave has {lanes} lanes; expected 1 to 64"));
     }
-    assert_eq!(Target::builder("", 1).build().unwrap_err().to_string(), "target ``: a target has a name");
+    assert_eq!(Target::builder("", 1).build().unwrap_err().to_string(), "target ``: target has no name");
     let error = toy().return_register("lr", false).build().unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::UnknownRegister { .. }), "{error}");
 }
@@ -426,7 +438,7 @@ fn targets_are_read_as_they_were_written() {
         (r#"{"name": "x", "registers": [], "lane": 3}"#, "unknown field `lane`"),
         (r#"{"name": "x", "registers": [], "elf": {"machine": 65536}}"#, "65536"),
         ("3", "the name of a target, or an object"),
-        ("", "the bytes end inside of the target"),
+        ("", "the bytes end inside the target"),
     ] {
         let error = Target::from_json(wrong).unwrap_err().to_string();
         assert!(error.contains(expected), "{wrong}: {error}");

@@ -467,11 +467,11 @@ fn who_cannot_have_them_is_refused() {
         assert!(matches!(error.kind(), ErrorKind::InvalidConsumer(_)), "{error:?}");
         error.to_string()
     };
-    assert_eq!(refused(|it| it.version = 2), "type units require DWARF 4 or newer: the version is 2");
-    assert_eq!(refused(|it| it.version = 3), "type units require DWARF 4 or newer: the version is 3");
+    assert_eq!(refused(|it| it.version = 2), "DWARF 2 has no type units; expected DWARF 4 or 5");
+    assert_eq!(refused(|it| it.version = 3), "DWARF 3 has no type units; expected DWARF 4 or 5");
     assert_eq!(
         refused(|it| it.tables.names = true),
-        "`.debug_names` of an object cannot refer to type units, which a linker may drop"
+        "`.debug_names` cannot refer to type units in an object, because a linker may drop them"
     );
-    assert_eq!(refused(|it| it.is_split = true), "split units are written without type units");
+    assert_eq!(refused(|it| it.is_split = true), "split units cannot be combined with type units");
 }

@@ -307,7 +307,7 @@ impl ControlFlow {
         }
         for pair in sorted.windows(2) {
             if pair[1].start < pair[0].end {
-                let kind = ErrorKind::OverlappingRanges { of: Ranges::Block, other: pair[0].clone() };
+                let kind = ErrorKind::OverlappingRanges { kind: Ranges::Block, other: pair[0].clone() };
                 return Err(at_pcs(kind.into(), Some(pair[1].clone())));
             }
         }

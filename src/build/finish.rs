@@ -176,7 +176,7 @@ fn check_functions(module: &Module) -> Result<()> {
         // The end of the rows is encoded in multiples of the shortest instruction.
         let step = u64::from(module.target.min_instruction_bytes());
         if !function.rows.is_empty() && !function.bytes.is_multiple_of(step) {
-            let kind = ErrorKind::Misaligned { of: Aligned::CodeBytes, step, found: function.bytes };
+            let kind = ErrorKind::Misaligned { kind: Aligned::CodeBytes, step, value: function.bytes };
             return Err(Error::new(kind).or_at(at()));
         }
     }
@@ -215,7 +215,7 @@ fn check_live(module: &Module) -> Result<(), Wrong> {
         if first.variable == second.variable && second.start < first.end && !same_place_set {
             let at = module.at_variable(second.variable, Some(second.pcs()));
             let error =
-                Error::new(ErrorKind::OverlappingRanges { of: Ranges::Live, other: first.pcs() }).or_at(at);
+                Error::new(ErrorKind::OverlappingRanges { kind: Ranges::Live, other: first.pcs() }).or_at(at);
             return Err(Wrong::with(error, Blame::Live(second.variable, second.pcs())));
         }
     }

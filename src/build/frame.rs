@@ -160,8 +160,8 @@ impl FrameBuilder<'_> {
                 register.name()
             ))),
             _ if slot % 4 != 0 => {
-                let (of, found) = (Aligned::RowOffset, slot.unsigned_abs());
-                Some(Error::new(ErrorKind::Misaligned { of, step: 4, found }))
+                let value = slot.unsigned_abs();
+                Some(Error::new(ErrorKind::Misaligned { kind: Aligned::RowOffset, step: 4, value }))
             }
             _ => None,
         };

@@ -267,7 +267,7 @@ impl LanesBuilder<'_> {
         if code.is_empty() || code.iter().any(is_in) {
             return Ok(());
         }
-        Err(ErrorKind::OutsideScope { of: Enclosed::Region, code: code.to_vec() }.into())
+        Err(ErrorKind::OutsideScope { kind: Enclosed::Region, code: code.to_vec() }.into())
     }
 
     /// Checks and adds a mask, for pcs within the function.
@@ -363,7 +363,7 @@ pub(super) fn check(module: &Module) -> Result<(), Wrong> {
                 // Either the enclosing region by pcs, or the parent, which does not enclose it.
                 let other = around.or(module.region(region).parent);
                 let other = other.map_or(0..0, |other| module.region(other).pcs());
-                let kind = ErrorKind::OverlappingRanges { of: Ranges::Region, other };
+                let kind = ErrorKind::OverlappingRanges { kind: Ranges::Region, other };
                 let error = Error::new(kind).or_at(At {
                     region: Some(module.region_text(region)),
                     pcs: Some(pcs),
@@ -380,7 +380,7 @@ pub(super) fn check(module: &Module) -> Result<(), Wrong> {
         for pair in module.whole_waves(id).windows(2) {
             let (first, second) = (pair[0].mask.pcs(), pair[1].mask.pcs());
             if second.start < first.end {
-                let kind = ErrorKind::OverlappingRanges { of: Ranges::WholeWave, other: first };
+                let kind = ErrorKind::OverlappingRanges { kind: Ranges::WholeWave, other: first };
                 let at = At { pcs: Some(second.clone()), ..module.at_scope(function.scope) };
                 let blame = Blame::WholeWave(id, second);
                 return Err(Wrong::with(Error::new(kind).or_at(at), blame));
@@ -398,7 +398,7 @@ fn each_pc(masks: &[Mask], pcs: &Range<u64>) -> Result<(), (u64, Error)> {
         match mask.pcs() {
             range if range.start > last.end => break,
             range if range.start < last.end => {
-                let kind = ErrorKind::OverlappingRanges { of: Ranges::Mask, other: last };
+                let kind = ErrorKind::OverlappingRanges { kind: Ranges::Mask, other: last };
                 return Err((range.start, kind.into()));
             }
             range => last = range,

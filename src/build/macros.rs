@@ -145,8 +145,8 @@ impl MacroBuilder<'_> {
     fn check(&self, line: u32, text: &str) -> Result<()> {
         let Preprocessor { depth, has_begun } = self.builder.preprocessors[self.unit];
         if text.contains('\0') {
-            let of = format!("the macro `{}`", text.escape_debug());
-            return Err(self.at(ErrorKind::ZeroByte { of }.into()));
+            let text = format!("the macro `{}`", text.escape_debug());
+            return Err(self.at(ErrorKind::ZeroByte { text }.into()));
         }
         let what = match line {
             0 if has_begun => "line 0 is for macros before the first file".into(),

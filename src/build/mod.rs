@@ -34,7 +34,7 @@
 //! let error = m.variable(saxpy, "n", int)?.live(0x24..0x180, Loc::lane(v40, 70)).unwrap_err();
 //! assert_eq!(
 //!     error.to_string(),
-//!     "unit `saxpy.cl`, function `saxpy`, variable `n`, pc 0x24..0x180: lane 70 is not in a wave of 32"
+//!     "unit `saxpy.cl`, function `saxpy`, variable `n`, pc 0x24..0x180: lane 70 is out of range for a 32-lane wave"
 //! );
 //! # Ok::<(), eitri::Error>(())
 //! ```
@@ -323,7 +323,7 @@ impl Builder {
 
 #[cold]
 fn zero_byte(text: &str) -> Error {
-    ErrorKind::ZeroByte { of: format!("the name `{}`", text.escape_debug()) }.into()
+    ErrorKind::ZeroByte { text: format!("the name `{}`", text.escape_debug()) }.into()
 }
 
 /// Name of an entity in an error: its id, if it does not exist.

@@ -49,5 +49,5 @@ fn is_instruction(target: &Target, pc: u64) -> bool {
 #[cold]
 fn inside(target: &Target, pc: u64) -> Error {
     let step = target.min_instruction_bytes().into();
-    ErrorKind::Misaligned { of: Aligned::Instruction, step, found: pc }.into()
+    ErrorKind::Misaligned { kind: Aligned::Instruction, step, value: pc }.into()
 }

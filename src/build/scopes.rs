@@ -200,7 +200,7 @@ impl Builder {
         let own = self.module.ranges(scope);
         if !own.is_empty() && !own.iter().any(|range| range.contains(&pc)) {
             let error =
-                crate::Error::new(ErrorKind::OutsideScope { of: Enclosed::EntryPc, code: own.to_vec() });
+                crate::Error::new(ErrorKind::OutsideScope { kind: Enclosed::EntryPc, code: own.to_vec() });
             return Err(
                 error.or_at(At { pcs: Some(pc..pc.saturating_add(1)), ..self.module.at_scope(scope) })
             );
@@ -295,9 +295,9 @@ impl Builder {
             let error = if let Err(error) = pcs::range(&self.module.target, size, range) {
                 error
             } else if let Some((_, other)) = met.as_ref().filter(|&&(at, _)| at == index) {
-                ErrorKind::OverlappingRanges { of: Ranges::Scope, other: other.clone() }.into()
+                ErrorKind::OverlappingRanges { kind: Ranges::Scope, other: other.clone() }.into()
             } else if !is_inside {
-                ErrorKind::OutsideScope { of: Enclosed::Scope, code: outer.to_vec() }.into()
+                ErrorKind::OutsideScope { kind: Enclosed::Scope, code: outer.to_vec() }.into()
             } else {
                 continue;
             };

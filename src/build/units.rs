@@ -36,7 +36,7 @@ impl UnitBuilder<'_> {
         if name.is_empty() || known.is_some() && is_taken {
             let error = match name {
                 "" => Error::bad_argument("the file of a split unit has a name: this one is empty"),
-                _ => ErrorKind::DuplicateName { of: Named::SplitUnit, name: name.into() }.into(),
+                _ => ErrorKind::DuplicateName { kind: Named::SplitUnit, name: name.into() }.into(),
             };
             return Err(error.or_at(module.at_scope(module.units[self.id].scope)));
         }
@@ -127,7 +127,7 @@ impl Builder {
         if text.contains('\0') {
             let unit = self.module.units[self.module.files[file].unit].scope;
             let name = self.module.string(self.module.files[file].name);
-            let kind = ErrorKind::ZeroByte { of: format!("the text of file `{name}`") };
+            let kind = ErrorKind::ZeroByte { text: format!("the text of file `{name}`") };
             return Err(Error::new(kind).or_at(self.module.at_scope(unit)));
         }
         self.module.files[file].source = Some(self.name(text)?);

@@ -140,7 +140,9 @@ impl Consumer {
             "dwarf5" => Self::dwarf5(),
             _ => {
                 let nearest = nearest(name, Self::NAMES);
-                return Err(ErrorKind::UnknownName { of: Named::Consumer, name: name.into(), nearest }.into());
+                return Err(
+                    ErrorKind::UnknownName { kind: Named::Consumer, name: name.into(), nearest }.into()
+                );
             }
         })
     }

@@ -1,9 +1,9 @@
-//! Place of an error, and its text.
+//! Location of an error: the parts of the description or the input that it belongs to.
 
 use core::fmt::{self, Write as _};
 use core::ops::Range;
 
-/// Place of an error. Each part is given where it is known.
+/// Location of an error. Each part is present if it is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct At {
     /// Name of the file of split units.
@@ -16,52 +16,52 @@ pub struct At {
     pub function: Option<String>,
     /// Name of the variable, parameter or constant.
     pub variable: Option<String>,
-    /// [Procedure](crate::model::Procedure) of expressions.
+    /// [Procedure](crate::model::Procedure) that expressions call.
     pub procedure: Option<String>,
-    /// [Region](crate::model::Region) of divergent control flow.
+    /// Divergent [region](crate::model::Region).
     pub region: Option<String>,
-    /// Column of a frame: the name of a caller's register, or `CFA`.
+    /// Frame column: the name of a caller's register, or `CFA`.
     pub column: Option<String>,
     /// Half-open pc range, in bytes from the start of the function.
     pub pcs: Option<Range<u64>>,
-    /// Half-open pc range of the block of the [control flow](crate::build::ControlFlow), in bytes from the start of the
+    /// Half-open pc range of the [control flow](crate::build::ControlFlow) block, in bytes from the start of the
     /// function.
     pub block: Option<Range<u64>>,
-    /// [Places](crate::track::Place) of the code: `v40 lane 7`, `v3 to s4`.
+    /// Tracked storage in the code: `v40 lane 7`, `v3 to s4`.
     pub place: Option<String>,
     /// Index of the operation in its expression, counted from 0.
     pub operation: Option<usize>,
     /// Section of the object file.
     pub section: Option<String>,
-    /// Offset in bytes from the start of the section, or of the expression where there is no section.
+    /// Offset in bytes from the start of the section, or of the expression if there is no section.
     pub offset: Option<u64>,
-    /// Index of the word in a SPIR-V module, counted from 0.
+    /// Word index in a SPIR-V module, counted from 0.
     pub word: Option<usize>,
-    /// Debug instruction of a SPIR-V module, and the id that it defines.
+    /// SPIR-V debug instruction, and the id that it defines.
     pub instruction: Option<String>,
-    /// Operand of the instruction.
+    /// Operand of that instruction.
     pub operand: Option<String>,
-    /// Place in a JSON text.
+    /// Position in a JSON text.
     pub json: Option<JsonPlace>,
-    /// Name of the conformance vector.
+    /// Name of a conformance vector.
     pub vector: Option<String>,
 }
 
-/// Place in a JSON text.
+/// Position in a JSON text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonPlace {
     /// Path of keys and indices: `describe[17].variable.live[2]`.
     pub path: String,
-    /// Line of the text, counted from 1.
+    /// Line, counted from 1.
     pub line: usize,
-    /// Character of the line, counted from 1.
+    /// Character in the line, counted from 1.
     pub column: usize,
 }
 
-/// Approximate number of bytes of a path that are shown.
+/// Maximum length of a path that is shown whole, and approximate length of a shortened path, in bytes.
 const LONG_PATH: usize = 120;
 
-/// Whether a key or an index of a path begins here.
+/// Whether a key or an index in a path begins here.
 fn is_step(char: char) -> bool {
     matches!(char, '.' | '[')
 }
@@ -92,7 +92,8 @@ impl fmt::Display for At {
     }
 }
 
-/// A name of others in a line: a line break in the name does not end the line.
+/// A name from the input, displayed on one line: control characters are escaped, so that a line break in the name
+/// cannot break the message.
 pub(crate) struct OneLine<'a>(pub(crate) &'a str);
 
 impl fmt::Display for OneLine<'_> {
@@ -100,15 +101,14 @@ impl fmt::Display for OneLine<'_> {
         if !self.0.contains(char::is_control) {
             return f.write_str(self.0);
         }
-        self.0.chars().try_for_each(|char| match char.is_control() {
-            true => write!(f, "{}", char.escape_debug()),
-            false => f.write_char(char),
+        self.0.chars().try_for_each(|char| {
+            if char.is_control() { write!(f, "{}", char.escape_debug()) } else { f.write_char(char) }
         })
     }
 }
 
 impl At {
-    /// The end of a message about a name in scope at a pc.
+    /// Returns the part of a message about a name in scope that names the pc.
     pub(super) fn pc(pc: Option<u64>) -> String {
         pc.map_or_else(|| " without a pc".into(), |pc| format!(" at pc {pc:#x}"))
     }
@@ -121,10 +121,10 @@ impl fmt::Display for JsonPlace {
         match path.len() {
             0 => Ok(()),
             1..=LONG_PATH => write!(f, ", `{path}`"),
-            // The beginning identifies the statement, and the end the place in it.
+            // The beginning identifies the statement, and the end identifies the position in it.
             _ => {
-                let (head, tail) = (LONG_PATH / 2, path.len() - LONG_PATH / 2);
-                let (head, tail) = (path.floor_char_boundary(head), path.ceil_char_boundary(tail));
+                let head = path.floor_char_boundary(LONG_PATH / 2);
+                let tail = path.ceil_char_boundary(path.len() - LONG_PATH / 2);
                 let head = path[..head].rfind(is_step).unwrap_or(head);
                 let tail = path[tail..].find(is_step).map_or(tail, |step| tail + step);
                 write!(f, ", `{}…{}`", &path[..head], &path[tail..])

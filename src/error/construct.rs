@@ -1,15 +1,15 @@
-//! Constructs that a consumer's format cannot express: one table.
+//! Constructs that a consumer's format cannot express, in one table.
 
 use super::texts;
 use super::{Count, ErrorKind};
 
-/// Name of an attribute, or its number.
-fn name_of_attribute(attribute: gimli::DwAt) -> String {
+/// Returns the name of an attribute, or its number if it has none.
+fn attribute_name(attribute: gimli::DwAt) -> String {
     attribute.static_string().map_or_else(|| format!("{:#x}", attribute.0), Into::into)
 }
 
-/// Name of a tag, or its number.
-fn name_of_tag(tag: gimli::DwTag) -> String {
+/// Returns the name of a tag, or its number if it has none.
+fn tag_name(tag: gimli::DwTag) -> String {
     tag.static_string().map_or_else(|| format!("{:#x}", tag.0), Into::into)
 }
 
@@ -20,29 +20,29 @@ texts! {
     // Operations and raw expressions.
     Operation(name: &'static str) "operation `{name}`";
     RawOperation(name: &'static str) "operation `{name}` in a raw expression";
-    RawExpression(why: Box<ErrorKind>) "a raw expression: {why}";
+    RawExpression(cause: Box<ErrorKind>) "a raw expression: {cause}";
     RawAddress "an address in a raw expression: use `addrx`";
-    PartOfRawExpression "a part of the location of a raw expression";
+    PartOfRawExpression "a part of a raw expression's location";
 
     // Entries.
-    Attribute(attribute: gimli::DwAt) "attribute {}", name_of_attribute(*attribute);
-    Tag(tag: gimli::DwTag) "an entry {}", name_of_tag(*tag);
-    RowFlags "the flags and discriminators of rows";
-    LanguageVersion "the version of a language";
+    Attribute(attribute: gimli::DwAt) "attribute {}", attribute_name(*attribute);
+    Tag(tag: gimli::DwTag) "an entry {}", tag_name(*tag);
+    RowFlags "row flags and discriminators";
+    LanguageVersion "a language version";
     Checksum(file: String) "the MD5 sum of file `{file}`";
-    SourceText(file: String) "the text of file `{file}`";
-    MemorySpace "the memory space of a declaration";
-    AddressSpace "the address space of a pointer";
-    FloatFormat "a floating-point format other than IEEE 754's";
-    BodyLine "the line where the body of a function begins";
+    SourceText(file: String) "the source text of file `{file}`";
+    MemorySpace "a declaration's memory space";
+    AddressSpace "a pointer's address space";
+    FloatFormat "a floating-point format other than IEEE 754";
+    BodyLine "the line where a function body begins";
     FrameOfNoCode "the frame base of a function without code";
     StaticLinkOfNoCode "the static link of a function without code";
-    CallsOfNoCode "the set of described calls of a function without code";
+    CallsOfNoCode "the set of described calls in a function without code";
 
     // Registers and memory.
     LaneOfWave "a lane other than the current one";
     WholeRegister(register: String) "all lanes of register {register}";
-    RegisterNumber(register: String) "register {register} by its number";
+    RegisterNumber(register: String) "register {register} by number";
     SecondSpace(first: String, second: String) "a variable in two spaces: {first} and {second}";
     LongConstant(bytes: usize) "a constant of {} in a part or at some pcs", Count(*bytes, "byte");
     PerLaneRegister "the current lane of a register";
@@ -52,7 +52,7 @@ texts! {
     RegisterPart(register: String) "a number in a part of register {register}";
     Memory(space: Option<String>)
         "memory in {}", space.as_ref().map_or_else(|| "a space".into(), |space| format!("space {space}"));
-    LargeRead "more bytes of memory than an address has, at once";
+    LargeRead "a read of more memory bytes than an address has";
     ConstantEnd "a number past the end of a constant";
     OtherLocation "a location of this kind";
 
@@ -60,39 +60,39 @@ texts! {
     OffsetBy "an offset known at run time";
     OffsetByOutsideMemory "an offset known at run time into storage other than memory";
     BitOffsetBy "bits at an offset known at run time";
-    NegativeOffset "bits in front of their storage";
+    NegativeOffset "bits before the start of their storage";
 
     // Parts.
     UnsizedPart "a part without a size";
     PartsOfPart "parts of a part";
     SelectedPartsOfPart "parts of a part that are chosen at run time";
-    OutsideParts "a part outside of its storage";
-    ManyParts "this many parts";
+    OutsideParts "a part outside its storage";
+    ManyParts "this number of parts";
     Select "a choice by a mask known at run time";
     SelectByMask "a choice by a mask";
-    Overlay "an overlay whose place is known at run time";
-    LongLocation(bytes: usize) "a location of {}, where DWARF 4 has up to 65535", Count(*bytes, "byte");
+    Overlay "an overlay whose offset is known only at run time";
+    LongLocation(bytes: usize) "a location of {}; DWARF 4 allows up to 65535", Count(*bytes, "byte");
 
     // References to entries.
-    OtherUnit "an entry of another unit, from a split unit";
-    NoCode "a variable of a function that has no code";
+    OtherUnit "a reference from a split unit to an entry in another unit";
+    NoCode "a variable in a function without code";
     PartOfPointer "a part of an implicit pointer";
     Procedure "a call of a procedure whose entry has no location";
-    PartOfProcedure "a part of the location of a procedure";
-    DeepProcedures "calls of procedures this deep";
+    PartOfProcedure "a part of a procedure's location";
+    DeepProcedures "procedure calls this deep";
 
     // Frames.
     CallFrameOperation(name: &'static str) "operation `{name}` in call frame information";
     CallerRegister(register: String) "the caller's value of register {register}";
-    UnsavedRegister "a register of the caller that is not saved in memory";
+    UnsavedRegister "a caller's register that is not saved in memory";
     WaveFrame "the frame of a wave";
-    ConstantCode "code at a constant address, in `.eh_frame`";
+    ConstantCode "code at a constant address in `.eh_frame`";
 
     // Lanes.
     LanePc "the pc of each lane";
     WavePc "the pc of the wave";
     ActiveLanes "the active lanes";
-    WholeWaveLanes "the active lanes of whole-wave code";
+    WholeWaveLanes "the active lanes in whole-wave code";
     Mask "a mask";
     LaneProcedure "an omitted lane procedure";
 }

@@ -10,7 +10,7 @@ impl<N: PartialEq + From<u8>> Count<N> {
         self.0 == N::from(1)
     }
 
-    /// Adds a verb: `1 bit is`, `2 bits are`.
+    /// Adds the verb: `1 bit is`, `2 bits are`.
     pub(crate) fn are(self) -> Are<N> {
         Are(self)
     }

@@ -1,4 +1,4 @@
-//! Facts of errors, to which a program can react.
+//! Facts in errors, to which a program can react.
 
 use core::ops::Range;
 
@@ -9,24 +9,24 @@ texts! {
     Feature: Copy, Hash;
 
     Lanes "lanes";
-    LaneScratch "scratch memory of each lane";
-    WaveScratch "scratch memory of the wave";
-    InlinedRows "inlined calls in `.loc`, which came with PTX 7.2";
+    LaneScratch "per-lane scratch memory";
+    WaveScratch "per-wave scratch memory";
+    InlinedRows "inlined calls in `.loc` (PTX 7.2)";
 }
 
 texts! {
     /// Debug information that an input already has.
     Present;
 
-    Section(name: String) "an added section has a new name: the object already has `{name}`";
-    PtxSection(name: String) "the text has a section {name} already";
-    PtxOption "the text has the option `debug` already";
-    PtxLines "the text has line directives already";
-    Instructions(set: String) "the module has instructions of {set} already";
+    Section(name: String) "the object already has a section `{name}`";
+    PtxSection(name: String) "the PTX text already has a section {name}";
+    PtxOption "the PTX text already has the option `debug`";
+    PtxLines "the PTX text already has line directives";
+    Instructions(set: String) "the module already has {set} instructions";
 }
 
 texts! {
-    /// A property of the code in an object or a module, compared with that of the target.
+    /// Property of the code in an object or a module, compared with the target's property.
     Identity;
 
     Machine(number: u16) "ELF machine {number}";
@@ -38,69 +38,67 @@ texts! {
 }
 
 texts! {
-    /// A rule that the fields of a consumer violate.
+    /// Violated rule about a consumer's fields.
     Conflict;
 
-    Version(found: u16) "DWARF 2 to 5 are written: the version is {found}";
-    Names(found: u16)
-        "`.debug_names` came with DWARF 5, older versions have `.debug_pubnames`: the version is {found}";
-    TypeUnits(found: u16) "type units require DWARF 4 or newer: the version is {found}";
-    NamesOfTypeUnits "`.debug_names` of an object cannot refer to type units, which a linker may drop";
-    EhFrame(target: String) "the ABI of the target has `.eh_frame`: that of {target} does not";
-    SplitVersion(found: u16) "split units are written in DWARF 5: the version is {found}";
-    SplitTypeUnits "split units are written without type units";
-    SplitStream "split units are lowered from one module, which gives their files names";
-    DirectivesStream "line directives are lowered from one module, which gives its files numbers";
+    Version(version: u16) "DWARF version {version} is not supported; expected 2 to 5";
+    Names(version: u16) "DWARF {version} has no `.debug_names`; expected DWARF 5, or `.debug_pubnames`";
+    TypeUnits(version: u16) "DWARF {version} has no type units; expected DWARF 4 or 5";
+    NamesOfTypeUnits "`.debug_names` cannot refer to type units in an object, because a linker may drop them";
+    EhFrame(target: String) "the ABI of {target} has no `.eh_frame`";
+    SplitVersion(version: u16) "DWARF {version} has no split units; expected DWARF 5";
+    SplitTypeUnits "split units cannot be combined with type units";
+    SplitStream "split units cannot be lowered as a stream, because one module names their files";
+    DirectivesStream "line directives cannot be lowered as a stream, because one module numbers their files";
 }
 
 texts! {
-    /// A number that is a multiple of another.
+    /// A number that must be a multiple of another number.
     Aligned: Copy, Hash;
 
-    Instruction "an instruction begins at a multiple";
-    CodeBytes "the size of the code is a multiple";
-    RowOffset "a slot for all lanes begins at a multiple";
+    Instruction "start of an instruction";
+    CodeBytes "code size";
+    RowOffset "offset of an all-lane slot";
 }
 
 texts! {
-    /// A rule for the values of a SPIR-V module that a variable has, with the violation.
+    /// Violated rule about a SPIR-V value that a variable has.
     Unavailable: Copy, Hash;
 
     OtherFunction(id: u32) "%{id} is defined in another function";
-    Later(id: u32) "%{id} is defined behind the position at which it is bound";
+    Later(id: u32) "%{id} is defined after the position at which it is bound";
     NotDominating(id: u32, defined: usize, used: usize)
-        "a value is available where its definition dominates: %{id}, defined at word {defined}, does not dominate \
-         word {used}";
+        "%{id}, defined at word {defined}, does not dominate its use at word {used}";
 }
 
-/// Kinds of code that lie within the code of a scope.
+/// Kinds of code that must lie within a scope's code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Enclosed {
-    /// The entry pc of a scope, in the code of the scope.
+    /// A scope's entry pc, within the scope's code.
     EntryPc,
-    /// The code of a scope, in that of the enclosing scope.
+    /// A scope's code, within the enclosing scope.
     Scope,
-    /// A divergent region, in an inlined call.
+    /// A divergent region, within an inlined call.
     Region,
 }
 
-/// Number of ranges that a message has at most.
+/// Maximum number of ranges in a message.
 const SHOWN: usize = 4;
 
 impl Enclosed {
-    /// The message, with the code that is around.
+    /// Returns the message, which ends with the enclosing code.
     pub(super) fn message(self, code: &[Range<u64>]) -> String {
-        let rule = match self {
-            Self::EntryPc => "the entry pc of a scope is in the code of the scope",
-            Self::Scope => "the code of a scope is in one range of the enclosing scope",
-            Self::Region => "a region is in one range of its inlined call",
+        let problem = match self {
+            Self::EntryPc => "entry pc is outside the scope's code",
+            Self::Scope => "scope is not within one range of the enclosing scope",
+            Self::Region => "region is not within one range of its inlined call",
         };
         let mut ranges = String::new();
         for Range { start, end } in code.iter().take(SHOWN) {
             ranges += &format!("{}{start:#x}..{end:#x}", if ranges.is_empty() { "" } else { ", " });
         }
         let more = if code.len() > SHOWN { ", …" } else { "" };
-        format!("{rule}: {ranges}{more}")
+        format!("{problem}: {ranges}{more}")
     }
 }

@@ -1,4 +1,4 @@
-//! Kinds of errors, and their messages.
+//! Error kinds and their messages.
 
 use core::fmt;
 use core::ops::Range;
@@ -9,7 +9,7 @@ use super::construct::Construct;
 use super::count::Count;
 use super::facts::{Aligned, Conflict, Enclosed, Feature, Identity, Present, Unavailable};
 use super::limit::Limit;
-use crate::near::suggestion_of;
+use crate::near::suggestion_text;
 
 /// Kind of an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,9 +21,9 @@ pub enum ErrorKind {
         name: String,
         /// Name of the target.
         target: String,
-        /// Similar known names, if there are.
+        /// Similar known names, if there are any.
         nearest: Vec<String>,
-        /// First and last register with the prefix of the name, if the target has any.
+        /// First and last register with the same name prefix, if the target has any.
         bounds: Option<(String, String)>,
     },
     /// The target does not have this address space.
@@ -32,29 +32,29 @@ pub enum ErrorKind {
         name: String,
         /// Name of the target.
         target: String,
-        /// Similar known names, if there are.
+        /// Similar known names, if there are any.
         nearest: Vec<String>,
     },
     /// The processor is unknown, or does not have this wave size.
     UnknownTarget {
         /// Requested name.
         name: String,
-        /// Similar known names, or those of the processor, if there are.
+        /// Similar known names, or the processor's names, if there are any.
         nearest: Vec<String>,
     },
     /// No entity has this name.
     UnknownName {
         /// Kind of the entity.
-        of: Named,
+        kind: Named,
         /// Requested name.
         name: String,
-        /// Similar known names, if there are.
+        /// Similar known names, if there are any.
         nearest: Vec<String>,
     },
     /// Several entities have this name.
     AmbiguousName {
         /// Kind of the entities.
-        of: Named,
+        kind: Named,
         /// Requested name.
         name: String,
         /// Descriptions of the entities, if they differ.
@@ -63,55 +63,55 @@ pub enum ErrorKind {
     /// Two entities of an output have the same name.
     DuplicateName {
         /// Kind of the entities.
-        of: Named,
-        /// Shared name.
+        kind: Named,
+        /// The shared name.
         name: String,
     },
-    /// The input already has what is to be added.
+    /// The input already has what would be added.
     AlreadyPresent(Present),
-    /// The fields of the consumer contradict each other, or the target.
+    /// The consumer's fields contradict each other, or the target.
     InvalidConsumer(Conflict),
-    /// The facts of a target contradict each other.
+    /// The target's facts contradict each other.
     InvalidTarget {
         /// Name of the target.
         name: String,
-        /// The rule, and the offending value.
+        /// The problem, with the offending value.
         what: String,
     },
     /// The object or the module is for another target.
     WrongTarget {
         /// Name of the target.
         target: String,
-        /// Property of the target.
+        /// The target's property.
         expected: Identity,
-        /// Property of the object or the module.
-        found: Identity,
+        /// The property of the object or the module.
+        actual: Identity,
     },
     /// The target lacks a feature.
     TargetLacks {
         /// The feature.
         feature: Feature,
-        /// The part of the description that needs the feature.
+        /// Part of the description that needs the feature.
         needed_by: String,
         /// Name of the target.
         target: String,
     },
-    /// The text does not follow the grammar.
+    /// The text does not follow its grammar.
     Syntax(String),
     /// The lane is not in the wave. Lanes count from 0.
     LaneOutOfWave {
         /// Requested lane.
         lane: u64,
-        /// Number of lanes of the wave.
+        /// Number of lanes in the wave.
         wave: u64,
     },
-    /// A pc range that ends before it starts, or where it starts.
+    /// A pc range does not end after its start.
     EmptyRange,
-    /// Two ranges of pcs overlap.
+    /// Two pc ranges overlap.
     OverlappingRanges {
         /// Kind of the ranges.
-        of: Ranges,
-        /// The earlier range, half-open, in bytes from the start of the function.
+        kind: Ranges,
+        /// The earlier half-open range, in bytes from the start of the function.
         other: Range<u64>,
     },
     /// A pc range is outside the function.
@@ -119,42 +119,42 @@ pub enum ErrorKind {
         /// Size of the function in bytes.
         size: u64,
     },
-    /// A pc range is outside the code of a scope.
+    /// A pc range is outside a scope's code.
     OutsideScope {
         /// Kind of the code, and of the scope.
-        of: Enclosed,
-        /// Code of the scope: half-open ranges, in bytes from the start of the function.
+        kind: Enclosed,
+        /// Scope code: half-open ranges, in bytes from the start of the function.
         code: Vec<Range<u64>>,
     },
     /// A pc, a size or an offset is not a multiple of a number.
     Misaligned {
         /// Kind of the number.
-        of: Aligned,
+        kind: Aligned,
         /// Divisor in bytes.
         step: u64,
         /// The number.
-        found: u64,
+        value: u64,
     },
-    /// A quantity is outside of its limits.
+    /// A quantity is outside its limits.
     Limit(Box<Limit>),
-    /// The control flow graph is not reducible: a loop has two entries. The blocks are half-open ranges of pcs, in bytes
-    /// from the start of the function.
+    /// The control flow graph is not reducible: a loop has two entries. Blocks are half-open pc ranges, in bytes from the
+    /// start of the function.
     Irreducible {
         /// Block from which an edge enters the loop.
         from: Range<u64>,
         /// Block in the loop to which the edge leads.
         to: Range<u64>,
     },
-    /// No path of the control flow graph leads to a block.
+    /// No control flow path leads to a block.
     UnreachableBlock,
     /// A SPIR-V value is not available where a variable has it.
     UnavailableValue(Unavailable),
     /// A text contains a zero byte, which no debug information can encode.
     ZeroByte {
         /// Description of the text.
-        of: String,
+        text: String,
     },
-    /// An object is larger than the rest of its storage.
+    /// An object is larger than its storage.
     DoesNotFit {
         /// Description of the object.
         what: String,
@@ -163,7 +163,7 @@ pub enum ErrorKind {
         /// Available bits.
         has: u64,
     },
-    /// An object is smaller than all lanes of the vector register that contains it, and its lane is unknown.
+    /// An object is smaller than the vector register that contains it, and its lane is unknown.
     WhichLane {
         /// Description of the object.
         what: String,
@@ -171,18 +171,18 @@ pub enum ErrorKind {
         needs: u64,
         /// Name of the register.
         register: String,
-        /// Size of all lanes of the register in bits.
+        /// Size of all the register's lanes in bits.
         has: u64,
     },
     /// A type contains itself, other than through a pointer.
     CyclicType(String),
-    /// An id without an entity in this module, or with an entity of another kind.
+    /// This module has no entity with this id, or the entity is of another kind.
     UnknownId(String),
-    /// An argument contradicts a rule of the call, or another argument: a mistake in the program or the file that makes
-    /// the description.
+    /// An argument contradicts a rule of the call, or another argument: a mistake in the program or the file that
+    /// describes the code.
     ///
-    /// Only a person can react to the text. An error has a kind of its own where a program can react: by leaving out or
-    /// changing a part of the description, by another consumer, target or option, or by a question to its user.
+    /// Only a person can react to the message. An error has a separate kind if a program can react: by leaving out or
+    /// changing a part of the description, by choosing another consumer, target or option, or by asking its user.
     BadArgument(String),
     /// The consumer's format cannot express something.
     Inexpressible {
@@ -195,8 +195,8 @@ pub enum ErrorKind {
     Truncated(String),
     /// The bytes are invalid.
     Malformed(String),
-    /// The number is not an operation of the dialect. The rest cannot be decoded, as operations do not encode their
-    /// length.
+    /// The dialect has no operation with this number. The rest cannot be decoded, because operations do not encode
+    /// their length.
     UnknownOperation {
         /// Opcode byte.
         code: u8,
@@ -211,41 +211,41 @@ pub enum ErrorKind {
     Io {
         /// Kind of the failure.
         kind: io::ErrorKind,
-        /// Message of the system, with the path where it is known.
+        /// The system's message, with the path if it is known.
         message: String,
     },
 }
 
-/// Kinds of entities that have names.
+/// Kinds of named entities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Named {
-    /// Presets of consumers.
+    /// Consumer presets.
     Consumer,
-    /// Presets of SPIR-V debug instructions.
+    /// SPIR-V debug instruction presets.
     Mode,
-    /// Operations of DWARF expressions.
+    /// DWARF operations.
     Operation,
-    /// Functions of an object's debug information.
+    /// Functions in an object's debug information.
     Function,
-    /// Variables in scope at a pc, or outside of functions where there is no pc.
+    /// Variables in scope at a pc, or outside functions if there is no pc.
     Variable {
         /// The address.
         pc: Option<u64>,
     },
-    /// Sections of an object.
+    /// Object sections.
     Section,
-    /// Symbols of an object.
+    /// Object symbols.
     Symbol,
     /// Source languages.
     Language,
-    /// Ids of a SPIR-V module, by `OpName`.
+    /// Ids in a SPIR-V module, by `OpName`.
     Id,
-    /// Debug operations of SPIR-V.
+    /// SPIR-V debug operations.
     DebugOperation,
     /// Files of split units.
     SplitUnit,
-    /// Entities of a description, by id or name; the text is their kind.
+    /// Described entities, by id or name; the text is their kind.
     Described(&'static str),
 }
 
@@ -253,25 +253,25 @@ pub enum Named {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Ranges {
-    /// Live ranges of a variable. Several places at once are given in one call.
+    /// A variable's live ranges. Simultaneous locations are given in one call.
     Live,
-    /// Ranges of a scope.
+    /// A scope's ranges.
     Scope,
-    /// Rules of a column of a frame.
+    /// A frame column's rules.
     Rule,
     /// Blocks of the [control flow](crate::build::ControlFlow).
     Block,
-    /// Code in whole-wave mode.
+    /// Whole-wave code.
     WholeWave,
-    /// Divergent regions: disjoint, unless one is inside the other.
+    /// Divergent regions: disjoint or nested.
     Region,
-    /// Locations of a mask.
+    /// A mask's locations.
     Mask,
-    /// Instructions of [code](crate::track::Code).
+    /// Instructions in [code](crate::track::Code).
     Instruction,
 }
 
-/// A requested name in quotes, or a number.
+/// A requested name, displayed in quotes, or a number.
 struct Requested<'n>(&'n str);
 
 impl fmt::Display for Requested<'_> {
@@ -291,7 +291,7 @@ impl fmt::Display for ErrorKind {
                     f,
                     "the target has no register {} ({target}){}",
                     Requested(name),
-                    suggestion_of(nearest)
+                    suggestion_text(nearest)
                 )?;
                 match bounds {
                     Some((first, last)) => write!(f, "; the target has `{first}` to `{last}`"),
@@ -303,14 +303,14 @@ impl fmt::Display for ErrorKind {
                     f,
                     "the target has no address space {} ({target}){}",
                     Requested(name),
-                    suggestion_of(nearest)
+                    suggestion_text(nearest)
                 )
             }
             Self::UnknownTarget { name, nearest } => {
-                write!(f, "unknown target: `{name}`{}", suggestion_of(nearest))
+                write!(f, "unknown target: `{name}`{}", suggestion_text(nearest))
             }
-            Self::UnknownName { of, name, nearest } => {
-                match of {
+            Self::UnknownName { kind, name, nearest } => {
+                match kind {
                     Named::Consumer => write!(f, "no consumer has the name `{name}`")?,
                     Named::Mode => write!(f, "no mode has the name `{name}`")?,
                     Named::Operation => write!(f, "unknown operation `{name}`")?,
@@ -326,95 +326,92 @@ impl fmt::Display for ErrorKind {
                     Named::SplitUnit => write!(f, "no split unit has the file `{name}`")?,
                     Named::Language => write!(f, "no language is `DW_LANG_{name}`")?,
                 }
-                f.write_str(&suggestion_of(nearest))
+                f.write_str(&suggestion_text(nearest))
             }
-            Self::AmbiguousName { of, name, candidates } => match of {
+            Self::AmbiguousName { kind, name, candidates } => match kind {
                 Named::Variable { pc } => {
                     write!(f, "`{name}` is ambiguous{}: {}", At::pc(*pc), candidates.join("; "))
                 }
                 Named::Symbol => write!(f, "the object has several local symbols `{name}`"),
                 Named::Id => write!(f, "`{name}` is the name of {}", candidates.join(" and of ")),
                 Named::Described(kind) => {
-                    write!(f, "`{name}` references more than one {kind}: ids distinguish them")
+                    write!(f, "`{name}` is the name of more than one {kind}; expected an id")
                 }
                 Named::Function => write!(f, "function `{name}` is ambiguous: at {}", candidates.join(", ")),
                 _ => write!(f, "`{name}` is ambiguous: {}", candidates.join("; ")),
             },
-            Self::DuplicateName { of: Named::Symbol, name } => {
+            Self::DuplicateName { kind: Named::Symbol, name } => {
                 write!(f, "two symbols have the name `{name}`")
             }
-            Self::DuplicateName { of: Named::Described(kind), name } => {
+            Self::DuplicateName { kind: Named::Described(kind), name } => {
                 write!(f, "another {kind} has the id `{name}`")
             }
-            Self::DuplicateName { of: Named::Section, .. } => f.write_str("two sections have this name"),
-            Self::DuplicateName { of: Named::SplitUnit, name } => {
-                write!(f, "a split unit has a file of its own: `{name}` belongs to another unit")
+            Self::DuplicateName { kind: Named::Section, .. } => f.write_str("two sections have this name"),
+            Self::DuplicateName { kind: Named::SplitUnit, name } => {
+                write!(f, "file `{name}` belongs to another split unit")
             }
             Self::DuplicateName { name, .. } => write!(f, "two entities have the name `{name}`"),
-            Self::LaneOutOfWave { lane, wave } => write!(f, "lane {lane} is not in a wave of {wave}"),
-            Self::EmptyRange => f.write_str("a range begins before its end"),
-            Self::OverlappingRanges { of, other: Range { start, end } } => {
-                let (rule, more) = match of {
-                    Ranges::Live => (
-                        "the range",
-                        " of the same variable; several locations at one pc are given in one call",
-                    ),
-                    Ranges::Scope => ("the range", " of the same scope"),
-                    Ranges::Rule => ("a column has one rule at each pc: this rule", ""),
-                    Ranges::Block => ("blocks do not overlap: the block", ""),
-                    Ranges::WholeWave => ("code in whole-wave mode is disjoint: it", ""),
-                    Ranges::Region => ("regions are nested or disjoint: this region", ""),
-                    Ranges::Mask => ("a mask has one location at each pc: this one", ""),
-                    Ranges::Instruction => ("instructions do not overlap: the instruction", ""),
+            Self::LaneOutOfWave { lane, wave } => {
+                write!(f, "lane {lane} is out of range for a {wave}-lane wave")
+            }
+            Self::EmptyRange => f.write_str("range does not end after its start"),
+            Self::OverlappingRanges { kind, other: Range { start, end } } => {
+                let (subject, expected) = match kind {
+                    Ranges::Live => {
+                        ("live range", " of the same variable; expected simultaneous locations in one call")
+                    }
+                    Ranges::Scope => ("range", " of the same scope"),
+                    Ranges::Rule => ("rule", "; expected one rule for the column at each pc"),
+                    Ranges::Block => ("block", ""),
+                    Ranges::WholeWave => ("whole-wave code", ""),
+                    Ranges::Region => ("region", "; expected nested or disjoint regions"),
+                    Ranges::Mask => ("mask location", "; expected one location at each pc"),
+                    Ranges::Instruction => ("instruction", ""),
                 };
-                write!(f, "{rule} overlaps {start:#x}..{end:#x}{more}")
+                write!(f, "{subject} overlaps {start:#x}..{end:#x}{expected}")
             }
             Self::OutsideFunction { size } => {
-                write!(
-                    f,
-                    "the range is outside of the function, which has {size:#x}",
-                    size = Count(*size, "byte")
-                )
+                write!(f, "range is outside the function, which has {size:#x}", size = Count(*size, "byte"))
             }
-            Self::OutsideScope { of, code } => f.write_str(&of.message(code)),
-            Self::Misaligned { of, step, found } => write!(f, "{of} of {}: {found:#x}", Count(*step, "byte")),
+            Self::OutsideScope { kind, code } => f.write_str(&kind.message(code)),
+            Self::Misaligned { kind, step, value } => {
+                write!(f, "{kind} is {value:#x}; expected a multiple of {}", Count(*step, "byte"))
+            }
             Self::Limit(limit) => limit.fmt(f),
             Self::Irreducible { from, to } => write!(
                 f,
-                "the control flow graph is not reducible: the edge {:#x}..{:#x} -> {:#x}..{:#x} enters a loop that has \
+                "control flow graph is not reducible: the edge {:#x}..{:#x} -> {:#x}..{:#x} enters a loop that has \
                  another entry",
                 from.start, from.end, to.start, to.end
             ),
-            Self::UnreachableBlock => {
-                f.write_str("each block is reachable from the entry: no path leads to this one")
-            }
-            Self::ZeroByte { of } => write!(f, "{of} contains a zero byte"),
+            Self::UnreachableBlock => f.write_str("block is unreachable from the entry"),
+            Self::ZeroByte { text } => write!(f, "{text} contains a zero byte"),
             Self::TargetLacks { feature, needed_by, target } => {
-                write!(f, "{needed_by} needs a target with {feature}: {target} lacks this feature")
+                write!(f, "target {target} has no {feature}; needed by {needed_by}")
             }
-            Self::WrongTarget { expected: Identity::Name(first), found: Identity::Name(next), .. } => {
-                write!(f, "the modules of a program have one target: {first} and {next}")
+            Self::WrongTarget { expected: Identity::Name(first), actual: Identity::Name(next), .. } => {
+                write!(f, "modules of one program have different targets: {first} and {next}")
             }
-            Self::WrongTarget { target, expected, found } => {
-                write!(f, "the code is for the target: it is {found}, and {target} is {expected}")
+            Self::WrongTarget { target, expected, actual } => {
+                write!(f, "code is {actual}, but target {target} is {expected}")
             }
             Self::AlreadyPresent(what) => what.fmt(f),
             Self::InvalidConsumer(what) => what.fmt(f),
             Self::UnavailableValue(what) => what.fmt(f),
             Self::DoesNotFit { what, needs, has } => {
-                write!(f, "{what} needs {}, but there are {has}", Count(*needs, "bit"))
+                write!(f, "{what} needs {}, but only {has} are available", Count(*needs, "bit"))
             }
             Self::WhichLane { what, needs, register, has } => write!(
                 f,
-                "a vector register has a value for each lane, so `lane({register}, 0)` is one for the wave, \
-                 `per_lane({register})` that of the current lane, and `whole({register})` takes all {has}; \
-                 {what} has {needs}",
-                has = Count(*has, "bit")
+                "{what} has {needs}, but all lanes of {register} have {has}; expected `lane({register}, 0)` for one \
+                 value of the wave, `per_lane({register})` for the current lane's value, or `whole({register})` for \
+                 all lanes",
+                needs = Count(*needs, "bit"),
             ),
             Self::CyclicType(name) => write!(f, "type `{name}` contains itself"),
-            Self::UnknownId(what) => write!(f, "no such entity in this module: {what}"),
+            Self::UnknownId(what) => write!(f, "the module has no {what}"),
             Self::Inexpressible { what, consumer } => write!(f, "{consumer} cannot express {what}"),
-            Self::Truncated(what) => write!(f, "the bytes end inside of {what}"),
+            Self::Truncated(what) => write!(f, "the bytes end inside {what}"),
             Self::UnknownOperation { code, sub: Some(sub) } => {
                 write!(f, "unknown operation {code:#04x}, sub-operation {sub:#x}")
             }

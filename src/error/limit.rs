@@ -7,57 +7,58 @@ use super::texts;
 
 texts! {
     /// A quantity with limits.
-    Quantity;
+    Quantity(value);
 
     // Locations.
-    LocationLevels "the number of levels of a location";
-    Offset "an offset in bits";
-    PartBits "the size of a part in bits";
-    CompositeBits "the size of a composite in bits";
-    VectorElements "the number of elements of a vector";
-    VectorBits "the size of a vector in bits";
-    ReadBits "the size in bits of the number read from a location";
-    RegisterBits "the size in bits of the number read from a register";
-    PlaceBits "the size of a place in bits";
-    SlotOffset "the offset in bytes of a stack slot";
-    RowOffset "the offset in bytes of a slot for all lanes";
-    PieceBits(id: u32) "the size in bits of the piece of %{id}";
+    LocationLevels "location has {value} levels";
+    Offset "offset is {value} bits";
+    PartBits "part is {value} bits wide";
+    CompositeBits "composite is {value} bits wide";
+    VectorElements "vector has {value} elements";
+    VectorBits "vector is {value} bits wide";
+    ReadBits "number read from a location is {value} bits wide";
+    RegisterBits "number read from a register is {value} bits wide";
+    PlaceBits "tracked storage is {value} bits wide";
+    SlotOffset "stack slot offset is {value} bytes";
+    RowOffset "all-lane slot offset is {value} bytes";
+    PieceBits(id: u32) "piece of %{id} is {value} bits wide";
 
     // Types.
-    BaseTypeBits(name: String) "the size in bits of type `{name}`";
-    TypeBytes(name: String) "the size in bytes of type `{name}`";
-    MemberBits(member: String) "the size in bits of {member}";
-    StrideBits(whole: String) "the stride in bits of {whole}";
-    DimensionEnd "the index after the last one of a dimension";
+    BaseTypeBits(name: String) "type `{name}` is {value} bits wide";
+    TypeBytes(name: String) "size of type `{name}` is {value} bytes";
+    MemberBits(member: String) "{member} is {value} bits wide";
+    StrideBits(whole: String) "stride of {whole} is {value} bits";
+    DimensionEnd "dimension ends before index {value}";
 
     // Code.
-    CodeEnd "the address of the end of the code";
+    CodeEnd "code ends at address {value}";
 }
 
-/// A quantity outside of its limits.
+/// A quantity outside its limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limit {
     /// The quantity.
-    pub of: Quantity,
+    pub quantity: Quantity,
     /// Accepted values.
     pub accepted: RangeInclusive<u128>,
     /// The value.
-    pub found: u128,
+    pub value: u128,
 }
 
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is {}: {}", self.of, Accepted(&self.accepted), Power(self.found))
+        self.quantity.write_text(f, &Power(self.value).to_string())?;
+        write!(f, "; expected {}", Accepted(&self.accepted))
     }
 }
 
-/// Accepted values of a quantity, as a message has them.
+/// Accepted values, as a message displays them.
 struct Accepted<'r>(&'r RangeInclusive<u128>);
 
-/// A number: a large power of two by its exponent, other large ones as hexadecimal numbers.
+/// A number: a large power of two is displayed by its exponent, another large number as a hexadecimal number.
 struct Power(u128);
 
-/// Smallest number that is displayed as a hexadecimal one.
+/// Smallest number that is displayed as a hexadecimal number.
 const HEXADECIMAL: u128 = 1 << 32;
 
 /// Smallest power of two that is displayed by its exponent.
@@ -75,7 +76,8 @@ impl fmt::Display for Power {
 
 impl fmt::Display for Accepted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (least, most) = (*self.0.start(), *self.0.end());
+        let least = *self.0.start();
+        let most = *self.0.end();
         if most == u128::MAX {
             return write!(f, "at least {least}");
         }
@@ -94,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_are_short() {
+    fn accepted_values_are_displayed_briefly() {
         let text = |range| Accepted(&range).to_string();
         assert_eq!(text(0..=128), "at most 128");
         assert_eq!(text(1..=u128::MAX), "at least 1");

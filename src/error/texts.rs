@@ -1,7 +1,7 @@
-//! Enumerations whose variants have a text each: one table.
+//! Enumerations with a message text for each variant.
 
-/// Declares an enumeration, with the text of each variant. `NAME(object)` declares one whose texts contain `{object}`,
-/// a name that the caller of `write_text` has; the others are displayed as they are.
+/// Declares an enumeration, with a text for each variant. `NAME(value)` declares an enumeration whose texts contain
+/// `{value}`, which the caller of `write_text` supplies; without it, the enumeration implements `Display`.
 macro_rules! texts {
     ($(#[$doc:meta])* $enum:ident $(: $($derive:ident),*)?; $($variants:tt)*) => {
         $crate::error::texts! { $(#[$doc])* $enum(_object) $(: $($derive),*)?; $($variants)* }

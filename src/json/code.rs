@@ -138,12 +138,12 @@ struct Ids<'a> {
 fn unknown<T>(kind: &'static str, id: &Text<'_>, known: &HashMap<Text<'_>, T>) -> Error {
     let mut nearest = nearest(id, known.keys().map(|id| &**id));
     nearest.sort_unstable();
-    ErrorKind::UnknownName { of: Named::Described(kind), name: id.to_string(), nearest }.into()
+    ErrorKind::UnknownName { kind: Named::Described(kind), name: id.to_string(), nearest }.into()
 }
 
 /// Error for an id of two values or places.
 fn twice(kind: &'static str, id: &Text<'_>) -> Error {
-    ErrorKind::DuplicateName { of: Named::Described(kind), name: id.to_string() }.into()
+    ErrorKind::DuplicateName { kind: Named::Described(kind), name: id.to_string() }.into()
 }
 
 impl<'a> Ids<'a> {

@@ -13,7 +13,7 @@ pub(super) fn read(language: &Named<'_>) -> Result<Language> {
     };
     found.ok_or_else(|| {
         let nearest = crate::near::nearest(&text, all().filter_map(name));
-        ErrorKind::UnknownName { of: error::Named::Language, name: text, nearest }.into()
+        ErrorKind::UnknownName { kind: error::Named::Language, name: text, nearest }.into()
     })
 }
 

@@ -35,8 +35,9 @@ impl<'a, In: Copy + Eq + Hash, Id: Copy + PartialEq> Table<'a, In, Id> {
     pub fn add(&mut self, entity: Id, id: Option<&Text<'a>>, named: Option<(In, &Text<'a>)>) -> Result<()> {
         if let Some(id) = id {
             if self.ids.insert(id.clone(), entity).is_some() {
-                let (of, name) = (Named::Described(self.kind), id.to_string());
-                return Err(at_part(ErrorKind::DuplicateName { of, name }.into(), self.source, id));
+                let kind = Named::Described(self.kind);
+                let name = id.to_string();
+                return Err(at_part(ErrorKind::DuplicateName { kind, name }.into(), self.source, id));
             }
         } else if let Some((within, name)) = named {
             match self.names.entry((within, name.clone())) {
@@ -54,9 +55,10 @@ impl<'a, In: Copy + Eq + Hash, Id: Copy + PartialEq> Table<'a, In, Id> {
             (Some(&id), None) | (None, Some(&Some(id))) => Ok(id),
             (None, None) => Err(self.unknown(within, text)),
             _ => {
-                let (of, name) = (Named::Described(self.kind), text.to_string());
-                let kind = ErrorKind::AmbiguousName { of, name, candidates: Vec::new() };
-                Err(at_part(kind.into(), self.source, text))
+                let kind = Named::Described(self.kind);
+                let name = text.to_string();
+                let ambiguous = ErrorKind::AmbiguousName { kind, name, candidates: Vec::new() };
+                Err(at_part(ambiguous.into(), self.source, text))
             }
         }
     }
@@ -68,7 +70,7 @@ impl<'a, In: Copy + Eq + Hash, Id: Copy + PartialEq> Table<'a, In, Id> {
         let mut nearest = nearest(text, self.ids.keys().chain(names).map(|name| &**name));
         nearest.sort_unstable();
         let kind =
-            ErrorKind::UnknownName { of: Named::Described(self.kind), name: text.to_string(), nearest };
+            ErrorKind::UnknownName { kind: Named::Described(self.kind), name: text.to_string(), nearest };
         at_part(kind.into(), self.source, text)
     }
 }

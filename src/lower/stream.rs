@@ -140,8 +140,8 @@ impl<'c> Stream<'c> {
             }
         };
         if before != target {
-            let [expected, found] = [before, target].map(|it| Identity::Name(it.name().into()));
-            return Err(ErrorKind::WrongTarget { target: before.name().into(), expected, found }.into());
+            let [expected, actual] = [before, target].map(|it| Identity::Name(it.name().into()));
+            return Err(ErrorKind::WrongTarget { target: before.name().into(), expected, actual }.into());
         }
         Ok(linker)
     }

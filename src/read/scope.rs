@@ -32,8 +32,9 @@ pub fn variable_at<'d, 'o>(files: &[&'d Dwarf<'o>], name: &str, pc: Option<u64>)
     let found = variables_at(files, name, pc)?;
     let [one] = found[..] else {
         let candidates = found.iter().map(|&entry| described(entry)).collect();
-        let (of, name) = (Named::Variable { pc }, name.to_owned());
-        return Err(ErrorKind::AmbiguousName { of, name, candidates }.into());
+        let kind = Named::Variable { pc };
+        let name = name.to_owned();
+        return Err(ErrorKind::AmbiguousName { kind, name, candidates }.into());
     };
     Ok(one)
 }
@@ -82,8 +83,9 @@ pub fn variables_at<'d, 'o>(
     if found.is_empty() {
         others.retain(|&entry| matches!(scopes_at(entry, pc), Ok(Some(_))));
         let nearest = near::nearest(name, others.iter().filter_map(|other| other.name()));
-        let (of, name) = (Named::Variable { pc }, name.to_owned());
-        return Err(ErrorKind::UnknownName { of, name, nearest }.into());
+        let kind = Named::Variable { pc };
+        let name = name.to_owned();
+        return Err(ErrorKind::UnknownName { kind, name, nearest }.into());
     }
     Ok(found)
 }
@@ -141,7 +143,7 @@ pub fn address_in(files: &[&Dwarf<'_>], function: &str, offset: u64) -> Result<u
         _ => {
             let candidates = found.iter().map(|(start, _)| format!("{start:#x}")).collect();
             let name = function.into();
-            Err(ErrorKind::AmbiguousName { of: Named::Function, name, candidates }.into())
+            Err(ErrorKind::AmbiguousName { kind: Named::Function, name, candidates }.into())
         }
     }
 }
@@ -153,7 +155,7 @@ pub(crate) fn unknown_function<'d, 'o: 'd>(
 ) -> Error {
     let functions = files.into_iter().flat_map(Dwarf::functions);
     let nearest = near::nearest(function, functions.filter_map(|entry| Some(entry.name()?.into_owned())));
-    ErrorKind::UnknownName { of: Named::Function, name: function.into(), nearest }.into()
+    ErrorKind::UnknownName { kind: Named::Function, name: function.into(), nearest }.into()
 }
 
 /// Returns the start address of an entry's code, if any.

@@ -420,7 +420,7 @@ fn without_terminator(block: Id) -> Error {
 /// Encodes a literal string as words.
 fn text(text: &str) -> Result<Vec<u32>> {
     if text.contains('\0') {
-        return Err(ErrorKind::ZeroByte { of: format!("the text {text:?}") }.into());
+        return Err(ErrorKind::ZeroByte { text: format!("the text {text:?}") }.into());
     }
     let mut words = Vec::new();
     string_words(text, &mut words);

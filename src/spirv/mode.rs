@@ -240,7 +240,7 @@ impl Mode {
             "exact" => Self::exact(Set::Shader),
             _ => {
                 let nearest = nearest(name, Self::NAMES);
-                return Err(ErrorKind::UnknownName { of: Named::Mode, name: name.into(), nearest }.into());
+                return Err(ErrorKind::UnknownName { kind: Named::Mode, name: name.into(), nearest }.into());
             }
         })
     }

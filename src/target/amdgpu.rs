@@ -1,5 +1,4 @@
-//! AMD GPUs from gfx9 to gfx12: the register map, address spaces and ELF flags of the AMDGPU back end
-//! user guide.
+//! AMD GPUs from gfx9 to gfx12: register map, address spaces and ELF flags, as in LLVM's AMDGPU back end user guide.
 
 use core::ops::Range;
 
@@ -9,7 +8,7 @@ use super::{
 };
 use crate::error::Result;
 
-/// Number of lanes of a wave.
+/// Number of lanes in a wave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wave {
     /// 32 lanes.
@@ -19,7 +18,7 @@ pub enum Wave {
 }
 
 impl Wave {
-    /// Waves of both sizes.
+    /// Both wave sizes.
     pub(crate) const ALL: [Self; 2] = [Self::W32, Self::W64];
 
     /// Returns the number of lanes.
@@ -35,7 +34,7 @@ impl Wave {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gfx(usize);
 
-/// Wave sizes of a processor.
+/// Wave sizes that a processor runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Waves {
     Only32,
@@ -43,8 +42,8 @@ enum Waves {
     Both,
 }
 
-/// Fields of `e_flags` for xnack and sramecc, in code objects of version 4 and later: 2-bit fields in which 0 means
-/// "not supported by the processor" and 1 means "any", also where it is always on (gfx12.5).
+/// `e_flags` fields for xnack and sramecc, in code objects of version 4 and later. In these 2-bit fields, 0 means "not
+/// supported by the processor" and 1 means "any", even if the feature is always on (gfx12.5).
 const XNACK_ANY: u32 = 0x100;
 const SRAMECC_ANY: u32 = 0x400;
 
@@ -54,7 +53,7 @@ struct Processor {
     name: &'static str,
     /// The `EF_AMDGPU_MACH` number.
     mach: u32,
-    /// Other bits of `e_flags`, with xnack and sramecc left open.
+    /// Other `e_flags` bits, with xnack and sramecc left open.
     features: u32,
     waves: Waves,
     sgprs: Sgprs,
@@ -101,7 +100,7 @@ macro_rules! processors { ($($konst:ident $name:literal $mach:literal $features:
 
 #[rustfmt::skip]
 processors! {
-    // constant       name            mach  xnack, sramecc            waves  sgprs  vgprs    sp counts
+    // constant       name            mach  xnack, sramecc            waves  sgprs  vgprs    scaling
     GFX900            "gfx900"          0x2c  XNACK_ANY,                Only64 To101  V256     Wave;
     GFX902            "gfx902"          0x2d  XNACK_ANY,                Only64 To101  V256     Wave;
     GFX904            "gfx904"          0x2e  XNACK_ANY,                Only64 To101  V256     Wave;
@@ -146,7 +145,7 @@ processors! {
 }
 
 impl Gfx {
-    /// Returns the processor of a name such as `gfx1030`.
+    /// Returns the processor with a name such as `gfx1030`.
     pub fn named(name: &str) -> Option<Self> {
         PROCESSORS.iter().position(|processor| processor.name == name).map(Self)
     }
@@ -167,10 +166,10 @@ impl Gfx {
     }
 }
 
-/// Scalar registers that every processor has. Where a hardware register has numbers of 32 and of 64 bits, the plain
-/// name is that of the wave's size.
+/// Scalar registers that every processor has. If a hardware register has a 32-bit and a 64-bit DWARF number, the plain
+/// name belongs to the number that matches the wave size.
 ///
-/// DWARF register 0, a pc of 32 bits, is omitted: processes of these processors have 64-bit addresses.
+/// DWARF register 0, a 32-bit pc, is left out, because processes on these processors have 64-bit addresses.
 #[rustfmt::skip]
 const WAVE32: [(u64, &str, u32); 6] =
     [(16, "pc", 64), (1, "exec", 32), (17, "exec_64", 64), (128, "status", 32), (512, "vcc", 32), (768, "vcc_64", 64)];
@@ -178,11 +177,11 @@ const WAVE32: [(u64, &str, u32); 6] =
 const WAVE64: [(u64, &str, u32); 6] =
     [(16, "pc", 64), (17, "exec", 64), (1, "exec_32", 32), (128, "status", 32), (768, "vcc", 64), (512, "vcc_32", 32)];
 
-/// Whether a function leaves a register as it was, by the convention for calls of non-kernel functions in LLVM's user guide
-/// for AMDGPU. The number of a scalar register is that of the encoding.
+/// Whether a function preserves a register, by the calling convention for non-kernel functions in LLVM's AMDGPU user
+/// guide. The number of a scalar register is its number in instruction encodings.
 ///
-/// LLVM 14 to 20 preserve s30 to s105. Later versions preserve stripes of them (`CSR_AMDGPU_SGPRs`), and an object does
-/// not say which version compiled it, so that only the stripes are sure to be preserved.
+/// LLVM 14 to 20 preserve s30 to s105. Later versions preserve stripes of these registers (`CSR_AMDGPU_SGPRs`). An object
+/// does not say which version compiled it, so only the stripes are sure to be preserved.
 pub(crate) fn is_preserved(kind: RegisterKind, number: u16) -> bool {
     match kind {
         RegisterKind::Scalar if number >= 40 => number < VCC && (number % 16 < 8 || number >= 104),
@@ -192,7 +191,7 @@ pub(crate) fn is_preserved(kind: RegisterKind, number: u16) -> bool {
     }
 }
 
-/// Adds the registers that a call overwrites: of a kind, from their ranges of DWARF numbers and first numbers.
+/// Adds the registers that a call overwrites. Each range has a first DWARF number, and the register numbers.
 fn clobber(target: &mut TargetBuilder, kind: RegisterKind, ranges: &[(u64, Range<u16>)]) {
     for (first, numbers) in ranges {
         let mut rest = numbers.clone().peekable();
@@ -215,11 +214,11 @@ fn space(id: u32, name: &'static str, per: Per) -> Space {
     Space { null: NO_OBJECT, per, ..Space::new(SpaceId(id), name, 32) }
 }
 
-/// HSA's number of code object version 5.
+/// HSA's ABI version number for code object version 5.
 const ABI_VERSION: u8 = 3;
-/// Code object version of generic processors: version 6, the first with such processors, and the generic version 1 in
-/// the top byte of the flags.
+/// ABI version number for generic processors: code object version 6, the first version with generic processors.
 const ABI_VERSION_FAMILY: u8 = 4;
+/// Generic version 1, in the top byte of `e_flags`.
 const FAMILY_VERSION: u32 = 1 << 24;
 
 pub(super) fn target(gfx: Gfx, wave: Wave) -> Result<Target> {
@@ -256,7 +255,7 @@ pub(super) fn target(gfx: Gfx, wave: Wave) -> Result<Target> {
             clobber(&mut target, RegisterKind::Vector, &[(1792, 256..512), (3584, 512..1024)]);
         }
     }
-    // `vcc`, and the condition code in `status`.
+    // `vcc`, and the condition code in `status`: no convention preserves them.
     for number in [512, 768, 128] {
         target.clobbered(Clobbered::new(number, 1));
     }
@@ -291,7 +290,7 @@ mod tests {
             assert_eq!(is_preserved(RegisterKind::Vector, number), is_listed, "v{number}");
             assert_eq!(is_preserved(RegisterKind::Accumulator, number), number >= 32, "a{number}");
         }
-        // The first stripes contain the return address, the stack pointer, the frame pointer and the base pointer.
+        // The first stripes contain the return address, stack pointer, frame pointer and base pointer.
         let scalars = [30..40, 48..56, 64..72, 80..88, 96..106];
         for number in 0..108 {
             let is_listed = scalars.iter().any(|range| range.contains(&number));

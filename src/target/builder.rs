@@ -1,4 +1,4 @@
-//! The builder of targets, and the rules that a target follows.
+//! The target builder, and the rules that a target follows.
 
 use std::collections::HashSet;
 
@@ -10,17 +10,18 @@ use super::{
 };
 use crate::error::{Count, Error, ErrorKind, Result};
 
-/// Largest number of lanes of a wave: a mask of lanes has 64 bits.
+/// Maximum number of lanes in a wave: a lane mask has 64 bits.
 const LANES: u32 = 64;
-/// Largest size of one register in bits, including all lanes.
+/// Maximum size of one register in bits, including all lanes.
 const REGISTER_BITS: u32 = 1 << 20;
-/// Largest number of registers of a target, other than those with packed names.
+/// Maximum number of registers in a target, not counting packed names. Each listed number and name is checked, so the
+/// limit bounds the time.
 const REGISTERS: u64 = 0x1_0000;
 
-/// A target under construction. Made by [`Target::builder`].
+/// A target under construction, from [`Target::builder`].
 ///
-/// Without further calls, a target has the default space of 64-bit addresses, instructions of 1 byte or more, the least
-/// significant byte first, no register, and an ELF header without a machine. [`build`](Self::build) checks all of it.
+/// By default, a target has a default space with 64-bit addresses, a minimum instruction size of 1 byte, little-endian
+/// numbers, no registers, and an ELF header without a machine. [`build`](Self::build) checks the facts.
 #[derive(Debug, Clone)]
 pub struct TargetBuilder {
     facts: Facts,
@@ -70,7 +71,7 @@ impl TargetBuilder {
         self
     }
 
-    /// Adds an address space, or replaces the default one.
+    /// Adds an address space, or replaces the default space.
     pub fn space(&mut self, space: Space) -> &mut Self {
         match space.id {
             SpaceId::DEFAULT => self.facts.spaces[0] = space,
@@ -85,35 +86,36 @@ impl TargetBuilder {
         self
     }
 
-    /// Names the register with the mask of active lanes, bit *k* for lane *k*.
+    /// Names the register that contains the active-lane mask, bit *k* for lane *k*.
     pub fn exec(&mut self, name: impl Into<String>) -> &mut Self {
         self.exec = Some(name.into());
         self
     }
 
     /// Names the register whose value in the caller is the canonical frame address, unless call frame information has a
-    /// rule for it: the stack pointer of many ABIs.
+    /// rule for the register: the stack pointer in many ABIs.
     pub fn cfa_register(&mut self, name: impl Into<String>) -> &mut Self {
         self.cfa_register = Some(name.into());
         self
     }
 
-    /// Adds registers that a call overwrites by the calling convention. Without a rule in call frame information they are
-    /// undefined in the caller; all other registers have the same value there.
+    /// Adds registers that a call overwrites by the calling convention. Without a rule in call frame information these
+    /// registers are undefined in the caller; all other registers have the same value there.
     pub fn clobbered(&mut self, clobbered: Clobbered) -> &mut Self {
         self.facts.clobbered.push(clobbered);
         self
     }
 
-    /// Names the register whose rule gives the return address; `is_pc` for the pc itself, which no function preserves. DWARF 5 section 6.4.1, return_address_register. By default, the register with
-    /// number 0.
+    /// Names the register whose rule gives the return address (DWARF 5 section 6.4.1, return_address_register). By
+    /// default, it is the register with number 0. `is_pc` says that the register is the pc itself, which no function
+    /// preserves.
     pub fn return_register(&mut self, name: impl Into<String>, is_pc: bool) -> &mut Self {
         self.return_register = Some(name.into());
         self.facts.call_frames.is_return_register_pc = is_pc;
         self
     }
 
-    /// Sets the data alignment factor of call frame information in bytes; not 0. By default -8.
+    /// Sets the data alignment factor of call frame information in bytes. It must not be 0; by default it is -8.
     pub fn data_alignment(&mut self, bytes: i8) -> &mut Self {
         self.facts.call_frames.data_alignment = bytes;
         self
@@ -125,13 +127,13 @@ impl TargetBuilder {
         self
     }
 
-    /// Sets the units of stack and frame pointers. By default bytes of one lane.
+    /// Sets the unit of stack and frame pointers: by default bytes of one lane.
     pub fn scaling(&mut self, scaling: Scaling) -> &mut Self {
         self.facts.scaling = scaling;
         self
     }
 
-    /// Sets the size of the shortest instruction in bytes, at least 1: pcs are its multiples.
+    /// Sets the size of the shortest instruction in bytes, at least 1. pcs are multiples of it.
     pub fn min_instruction_bytes(&mut self, bytes: u8) -> &mut Self {
         self.facts.min_instruction_bytes = bytes;
         self
@@ -159,46 +161,48 @@ impl TargetBuilder {
         self
     }
 
-    /// Makes the target.
+    /// Returns the target.
     ///
     /// # Errors
-    /// [`InvalidTarget`](ErrorKind::InvalidTarget) for a target without a name; lanes outside of 1 to 64;
-    /// registers without bits or with lanes other than 1 and the target's; two registers of one number or name; two
-    /// spaces of one number or name; addresses outside of 1 to 64 bits, or of other than 64 bits in the default space,
-    /// which has one copy for all; an unknown name of a register; a pc or mask of lanes in a vector register, or one
-    /// that the register has not the bits for; a clobbered register that the target does not have, or one of a
-    /// big-endian target that is preserved in part; a minimum instruction size or data alignment of 0.
+    /// [`InvalidTarget`](ErrorKind::InvalidTarget) if the target has no name; if the number of lanes is not 1 to 64; if a
+    /// register has no bits, or has neither 1 lane nor the target's lanes; if two registers or two spaces share a number
+    /// or a name; if addresses do not have 1 to 64 bits, or the default space does not have 64-bit addresses and one copy
+    /// for all threads; if a named register is unknown; if the pc or the lane mask is in a vector register or a register
+    /// with too few bits; if a clobbered register is unknown, or partly preserved on a big-endian target; if the minimum
+    /// instruction size or the data alignment is 0.
     pub fn build(&self) -> Result<Target> {
-        let wrong = |what| Error::from(ErrorKind::InvalidTarget { name: self.facts.name.to_string(), what });
+        let wrong = |what| Error::from(ErrorKind::InvalidTarget { name: self.facts.name.clone(), what });
         check(&self.facts).map_err(wrong)?;
         let target = self.resolve()?;
         for clobbered in &self.facts.clobbered {
             check_clobbered(&target, clobbered).map_err(wrong)?;
         }
         let Facts { pc, exec, cfa_register, lanes, .. } = *target.0;
-        for (what, reg, bits) in [
-            ("the pc", pc, 1),
-            ("the mask of active lanes", exec, lanes),
-            ("the canonical frame address", cfa_register, 1),
-        ] {
+        for (role, reg, bits) in
+            [("pc", pc, 1), ("active-lane mask", exec, lanes), ("canonical frame address", cfa_register, 1)]
+        {
             let Some(register) = reg.and_then(|reg| target.register(reg)) else { continue };
             if register.is_vector() || register.bits < bits {
                 let name = register.name();
                 let bits = Count(bits, "bit");
-                return Err(wrong(format!("{what} is in a scalar register of at least {bits}: `{name}`")));
+                return Err(wrong(format!(
+                    "register `{name}` cannot hold the {role}; expected a scalar register of at least {bits}"
+                )));
             }
         }
         Ok(target)
     }
 
-    /// Makes the target of checked facts.
+    /// Returns the target with the named registers resolved, without checking the facts.
     pub(super) fn resolve(&self) -> Result<Target> {
         let mut target = Target(Arc::new(self.facts.clone()));
         let named = |name: &Option<String>| name.as_ref().map(|name| target.register_named(name)).transpose();
         let [pc, exec, cfa_register] = [named(&self.pc)?, named(&self.exec)?, named(&self.cfa_register)?];
         let return_register = named(&self.return_register)?;
         let facts = Arc::make_mut(&mut target.0);
-        (facts.pc, facts.exec, facts.cfa_register) = (pc, exec, cfa_register);
+        facts.pc = pc;
+        facts.exec = exec;
+        facts.cfa_register = cfa_register;
         if let Some(reg) = return_register {
             facts.call_frames.return_register = reg;
         }
@@ -212,15 +216,12 @@ fn check_clobbered(target: &Target, clobbered: &Clobbered) -> Result<(), String>
     for index in 0..u64::from(count) {
         let reg = first.0.checked_add(index).map(Reg);
         if reg.and_then(|reg| target.register(reg)).is_none() {
-            return Err(format!(
-                "the target has no register {first} + {index}: registers that a call overwrites are those of the target",
-                first = first.0
-            ));
+            return Err(format!("clobbered register {first} + {index} does not exist", first = first.0));
         }
     }
     if preserved_bits > 0 && target.is_big_endian() {
         return Err(format!(
-            "{bits} of register {first} on a big-endian target: a call preserves all of a register or nothing",
+            "register {first} has {bits} on a big-endian target; expected all or none of its bits preserved",
             bits = Count(preserved_bits, "preserved bit"),
             first = first.0
         ));
@@ -228,19 +229,19 @@ fn check_clobbered(target: &Target, clobbered: &Clobbered) -> Result<(), String>
     Ok(())
 }
 
-/// Checks the facts, other than names of registers with a role.
+/// Checks the facts, except for the named registers.
 fn check(facts: &Facts) -> Result<(), String> {
     if facts.name.is_empty() {
-        return Err("a target has a name".into());
+        return Err("target has no name".into());
     }
     if !(1..=LANES).contains(&facts.lanes) {
-        return Err(format!("a wave has 1 to {LANES} lanes: {}", facts.lanes));
+        return Err(format!("a wave has {}; expected 1 to {LANES}", Count(facts.lanes, "lane")));
     }
     if facts.min_instruction_bytes == 0 {
-        return Err("an instruction has at least 1 byte: 0".into());
+        return Err("minimum instruction size is 0 bytes; expected at least 1".into());
     }
     if facts.call_frames.data_alignment == 0 {
-        return Err("the data alignment is not 0: 0".into());
+        return Err("data alignment is 0".into());
     }
     check_registers(facts)?;
     check_spaces(&facts.spaces)
@@ -252,37 +253,42 @@ fn check_registers(facts: &Facts) -> Result<(), String> {
         let Registers { first, count, bits, lanes, .. } = *range;
         let is_packed = matches!(range.names, RegisterNames::Packed { .. });
         if !is_packed && (count == 0 || first.checked_add(count).is_none()) {
-            return Err(format!("registers have consecutive numbers below 2^64: {count} from {first}"));
+            return Err(format!(
+                "{count} registers from {first} on; expected consecutive numbers below 2^64"
+            ));
         }
         if range.alias.is_some_and(|alias| alias.checked_add(count).is_none()) {
             return Err(format!(
-                "registers have consecutive numbers below 2^64: {count} from the alias of {first}"
+                "{count} aliases from the alias of {first} on; expected consecutive numbers below 2^64"
             ));
         }
         if bits == 0 || bits > REGISTER_BITS {
-            return Err(format!("a register has 1 to {REGISTER_BITS} bits: {bits} (register {first})"));
+            let bits = Count(bits, "bit");
+            return Err(format!("register {first} has {bits}; expected 1 to {REGISTER_BITS}"));
         }
         if lanes != 1 && lanes != facts.lanes {
-            return Err(format!("a register has 1 lane or {}: {lanes} (register {first})", facts.lanes));
+            let lanes = Count(lanes, "lane");
+            return Err(format!("register {first} has {lanes}; expected 1 or {}", facts.lanes));
         }
         let fits = left.checked_sub(count);
-        left = fits.ok_or_else(|| format!("a target has at most {REGISTERS} registers with listed names"))?;
+        left = fits.ok_or_else(|| format!("more than {REGISTERS} registers have listed names"))?;
     }
-    // The numbers are few enough now to look at each.
-    let (mut numbers, mut names) = (HashSet::new(), HashSet::new());
-    for (range, register) in facts.registers.iter().flat_map(|range| range.all().map(move |one| (range, one)))
-    {
+    // The limit is checked first, so that the numbers are few enough to look at each.
+    let mut numbers = HashSet::new();
+    let mut names = HashSet::new();
+    let all = facts.registers.iter().flat_map(|range| range.all().map(move |register| (range, register)));
+    for (range, register) in all {
         let name = register.name().to_string();
         let alias = range.alias.map(|alias| Reg(alias + register.reg.0 - range.first));
         for number in [Some(register.reg), alias].into_iter().flatten() {
             let is_packed = facts.registers.iter().any(|range| range.is_packed(number));
             if is_packed || !numbers.insert(number) {
-                return Err(format!("a number is that of one register: {} (`{name}`)", number.0));
+                return Err(format!("register number {} is used twice (`{name}`)", number.0));
             }
         }
         let is_packed = facts.registers.iter().any(|range| range.packed(&name).is_some());
         if name.is_empty() || is_packed || names.contains(&name) {
-            return Err(format!("a register has a name of its own: `{name}`"));
+            return Err(format!("register name `{name}` is empty or used twice"));
         }
         names.insert(name);
     }
@@ -291,29 +297,34 @@ fn check_registers(facts: &Facts) -> Result<(), String> {
         if let RegisterNames::Packed { prefix } = range.names
             && (!prefix.is_ascii_graphic() || !prefixes.insert(prefix))
         {
-            return Err(format!("packed names begin with a printable character of their own: {prefix:#x}"));
+            return Err(format!(
+                "prefix {prefix:#x} of packed names is not printable or used twice; expected a distinct printable character"
+            ));
         }
     }
     Ok(())
 }
 
 fn check_spaces(spaces: &[Space]) -> Result<(), String> {
-    if (spaces[0].address_bits, spaces[0].per) != (64, Per::Process) {
-        let (name, bits) = (&spaces[0].name, Count(spaces[0].address_bits, "bit"));
+    let Space { name, address_bits, per, .. } = &spaces[0];
+    if (*address_bits, *per) != (64, Per::Process) {
+        let bits = Count(*address_bits, "bit");
         return Err(format!(
-            "the default space has addresses of 64 bits and one copy for all: `{name}`, {bits}"
+            "default space `{name}` has addresses of {bits}; expected 64 bits and one copy for all threads"
         ));
     }
-    let (mut ids, mut names) = (HashSet::new(), HashSet::new());
+    let mut ids = HashSet::new();
+    let mut names = HashSet::new();
     for Space { id, name, address_bits, .. } in spaces {
         if !ids.insert(id) {
-            return Err(format!("a number is that of one address space: {id} (`{name}`)"));
+            return Err(format!("address space number {id} is used twice (`{name}`)"));
         }
         if name.is_empty() || !names.insert(name) {
-            return Err(format!("an address space has a name of its own: `{name}`"));
+            return Err(format!("address space name `{name}` is empty or used twice"));
         }
         if !(1..=64).contains(address_bits) {
-            return Err(format!("an address has 1 to 64 bits: {address_bits} (`{name}`)"));
+            let bits = Count(*address_bits, "bit");
+            return Err(format!("address space `{name}` has addresses of {bits}; expected 1 to 64"));
         }
     }
     Ok(())

@@ -1,13 +1,15 @@
-//! The CPU targets. Register numbers: System V ABI, AMD64 supplement, figure 3.36; DWARF for the Arm 64-bit
-//! Architecture, section 4.1; RISC-V ELF psABI, DWARF register numbers; ELF ABI of s390x, section 1.6.2. Call-clobbered
-//! registers: System V ABI, AMD64 supplement, figure 3.4; Procedure Call Standard for the Arm 64-bit Architecture,
-//! section 6.1; RISC-V ELF psABI, integer and floating-point register conventions; ELF ABI of s390x, section 1.2.2.
+//! CPU targets.
+//!
+//! Register numbers: System V ABI, AMD64 supplement, figure 3.36; DWARF for the Arm 64-bit Architecture, section 4.1;
+//! RISC-V ELF psABI, DWARF register numbers; s390x ELF ABI, section 1.6.2. Call-clobbered registers: System V ABI, AMD64
+//! supplement, figure 3.4; Procedure Call Standard for the Arm 64-bit Architecture, section 6.1; RISC-V ELF psABI,
+//! integer and floating-point register conventions; s390x ELF ABI, section 1.2.2.
 
 use super::{Clobbered, ElfIdentity, Registers, Relocations, Target, TargetBuilder};
 
 type Make = fn() -> Target;
 
-/// The CPU targets by name.
+/// CPU targets by name.
 pub(super) static ALL: &[(&str, Make)] =
     &[("x86_64", x86_64), ("aarch64", aarch64), ("riscv64", riscv64), ("s390x", s390x)];
 
@@ -18,23 +20,23 @@ fn cpu(name: &str, machine: u16, relocations: Relocations) -> TargetBuilder {
     target
 }
 
-/// Adds registers that a call overwrites: first DWARF number and count.
+/// Adds registers that a call overwrites. Each range has a first DWARF number and a count.
 fn clobber(target: &mut TargetBuilder, ranges: &[(u64, u32)]) {
     for &(first, count) in ranges {
         target.clobbered(Clobbered::new(first, count));
     }
 }
 
-fn made(target: &TargetBuilder) -> Target {
-    target.resolve().expect("the names of registers are those of the target")
+fn resolved(target: &TargetBuilder) -> Target {
+    target.resolve().expect("the target has the named registers")
 }
 
 pub(super) fn x86_64() -> Target {
-    made(&x86_64_of(128, 80))
+    resolved(&x86_64_with(128, 80))
 }
 
-/// Starts the target with vector registers and registers of the x87 unit of these sizes.
-fn x86_64_of(vector_bits: u32, x87_bits: u32) -> TargetBuilder {
+/// Starts the target with vector and x87 registers of these sizes.
+fn x86_64_with(vector_bits: u32, x87_bits: u32) -> TargetBuilder {
     let mut target = cpu("x86_64", 62, Relocations { abs32: 10, abs64: 1, relative32: 2 });
     #[rustfmt::skip]
     target.registers(Registers::named(0, [
@@ -50,17 +52,17 @@ fn x86_64_of(vector_bits: u32, x87_bits: u32) -> TargetBuilder {
     target.registers(Registers::named(64, ["mxcsr"], 32)).registers(Registers::named(65, ["fcw", "fsw"], 16));
     target.registers(Registers::numbered(67, "xmm", 16..32, vector_bits));
     target.registers(Registers::numbered(118, "k", 0..8, 64));
-    // rax, rdx, rcx; rsi, rdi; r8 to r11; xmm0 to xmm15, st and mm; rflags; mxcsr and fsw, whose status bits are not
-    // preserved; xmm16 to xmm31; k.
+    // rax, rdx, rcx; rsi, rdi; r8 to r11; xmm0 to xmm15, st and mm; rflags; mxcsr and fsw, because their status bits
+    // are not preserved; xmm16 to xmm31; k.
     clobber(&mut target, &[(0, 3), (4, 2), (8, 4), (17, 32), (49, 1), (64, 1), (66, 1), (67, 16), (118, 8)]);
     // rip is also the return address column.
     target.cfa_register("rsp").return_register("rip", true);
     target
 }
 
-/// Target without the registers of the Scalable Vector Extension, whose size is that of the processor.
+/// AArch64 without the Scalable Vector Extension registers, whose size depends on the processor.
 pub(super) fn aarch64() -> Target {
-    made(&aarch64_base())
+    resolved(&aarch64_base())
 }
 
 fn aarch64_base() -> TargetBuilder {
@@ -80,10 +82,10 @@ fn aarch64_base() -> TargetBuilder {
     target
 }
 
-/// Target without vector registers and CSRs, whose size is that of the processor. Floating-point registers are those of
-/// the extension D.
+/// RV64 without vector registers, whose size depends on the processor, and without CSRs. Floating-point registers have
+/// the size of extension D.
 pub(super) fn riscv64() -> Target {
-    made(&riscv64_base())
+    resolved(&riscv64_base())
 }
 
 fn riscv64_base() -> TargetBuilder {
@@ -104,7 +106,7 @@ fn riscv64_base() -> TargetBuilder {
 }
 
 pub(super) fn s390x() -> Target {
-    made(&s390x_base())
+    resolved(&s390x_base())
 }
 
 fn s390x_base() -> TargetBuilder {
@@ -122,13 +124,13 @@ fn s390x_base() -> TargetBuilder {
     target
 }
 
-/// Returns the target of a CPU with the registers of its extensions, each in its largest size: what a compiler can use.
-/// Other targets are returned as they are.
+/// Returns a CPU target with the registers of all extensions, each in its largest size, because a compiler can use them.
+/// Other targets are returned unchanged.
 pub(crate) fn with_extensions(target: Target) -> Target {
     let extended = match target.name() {
         "x86_64" => {
-            // The numbers of xmm registers are those of ymm and zmm. 80 bits of the x87 unit have 16 bytes in memory.
-            let mut target = x86_64_of(512, 128);
+            // The numbers of xmm registers also stand for ymm and zmm. x87 registers of 80 bits take 16 bytes in memory.
+            let mut target = x86_64_with(512, 128);
             target.registers(Registers::named(62, ["tr", "ldtr"], 16));
             target.registers(Registers::numbered(126, "bnd", 0..4, 128));
             target.registers(Registers::numbered(130, "r", 16..32, 64));
@@ -170,7 +172,7 @@ pub(crate) fn with_extensions(target: Target) -> Target {
         }
         _ => return target,
     };
-    made(&extended)
+    resolved(&extended)
 }
 
 #[cfg(test)]
@@ -178,8 +180,8 @@ mod tests {
     use super::*;
     use crate::op::Reg;
 
-    /// Numbers of the ABIs. llvm-dwarfdump-19 prints these registers for `.cfi_undefined` with the numbers. binutils' readelf
-    /// prints `tr`, and the CSRs by their names: `ustatus` for 4096, `fflags`, which is CSR 1, for 4097.
+    /// The numbers come from the ABIs. llvm-dwarfdump-19 prints these registers for `.cfi_undefined` with the numbers.
+    /// binutils' readelf prints `tr`, and the CSRs by name: `ustatus` for 4096, `fflags` (CSR 1) for 4097.
     #[test]
     fn extensions_have_the_numbers_of_the_abis() {
         let all: [(Target, &[(u64, &str)]); 4] = [

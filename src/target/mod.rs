@@ -1,9 +1,14 @@
-//! Facts about targets, as data: registers, address spaces, waves, ELF identity.
+//! Facts about targets, as data: registers, address spaces, waves, ELF identity, and AMD instruction formats.
 //!
-//! [`Target::amdgpu`] is a processor and a wave size. [`Target::x86_64`], [`Target::aarch64`], [`Target::riscv64`] and
-//! [`Target::s390x`] are CPUs: code of the host, and everything that does not depend on GPUs, tested with ordinary
-//! tools in both byte orders. [`Target::builder`] makes any other target. Using a register, lane or address space that
-//! the target does not have is an error of the call.
+//! A [`Target`] is a value with facts and no behavior: all rooms read the same facts, so that the encoder and the
+//! evaluator agree on what `v3` is. [`Target::amdgpu`] takes a processor and a wave size. [`Target::x86_64`],
+//! [`Target::aarch64`], [`Target::riscv64`] and [`Target::s390x`] are CPUs: host code, and what does not depend on GPUs,
+//! tested with ordinary tools in both byte orders. [`Target::builder`] describes any other target. A call with a
+//! register, lane or address space that the target lacks returns an error.
+//!
+//! The register numbers, address spaces and calling conventions are the default state of a machine and its caller; what
+//! a kernel changes at run time (modes, trap handlers) is outside this module. [`code`] decodes instructions only as far
+//! as register writes and control flow need it, and only for gfx9 to gfx12.0.
 
 mod amdgpu;
 mod builder;
@@ -30,11 +35,11 @@ use crate::error::Result;
 /// Relocation types of the ELF machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Relocations {
-    /// An absolute address of 32 bits.
+    /// Absolute 32-bit address.
     pub abs32: u32,
-    /// An absolute address of 64 bits.
+    /// Absolute 64-bit address.
     pub abs64: u32,
-    /// The 32-bit distance of an address from the field.
+    /// 32-bit distance from the field to an address.
     pub relative32: u32,
 }
 
@@ -53,31 +58,31 @@ pub struct ElfIdentity {
     pub relocations: Relocations,
 }
 
-/// Call frame conventions of a target. DWARF 5 section 6.4.1.
+/// A target's call frame conventions. DWARF 5 section 6.4.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallFrames {
     /// Register whose rule gives the return address.
     pub return_register: Reg,
     /// Whether that register is the pc itself, which no function preserves.
     pub is_return_register_pc: bool,
-    /// Data alignment factor in bytes: offsets from the canonical frame address are its multiples. Negative where the
+    /// Data alignment factor in bytes: offsets from the canonical frame address are multiples of it. Negative if the
     /// stack grows down.
     pub data_alignment: i8,
-    /// Whether the ABI uses `.eh_frame`, which is loaded with the program.
+    /// Whether the ABI uses `.eh_frame`, which the loader maps with the program.
     pub has_eh_frame: bool,
 }
 
-/// Units in which a function's stack and frame pointers count private memory.
+/// Unit in which a function's stack and frame pointers count private memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scaling {
     /// Bytes of one lane, with flat scratch instructions.
     Lane,
-    /// Bytes of all lanes of the wave, with buffer scratch instructions. A lane's address is the register divided by
-    /// the wave size.
+    /// Bytes of all lanes in the wave, with buffer scratch instructions. A lane's address is the register divided by the
+    /// wave size.
     Wave,
 }
 
-/// A target: one that is built in, or one made by [`Target::builder`]. Clones share its facts.
+/// A target: built in, or from [`Target::builder`]. Clones share the facts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target(Arc<Facts>);
 
@@ -112,32 +117,32 @@ impl Target {
         amdgpu::target(gfx, wave)
     }
 
-    /// Returns the target for a processor of NVIDIA: the registers of its SASS and of PTX.
+    /// Returns the target for an NVIDIA processor: its SASS and PTX registers.
     pub fn nvptx(sm: Sm) -> Self {
         nvptx::target(sm)
     }
 
-    /// Returns x86-64, with the DWARF numbers of its System V ABI.
+    /// Returns x86-64, with the DWARF numbers of the System V ABI.
     pub fn x86_64() -> Self {
         cpu::x86_64()
     }
 
-    /// Returns AArch64 (A64, little-endian), with the DWARF numbers of its ABI.
+    /// Returns AArch64 (A64, little-endian), with the DWARF numbers of the Arm ABI.
     pub fn aarch64() -> Self {
         cpu::aarch64()
     }
 
-    /// Returns RV64 with the vector extension, with the DWARF numbers of its psABI.
+    /// Returns RV64 with the vector extension, with the DWARF numbers of the RISC-V psABI.
     pub fn riscv64() -> Self {
         cpu::riscv64()
     }
 
-    /// Returns s390x (z/Architecture in 64-bit mode), with the DWARF numbers of its ELF ABI: the big-endian target.
+    /// Returns s390x (z/Architecture in 64-bit mode), with the DWARF numbers of the s390x ELF ABI: a big-endian target.
     pub fn s390x() -> Self {
         cpu::s390x()
     }
 
-    /// Starts a target of another architecture, from its registers and address spaces.
+    /// Starts a target for another architecture, from registers and address spaces.
     ///
     /// ```
     /// use eitri::target::{Per, Registers, Space, SpaceId, Target};
@@ -156,7 +161,7 @@ impl Target {
         TargetBuilder::new(name.into(), lanes)
     }
 
-    /// Returns the target of a name: a CPU's, such as `x86_64`, or such as `amdgpu-gfx1030-wave32`.
+    /// Returns the target with a name such as `x86_64` or `amdgpu-gfx1030-wave32`.
     ///
     /// # Errors
     /// [`UnknownTarget`](crate::error::ErrorKind::UnknownTarget).
@@ -173,11 +178,11 @@ impl Target {
             return Ok(Self::nvptx(sm));
         }
         let parts = name.strip_prefix("amdgpu-").and_then(|rest| rest.rsplit_once('-'));
-        let found = parts.and_then(|(gfx, wave)| {
+        let processor = parts.and_then(|(gfx, wave)| {
             let wave = Wave::ALL.into_iter().find(|w| wave == format!("wave{}", w.lanes()))?;
             Some((Gfx::named(gfx)?, wave))
         });
-        match found {
+        match processor {
             Some((gfx, wave)) => Self::amdgpu(gfx, wave),
             None => Err(near::unknown_target(name)),
         }
@@ -206,22 +211,22 @@ impl Target {
         self.0.gfx
     }
 
-    /// Returns the number of lanes of a wave; 1 on targets without waves.
+    /// Returns the number of lanes in a wave; 1 on targets without waves.
     pub fn lanes(&self) -> u32 {
         self.0.lanes
     }
 
-    /// Returns the default units of stack and frame pointers on this target.
+    /// Returns the default unit of stack and frame pointers on this target.
     pub fn scaling(&self) -> Scaling {
         self.0.scaling
     }
 
-    /// Returns the size of an address in the default space in bytes.
+    /// Returns the size of a default-space address in bytes.
     pub fn address_bytes(&self) -> u8 {
         (self.0.spaces[0].address_bits / 8) as u8
     }
 
-    /// Returns the size of the shortest instruction in bytes: pcs are its multiples.
+    /// Returns the size of the shortest instruction in bytes. pcs are multiples of it.
     pub fn min_instruction_bytes(&self) -> u8 {
         self.0.min_instruction_bytes
     }
@@ -231,14 +236,14 @@ impl Target {
         self.0.big_endian
     }
 
-    /// Whether an expression describes the current lane, a thread: a register with lanes is that lane's part of it.
-    /// NVIDIA's targets have no other expressions.
+    /// Whether an expression describes the current lane, a thread: a register with lanes then means the current lane's
+    /// part. NVIDIA targets have no other expressions.
     pub fn has_lane_expressions(&self) -> bool {
         self.0.has_lane_expressions
     }
 
     /// Returns the register whose value in the caller is the canonical frame address, unless call frame information has
-    /// a rule for it: `rsp` of x86-64 (System V ABI, AMD64 supplement, section 3.7). Other targets have no such
+    /// a rule for the register: `rsp` on x86-64 (System V ABI, AMD64 supplement, section 3.7). Most targets have no such
     /// register.
     pub fn cfa_register(&self) -> Option<Reg> {
         self.0.cfa_register
@@ -251,16 +256,16 @@ impl Target {
         &self.0.clobbered
     }
 
-    /// Returns the number of low bits of a register that a function leaves as they were by the calling convention: all
-    /// bits of a callee-saved register and of one that no code changes, 0 for a call-clobbered one. `None` if the
-    /// target does not have the register.
+    /// Returns the number of low bits in a register that a function preserves by the calling convention: all bits of a
+    /// callee-saved register and of a register that no code changes, 0 for a call-clobbered register. `None` if the
+    /// target lacks the register.
     pub fn preserved_bits(&self, reg: Reg) -> Option<u32> {
         let bits = self.register(reg)?.bits;
         let clobbered = self.0.clobbered.iter().find(|clobbered| clobbered.contains(reg));
         Some(clobbered.map_or(bits, |clobbered| clobbered.preserved_bits.min(bits)))
     }
 
-    /// Returns the conventions of call frame information.
+    /// Returns the call frame conventions.
     pub fn call_frames(&self) -> CallFrames {
         self.0.call_frames
     }
@@ -270,27 +275,27 @@ impl Target {
         self.0.elf
     }
 
-    /// Returns all address spaces, the default one first.
+    /// Returns all address spaces, the default space first.
     pub fn spaces(&self) -> &[Space] {
         &self.0.spaces
     }
 
-    /// Returns the address space of a number.
+    /// Returns the address space with a DWARF number.
     pub fn space(&self, id: SpaceId) -> Option<&Space> {
         self.0.spaces.iter().find(|space| space.id == id)
     }
 
-    /// Returns the address space of a number in `DW_AT_address_class`.
+    /// Returns the address space with a number in `DW_AT_address_class`.
     pub fn space_of_class(&self, class: u64) -> Option<&Space> {
         self.0.spaces.iter().find(|space| u64::from(space.address_class.unwrap_or(space.id.0)) == class)
     }
 
-    /// Returns the number of an address space in `DW_AT_address_class`.
+    /// Returns an address space's number in `DW_AT_address_class`.
     pub fn address_class(&self, space: SpaceId) -> u32 {
         self.space(space).and_then(|space| space.address_class).unwrap_or(space.0)
     }
 
-    /// Returns the address space of a name.
+    /// Returns the address space with a name.
     ///
     /// # Errors
     /// [`UnknownSpace`](crate::error::ErrorKind::UnknownSpace) for an unknown name.
@@ -298,61 +303,61 @@ impl Target {
         self.0.spaces.iter().find(|space| space.name == name).ok_or_else(|| near::unknown_space(self, name))
     }
 
-    /// Returns the register of a DWARF number, or `None` if the target does not have it. Where a register has
-    /// [two numbers](Registers::with_alias), [`Register::reg`] is the first.
+    /// Returns the register with a DWARF number, or `None` if the target lacks it. If a register has
+    /// [two numbers](Registers::with_alias), [`Register::reg`] is the first number.
     ///
-    /// AMD's numbers are one map for all processors, and a target has a part of it:
+    /// AMD's numbers are one map for all processors, and each target has a part of the map:
     ///
-    /// * Vector registers have separate numbers for each wave size: `v0` is 1536 in waves of 32 lanes and 2560 in waves
-    ///   of 64. A target does not have the numbers of the other size.
+    /// * Vector registers have separate numbers for each wave size: `v0` is 1536 in 32-lane waves and 2560 in 64-lane
+    ///   waves. A target lacks the numbers of the other wave size.
     /// * The numbers of scalar and vector registers are not contiguous: `s63` is 95, `s64` is 1088; `v511` is 2047,
     ///   `v512` is 3584.
-    /// * `exec` and `vcc` have a number of 32 bits (1, 512) and one of 64 (17, 768). The plain name is that of the
-    ///   wave's size; the other is `exec_64` and `vcc_64`, or `exec_32` and `vcc_32`.
-    /// * gfx9 has `s0` to `s101`, later processors `s0` to `s105`. Only compute processors of the gfx9 family, from
-    ///   gfx908 on, have accumulation registers; only gfx12.5 has `v256` to `v1023`.
+    /// * `exec` and `vcc` have a 32-bit number (1, 512) and a 64-bit number (17, 768). The plain name belongs to the
+    ///   number that matches the wave size; the other number is `exec_64` and `vcc_64`, or `exec_32` and `vcc_32`.
+    /// * gfx9 has `s0` to `s101`, later processors `s0` to `s105`. Only gfx9 compute processors from gfx908 on have
+    ///   accumulation registers; only gfx12.5 has `v256` to `v1023`.
     #[inline]
     pub fn register(&self, reg: Reg) -> Option<Register<'_>> {
         match self.0.registers.iter().find(|registers| registers.contains(reg)) {
             Some(registers) => Some(registers.register(reg)),
-            None => self.other(reg),
+            None => self.rare_register(reg),
         }
     }
 
-    /// Returns the registers to which a register belongs.
+    /// Returns the range of registers to which a register belongs.
     #[inline]
     pub(crate) fn registers_of(&self, reg: Reg) -> Option<&Registers> {
         match self.0.registers.iter().find(|registers| registers.contains(reg)) {
             Some(registers) => Some(registers),
-            None => self.others_of(reg),
+            None => self.rare_range(reg),
         }
     }
 
-    /// Returns the register of a number that is an alias or a name.
+    /// Returns the register whose alias or packed name is this number.
     #[cold]
-    fn other(&self, reg: Reg) -> Option<Register<'_>> {
-        let registers = self.others_of(reg)?;
+    fn rare_register(&self, reg: Reg) -> Option<Register<'_>> {
+        let registers = self.rare_range(reg)?;
         Some(registers.register(registers.aliased(reg).unwrap_or(reg)))
     }
 
-    /// Returns the registers of a number that is an alias or a name.
+    /// Returns the range with a register whose alias or packed name is this number.
     #[cold]
-    fn others_of(&self, reg: Reg) -> Option<&Registers> {
-        let mut all = self.0.registers.iter();
-        all.find(|registers| registers.aliased(reg).is_some() || registers.is_packed(reg))
+    fn rare_range(&self, reg: Reg) -> Option<&Registers> {
+        let mut ranges = self.0.registers.iter();
+        ranges.find(|registers| registers.aliased(reg).is_some() || registers.is_packed(reg))
     }
 
-    /// Returns the ranges of registers with consecutive numbers, in the order of the target's manual.
+    /// Returns the ranges of registers with consecutive numbers, in manual order.
     pub fn register_ranges(&self) -> &[Registers] {
         &self.0.registers
     }
 
-    /// Returns all registers in the order of the target's manual, except for those with packed names.
+    /// Returns all registers in manual order, except for registers with packed names.
     pub fn registers(&self) -> impl Iterator<Item = Register<'_>> + '_ {
         self.0.registers.iter().flat_map(Registers::all)
     }
 
-    /// Returns the register of a name.
+    /// Returns the register with a name.
     ///
     /// # Errors
     /// [`UnknownRegister`](crate::error::ErrorKind::UnknownRegister).
@@ -369,12 +374,12 @@ impl Target {
         self.0.pc
     }
 
-    /// Returns the register with the mask of active lanes, bit *k* for lane *k*.
+    /// Returns the register that contains the active-lane mask, bit *k* for lane *k*.
     pub fn exec(&self) -> Option<Reg> {
         self.0.exec
     }
 
-    /// Returns scalar register `n`.
+    /// Returns scalar register `s<n>`.
     ///
     /// # Errors
     /// [`UnknownRegister`](crate::error::ErrorKind::UnknownRegister).
@@ -382,7 +387,7 @@ impl Target {
         self.register_named(&format!("s{n}"))
     }
 
-    /// Returns vector register `n`, with one dword for each lane of the wave.
+    /// Returns vector register `v<n>`, with one dword for each lane.
     ///
     /// # Errors
     /// [`UnknownRegister`](crate::error::ErrorKind::UnknownRegister).
@@ -390,7 +395,7 @@ impl Target {
         self.register_named(&format!("v{n}"))
     }
 
-    /// Returns accumulation register `n`, with one dword for each lane of the wave.
+    /// Returns accumulation register `a<n>`, with one dword for each lane.
     ///
     /// # Errors
     /// [`UnknownRegister`](crate::error::ErrorKind::UnknownRegister).

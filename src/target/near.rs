@@ -1,10 +1,10 @@
-//! Errors for unknown names of targets, registers and spaces, with suggestions of similar names.
+//! Errors for unknown target, register and space names, with suggestions of similar names.
 
 use super::{Gfx, Reg, RegisterNames, Target, Wave};
 use crate::error::{Error, ErrorKind};
 use crate::near;
 
-/// Error for an unknown name of a target. Suggests the same processor in each wave size that it runs, or else the
+/// Returns the error for an unknown target name. Suggests the same processor with each wave size that it runs, or else the
 /// nearest names.
 #[cold]
 pub(super) fn unknown_target(name: &str) -> Error {
@@ -23,10 +23,10 @@ pub(super) fn unknown_target(name: &str) -> Error {
     ErrorKind::UnknownTarget { name: name.into(), nearest }.into()
 }
 
-/// Returns the names of a processor's targets: only with this wave size if the processor runs it, or else with all.
+/// Returns the names of a processor's targets: only with this wave size if the processor runs it, or else with each.
 fn targets(gfx: Gfx, wave: Option<Wave>) -> Vec<String> {
     let wave = wave.filter(|wave| gfx.runs(*wave));
-    let waves = Wave::ALL.into_iter().filter(|one| wave.is_none_or(|wave| wave == *one) && gfx.runs(*one));
+    let waves = Wave::ALL.into_iter().filter(|size| wave.is_none_or(|wave| wave == *size) && gfx.runs(*size));
     waves.map(|wave| target_name(gfx, wave)).collect()
 }
 
@@ -34,13 +34,13 @@ fn target_name(gfx: Gfx, wave: Wave) -> String {
     format!("amdgpu-{}-wave{}", gfx.name(), wave.lanes())
 }
 
-/// Error for a wave size that a processor does not run.
+/// Returns the error for a wave size that a processor does not run.
 #[cold]
 pub(super) fn unknown_wave(gfx: Gfx, wave: Wave) -> Error {
     ErrorKind::UnknownTarget { name: target_name(gfx, wave), nearest: targets(gfx, Some(wave)) }.into()
 }
 
-/// Error for an unknown name of an address space.
+/// Returns the error for an unknown address space name.
 #[cold]
 pub(super) fn unknown_space(target: &Target, name: &str) -> Error {
     let nearest = near::nearest(name, target.spaces().iter().map(|space| &space.name));
@@ -48,26 +48,30 @@ pub(super) fn unknown_space(target: &Target, name: &str) -> Error {
 }
 
 impl Target {
-    /// Error for an unknown number of a register.
+    /// Returns the error for an unknown register number.
     #[cold]
     pub(crate) fn unknown_register(&self, Reg(number): Reg) -> Error {
-        let (name, target) = (number.to_string(), self.name().into());
-        ErrorKind::UnknownRegister { name, target, nearest: Vec::new(), bounds: None }.into()
+        ErrorKind::UnknownRegister {
+            name: number.to_string(),
+            target: self.name().into(),
+            nearest: Vec::new(),
+            bounds: None,
+        }
+        .into()
     }
 
-    /// Error for an unknown number of an address space, or a name that other targets have.
+    /// Returns the error for an unknown address space number, or a name that only other targets have.
     #[cold]
     pub(crate) fn unknown_space(&self, name: &str) -> Error {
-        let (name, target) = (name.into(), self.name().into());
-        ErrorKind::UnknownSpace { name, target, nearest: Vec::new() }.into()
+        ErrorKind::UnknownSpace { name: name.into(), target: self.name().into(), nearest: Vec::new() }.into()
     }
 }
 
-/// Prefixes of registers in assemblers and manuals, with the prefixes used here.
+/// Register prefixes in assemblers and manuals, with the prefixes used here.
 const LONG: [(&str, &str); 4] = [("sgpr", "s"), ("vgpr", "v"), ("agpr", "a"), ("accvgpr", "a")];
 
-/// Error for an unknown name of a register. Suggests the register for another spelling (`S4`, `sgpr4`, `v[3]`, `%rax`),
-/// the first and last register if only the number is wrong, or else the nearest names.
+/// Returns the error for an unknown register name. Suggests the register in another spelling (`S4`, `sgpr4`, `v[3]`,
+/// `%rax`), or the first and last register if only the number is wrong, or else the nearest names.
 #[cold]
 pub(super) fn unknown_register(target: &Target, name: &str) -> Error {
     let plain: String = name.chars().filter(|char| char.is_ascii_alphanumeric() || *char == '_').collect();
@@ -93,7 +97,7 @@ fn is_number(digits: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit())
 }
 
-/// Returns the first and last register with the prefix of a name.
+/// Returns the first and last register with a name's prefix.
 fn numbered(target: &Target, name: &str) -> Option<(String, String)> {
     let letters = name.trim_end_matches(|char: char| char.is_ascii_digit());
     let bounds = target.0.registers.iter().filter_map(|range| match &range.names {

@@ -1,18 +1,18 @@
-//! NVIDIA's processors from sm_75 on: registers of SASS and of PTX, address spaces, and ELF flags of cubins.
+//! NVIDIA processors from sm_75 on: SASS and PTX registers, address spaces, and ELF flags of cubins.
 //!
-//! A register of PTX is a name: the DWARF number is its ASCII, packed. The registers of SASS have the numbers of call
-//! frame information, class times 2²⁴ plus number; in expressions, R registers are plain numbers.
+//! A PTX register's DWARF number is its name, packed as ASCII. SASS registers have numbers of the form class times 2²⁴
+//! plus number in call frame information; in expressions, R registers have plain numbers.
 
 use super::{ElfIdentity, Per, Registers, Relocations, Space, SpaceId, Target};
 
-/// A processor of NVIDIA, or an architecture with features of its own (`a`) or of its family (`f`).
+/// An NVIDIA processor, or a variant with architecture-specific (`a`) or family-specific (`f`) features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sm {
     number: u16,
     features: Features,
 }
 
-/// Features beyond those that later processors also have.
+/// Features that later processors need not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Features {
     None,
@@ -30,7 +30,7 @@ impl Features {
     }
 }
 
-/// Processors, and the features with which PTX can be compiled for each.
+/// Processors, and the feature sets for which PTX can be compiled on each.
 const PROCESSORS: &[(u16, &[Features])] = {
     use Features::{Architecture, Family, None};
     &[
@@ -51,17 +51,17 @@ const PROCESSORS: &[(u16, &[Features])] = {
 };
 
 impl Sm {
-    /// Returns the processor of a name such as `sm_80` or `sm_90a`.
+    /// Returns the processor with a name such as `sm_80` or `sm_90a`.
     pub fn named(name: &str) -> Option<Self> {
         Self::all().find(|sm| sm.name() == name)
     }
 
-    /// Returns the processor of a number such as 80, without further features.
+    /// Returns the processor with a number such as 80, without further features.
     pub fn numbered(number: u16) -> Option<Self> {
         Self::all().find(|sm| sm.number == number)
     }
 
-    /// Returns all processors, each also with the features of its own and of its family.
+    /// Returns all processors, each in all variants.
     pub fn all() -> impl Iterator<Item = Self> {
         PROCESSORS
             .iter()
@@ -79,15 +79,15 @@ impl Sm {
     }
 }
 
-/// Classes of registers in call frame information and in the map of PTX registers.
+/// Register classes in call frame information and in the map of PTX registers.
 pub mod class {
     /// Condition code.
     pub const CC: u8 = 1;
-    /// Predicates, of one bit.
+    /// One-bit predicates.
     pub const P: u8 = 2;
     /// Address registers.
     pub const A: u8 = 3;
-    /// Halves of R registers: register and half are number divided by 2 and remainder.
+    /// Halves of R registers: the number divided by 2 is the register, the remainder is the half.
     pub const R_HALF: u8 = 4;
     /// General registers.
     pub const R: u8 = 5;
@@ -125,7 +125,7 @@ pub(super) fn target(sm: Sm) -> Target {
         .registers(Registers::numbered(number(class::UR, 0), "UR", 0..63, 32))
         .registers(Registers::named(number(class::UR, 63), ["URZ"], 32))
         .registers(Registers::numbered(number(class::UP, 0), "UP", 0..7, 1))
-        // A register of PTX has up to two words.
+        // A PTX register has up to two words.
         .registers(per_lane(Registers::packed_names('%', 64)));
     target.registers(per_lane(Registers::named(number(class::CC, 0), ["CC"], 32)));
     target
@@ -135,7 +135,7 @@ pub(super) fn target(sm: Sm) -> Target {
         .space(space(8, "global", 64, 5))
         .space(space(9, "const", 32, 4))
         .space(space(10, "param", 32, 7));
-    // From sm_100 on, the low byte differs.
+    // The low byte differs from sm_100 on.
     let low = if sm.number < 100 { 4 } else { 2 };
     target.elf(ElfIdentity {
         machine: 190,
@@ -145,5 +145,5 @@ pub(super) fn target(sm: Sm) -> Target {
         relocations: Relocations { abs32: 1, abs64: 2, relative32: 0 },
     });
     target.return_register("R20", false).data_alignment(-4).lane_expressions();
-    target.resolve().expect("the names of registers are those of the target")
+    target.resolve().expect("the target has the named registers")
 }

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 /// A DWARF register number.
 ///
-/// Numbers are those of the target, and [`Target`](super::Target) has their names. Numbers can exceed 16 bits: PTX
-/// packs the name of a virtual register into the number.
+/// The target determines the numbers, and [`Target`](super::Target) has their names. Numbers can exceed 16 bits, because
+/// PTX packs the name of a virtual register into the number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reg(pub u64);
 
@@ -14,13 +14,13 @@ pub struct Reg(pub u64);
 pub struct Registers {
     /// DWARF number of the first register.
     pub(super) first: u64,
-    /// Number of registers: 0 where names are packed, so that the lookup passes over them.
+    /// Number of registers: 0 for packed names, so that the lookup by number skips the range.
     pub(super) count: u64,
     pub(super) names: RegisterNames,
     /// Size of each register in bits, including all lanes.
     pub(super) bits: u32,
     pub(super) lanes: u32,
-    /// Another DWARF number of the first register.
+    /// Second DWARF number of the first register.
     pub(super) alias: Option<u64>,
 }
 
@@ -31,7 +31,7 @@ pub struct Clobbered {
     pub first: Reg,
     /// Number of registers.
     pub count: u32,
-    /// Number of low bits that a function preserves all the same; 0 in most conventions.
+    /// Number of low bits that a function preserves nevertheless; 0 in most conventions.
     pub preserved_bits: u32,
 }
 
@@ -46,7 +46,7 @@ impl Clobbered {
     }
 }
 
-/// Names of registers with consecutive DWARF numbers.
+/// Names of a range of registers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RegisterNames {
     /// A prefix and a number.
@@ -58,20 +58,20 @@ pub enum RegisterNames {
     },
     /// An individual name for each register.
     Individual(Vec<Cow<'static, str>>),
-    /// The characters of the name, 2 to 8, packed into the DWARF number: the first one in the most significant byte
-    /// that is not 0.
+    /// The 2 to 8 characters of the name, packed into the DWARF number: the first character in the most significant
+    /// byte that is not 0.
     Packed {
         /// First character of the names, in ASCII.
         prefix: u8,
     },
 }
 
-/// Largest number of characters of a name that is packed into a number.
+/// Maximum number of characters in a packed name.
 const PACKED: usize = 8;
 
 impl Registers {
-    /// Scalar registers whose names end in a number: `numbered(32, "s", 0..64, 32)` is `s0` with DWARF number 32 to
-    /// `s63` with 95, of 32 bits each.
+    /// Returns scalar registers whose names end in a number: `numbered(32, "s", 0..64, 32)` is `s0` with DWARF number 32
+    /// to `s63` with 95, 32 bits each.
     pub fn numbered(
         first: u64,
         prefix: impl Into<Cow<'static, str>>,
@@ -82,7 +82,7 @@ impl Registers {
         Self { first, count: numbers.end.saturating_sub(numbers.start), names, bits, lanes: 1, alias: None }
     }
 
-    /// Scalar registers with individual names, in the order of their DWARF numbers from `first` on.
+    /// Returns scalar registers with individual names and consecutive DWARF numbers from `first` on.
     pub fn named<N: Into<Cow<'static, str>>>(
         first: u64,
         names: impl IntoIterator<Item = N>,
@@ -99,15 +99,15 @@ impl Registers {
         }
     }
 
-    /// Scalar registers without a list: all names of 2 to 8 printable ASCII characters that begin with `prefix`. The
-    /// DWARF number is the name, one byte a character, the first one most significant: `%r4` is 0x257234, as in the
-    /// DWARF of PTX.
+    /// Returns scalar registers without a list: all names of 2 to 8 printable ASCII characters that begin with `prefix`.
+    /// The DWARF number is the name, one byte a character, the first character most significant: `%r4` is 0x257234, as
+    /// in PTX DWARF.
     pub fn packed_names(prefix: char, bits: u32) -> Self {
         let prefix = u8::try_from(prefix).unwrap_or(0);
         Self { first: 0, count: 0, names: RegisterNames::Packed { prefix }, bits, lanes: 1, alias: None }
     }
 
-    /// Makes them vector registers: `bits` for each of `lanes` lanes.
+    /// Converts the registers to vector registers, with `bits` for each lane.
     #[must_use]
     pub fn with_lanes(mut self, lanes: u32) -> Self {
         self.bits = self.bits.saturating_mul(lanes);
@@ -115,20 +115,20 @@ impl Registers {
         self
     }
 
-    /// Gives the registers further consecutive DWARF numbers, from `first` on, as some producers write them. A
-    /// [`Register`] of such a number has the other one.
+    /// Gives the registers a second set of consecutive DWARF numbers, from `first` on, which some producers write. A
+    /// [`Register`] looked up by the second number has the first number.
     #[must_use]
     pub fn with_alias(mut self, first: u64) -> Self {
         self.alias = Some(first);
         self
     }
 
-    /// Returns the DWARF number of the first register; 0 where names are packed.
+    /// Returns the DWARF number of the first register; 0 for packed names.
     pub fn first(&self) -> Reg {
         Reg(self.first)
     }
 
-    /// Returns the number of registers; 0 where names are packed.
+    /// Returns the number of registers; 0 for packed names.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -143,23 +143,23 @@ impl Registers {
         self.bits
     }
 
-    /// Returns the number of lanes of each register.
+    /// Returns the number of lanes in each register.
     pub fn lanes(&self) -> u32 {
         self.lanes
     }
 
-    /// Returns the other DWARF number of the first register.
+    /// Returns the second DWARF number of the first register.
     pub fn alias(&self) -> Option<Reg> {
         self.alias.map(Reg)
     }
 
-    /// The register that has the number as its other one.
+    /// Returns the first number of the register with this second number.
     pub(super) fn aliased(&self, reg: Reg) -> Option<Reg> {
         let index = reg.0.wrapping_sub(self.alias?);
         (index < self.count).then(|| Reg(self.first + index))
     }
 
-    /// Whether a register has the number, other than one with a packed name.
+    /// Whether a register has the number. Packed names are not looked up.
     #[inline]
     pub(super) fn contains(&self, reg: Reg) -> bool {
         reg.0.wrapping_sub(self.first) < self.count
@@ -172,7 +172,7 @@ impl Registers {
         name.len() >= 2 && name[0] == prefix && name.iter().all(u8::is_ascii_graphic)
     }
 
-    /// The register of a name.
+    /// Returns the register with a name.
     pub(super) fn find(&self, name: &str) -> Option<Reg> {
         let index = match &self.names {
             RegisterNames::Numbered { prefix, first } => {
@@ -187,29 +187,29 @@ impl Registers {
         (index < self.count).then(|| Reg(self.first + index))
     }
 
-    /// The register of a packed name.
+    /// Returns the register with a packed name.
     pub(super) fn packed(&self, name: &str) -> Option<Reg> {
         let number = name.bytes().fold(0, |number, byte| number << 8 | u64::from(byte));
         Some(Reg(number)).filter(|reg| name.len() <= PACKED && self.is_packed(*reg))
     }
 
-    /// All registers in the order of their numbers, without those with packed names.
+    /// Returns all registers in number order, except for registers with packed names.
     pub(super) fn all(&self) -> impl Iterator<Item = Register<'_>> + '_ {
         (self.first..self.first + self.count).map(move |number| self.register(Reg(number)))
     }
 
-    /// Whether each of the registers has more than one lane.
+    /// Whether the registers have more than one lane.
     pub(crate) fn are_vectors(&self) -> bool {
         self.lanes > 1
     }
 
     #[inline]
     pub(super) fn register(&self, reg: Reg) -> Register<'_> {
-        Register { reg, bits: self.bits, lanes: self.lanes, of: self }
+        Register { reg, bits: self.bits, lanes: self.lanes, range: self }
     }
 }
 
-/// The characters of a name that is packed into a number.
+/// Returns the characters of a packed name.
 fn unpacked(reg: Reg) -> Vec<u8> {
     reg.0.to_be_bytes().into_iter().skip_while(|byte| *byte == 0).collect()
 }
@@ -223,7 +223,7 @@ pub struct Register<'t> {
     pub bits: u32,
     /// Number of lanes: 1 for a scalar register. Lane 0 is in the least significant bits, and lanes are contiguous.
     pub lanes: u32,
-    of: &'t Registers,
+    range: &'t Registers,
 }
 
 impl<'t> Register<'t> {
@@ -234,10 +234,11 @@ impl<'t> Register<'t> {
 
     /// Returns the size of one lane in bits.
     pub fn lane_bits(&self) -> u32 {
-        // A division takes long. Most numbers of lanes are powers of two.
-        match self.lanes.is_power_of_two() {
-            true => self.bits >> self.lanes.trailing_zeros(),
-            false => self.bits / self.lanes,
+        // Most lane counts are powers of two, and a shift is faster than a division.
+        if self.lanes.is_power_of_two() {
+            self.bits >> self.lanes.trailing_zeros()
+        } else {
+            self.bits / self.lanes
         }
     }
 
@@ -246,19 +247,19 @@ impl<'t> Register<'t> {
         self.lanes > 1
     }
 
-    /// Whether the number is the packed name.
+    /// Whether the DWARF number is the packed name.
     pub fn is_packed(&self) -> bool {
-        self.of.is_packed(self.reg)
+        self.range.is_packed(self.reg)
     }
 }
 
-/// Displays the name of a register.
+/// Displays a register name.
 #[derive(Debug, Clone, Copy)]
 pub struct RegisterName<'t>(Register<'t>);
 
 impl core::fmt::Display for RegisterName<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let Registers { first: dwarf, names, .. } = self.0.of;
+        let Registers { first: dwarf, names, .. } = self.0.range;
         let index = self.0.reg.0 - dwarf;
         match names {
             RegisterNames::Numbered { prefix, first } => write!(f, "{prefix}{}", first + index),

@@ -1,8 +1,8 @@
-//! Targets of SPIR-V modules: logical and physical addressing.
+//! SPIR-V targets: logical and physical addressing.
 
 use super::{Per, Space, SpaceId, Target};
 
-/// Storage classes of shaders, as address spaces: number, name, space, owner of each copy.
+/// Shader storage classes as address spaces: number, name, space, owner of each copy.
 static CLASSES: [(u32, &str, SpaceId, Per); 11] = [
     (5349, "physical_storage_buffer", SpaceId::DEFAULT, Per::Process),
     (0, "uniform_constant", SpaceId(0x100), Per::Process),
@@ -38,29 +38,29 @@ pub(super) fn kernel() -> Target {
 }
 
 impl Target {
-    /// Returns the target of shaders: logical addressing, no registers and no ELF machine. Each address space is a
-    /// storage class of Vulkan's SPIR-V; a vector of three elements takes the room of three.
+    /// Returns the shader target: logical addressing, no registers and no ELF machine. Each address space is a Vulkan
+    /// storage class. A vector with three elements takes the size of three.
     pub fn shader() -> Self {
         shader()
     }
 
-    /// Returns the target of OpenCL kernels in SPIR-V: no registers and no ELF machine.
+    /// Returns the target for OpenCL kernels in SPIR-V: no registers and no ELF machine.
     pub fn kernel() -> Self {
         kernel()
     }
 
-    /// Whether the layout is that of [shaders](Self::shader).
+    /// Whether this is the [shader](Self::shader) target.
     pub fn is_shader(&self) -> bool {
         self.0.is_shader
     }
 
-    /// Returns the storage class that an address space of a [shader](Self::shader) is.
+    /// Returns the storage class for an address space of the [shader](Self::shader) target.
     pub fn storage_class(&self, space: SpaceId) -> Option<u32> {
         let class = CLASSES.iter().find(|class| self.is_shader() && class.2 == space);
         class.map(|&(class, ..)| class)
     }
 
-    /// Returns the address space of a [shader](Self::shader) that is a storage class.
+    /// Returns the [shader](Self::shader) target's address space for a storage class.
     pub fn space_of_storage_class(&self, class: u32) -> Option<SpaceId> {
         CLASSES.iter().find(|it| self.is_shader() && it.0 == class).map(|&(_, _, space, _)| space)
     }

@@ -146,12 +146,12 @@ impl<'c> Lower<'c> {
                 return Err(error(ErrorKind::EmptyRange.into()));
             }
             if start % step != 0 || end % step != 0 {
-                let (of, found) = (Aligned::Instruction, if start % step != 0 { start } else { end });
-                let kind = ErrorKind::Misaligned { of, step: step.into(), found: found.into() };
-                return Err(error(kind.into()));
+                let kind = Aligned::Instruction;
+                let value = if start % step != 0 { start } else { end }.into();
+                return Err(error(ErrorKind::Misaligned { kind, step: step.into(), value }.into()));
             }
             if u64::from(start) < last.end {
-                let kind = ErrorKind::OverlappingRanges { of: Ranges::Instruction, other: last };
+                let kind = ErrorKind::OverlappingRanges { kind: Ranges::Instruction, other: last };
                 return Err(error(kind.into()));
             }
             last = start.into()..end.into();

@@ -171,26 +171,14 @@ fn the_other_order_is_refused() {
         assert_eq!(attach(object, target, &[]).unwrap_err().to_string(), expected);
     };
     let big = new_object(&Target::s390x(), &code, &[]).unwrap();
-    refused(
-        &big,
-        &Target::x86_64(),
-        "the code is for the target: it is ELF machine 22, and x86_64 is ELF machine 62",
-    );
+    refused(&big, &Target::x86_64(), "code is ELF machine 22, but target x86_64 is ELF machine 62");
     // An object with the machine of the other byte order.
     let mut little = new_object(&Target::x86_64(), &code, &[]).unwrap();
     little[18] = 22;
-    refused(
-        &little,
-        &Target::s390x(),
-        "the code is for the target: it is little endian, and s390x is big endian",
-    );
+    refused(&little, &Target::s390x(), "code is little endian, but target s390x is big endian");
     let mut big = big;
     big[19] = 62;
-    refused(
-        &big,
-        &Target::x86_64(),
-        "the code is for the target: it is big endian, and x86_64 is little endian",
-    );
+    refused(&big, &Target::x86_64(), "code is big endian, but target x86_64 is little endian");
 }
 
 /// Sections written with gimli in this byte order.

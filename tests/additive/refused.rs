@@ -25,7 +25,7 @@ fn other_objects() {
     };
     says(&refused(b"", &gfx1030()), &["not an ELF file"]);
     says(&refused(b"!<arch>\n", &gfx1030()), &["not an ELF file"]);
-    says(&refused(b"\x7fELF", &gfx1030()), &["end inside of the ELF header"]);
+    says(&refused(b"\x7fELF", &gfx1030()), &["end inside the ELF header"]);
     says(&changed(4, 1), &["ELFCLASS64"]);
     says(&changed(5, 3), &["byte order: 3"]);
     says(&changed(16, 4), &["type 4"]);

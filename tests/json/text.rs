@@ -30,7 +30,7 @@ fn what_is_wrong_is_said_with_its_place() {
     let head = r#"{"eitri": 1, "target": "x86_64", "describe": ["#;
     let unit = |rest: &str| format!("{head}\n{{\"unit\": {{\"name\": \"a\"}}}},\n{rest}]}}");
     let cases = [
-        ("".into(), "line 1, column 1: the bytes end inside of the description"),
+        ("".into(), "line 1, column 1: the bytes end inside the description"),
         ("[]".into(), "line 1, column 1: invalid type: sequence, expected a description"),
         (r#"{"eitri": 2}"#.into(), "line 1, column 11, `eitri`: version 2 of the format: this is version 1"),
         (r#"{"eitri": 1, "target": "pdp11"}"#.into(), "line 1, column 24, `target`: unknown target: `pdp11`"),
@@ -71,7 +71,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             unit(r#"{"unit": {"name": "a"}}, {"namespace": {"in": "a", "name": "n"}}"#),
-            "line 3, column 47, `describe[2].namespace.in`: `a` references more than one scope: ids distinguish them",
+            "line 3, column 47, `describe[2].namespace.in`: `a` is the name of more than one scope; expected an id",
         ),
         (
             unit(r#"{"base_type": {"unit": "a", "name": "t", "encoding": "roman", "bits": 8}}"#),
@@ -201,7 +201,7 @@ fn what_is_wrong_is_said_with_its_place() {
         (with(r#"[[0, 4, {"expr": {"text": "melt"}}]]"#), "operation 0: unknown operation `melt`"),
         (
             with(r#"[[4, 8, {"register": "s4"}], [8, 12, {"lane": ["v4", 32]}]]"#),
-            "line 4, column 91, `describe[3].variable.live[1]`, unit `a.cl`, function `f`, variable `n`, pc 0x8..0xc: lane 32 is not in a wave of 32",
+            "line 4, column 91, `describe[3].variable.live[1]`, unit `a.cl`, function `f`, variable `n`, pc 0x8..0xc: lane 32 is out of range for a 32-lane wave",
         ),
     ];
     let mut wrong = Vec::new();
@@ -250,7 +250,7 @@ fn what_is_nested_too_deeply_is_refused() {
             (r#"{"value": {"read": ["#, "\"undefined\"", ", 32]}}"),
         ] {
             let error = refused(&deep(open, inner, close, count));
-            assert!(error.contains("the number of levels of a location is at most 128: 129"), "{error}");
+            assert!(error.contains("location has 129 levels; expected at most 128"), "{error}");
             // The position stays readable.
             let (start, end) = error.split_once('…').expect("the path is not all there");
             assert!(start.contains("`describe[3].variable.live[0][2]."), "{error}");
@@ -310,17 +310,18 @@ fn wrong_references_have_kinds() {
         );
         Module::from_json(text).expect_err("a wrong reference").kind().clone()
     };
-    let (of, name) = (Named::Described("scope"), String::from("a"));
+    let kind = Named::Described("scope");
+    let name = String::from("a");
     assert_eq!(
         refused(r#"{"namespace": {"in": "b"}}"#),
-        ErrorKind::UnknownName { of, name: "b".into(), nearest: vec!["a".into()] }
+        ErrorKind::UnknownName { kind, name: "b".into(), nearest: vec!["a".into()] }
     );
     assert_eq!(
         refused(r#"{"unit": {"name": "a"}}, {"namespace": {"in": "a"}}"#),
-        ErrorKind::AmbiguousName { of, name, candidates: Vec::new() }
+        ErrorKind::AmbiguousName { kind, name, candidates: Vec::new() }
     );
     assert_eq!(
         refused(r#"{"unit": {"name": "b", "id": "u"}}, {"unit": {"name": "c", "id": "u"}}"#),
-        ErrorKind::DuplicateName { of: Named::Described("unit"), name: "u".into() }
+        ErrorKind::DuplicateName { kind: Named::Described("unit"), name: "u".into() }
     );
 }

@@ -399,13 +399,13 @@ fn spellings_of_another_operation_are_errors() {
 #[test]
 fn bytes_that_cannot_be_decoded_say_why() {
     for (bytes, dialect, at, message) in [
-        (&[0x96, 0x03, 0x01][..], Dialect::Dwarf5, 1, "the bytes end inside of operation `addr`"),
-        (&[0x08], Dialect::Dwarf5, 0, "the bytes end inside of operation `const1u`"),
-        (&[0x10, 0x80], Dialect::Dwarf5, 0, "the bytes end inside of operation `constu`"),
-        (&[0x9e, 0x05, 0x00], Dialect::Dwarf5, 0, "the bytes end inside of operation `implicit_value`"),
-        (&[0xe9], Dialect::Llvm, 0, "the bytes end inside of operation `LLVM_user`"),
-        (&[0xe9, 0x80], Dialect::Llvm, 0, "the bytes end inside of operation `LLVM_user`"),
-        (&[0xe9, 0x05], Dialect::Llvm, 0, "the bytes end inside of operation `offset_uconst`"),
+        (&[0x96, 0x03, 0x01][..], Dialect::Dwarf5, 1, "the bytes end inside operation `addr`"),
+        (&[0x08], Dialect::Dwarf5, 0, "the bytes end inside operation `const1u`"),
+        (&[0x10, 0x80], Dialect::Dwarf5, 0, "the bytes end inside operation `constu`"),
+        (&[0x9e, 0x05, 0x00], Dialect::Dwarf5, 0, "the bytes end inside operation `implicit_value`"),
+        (&[0xe9], Dialect::Llvm, 0, "the bytes end inside operation `LLVM_user`"),
+        (&[0xe9, 0x80], Dialect::Llvm, 0, "the bytes end inside operation `LLVM_user`"),
+        (&[0xe9, 0x05], Dialect::Llvm, 0, "the bytes end inside operation `offset_uconst`"),
         (&[0xe9, 0x00], Dialect::Llvm, 0, "unknown operation 0xe9, sub-operation 0x0"),
         (&[0xe9, 0x83, 0x02], Dialect::Llvm, 0, "unknown operation 0xe9, sub-operation 0x103"),
         (&[0xe9, 0x0d, 0x01], Dialect::Llvm, 0, "unknown operation 0xe9, sub-operation 0xd"),

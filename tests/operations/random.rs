@@ -202,9 +202,10 @@ fn compact_lengths(op: Op<'_>) -> impl Iterator<Item = usize> {
         Op::ConstS { value } => (value.into(), 0),
         Op::Pick { index } => (index.into(), 0),
         Op::RegX { reg } => (reg.0.into(), 0),
-        Op::BregX { reg, offset } => {
-            (reg.0.into(), (1..).find(|n| i128::from(offset) >> (7 * n - 1) == i128::from(offset) >> 127).unwrap())
-        }
+        Op::BregX { reg, offset } => (
+            reg.0.into(),
+            (1..).find(|n| i128::from(offset) >> (7 * n - 1) == i128::from(offset) >> 127).unwrap(),
+        ),
         _ => (-1, 0),
     };
     let families = COMPACT.iter().filter(move |family| family.name == op.name());

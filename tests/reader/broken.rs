@@ -391,10 +391,7 @@ fn a_list_without_end_gives_what_it_has() {
     let entries: Vec<_> = list.collect();
     assert_eq!(entries.len(), 2);
     let error = entries[1].as_ref().unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "section .debug_loclists, offset 0x4: the bytes end inside of a list entry"
-    );
+    assert_eq!(error.to_string(), "section .debug_loclists, offset 0x4: the bytes end inside a list entry");
     assert!(RawList::new(&sections, ListFormat::Loclists, encoding, 9).is_err());
 }
 

@@ -173,7 +173,7 @@ fn instructions_that_make_no_sense_are_errors_with_their_offset() {
         (&[], &[0x00, 0x0e, 8], 0x28, "the CFA rule is not a register and an offset"),
         (&[], &[0x0d, 8], 0x27, "the CFA rule is not a register and an offset"),
         (&[], &[0x3f], 0x27, "call frame instruction 0x3f"),
-        (&[], &[0x05, 1], 0x29, "the bytes end inside of a call frame instruction"),
+        (&[], &[0x05, 1], 0x29, "the bytes end inside a call frame instruction"),
         (&[0x41], &[], 0x0f, "the initial instructions cannot advance the location"),
         (&[0xc1], &[], 0x0f, "the initial instructions cannot restore a rule"),
     ] {

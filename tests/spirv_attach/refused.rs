@@ -37,7 +37,7 @@ fn functions_and_globals() {
         &|it| {
             it.function(case.scale, Id(900));
         },
-        &format!("{SCALE}: no such entity in this module: %900"),
+        &format!("{SCALE}: the module has no %900"),
     );
     f(
         &|it| {
@@ -55,14 +55,14 @@ fn functions_and_globals() {
         &|it| {
             it.function(FunctionId::new(9), case.id("scale"));
         },
-        "no such entity in this module: function9",
+        "the module has no function9",
     );
     let table = "unit `scale.cl`, variable `table`";
     f(
         &|it| {
             it.global(case.table, Id(0));
         },
-        &format!("{table}: no such entity in this module: %0"),
+        &format!("{table}: the module has no %0"),
     );
     f(
         &|it| {
@@ -80,7 +80,7 @@ fn functions_and_globals() {
         &|it| {
             it.global(VariableId::new(99), case.id("table"));
         },
-        "no such entity in this module: variable99",
+        "the module has no variable99",
     );
 }
 
@@ -90,12 +90,12 @@ fn positions() {
     let id = |name| case.id(name);
     let (scale, n) = (id("scale"), format!("{SCALE}, variable `n`"));
     let cases = [
-        (Position::start(Id(900), id("entry")), "no such entity in this module: %900".to_owned()),
+        (Position::start(Id(900), id("entry")), "the module has no %900".to_owned()),
         (
             Position::start(id("entry"), id("entry")),
             "an id of an OpFunction is required: %entry is an OpLabel".into(),
         ),
-        (Position::start(scale, Id(901)), "no such entity in this module: %901".into()),
+        (Position::start(scale, Id(901)), "the module has no %901".into()),
         (Position::start(scale, id("sum")), "an id of an OpLabel is required: %sum is an OpPhi".into()),
         (Position::start(scale, id("single")), "%single is not a block of function %scale".into()),
         (
@@ -122,7 +122,7 @@ fn positions() {
             Position::before(scale, id("entry"), 4),
             "block %entry: between a merge instruction and the branch there can be nothing".into(),
         ),
-        (Position::after(Id(902)), "no such entity in this module: %902".into()),
+        (Position::after(Id(902)), "the module has no %902".into()),
         (Position::after(id("u1")), "%u1 is defined outside of the blocks of a function".into()),
         (Position::after(scale), "%scale is defined outside of the blocks of a function".into()),
     ];
@@ -167,20 +167,20 @@ fn entities_of_the_model() {
         &|it| {
             it.value(start, VariableId::new(77), std::slice::from_ref(&provider));
         },
-        &format!("{SCALE}: no such entity in this module: variable77"),
+        &format!("{SCALE}: the module has no variable77"),
     );
     f(
         &|it| {
             it.scope(start, ScopeId::new(77));
         },
-        &format!("{SCALE}: no such entity in this module: scope77"),
+        &format!("{SCALE}: the module has no scope77"),
     );
     let line = SourceLine { file: FileId::new(7), line: 1, column: 0 };
     f(
         &|it| {
             it.line(start, line);
         },
-        &format!("{SCALE}: no such entity in this module: file7"),
+        &format!("{SCALE}: the module has no file7"),
     );
     f(
         &|it| {
@@ -241,12 +241,12 @@ fn what_holds_a_variable() {
         refuses(&case, say, &format!("{}: {expected}", at("pair")));
     };
     let of = |name| Provider::value(id(name));
-    value(&[Provider::value(Id(904))], "no such entity in this module: %904");
+    value(&[Provider::value(Id(904))], "the module has no %904");
     value(&[of("then")], "an id of a value is required: %then is an OpLabel");
     value(&[of("uint")], "an id of a value is required: %uint is an OpTypeInt");
     value(&[of("scale")], "an id of a value is required: %scale is an OpFunction");
     value(&[of("v")], "%v is defined in another function");
-    let behind = "is defined behind the position at which it is bound";
+    let behind = "is defined after the position at which it is bound";
     value(&[of("three")], &format!("%three {behind}"));
     value(&[of("sum")], &format!("%sum {behind}"));
     let cells = |providers: &[Provider], expected: &str| {
@@ -256,15 +256,18 @@ fn what_holds_a_variable() {
         refuses(&case, say, &format!("{}: {expected}", at("cells")));
     };
     cells(&[of("two").part_by(id("sum"))], &format!("%sum {behind}"));
-    cells(&[of("two").part_by(Id(905))], "no such entity in this module: %905");
+    cells(&[of("two").part_by(Id(905))], "the module has no %905");
     cells(&[of("two").part_by(id("is"))], "index %is is not an integer");
     cells(&[of("two").part(4)], "type2 has 4 members or elements: the index is 4");
     cells(&[of("two").part(3).part(2)], "type2 has 2 members or elements: the index is 2");
     cells(&[of("two").part(0).part(1).part(3)], "type `pair` has 3 members or elements: the index is 3");
-    cells(&[of("two").part(0).part(1).part(2)], "the value %two needs 32 bits, but there are 64");
-    cells(&[of("two").part(0).part(1)], "the value %two needs 96 bits, but there are 64");
-    cells(&[of("two").part(0)], "the value %two needs 192 bits, but there are 64");
-    cells(&[of("two").part(0).bits(160..224)], "the piece of %two needs 224 bits, but there are 192");
+    cells(&[of("two").part(0).part(1).part(2)], "the value %two needs 32 bits, but only 64 are available");
+    cells(&[of("two").part(0).part(1)], "the value %two needs 96 bits, but only 64 are available");
+    cells(&[of("two").part(0)], "the value %two needs 192 bits, but only 64 are available");
+    cells(
+        &[of("two").part(0).bits(160..224)],
+        "the piece of %two needs 224 bits, but only 192 are available",
+    );
     cells(
         &[of("n").part(1).part(0).part(1), of("two").part(1).bits(32..96)],
         "several values of a variable provide disjoint parts of it: bits 224..288 are in %two, and bits 224..256 in %n",
@@ -274,16 +277,16 @@ fn what_holds_a_variable() {
         "several values of a variable provide disjoint parts of it: the bits in %n are unknown",
     );
 
-    value(&[of("two")], "the value %two needs 32 bits, but there are 64");
+    value(&[of("two")], "the value %two needs 32 bits, but only 64 are available");
     value(&[of("n").part(0)], "type `uint` has no members or elements");
-    value(&[of("more").bits(0..16)], "the value %more needs 16 bits, but there are 32");
-    value(&[of("more").taken(0..16)], "the value %more needs 32 bits, but there are 16");
-    value(&[of("more").taken(16..48)], "what is taken of %more needs 48 bits, but there are 32");
-    value(&[of("more").bits(0..0)], "the size in bits of the piece of %more is at least 1: 0");
+    value(&[of("more").bits(0..16)], "the value %more needs 16 bits, but only 32 are available");
+    value(&[of("more").taken(0..16)], "the value %more needs 32 bits, but only 16 are available");
+    value(&[of("more").taken(16..48)], "what is taken of %more needs 48 bits, but only 32 are available");
+    value(&[of("more").bits(0..0)], "piece of %more is 0 bits wide; expected at least 1");
     #[allow(clippy::reversed_empty_ranges)]
-    value(&[of("more").bits(9..3)], "the size in bits of the piece of %more is at least 1: 0");
-    pair(&[of("more")], "the value %more needs 96 bits, but there are 32");
-    pair(&[of("more").bits(80..112)], "the piece of %more needs 112 bits, but there are 96");
+    value(&[of("more").bits(9..3)], "piece of %more is 0 bits wide; expected at least 1");
+    pair(&[of("more")], "the value %more needs 96 bits, but only 32 are available");
+    pair(&[of("more").bits(80..112)], "the piece of %more needs 112 bits, but only 96 are available");
     pair(
         &[of("two").bits(32..96), of("more").bits(64..96)],
         "several values of a variable provide disjoint parts of it: bits 64..96 are in %more, and bits 32..96 in %two",
@@ -297,7 +300,10 @@ fn what_holds_a_variable() {
         "operation 0, Plus, takes 2 entries: the stack has 1",
     );
     let part = DebugOperation::Fragment { offset: 16, size: 32 };
-    value(&[Provider::expression(id("n"), &[part])], "the piece of %n needs 48 bits, but there are 32");
+    value(
+        &[Provider::expression(id("n"), &[part])],
+        "the piece of %n needs 48 bits, but only 32 are available",
+    );
     value(
         &[Provider::expression(id("n"), &[part, DebugOperation::Deref])],
         "operation 0, Fragment, is not the last one",
@@ -317,11 +323,11 @@ fn what_holds_a_variable() {
         of("two"),
         "an id of an OpVariable or a pointer parameter is required: %two is an OpCompositeConstruct",
     );
-    declare(of("var").bits(0..16), "the value %var needs 16 bits, but there are 32");
+    declare(of("var").bits(0..16), "the value %var needs 16 bits, but only 32 are available");
     let say = |it: &mut Binding| {
         it.declare(case.after("two"), case.pair, of("var"));
     };
-    refuses(&case, say, &format!("{}: the value %var needs 96 bits, but there are 32", at("pair")));
+    refuses(&case, say, &format!("{}: the value %var needs 96 bits, but only 32 are available", at("pair")));
 }
 
 /// Modules that cannot be attached to.
@@ -380,8 +386,7 @@ fn values_that_do_not_dominate() -> eitri::Result<()> {
     let at = |name| facts.layout().definition(case.id(name)).expect("is there").at;
     // The position is behind the OpPhi, which has 7 words.
     let expected = format!(
-        "{SCALE}, variable `n`: a value is available where its definition dominates: %more, defined at word {}, \
-         does not dominate word {}",
+        "{SCALE}, variable `n`: %more, defined at word {}, does not dominate its use at word {}",
         at("more"),
         at("sum") + 7
     );

@@ -108,7 +108,7 @@ const PCS: &[(&str, Call)] = &[
 fn wrong(target: &Target, calls: &[(&str, Call)], pcs: &Range<u64>) -> Vec<String> {
     let step = target.min_instruction_bytes();
     let is_expected = |error: &Error| {
-        let of = matches!(error.kind(), ErrorKind::Misaligned { of: Aligned::Instruction, .. });
+        let of = matches!(error.kind(), ErrorKind::Misaligned { kind: Aligned::Instruction, .. });
         of && error.to_string().contains(&format!("a multiple of {step} bytes: ")) && error.at().pcs.is_some()
     };
     let mut wrong = Vec::new();
@@ -142,7 +142,10 @@ fn so_does_every_pc_of_every_call() {
         a.m.lanes(a.f)?.region(RegionKind::Then, 8..16, 6, &masks).map(drop)
     };
     let error = waits_inside(&mut start(gpu())).expect_err("lanes wait inside of an instruction");
-    assert!(error.to_string().ends_with("an instruction begins at a multiple of 4 bytes: 0x6"), "{error}");
+    assert!(
+        error.to_string().ends_with("start of an instruction is 0x6; expected a multiple of 4 bytes"),
+        "{error}"
+    );
     // A processor with instructions of half the size refuses half as many pcs.
     assert_eq!(wrong(&Target::s390x(), &RANGES[..5], &(1..7)), [""; 0]);
     assert_eq!(wrong(&Target::s390x(), PCS, &(3..4)), [""; 0]);

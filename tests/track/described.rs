@@ -184,7 +184,7 @@ fn wrong_statements_are_refused_with_their_place() {
         ),
         (
             r#""instructions": [{"pcs": [0, 8]}, {"pcs": [4, 8]}]"#,
-            "pc 0x4..0x8, block 0x0..0x20: instructions do not overlap",
+            "pc 0x4..0x8, block 0x0..0x20: instruction overlaps 0x0..0x8",
         ),
         (r#""values": [{"id": "a"}]"#, "a value has a number of `bits`"),
         (

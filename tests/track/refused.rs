@@ -36,14 +36,14 @@ fn instructions_that_do_not_fit_are_refused() {
             Ok(())
         })
     };
-    let overlap =
-        "pc 0x4..0x8, block 0x0..0x20, s4: instructions do not overlap: the instruction overlaps 0x0..0x8";
+    let overlap = "pc 0x4..0x8, block 0x0..0x20, s4: instruction overlaps 0x0..0x8";
     assert_eq!(at(&[(0, 8), (4, 8)]), overlap);
     // No block contains the pcs.
     assert!(at(&[(0x20, 0x24)]).starts_with("pc 0x20..0x24, s4: an instruction is in a block"));
     let beyond = "pc 0x1c..0x24, block 0x0..0x20, s4: an instruction is inside of a block";
     assert!(at(&[(0x1c, 0x24)]).starts_with(beyond));
-    let step = "pc 0x2..0x4, block 0x0..0x20, s4: an instruction begins at a multiple of 4 bytes: 0x2";
+    let step =
+        "pc 0x2..0x4, block 0x0..0x20, s4: start of an instruction is 0x2; expected a multiple of 4 bytes";
     assert_eq!(at(&[(2, 4)]), step);
     assert!(at(&[(8, 8)]).starts_with("pc 0x8..0x8, block 0x0..0x20, s4: "));
 }
@@ -69,7 +69,7 @@ fn places_that_do_not_fit_are_refused() {
     let lane = error(one_block(), |code, _| {
         code.instruction(0..4).clobber(&[Place::lane(gpu().vgpr(40)?, 32)]).map(drop)
     });
-    assert_eq!(lane, "pc 0x0..0x4, block 0x0..0x20, v40 lane 32: lane 32 is not in a wave of 32");
+    assert_eq!(lane, "pc 0x0..0x4, block 0x0..0x20, v40 lane 32: lane 32 is out of range for a 32-lane wave");
 }
 
 /// Every call that can be refused, at a pc of the second block or for its parameters.
@@ -144,7 +144,7 @@ fn graphs_that_are_no_control_flow_are_refused() {
     let mut flow = ControlFlow::new();
     let [start, one, two] = [0x00..0x08, 0x08..0x10, 0x10..0x18].map(|pcs| flow.block(pcs));
     flow.edge(start, one).edge(start, two).edge(one, two).edge(two, one);
-    assert!(error(flow, |_, _| Ok(())).contains("the control flow graph is not reducible"));
+    assert!(error(flow, |_, _| Ok(())).contains("control flow graph is not reducible"));
     let mut flow = one_block();
     let mask = flow.mask(&[(0x00..0x20, Loc::register(gpu().sgpr(6).expect("known")))]);
     flow.write(0x00..0x04, ExecWrite::Save(mask)).write(0x04..0x08, ExecWrite::AndNot(mask));

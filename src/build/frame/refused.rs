@@ -151,7 +151,7 @@ impl<'m> Frame<'m> {
         for pair in by_column.windows(2) {
             let [first, second] = pair else { continue };
             if first.column == second.column && second.start < first.end {
-                let kind = ErrorKind::OverlappingRanges { of: Ranges::Rule, other: first.pcs() };
+                let kind = ErrorKind::OverlappingRanges { kind: Ranges::Rule, other: first.pcs() };
                 let blame = Blame::Rule(self.function, second.column, second.pcs());
                 return Err(Wrong::with(self.error(kind, second.column, second.pcs()), blame));
             }

@@ -108,7 +108,7 @@ impl Builder {
     /// The errors of [`member`](Self::member).
     pub fn data_member(&mut self, of: impl HasMembers, member: DataMember<'_>) -> Result<&mut Self> {
         let Some((ty, variant)) = of.owner(self) else {
-            return Err(ErrorKind::UnknownId("a variant".into()).into());
+            return Err(ErrorKind::UnknownId("variant in this type".into()).into());
         };
         let member = self.checked_member(ty, &member)?;
         match variant {

@@ -152,7 +152,7 @@ pub fn new_object_with(
     for section in &code.sections {
         check_name(&section.name)?;
         if !names.insert(&section.name) {
-            let error = ErrorKind::DuplicateName { of: Named::Section, name: section.name.clone() };
+            let error = ErrorKind::DuplicateName { kind: Named::Section, name: section.name.clone() };
             return Err(Error::new(error).in_section(&section.name));
         }
         image.add(code_section(section)?)?;
@@ -221,7 +221,7 @@ fn symbols(code: &Code) -> Result<Vec<Symbol>> {
     for symbol in &symbols {
         check_name(&symbol.name)?;
         if !names.insert(&symbol.name) {
-            return Err(ErrorKind::DuplicateName { of: Named::Symbol, name: symbol.name.clone() }.into());
+            return Err(ErrorKind::DuplicateName { kind: Named::Symbol, name: symbol.name.clone() }.into());
         }
         if symbol.place == Place::Undefined && symbol.binding == Binding::Local {
             return Err(Error::bad_argument(format!(
@@ -253,7 +253,7 @@ fn relocation_table(
         let name = &relocation.symbol;
         let missing = || {
             let nearest = nearest(name, symbols.iter().map(|symbol| &symbol.name));
-            Error::new(ErrorKind::UnknownName { of: Named::Symbol, name: name.clone(), nearest })
+            Error::new(ErrorKind::UnknownName { kind: Named::Symbol, name: name.clone(), nearest })
         };
         if relocation.offset >= section.bytes.len() as u64 {
             let section = crate::error::Count(section.bytes.len(), "byte");

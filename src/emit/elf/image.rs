@@ -409,6 +409,6 @@ fn section_header(order: Endianness, bytes: &[u8]) -> SectionHeader {
 }
 
 #[cold]
-fn wrong_target(target: &Target, [expected, found]: [Identity; 2]) -> Error {
-    ErrorKind::WrongTarget { target: target.name().into(), expected, found }.into()
+fn wrong_target(target: &Target, [expected, actual]: [Identity; 2]) -> Error {
+    ErrorKind::WrongTarget { target: target.name().into(), expected, actual }.into()
 }

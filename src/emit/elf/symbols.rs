@@ -273,8 +273,8 @@ pub(super) fn defined<'i>(lookups: &[Lookup<'i>], name: &str) -> Result<(u32, Ra
                 return Ok((index, lookup.symbols[index as usize]));
             }
             Some(Found::Locals) => {
-                let (of, name) = (Named::Symbol, name.into());
-                error = Some(ErrorKind::AmbiguousName { of, name, candidates: Vec::new() });
+                let kind = Named::Symbol;
+                error = Some(ErrorKind::AmbiguousName { kind, name: name.into(), candidates: Vec::new() });
             }
             Some(Found::Undefined(_)) => {
                 let what = || format!("symbol `{name}` is not defined in the object");
@@ -286,7 +286,7 @@ pub(super) fn defined<'i>(lookups: &[Lookup<'i>], name: &str) -> Result<(u32, Ra
     let error = error.unwrap_or_else(|| {
         let known = lookups.iter().flat_map(|lookup| lookup.names.keys());
         let nearest = nearest(name, known.filter_map(|name| core::str::from_utf8(name).ok()));
-        ErrorKind::UnknownName { of: Named::Symbol, name: name.into(), nearest }
+        ErrorKind::UnknownName { kind: Named::Symbol, name: name.into(), nearest }
     });
     Err(error.into())
 }

@@ -80,7 +80,7 @@ pub fn attach(text: &str, target: &Target, sections: &[Section], how: &Attach<'_
         let (major, minor) = read.version;
         return Err(Error::new(ErrorKind::TargetLacks {
             feature: Feature::InlinedRows,
-            needed_by: "a row of an inlined call".into(),
+            needed_by: "the line row of an inlined call".into(),
             target: format!("PTX {major}.{minor}"),
         }));
     }

@@ -44,8 +44,9 @@ fn check_target(target: &Target) -> Result<()> {
     if target.elf().machine == CUDA {
         return Ok(());
     }
-    let (expected, found) = (Identity::Machine(target.elf().machine), Identity::Ptx);
-    Err(ErrorKind::WrongTarget { target: target.name().into(), expected, found }.into())
+    let expected = Identity::Machine(target.elf().machine);
+    let target = target.name().into();
+    Err(ErrorKind::WrongTarget { target, expected, actual: Identity::Ptx }.into())
 }
 
 /// Returns whether an input is PTX: after blanks and comments, it begins with the directive of the version.

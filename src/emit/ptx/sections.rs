@@ -121,8 +121,9 @@ impl Writer<'_> {
             0 => return Err(unknown(self.text, name)),
             1 => {}
             _ => {
-                let (of, name, candidates) = (Named::Symbol, name.to_string(), Vec::new());
-                return Err(ErrorKind::AmbiguousName { of, name, candidates }.into());
+                let kind = Named::Symbol;
+                let name = name.to_string();
+                return Err(ErrorKind::AmbiguousName { kind, name, candidates: Vec::new() }.into());
             }
         }
         if addend != 0 {
@@ -173,5 +174,5 @@ pub(super) fn unknown(text: &Text<'_>, name: &str) -> Error {
     let functions = text.functions.iter().map(|function| function.name);
     let known = functions.chain(text.symbols.iter().map(|symbol| symbol.name));
     let nearest = nearest(name, known);
-    ErrorKind::UnknownName { of: Named::Symbol, name: name.into(), nearest }.into()
+    ErrorKind::UnknownName { kind: Named::Symbol, name: name.into(), nearest }.into()
 }

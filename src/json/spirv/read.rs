@@ -80,13 +80,13 @@ impl<'a> Binder<'_, 'a> {
             Some([one, other, ..]) => {
                 let candidates = vec![one.to_string(), other.to_string()];
                 let kind =
-                    ErrorKind::AmbiguousName { of: error::Named::Id, name: name.to_string(), candidates };
+                    ErrorKind::AmbiguousName { kind: error::Named::Id, name: name.to_string(), candidates };
                 Err(place::at_part(kind.into(), self.text, name))
             }
             _ => {
                 let mut nearest = nearest(name, self.ids.keys().map(|name| &**name));
                 nearest.sort_unstable();
-                let kind = ErrorKind::UnknownName { of: error::Named::Id, name: name.to_string(), nearest };
+                let kind = ErrorKind::UnknownName { kind: error::Named::Id, name: name.to_string(), nearest };
                 Err(place::at_part(kind.into(), self.text, name))
             }
         }
@@ -96,7 +96,7 @@ impl<'a> Binder<'_, 'a> {
     pub fn operation(&self, name: &str, operands: &[u32]) -> Result<DebugOperation> {
         let number = OPERATIONS.iter().position(|known| known.name == name).ok_or_else(|| {
             let nearest = nearest(name, OPERATIONS.iter().map(|known| known.name));
-            ErrorKind::UnknownName { of: error::Named::DebugOperation, name: name.to_owned(), nearest }
+            ErrorKind::UnknownName { kind: error::Named::DebugOperation, name: name.to_owned(), nearest }
         })?;
         DebugOperation::new(number as u32, operands).ok_or_else(|| {
             let wanted = Count(OPERATIONS[number].operands, "operand");

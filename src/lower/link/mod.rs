@@ -175,7 +175,10 @@ impl Linker {
     pub(super) fn append_all(&mut self, units: &Units<'_>, mut lowered: Vec<LoweredUnit>) -> Result<()> {
         lowered.sort_by_key(|unit| unit.unit);
         if !lowered.iter().map(|unit| unit.unit).eq(units.module.units.keys()) {
-            return Err(ErrorKind::UnknownId("each unit once".into()).into());
+            return Err(ErrorKind::UnknownId(
+                "unit list like this: a unit is missing or occurs twice".into(),
+            )
+            .into());
         }
         lowered.into_iter().try_for_each(|unit| self.push(units, unit))?;
         self.end_module(units)

@@ -103,7 +103,7 @@ impl<'t> Reader<'t> {
         }
         let name = Name::parse(bare).ok_or_else(|| {
             let nearest = near::nearest(bare, Name::ALL.iter().map(|name| name.row().text));
-            Error::new(ErrorKind::UnknownName { of: Named::Operation, name: word.into(), nearest })
+            Error::new(ErrorKind::UnknownName { kind: Named::Operation, name: word.into(), nearest })
         })?;
         let encoding = self.context.encoding;
         let code = opcode(name, bare, &encoding).ok_or_else(|| encode::missing(name, &encoding))?;

@@ -26,7 +26,7 @@ impl Globals<'_, '_, '_> {
         }
         if let Some(path) = binding.stored_at() {
             if path.contains('\0') {
-                return Err(ErrorKind::ZeroByte { of: format!("the storage path {path:?}") }.into());
+                return Err(ErrorKind::ZeroByte { text: format!("the storage path {path:?}") }.into());
             }
             if self.has_metadata(Property::StoragePath) {
                 let path = self.text(path)?;

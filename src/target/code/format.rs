@@ -1,4 +1,4 @@
-//! Formats of instructions: length, opcode and operand fields.
+//! Instruction formats: length, opcode and operand fields.
 
 use smallvec::SmallVec;
 
@@ -11,22 +11,22 @@ use crate::target::Wave;
 pub struct Instruction {
     /// Size in bytes.
     pub bytes: u8,
-    /// Name, without the suffix of its encoding; `None` for an opcode that is not in the table.
+    /// Name without the encoding suffix; `None` if the opcode is not in the table.
     pub name: Option<&'static str>,
-    /// Registers that it writes; `None` if they are not known.
+    /// Registers that the instruction writes; `None` if they are unknown.
     pub writes: Option<SmallVec<[Destination; 2]>>,
-    /// Vector register with an address in scratch, which it reads or writes.
+    /// Vector register with a scratch address that the instruction reads or writes.
     pub scratch_address: Option<u16>,
-    /// First source operand, of scalar and vector arithmetic; the base of a scalar load; the address in LDS.
+    /// First source operand of scalar and vector arithmetic; the base of a scalar load; the LDS address.
     pub source: Option<Source>,
-    /// Second source operand, of the same; the offset of a scalar load in bytes.
+    /// Second source operand of scalar and vector arithmetic; the offset of a scalar load in bytes.
     pub second: Option<Source>,
 }
 
 /// Source operand of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// A register of 32 bits, or the first of several.
+    /// A 32-bit register, or the first of several.
     Register(RegisterKind, u16),
     /// An integer.
     Constant(i64),
@@ -34,9 +34,9 @@ pub enum Source {
     Other,
 }
 
-/// Operand code of a literal after the instruction.
+/// Operand code for a literal after the instruction.
 pub(super) const LITERAL: u32 = 255;
-/// Operand codes of a second word with modifiers.
+/// Operand codes for a second word with modifiers.
 pub(super) const SDWA: u32 = 249;
 pub(super) const DPP: u32 = 250;
 pub(super) const DPP8: [u32; 2] = [233, 234];
@@ -48,36 +48,37 @@ pub(super) struct Dwords<'b> {
 }
 
 impl Dwords<'_> {
-    /// Returns a word by its number; `None` beyond the bytes.
+    /// Returns a dword by index; `None` past the bytes.
     #[inline(always)]
     pub(super) fn word(&self, number: usize) -> Option<u32> {
         let bytes = self.bytes.get(4 * number..4 * number + 4)?;
         Some(u32::from_le_bytes(bytes.try_into().ok()?))
     }
 
-    /// Returns `bits` bits of the first word.
+    /// Returns `bits` bits from the first dword, from bit `first` on.
     #[inline(always)]
     pub(super) fn field(&self, first: u32, bits: u32) -> u32 {
         self.first >> first & ((1 << bits) - 1)
     }
 }
 
-/// Fields of an instruction of any format.
+/// Fields of an instruction, whatever its format.
 pub(super) struct Fields {
     pub(super) words: u8,
     pub(super) format: Option<(Format, u32)>,
     pub(super) destination: u32,
-    /// Second destination, a mask of the wave.
+    /// Second destination: a lane mask.
     mask: Option<u32>,
+    /// Whether a memory instruction returns a value, by its bit for it.
     returns: bool,
     is_accumulator: bool,
-    /// Whether the destination is not what the opcode alone implies.
+    /// Whether the opcode alone does not determine the destination.
     pub(super) is_unknown: bool,
     pub(super) scratch_address: Option<u16>,
     pub(super) sources: [Option<u32>; 2],
     /// Offset of a scalar load in bytes.
     offset: Option<i64>,
-    /// Word with the literal, if a source has one.
+    /// Index of the dword with the literal, if a source has one.
     literal: usize,
 }
 
@@ -105,7 +106,7 @@ impl Fields {
 
 impl InstructionSet {
     /// Returns the size in bytes of the instruction at the start of the bytes, and the registers that it writes if they
-    /// are known, as [`decode`](Self::decode) returns them.
+    /// are known, like [`decode`](Self::decode), but without the operands.
     pub(crate) fn decode_destinations(
         &self,
         bytes: &[u8],
@@ -123,7 +124,7 @@ impl InstructionSet {
         Some((size, to.map(|to| self.destinations(to, &fields))))
     }
 
-    /// Decodes the instruction at the start of the bytes. `None` if the bytes end within it, or its length is unknown.
+    /// Decodes the instruction at the start of the bytes. `None` if the bytes end within it or its length is unknown.
     pub fn decode(&self, bytes: &[u8]) -> Option<Instruction> {
         let first = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?);
         let words = Dwords { bytes, first };
@@ -141,7 +142,7 @@ impl InstructionSet {
             writes: writes.map(|to| self.destinations(to, &fields)),
             scratch_address: fields.scratch_address,
             source: match fields.format {
-                // A number of 16 bits in the instruction.
+                // A 16-bit number in the instruction.
                 Some((Format::SopK | Format::SopP, _)) => {
                     Some(Source::Constant(i64::from(first as u16 as i16)))
                 }
@@ -152,12 +153,12 @@ impl InstructionSet {
     }
 
     pub(super) fn destinations(&self, to: Destinations, fields: &Fields) -> SmallVec<[Destination; 2]> {
-        let mut all = SmallVec::new();
+        let mut destinations = SmallVec::new();
         let mut add = |kind, first: u32, count| {
-            // Null, which no value is written to.
+            // The null register: writes to it have no effect.
             let null = if self.generation >= Generation::Gfx11 { 124 } else { 125 };
             if kind != RegisterKind::Scalar || first != null || self.generation == Generation::Gfx9 {
-                all.push(Destination { kind, first: first as u16, count });
+                destinations.push(Destination { kind, first: first as u16, count });
             }
         };
         let mask = match self.wave {
@@ -184,7 +185,7 @@ impl InstructionSet {
         if to.exec {
             add(RegisterKind::Scalar, EXEC.into(), mask);
         }
-        all
+        destinations
     }
 
     fn source(&self, code: u32, literal: Option<u32>) -> Source {
@@ -198,21 +199,22 @@ impl InstructionSet {
         }
     }
 
-    /// Decodes two operations in one instruction: format VOPD, from gfx11 on. `Some(None)` if it is another format.
+    /// Decodes two operations in one instruction: format VOPD, from gfx11 on. `Some(None)` if the format is another.
     #[inline]
     pub(super) fn dual(&self, words: &Dwords<'_>) -> Option<Option<Instruction>> {
         if self.generation < Generation::Gfx11 || words.field(26, 6) != 0b110010 {
             return Some(None);
         }
         let second = words.word(1)?;
-        let (x, y) = (words.field(22, 4), words.field(17, 5));
+        let x = words.field(22, 4);
+        let y = words.field(17, 5);
         let has_literal = words.field(0, 9) == LITERAL
             || second & 0x1ff == LITERAL
             || [x, y].into_iter().any(|opcode| matches!(opcode, 1 | 2));
         let bytes = if has_literal { 12 } else { 8 };
         words.bytes.get(..bytes)?;
         let to_x = second >> 24;
-        // The second destination has the other parity.
+        // The low bit is not encoded: the destinations must have different parity.
         let to_y = (second >> 17 & 0x7f) << 1 | (!to_x & 1);
         let write = |first| Destination { kind: RegisterKind::Vector, first: first as u16, count: 1 };
         Some(Some(Instruction {
@@ -228,7 +230,8 @@ impl InstructionSet {
     #[inline(always)]
     pub(super) fn fields(&self, words: &Dwords<'_>) -> Option<Fields> {
         use Generation::{Gfx9, Gfx10, Gfx11, Gfx12};
-        let (first, generation) = (words.first, self.generation);
+        let first = words.first;
+        let generation = self.generation;
         if first >> 31 == 0 {
             return self.vector(words);
         }
@@ -247,7 +250,7 @@ impl InstructionSet {
                 let opcode = if generation == Gfx12 { words.field(13, 6) } else { words.field(18, 8) };
                 let mut fields = Fields::new(2, Format::Smem, opcode, words.field(6, 7));
                 fields.returns = first >> if generation == Gfx11 { 14 } else { 16 } & 1 != 0;
-                // Base registers and an offset in the instruction, without one in a register.
+                // Base registers and an immediate offset, without an offset register.
                 let is_plain = match generation {
                     Gfx9 => words.field(17, 1) == 1 && words.field(14, 1) == 0,
                     Gfx10 => second >> 25 == 125,
@@ -290,7 +293,8 @@ impl InstructionSet {
     /// Formats of scalar arithmetic and control.
     fn scalar(&self, words: &Dwords<'_>) -> Fields {
         let with_literal = |codes: &[u32]| 1 + u8::from(codes.contains(&LITERAL));
-        let (first, second) = (words.field(0, 8), words.field(8, 8));
+        let first = words.field(0, 8);
+        let second = words.field(8, 8);
         let mut fields = match words.field(23, 9) {
             0b1_0111_1101 => {
                 let mut fields =
@@ -321,7 +325,8 @@ impl InstructionSet {
     /// Formats VOP1, VOP2 and VOPC.
     #[inline]
     fn vector(&self, words: &Dwords<'_>) -> Option<Fields> {
-        let (opcode, source) = (words.field(25, 6), words.field(0, 9));
+        let opcode = words.field(25, 6);
+        let source = words.field(0, 9);
         let mut fields = match opcode {
             0b111111 => Fields::new(1, Format::Vop1, words.field(9, 8), words.field(17, 8)),
             0b111110 => Fields::new(1, Format::VopC, words.field(17, 8), 0),
@@ -346,7 +351,7 @@ impl InstructionSet {
         if source == LITERAL || has_modifiers || needs_literal {
             fields.words = 2;
         }
-        // Bit 7 of a destination of 16 bits selects the half of the register. Older encoders wrote registers above 127.
+        // Bit 7 of a 16-bit destination selects the half of the register. Older encoders wrote registers above 127.
         if self.generation >= Generation::Gfx11
             && fields.destination >= 128
             && row.is_some_and(|row| row.name.ends_with("16"))
@@ -381,7 +386,7 @@ impl InstructionSet {
         let length = 2 + u8::from(has_modifiers || self.has_literal(second));
         let opcode = words.field(16, 7);
         let mut fields = Fields::new(length, Format::Vop3P, opcode, words.field(0, 8));
-        // Matrix operations of gfx90a and later choose the file of the result.
+        // Matrix operations on gfx90a and later choose the register file of the result.
         let is_matrix = self.generation == Generation::Gfx9 && opcode >= 0x40;
         fields.is_accumulator = is_matrix && words.field(15, 1) != 0;
         fields
@@ -399,7 +404,7 @@ impl InstructionSet {
             Generation::Gfx12 => second >> 20 & 1 != 0,
         };
         fields.is_accumulator = self.has_unified_registers && second >> 23 & 1 != 0;
-        // Bit 13 of gfx9 and gfx10 moves data to LDS.
+        // Bit 13 on gfx9 and gfx10 moves data to LDS.
         let is_to_lds = !self.has_scratch_address_bit && words.field(13, 1) != 0;
         fields.is_unknown = self.generation < Generation::Gfx11 && is_to_lds && format != Format::Flat;
         fields.scratch_address = self.flat_address(words, second);
@@ -420,7 +425,7 @@ impl InstructionSet {
         }
     }
 
-    /// Returns the vector register with the address of a flat instruction in scratch.
+    /// Returns the vector register with the address of a flat scratch instruction.
     #[inline]
     pub(super) fn flat_address(&self, words: &Dwords<'_>, second: u32) -> Option<u16> {
         let has_vector_address = match self.generation {
@@ -434,15 +439,15 @@ impl InstructionSet {
         (is_scratch && has_vector_address).then(|| self.vector_address(words, second)).flatten()
     }
 
-    /// Returns the first vector register with the address of a memory instruction: in the last word.
+    /// Returns the first vector register with the address of a memory instruction, from the last word.
     #[inline]
     fn vector_address(&self, words: &Dwords<'_>, second: u32) -> Option<u16> {
         let word = if self.generation == Generation::Gfx12 { words.word(2)? } else { second };
         Some((word & 0xff) as u16)
     }
 
-    /// Returns the vector register with the address of a buffer instruction: scratch is a buffer whose descriptor is in
-    /// the first registers of the wave.
+    /// Returns the vector register with the address of a buffer instruction. Scratch is a buffer, because its descriptor
+    /// is in the wave's first registers.
     #[inline]
     pub(super) fn buffer_address(&self, words: &Dwords<'_>, second: u32) -> Option<u16> {
         let has_offset = match self.generation {
@@ -469,7 +474,7 @@ impl InstructionSet {
             Generation::Gfx11 => second >> 21 & 1 != 0,
             _ => second >> 23 & 1 != 0 && !self.has_unified_registers,
         };
-        // Data goes to LDS, or a status follows the data.
+        // Data goes to LDS, or a status word comes after the data.
         fields.is_unknown = has_status || generation < Generation::Gfx11 && words.field(16, 1) != 0;
         fields.is_accumulator = self.has_unified_registers && second >> 23 & 1 != 0;
         fields.scratch_address = self.buffer_address(words, second);

@@ -1,49 +1,50 @@
-//! Instructions as far as a scan of a function needs them: their size, and whether they change the pc or `exec`.
+//! Instruction outlines: size, and whether the instruction changes the pc or `exec`. A scan of a function needs no more.
 //!
-//! Most are known by the upper half of their first word. The others are decoded with their operands.
+//! The upper half of the first word determines the outline of most instructions, so that a table with 2^16 classes
+//! answers without decoding. Other instructions are decoded with their operands.
 
 use super::format::{DPP, DPP8, Dwords, LITERAL, SDWA};
 use super::table::{Exec, Flow, Format, Generation, Tables};
 use super::{EXEC, InstructionSet, RegisterKind};
 
-/// An instruction as far as a scan of a function needs it.
+/// Outline of an instruction: what a function scan needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Outline {
     /// Size in bytes.
     pub(crate) bytes: u8,
     pub(crate) flow: Flow,
     pub(crate) writes_exec: bool,
-    /// Scalar register to which it copies `exec`.
+    /// Scalar register to which the instruction copies `exec`.
     pub(crate) copies_exec: Option<u16>,
-    /// Vector register with an address in scratch.
+    /// Vector register with a scratch address.
     pub(crate) scratch_address: Option<u16>,
 }
 
 impl Outline {
-    /// Returns the outline of an instruction of a number of bytes without effects but an address in scratch.
-    fn of(bytes: u8, scratch_address: Option<u16>) -> Self {
+    /// Returns the outline of an instruction without effects other than scratch memory access.
+    fn plain(bytes: u8, scratch_address: Option<u16>) -> Self {
         Self { bytes, flow: Flow::Next, writes_exec: false, copies_exec: None, scratch_address }
     }
 }
 
-/// Frequent encodings of instructions that neither change the pc nor use `exec` as an operand.
+/// Classes of frequent encodings: these instructions neither change the pc nor use `exec` as an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
-    /// Other opcode: the operands decide.
+    /// Another opcode: the operands decide.
     Any,
     /// One word.
     OneWord,
     /// Two words.
     Two,
-    /// Scalar arithmetic: one word, and a literal.
+    /// Scalar arithmetic: one word, and possibly a literal.
     Scalar,
-    /// Vector arithmetic: one word, and a literal.
+    /// Vector arithmetic: one word, and possibly a literal.
     Vector,
-    /// Vector arithmetic with its opcode in the lower half.
+    /// Vector arithmetic with the opcode in the lower half.
     Vop1,
-    /// Vector arithmetic of two words, and a literal.
+    /// Vector arithmetic in two words, and possibly a literal.
     Vop3,
-    /// The same with a scalar destination.
+    /// `Vop3` with a scalar destination.
     Vop3Scalar,
     /// Scalar load.
     Smem,
@@ -56,20 +57,20 @@ pub(super) enum Class {
 /// Maximum number of scalar registers that an instruction writes.
 const MOST_SCALARS: u32 = 16;
 
-/// Whether `exec` is not among registers from a destination on.
+/// Whether `exec` is not among `count` registers from a destination on.
 fn is_below_exec(destination: u32, count: u32) -> bool {
     u32::from(EXEC).wrapping_sub(destination) >= count
 }
 
 impl Class {
-    /// Returns the class of the instructions with an upper half of the first word.
+    /// Returns the class of instructions with this upper half of the first word.
     pub(super) fn of(generation: Generation, tables: &Tables, high: u16) -> Self {
         use Generation::{Gfx9, Gfx10, Gfx11, Gfx12};
         let words = Dwords { bytes: &[], first: u32::from(high) << 16 };
         let field = |first, bits| words.field(first, bits);
         let exec =
             |format, opcode| tables.row(format, opcode).filter(|row| !row.has_literal).map(|row| row.exec);
-        // The destination is in the upper half.
+        // The upper half contains the destination.
         let if_plain = |class, format, opcode, destination| match exec(format, opcode) {
             Some(Exec::Never) => class,
             Some(Exec::AmongScalars(count)) if is_below_exec(destination, count.into()) => class,
@@ -86,7 +87,7 @@ impl Class {
                 opcode => if_plain(Self::Vector, Format::Vop2, opcode, field(17, 8)),
             },
             (0b10_0000..0b11_0000, _) => match field(23, 9) {
-                // The opcode is in the lower half.
+                // The lower half contains the opcode.
                 0b1_0111_1101 => Self::Any,
                 0b1_0111_1110 => if_never(Self::Scalar, Format::SopC, field(16, 7)),
                 0b1_0111_1111 => if_never(Self::OneWord, Format::SopP, field(16, 7)),
@@ -110,14 +111,14 @@ impl Class {
             },
             (0b110110, Gfx9) => if_never(Self::Two, Format::Ds, field(17, 8)),
             (0b110110, _) => if_never(Self::Two, Format::Ds, field(18, 8)),
-            // Other opcodes of gfx12 reach into the lower half.
+            // Other gfx12 opcodes reach into the lower half.
             (_, Gfx12) => Self::Any,
             (0b111000, Gfx9) => if_never(Self::Buffer, Format::MuBuf, field(18, 7)),
             (0b111000, _) => if_never(Self::Buffer, Format::MuBuf, field(18, 8)),
             (0b110111, _) => {
-                let all = [Format::Flat, Format::Scratch, Format::Global];
+                let formats = [Format::Flat, Format::Scratch, Format::Global];
                 let is_never = |format| exec(format, field(18, 7)) == Some(Exec::Never);
-                if all.into_iter().all(is_never) { Self::Flat } else { Self::Any }
+                if formats.into_iter().all(is_never) { Self::Flat } else { Self::Any }
             }
             _ => Self::Any,
         }
@@ -125,8 +126,8 @@ impl Class {
 }
 
 impl InstructionSet {
-    /// Returns the size in bytes of the instruction at the start of the bytes, and the vector register with an address
-    /// in scratch, if the encoding is frequent. The instruction neither changes the pc nor uses `exec` as an operand.
+    /// Returns the size in bytes of the instruction at the start of the bytes, and the vector register with a scratch
+    /// address, if the encoding is frequent. The instruction neither changes the pc nor uses `exec` as an operand.
     #[inline]
     pub(crate) fn decode_frequent(&self, bytes: &[u8]) -> Option<(usize, Option<u16>)> {
         let first = u32::from_le_bytes(*bytes.first_chunk()?);
@@ -172,11 +173,11 @@ impl InstructionSet {
         (size <= bytes.len()).then_some((size, address))
     }
 
-    /// Decodes the instruction at the start of the bytes without its operands. `None` where [`decode`](Self::decode)
-    /// returns `None`, and for an unknown opcode that can change the pc.
+    /// Decodes the instruction at the start of the bytes without its operands. `None` if [`decode`](Self::decode) returns
+    /// `None`, and for an unknown opcode that can change the pc.
     pub(crate) fn outline(&self, bytes: &[u8]) -> Option<Outline> {
         let words = &Dwords { bytes, first: u32::from_le_bytes(*bytes.first_chunk()?) };
-        let mut outline = Outline::of(0, None);
+        let mut outline = Outline::plain(0, None);
         if let Some(dual) = self.dual(words)? {
             return Some(Outline { bytes: dual.bytes, ..outline });
         }
@@ -196,9 +197,10 @@ impl InstructionSet {
                     && self
                         .destinations(to, &fields)
                         .iter()
-                        .any(|one| one.contains(RegisterKind::Scalar, EXEC))
+                        .any(|destination| destination.contains(RegisterKind::Scalar, EXEC))
             });
         } else if matches!(fields.format, Some((Format::SopP | Format::SopK | Format::Sop1, _))) {
+            // An unknown opcode in these formats may be a branch.
             return None;
         }
         Some(outline)
@@ -210,9 +212,9 @@ mod tests {
     use super::*;
     use crate::target::{Gfx, Wave};
 
-    /// The promise: frequent encodings are decoded as with their operands.
+    /// The classes give the same size and address as the decoder.
     #[test]
-    fn plain_instructions() {
+    fn frequent_encodings_have_the_decoded_size_and_address() {
         for (gfx, wave) in [
             ("gfx900", Wave::W64),
             ("gfx942", Wave::W64),
@@ -222,7 +224,8 @@ mod tests {
             ("gfx1200", Wave::W32),
         ] {
             let set = InstructionSet::of(Gfx::named(gfx).unwrap(), wave).unwrap();
-            let (mut seed, mut count) = (1u64, 0);
+            let mut seed = 1u64;
+            let mut count = 0;
             for high in 0..=0xffff_u32 {
                 for low in 0..8 {
                     seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
@@ -232,7 +235,7 @@ mod tests {
                     let bytes = bytes.map(u32::to_le_bytes).concat();
                     for bytes in [&bytes[..], &bytes[..8], &bytes[..4]] {
                         if let Some((size, address)) = set.decode_frequent(bytes) {
-                            let plain = Outline::of(size as u8, address);
+                            let plain = Outline::plain(size as u8, address);
                             assert_eq!(Some(plain), set.outline(bytes), "{gfx} {bytes:02x?}");
                             count += 1;
                         }

@@ -1,4 +1,4 @@
-//! The tables of opcodes.
+//! The opcode tables.
 
 use std::sync::OnceLock;
 
@@ -14,7 +14,7 @@ pub(super) enum Generation {
     Gfx12,
 }
 
-/// Formats whose opcodes are in the tables, by their names there.
+/// Formats whose opcodes are in the tables. [`NAMES`] has their names there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
     Sop2,
@@ -43,13 +43,14 @@ const NAMES: [&str; 16] = [
 /// Destinations of an opcode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Destinations {
-    /// Kind and number of the registers in the destination field; `None` in the field of a matrix result.
+    /// Kind and number of the registers in the destination field. The kind is `None` for matrix results, whose kind
+    /// another field or the processor determines.
     pub(super) field: Option<(Option<RegisterKind>, u16)>,
-    /// Whether the number is that in waves of 32 lanes, and half of it in waves of 64.
+    /// Whether 64-lane waves have half the number of registers.
     pub(super) is_halved: bool,
     /// Whether the field counts only if the instruction returns a value.
     pub(super) if_returned: bool,
-    /// Whether a mask of the wave is written: in the destination field, or in the second one if there is a `field`.
+    /// Whether a lane mask is written: in the destination field, or in the second one if there is a `field`.
     pub(super) mask: bool,
     /// Whether `vcc` is written without a field.
     pub(super) vcc: bool,
@@ -58,9 +59,9 @@ pub(super) struct Destinations {
 }
 
 impl Destinations {
-    /// Returns the part of `exec` in an instruction of a format, by number.
+    /// Returns the part that `exec` plays in an instruction with this format number.
     fn exec(self, format: usize) -> Exec {
-        let is = |one: Format| format == one as usize;
+        let is = |expected: Format| format == expected as usize;
         match self.field {
             _ if self.exec => Exec::Any,
             // Without a second word, the mask is `vcc`.
@@ -81,11 +82,11 @@ impl Destinations {
 /// Effect of an instruction on the pc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flow {
-    /// No jump: the next instruction follows.
+    /// No jump: the next instruction is executed.
     Next,
     /// A branch by a number of words.
     Branch,
-    /// A call: of a number of words away, or of an address in registers.
+    /// A call: by a number of words, or to an address in registers.
     Call,
     /// A return, or another jump to an address in registers.
     Jump,
@@ -98,23 +99,23 @@ pub(crate) enum Flow {
 pub(super) struct Row {
     pub(super) name: &'static str,
     pub(super) flow: Flow,
-    /// Whether a literal follows that no source operand names.
+    /// Whether a literal comes after the instruction that no source operand names.
     pub(super) has_literal: bool,
-    /// `None` where the destination depends on the contents of registers.
+    /// `None` if the destination depends on register contents.
     pub(super) destinations: Option<Destinations>,
     pub(super) exec: Exec,
 }
 
-/// Part of `exec` in an instruction that is not a branch, by its opcode.
+/// Part that `exec` plays in an instruction that is not a branch, by opcode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Exec {
     /// No part of `exec`.
     Never,
     /// Written if `exec` is among this number of scalar registers from the destination on.
     AmongScalars(u16),
-    /// Written if `exec` is the destination, a mask of the wave.
+    /// Written if `exec` is the destination, a lane mask.
     InMask,
-    /// Written if `exec` is the second destination of the format VOP3, a mask of the wave.
+    /// Written if `exec` is the second destination in format VOP3, a lane mask.
     InSecondMask,
     /// The operands decide.
     Any,
@@ -133,14 +134,14 @@ impl Tables {
         self.rows[format as usize].get(opcode as usize)?.as_ref()
     }
 
-    /// Returns the class of an instruction, by its first word.
+    /// Returns the class of an instruction by its first word.
     #[inline]
     pub(super) fn class(&self, first: u32) -> Class {
         self.classes.get((first >> 16) as usize).copied().unwrap_or(Class::Any)
     }
 }
 
-/// Opcodes of some processors that are others in the table of their generation.
+/// Opcodes that some processors have in addition to, or instead of, the opcodes of their generation.
 const FMA_MIX: &str = "vop3p\n32 v1 v_fma_mix_f32\n33 v1 v_fma_mixlo_f16\n34 v1 v_fma_mixhi_f16\n";
 const FMAC_F64: &str = "vop2\n4 v2 v_fmac_f64\nvop3\n260 v2 v_fmac_f64\n";
 const GFX94: &str = "vop2
@@ -160,8 +161,8 @@ vop3p
 const MAC_LEGACY: &str =
     "vop2\n6 v1 v_mac_legacy_f32\nvop3\n262 v1 v_mac_legacy_f32\n320 v1 v_mad_legacy_f32\n";
 
-/// Returns the tables of a processor, by its name. The text is read once.
-pub(super) fn of(generation: Generation, name: &str) -> &'static Tables {
+/// Returns the tables for a processor name. Each text is parsed once, because it has about 1,500 lines.
+pub(super) fn tables(generation: Generation, name: &str) -> &'static Tables {
     static TABLES: [OnceLock<Tables>; 8] = [const { OnceLock::new() }; 8];
     const GFX9: &str = include_str!("gfx9.txt");
     const GFX10: &str = include_str!("gfx10.txt");
@@ -195,7 +196,9 @@ fn read(generation: Generation, texts: &[&'static str]) -> Tables {
         let Ok(opcode) = first.parse::<usize>() else { continue };
         let rows: &mut Vec<Option<Row>> = &mut tables[format];
         rows.resize(rows.len().max(opcode + 1), None);
-        let (flow, has_literal, destinations) = (flow(name), has_literal(name), destinations(codes));
+        let flow = flow(name);
+        let destinations = destinations(codes);
+        let has_literal = has_literal(name);
         let exec = match destinations {
             _ if flow != Flow::Next || name.starts_with("s_mov_") => Exec::Any,
             Some(to) => to.exec(format),
@@ -224,18 +227,18 @@ fn has_literal(name: &str) -> bool {
     starts.iter().any(|start| name.starts_with(start))
 }
 
-/// Reads the destinations of a line: `-` for none, `?` for unknown ones, or parts joined by `+`: `s2` for two scalar
-/// registers, `v` for vector, `a` for accumulation and `w` for matrix registers, with `*` if only a returned value
-/// counts, and `/` if waves of 64 lanes have half of them; `mask`; and `vcc` and `exec`, which are implied.
+/// Parses the destinations in a line: `-` for none, `?` for unknown destinations, or parts joined by `+`: `s2` for two
+/// scalar registers, `v` for vector, `a` for accumulation and `w` for matrix registers, with `*` if only a returned value
+/// counts, and `/` if 64-lane waves have half the registers; `mask`; and `vcc` and `exec`, which are implied.
 fn destinations(codes: &str) -> Option<Destinations> {
-    let mut all = Destinations::default();
+    let mut destinations = Destinations::default();
     for code in codes.split('+') {
         match code {
             "-" => {}
             "?" => return None,
-            "mask" => all.mask = true,
-            "vcc" => all.vcc = true,
-            "exec" => all.exec = true,
+            "mask" => destinations.mask = true,
+            "vcc" => destinations.vcc = true,
+            "exec" => destinations.exec = true,
             _ => {
                 let kind = match code.as_bytes().first()? {
                     b's' => Some(RegisterKind::Scalar),
@@ -245,11 +248,11 @@ fn destinations(codes: &str) -> Option<Destinations> {
                     _ => return None,
                 };
                 let count = code.get(1..)?;
-                all.if_returned = count.ends_with('*');
-                all.is_halved = count.ends_with('/');
-                all.field = Some((kind, count.trim_end_matches(['*', '/']).parse().ok()?));
+                destinations.if_returned = count.ends_with('*');
+                destinations.is_halved = count.ends_with('/');
+                destinations.field = Some((kind, count.trim_end_matches(['*', '/']).parse().ok()?));
             }
         }
     }
-    Some(all)
+    Some(destinations)
 }
