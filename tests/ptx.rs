@@ -690,7 +690,7 @@ fn texts_that_do_not_fit_are_refused() {
         "the first row of a function is at position 0, as ptxas misplaces labels otherwise: 2 in `k`"
     );
     let (twice, _) = attached(&plain, &of_twelve, Policy::Strict).expect("a text");
-    assert_eq!(fails(&twice, &of_twelve), "the text has a section .debug_abbrev already");
+    assert_eq!(fails(&twice, &of_twelve), "the PTX text already has a section .debug_abbrev");
     let amd =
         Builder::new(Target::named("amdgpu-gfx1030-wave32").expect("a target")).finish().expect("a module");
     assert_eq!(

@@ -151,8 +151,7 @@ fn check_functions(module: &Module) -> Result<()> {
         let at = || module.at_scope(function.scope);
         if let Some(Address::Symbol(symbol, _)) = function.address {
             let is_there = (symbol.0.as_u32() as usize) < module.strings.len();
-            super::known(is_there, || format!("the symbol {}", symbol.0))
-                .map_err(|error| error.or_at(at()))?;
+            super::known(is_there, || format!("symbol {}", symbol.0)).map_err(|error| error.or_at(at()))?;
         }
         if let Some(Address::Constant(address)) = function.address
             && address.checked_add(function.bytes).is_none()

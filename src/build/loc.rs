@@ -395,7 +395,7 @@ fn named(module: &Module, unit: UnitId, node: Node<'_>) -> Result<()> {
         }
         Node::Address(symbol, _) => {
             let is_there = (symbol.0.as_u32() as usize) < module.strings.len();
-            super::known(is_there, || format!("the symbol {}", symbol.0))
+            super::known(is_there, || format!("symbol {}", symbol.0))
         }
         _ => Ok(()),
     }

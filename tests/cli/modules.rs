@@ -28,7 +28,7 @@ fn debug_instructions_are_attached_and_stripped() {
     assert_eq!(twice.code, 2);
     let set = Set::Shader.name();
     let refused =
-        format!("eitri: {out}: the module has instructions of {set} already\n--replace removes them first\n");
+        format!("eitri: {out}: the module already has {set} instructions\n--replace removes them first\n");
     assert_eq!(twice.errors, refused);
 
     let replaced = run(&["attach", &out, "--replace", "--for", "exact", "-o", &stripped]);

@@ -261,7 +261,7 @@ fn attributes_have_the_numbers_of_the_consumer() {
     let what = "unit `a.cl`, function `k`: DWARF 5 cannot express the pc of each lane";
     assert_eq!(error.to_string(), what);
     let error = lower(&module, &Consumer::llvm(), Policy::Strict).expect_err("it is inexpressible");
-    let what = "unit `a.cl`, function `k`, pc 0xb0..0xc0: LLVM cannot express the active lanes of \
+    let what = "unit `a.cl`, function `k`, pc 0xb0..0xc0: LLVM cannot express the active lanes in \
                 whole-wave code";
     assert_eq!(error.to_string(), what);
 }

@@ -101,7 +101,7 @@ fn regions_and_what_they_say_are_in_the_function() {
     let all = [(0..64, s(4))];
     assert_eq!(
         a_loop(8..68, 32, &all),
-        "unit `a.cl`, function `k`, region0 (loop, 0x8..0x44), pc 0x8..0x44: the range is outside of the \
+        "unit `a.cl`, function `k`, region0 (loop, 0x8..0x44), pc 0x8..0x44: range is outside the \
          function, which has 0x40 bytes"
     );
     assert_eq!(
@@ -185,7 +185,7 @@ fn regions_of_inlined_calls_are_in_them() {
         m.lanes(inlined).and_then(|mut lanes| lanes.loop_(16..40, 40, &all)).expect_err("it is wrong");
     assert_eq!(
         error.to_string(),
-        "unit `b.cl`, function `other`, region0 (loop, 0x10..0x28), pc 0x10..0x28: a region is in one \
+        "unit `b.cl`, function `other`, region0 (loop, 0x10..0x28), pc 0x10..0x28: region is not within one \
 range of its inlined call: 0x8..0x20"
     );
     let of_callee = m.lanes(inlined).and_then(|mut lanes| lanes.loop_(16..32, 32, &all)).expect("a loop");

@@ -80,7 +80,7 @@ fn nothing_is_attached_beside_it() {
                 continue;
             }
             let error = attached.map(|_| ()).expect_err(&format!("{name} {set:?}"));
-            assert_eq!(error.to_string(), format!("word 5: the module has instructions of {name} already"));
+            assert_eq!(error.to_string(), format!("word 5: the module already has {name} instructions"));
             let stripped = strip(&module(name)).expect("is a module");
             assert!(
                 attach(&stripped, &module_of, &Binding::new(), &Mode::exact(set)).is_ok(),
@@ -110,7 +110,7 @@ fn later_version_is_read_as_the_newest_known_one() {
         let attached = attach(&words, &module_of, &Binding::new(), &Mode::exact(Set::Shader));
         let error = attached.map(|_| ()).expect_err("has instructions");
         assert!(
-            error.to_string().ends_with(&format!("the module has instructions of {name} already")),
+            error.to_string().ends_with(&format!("the module already has {name} instructions")),
             "{error}"
         );
         let stripped = strip(&words).expect("is a module");

@@ -529,7 +529,7 @@ fn one_set() {
         for other in Set::ALL {
             let error = attach(&attached.words, &case.module, &binding, &Mode::exact(other));
             let error = error.expect_err("instructions are there").to_string();
-            let expected = format!("the module has instructions of {} already", set.name());
+            let expected = format!("the module already has {} instructions", set.name());
             assert!(error.ends_with(&expected), "{error}");
         }
         let stripped = strip(&attached.words).expect("is a module");

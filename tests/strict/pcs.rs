@@ -109,7 +109,8 @@ fn wrong(target: &Target, calls: &[(&str, Call)], pcs: &Range<u64>) -> Vec<Strin
     let step = target.min_instruction_bytes();
     let is_expected = |error: &Error| {
         let of = matches!(error.kind(), ErrorKind::Misaligned { kind: Aligned::Instruction, .. });
-        of && error.to_string().contains(&format!("a multiple of {step} bytes: ")) && error.at().pcs.is_some()
+        of && error.to_string().contains(&format!("expected a multiple of {step} bytes"))
+            && error.at().pcs.is_some()
     };
     let mut wrong = Vec::new();
     for (name, call) in calls {

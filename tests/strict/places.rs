@@ -26,10 +26,10 @@ const WRONG: &[(&str, &str, &str)] = &[
     (r#"{"describe_unit": {"unit": "a.cl", "language": @65536}}"#, "describe[3].describe_unit.language", "no language"),
     (r#"{"variable": {"in": "f", "name": "n", "type": "int", "live": [
         [0, 8, {"register": "s4"}],
-        @[4, 12, {"register": "s5"}]]}}"#, "describe[3].variable.live[1]", "range overlaps 0x0..0x8"),
+        @[4, 12, {"register": "s5"}]]}}"#, "describe[3].variable.live[1]", "live range overlaps 0x0..0x8"),
     (r#"{"variable": {"in": "f", "name": "n", "id": "n", "type": "int", "live": [@[4, 12, {"register": "s5"}]]}},
         {"describe_variable": {"variable": "n", "live": [[0, 8, {"register": "s4"}]]}}"#,
-        "describe[3].variable.live[0]", "range overlaps 0x0..0x8"),
+        "describe[3].variable.live[0]", "live range overlaps 0x0..0x8"),
     (r#"{"variable": {"in": "f", "name": "n", "type": "int", "live": [@[0, 8, {"stack_slot": 4}]]}}"#,
         "describe[3].variable.live[0]", "a stack slot"),
     (r#"{"variable": {"in": "f", "name": "n", "type": "int", "always": @{"stack_slot": 4}}}"#,
