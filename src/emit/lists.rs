@@ -74,9 +74,12 @@ impl Lists {
         }
     }
 
-    /// Removes the bytes from an offset of [`bytes`](Self::bytes) on, with their relocations.
+    /// Removes the bytes from an offset of [`bytes`](Self::bytes) on, with their relocations and their fields.
     pub(crate) fn truncate(&mut self, end: usize) {
         self.bytes.truncate(end);
+        while self.pending.last().is_some_and(|last| last.at >= end) {
+            self.pending.pop();
+        }
         while self.relocations.last().is_some_and(|last| last.offset >= end as u64) {
             self.relocations.pop();
         }

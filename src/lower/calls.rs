@@ -124,11 +124,11 @@ fn argument_expressions(
     argument: &Argument,
     stack: Stack,
 ) -> Result<ArgumentExpressions> {
-    let location = expressions.detached(argument.location, stack, false)?;
-    let value = argument.value.map(|value| expressions.detached(value, stack, true)).transpose()?;
+    let location = expressions.detached(argument.location, stack)?;
+    let value = argument.value.map(|value| expressions.detached_number(value, stack)).transpose()?;
     let data = match (argument.data_location, argument.data_value) {
         (Some(location), Some(value)) => {
-            Some((expressions.detached(location, stack, false)?, expressions.detached(value, stack, true)?))
+            Some((expressions.detached(location, stack)?, expressions.detached_number(value, stack)?))
         }
         _ => None,
     };
@@ -144,7 +144,7 @@ fn call_target(
     loc: Option<LocId>,
 ) -> Result<Option<Expression>> {
     let Some(loc) = loc else { return Ok(None) };
-    match expressions.detached(loc, stack, true) {
+    match expressions.detached_number(loc, stack) {
         Ok(expression) => Ok(Some(expression)),
         Err(error) => omit(expressions, call, Subject::Call(call), property, error).map(|()| None),
     }

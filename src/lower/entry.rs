@@ -292,7 +292,6 @@ impl<'u> EntryWriter<'u> {
 
     /// Writes an attribute that refers to a list.
     pub(super) fn list(&mut self, at: gimli::DwAt, list: u64) {
-        self.note_address(at);
         let is_five = self.info.format.version >= 5;
         let (form, five, older) = match at {
             gimli::DW_AT_ranges => (gimli::DW_FORM_rnglistx, ".debug_rnglists", ".debug_ranges"),
@@ -308,28 +307,19 @@ impl<'u> EntryWriter<'u> {
 
     /// Writes an attribute whose value is the expression encoded last.
     pub(super) fn expression_attribute(&mut self, at: gimli::DwAt) {
-        self.note_address(at);
-        let start = self.info.expression(at, &self.expressions.bytes);
-        if !self.expressions.lowering.pending.is_empty() {
+        let (bytes, pending) = &mut self.expressions.last;
+        let start = self.info.expression(at, bytes);
+        if !pending.is_empty() {
             let module = self.module;
-            let pending =
-                self.expressions.lowering.pending.drain(..).map(|one| Pending { at: start + one.at, ..one });
+            let pending = pending.drain(..).map(|field| Pending { at: start + field.at, ..field });
             self.info.defer(pending, |symbol| symbol_name(module, symbol));
         }
     }
 
     /// Writes an attribute whose value is an expression encoded earlier.
-    pub(super) fn detached_expression(&mut self, at: gimli::DwAt, (bytes, pending): Expression) {
-        self.expressions.bytes = bytes;
-        self.expressions.lowering.pending = pending;
+    pub(super) fn detached_expression(&mut self, at: gimli::DwAt, expression: Expression) {
+        self.expressions.last = expression;
         self.expression_attribute(at);
-    }
-
-    /// Records whether the expression written last has an address in it, for the entry's `DW_AT_location`.
-    fn note_address(&mut self, at: gimli::DwAt) {
-        if let (Some(named), gimli::DW_AT_location) = (&mut self.info.named, at) {
-            named.has_address |= self.expressions.lowering.has_address;
-        }
     }
 
     /// Finishes the location lists and the range lists of the unit, those that it has, and replaces list indices by

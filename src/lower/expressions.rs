@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::entry_numbers::EntryNumbers;
 use super::lists::{ABSOLUTE, Base, Code, addresses, begin, end, patch_length};
-use super::loc::{Key, Lowering, Sink, append};
+use super::loc::{Extent, Facts, Key, Lowering, References, Sink, append};
 use super::units::Units;
 use crate::consumer::{Consumer, Policy};
 use crate::emit::addr::{AddressKey, Addresses};
@@ -30,8 +30,8 @@ pub(super) struct Expressions<'u> {
     pub(super) numbers: EntryNumbers<'u>,
     pub(super) addresses: Addresses,
     pub(super) loclists: Lists,
-    /// Expression encoded last. Its references are in `lowering`.
-    pub(super) bytes: Vec<u8>,
+    /// Expression encoded last, with references relative to its start.
+    pub(super) last: Expression,
     pub(super) omissions: Vec<Omission>,
 }
 
@@ -46,25 +46,32 @@ impl<'u> Expressions<'u> {
             numbers: EntryNumbers::new(units, unit),
             addresses: Addresses::default(),
             loclists: Lists::empty(units.format),
-            bytes: Vec::new(),
+            last: Default::default(),
             omissions: Vec::new(),
         }
     }
 
-    /// Encodes the expression of an attribute or a procedure.
+    /// Encodes the expression of an attribute or a procedure, which applies at all pcs.
     pub(super) fn encode(
         &mut self,
         stack: Stack,
         write: impl FnOnce(&mut Lowering<'u>, &mut Sink<'_>) -> Result<()>,
     ) -> Result<()> {
-        let out = &mut self.bytes;
+        self.encode_within(Extent::AllPcs, stack, &mut Facts::default(), write)
+    }
+
+    fn encode_within(
+        &mut self,
+        extent: Extent,
+        stack: Stack,
+        facts: &mut Facts,
+        write: impl FnOnce(&mut Lowering<'u>, &mut Sink<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let (out, pending) = &mut self.last;
         out.clear();
-        let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.numbers, stack };
-        let result = write(&mut self.lowering, &mut sink);
-        if result.is_err() {
-            self.lowering.pending.clear();
-        }
-        result
+        pending.clear();
+        let references = References { addresses: &mut self.addresses, pending, facts };
+        write(&mut self.lowering, &mut Sink { out, references, entries: &self.numbers, stack, extent })
     }
 
     /// Encodes an expression to be used later.
@@ -73,19 +80,18 @@ impl<'u> Expressions<'u> {
         stack: Stack,
         write: impl FnOnce(&mut Lowering<'u>, &mut Sink<'_>) -> Result<()>,
     ) -> Result<Expression> {
-        let mut out = Vec::new();
-        let mut sink = Sink { out: &mut out, addresses: &mut self.addresses, entries: &self.numbers, stack };
-        let result = write(&mut self.lowering, &mut sink);
-        let pending = core::mem::take(&mut self.lowering.pending);
-        result.map(|()| (out, pending))
+        self.encode(stack, write)?;
+        Ok(core::mem::take(&mut self.last))
     }
 
-    /// Encodes a location, or the number of a value, to be used later.
-    pub(super) fn detached(&mut self, loc: LocId, stack: Stack, is_number: bool) -> Result<Expression> {
-        self.encode_apart(stack, |lowering, sink| match is_number {
-            true => lowering.number(loc, sink),
-            false => lowering.lower(loc, None, false, sink),
-        })
+    /// Encodes a location to be used later.
+    pub(super) fn detached(&mut self, loc: LocId, stack: Stack) -> Result<Expression> {
+        self.encode_apart(stack, |lowering, sink| lowering.lower(loc, None, sink))
+    }
+
+    /// Encodes the number of a value to be used later.
+    pub(super) fn detached_number(&mut self, loc: LocId, stack: Stack) -> Result<Expression> {
+        self.encode_apart(stack, |lowering, sink| lowering.number(loc, sink))
     }
 
     /// Returns the start address of code; address 0 without an address.
@@ -100,7 +106,7 @@ impl<'u> Expressions<'u> {
         Code { key, index }
     }
 
-    /// Encodes a location that a variable has at all pcs. Returns whether the consumer can express it.
+    /// Encodes the only location of a variable. Returns its facts if the consumer can express it.
     pub(super) fn location(
         &mut self,
         variable: VariableId,
@@ -108,16 +114,15 @@ impl<'u> Expressions<'u> {
         pcs: Option<Range<u64>>,
         bits: Option<u64>,
         stack: Stack,
-    ) -> Result<bool> {
-        self.lowering.has_address = false;
-        self.lowering.has_pcs = pcs.is_some();
-        let encoded = self.encode(stack, |lowering, sink| lowering.lower(loc, bits, false, sink));
-        self.lowering.has_pcs = false;
-        match encoded {
-            Ok(()) => Ok(true),
+    ) -> Result<Option<Facts>> {
+        let extent = if pcs.is_some() { Extent::SomePcs } else { Extent::AllPcs };
+        let mut facts = Facts::default();
+        let lower = |lowering: &mut Lowering<'u>, sink: &mut Sink<'_>| lowering.lower(loc, bits, sink);
+        match self.encode_within(extent, stack, &mut facts, lower) {
+            Ok(()) => Ok(Some(facts)),
             Err(error) => {
                 let subject = Subject::Variable(variable);
-                self.omit(subject, Property::Location, pcs, error).map(|()| false)
+                self.omit(subject, Property::Location, pcs, error).map(|()| None)
             }
         }
     }
@@ -130,7 +135,7 @@ impl<'u> Expressions<'u> {
         loc: LocId,
         bits: Option<u64>,
     ) -> Result<bool> {
-        self.property(subject, property, |lowering, sink| lowering.lower(loc, bits, false, sink))
+        self.property(subject, property, |lowering, sink| lowering.lower(loc, bits, sink))
     }
 
     /// Encodes the number of a property. Returns whether the consumer can express it.
@@ -168,17 +173,18 @@ impl<'u> Expressions<'u> {
         Ok(())
     }
 
-    /// Appends the location list of a variable. Returns `None` if every entry was omitted.
+    /// Appends the location list of a variable. Returns its index and the facts of its locations, `None` if every entry
+    /// was omitted.
     pub(super) fn location_list(
         &mut self,
         variable: VariableId,
         bits: Option<u64>,
         stack: Stack,
         base: Base,
-    ) -> Result<Option<u64>> {
+    ) -> Result<Option<(u64, Facts)>> {
         let key = self.lowering.key(bits, stack);
         let encode = |lowering: &mut Lowering<'u>, live: &Live, sink: &mut Sink<'_>| {
-            lowering.lower_anew(live.loc, bits, false, key, sink)
+            lowering.lower_anew(live.loc, bits, key, sink)
         };
         let omit = |unit: &mut Self, live: &Live, error| {
             unit.omit(Subject::Variable(variable), Property::Location, Some(live.pcs()), error)
@@ -186,28 +192,32 @@ impl<'u> Expressions<'u> {
         let pcs = |live: &Live| live.start..live.end;
         let head = |live: &Live| (pcs(live), key.map(|key| (live.loc, key)));
         let all = self.module.live(variable);
-        self.lowering.has_pcs = true;
+        let mut facts = Facts::default();
         let is_one_of_several = self.consumer.attributes.variable_space.is_some()
             && all.windows(2).any(|two| pcs(&two[0]) == pcs(&two[1]));
         let written = if is_one_of_several {
-            let first = self.first_places(all, bits, stack);
-            self.list_of(&first, head, stack, base, encode, omit)
+            let first = self.first_locations(all, bits, stack, &mut facts);
+            self.list_of(&first, head, stack, base, &mut facts, encode, omit)
         } else {
-            self.list_of(all, head, stack, base, encode, omit)
+            self.list_of(all, head, stack, base, &mut facts, encode, omit)
         };
-        self.lowering.has_pcs = false;
-        written
+        Ok(written?.map(|list| (list, facts)))
     }
 
-    /// Returns the first expressible place of several at once, or else the first place.
-    fn first_places(&mut self, all: &[Live], bits: Option<u64>, stack: Stack) -> Vec<Live> {
+    /// Returns the first expressible location of several at the same pcs, or else the first location.
+    fn first_locations(
+        &mut self,
+        all: &[Live],
+        bits: Option<u64>,
+        stack: Stack,
+        facts: &mut Facts,
+    ) -> Vec<Live> {
         let mut first = Vec::new();
         for same in all.chunk_by(|a, b| (a.start, a.end) == (b.start, b.end)) {
             let is_expressible = |live: &&Live| {
-                let encoded =
-                    self.encode(stack, |lowering, sink| lowering.lower(live.loc, bits, false, sink));
-                self.lowering.pending.clear();
-                encoded.is_ok()
+                let lower =
+                    |lowering: &mut Lowering<'u>, sink: &mut Sink<'_>| lowering.lower(live.loc, bits, sink);
+                self.encode_within(Extent::SomePcs, stack, facts, lower).is_ok()
             };
             first.extend(same.iter().find(is_expressible).or(same.first()).cloned());
         }
@@ -223,12 +233,12 @@ impl<'u> Expressions<'u> {
         head: impl Fn(&T) -> (Range<u32>, Option<(LocId, Key)>),
         stack: Stack,
         base: Base,
+        facts: &mut Facts,
         encode: impl Fn(&mut Lowering<'u>, &T, &mut Sink<'_>) -> Result<()>,
         mut omit: impl FnMut(&mut Self, &T, Error) -> Result<()>,
     ) -> Result<Option<u64>> {
         let (module, format) = (self.module, self.format);
         let is_five = format.version >= 5;
-        self.lowering.has_address = false;
         let start = self.loclists.bytes.len();
         let lists = &mut self.loclists;
         // A single entry from the function's start takes fewer bytes without a base address.
@@ -273,19 +283,21 @@ impl<'u> Expressions<'u> {
                 append(known, out);
                 continue;
             }
-            // Addresses of an omitted entry do not count.
-            let has_address = self.lowering.has_address;
+            // An omitted entry adds no facts.
+            let facts_before = *facts;
             let length = out.len();
             if is_five {
                 out.push(0);
             } else {
                 format.half(out, 0);
             }
-            let mut sink = Sink { out, addresses: &mut self.addresses, entries: &self.numbers, stack };
+            let pending = &mut self.loclists.pending;
+            let first_pending = pending.len();
+            let references = References { addresses: &mut self.addresses, pending, facts };
+            let extent = Extent::SomePcs;
+            let mut sink = Sink { out, references, entries: &self.numbers, stack, extent };
             if let Err(error) = encode(&mut self.lowering, one, &mut sink) {
                 self.loclists.truncate(entry);
-                self.lowering.has_address = has_address;
-                self.lowering.pending.clear();
                 omit(self, one, error)?;
                 continue;
             }
@@ -297,18 +309,14 @@ impl<'u> Expressions<'u> {
                 if u16::try_from(bytes).is_err() {
                     let error = self.consumer.inexpressible(Construct::LongLocation(bytes));
                     self.loclists.truncate(entry);
-                    self.lowering.has_address = has_address;
-                    self.lowering.pending.clear();
+                    *facts = facts_before;
                     omit(self, one, error)?;
                     continue;
                 }
                 format.patch(&mut lists.bytes, length, bytes as u64, 2);
                 0
             };
-            if !self.lowering.pending.is_empty() {
-                let pending = self.lowering.pending.drain(..);
-                lists.pending.extend(pending.map(|one| Pending { at: one.at + moved, ..one }));
-            }
+            lists.pending[first_pending..].iter_mut().for_each(|field| field.at += moved);
         }
         let lists = &mut self.loclists;
         if lists.bytes.len() == first {

@@ -176,7 +176,7 @@ fn frame_place(
     loc: Option<LocId>,
 ) -> Result<Option<Expression>> {
     let Some(loc) = loc else { return Ok(None) };
-    match expressions.detached(loc, expressions.module.functions[function].stack, false) {
+    match expressions.detached(loc, expressions.module.functions[function].stack) {
         Ok(expression) => Ok(Some(expression)),
         Err(error) => expressions.omit(Subject::Function(function), property, None, error).map(|()| None),
     }

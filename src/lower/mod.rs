@@ -102,14 +102,13 @@ pub fn lower_loc(
     let loc = builder.loc(unit, loc, bits)?;
     let module = builder.finish()?;
     let mut out = Vec::new();
-    let mut addresses = Addresses::default();
-    let mut lowering = loc::Lowering::new(&module, consumer);
-    let entries = &loc::NoEntries;
-    lowering.lower(
-        loc,
-        bits,
-        false,
-        &mut loc::Sink { out: &mut out, addresses: &mut addresses, entries, stack },
-    )?;
+    let references = loc::References {
+        addresses: &mut Addresses::default(),
+        pending: &mut Vec::new(),
+        facts: &mut loc::Facts::default(),
+    };
+    let (entries, extent) = (&loc::NoEntries, loc::Extent::AllPcs);
+    let mut sink = loc::Sink { out: &mut out, references, entries, stack, extent };
+    loc::Lowering::new(&module, consumer).lower(loc, bits, &mut sink)?;
     Ok(Expr::raw(out))
 }

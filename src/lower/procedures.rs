@@ -9,22 +9,21 @@ use crate::omission::{Property, Subject};
 pub(super) fn write(out: &mut EntryWriter<'_>, id: ProcedureId) -> Result<()> {
     let stack = Stack::kernel(&out.module.target);
     let loc = out.module.procedures[id].loc;
-    let has_expression =
-        match out.expressions.encode(stack, |lowering, sink| lowering.lower(loc, None, true, sink)) {
-            Ok(()) => true,
-            Err(error) => match error.kind() {
-                // Calls are replaced by the location, except for a reference to another unit.
-                ErrorKind::Inexpressible { what, .. }
-                    if *what != Construct::OtherUnit && out.units.inlined_procedures.contains(id) =>
-                {
-                    false
-                }
-                _ => {
-                    out.expressions.omit(Subject::Procedure(id), Property::Location, None, error)?;
-                    false
-                }
-            },
-        };
+    let has_expression = match out.expressions.encode(stack, |lowering, sink| lowering.procedure(loc, sink)) {
+        Ok(()) => true,
+        Err(error) => match error.kind() {
+            // Calls are replaced by the location, except for a reference to another unit.
+            ErrorKind::Inexpressible { what, .. }
+                if *what != Construct::OtherUnit && out.units.inlined_procedures.contains(id) =>
+            {
+                false
+            }
+            _ => {
+                out.expressions.omit(Subject::Procedure(id), Property::Location, None, error)?;
+                false
+            }
+        },
+    };
     out.info.begin_entry(gimli::DW_TAG_dwarf_procedure, false, Some(out.expressions.numbers.procedure(id)));
     if has_expression {
         out.expression_attribute(gimli::DW_AT_location);

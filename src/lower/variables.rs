@@ -2,6 +2,7 @@
 
 use super::constants;
 use super::entry::EntryWriter;
+use super::loc::Facts;
 use super::open::{Instance, more_arguments};
 use crate::error::Result;
 use crate::model::{
@@ -80,9 +81,9 @@ fn write_variable(out: &mut EntryWriter<'_>, id: VariableId, around: &Around<'_>
         if is_abstract { out.expressions.numbers.origin(id) } else { out.expressions.numbers.variable(id) };
 
     // The location comes first: an omission decides the attributes.
-    out.expressions.lowering.space = None;
     let has_place = !is_abstract || module.is_placed_without_code(id);
-    let place = if has_place { place(out, id, variable, around)? } else { Place::None };
+    let (place, facts) =
+        if has_place { place(out, id, variable, around)? } else { (Place::None, Facts::default()) };
     out.info.begin_entry(tag, false, Some(is));
     match origin {
         Some(origin) => {
@@ -99,9 +100,10 @@ fn write_variable(out: &mut EntryWriter<'_>, id: VariableId, around: &Around<'_>
         Place::Expression => out.expression_attribute(gimli::DW_AT_location),
         Place::List(index) => out.list(gimli::DW_AT_location, index),
     }
-    if let (Some(attribute), Some(space)) =
-        (out.consumer.attributes.variable_space, out.expressions.lowering.space.take())
-    {
+    if let Some(named) = &mut out.info.named {
+        named.has_address = facts.has_address;
+    }
+    if let (Some(attribute), Some(space)) = (out.consumer.attributes.variable_space, facts.space) {
         out.info.unsigned(attribute, module.target.address_class(space).into());
     }
     out.info.end_entry();
@@ -205,34 +207,35 @@ fn write_static_member(out: &mut EntryWriter<'_>, id: VariableId) -> Result<()> 
     Ok(())
 }
 
-/// Lowers the location of a variable.
+/// Lowers the location of a variable. Returns it with the facts that the entry states.
 fn place<'u>(
     out: &mut EntryWriter<'u>,
     id: VariableId,
     variable: &Variable,
     around: &Around<'_>,
-) -> Result<Place<'u>> {
+) -> Result<(Place<'u>, Facts)> {
+    let none = (Place::None, Facts::default());
     let module = out.module;
     let &Around { instance, stack, .. } = around;
     let bits = module.types[variable.ty].bits;
     let (loc, pcs) = match (variable.always, module.live(id), instance) {
         (Some(loc), ..) => (loc, None),
-        (None, [], _) | (None, _, None) => return Ok(Place::None),
+        (None, [], _) | (None, _, None) => return Ok(none),
         // One location for the whole function needs no list.
         (None, [live], Some(instance)) if live.pcs() == (0..instance.bytes) => (live.loc, Some(live.pcs())),
         (None, _, Some(instance)) => {
             let list = out.expressions.location_list(id, bits, stack, instance.base)?;
-            return Ok(list.map_or(Place::None, Place::List));
+            return Ok(list.map_or(none, |(list, facts)| (Place::List(list), facts)));
         }
     };
     let is_constant = variable.is_constant || out.consumer.attributes.variable_space.is_some();
     if (is_constant || variable.kind == VariableKind::Constant)
         && let Some(bytes) = module.constant(loc)
     {
-        return Ok(Place::Constant(bytes));
+        return Ok((Place::Constant(bytes), Facts::default()));
     }
-    let is_encoded = out.expressions.location(id, loc, pcs, bits, stack)?;
-    Ok(if is_encoded { Place::Expression } else { Place::None })
+    let facts = out.expressions.location(id, loc, pcs, bits, stack)?;
+    Ok(facts.map_or(none, |facts| (Place::Expression, facts)))
 }
 
 /// Location of a variable as its entry has it.

@@ -6,7 +6,7 @@ use core::ops::Range;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::loc::{Lowering, NoEntries, Sink};
+use super::loc::{Extent, Facts, Lowering, NoEntries, References, Sink};
 use super::units::Units;
 use crate::consumer::{AspaceCfa, Consumer, FrameForm, Policy};
 use crate::emit::addr::Addresses;
@@ -171,7 +171,7 @@ impl<'m> Frames<'m> {
                 return Ok(Rule::CfaRegister { reg, offset, space: space.0 });
             }
         }
-        self.expr(stack, |lowering, sink| lowering.lower(loc, None, false, sink)).map(Rule::CfaExpression)
+        self.expr(stack, |lowering, sink| lowering.lower(loc, None, sink)).map(Rule::CfaExpression)
     }
 
     /// Lowers the location of a register of the caller.
@@ -197,14 +197,13 @@ impl<'m> Frames<'m> {
                     if let Some(by @ 0) = self.distance(rule, place) {
                         return Ok(Rule::ValOffset(by));
                     }
-                    let number =
-                        |lowering: &mut Lowering<'m>, sink: &mut Sink<'_>| lowering.saved(loc, true, sink);
-                    return self.expr(stack, number).map(Rule::ValExpression);
+                    let number = self.expr(stack, |lowering, sink| lowering.saved_number(loc, sink));
+                    return number.map(Rule::ValExpression);
                 }
             }
             _ => {}
         }
-        self.expr(stack, |lowering, sink| lowering.saved(loc, false, sink)).map(Rule::Expression)
+        self.expr(stack, |lowering, sink| lowering.saved(loc, sink)).map(Rule::Expression)
     }
 
     /// Offset of a number from the canonical frame address in bytes, if both are relative to one register, and the
@@ -240,23 +239,24 @@ impl<'m> Frames<'m> {
         use core::hash::BuildHasher;
         let Exprs { program, ends } = &mut self.exprs;
         let start = program.bytes.len();
-        let mut sink = Sink {
-            out: &mut program.bytes,
+        let mut pending = Vec::new();
+        let references = References {
             addresses: &mut Addresses::default(),
-            entries: &NoEntries,
-            stack,
+            pending: &mut pending,
+            facts: &mut Facts::default(),
         };
+        let extent = Extent::AllPcs;
+        let mut sink = Sink { out: &mut program.bytes, references, entries: &NoEntries, stack, extent };
         if let Err(error) = write(&mut self.lowering, &mut sink) {
             program.bytes.truncate(start);
-            self.lowering.pending.clear();
             return Err(error);
         }
         let number = ends.len() as u32;
-        if !self.lowering.pending.is_empty() {
-            for pending in self.lowering.pending.drain(..) {
+        if !pending.is_empty() {
+            for field in pending {
                 // Call frame information refers to no entries.
-                if let Wanted::Address(key) = pending.wanted {
-                    program.addresses.push((pending.at, key));
+                if let Wanted::Address(key) = field.wanted {
+                    program.addresses.push((field.at, key));
                 }
             }
             ends.push(program.bytes.len());

@@ -22,7 +22,7 @@ pub(super) use procedures::LaneProcedures;
 
 use super::entry::EntryWriter;
 use super::expressions::{Expression, Expressions};
-use super::loc::{Lowering, Sink};
+use super::loc::{Facts, Lowering, Sink};
 use super::open::Instance;
 use crate::error::{Construct, Result};
 use crate::model::{RegionId, ScopeId};
@@ -174,7 +174,7 @@ fn active_lane(
         |lowering: &mut Lowering<'_>, piece: &Piece, sink: &mut Sink<'_>| match (piece.whole_wave, exec) {
             (Some(index), _) => {
                 let mask = module.lanes.whole_waves[index as usize].mask;
-                lowering.lower(mask.loc, Some(bits), false, sink)
+                lowering.lower(mask.loc, Some(bits), sink)
             }
             (None, Some(exec)) => {
                 let mut encoder = Encoder::new(sink.out, encoding);
@@ -216,5 +216,7 @@ fn lane_expression<T>(
         let error = named(unit.consumer, error);
         unit.omit(Subject::Scope(scope), Property::Lanes, Some(piece_of(one).pcs()), error)
     };
-    Ok(out.expressions.list_of(entries, head, stack, instance.base, encode, omit)?.map(Lanes::List))
+    let facts = &mut Facts::default();
+    let list = out.expressions.list_of(entries, head, stack, instance.base, facts, encode, omit)?;
+    Ok(list.map(Lanes::List))
 }

@@ -13,7 +13,7 @@ use crate::emit::info::{Pending, Wanted};
 use crate::error::{At, Construct, Error, ErrorKind, Result};
 use crate::lower::entry::EntryWriter;
 use crate::lower::lists::Code;
-use crate::lower::loc::{Lowering, Sink};
+use crate::lower::loc::{Facts, Lowering, Sink};
 use crate::lower::procedures::write_expression;
 use crate::model::{Function, FunctionId, Mask, Module, Node, RegionId, ScopeId, ScopeKind, Stack};
 use crate::omission::{Property, Subject};
@@ -119,11 +119,11 @@ impl LaneProcedures {
             } else {
                 let addend = code.key.addend.wrapping_add(region.waits_at.into());
                 let at = encoder.position() + 1;
-                lowering
-                    .pending
-                    .push(Pending { at, wanted: Wanted::Address(AddressKey { addend, ..code.key }) });
+                let wanted = Wanted::Address(AddressKey { addend, ..code.key });
                 encoder.addr(0);
+                sink.references.pending.push(Pending { at, wanted });
             }
+            let mut encoder = Encoder::new(sink.out, encoding);
             encoder.stack_value().extend(bits, lanes.into());
             if let Some(moving) = moving {
                 call(&mut encoder, moving);
@@ -242,21 +242,17 @@ fn expressible(out: &mut EntryWriter<'_>, stack: Stack, masks: &[Mask], is_regio
         return Ok(());
     }
     let is_moving = masks.iter().any(|mask| mask.loc != masks[0].loc);
-    let result = out.expressions.encode(stack, |lowering, sink| {
+    out.expressions.encode(stack, |lowering, sink| {
         if is_region {
             let mut encoder = Encoder::new(sink.out, encoding);
             encoder.stack_value().extend(bits, lanes.into());
             encoder.finish()?;
         }
         match is_moving {
-            true => {
-                masks.iter().try_for_each(|mask| lowering.lower(mask.loc, Some(lanes.into()), false, sink))
-            }
+            true => masks.iter().try_for_each(|mask| lowering.lower(mask.loc, Some(lanes.into()), sink)),
             false => lowering.read(masks[0].loc, lanes, sink),
         }
-    });
-    out.expressions.lowering.pending.clear();
-    result
+    })
 }
 
 /// Returns the reason of an omission, or another error.
@@ -325,7 +321,8 @@ fn moving_mask(
         |mask| (mask.start..mask.end, None),
         function.stack,
         base,
-        |lowering, mask, sink| lowering.lower(mask.loc, Some(bits), false, sink),
+        &mut Facts::default(),
+        |lowering, mask, sink| lowering.lower(mask.loc, Some(bits), sink),
         |_, _, error| match is_inexpressible(&error) {
             true => {
                 why.get_or_insert(error);

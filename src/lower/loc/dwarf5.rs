@@ -16,12 +16,12 @@ pub(super) struct Dwarf5;
 
 impl Read for Dwarf5 {
     /// Writes the number: each part is read and shifted to its position.
-    fn read(out: &mut ExpressionWriter<'_, '_>, at: At, bits: u32) -> Result<()> {
+    fn read(out: &mut ExpressionWriter<'_, '_>, at: At, bits: u32, space: SpaceId) -> Result<()> {
         let mut fragments = Vec::new();
         fragments_of(out, at, 0, bits.into(), &mut fragments)?;
         let mut done = 0;
         for fragment in fragments {
-            let (first, has) = out.above((done > 0).into(), |out| read_fragment(out, fragment))?;
+            let (first, has) = out.above((done > 0).into(), |out| read_fragment(out, fragment, space))?;
             if first > 0 {
                 out.encoder.constu(first).shr();
             }
@@ -38,11 +38,11 @@ impl Read for Dwarf5 {
 }
 
 fn val(out: &mut ExpressionWriter<'_, '_>, at: At) -> Result<()> {
-    numbers::val::<Dwarf5>(out, at)
+    numbers::val::<Dwarf5>(out, at, SpaceId::DEFAULT)
 }
 
-fn val_plus(out: &mut ExpressionWriter<'_, '_>, at: At, by: i64) -> Result<()> {
-    numbers::val_plus::<Dwarf5>(out, at, by)
+fn val_plus(out: &mut ExpressionWriter<'_, '_>, at: At, by: i64, space: SpaceId) -> Result<()> {
+    numbers::val_plus::<Dwarf5>(out, at, by, space)
 }
 
 /// Writes a whole expression.
@@ -188,7 +188,7 @@ fn simple_part(out: &mut ExpressionWriter<'_, '_>, Fragment { at, from, .. }: Fr
                 Some(slot) => {
                     out.encoder.fbreg(slot.checked_add(by).ok_or_else(malformed)?);
                 }
-                None => out.of_space(space, |out| val_plus(out, address, by))?,
+                None => val_plus(out, address, by, space)?,
             }
             Ok(from.rem_euclid(8) as u64)
         }
@@ -211,7 +211,7 @@ fn simple_part(out: &mut ExpressionWriter<'_, '_>, Fragment { at, from, .. }: Fr
         }
         Node::Memory(SpaceId::DEFAULT) => {
             let address = out.tree.last(at);
-            out.of_space(SpaceId::DEFAULT, |out| val_plus(out, address, from.div_euclid(8)))?;
+            val_plus(out, address, from.div_euclid(8), SpaceId::DEFAULT)?;
             Ok(from.rem_euclid(8) as u64)
         }
         // In plain DWARF 5, frames are in the default space.
@@ -300,7 +300,7 @@ fn named_register(out: &ExpressionWriter<'_, '_>, reg: Reg) -> Result<()> {
 
 /// Refuses memory in another space than that of the variable's other places.
 fn variable_in(out: &mut ExpressionWriter<'_, '_>, space: SpaceId) -> Result<()> {
-    let first = *out.references.space.get_or_insert(space);
+    let first = *out.references.facts.space.get_or_insert(space);
     if first == space {
         return Ok(());
     }
@@ -340,6 +340,7 @@ fn is_of_lanes(out: &ExpressionWriter<'_, '_>, space: SpaceId) -> bool {
 fn read_fragment(
     out: &mut ExpressionWriter<'_, '_>,
     Fragment { at, from, bits }: Fragment,
+    space: SpaceId,
 ) -> Result<(u64, u64)> {
     match out.tree.node(at) {
         Node::Register(reg) if out.register(reg)?.bits <= 64 => {
@@ -371,7 +372,7 @@ fn read_fragment(
                 out.encoder.constu(space.0.into());
             }
             let address = out.tree.last(at);
-            out.of_space(space, |out| val_plus(out, address, from.div_euclid(8)))?;
+            val_plus(out, address, from.div_euclid(8), space)?;
             if space == SpaceId::DEFAULT {
                 deref(out, bytes as u32);
             } else {
@@ -390,7 +391,7 @@ fn read_fragment(
             Ok((0, bits))
         }
         Node::Value => {
-            val(out, out.tree.last(at))?;
+            numbers::val::<Dwarf5>(out, out.tree.last(at), space)?;
             Ok((from as u64, 64))
         }
         Node::Lane(reg, _) | Node::Register(reg) => {

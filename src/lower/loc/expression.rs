@@ -21,8 +21,6 @@ pub(super) struct ExpressionWriter<'l, 'm> {
     pub(super) references: References<'l>,
     /// Number of nested procedures that are inlined at this point.
     pub(super) depth: u32,
-    /// Address space of the number that is being written.
-    pub(super) space: SpaceId,
     pub(super) operands: Operands,
 }
 
@@ -38,13 +36,27 @@ pub(super) struct Context<'l, 'm> {
     pub(super) is_call_frame: bool,
 }
 
-/// References of an expression to other sections.
-pub(super) struct References<'l> {
-    pub(super) addresses: &'l mut Addresses,
-    pub(super) pending: &'l mut Vec<Pending>,
-    pub(super) has_address: &'l mut bool,
-    /// Space of the variable's memory places, for a consumer with an attribute for it.
-    pub(super) space: &'l mut Option<SpaceId>,
+/// References of an expression to entries and addresses, which are appended as the operations are.
+pub(in crate::lower) struct References<'l> {
+    pub(in crate::lower) addresses: &'l mut Addresses,
+    /// Fields of the expression that are filled in later, at their positions in the output.
+    pub(in crate::lower) pending: &'l mut Vec<Pending>,
+    pub(in crate::lower) facts: &'l mut Facts,
+}
+
+impl References<'_> {
+    pub(super) fn reborrow(&mut self) -> References<'_> {
+        References { addresses: self.addresses, pending: self.pending, facts: self.facts }
+    }
+}
+
+/// Facts of a variable's locations that its entry states. All locations of the variable add to them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::lower) struct Facts {
+    /// Whether a location contains the address of a symbol that the loader relocates.
+    pub(in crate::lower) has_address: bool,
+    /// Space of the locations in memory, for a consumer with an attribute for it.
+    pub(in crate::lower) space: Option<SpaceId>,
 }
 
 /// Elements of the stack below the operation that is written next.
@@ -182,14 +194,8 @@ impl<'m> ExpressionWriter<'_, 'm> {
             tree,
             shared: None,
             encoder: self.encoder.again(),
-            references: References {
-                addresses: &mut *self.references.addresses,
-                pending: &mut *self.references.pending,
-                has_address: &mut *self.references.has_address,
-                space: &mut *self.references.space,
-            },
+            references: self.references.reborrow(),
             depth: self.depth + 1,
-            space: SpaceId::DEFAULT,
             operands: self.operands,
         })
     }
@@ -224,7 +230,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
 
     /// Writes an address that the linker fills in. In a space that the loader relocates, the consumer relocates it
     /// too (`addr`); in another space it is a constant.
-    pub(super) fn symbol(&mut self, symbol: Symbol, by: i64) {
+    pub(super) fn symbol(&mut self, symbol: Symbol, by: i64, space: SpaceId) {
         if self.context.consumer.attributes.variable_space.is_some() {
             // The assembler, which turns some symbols into offsets, ignores an addend.
             let key = AddressKey { symbol: Some(symbol.0.as_u32()), addend: 0 };
@@ -234,13 +240,13 @@ impl<'m> ExpressionWriter<'_, 'm> {
             return self.plus(by);
         }
         let key = AddressKey { symbol: Some(symbol.0.as_u32()), addend: by as u64 };
-        *self.references.has_address |= self.space.is_loaded();
+        self.references.facts.has_address |= space.is_loaded();
         let encoding = self.encoder.encoding();
         if encoding.version < 5 || self.context.is_call_frame {
             // Before DWARF 5, and in call frame information, the operand is the address itself.
             let at = self.encoder.position() + 1;
             self.references.pending.push(Pending { at, wanted: Wanted::Address(key) });
-            if self.space.is_loaded() {
+            if space.is_loaded() {
                 self.encoder.addr(0);
             } else {
                 self.encoder.const_fixed(0, encoding.address_bytes);
@@ -248,19 +254,11 @@ impl<'m> ExpressionWriter<'_, 'm> {
             return;
         }
         let index = self.references.addresses.index(key);
-        if self.space.is_loaded() {
+        if space.is_loaded() {
             self.encoder.addrx(index);
         } else {
             self.encoder.constx(index);
         }
-    }
-
-    /// Writes a number that is an address in a space.
-    pub(super) fn of_space<T>(&mut self, space: SpaceId, write: impl FnOnce(&mut Self) -> T) -> T {
-        let around = core::mem::replace(&mut self.space, space);
-        let written = write(self);
-        self.space = around;
-        written
     }
 
     pub(super) fn address_bits(&self) -> u32 {

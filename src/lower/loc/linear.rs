@@ -64,16 +64,9 @@ impl Linear<'_> {
     /// nothing, if an operation depends on more than its node and its neighbours, and if there is an error, which the
     /// writer of the tree reports.
     #[inline(always)]
-    pub(super) fn write(
-        &self,
-        nodes: Nodes<'_>,
-        bits: Option<u64>,
-        is_called: bool,
-        stack: Stack,
-        out: &mut Vec<u8>,
-    ) -> bool {
+    pub(super) fn write(&self, nodes: Nodes<'_>, bits: Option<u64>, stack: Stack, out: &mut Vec<u8>) -> bool {
         let start = out.len();
-        let is_written = self.in_order(nodes, bits, is_called, stack, out).is_some();
+        let is_written = self.in_order(nodes, bits, stack, out).is_some();
         if !is_written {
             out.truncate(start);
         }
@@ -85,7 +78,6 @@ impl Linear<'_> {
         &self,
         mut nodes: Nodes<'_>,
         bits: Option<u64>,
-        is_called: bool,
         stack: Stack,
         out: &mut Vec<u8>,
     ) -> Option<()> {
@@ -126,7 +118,7 @@ impl Linear<'_> {
                     from = self.after_place(&mut encoder, &mut nodes, 0)?;
                 }
                 // An undefined part has no operation; nor has an undefined location.
-                Node::Undefined if nodes.is_part() || nodes.is_empty() && !is_called => {}
+                Node::Undefined if nodes.is_part() || nodes.is_empty() => {}
                 Node::Memory(SpaceId::DEFAULT) => {
                     // A number becomes a location in the default space without an operation.
                     if was == Before::Sum || nodes.is_moved() {
@@ -147,7 +139,7 @@ impl Linear<'_> {
                 Node::Part(bits) => {
                     piece(&mut encoder, core::mem::take(&mut from), parts.next(bits)?);
                 }
-                Node::Parts(count) if nodes.is_empty() && !is_called && parts.are_all(count) => {}
+                Node::Parts(count) if nodes.is_empty() && parts.are_all(count) => {}
                 Node::ReadRegister(reg) => {
                     let (by, count) = nodes.next_sum()?;
                     let bits = self.module.target.register(reg)?.bits;

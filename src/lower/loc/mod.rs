@@ -17,22 +17,22 @@ mod shared;
 mod tests;
 
 pub(super) use entries::{Entries, NoEntries};
+pub(super) use expression::{Facts, References};
 pub(super) use memo::{Key, Memo, append};
+pub(super) use operations::Extent;
 pub(super) use shared::Part;
 
 use crate::consumer::{Consumer, Operations};
-use crate::emit::addr::Addresses;
-use crate::emit::info::Pending;
 use crate::error::Result;
 use crate::model::{LocId, Module, Node, Nodes, Stack, Tree};
 use crate::op::{Encoder, Encoding};
 use crate::target::SpaceId;
 use dwarf5::Dwarf5;
 use entries::malformed;
-use expression::{Context, ExpressionWriter, Operands, References};
+use expression::{Context, ExpressionWriter, Operands};
 use linear::Linear;
 use numbers::Read;
-use on_stack::OnStack;
+use on_stack::{Follows, OnStack};
 use operations::restrict;
 use shared::{At, Shared};
 
@@ -48,16 +48,8 @@ pub(super) struct Lowering<'m> {
     /// Subexpressions with procedures.
     shared: Shared,
     hashes: Vec<u64>,
-    /// References of the expression, for the caller to take.
-    pub(super) pending: Vec<Pending>,
-    /// Whether an expression since the caller's last reset has the address of a symbol in it.
-    pub(super) has_address: bool,
-    /// Space of the memory places since the caller's last reset, for a consumer with an attribute for it.
-    pub(super) space: Option<SpaceId>,
     /// Whether the consumer reads some operations only.
     is_restricted: bool,
-    /// Whether the location is one at some pcs.
-    pub(super) has_pcs: bool,
     /// Whether the expressions are those of call frame information, which refer to no other section.
     is_call_frame: bool,
 }
@@ -66,12 +58,13 @@ pub(super) struct Lowering<'m> {
 #[derive(Clone, Copy)]
 enum Request {
     /// Location.
-    Location { bits: Option<u64>, is_called: bool },
+    Location { bits: Option<u64>, follows: Follows },
     /// Number of a value.
     Number,
-    /// Location of a saved register, or its number, with the canonical frame address on the initial stack, which
-    /// `uses` nodes use.
-    Saved { uses: u32, is_number: bool },
+    /// Location of a saved register, with the canonical frame address on the initial stack.
+    Saved,
+    /// Number in a saved register, with the same initial stack.
+    SavedNumber,
     /// Number in the first bits of a location.
     Read(u32),
 }
@@ -79,9 +72,10 @@ enum Request {
 /// Output of an expression, with its context.
 pub(super) struct Sink<'a> {
     pub(super) out: &'a mut Vec<u8>,
-    pub(super) addresses: &'a mut Addresses,
+    pub(super) references: References<'a>,
     pub(super) entries: &'a dyn Entries,
     pub(super) stack: Stack,
+    pub(super) extent: Extent,
 }
 
 impl<'m> Lowering<'m> {
@@ -105,13 +99,9 @@ impl<'m> Lowering<'m> {
             tree: Tree::default(),
             shared: Shared::default(),
             hashes: Vec::new(),
-            pending: Vec::new(),
-            has_address: false,
-            space: None,
             is_restricted: consumer.expressions.operations != Operations::All
                 || consumer.attributes.variable_space.is_some()
                 || !consumer.expressions.has_registers_at_all_pcs,
-            has_pcs: false,
             is_call_frame: false,
         }
     }
@@ -122,28 +112,36 @@ impl<'m> Lowering<'m> {
         self
     }
 
-    /// Appends the expression of the location of a register of the caller, or with `is_number` of its value.
+    /// Appends the expression of the location of a register of the caller.
     ///
     /// # Errors
     /// The errors of [`lower`](Self::lower).
-    pub(super) fn saved(&mut self, loc: LocId, is_number: bool, sink: &mut Sink<'_>) -> Result<()> {
-        let nodes = self.module.nodes(loc);
-        let uses = nodes.clone().filter(|node| *node == Node::Cfa).count() as u32;
-        self.by_tree(nodes, Request::Saved { uses, is_number }, sink)
+    pub(super) fn saved(&mut self, loc: LocId, sink: &mut Sink<'_>) -> Result<()> {
+        self.lower_tree(self.module.nodes(loc), Request::Saved, sink)
+    }
+
+    /// Appends the expression of the number in a register of the caller.
+    ///
+    /// # Errors
+    /// The errors of [`lower`](Self::lower).
+    pub(super) fn saved_number(&mut self, loc: LocId, sink: &mut Sink<'_>) -> Result<()> {
+        self.lower_tree(self.module.nodes(loc), Request::SavedNumber, sink)
+    }
+
+    /// Appends the expression of a procedure, after which the operations of its caller continue.
+    ///
+    /// # Errors
+    /// The errors of [`lower`](Self::lower).
+    pub(super) fn procedure(&mut self, loc: LocId, sink: &mut Sink<'_>) -> Result<()> {
+        let request = Request::Location { bits: None, follows: Follows::Operations };
+        self.lower_tree(self.module.nodes(loc), request, sink)
     }
 
     /// Appends the expression of a location. `bits` is the size of the object at the location, if it is known.
-    /// `is_called` marks the expression of a procedure, after which the caller's operations continue.
     ///
     /// # Errors
-    /// [`ErrorKind::Inexpressible`]; the caller discards the bytes that were appended.
-    pub(super) fn lower(
-        &mut self,
-        loc: LocId,
-        bits: Option<u64>,
-        is_called: bool,
-        sink: &mut Sink<'_>,
-    ) -> Result<()> {
+    /// [`ErrorKind::Inexpressible`]; the caller discards the bytes and the references that were appended.
+    pub(super) fn lower(&mut self, loc: LocId, bits: Option<u64>, sink: &mut Sink<'_>) -> Result<()> {
         if self.is_direct(bits)
             && let Some((reg, by)) = self.module.nodes(loc).memory_at_register()
             && self.linear.holds_address(reg)
@@ -152,7 +150,7 @@ impl<'m> Lowering<'m> {
             return Ok(());
         }
         let key = self.key(bits, sink.stack);
-        if let (Some(key), false) = (key, is_called)
+        if let Some(key) = key
             && let Some(&[len, ref expression @ ..]) = self.memo.get(loc, key)
         {
             let end = sink.out.len() + usize::from(len);
@@ -160,7 +158,7 @@ impl<'m> Lowering<'m> {
             sink.out.truncate(end);
             return Ok(());
         }
-        self.lower_anew(loc, bits, is_called, key, sink)
+        self.lower_anew(loc, bits, key, sink)
     }
 
     /// Key of the expressions of an object, where they are remembered.
@@ -181,7 +179,6 @@ impl<'m> Lowering<'m> {
         &mut self,
         loc: LocId,
         bits: Option<u64>,
-        is_called: bool,
         key: Option<Key>,
         sink: &mut Sink<'_>,
     ) -> Result<()> {
@@ -190,15 +187,15 @@ impl<'m> Lowering<'m> {
         let start = sink.out.len();
         if let Some(key) = key
             && (is_small || self.shared.is_empty())
-            && self.linear.write(nodes.clone(), bits, is_called, sink.stack, sink.out)
+            && self.linear.write(nodes.clone(), bits, sink.stack, sink.out)
         {
-            // Others become calls once their subexpressions have procedures.
-            if is_small && !is_called {
+            // Large expressions become calls once their subexpressions have procedures.
+            if is_small {
                 self.memo.add(loc, key, &nodes, &sink.out[start..], self.module.locs.word_count());
             }
             return Ok(());
         }
-        self.by_tree(nodes, Request::Location { bits, is_called }, sink)
+        self.lower_tree(nodes, Request::Location { bits, follows: Follows::End }, sink)
     }
 
     /// Appends the expression of the number of a [value](crate::model::Loc::value). The expression leaves the number
@@ -207,7 +204,7 @@ impl<'m> Lowering<'m> {
     /// # Errors
     /// The errors of [`lower`](Self::lower).
     pub(super) fn number(&mut self, loc: LocId, sink: &mut Sink<'_>) -> Result<()> {
-        self.by_tree(self.module.nodes(loc), Request::Number, sink)
+        self.lower_tree(self.module.nodes(loc), Request::Number, sink)
     }
 
     /// Appends the expression of the number in the first `bits` bits of a location.
@@ -215,58 +212,57 @@ impl<'m> Lowering<'m> {
     /// # Errors
     /// The errors of [`lower`](Self::lower).
     pub(super) fn read(&mut self, loc: LocId, bits: u32, sink: &mut Sink<'_>) -> Result<()> {
-        self.by_tree(self.module.nodes(loc), Request::Read(bits), sink)
+        self.lower_tree(self.module.nodes(loc), Request::Read(bits), sink)
     }
 
     /// Appends an expression in which an operation depends on more than its node and the next one.
     #[inline(never)]
-    fn by_tree(&mut self, nodes: Nodes<'m>, what: Request, sink: &mut Sink<'_>) -> Result<()> {
+    fn lower_tree(&mut self, nodes: Nodes<'m>, request: Request, sink: &mut Sink<'_>) -> Result<()> {
         let root = self.tree.read(nodes).ok_or_else(malformed)?;
         if !self.shared.is_empty() {
             self.shared.hashes(&self.tree, &mut self.hashes);
         }
-        let (start, space) = (sink.out.len(), self.space);
-        let written = self.write_tree(root, what, sink);
-        let written = written.and_then(|()| match self.is_restricted {
-            true => restrict(
-                self.consumer,
-                &self.module.target,
-                self.encoding,
-                self.has_pcs,
-                &mut self.pending,
-                (start, sink.out),
-            ),
-            false => Ok(()),
-        });
+        let start = sink.out.len();
+        let first_pending = sink.references.pending.len();
+        let facts = *sink.references.facts;
+        let mut written = self.write_tree(root, request, sink);
+        if written.is_ok() && self.is_restricted {
+            let pending = &mut sink.references.pending[first_pending..];
+            let expression = (start, &mut *sink.out);
+            let (consumer, target) = (self.consumer, &self.module.target);
+            written = restrict(consumer, target, self.encoding, sink.extent, pending, expression);
+        }
         if written.is_err() {
-            self.space = space;
+            // The facts are those of the locations that the entry contains.
+            *sink.references.facts = facts;
         }
         written
     }
 
     #[inline]
-    fn write_tree(&mut self, root: usize, what: Request, sink: &mut Sink<'_>) -> Result<()> {
+    fn write_tree(&mut self, root: usize, request: Request, sink: &mut Sink<'_>) -> Result<()> {
         let mut out = self.writer(sink);
-        let has_places = out.context.consumer.has_locations_on_the_stack();
-        if let Request::Saved { uses, .. } = what {
+        let is_on_stack = out.context.consumer.has_locations_on_the_stack();
+        let tree = out.tree;
+        if let Request::Saved | Request::SavedNumber = request {
+            let uses = tree.subtree(root).filter(|node| *node == Node::Cfa).count() as u32;
             out.operands.cfa_uses = Some(uses);
         }
-        let tree = out.tree;
-        match (what, tree.node(root)) {
+        match (request, tree.node(root)) {
             (Request::Number, Node::Value) => number(&mut out, tree.last(root))?,
             (Request::Number, _) => return Err(malformed()),
-            (Request::Saved { is_number: true, .. }, _) => number(&mut out, tree.last(root))?,
-            (Request::Saved { .. }, _) if has_places => on_stack::write(&mut out, root, None, true)?,
-            (Request::Saved { .. }, _) => dwarf5::write_saved(&mut out, root)?,
+            (Request::SavedNumber, _) => number(&mut out, tree.last(root))?,
+            (Request::Saved, _) if is_on_stack => on_stack::write(&mut out, root, None, Follows::End)?,
+            (Request::Saved, _) => dwarf5::write_saved(&mut out, root)?,
             // Bits beyond those of a mask do not matter.
             (Request::Read(_), Node::Value) => number(&mut out, tree.last(root))?,
-            (Request::Read(bits), _) if has_places => OnStack::read(&mut out, root, bits)?,
-            (Request::Read(bits), _) => Dwarf5::read(&mut out, root, bits)?,
+            (Request::Read(bits), _) if is_on_stack => OnStack::read(&mut out, root, bits, SpaceId::DEFAULT)?,
+            (Request::Read(bits), _) => Dwarf5::read(&mut out, root, bits, SpaceId::DEFAULT)?,
             (Request::Location { .. }, _) if out.call_shared(root) => {}
-            (Request::Location { bits, .. }, _) if !has_places => dwarf5::write(&mut out, root, bits)?,
+            (Request::Location { bits, .. }, _) if !is_on_stack => dwarf5::write(&mut out, root, bits)?,
             // An empty expression is an undefined location.
-            (Request::Location { is_called: false, .. }, Node::Undefined) => {}
-            (Request::Location { bits, is_called }, _) => on_stack::write(&mut out, root, bits, !is_called)?,
+            (Request::Location { follows: Follows::End, .. }, Node::Undefined) => {}
+            (Request::Location { bits, follows }, _) => on_stack::write(&mut out, root, bits, follows)?,
         }
         out.finish()
     }
@@ -285,14 +281,8 @@ impl<'m> Lowering<'m> {
             tree: &self.tree,
             shared: (!self.shared.is_empty()).then_some((&self.shared, &self.hashes)),
             encoder: Encoder::new(sink.out, self.encoding),
-            references: References {
-                addresses: sink.addresses,
-                pending: &mut self.pending,
-                has_address: &mut self.has_address,
-                space: &mut self.space,
-            },
+            references: sink.references.reborrow(),
             depth: 0,
-            space: SpaceId::DEFAULT,
             operands: Operands::default(),
         }
     }
@@ -325,7 +315,7 @@ impl<'m> Lowering<'m> {
         let is_encoded = times > 1 && self.part(part, sink).is_ok();
         let bytes = (sink.out.len() - start) as u64;
         sink.out.truncate(start);
-        self.pending.clear();
+        sink.references.pending.clear();
         // A call takes up to five bytes; the entry takes its code and the length of the expression.
         if !is_encoded || bytes < from_bytes.into() || 5 * times + bytes + 2 >= bytes * times {
             self.shared.forget(part);
@@ -346,7 +336,7 @@ impl<'m> Lowering<'m> {
         let mut out = self.writer(sink);
         match out.tree.node(part.at) {
             node if node.is_number() => number(&mut out, part.at)?,
-            _ => on_stack::write(&mut out, part.at, None, false)?,
+            _ => on_stack::write(&mut out, part.at, None, Follows::Operations)?,
         }
         out.finish()
     }
@@ -359,8 +349,9 @@ impl<'m> Lowering<'m> {
 
 /// Writes operations that leave a number on top of the stack.
 fn number(out: &mut ExpressionWriter<'_, '_>, at: At) -> Result<()> {
-    match out.context.consumer.has_locations_on_the_stack() {
-        true => numbers::val::<OnStack>(out, at),
-        false => numbers::val::<Dwarf5>(out, at),
+    if out.context.consumer.has_locations_on_the_stack() {
+        numbers::val::<OnStack>(out, at, SpaceId::DEFAULT)
+    } else {
+        numbers::val::<Dwarf5>(out, at, SpaceId::DEFAULT)
     }
 }

@@ -7,12 +7,12 @@ use super::shared::At;
 use crate::error::{Construct, Result};
 use crate::model::Node;
 use crate::op::{Encoder, Reg};
-use crate::target::Scaling;
+use crate::target::{Scaling, SpaceId};
 
 /// Way of a dialect to read numbers from locations.
 pub(super) trait Read {
-    /// Writes the number in the first `bits` bits of a location.
-    fn read(out: &mut ExpressionWriter<'_, '_>, at: At, bits: u32) -> Result<()>;
+    /// Writes the number in the first `bits` bits of a location. The number is an address in `space`.
+    fn read(out: &mut ExpressionWriter<'_, '_>, at: At, bits: u32, space: SpaceId) -> Result<()>;
 }
 
 /// Register as wide as an address, and the constant added to it.
@@ -27,8 +27,13 @@ pub(super) fn register_plus(out: &ExpressionWriter<'_, '_>, at: At) -> Option<(R
     }
 }
 
-/// Writes a number with a constant added.
-pub(super) fn val_plus<R: Read>(out: &mut ExpressionWriter<'_, '_>, at: At, by: i64) -> Result<()> {
+/// Writes a number, which is an address in `space`, with a constant added.
+pub(super) fn val_plus<R: Read>(
+    out: &mut ExpressionWriter<'_, '_>,
+    at: At,
+    by: i64,
+    space: SpaceId,
+) -> Result<()> {
     if out.call_shared(at) {
         out.plus(by);
         return Ok(());
@@ -37,7 +42,7 @@ pub(super) fn val_plus<R: Read>(out: &mut ExpressionWriter<'_, '_>, at: At, by: 
         Node::Const(value) => {
             out.encoder.constu(value.wrapping_add_signed(by));
         }
-        Node::Address(symbol, first) if let Some(by) = first.checked_add(by) => out.symbol(symbol, by),
+        Node::Address(symbol, first) if let Some(by) = first.checked_add(by) => out.symbol(symbol, by, space),
         Node::StackAddress(first)
             if out.context.consumer.attributes.variable_space.is_none()
                 && let Some(by) = first.checked_add(by) =>
@@ -45,7 +50,7 @@ pub(super) fn val_plus<R: Read>(out: &mut ExpressionWriter<'_, '_>, at: At, by: 
             stack_address(out, by)?;
         }
         Node::Plus(first) if let Some(by) = first.checked_add(by) => {
-            return val_plus::<R>(out, out.tree.last(at), by);
+            return val_plus::<R>(out, out.tree.last(at), by, space);
         }
         Node::ReadRegister(reg) if out.register(reg)?.bits == out.address_bits() => {
             out.encoder.bregx(reg, by);
@@ -54,7 +59,7 @@ pub(super) fn val_plus<R: Read>(out: &mut ExpressionWriter<'_, '_>, at: At, by: 
             out.encoder.bregx(reg, by);
         }
         _ => {
-            val::<R>(out, at)?;
+            val::<R>(out, at, space)?;
             out.plus(by);
         }
     }
@@ -70,8 +75,9 @@ fn whole_lane(out: &ExpressionWriter<'_, '_>, at: At, bits: u32) -> Option<Reg> 
     (is_whole && register.is_packed()).then_some(reg)
 }
 
-/// Writes operations that leave the number on top of the stack.
-pub(super) fn val<R: Read>(out: &mut ExpressionWriter<'_, '_>, at: At) -> Result<()> {
+/// Writes operations that leave the number on top of the stack. `space` is the address space of the symbols in it, as a
+/// number may be the address of memory.
+pub(super) fn val<R: Read>(out: &mut ExpressionWriter<'_, '_>, at: At, space: SpaceId) -> Result<()> {
     if out.call_shared(at) {
         return Ok(());
     }
@@ -85,12 +91,12 @@ pub(super) fn val<R: Read>(out: &mut ExpressionWriter<'_, '_>, at: At) -> Result
         Node::Const(value) => {
             out.encoder.constu(value);
         }
-        Node::Address(symbol, by) => out.symbol(symbol, by),
+        Node::Address(symbol, by) => out.symbol(symbol, by, space),
         Node::StackAddress(_) if out.context.consumer.attributes.variable_space.is_some() => {
             return Err(out.not_in_dwarf5(at));
         }
         Node::StackAddress(by) => stack_address(out, by)?,
-        Node::Read(bits) => R::read(out, out.tree.last(at), bits)?,
+        Node::Read(bits) => R::read(out, out.tree.last(at), bits, space)?,
         Node::ReadRegister(reg) => read_register(out, reg)?,
         Node::EntryRegister(reg) => entry_register(out, reg)?,
         Node::LaneIndex if !out.context.consumer.has_locations_on_the_stack() => {
@@ -100,16 +106,16 @@ pub(super) fn val<R: Read>(out: &mut ExpressionWriter<'_, '_>, at: At) -> Result
             out.encoder.push_lane();
         }
         Node::Plus(by) => {
-            val::<R>(out, out.tree.last(at))?;
+            val::<R>(out, out.tree.last(at), space)?;
             out.plus(by);
         }
         node => {
             if let Node::Neg | Node::Not = node {
-                val::<R>(out, out.tree.last(at))?;
+                val::<R>(out, out.tree.last(at), space)?;
             } else {
                 let (first, second) = out.tree.two(at);
-                val::<R>(out, first)?;
-                out.above(1, |out| val::<R>(out, second))?;
+                val::<R>(out, first, space)?;
+                out.above(1, |out| val::<R>(out, second, space))?;
             }
             if !arithmetic(&mut out.encoder, node) {
                 return Err(malformed());

@@ -16,8 +16,8 @@ use crate::target::{Scaling, SpaceId};
 pub(super) struct OnStack;
 
 impl Read for OnStack {
-    fn read(out: &mut ExpressionWriter<'_, '_>, at: At, bits: u32) -> Result<()> {
-        out.of_space(SpaceId::DEFAULT, |out| loc(out, at))?;
+    fn read(out: &mut ExpressionWriter<'_, '_>, at: At, bits: u32, _: SpaceId) -> Result<()> {
+        loc(out, at)?;
         let bytes = bits.div_ceil(8);
         let is_whole = bits.is_multiple_of(8);
         let has_more = has_bytes(out.bits(at), bits);
@@ -34,22 +34,32 @@ impl Read for OnStack {
     }
 }
 
-/// Writes the whole expression of a location. With `is_end`, the end of the expression completes a composite.
+/// What comes after the operations of a location.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Follows {
+    /// End of the expression, which completes a composite.
+    End,
+    /// Further operations, before which an operation completes a composite: those of a procedure's caller, or those of
+    /// the location around this location.
+    Operations,
+}
+
+/// Writes the whole expression of a location.
 pub(super) fn write(
     out: &mut ExpressionWriter<'_, '_>,
     root: At,
     bits: Option<u64>,
-    is_end: bool,
+    follows: Follows,
 ) -> Result<()> {
-    if is_composite(out, root) { parts(out, root, bits, is_end) } else { loc(out, root) }
+    if is_composite(out, root) { parts(out, root, bits, follows) } else { loc(out, root) }
 }
 
 fn val(out: &mut ExpressionWriter<'_, '_>, at: At) -> Result<()> {
-    numbers::val::<OnStack>(out, at)
+    numbers::val::<OnStack>(out, at, SpaceId::DEFAULT)
 }
 
-fn val_plus(out: &mut ExpressionWriter<'_, '_>, at: At, by: i64) -> Result<()> {
-    numbers::val_plus::<OnStack>(out, at, by)
+fn val_plus(out: &mut ExpressionWriter<'_, '_>, at: At, by: i64, space: SpaceId) -> Result<()> {
+    numbers::val_plus::<OnStack>(out, at, by, space)
 }
 
 /// Writes operations that leave the location on top of the stack.
@@ -117,7 +127,7 @@ fn place(out: &mut ExpressionWriter<'_, '_>, at: At) -> Result<()> {
             out.above(1, |out| val(out, by))?;
             out.encoder.bit_offset();
         }
-        Node::Parts(_) => parts(out, at, None, false)?,
+        Node::Parts(_) => parts(out, at, None, Follows::Operations)?,
         Node::Overlay => {
             let operands = out.tree.operands(at);
             loc(out, operands[0])?;
@@ -177,7 +187,7 @@ fn place(out: &mut ExpressionWriter<'_, '_>, at: At) -> Result<()> {
 fn memory(out: &mut ExpressionWriter<'_, '_>, space: SpaceId, address: At, more: i64) -> Result<()> {
     if space == SpaceId::DEFAULT {
         // A number converts to a location in the default space implicitly.
-        return out.of_space(space, |out| val_plus(out, address, more));
+        return val_plus(out, address, more, space);
     }
     if let Some((reg, by)) = base_plus(out, address)
         && let Some(by) = by.checked_add(more)
@@ -186,7 +196,7 @@ fn memory(out: &mut ExpressionWriter<'_, '_>, space: SpaceId, address: At, more:
         out.encoder.constu(space.0.into()).aspace_bregx(reg, by);
         return Ok(());
     }
-    out.of_space(space, |out| val_plus(out, address, more))?;
+    val_plus(out, address, more, space)?;
     out.encoder.constu(space.0.into()).form_aspace_address();
     Ok(())
 }
@@ -209,7 +219,7 @@ fn is_composite(out: &ExpressionWriter<'_, '_>, at: At) -> bool {
 }
 
 /// Writes a composite. The end of an expression completes it; elsewhere an operation does.
-fn parts(out: &mut ExpressionWriter<'_, '_>, at: At, bits: Option<u64>, is_end: bool) -> Result<()> {
+fn parts(out: &mut ExpressionWriter<'_, '_>, at: At, bits: Option<u64>, follows: Follows) -> Result<()> {
     let bits = bits.or_else(|| out.bits(at));
     let mut fragments = Vec::new();
     let flat = bits.and_then(|bits| split(out.tree, at, 0, bits, &mut fragments));
@@ -219,40 +229,45 @@ fn parts(out: &mut ExpressionWriter<'_, '_>, at: At, bits: Option<u64>, is_end: 
         [Fragment { at, from, .. }] => return loc_from(out, at, from),
         _ => {}
     }
-    // A separate expression begins with an empty stack.
-    pieces(out, &fragments, !is_end || out.operands.cfa_uses.is_some(), false)?;
-    if !is_end {
-        out.encoder.piece_end();
+    match follows {
+        // A separate expression begins with an empty stack, except for the canonical frame address.
+        Follows::End if out.operands.cfa_uses.is_none() => pieces(out, &fragments, Top::Nothing),
+        Follows::End => pieces(out, &fragments, Top::Element),
+        Follows::Operations => {
+            pieces(out, &fragments, Top::Element)?;
+            out.encoder.piece_end();
+            Ok(())
+        }
     }
-    Ok(())
 }
 
-/// Writes parts one by one. With `is_below`, the stack may have other elements; with `is_open`, the element on
-/// top is the composite to which these parts are added.
-fn pieces(
-    out: &mut ExpressionWriter<'_, '_>,
-    fragments: &[Fragment],
-    is_below: bool,
-    is_open: bool,
-) -> Result<()> {
+/// Top of the stack before parts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Top {
+    /// The stack is empty.
+    Nothing,
+    /// The stack may have an element, to which the parts do not belong.
+    Element,
+    /// The composite to which the parts are added.
+    Composite,
+}
+
+/// Writes parts in their order.
+fn pieces(out: &mut ExpressionWriter<'_, '_>, fragments: &[Fragment], top: Top) -> Result<()> {
     let around = out.operands.is_open;
-    let written = each_piece(out, fragments, is_below, is_open);
+    let written = each_piece(out, fragments, top);
     out.operands.is_open = around;
     written
 }
 
-fn each_piece(
-    out: &mut ExpressionWriter<'_, '_>,
-    fragments: &[Fragment],
-    is_below: bool,
-    mut is_open: bool,
-) -> Result<()> {
+fn each_piece(out: &mut ExpressionWriter<'_, '_>, fragments: &[Fragment], mut top: Top) -> Result<()> {
     for &fragment in fragments {
+        let is_open = top == Top::Composite;
         out.operands.is_open |= is_open;
         let Fragment { at, from, bits } = fragment;
         let first = match out.tree.node(at) {
             // An undefined part has no operation.
-            Node::Undefined if is_open || !is_below => 0,
+            Node::Undefined if top != Top::Element => 0,
             Node::Lane(reg, lane) => {
                 out.encoder.regx(reg);
                 out.lane_bit(reg, lane)? + from
@@ -275,7 +290,7 @@ fn each_piece(
             }
         };
         piece(&mut out.encoder, first, bits);
-        is_open = true;
+        top = Top::Composite;
     }
     Ok(())
 }
@@ -291,7 +306,7 @@ fn parts_in_place(
     let mut fragments = Vec::new();
     let flat = split(&tree, root, from, bits, &mut fragments);
     flat.ok_or_else(|| inner.context.consumer.inexpressible(Construct::OutsideParts))?;
-    pieces(&mut inner, &fragments, true, true)?;
+    pieces(&mut inner, &fragments, Top::Composite)?;
     inner.encoder.finish()
 }
 

@@ -6,8 +6,15 @@ use crate::error::{Construct, Result};
 use crate::op::{Decoder, Encoder, Encoding, Op};
 use crate::target::Target;
 
+/// Pcs at which an expression applies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::lower) enum Extent {
+    AllPcs,
+    SomePcs,
+}
+
 /// Replaces the encodings in an expression by those that the consumer reads, from `start` to the end of `out`.
-/// References move along. `has_pcs`: the location belongs to some pcs.
+/// References move along: `pending` are those of the expression.
 ///
 /// # Errors
 /// [`ErrorKind::Inexpressible`](crate::error::ErrorKind::Inexpressible) for an operation that the consumer does not
@@ -16,13 +23,13 @@ pub(super) fn restrict(
     consumer: &Consumer,
     target: &Target,
     encoding: Encoding,
-    has_pcs: bool,
+    extent: Extent,
     pending: &mut [Pending],
     (start, out): (usize, &mut Vec<u8>),
 ) -> Result<()> {
-    let may_read = has_pcs || consumer.expressions.has_registers_at_all_pcs;
+    let may_read = extent == Extent::SomePcs || consumer.expressions.has_registers_at_all_pcs;
     let expr = out.split_off(start);
-    let mut pending = pending.iter_mut().filter(|one| one.at >= start).peekable();
+    let mut pending = pending.iter_mut().peekable();
     let mut decoder = Decoder::new(&expr, encoding).peekable();
     let mut is_after_register = false;
     while let Some(decoded) = decoder.next() {
@@ -30,8 +37,8 @@ pub(super) fn restrict(
         let end = decoder.peek().and_then(|next| next.as_ref().ok()).map_or(expr.len(), |next| next.offset);
         let (from, to) = (start + decoded.offset, out.len());
         let bytes = &expr[decoded.offset..end];
-        while let Some(one) = pending.next_if(|one| one.at < start + end) {
-            one.at = one.at - from + to;
+        while let Some(field) = pending.next_if(|field| field.at < start + end) {
+            field.at = field.at - from + to;
         }
         match decoded.op {
             Op::BregX { reg, .. } if !may_read => {

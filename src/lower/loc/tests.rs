@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-use super::{Lowering, NoEntries, Request, Sink};
+use super::{Extent, Facts, Follows, Lowering, NoEntries, References, Request, Sink};
 use crate::build::Builder;
 use crate::consumer::Consumer;
 use crate::emit::addr::Addresses;
@@ -84,31 +84,27 @@ fn stacks(scalars: &[Reg]) -> impl Strategy<Value = Stack> + use<> {
 fn compare(target: &Target, scalars: Vec<Reg>, vectors: Vec<Reg>, consumer: &Consumer) -> usize {
     let mut runner = TestRunner::deterministic();
     let stack = stacks(&scalars);
-    let cases = (locations(scalars, vectors), sizes(), stack, any::<bool>());
+    let cases = (locations(scalars, vectors), sizes(), stack);
     let mut taken = 0;
     for _ in 0..CASES {
-        let (loc, bits, stack, is_called) = cases.new_tree(&mut runner).expect("a case").current();
+        let (loc, bits, stack) = cases.new_tree(&mut runner).expect("a case").current();
         let mut builder = Builder::new(target.clone());
         let unit = builder.unit("u");
         let Ok(id) = builder.loc(unit, &loc, bits) else { continue };
         let module = builder.finish().expect("a module");
         let mut lowering = Lowering::new(&module, consumer);
-        let what = Request::Location { bits, is_called };
+        let request = Request::Location { bits, follows: Follows::End };
         let mut one_pass = vec![7];
-        if !lowering.linear.write(module.nodes(id), bits, is_called, stack, &mut one_pass) {
+        if !lowering.linear.write(module.nodes(id), bits, stack, &mut one_pass) {
             assert_eq!(one_pass, [7], "bytes of a location that needs the tree: {loc:?}");
             continue;
         }
         taken += 1;
-        let mut by_tree = vec![7];
-        let mut addresses = Addresses::default();
-        let mut sink = Sink { out: &mut by_tree, addresses: &mut addresses, entries: &NoEntries, stack };
-        let written = lowering.by_tree(module.nodes(id), what, &mut sink);
-        assert!(written.is_ok(), "{loc:?}: {written:?}");
-        assert_eq!(one_pass, by_tree, "{loc:?}, {bits:?} bits, {stack:?}, called: {is_called}");
+        let from_tree = written(stack, |sink| lowering.lower_tree(module.nodes(id), request, sink));
+        assert_eq!(Ok(one_pass), from_tree, "{loc:?}, {bits:?} bits, {stack:?}");
         // Memory at a register is written without either.
-        let whole = lowered(&mut Lowering::new(&module, consumer), (id, bits, stack, is_called));
-        assert_eq!(whole, Ok(by_tree), "{loc:?}, {bits:?} bits, {stack:?}, called: {is_called}");
+        let whole = lowered(&mut Lowering::new(&module, consumer), (id, bits, stack));
+        assert_eq!(whole, from_tree, "{loc:?}, {bits:?} bits, {stack:?}");
     }
     taken
 }
@@ -143,11 +139,22 @@ fn targets() -> [(Target, Vec<Reg>, Vec<Reg>); 2] {
 /// Bytes of an expression, or the text of the error.
 fn lowered(
     lowering: &mut Lowering<'_>,
-    (loc, bits, stack, is_called): (LocId, Option<u64>, Stack, bool),
+    (loc, bits, stack): (LocId, Option<u64>, Stack),
 ) -> Result<Vec<u8>, String> {
-    let (mut out, mut addresses) = (vec![7], Addresses::default());
-    let mut sink = Sink { out: &mut out, addresses: &mut addresses, entries: &NoEntries, stack };
-    lowering.lower(loc, bits, is_called, &mut sink).map_err(|error| error.to_string())?;
+    written(stack, |sink| lowering.lower(loc, bits, sink))
+}
+
+/// Bytes that `write` appends to another byte, or the text of the error.
+fn written(stack: Stack, write: impl FnOnce(&mut Sink<'_>) -> crate::Result<()>) -> Result<Vec<u8>, String> {
+    let mut out = vec![7];
+    let references = References {
+        addresses: &mut Addresses::default(),
+        pending: &mut Vec::new(),
+        facts: &mut Facts::default(),
+    };
+    let extent = Extent::AllPcs;
+    write(&mut Sink { out: &mut out, references, entries: &NoEntries, stack, extent })
+        .map_err(|error| error.to_string())?;
     Ok(out)
 }
 
@@ -166,14 +173,14 @@ fn a_remembered_expression_is_that_of_a_new_lowering() {
             }
         }
         let module = builder.finish().expect("a module");
-        let cases = (prop::sample::select(locs), sizes(), stacks(&scalars), any::<bool>());
+        let cases = (prop::sample::select(locs), sizes(), stacks(&scalars));
         for consumer in [Consumer::llvm(), Consumer::dwarf5()] {
             let mut remembering = Lowering::new(&module, &consumer);
             let mut remembered = 0;
             for _ in 0..CASES {
                 let case = cases.new_tree(&mut runner).expect("a case").current();
-                let (loc, bits, stack, is_called) = case;
-                let key = remembering.key(bits, stack).filter(|_| !is_called);
+                let (loc, bits, stack) = case;
+                let key = remembering.key(bits, stack);
                 remembered += usize::from(key.is_some_and(|key| remembering.memo.get(loc, key).is_some()));
                 let with = lowered(&mut remembering, case);
                 let without = lowered(&mut Lowering::new(&module, &consumer), case);
