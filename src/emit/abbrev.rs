@@ -2,7 +2,7 @@
 
 use core::hash::BuildHasher;
 
-use gimli::{DwAt, DwForm, DwTag};
+use gimli::{DwAt, DwChildren, DwForm, DwTag};
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::op::{write_sleb, write_uleb};
@@ -58,9 +58,9 @@ pub(crate) const SHORT_CODES: usize = 127;
 impl Abbreviations {
     /// Begins the description of an entry.
     #[inline]
-    pub(crate) fn begin(&mut self, tag: DwTag, has_children: bool) {
+    pub(crate) fn begin(&mut self, tag: DwTag, children: DwChildren) {
         self.current.clear();
-        self.current.push(u32::from(tag.0) << 16 | u32::from(has_children));
+        self.current.push(u32::from(tag.0) << 16 | u32::from(children.0));
     }
 
     /// Adds an attribute to the described entry.
@@ -77,9 +77,9 @@ impl Abbreviations {
     }
 
     /// Tag of the described entry, and whether the entry has children.
-    pub(crate) fn tag(&self) -> (DwTag, bool) {
+    pub(crate) fn tag(&self) -> (DwTag, DwChildren) {
         let first = self.current[0];
-        (DwTag((first >> 16) as u16), first & 1 != 0)
+        (DwTag((first >> 16) as u16), DwChildren(first as u8))
     }
 
     /// Whether the described entry has an attribute.
@@ -221,7 +221,7 @@ mod tests {
     type Description = (u16, bool, Vec<(u16, Option<i64>)>);
 
     fn code(all: &mut Abbreviations, (tag, has_children, attributes): &Description) -> u64 {
-        all.begin(DwTag(*tag), *has_children);
+        all.begin(DwTag(*tag), DwChildren((*has_children).into()));
         for &(at, value) in attributes {
             match value {
                 Some(value) => all.implicit(DwAt(at), value),

@@ -2,7 +2,7 @@
 
 mod attributes;
 
-use gimli::{DwAt, DwForm, DwTag, DwUt};
+use gimli::{DwAt, DwChildren, DwForm, DwTag, DwUt};
 
 use super::abbrev::{Abbreviations, SHORT_CODES};
 use super::addr::AddressKey;
@@ -12,6 +12,11 @@ use super::section::{Relocation, RelocationTarget};
 use super::strings::StringIndices;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::write_uleb;
+
+/// Returns whether an entry has children, as its abbreviation states it.
+pub(crate) fn children(has_children: bool) -> DwChildren {
+    if has_children { gimli::DW_CHILDREN_yes } else { gimli::DW_CHILDREN_no }
+}
 
 /// Reference to an entry of a unit, valid before the entry has an offset. The caller chooses the number, below the
 /// `count` given to [`Info::new`].
@@ -288,7 +293,7 @@ impl Info {
 
     /// Begins an entry. Its attributes follow, then [`end_entry`](Self::end_entry).
     #[inline]
-    pub(crate) fn begin_entry(&mut self, tag: DwTag, has_children: bool, is: Option<EntryRef>) {
+    pub(crate) fn begin_entry(&mut self, tag: DwTag, children: DwChildren, is: Option<EntryRef>) {
         self.entry = self.bytes.len();
         if let Some(EntryRef(number)) = is {
             self.offsets[number as usize] = self.entry as u32;
@@ -299,7 +304,7 @@ impl Info {
         if tag.0 > self.style.last_tag.0 {
             self.unknown_tag = Some(tag);
         }
-        self.abbreviations.begin(tag, has_children);
+        self.abbreviations.begin(tag, children);
         // The code is known after the attributes: reserve one byte.
         self.bytes.push(0);
     }
@@ -313,8 +318,8 @@ impl Info {
     #[inline]
     pub(crate) fn end_entry(&mut self) {
         if let Some(named) = &mut self.named {
-            let (tag, has_children) = self.abbreviations.tag();
-            named.end(tag, has_children, |at| self.abbreviations.has(at), self.entry as u32);
+            let (tag, children) = self.abbreviations.tag();
+            named.end(tag, children, |at| self.abbreviations.has(at), self.entry as u32);
         }
         let code = self.abbreviations.code();
         if code <= SHORT_CODES as u64 {

@@ -31,6 +31,14 @@ pub(crate) struct Lists {
     hasher: DefaultHashBuilder,
 }
 
+/// Whether the bytes of a list can be compared with those of an earlier list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Contents {
+    Final,
+    /// A field is filled in later.
+    Pending,
+}
+
 /// A unit's contribution to a section of lists.
 #[derive(Debug, Default)]
 pub(crate) struct FinishedLists {
@@ -86,15 +94,15 @@ impl Lists {
     }
 
     /// Ends the list that starts at offset `start` of [`bytes`](Self::bytes) and returns its index. An equal earlier
-    /// list is reused, and the new bytes are dropped. `is_settled`: the bytes are final, so that they can be compared.
+    /// list is reused, and the new bytes are dropped.
     #[inline]
-    pub(crate) fn end(&mut self, start: usize, is_settled: bool) -> u64 {
+    pub(crate) fn end(&mut self, start: usize, contents: Contents) -> u64 {
         let (bytes, starts) = (&self.bytes, &self.starts);
         let end_of = |index: u32| starts.get(index as usize + 1).map_or(start, |&next| next as usize);
         let list = &bytes[start..];
         let hash = self.hasher.hash_one(list);
         let index = starts.len() as u32;
-        if is_settled {
+        if contents == Contents::Final {
             let same = |&other: &u32| &bytes[starts[other as usize] as usize..end_of(other)] == list;
             if let Some(&same) = self.seen.find(hash, same) {
                 self.bytes.truncate(start);

@@ -1,6 +1,6 @@
 //! Entries that a reader can look up by name: DWARF 5 section 6.1.1.1, DWARF 4 section 6.1.1.
 
-use gimli::{DwAt, DwTag, constants as dw};
+use gimli::{DwAt, DwChildren, DwTag, constants as dw};
 use hashbrown::HashMap;
 
 use super::info::EntryRef;
@@ -119,7 +119,7 @@ impl Named {
     }
 
     /// Ends the attributes of an entry. `has` returns whether the entry has an attribute.
-    pub(crate) fn end(&mut self, tag: DwTag, has_children: bool, has: impl Fn(DwAt) -> bool, offset: u32) {
+    pub(crate) fn end(&mut self, tag: DwTag, children: DwChildren, has: impl Fn(DwAt) -> bool, offset: u32) {
         let within = self.open.last().copied();
         self.current.is_external = has(dw::DW_AT_external);
         self.current.around = within.and_then(|within| within.scope);
@@ -160,7 +160,7 @@ impl Named {
             });
             all.len() as u32 - 1
         });
-        if has_children {
+        if children == dw::DW_CHILDREN_yes {
             let is_function = tag == dw::DW_TAG_subprogram || within.is_some_and(|within| within.is_function);
             // The name of the unit does not qualify other names.
             let is_scope = within.is_some() && !is_function;

@@ -4,7 +4,7 @@ use super::constants::{argument_tag, call_attribute, call_tag};
 use super::entry::EntryWriter;
 use super::expressions::{Expression, Expressions};
 use super::open::Instance;
-use crate::emit::info::EntryRef;
+use crate::emit::info::{EntryRef, children};
 use crate::error::{Construct, Error, Result};
 use crate::model::{Argument, CallId, LocId, Stack, VariableId};
 use crate::omission::{Property, Subject};
@@ -48,7 +48,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: CallId, instance: Option<&Ins
         }
     }
 
-    out.info.begin_entry(tag, !arguments.is_empty(), None);
+    out.info.begin_entry(tag, children(!arguments.is_empty()), None);
     match (call.return_pc, call.pc) {
         // GNU's entry has one address; a second one is that of DWARF 5.
         (None, Some(pc)) if version < 5 => out.pc(gimli::DW_AT_low_pc, function, pc),
@@ -87,7 +87,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: CallId, instance: Option<&Ins
 
 fn argument_entry(out: &mut EntryWriter<'_>, argument: &Argument, expressions: ArgumentExpressions) {
     let version = out.consumer.version;
-    out.info.begin_entry(argument_tag(version), false, None);
+    out.info.begin_entry(argument_tag(version), gimli::DW_CHILDREN_no, None);
     out.detached_expression(gimli::DW_AT_location, expressions.location);
     if let Some(parameter) = argument.parameter {
         let at = call_attribute(gimli::DW_AT_call_parameter, version);

@@ -322,31 +322,32 @@ impl<'u> EntryWriter<'u> {
         self.expression_attribute(at);
     }
 
-    /// Finishes the location lists and the range lists of the unit, those that it has, and replaces list indices by
-    /// offsets in the attributes that refer to lists.
-    pub(super) fn finish_lists(
-        &mut self,
-        has_loclists: bool,
-        has_ranges: bool,
-    ) -> Result<(FinishedLists, FinishedLists)> {
-        let (module, info) = (self.module, &self.info);
-        let finish = |has: bool, lists: &mut Lists| {
-            let lists = core::mem::replace(lists, Lists::empty(info.format));
-            match has {
-                true => lists.finish(info, |symbol| symbol_name(module, symbol)),
-                false => Ok(FinishedLists::default()),
+    /// Finishes the location lists of the unit.
+    pub(super) fn finish_loclists(&mut self) -> Result<FinishedLists> {
+        let lists = core::mem::replace(&mut self.expressions.loclists, Lists::empty(self.info.format));
+        self.finish_lists(lists, [".debug_loclists", ".debug_loc"])
+    }
+
+    /// Finishes the range lists of the unit.
+    pub(super) fn finish_rnglists(&mut self) -> Result<FinishedLists> {
+        let lists = core::mem::replace(&mut self.rnglists, Lists::empty(self.info.format));
+        self.finish_lists(lists, [".debug_rnglists", ".debug_ranges"])
+    }
+
+    /// Finishes lists, and replaces their indices by offsets in the attributes that refer to them. `names` are the
+    /// sections of such lists.
+    fn finish_lists(&mut self, lists: Lists, names: [&str; 2]) -> Result<FinishedLists> {
+        let module = self.module;
+        let finished = lists.finish(&self.info, |symbol| symbol_name(module, symbol))?;
+        let relocations = &mut self.info.relocations;
+        self.lists_named.retain(|&index| match relocations[index].target {
+            RelocationTarget::Section(section) if names.contains(&section) => {
+                let list = &mut relocations[index].addend;
+                *list = finished.starts[*list as usize].into();
+                false
             }
-        };
-        let loclists = finish(has_loclists, &mut self.expressions.loclists)?;
-        let rnglists = finish(has_ranges, &mut self.rnglists)?;
-        for relocation in self.lists_named.drain(..) {
-            let relocation = &mut self.info.relocations[relocation];
-            let starts = match relocation.target {
-                RelocationTarget::Section(".debug_loclists" | ".debug_loc") => &loclists.starts,
-                _ => &rnglists.starts,
-            };
-            relocation.addend = starts[relocation.addend as usize].into();
-        }
-        Ok((loclists, rnglists))
+            _ => true,
+        });
+        Ok(finished)
     }
 }

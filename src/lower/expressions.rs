@@ -10,7 +10,7 @@ use crate::consumer::{Consumer, Policy};
 use crate::emit::addr::{AddressKey, Addresses};
 use crate::emit::format::Format;
 use crate::emit::info::Pending;
-use crate::emit::lists::Lists;
+use crate::emit::lists::{Contents, Lists};
 use crate::error::{At, Construct, Error, Result};
 use crate::model::{Address, Live, LocId, Module, Stack, UnitId, VariableId};
 use crate::omission::{Omission, Property, Subject};
@@ -257,8 +257,11 @@ impl<'u> Expressions<'u> {
             Base::Address(code) if is_absolute => Some(code),
             _ => None,
         };
-        let is_comparable = absolute.is_none()
-            && (own.is_some() || begin(lists, base, gimli::DW_LLE_base_addressx.0, module));
+        let mut contents = match (absolute, own) {
+            (Some(_), _) => Contents::Pending,
+            (None, Some(_)) => Contents::Final,
+            (None, None) => begin(lists, base, gimli::DW_LLE_base_addressx.0, module),
+        };
         let first = lists.bytes.len();
         let first_pending = lists.pending.len();
         for one in all {
@@ -325,8 +328,10 @@ impl<'u> Expressions<'u> {
             return Ok(None);
         }
         end(lists, gimli::DW_LLE_end_of_list.0);
-        let is_settled = lists.pending.len() == first_pending;
-        Ok(Some(lists.end(start, is_settled && is_comparable)))
+        if lists.pending.len() > first_pending {
+            contents = Contents::Pending;
+        }
+        Ok(Some(lists.end(start, contents)))
     }
 }
 

@@ -6,6 +6,7 @@ use super::expressions::{Expression, Expressions};
 use super::lanes::{self, LaneProcedures};
 use super::open::{Instance, Open, has_children, is_first};
 use super::types::template;
+use crate::emit::info::children;
 use crate::error::Result;
 use crate::model::{Defaulted, DescribedCalls, Function, FunctionId, LocId, Virtuality};
 use crate::omission::{Property, Subject};
@@ -23,7 +24,7 @@ pub(super) fn write(
         let has_children = has_children(out.units, function.scope, None);
         out.info.begin_entry(
             gimli::DW_TAG_subprogram,
-            has_children,
+            children(has_children),
             Some(out.expressions.numbers.function(id)),
         );
         attributes(out, function);
@@ -69,7 +70,7 @@ pub(super) fn code(
     let lane_attributes = lanes::attributes(out, lanes, function.scope, &instance)?;
     let has_children = has_children(out.units, function.scope, Some(&instance));
     let is = (!function.is_inlined).then(|| out.expressions.numbers.function(id));
-    out.info.begin_entry(gimli::DW_TAG_subprogram, has_children, is);
+    out.info.begin_entry(gimli::DW_TAG_subprogram, children(has_children), is);
     if function.is_inlined {
         out.info.reference(gimli::DW_AT_abstract_origin, out.expressions.numbers.function(id));
     } else {

@@ -14,7 +14,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: ImportId, instance: Option<&I
         Imported::AllOf(_) => gimli::DW_TAG_imported_module,
         _ => gimli::DW_TAG_imported_declaration,
     };
-    out.info.begin_entry(tag, false, None);
+    out.info.begin_entry(tag, gimli::DW_CHILDREN_no, None);
     out.name(import.name);
     out.declared(import.line);
     let at = gimli::DW_AT_import;

@@ -11,7 +11,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: LabelId, instance: Option<&In
     if !has_labels(out.units, label.scope, instance) {
         return;
     }
-    out.info.begin_entry(gimli::DW_TAG_label, false, None);
+    out.info.begin_entry(gimli::DW_TAG_label, gimli::DW_CHILDREN_no, None);
     out.name(Some(label.name));
     out.declared(label.line);
     if let (Some(pc), Some(function)) = (label.pc, module.function_of(label.scope)) {

@@ -9,17 +9,24 @@ use crate::model::{Address, FileId, FunctionId, Row, StringId, UnitId};
 
 /// Encodes the line program of a unit.
 pub(super) fn program(units: &Units<'_>, unit: UnitId, functions: &[FunctionId]) -> Result<Part> {
-    encode(units, unit, functions, false)
+    encode(units, unit, functions, Strings::Shared)
 }
 
 /// Encodes the files of a unit as a line program without rows.
 pub(super) fn files(units: &Units<'_>, unit: UnitId) -> Result<Part> {
-    encode(units, unit, &[], true)
+    encode(units, unit, &[], Strings::Alone)
 }
 
-/// `is_alone` is for a file without string sections: names are in the program, and the texts of files are
-/// omitted.
-fn encode(units: &Units<'_>, unit: UnitId, functions: &[FunctionId], is_alone: bool) -> Result<Part> {
+/// Strings of a line program.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Strings {
+    /// In the string sections of the object, which units share.
+    Shared,
+    /// In the program, for an object without string sections. The texts of files are omitted.
+    Alone,
+}
+
+fn encode(units: &Units<'_>, unit: UnitId, functions: &[FunctionId], strings: Strings) -> Result<Part> {
     let module = units.module;
     let format = units.format;
     let min_instruction_bytes = module.target.min_instruction_bytes();
@@ -42,7 +49,7 @@ fn encode(units: &Units<'_>, unit: UnitId, functions: &[FunctionId], is_alone: b
             name: module.string(file.name),
             directory: index as u64,
             md5: file.md5,
-            source: file.source.filter(|_| !is_alone).map(|source| module.string(source)),
+            source: file.source.filter(|_| strings == Strings::Shared).map(|source| module.string(source)),
         });
     }
     let directories: Vec<&str> = directories.into_iter().map(text).collect();
@@ -56,7 +63,7 @@ fn encode(units: &Units<'_>, unit: UnitId, functions: &[FunctionId], is_alone: b
     }
     // Addends are string numbers plus 1 until the units are joined; 0 is the empty string.
     let mut offset = |text: &str| module.strings.number(text).map_or(0, |number| u64::from(number) + 1);
-    let names = Names { offset: &mut offset, are_shared: units.has_others && !is_alone };
+    let names = Names { offset: &mut offset, are_shared: units.has_others && strings == Strings::Shared };
     let mut line = Part::default();
     line.bytes.reserve(survey.approximate_bytes(functions.len()));
     let mut program = LineProgram::begin(

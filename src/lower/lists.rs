@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use super::section::symbol_name;
 use crate::emit::addr::AddressKey;
-use crate::emit::lists::Lists;
+use crate::emit::lists::{Contents, Lists};
 use crate::model::Module;
 use crate::op::{uleb_len, write_uleb, write_ulebs};
 
@@ -37,9 +37,10 @@ pub(super) fn ranges(lists: &mut Lists, ranges: &[Range<u64>], base: Base, modul
     let format = lists.format;
     let start = lists.bytes.len();
     let is_five = format.version >= 5;
-    let is_comparable = match is_five {
-        true => begin(lists, base, gimli::DW_RLE_base_addressx.0, module),
-        false => base == Base::Unit,
+    let contents = match base {
+        _ if is_five => begin(lists, base, gimli::DW_RLE_base_addressx.0, module),
+        Base::Unit => Contents::Final,
+        Base::Address(_) => Contents::Pending,
     };
     for range in ranges {
         let out = &mut lists.bytes;
@@ -55,7 +56,7 @@ pub(super) fn ranges(lists: &mut Lists, ranges: &[Range<u64>], base: Base, modul
         }
     }
     end(lists, gimli::DW_RLE_end_of_list.0);
-    lists.end(start, is_comparable)
+    lists.end(start, contents)
 }
 
 /// Writes a list of whole functions, by their addresses and their sizes in bytes.
@@ -81,7 +82,7 @@ pub(super) fn functions(
         }
     }
     end(lists, gimli::DW_RLE_end_of_list.0);
-    lists.end(start, is_five)
+    lists.end(start, if is_five { Contents::Final } else { Contents::Pending })
 }
 
 /// Appends the start and end addresses of pcs of a function.
@@ -93,20 +94,20 @@ pub(super) fn addresses(lists: &mut Lists, Code { key, .. }: Code, pcs: Range<u6
     }
 }
 
-/// Writes the base address of a list. Returns whether its bytes can be compared with those of other lists.
-pub(super) fn begin(lists: &mut Lists, base: Base, base_addressx: u8, module: &Module) -> bool {
-    let Base::Address(Code { key, index }) = base else { return true };
+/// Writes the base address of a list. Returns whether the bytes so far are final.
+pub(super) fn begin(lists: &mut Lists, base: Base, base_addressx: u8, module: &Module) -> Contents {
+    let Base::Address(Code { key, index }) = base else { return Contents::Final };
     let format = lists.format;
     let out = &mut lists.bytes;
     if format.version >= 5 {
         out.push(base_addressx);
         write_uleb(out, index);
-        return true;
+        return Contents::Final;
     }
     // Base address selection entry: the largest address, and the base.
     format.fixed(out, u64::MAX, format.address_bytes);
     key.write(format, |symbol| symbol_name(module, symbol), out, &mut lists.relocations);
-    false
+    Contents::Pending
 }
 
 /// Ends a list.

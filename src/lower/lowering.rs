@@ -5,6 +5,7 @@ use std::sync::MutexGuard;
 use super::link::Linker;
 use super::lowered::{Lowered, LoweredUnit};
 use super::scratch::Scratch;
+use super::unit::Recurring;
 use super::units::Units;
 use super::{directives, frame, split, type_unit, unencodable, unit};
 use crate::emit::abbrev::Abbreviations;
@@ -34,20 +35,22 @@ impl Units<'_> {
             let name = self.module.string(data.name);
             error.or_at(At { unit: Some(name.into()), ..At::default() })
         };
-        let mut lower =
-            |abbreviations, shares| unit::write(self, id, abbreviations, shares, scratch).map_err(named);
-        let mut shares = true;
-        let mut written = lower(Abbreviations::default(), shares)?;
+        let mut lower = |abbreviations, recurring| {
+            unit::write(self, id, abbreviations, recurring, scratch).map_err(named)
+        };
+        let mut recurring = Recurring::Called;
+        let mut written = lower(Abbreviations::default(), recurring)?;
         if written.has_shared {
             // Where equal lists are shared anyway, calls and procedures can take more room than they save.
-            let plain = lower(Abbreviations::default(), false)?;
+            let plain = lower(Abbreviations::default(), Recurring::Inline)?;
             if plain.bytes() <= written.bytes() {
-                (written, shares) = (plain, false);
+                written = plain;
+                recurring = Recurring::Inline;
             }
         }
         // The number of uses of each abbreviation is known only now. In few units the order makes a difference.
         if written.abbreviations.saved_by_order() * WORTHWHILE > written.info.bytes.len() as u64 {
-            written = lower(written.abbreviations.by_use(), shares)?;
+            written = lower(written.abbreviations.by_use(), recurring)?;
         }
         written.frames = frame::lower(self, id).map_err(named)?;
         written.omissions.append(&mut written.frames.omissions);

@@ -5,8 +5,8 @@ use super::units::Units;
 use crate::emit::macros::{MacroProgram, MacroSection};
 use crate::model::{Macro, UnitId};
 
-/// Encodes the macros of a unit. With `has_lines`, the unit has a line program.
-pub(super) fn program(units: &Units<'_>, unit: UnitId, has_lines: bool) -> Part {
+/// Encodes the macros of a unit. `lines` is the offset of the unit's line program, if it has one.
+pub(super) fn program(units: &Units<'_>, unit: UnitId, lines: Option<u64>) -> Part {
     let (module, format) = (units.module, units.format);
     let mut part = Part::default();
     // Addends are string numbers until the units are joined.
@@ -17,7 +17,7 @@ pub(super) fn program(units: &Units<'_>, unit: UnitId, has_lines: bool) -> Part 
         format,
         if format.version >= 5 { MacroSection::Macro } else { MacroSection::Macinfo },
         module.units.len() > 1 && !units.consumer.is_split,
-        has_lines.then_some(0),
+        lines,
     );
     for what in module.macros(unit) {
         match *what {

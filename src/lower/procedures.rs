@@ -24,7 +24,11 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: ProcedureId) -> Result<()> {
             }
         },
     };
-    out.info.begin_entry(gimli::DW_TAG_dwarf_procedure, false, Some(out.expressions.numbers.procedure(id)));
+    out.info.begin_entry(
+        gimli::DW_TAG_dwarf_procedure,
+        gimli::DW_CHILDREN_no,
+        Some(out.expressions.numbers.procedure(id)),
+    );
     if has_expression {
         out.expression_attribute(gimli::DW_AT_location);
     } else {
@@ -74,7 +78,7 @@ pub(super) fn write_shared(out: &mut EntryWriter<'_>) -> Result<bool> {
 
 /// Writes a procedure of the expression encoded last. Returns its offset in the unit.
 pub(super) fn write_expression(out: &mut EntryWriter<'_>) -> u64 {
-    out.info.begin_entry(gimli::DW_TAG_dwarf_procedure, false, None);
+    out.info.begin_entry(gimli::DW_TAG_dwarf_procedure, gimli::DW_CHILDREN_no, None);
     out.expression_attribute(gimli::DW_AT_location);
     out.info.end_entry();
     out.info.entry_offset()

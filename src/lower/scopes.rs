@@ -12,6 +12,7 @@ use super::lists::Code;
 use super::open::{Child, Instance, Open, has_children, has_scope_entry, has_type_entry};
 use super::{calls, functions, imports, labels, types, variables};
 use crate::emit::addr::AddressKey;
+use crate::emit::info::children;
 use crate::error::Result;
 use crate::model::{Module, ScopeId, ScopeKind, SourceLine};
 
@@ -83,7 +84,7 @@ fn write(
         ScopeKind::Unit | ScopeKind::Type(_) => return Ok(None),
         ScopeKind::Namespace { name, is_inline } => {
             let is = Some(out.expressions.numbers.scope(id));
-            out.info.begin_entry(gimli::DW_TAG_namespace, has_children, is);
+            out.info.begin_entry(gimli::DW_TAG_namespace, children(has_children), is);
             out.name(*name);
             out.declared(module.scopes[id].line);
             if *is_inline {
@@ -95,7 +96,7 @@ fn write(
         ScopeKind::Block => {
             // Other instances refer to the block of the abstract instance.
             let is = instance.is_none().then(|| out.expressions.numbers.scope(id));
-            out.info.begin_entry(gimli::DW_TAG_lexical_block, has_children, is);
+            out.info.begin_entry(gimli::DW_TAG_lexical_block, children(has_children), is);
             if let Some(origin) = module.scopes[id].origin {
                 out.info.reference(gimli::DW_AT_abstract_origin, out.expressions.numbers.scope(origin));
             }
@@ -112,7 +113,7 @@ fn write(
                 Some(instance) => lanes::attributes(out, lanes, id, instance)?,
                 None => None,
             };
-            out.info.begin_entry(gimli::DW_TAG_inlined_subroutine, has_children, None);
+            out.info.begin_entry(gimli::DW_TAG_inlined_subroutine, children(has_children), None);
             out.info.reference(gimli::DW_AT_abstract_origin, out.expressions.numbers.function(*function));
             code(out, id, instance);
             out.call_line(*call);

@@ -10,6 +10,7 @@ use super::unit_entry::{code, sources};
 use crate::emit::abbrev::Abbreviations;
 use crate::emit::addr::addr_base;
 use crate::emit::info::Info;
+use crate::emit::lists::FinishedLists;
 use crate::emit::strings::str_offsets_base;
 use crate::error::Result;
 
@@ -25,7 +26,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, has: &Contents) -> Result<Skeleto
     let skeleton = Info::new(format, id.as_u32(), 0, forms, Abbreviations::default());
     let split = core::mem::replace(&mut out.info, skeleton);
     out.info.begin_unit(gimli::DW_UT_skeleton, Some(0));
-    out.info.begin_entry(gimli::DW_TAG_skeleton_unit, false, None);
+    out.info.begin_entry(gimli::DW_TAG_skeleton_unit, gimli::DW_CHILDREN_no, None);
     let name = &out.units.split_names[id.as_u32() as usize];
     out.info.string(gimli::DW_AT_dwo_name, split_name(out.units, id), || name.len(), || name);
     sources(out, has);
@@ -38,7 +39,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, has: &Contents) -> Result<Skeleto
         out.info.offset(gimli::DW_AT_str_offsets_base, ".debug_str_offsets", base);
     }
     out.info.end_entry();
-    let (_, rnglists) = out.finish_lists(false, has.code.len() > 1)?;
+    let rnglists = if has.code.len() > 1 { out.finish_rnglists()? } else { FinishedLists::default() };
     out.info.end_unit()?;
     let Info { bytes, relocations, elsewhere, abbreviations, strings, .. } =
         core::mem::replace(&mut out.info, split);

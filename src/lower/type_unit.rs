@@ -98,7 +98,7 @@ fn type_unit(out: &mut EntryWriter<'_>, ty: TypeId, signature: u64, copies: &Cop
     let unit = &module.units[out.unit()];
     out.type_unit_of = Some(ty);
     out.info.begin_type_unit(signature, out.expressions.numbers.ty(ty));
-    out.info.begin_entry(gimli::DW_TAG_type_unit, true, None);
+    out.info.begin_entry(gimli::DW_TAG_type_unit, gimli::DW_CHILDREN_yes, None);
     language(out, unit);
     if copies.types.iter().any(|&(_, id)| module.types[id].lines(module).next().is_some()) {
         out.info.offset(gimli::DW_AT_stmt_list, ".debug_line", 0);
@@ -137,7 +137,7 @@ fn copied(out: &mut EntryWriter<'_>, unit: ScopeId, copies: &Copies<'_>) -> Resu
         };
         *next += 1;
         let ScopeKind::Namespace { name, is_inline } = out.module.scopes[inner].kind else { continue };
-        out.info.begin_entry(gimli::DW_TAG_namespace, true, None);
+        out.info.begin_entry(gimli::DW_TAG_namespace, gimli::DW_CHILDREN_yes, None);
         out.name(name);
         if is_inline {
             out.info.flag(gimli::DW_AT_export_symbols);

@@ -12,20 +12,27 @@ use super::section::{Part, symbol_name};
 use super::units::Units;
 use super::{lines, macros, procedures, scopes, skeleton, types, unit_entry};
 use crate::emit::abbrev::Abbreviations;
-use crate::emit::lists::Lists;
+use crate::emit::lists::{FinishedLists, Lists};
 use crate::error::Result;
 use crate::model::{ProcedureId, TypeId, UnitId};
 
 /// Approximate bytes of an entry of a list of the first unit.
 const ENTRY_BYTES: usize = 10;
 
-/// Writes a unit, without its frames and its type units. With `shares`, subexpressions that recur become procedures, if
-/// the consumer has calls.
+/// Encoding of subexpressions that recur.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Recurring {
+    /// Calls of a procedure, if the consumer has calls.
+    Called,
+    Inline,
+}
+
+/// Writes a unit, without its frames and its type units.
 pub(super) fn write(
     units: &Units<'_>,
     id: UnitId,
     abbreviations: Abbreviations,
-    shares: bool,
+    recurring: Recurring,
     scratch: &mut Scratch,
 ) -> Result<LoweredUnit> {
     let (module, consumer, format) = (units.module, units.consumer, units.format);
@@ -40,21 +47,22 @@ pub(super) fn write(
     // Not all readers apply the skeleton's base address to the split unit.
     out.has_function_base = has.code.len() == 1 && !consumer.is_split && !consumer.lists.has_absolute_bounds;
 
-    match consumer.is_split {
-        true => out.info.begin_unit(gimli::DW_UT_split_compile, Some(0)),
-        false => out.info.begin_unit(gimli::DW_UT_compile, None),
+    if consumer.is_split {
+        out.info.begin_unit(gimli::DW_UT_split_compile, Some(0));
+    } else {
+        out.info.begin_unit(gimli::DW_UT_compile, None);
     }
     unit_entry::write(&mut out, &has);
-    let has_shared = children(&mut out, shares)?;
-    let line = match has.lines && !consumer.has_line_directives {
-        true => lines::program(units, id, &has.functions)?,
-        false => Part::default(),
+    let has_shared = children(&mut out, recurring)?;
+    let line = if has.lines && !consumer.has_line_directives {
+        lines::program(units, id, &has.functions)?
+    } else {
+        Part::default()
     };
-    let macros = match has.macros {
-        true => macros::program(units, id, has.lines),
-        false => Part::default(),
-    };
-    let (loclists, rnglists) = out.finish_lists(has.loclists, has.ranges)?;
+    let macros =
+        if has.macros { macros::program(units, id, has.lines.then_some(0)) } else { Part::default() };
+    let loclists = if has.loclists { out.finish_loclists()? } else { FinishedLists::default() };
+    let rnglists = if has.ranges { out.finish_rnglists()? } else { FinishedLists::default() };
     out.omit_unknown()?;
     out.info.end_unit()?;
     let skeleton = consumer.is_split.then(|| skeleton::write(&mut out, &has)).transpose()?;
@@ -96,7 +104,7 @@ pub(super) fn write(
 
 /// Writes the children of the unit's entry with all entries below them. Returns whether there are procedures for
 /// subexpressions.
-fn children(out: &mut EntryWriter<'_>, shares: bool) -> Result<bool> {
+fn children(out: &mut EntryWriter<'_>, recurring: Recurring) -> Result<bool> {
     let (module, units, id) = (out.module, out.units, out.unit());
     if !out.consumer.has_locations_on_the_stack() {
         for bits in unsigned_sizes(units, id) {
@@ -109,7 +117,7 @@ fn children(out: &mut EntryWriter<'_>, shares: bool) -> Result<bool> {
             types::write(out, ty)?;
         }
     }
-    let has_shared = shares && procedures::write_shared(out)?;
+    let has_shared = recurring == Recurring::Called && procedures::write_shared(out)?;
     let scope = module.units[id].scope;
     scopes::write_types(out, scope)?;
     for procedure in units.procedures.of(id) {

@@ -19,7 +19,7 @@ const DW_AT_LANGUAGE_VERSION: gimli::DwAt = gimli::DwAt(0x91);
 pub(super) fn write(out: &mut EntryWriter<'_>, has: &Contents) {
     let (module, format) = (out.module, out.info.format);
     let unit = &module.units[out.unit()];
-    out.info.begin_entry(gimli::DW_TAG_compile_unit, true, None);
+    out.info.begin_entry(gimli::DW_TAG_compile_unit, gimli::DW_CHILDREN_yes, None);
     // A split unit's tables are the first of its file, and the skeleton has the other attributes.
     let is_split = out.consumer.is_split;
     if format.version >= 5 && !is_split {

@@ -57,7 +57,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, scope: ScopeId, instance: Option<
 
 /// Writes the entry for further arguments.
 fn more(out: &mut EntryWriter<'_>) {
-    out.info.begin_entry(gimli::DW_TAG_unspecified_parameters, false, None);
+    out.info.begin_entry(gimli::DW_TAG_unspecified_parameters, gimli::DW_CHILDREN_no, None);
     out.info.end_entry();
 }
 
@@ -84,7 +84,7 @@ fn write_variable(out: &mut EntryWriter<'_>, id: VariableId, around: &Around<'_>
     let has_place = !is_abstract || module.is_placed_without_code(id);
     let (place, facts) =
         if has_place { place(out, id, variable, around)? } else { (Place::None, Facts::default()) };
-    out.info.begin_entry(tag, false, Some(is));
+    out.info.begin_entry(tag, gimli::DW_CHILDREN_no, Some(is));
     match origin {
         Some(origin) => {
             out.info.reference(gimli::DW_AT_abstract_origin, out.expressions.numbers.origin(origin));
@@ -187,7 +187,7 @@ fn write_static_member(out: &mut EntryWriter<'_>, id: VariableId) -> Result<()> 
     let module = out.module;
     let variable = &module.variables[id];
     let tag = if out.consumer.version < 5 { gimli::DW_TAG_member } else { gimli::DW_TAG_variable };
-    out.info.begin_entry(tag, false, Some(out.expressions.numbers.variable(id)));
+    out.info.begin_entry(tag, gimli::DW_CHILDREN_no, Some(out.expressions.numbers.variable(id)));
     out.names(variable.name, variable.linkage_name, None);
     out.declared(variable.line);
     out.type_of(Some(variable.ty));

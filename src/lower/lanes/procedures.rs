@@ -178,14 +178,14 @@ impl Called {
             return Ok(called);
         }
         for &region in module.regions_of(id) {
-            if let Err(error) = expressible(out, function.stack, module.masks(region), true) {
+            if let Err(error) = expressible(out, function.stack, module.masks(region), MaskOf::Region) {
                 let at = At { region: Some(module.region_text(region)), ..At::default() };
                 called.regions[region] = Expressible::No(inexpressible(out.consumer, error)?.or_at(at));
             }
         }
         for (index, one) in function.lanes.whole_waves.clone().zip(module.whole_waves(id)) {
             let mask = core::slice::from_ref(&one.mask);
-            let result = match expressible(out, function.stack, mask, false) {
+            let result = match expressible(out, function.stack, mask, MaskOf::WholeWave) {
                 Ok(()) => Ok(()),
                 Err(error) => Err(inexpressible(out.consumer, error)?),
             };
@@ -206,17 +206,21 @@ impl Called {
                 // The attribute of an inlined call does not call the regions around the call.
                 let is_in_call =
                     next.is_some_and(|next| module.region(next).scope != module.region(region).scope);
-                called.has_entry(is_in_call, piece);
+                if is_in_call {
+                    called.add_entry(piece);
+                }
             }
             // The attribute of an inlined call without regions of its own calls no region.
-            called.has_entry(is_called || has_inlined(), piece);
+            if is_called || has_inlined() {
+                called.add_entry(piece);
+            }
         }
         Ok(called)
     }
 
-    fn has_entry(&mut self, is_some: bool, piece: &Piece) {
-        self.is_some |= is_some;
-        self.is_active |= is_some && piece.whole_wave.is_none();
+    fn add_entry(&mut self, piece: &Piece) {
+        self.is_some = true;
+        self.is_active |= piece.whole_wave.is_none();
     }
 }
 
@@ -230,8 +234,15 @@ fn with_inlined_calls(module: &Module) -> EntitySet<FunctionId> {
     functions
 }
 
-/// Returns the error of a mask that the consumer cannot express, of a region or of whole-wave code.
-fn expressible(out: &mut EntryWriter<'_>, stack: Stack, masks: &[Mask], is_region: bool) -> Result<()> {
+/// Code to which a mask belongs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MaskOf {
+    Region,
+    WholeWave,
+}
+
+/// Returns the error of a mask that the consumer cannot express.
+fn expressible(out: &mut EntryWriter<'_>, stack: Stack, masks: &[Mask], owner: MaskOf) -> Result<()> {
     let (module, encoding) = (out.module, encoding(out));
     let (bits, lanes) = (element_bits(out), module.target.lanes());
     let is_register = |mask: &Mask| matches!(module.nodes(mask.loc).next(), Some(Node::Register(_)));
@@ -243,7 +254,7 @@ fn expressible(out: &mut EntryWriter<'_>, stack: Stack, masks: &[Mask], is_regio
     }
     let is_moving = masks.iter().any(|mask| mask.loc != masks[0].loc);
     out.expressions.encode(stack, |lowering, sink| {
-        if is_region {
+        if owner == MaskOf::Region {
             let mut encoder = Encoder::new(sink.out, encoding);
             encoder.stack_value().extend(bits, lanes.into());
             encoder.finish()?;
@@ -336,7 +347,7 @@ fn moving_mask(
         (Some(error), _) => Ok(Err(error)),
         (None, None) => Ok(Err(out.consumer.inexpressible(Construct::Mask))),
         (None, Some(list)) => {
-            out.info.begin_entry(gimli::DW_TAG_dwarf_procedure, false, None);
+            out.info.begin_entry(gimli::DW_TAG_dwarf_procedure, gimli::DW_CHILDREN_no, None);
             out.list(gimli::DW_AT_location, list);
             out.info.end_entry();
             Ok(Ok(out.info.entry_offset()))

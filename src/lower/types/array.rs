@@ -12,7 +12,11 @@ pub(super) fn write(
     dimensions: &[Dimension],
     stride_bits: Option<u64>,
 ) -> Result<()> {
-    out.info.begin_entry(gimli::DW_TAG_array_type, true, Some(out.expressions.numbers.ty(id)));
+    out.info.begin_entry(
+        gimli::DW_TAG_array_type,
+        gimli::DW_CHILDREN_yes,
+        Some(out.expressions.numbers.ty(id)),
+    );
     out.type_of(Some(of));
     stride(out, stride_bits);
     out.type_attributes(&out.module.types[id]);
@@ -37,13 +41,13 @@ pub(super) fn stride(out: &mut EntryWriter<'_>, bits: Option<u64>) {
 
 /// Writes a dimension of a constant number of elements.
 pub(super) fn fixed_dimension(out: &mut EntryWriter<'_>, count: u64) {
-    out.info.begin_entry(gimli::DW_TAG_subrange_type, false, None);
+    out.info.begin_entry(gimli::DW_TAG_subrange_type, gimli::DW_CHILDREN_no, None);
     out.info.unsigned(gimli::DW_AT_count, count);
     out.info.end_entry();
 }
 
 fn write_dimension(out: &mut EntryWriter<'_>, array: TypeId, dimension: &Dimension) -> Result<()> {
-    out.info.begin_entry(gimli::DW_TAG_subrange_type, false, None);
+    out.info.begin_entry(gimli::DW_TAG_subrange_type, gimli::DW_CHILDREN_no, None);
     out.type_of(dimension.index);
     if let Some(lower) = dimension.lower {
         out.info.signed(gimli::DW_AT_lower_bound, lower);

@@ -1,6 +1,7 @@
 //! Entries of structures, classes and unions, and of their children: DWARF 5 section 5.7.
 
 use super::template;
+use crate::emit::info::children;
 use crate::error::Result;
 use crate::lower::constants::{calling_convention, discriminant_list};
 use crate::lower::entry::EntryWriter;
@@ -17,7 +18,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId, composite: &Composite
         && members.is_empty()
         && variant_parts.is_empty()
         && !has_children(out.units, *scope, None));
-    out.info.begin_entry(ty.kind.tag(), has_children, Some(out.expressions.numbers.ty(id)));
+    out.info.begin_entry(ty.kind.tag(), children(has_children), Some(out.expressions.numbers.ty(id)));
     out.name(*name);
     out.byte_size(ty);
     if let Some(passed) = *passed {
@@ -30,7 +31,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId, composite: &Composite
     }
     template::write(out, Subject::Type(id), templates)?;
     for base in bases {
-        out.info.begin_entry(gimli::DW_TAG_inheritance, false, None);
+        out.info.begin_entry(gimli::DW_TAG_inheritance, gimli::DW_CHILDREN_no, None);
         out.type_of(Some(base.ty));
         match base.offset {
             BaseOffset::Bytes(bytes) => at_byte(out, bytes),
@@ -58,7 +59,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId, composite: &Composite
 /// Writes a member, which may be the discriminant of a variant part.
 fn write_member(out: &mut EntryWriter<'_>, member: &Member, part: Option<VariantPartId>) {
     let is = part.map(|part| out.expressions.numbers.discriminant(part));
-    out.info.begin_entry(gimli::DW_TAG_member, false, is);
+    out.info.begin_entry(gimli::DW_TAG_member, gimli::DW_CHILDREN_no, is);
     out.name(member.name);
     out.declared(member.line);
     out.type_of(Some(member.ty));
@@ -115,7 +116,7 @@ fn at_byte(out: &mut EntryWriter<'_>, bytes: u64) {
 fn write_variant_part(out: &mut EntryWriter<'_>, id: VariantPartId) {
     let part = &out.module.variant_parts[id];
     let has_children = matches!(part.discriminant, Discriminant::Member(_)) || !part.variants.is_empty();
-    out.info.begin_entry(gimli::DW_TAG_variant_part, has_children, None);
+    out.info.begin_entry(gimli::DW_TAG_variant_part, children(has_children), None);
     match part.discriminant {
         Discriminant::Member(_) => {
             out.info.reference(gimli::DW_AT_discr, out.expressions.numbers.discriminant(id));
@@ -127,7 +128,7 @@ fn write_variant_part(out: &mut EntryWriter<'_>, id: VariantPartId) {
         write_member(out, member, Some(id));
     }
     for variant in &part.variants {
-        out.info.begin_entry(gimli::DW_TAG_variant, !variant.members.is_empty(), None);
+        out.info.begin_entry(gimli::DW_TAG_variant, children(!variant.members.is_empty()), None);
         match variant.values[..] {
             [] => {}
             [VariantValues::Single(value)] => out.wide_constant(gimli::DW_AT_discr_value, value),

@@ -8,6 +8,7 @@ use super::constants;
 use super::entry::EntryWriter;
 use super::open::Open;
 use super::strings;
+use crate::emit::info::children;
 use crate::error::Result;
 use crate::model::{TypeId, TypeKind};
 
@@ -23,7 +24,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId) -> Result<Option<Open
             return Ok(None);
         }
         TypeKind::Base { name, encoding } => {
-            out.info.begin_entry(gimli::DW_TAG_base_type, false, is);
+            out.info.begin_entry(gimli::DW_TAG_base_type, gimli::DW_CHILDREN_no, is);
             out.name(Some(*name));
             // The constant form is chosen for each encoding, as a unit has few base types.
             out.info.unsigned(gimli::DW_AT_encoding, constants::encoding(*encoding).0.into());
@@ -34,11 +35,11 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId) -> Result<Option<Open
             }
         }
         TypeKind::Unspecified { name } => {
-            out.info.begin_entry(gimli::DW_TAG_unspecified_type, false, is);
+            out.info.begin_entry(gimli::DW_TAG_unspecified_type, gimli::DW_CHILDREN_no, is);
             out.name(Some(*name));
         }
         TypeKind::Pointer { to, space, memory, .. } => {
-            out.info.begin_entry(ty.kind.tag(), false, is);
+            out.info.begin_entry(ty.kind.tag(), gimli::DW_CHILDREN_no, is);
             out.type_of(*to);
             let bytes = ty.bits.unwrap_or(0) / 8;
             if bytes != u64::from(module.target.address_bytes()) {
@@ -52,18 +53,18 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId) -> Result<Option<Open
             out.memory_space(*memory);
         }
         TypeKind::MemberPointer { class, to } => {
-            out.info.begin_entry(gimli::DW_TAG_ptr_to_member_type, false, is);
+            out.info.begin_entry(gimli::DW_TAG_ptr_to_member_type, gimli::DW_CHILDREN_no, is);
             out.type_of(Some(*to));
             out.refer_to_type(gimli::DW_AT_containing_type, *class);
         }
         TypeKind::Vector { of, .. } => {
-            out.info.begin_entry(gimli::DW_TAG_array_type, true, is);
+            out.info.begin_entry(gimli::DW_TAG_array_type, gimli::DW_CHILDREN_yes, is);
             out.type_of(Some(*of));
             out.info.flag(gimli::DW_AT_GNU_vector);
             out.byte_size(ty);
         }
         TypeKind::Matrix { of, stride_bits, is_column_major, .. } => {
-            out.info.begin_entry(gimli::DW_TAG_array_type, true, is);
+            out.info.begin_entry(gimli::DW_TAG_array_type, gimli::DW_CHILDREN_yes, is);
             // The default is the language's: rows in C and its relatives.
             if *is_column_major {
                 out.info.constant(gimli::DW_AT_ordering, gimli::DW_ORD_col_major.0.into());
@@ -72,7 +73,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId) -> Result<Option<Open
             array::stride(out, *stride_bits);
         }
         TypeKind::Enum { name, of, enumerators, is_class } => {
-            out.info.begin_entry(gimli::DW_TAG_enumeration_type, !enumerators.is_empty(), is);
+            out.info.begin_entry(gimli::DW_TAG_enumeration_type, children(!enumerators.is_empty()), is);
             out.name(*name);
             out.type_of(Some(*of));
             out.byte_size(ty);
@@ -81,16 +82,16 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId) -> Result<Option<Open
             }
         }
         TypeKind::Typedef { name, of } => {
-            out.info.begin_entry(gimli::DW_TAG_typedef, false, is);
+            out.info.begin_entry(gimli::DW_TAG_typedef, gimli::DW_CHILDREN_no, is);
             out.name(Some(*name));
             out.type_of(*of);
         }
         TypeKind::Qualified { of, .. } => {
-            out.info.begin_entry(ty.kind.tag(), false, is);
+            out.info.begin_entry(ty.kind.tag(), gimli::DW_CHILDREN_no, is);
             out.type_of(*of);
         }
         TypeKind::Subroutine { returns, parameters } => {
-            out.info.begin_entry(gimli::DW_TAG_subroutine_type, !parameters.is_empty(), is);
+            out.info.begin_entry(gimli::DW_TAG_subroutine_type, children(!parameters.is_empty()), is);
             out.type_of(*returns);
             if module.units[ty.unit].has_prototypes() {
                 out.info.flag(gimli::DW_AT_prototyped);
@@ -106,7 +107,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId) -> Result<Option<Open
         }
         TypeKind::Enum { enumerators, .. } if !enumerators.is_empty() => {
             for &(name, value) in enumerators {
-                out.info.begin_entry(gimli::DW_TAG_enumerator, false, None);
+                out.info.begin_entry(gimli::DW_TAG_enumerator, gimli::DW_CHILDREN_no, None);
                 out.name(Some(name));
                 out.wide_constant(gimli::DW_AT_const_value, value);
                 out.info.end_entry();
@@ -115,7 +116,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId) -> Result<Option<Open
         }
         TypeKind::Subroutine { parameters, .. } if !parameters.is_empty() => {
             for &parameter in parameters {
-                out.info.begin_entry(gimli::DW_TAG_formal_parameter, false, None);
+                out.info.begin_entry(gimli::DW_TAG_formal_parameter, gimli::DW_CHILDREN_no, None);
                 out.type_of(Some(parameter));
                 out.info.end_entry();
             }
@@ -129,7 +130,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId) -> Result<Option<Open
 /// Writes an unsigned base type that expressions use and the program does not have.
 pub(super) fn write_unsigned(out: &mut EntryWriter<'_>, bits: u32) {
     let name = format!("unsigned_{bits}");
-    out.info.begin_entry(gimli::DW_TAG_base_type, false, None);
+    out.info.begin_entry(gimli::DW_TAG_base_type, gimli::DW_CHILDREN_no, None);
     out.expressions.numbers.unsigned.push((bits, out.info.entry_offset()));
     out.info.string(gimli::DW_AT_name, strings::unsigned(out.units, bits), || name.len(), || &name);
     out.info.unsigned(gimli::DW_AT_encoding, gimli::DW_ATE_unsigned.0.into());

@@ -1,5 +1,6 @@
 //! Entries of templates' parameters: DWARF 5 section 2.23.
 
+use crate::emit::info::children;
 use crate::error::Result;
 use crate::lower::constants::template_tag;
 use crate::lower::entry::EntryWriter;
@@ -21,7 +22,7 @@ pub(in crate::lower) fn write(
             TemplateArgument::Pack(inner) => &inner[..],
             _ => &[],
         };
-        out.info.begin_entry(tag, !inner.is_empty(), None);
+        out.info.begin_entry(tag, children(!inner.is_empty()), None);
         out.name(parameter.name);
         match parameter.argument {
             TemplateArgument::Type(ty) => out.type_of(ty),
