@@ -10,7 +10,7 @@ use core::ops::RangeInclusive;
 
 use common::check_golden;
 use eitri::Result;
-use eitri::build::{Builder, DataMember, Extent, Template};
+use eitri::build::{Builder, DataMember, Extent, Major, Template};
 use eitri::emit::Section;
 use eitri::emit::elf::{Code, attach, new_object, write_file};
 use eitri::error::{
@@ -424,11 +424,11 @@ const CASES: &[Case] = &[
     ("a pointer to another unit's type", || of(|a, _| a.m.pointer(a.unit, Some(a.other_int)).map(drop))),
     ("a pointer into space 4", || of(|a, _| a.m.pointer_into(a.unit, None, SpaceId(4)).map(drop))),
     ("an array of a foreign type", || of(|a, f| a.m.array(a.unit, f.ty, &[Some(4)]).map(drop))),
-    ("a matrix of numbers", || of(|a, _| a.m.matrix(a.unit, a.int, 4, true).map(drop))),
-    ("a matrix of another unit's type", || of(|a, _| a.m.matrix(a.unit, a.other_int, 4, true).map(drop))),
+    ("a matrix of numbers", || of(|a, _| a.m.matrix(a.unit, a.int, 4, Major::Column).map(drop))),
+    ("a matrix of another unit's type", || of(|a, _| a.m.matrix(a.unit, a.other_int, 4, Major::Column).map(drop))),
     ("a matrix whose columns overlap", || of(|a, _| {
         let vector = a.m.vector(a.unit, a.int, 4)?;
-        a.m.matrix_of(a.unit, vector, 4, true, Some(96)).map(drop)
+        a.m.matrix_of(a.unit, vector, 4, Major::Column, Some(96)).map(drop)
     })),
     ("a vector of another unit's type", || of(|a, _| a.m.vector(a.unit, a.other_int, 4).map(drop))),
     ("another name for a foreign type", || of(|a, f| a.m.typedef(a.unit, "t", Some(f.ty)).map(drop))),
@@ -1029,7 +1029,13 @@ fn throw(c: &mut Choices<'_>, ids: &Ids, m: &mut Builder) -> Result<()> {
         4 => {
             let vector = m.vector(unit, ty, c.number())?;
             let stride = Some(c.number()).filter(|_| c.below(2) == 0);
-            m.matrix_of(unit, c.one(&[vector, ty]), c.number(), c.below(2) == 0, stride)?;
+            m.matrix_of(
+                unit,
+                c.one(&[vector, ty]),
+                c.number(),
+                if c.below(2) == 0 { Major::Column } else { Major::Row },
+                stride,
+            )?;
         }
         5 => drop(m.structure(unit, Some(name), c.number())?),
         6 => drop(m.member(ty, name, c.one(&ids.types), c.number())?),

@@ -78,7 +78,7 @@ impl CallBuilder<'_> {
     /// [`OutsideFunction`](crate::error::ErrorKind::OutsideFunction).
     pub fn returns_to(&mut self, pc: u64) -> Result<&mut Self> {
         let scope = self.data().scope;
-        self.builder.code_pc(scope, pc, true)?;
+        self.builder.return_pc(scope, pc)?;
         self.data().return_pc = Some(pc);
         Ok(self)
     }
@@ -89,7 +89,7 @@ impl CallBuilder<'_> {
     /// [`OutsideFunction`](crate::error::ErrorKind::OutsideFunction).
     pub fn at(&mut self, pc: u64) -> Result<&mut Self> {
         let scope = self.data().scope;
-        self.builder.code_pc(scope, pc, false)?;
+        self.builder.instruction_pc(scope, pc)?;
         self.data().pc = Some(pc);
         Ok(self)
     }

@@ -74,7 +74,7 @@ pub(crate) use loc::{MAX_LEVELS, too_deep};
 pub use macros::MacroBuilder;
 pub use names::{ImportBuilder, LabelBuilder};
 pub use scopes::InScope;
-pub use types::{DataMember, Extent, HasMembers, Template, TypeBuilder, VariantId};
+pub use types::{DataMember, Extent, HasMembers, Major, Template, TypeBuilder, VariantId};
 pub use units::UnitBuilder;
 pub use variables::VariableBuilder;
 

@@ -149,7 +149,7 @@ impl LabelBuilder<'_> {
     /// [`OutsideFunction`](crate::error::ErrorKind::OutsideFunction).
     pub fn at(&mut self, pc: u64) -> Result<&mut Self> {
         let scope = self.builder.module.labels[self.id].scope;
-        self.builder.code_pc(scope, pc, false)?;
+        self.builder.instruction_pc(scope, pc)?;
         self.builder.module.labels[self.id].pc = Some(pc);
         Ok(self)
     }

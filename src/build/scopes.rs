@@ -196,7 +196,7 @@ impl Builder {
     /// no code; [`ErrorKind::Misaligned`] where the pc is inside an instruction.
     pub fn entry_pc(&mut self, scope: impl InScope, pc: u64) -> Result<()> {
         let scope = scope.scope(&self.module)?;
-        self.code_pc(scope, pc, false)?;
+        self.instruction_pc(scope, pc)?;
         let own = self.module.ranges(scope);
         if !own.is_empty() && !own.iter().any(|range| range.contains(&pc)) {
             let error =
@@ -248,17 +248,21 @@ impl Builder {
         }
     }
 
-    /// Refuses a pc at which no instruction of the scope's function can begin. With `is_end`, the pc after the last
-    /// instruction is allowed.
-    pub(super) fn code_pc(&self, scope: ScopeId, pc: u64, is_end: bool) -> Result<()> {
+    /// Refuses a pc at which no call in the scope's function can return: as
+    /// [`instruction_pc`](Self::instruction_pc), but a call may be the last instruction.
+    pub(super) fn return_pc(&self, scope: ScopeId, pc: u64) -> Result<()> {
+        let function = self.module.function_of(scope);
+        let size = function.map_or(0, |function| self.module.functions[function].bytes);
+        if size > 0 && pc == size { Ok(()) } else { self.instruction_pc(scope, pc) }
+    }
+
+    /// Refuses a pc at which no instruction of the scope's function can begin.
+    pub(super) fn instruction_pc(&self, scope: ScopeId, pc: u64) -> Result<()> {
         let at = || At { pcs: Some(pc..pc.saturating_add(1)), ..self.module.at_scope(scope) };
         let Some(function) = self.module.function_of(scope) else {
             return Err(crate::Error::bad_argument("a pc belongs to a scope in a function").or_at(at()));
         };
         let size = self.module.functions[function].bytes;
-        if is_end && pc == size && size > 0 {
-            return Ok(());
-        }
         if pc >= size {
             return Err(crate::Error::new(ErrorKind::OutsideFunction { size }).or_at(at()));
         }

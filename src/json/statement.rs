@@ -22,7 +22,7 @@ use super::rows::{
 use super::schema::{self, HasSchema, Schemas};
 use super::shape::shaped;
 use super::values::{Bytes, Integer, Line, Named, Number, Signed, Text, Word};
-use crate::build::{self, Blame, DataMember, Extent};
+use crate::build::{self, Blame, DataMember, Extent, Major};
 use crate::error::{Error, Result};
 use crate::model::entities::{
     call_properties, dimension_properties, file_properties, function_properties, import_properties,
@@ -378,7 +378,7 @@ makes! {
         (TypeKind::Vector { of, count, is_packed: packed }, ..) => vector_of(of, count, packed);
     Matrix with id { of: [type], count: [long] } { column_major: [flag], stride_bits: [maybe_long] }
         (TypeKind::Matrix { of, count, is_column_major: column_major, stride_bits }, ..)
-            => matrix_of(of, count, column_major, stride_bits);
+            => matrix_of(of, count, major(column_major), stride_bits);
     Typedef with id { name: [text] } { of: [type] } (TypeKind::Typedef { name, of }, ..) => typedef(name, of) named by name;
     Qualified with id { qualifier: [word Qualifier] } { of: [type] }
         (TypeKind::Qualified { qualifier, of }, ..) => qualified(qualifier, of);
@@ -414,6 +414,10 @@ makes! {
         (ScopeKind::Block, Some(ref origin), pcs) => inlined_block(origin, pcs) at "pcs";
     Inlined with id { function: [function], pcs: [pcs], call: [line] } {}
         (ScopeKind::Inlined { function, call }, _, pcs) => inlined(function, pcs, call) at "pcs";
+}
+
+fn major(is_column_major: bool) -> Major {
+    if is_column_major { Major::Column } else { Major::Row }
 }
 
 /// Whether a namespace is an inline one, as every namespace without a name is.

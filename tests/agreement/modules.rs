@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use eitri::build::{Builder, DataMember, Extent, InScope, Template};
+use eitri::build::{Builder, DataMember, Extent, InScope, Major, Template};
 use eitri::emit::elf::{Binding, Code, Place, Symbol, SymbolKind, Visibility};
 use eitri::lower::Consumer;
 use eitri::model::{
@@ -306,10 +306,10 @@ impl Maker<'_, '_> {
                 let vector = self.m.vector(unit, of, count).unwrap();
                 match self.c.below(3) {
                     0 => {
-                        let is_column_major = self.c.is(2);
+                        let major = if self.c.is(2) { Major::Column } else { Major::Row };
                         let stride = self.c.of(&[None, Some(bits), Some(bits + 24)]);
                         // The builder refuses vectors that overlap, because their type is larger than assumed.
-                        let matrix = self.m.matrix_of(unit, vector, 2, is_column_major, stride);
+                        let matrix = self.m.matrix_of(unit, vector, 2, major, stride);
                         matrix.map_or((vector, bits), |matrix| (matrix, 2 * stride.unwrap_or(bits)))
                     }
                     _ => (vector, bits),

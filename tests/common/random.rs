@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use eitri::build::{Builder, DataMember, Extent, InScope, Template};
+use eitri::build::{Builder, DataMember, Extent, InScope, Major, Template};
 use eitri::lower::Consumer;
 use eitri::model::{
     Accessibility, BaseEncoding, CompositeKind, Entity, FileId, FunctionId, Half, Loc, MemorySpace, Module,
@@ -201,7 +201,7 @@ impl Making<'_> {
                 3 if bits % 8 == 0 && bits != 256 => {
                     let vector = m.vector(unit, of, 3);
                     match self.c.below(3) {
-                        0 => (vector.and_then(|vector| m.matrix(unit, vector, 2, true)), 8 * bits),
+                        0 => (vector.and_then(|vector| m.matrix(unit, vector, 2, Major::Column)), 8 * bits),
                         _ => (vector, 4 * bits),
                     }
                 }

@@ -3,7 +3,7 @@
 
 #![allow(dead_code, reason = "each test uses a part")]
 
-use eitri::build::{Builder, DataMember, Extent, InScope, Template};
+use eitri::build::{Builder, DataMember, Extent, InScope, Major, Template};
 use eitri::model::{
     Accessibility, BaseEncoding, CompositeKind, FileId, FunctionId, Imported, Language, MemorySpace, Module,
     Passed, PointerKind, Qualifier, ScopeId, SourceLine, TypeId, UnitId, VariableId,
@@ -378,9 +378,9 @@ impl Making<'_> {
                         (m.vector(unit, of, count).expect("a type"), bits.map(|bits| bits * room));
                     match self.c.below(3) {
                         0 => {
-                            let is_column_major = self.c.maybe();
+                            let major = if self.c.maybe() { Major::Column } else { Major::Row };
                             let stride = bits.filter(|_| self.c.maybe()).map(|bits| bits + 64);
-                            let matrix = m.matrix_of(unit, vector, 2, is_column_major, stride);
+                            let matrix = m.matrix_of(unit, vector, 2, major, stride);
                             (matrix.expect("a type"), stride.or(bits).map(|bits| bits * 2))
                         }
                         _ => (vector, bits),

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use eitri::build::Builder;
+use eitri::build::{Builder, Major};
 use eitri::emit::elf::{
     Binding, Code, CodeSection, Contents, Place as ElfPlace, Symbol, SymbolKind, Visibility, new_object,
 };
@@ -350,7 +350,7 @@ fn types(m: &mut Builder, unit: UnitId, machine: Machine) -> eitri::Result<Types
     let ints = m.array(unit, int, &[Some(16)])?;
     m.array(unit, float, &[None, Some(3), Some(4)])?;
     let float4 = m.vector(unit, float, 4)?;
-    m.matrix(unit, float4, 3, true)?;
+    m.matrix(unit, float4, 3, Major::Column)?;
     m.vector(unit, float, 3)?;
 
     let flags = m.structure(unit, Some("flags"), 4)?;

@@ -1,6 +1,6 @@
 //! Types of C++ and Rust: gdb prints them, and other tools read them without complaints.
 
-use eitri::build::{Builder, DataMember, Extent, Template};
+use eitri::build::{Builder, DataMember, Extent, Major, Template};
 use eitri::emit::elf::{Code, new_object};
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{
@@ -94,7 +94,7 @@ fn cpp() -> eitri::Result<Module> {
     m.member(tail, "n", int, 0)?.member(tail, "data", flexible, 4)?;
     let fortran = m.array_of(unit, int, &[Extent::fixed(3).from(-1).index(int)], Some(64))?;
     let pair = m.vector(unit, int, 2)?;
-    let pairs = m.matrix_of(unit, pair, 3, true, Some(128))?;
+    let pairs = m.matrix_of(unit, pair, 3, Major::Column, Some(128))?;
     m.pointer_of(unit, PointerKind::Pointer, Some(int), SpaceId::DEFAULT, None)?;
 
     let data = m.symbol("data");

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use eitri::build::Builder;
+use eitri::build::{Builder, Major};
 use eitri::model::{BaseEncoding, Loc, Module, Qualifier, Row as LineRow, SourceLine};
 use eitri::target::{SpaceId, Target};
 
@@ -185,7 +185,7 @@ impl Spec {
         let element = if bits % 8 == 0 { int } else { long };
         let array = m.array(unit, element, &[self.count, self.second_count]).unwrap();
         let vector = m.vector(unit, element, self.elements).unwrap();
-        let matrix = m.matrix_of(unit, vector, self.columns, true, self.column_stride).unwrap();
+        let matrix = m.matrix_of(unit, vector, self.columns, Major::Column, self.column_stride).unwrap();
         let enumeration = m.enumeration(unit, Some("e"), int, &self.enumerators).unwrap();
         let local = m.pointer_into(unit, Some(structure), self.space).unwrap();
         let takes = vec![int; self.parameters];

@@ -1,7 +1,7 @@
 //! Version 200 of `NonSemantic.Shader.DebugInfo`: what its operands encode and the other versions omit. The expected
 //! operands are those of the proposal, and where LLVM's translator differs, of the translator.
 
-use eitri::build::{DataMember, Extent};
+use eitri::build::{DataMember, Extent, Major};
 use eitri::model::{BaseEncoding, Language};
 use eitri::spirv::{DebugOperation, Mode, Name, Position, Provider, Set, evaluate};
 
@@ -73,8 +73,8 @@ fn matrices_have_strides() {
         let (int, unit) = (case.int(), case.unit);
         let short = case.m.vector(unit, int, 4).unwrap();
         let long = case.m.vector(unit, int, 16).unwrap();
-        case.m.matrix_of(unit, short, 3, true, Some(stride)).unwrap();
-        case.m.matrix_of(unit, long, 2, false, Some(stride + 384)).unwrap();
+        case.m.matrix_of(unit, short, 3, Major::Column, Some(stride)).unwrap();
+        case.m.matrix_of(unit, long, 2, Major::Row, Some(stride + 384)).unwrap();
         let described = case.finish();
         let of = |mode: &Mode| {
             let emitted = described.emitted(mode);

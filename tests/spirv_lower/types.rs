@@ -1,6 +1,6 @@
 //! Types, section 4.3, without structures, classes and unions.
 
-use eitri::build::Extent;
+use eitri::build::{Extent, Major};
 use eitri::model::{BaseEncoding, MemorySpace, PointerKind, Qualifier, Val};
 use eitri::spirv::{Mode, Name, Set};
 use eitri::target::SpaceId;
@@ -232,9 +232,9 @@ fn matrices() {
     let (int, unit) = (case.int(), case.unit);
     let short = case.m.vector(unit, int, 4).unwrap();
     let long = case.m.vector(unit, int, 16).unwrap();
-    case.m.matrix(unit, short, 3, true).unwrap();
-    case.m.matrix(unit, long, 2, false).unwrap();
-    case.m.matrix(unit, short, 1 << 32, true).unwrap();
+    case.m.matrix(unit, short, 3, Major::Column).unwrap();
+    case.m.matrix(unit, long, 2, Major::Row).unwrap();
+    case.m.matrix(unit, short, 1 << 32, Major::Column).unwrap();
     let described = case.finish();
     for mode in [Mode::exact(Set::OpenCl), Mode::validating(Set::OpenCl), Mode::translator()] {
         let emitted = described.emitted(&mode);

@@ -206,10 +206,10 @@ fn location_of_a_padded_type_has_all_of_its_bytes() -> Result<()> {
 /// WGSL ("Alignment and Size"): `vec3<i32>` has 12 bytes, and an element of `array<vec3<i32>, 4>` has 16.
 #[test]
 fn packed_vector_has_the_size_of_its_elements() -> Result<()> {
-    let (bytes, _) = object(&in_three(|a| a.m.vector_of(a.unit, a.int, 3, true), None)?)?;
+    let (bytes, _) = object(&in_three(|a| a.m.packed_vector(a.unit, a.int, 3), None)?)?;
     assert_eq!(defined(&bytes)?, [0xff; 12]);
     let Start { mut m, unit, int, f } = start(gpu());
-    let vector = m.vector_of(unit, int, 3, true)?;
+    let vector = m.packed_vector(unit, int, 3)?;
     m.describe_type(vector)?.alignment(16)?;
     let all = m.array_of(unit, vector, &[Extent::fixed(4)], Some(128))?;
     m.variable(f, "all", all)?.always(Loc::local(0))?;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::slice::from_ref;
 
-use eitri::build::{BlockId, Builder, ControlFlow, ExecWrite};
+use eitri::build::{BlockId, Builder, ControlFlow, ExecWrite, Major};
 use eitri::lower::{Consumer, Lowered as Written, Policy, lower};
 use eitri::model::{
     BaseEncoding, FileId, FunctionId, Language, Loc, Module, Row, ScopeId, SourceLine, TypeId, UnitId, Val,
@@ -270,7 +270,7 @@ impl Describe<'_> {
             TypeInner::Vector { size, scalar } => {
                 // Three elements have the alignment of four, and the size of three.
                 let of = self.scalar(*scalar)?;
-                let vector = self.m.vector_of(unit, of, *size as u64, true)?;
+                let vector = self.m.packed_vector(unit, of, *size as u64)?;
                 if *size == VectorSize::Tri {
                     self.m.describe_type(vector)?.alignment(16)?;
                 }
@@ -279,7 +279,7 @@ impl Describe<'_> {
             TypeInner::Matrix { columns, rows, scalar } => {
                 let column = self.ty(&TypeInner::Vector { size: *rows, scalar: *scalar })?;
                 let stride = Some(8 * u64::from(column_bytes(*rows))).filter(|_| *rows == VectorSize::Tri);
-                self.m.matrix_of(unit, column, *columns as u64, true, stride)?
+                self.m.matrix_of(unit, column, *columns as u64, Major::Column, stride)?
             }
             TypeInner::Array { base, size, stride } => {
                 let of = self.ty(&types[*base].inner)?;

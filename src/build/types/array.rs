@@ -60,6 +60,15 @@ impl Extent {
     }
 }
 
+/// Vectors of which a matrix consists, one after the other in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Major {
+    /// Rows.
+    Row,
+    /// Columns.
+    Column,
+}
+
 impl Builder {
     /// Adds an array with the number of elements in each dimension, outermost first; `None` where unknown.
     ///
@@ -171,49 +180,62 @@ impl Builder {
     /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId);
     /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) if an element is not whole bytes.
     pub fn vector(&mut self, unit: UnitId, of: TypeId, count: u64) -> Result<TypeId> {
-        self.vector_of(unit, of, count, false)
+        let room = if self.has_padding(count) { 4 } else { count };
+        self.vector_in(unit, of, count, room)
     }
 
-    /// Adds a vector of `count` elements. If `is_packed`, a vector of three takes the room of three on any target, as
-    /// WGSL's `vec3` does: 12 bytes for elements of 4. Its alignment is that of
-    /// [`describe_type`](Self::describe_type).
+    /// Adds a vector of `count` elements without padding: a vector of three takes the room of three on any target, as
+    /// WGSL's `vec3` does, 12 bytes for elements of 4. Its alignment is that of [`describe_type`](Self::describe_type).
     ///
     /// # Errors
     /// The errors of [`vector`](Self::vector).
-    pub fn vector_of(&mut self, unit: UnitId, of: TypeId, count: u64, is_packed: bool) -> Result<TypeId> {
+    pub fn packed_vector(&mut self, unit: UnitId, of: TypeId, count: u64) -> Result<TypeId> {
+        self.vector_in(unit, of, count, count)
+    }
+
+    pub(crate) fn vector_of(
+        &mut self,
+        unit: UnitId,
+        of: TypeId,
+        count: u64,
+        is_packed: bool,
+    ) -> Result<TypeId> {
+        if is_packed { self.packed_vector(unit, of, count) } else { self.vector(unit, of, count) }
+    }
+
+    /// Whether a vector that is not packed takes the room of another element.
+    fn has_padding(&self, count: u64) -> bool {
+        count == 3 && !self.module.target.is_shader()
+    }
+
+    /// Adds a vector that takes the room of `room` elements.
+    fn vector_in(&mut self, unit: UnitId, of: TypeId, count: u64, room: u64) -> Result<TypeId> {
         self.known_types(unit, [of])?;
         self.known_unit(unit)?;
         self.whole_bytes(of).map_err(|error| error.or_at(self.module.at_unit(unit)))?;
-        let has_padding = count == 3 && !self.module.target.is_shader();
-        let is_packed = is_packed && has_padding;
-        let room = if has_padding && !is_packed { 4 } else { count };
+        let is_packed = self.has_padding(count) && room == count;
         let bits = |count| self.module.types[of].bits.and_then(|bits| bits.checked_mul(count));
-        let (bits, value_bits) = (bits(room), bits(count));
+        let value_bits = bits(count);
+        let bits = bits(room);
         let kind = TypeKind::Vector { of, count, is_packed };
         Ok(self.intern_type(Type { value_bits, ..self.type_of_unit(unit, kind, bits) }))
     }
 
-    /// Adds a matrix of `count` vectors: its columns, or its rows. Each vector takes its usual room, so one of three
+    /// Adds a matrix of `count` vectors, its columns or its rows. Each vector takes its usual room, so one of three
     /// elements takes that of four; in a [shader](crate::target::Target::shader), of three.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId);
     /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) if `vector` is not a vector.
-    pub fn matrix(
-        &mut self,
-        unit: UnitId,
-        vector: TypeId,
-        count: u64,
-        is_column_major: bool,
-    ) -> Result<TypeId> {
-        self.matrix_of(unit, vector, count, is_column_major, None)
+    pub fn matrix(&mut self, unit: UnitId, vector: TypeId, count: u64, major: Major) -> Result<TypeId> {
+        self.matrix_of(unit, vector, count, major, None)
     }
 
-    /// Adds a matrix of `count` vectors: its columns, or its rows. `stride_bits` is the distance in bits from one vector
+    /// Adds a matrix of `count` vectors, its columns or its rows. `stride_bits` is the distance in bits from one vector
     /// to the next, where it is not the size of a vector: SPIR-V's `MatrixStride`.
     ///
     /// ```
-    /// # use eitri::build::Builder;
+    /// # use eitri::build::{Builder, Major};
     /// # use eitri::model::BaseEncoding;
     /// # use eitri::target::Target;
     /// # let mut m = Builder::new(Target::shader());
@@ -221,7 +243,7 @@ impl Builder {
     /// # let float = m.base_type(unit, "float", BaseEncoding::Float, 32)?;
     /// let vec3 = m.vector(unit, float, 3)?;
     /// // GLSL's `mat3` in the layout std140: 48 bytes, and not 36.
-    /// let mat3 = m.matrix_of(unit, vec3, 3, true, Some(128))?;
+    /// let mat3 = m.matrix_of(unit, vec3, 3, Major::Column, Some(128))?;
     /// assert_eq!(m.finish()?.ty(mat3).bits(), Some(384));
     /// # Ok::<(), eitri::Error>(())
     /// ```
@@ -235,7 +257,7 @@ impl Builder {
         unit: UnitId,
         vector: TypeId,
         count: u64,
-        is_column_major: bool,
+        major: Major,
         stride_bits: Option<u64>,
     ) -> Result<TypeId> {
         self.known_types(unit, [vector])?;
@@ -253,6 +275,7 @@ impl Builder {
             let error = short_stride("a matrix", room, stride);
             return Err(error.or_at(self.module.at_unit(unit)));
         }
+        let is_column_major = major == Major::Column;
         let bits = stride_bits.or(of.bits).and_then(|bits| bits.checked_mul(count));
         Ok(self.intern(unit, TypeKind::Matrix { of: vector, count, is_column_major, stride_bits }, bits))
     }

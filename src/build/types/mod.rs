@@ -5,7 +5,7 @@ mod composite;
 mod describe;
 mod template;
 
-pub use array::Extent;
+pub use array::{Extent, Major};
 pub use composite::{HasMembers, VariantId};
 pub use describe::{DataMember, TypeBuilder};
 pub use template::Template;

@@ -1,7 +1,7 @@
 //! Members of structures, with the layout of their matrices.
 
 use super::Describer;
-use crate::build::{DataMember, Extent};
+use crate::build::{DataMember, Extent, Major};
 use crate::error::Result;
 use crate::model::{Count, SourceLine, TypeId, TypeKind};
 use crate::spirv::words::Id;
@@ -69,7 +69,8 @@ impl Describer<'_, '_> {
             false => (column, columns),
         };
         let stride = stride.filter(|&stride| self.is_wider(stride, vector));
-        let mut laid_out = self.m.matrix_of(self.unit, vector, count, !is_row_major, stride)?;
+        let major = if is_row_major { Major::Row } else { Major::Column };
+        let mut laid_out = self.m.matrix_of(self.unit, vector, count, major, stride)?;
         while let Some((counts, stride)) = arrays.pop() {
             let stride = stride.filter(|&stride| self.is_wider(stride, laid_out));
             laid_out = self.m.array_of(self.unit, laid_out, &counts, stride)?;

@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 
 use super::Describer;
-use crate::build::Extent;
+use crate::build::{Extent, Major};
 use crate::error::Result;
 use crate::model::{BaseEncoding, PointerKind, TypeId};
 use crate::spirv::opcodes as op;
@@ -170,7 +170,7 @@ impl<'a> Describer<'_, 'a> {
             }
             (op::TYPE_MATRIX, &[column, count]) => {
                 let Some(column) = self.ty(Id(column))? else { return Ok(None) };
-                self.m.matrix(unit, column, count.into(), true)?
+                self.m.matrix(unit, column, count.into(), Major::Column)?
             }
             (op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY, &[element, ref count @ ..]) => {
                 let Some(element) = self.ty(Id(element))? else { return Ok(None) };

@@ -4,7 +4,7 @@ use super::flags::{self, Flags};
 use super::importer::Importer;
 use super::omissions::{Made, refused};
 use super::subranges;
-use crate::build::{Builder, Extent};
+use crate::build::{Builder, Extent, Major};
 use crate::model::{
     BaseEncoding, CompositeKind, MemorySpace, Passed, PointerKind, Qualifier, TypeId, UnitId,
 };
@@ -112,7 +112,10 @@ fn new_type(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> M
                 .facts
                 .number(fact, Field::ColumnMajor)
                 .ok_or(Unimported::Unknown(Field::ColumnMajor))?;
-            importer.m.matrix(unit, of, count, major != 0).map_err(refused)
+            importer
+                .m
+                .matrix(unit, of, count, if major == 0 { Major::Row } else { Major::Column })
+                .map_err(refused)
         }
         Name::TypeVectorId => {
             let of = importer.ty(fact, Field::ComponentType, unit)?;

@@ -1,6 +1,6 @@
 //! Properties of types beyond their kind and components.
 
-use eitri::build::{DataMember, Template};
+use eitri::build::{DataMember, Major, Template};
 use eitri::lower::Consumer;
 use eitri::model::{CompositeKind, Passed, Qualifier, TypeId, VariantValues};
 use eitri::op::Expr;
@@ -49,7 +49,7 @@ const OWNERS: &[Owner<TypeId>] = &[
     Owner::new("a matrix", |case| {
         let int = case.int();
         let vector = case.m.vector(case.unit, int, 4).unwrap();
-        case.m.matrix(case.unit, vector, 4, true).unwrap()
+        case.m.matrix(case.unit, vector, 4, Major::Column).unwrap()
     }),
     Owner::new("a structure", |case| case.m.structure(case.unit, Some("T"), 8).unwrap()),
     Owner::new("a class", |case| case.m.class(case.unit, Some("T"), 8).unwrap()),

@@ -1,6 +1,6 @@
 //! Kinds of types.
 
-use eitri::build::Extent;
+use eitri::build::{Extent, Major};
 use eitri::model::{BaseEncoding, CompositeKind, PointerKind, Qualifier, Val};
 use eitri::target::SpaceId;
 
@@ -244,9 +244,12 @@ const KINDS: &[Call<()>] = &[
         case.m.vector(case.unit, of, count)?;
         Ok(())
     }),
-    Call::new("Builder::vector_of", 1, |case, (), way| {
+    Call::new("Builder::packed_vector", 1, |case, (), way| {
         let int = case.int();
-        case.m.vector_of(case.unit, int, 3, way == 1)?;
+        match way {
+            0 => case.m.vector(case.unit, int, 3)?,
+            _ => case.m.packed_vector(case.unit, int, 3)?,
+        };
         Ok(())
     })
     .of(": size: "),
@@ -255,17 +258,17 @@ const KINDS: &[Call<()>] = &[
         let vectors = [case.m.vector(case.unit, int, 2)?, case.m.vector(case.unit, int, 4)?];
         match way {
             0 => return Ok(()),
-            1 => case.m.matrix(case.unit, vectors[0], 4, true)?,
-            2 => case.m.matrix(case.unit, vectors[1], 4, true)?,
-            3 => case.m.matrix(case.unit, vectors[0], 3, true)?,
-            _ => case.m.matrix(case.unit, vectors[0], 4, false)?,
+            1 => case.m.matrix(case.unit, vectors[0], 4, Major::Column)?,
+            2 => case.m.matrix(case.unit, vectors[1], 4, Major::Column)?,
+            3 => case.m.matrix(case.unit, vectors[0], 3, Major::Column)?,
+            _ => case.m.matrix(case.unit, vectors[0], 4, Major::Row)?,
         };
         Ok(())
     }),
     Call::new("Builder::matrix_of", 2, |case, (), way| {
         let int = case.int();
         let vector = case.m.vector(case.unit, int, 2)?;
-        case.m.matrix_of(case.unit, vector, 4, true, [None, Some(128), Some(192)][way])?;
+        case.m.matrix_of(case.unit, vector, 4, Major::Column, [None, Some(128), Some(192)][way])?;
         Ok(())
     })
     .of(": stride: "),
