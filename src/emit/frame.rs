@@ -253,8 +253,8 @@ pub(crate) struct FrameTable {
     pub(crate) relocations: Vec<Relocation>,
 }
 
-/// `DW_EH_PE_pcrel | DW_EH_PE_sdata4`: a signed distance from the field, in four bytes.
-const RELATIVE4: u8 = 0x1b;
+/// Signed distance from the field, in four bytes.
+const RELATIVE4: u8 = gimli::DW_EH_PE_pcrel.0 | gimli::DW_EH_PE_sdata4.0;
 
 impl FrameTable {
     pub(crate) fn new(section: FrameSection, mut common: FrameFormat) -> Self {

@@ -69,9 +69,6 @@ pub type LineFormat = Vec<(DwLnct, DwForm)>;
 
 const WHAT: &str = "the header of a line program";
 
-/// Source text of a file: an extension of LLVM.
-const DW_LNCT_LLVM_SOURCE: DwLnct = DwLnct(0x2001);
-
 impl<'o> LineProgram<'o> {
     /// Reads the header at an offset of `.debug_line`, in bytes. `address_bytes` is that of the unit. Strings by index,
     /// which no known producer uses here, need the unit: [`Dwarf::lines`].
@@ -322,7 +319,7 @@ fn read_format(from: &mut Cursor<'_>) -> Result<LineFormat> {
 /// Whether a content type can have a form: DWARF 5 section 6.2.4.1. Vendors' content types can have any.
 fn can_have(name: DwLnct, form: DwForm) -> bool {
     let forms: &[DwForm] = match name {
-        dw::DW_LNCT_path | DW_LNCT_LLVM_SOURCE => &TEXT,
+        dw::DW_LNCT_path | dw::DW_LNCT_LLVM_source => &TEXT,
         dw::DW_LNCT_directory_index => &[dw::DW_FORM_data1, dw::DW_FORM_data2, dw::DW_FORM_udata],
         dw::DW_LNCT_timestamp => {
             &[dw::DW_FORM_udata, dw::DW_FORM_data4, dw::DW_FORM_data8, dw::DW_FORM_block]
@@ -386,7 +383,7 @@ impl<'o> Entries<'_, 'o> {
                     (dw::DW_LNCT_timestamp, Part::Number(number)) => file.modified = number,
                     (dw::DW_LNCT_size, Part::Number(number)) => file.size = number,
                     (dw::DW_LNCT_MD5, Part::Bytes(digest)) => file.md5 = digest.try_into().ok(),
-                    (DW_LNCT_LLVM_SOURCE, part) => file.source = Some(self.text(part)?),
+                    (dw::DW_LNCT_LLVM_source, part) => file.source = Some(self.text(part)?),
                     _ => {}
                 }
             }

@@ -1,13 +1,13 @@
 //! Compressed debug sections: `SHF_COMPRESSED`.
 
-use object::elf;
+use object::{Endianness, elf};
 
 use super::bytes::{set_u32, set_u64};
 use super::image::Image;
 use crate::error::{Error, Result};
 
 /// Size of the header of a compressed section in bytes, `Elf64_Chdr`: type, reserved, size, alignment.
-const HEADER: usize = 24;
+const HEADER: usize = size_of::<elf::CompressionHeader64<Endianness>>();
 
 /// Compression of debug sections.
 ///

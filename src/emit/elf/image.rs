@@ -12,11 +12,11 @@ use crate::error::{Count, Error, ErrorKind, Identity, Result};
 use crate::target::Target;
 
 /// Size of the ELF header in bytes.
-pub(super) const HEADER: usize = 64;
+pub(super) const HEADER: usize = size_of::<elf::FileHeader64<Endianness>>();
 /// Size of a section header in bytes.
-pub(super) const SECTION_HEADER: usize = 64;
+pub(super) const SECTION_HEADER: usize = size_of::<elf::SectionHeader64<Endianness>>();
 /// Size of a program header in bytes.
-pub(super) const PROGRAM_HEADER: usize = 56;
+pub(super) const PROGRAM_HEADER: usize = size_of::<elf::ProgramHeader64<Endianness>>();
 /// Mask of the processor in AMD's `e_flags`, `EF_AMDGPU_MACH`.
 const PROCESSOR: u32 = 0xff;
 /// The largest alignment of a section's *file offset*. The alignment in memory, in the section header, can be larger.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use object::elf;
+use object::{Endianness, elf};
 
 use super::bytes::{string_at, u16_at, u32_at, u64_at};
 use super::image::{Image, ImageSection};
@@ -11,9 +11,9 @@ use crate::error::{Error, ErrorKind, Named, Result};
 use crate::near::nearest;
 
 /// Size of a symbol in bytes.
-pub(super) const SYMBOL_SIZE: usize = 24;
+pub(super) const SYMBOL_SIZE: usize = size_of::<elf::Sym64<Endianness>>();
 /// Section index of symbols in AMD's local memory, `SHN_AMDGPU_LDS`.
-pub(super) const SHN_AMDGPU_LDS: u16 = 0xff00;
+pub(super) const SHN_AMDGPU_LDS: u16 = elf::SHN_LOPROC;
 
 /// A name of a place in code or data.
 #[derive(Debug, Clone, PartialEq, Eq)]

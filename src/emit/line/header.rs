@@ -9,9 +9,6 @@ use crate::emit::section::{Relocation, RelocationTarget};
 use crate::error::{Error, Result};
 use crate::op::write_uleb;
 
-/// Embedded source text of a file: an extension of LLVM.
-const DW_LNCT_LLVM_SOURCE: DwLnct = DwLnct(0x2001);
-
 /// Size in bytes of a relocation in an object file: ELF64 with an addend.
 const RELOCATION_BYTES: usize = 24;
 
@@ -89,7 +86,7 @@ impl Header<'_, '_> {
             self.part(dw::DW_LNCT_MD5, dw::DW_FORM_data16);
         }
         if has_source {
-            self.part(DW_LNCT_LLVM_SOURCE, dw::DW_FORM_line_strp);
+            self.part(dw::DW_LNCT_LLVM_source, dw::DW_FORM_line_strp);
         }
         write_uleb(self.out, files.len() as u64);
         for file in files {

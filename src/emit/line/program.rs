@@ -1,5 +1,7 @@
 //! Opcodes of a line program.
 
+use gimli::constants as dw;
+
 use super::header::{Header, Names};
 use super::shape::{Shape, instructions};
 use super::{LineFile, LineState};
@@ -7,18 +9,6 @@ use crate::emit::format::Format;
 use crate::emit::section::{Relocation, RelocationTarget};
 use crate::error::Result;
 use crate::op::{uleb_len, write_byte_uleb, write_sleb, write_uleb};
-
-const DW_LNS_ADVANCE_PC: u8 = 2;
-const DW_LNS_ADVANCE_LINE: u8 = 3;
-const DW_LNS_SET_FILE: u8 = 4;
-const DW_LNS_SET_COLUMN: u8 = 5;
-const DW_LNS_NEGATE_STMT: u8 = 6;
-const DW_LNS_CONST_ADD_PC: u8 = 8;
-const DW_LNS_SET_PROLOGUE_END: u8 = 10;
-const DW_LNS_SET_EPILOGUE_BEGIN: u8 = 11;
-const DW_LNE_END_SEQUENCE: u8 = 1;
-const DW_LNE_SET_ADDRESS: u8 = 2;
-const DW_LNE_SET_DISCRIMINATOR: u8 = 4;
 
 /// Writer of a unit's line program.
 #[derive(Debug)]
@@ -75,7 +65,7 @@ impl<'s> LineProgram<'s> {
         self.pc = 0;
         self.state = LineState::INITIAL;
         let bytes = self.format.address_bytes;
-        self.out.extend_from_slice(&[0, 1 + bytes, DW_LNE_SET_ADDRESS]);
+        self.out.extend_from_slice(&[0, 1 + bytes, dw::DW_LNE_set_address.0]);
         let field = if let Some(target) = symbol {
             let offset = self.out.len() as u64;
             self.relocations.push(Relocation { offset, bytes, target, addend });
@@ -91,24 +81,24 @@ impl<'s> LineProgram<'s> {
     pub(crate) fn row(&mut self, pc: u64, row: LineState) {
         let state = &mut self.state;
         if row.file != state.file {
-            write_byte_uleb(self.out, DW_LNS_SET_FILE, row.file);
+            write_byte_uleb(self.out, dw::DW_LNS_set_file.0, row.file);
         }
         if row.column != state.column {
-            write_byte_uleb(self.out, DW_LNS_SET_COLUMN, row.column.into());
+            write_byte_uleb(self.out, dw::DW_LNS_set_column.0, row.column.into());
         }
         if row.is_stmt != state.is_stmt {
-            self.out.push(DW_LNS_NEGATE_STMT);
+            self.out.push(dw::DW_LNS_negate_stmt.0);
         }
         if row.discriminator != 0 {
             let len = 1 + uleb_len(row.discriminator.into());
-            self.out.extend_from_slice(&[0, len as u8, DW_LNE_SET_DISCRIMINATOR]);
+            self.out.extend_from_slice(&[0, len as u8, dw::DW_LNE_set_discriminator.0]);
             write_uleb(self.out, row.discriminator.into());
         }
         if row.is_prologue_end {
-            self.out.push(DW_LNS_SET_PROLOGUE_END);
+            self.out.push(dw::DW_LNS_set_prologue_end.0);
         }
         if row.is_epilogue_begin {
-            self.out.push(DW_LNS_SET_EPILOGUE_BEGIN);
+            self.out.push(dw::DW_LNS_set_epilogue_begin.0);
         }
         let lines = i64::from(row.line) - i64::from(state.line);
         let instructions = instructions(pc - self.pc, self.min_instruction_bytes);
@@ -116,14 +106,14 @@ impl<'s> LineProgram<'s> {
         self.pc = pc;
         let step = self.shape.step(instructions, lines);
         if step.lines != 0 {
-            self.out.push(DW_LNS_ADVANCE_LINE);
+            self.out.push(dw::DW_LNS_advance_line.0);
             write_sleb(self.out, step.lines);
         }
         for _ in 0..step.const_adds {
-            self.out.push(DW_LNS_CONST_ADD_PC);
+            self.out.push(dw::DW_LNS_const_add_pc.0);
         }
         if step.instructions != 0 {
-            write_byte_uleb(self.out, DW_LNS_ADVANCE_PC, step.instructions);
+            write_byte_uleb(self.out, dw::DW_LNS_advance_pc.0, step.instructions);
         }
         self.out.push(step.special);
     }
@@ -132,11 +122,11 @@ impl<'s> LineProgram<'s> {
     pub(crate) fn end_sequence(&mut self, pc: u64) {
         let instructions = instructions(pc - self.pc, self.min_instruction_bytes);
         if instructions == u64::from(self.shape.const_add) {
-            self.out.push(DW_LNS_CONST_ADD_PC);
+            self.out.push(dw::DW_LNS_const_add_pc.0);
         } else if instructions > 0 {
-            write_byte_uleb(self.out, DW_LNS_ADVANCE_PC, instructions);
+            write_byte_uleb(self.out, dw::DW_LNS_advance_pc.0, instructions);
         }
-        self.out.extend_from_slice(&[0, 1, DW_LNE_END_SEQUENCE]);
+        self.out.extend_from_slice(&[0, 1, dw::DW_LNE_end_sequence.0]);
     }
 
     /// Ends the unit's program.

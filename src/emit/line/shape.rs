@@ -16,9 +16,9 @@ pub(crate) struct Shape {
 }
 
 /// First special opcode, after all standard opcodes of DWARF 3 and later.
-const OPCODE_BASE: u8 = 13;
+const OPCODE_BASE: u8 = gimli::DW_LNS_set_isa.0 + 1;
 /// First special opcode in DWARF 2, which lacks the last three standard opcodes.
-const OPCODE_BASE_2: u8 = 10;
+const OPCODE_BASE_2: u8 = gimli::DW_LNS_fixed_advance_pc.0 + 1;
 
 /// Candidates for `line_base` and `line_range`. Small line ranges suit code that was not optimised, or that has
 /// instructions of many lengths; large ones suit optimised code with instructions of one length, where lines jump
