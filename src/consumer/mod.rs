@@ -1,24 +1,9 @@
 //! Readers of the output: the encoding for each debugger, and the policy for facts that it cannot express.
 
-mod attributes;
-mod entries;
-mod expressions;
-mod frame;
-mod lists;
-mod nvidia;
-mod operations;
-mod policy;
+mod forms;
 mod presets;
-mod tables;
 
-pub use attributes::*;
-pub use entries::{EntryForm, ReferenceForm};
-pub use expressions::ExpressionForm;
-pub use frame::{AspaceCfa, FrameForm};
-pub use lists::ListForm;
-pub use operations::Operations;
-pub use policy::Policy;
-pub use tables::Tables;
+pub use forms::*;
 
 use gimli::{DwAt, DwForm, Format};
 
@@ -87,6 +72,15 @@ pub struct Consumer {
     /// Forms of attributes, in place of the shortest. A form is ignored where the version lacks it, where it cannot
     /// encode the attribute's value, and where a linker would have to fill it in.
     pub forms: Vec<(DwAt, DwForm)>,
+}
+
+/// Policy for facts that the consumer cannot express.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Policy {
+    /// Fails with an error.
+    Strict,
+    /// Omits the pc range, and lists the omission in the result.
+    Partial,
 }
 
 impl Consumer {

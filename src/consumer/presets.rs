@@ -1,12 +1,13 @@
-//! Presets: a consumer for each reader, and their names.
+//! Presets: a consumer for each reader, and their names. Facts about the readers of NVIDIA are those of ptxas, cuobjdump
+//! and nvdisasm 13.5, and of cuda-gdb.
 
-use gimli::Format;
+use gimli::{DwAt, Format};
 
 use super::{
     AspaceCfa, AttributeNumbers, Consumer, DW_AT_LLVM_ACTIVE_LANE_AMD, DW_AT_LLVM_ADDRESS_SPACE,
     DW_AT_LLVM_LANE_PC, DW_AT_LLVM_LANE_PC_AMD, DW_AT_LLVM_LANES, DW_AT_LLVM_LANES_AMD,
     DW_AT_LLVM_MEMORY_SPACE, DW_CC_LLVM_DEVICE_KERNEL, EntryForm, ExpressionForm, FrameForm, ListForm,
-    Tables, nvidia,
+    Operations, Tables,
 };
 use crate::error::{ErrorKind, Named, Result};
 use crate::near::nearest;
@@ -15,6 +16,60 @@ use crate::op::Dialect;
 /// AMD's debuggers read one instruction that names a space, and keep the space for later instructions.
 const ROCGDB_FRAMES: FrameForm =
     FrameForm { aspace_cfa: AspaceCfa::Unsigned, def_cfa_resets_space: false, ..FrameForm::STANDARD };
+
+/// Attributes that cuobjdump names. cuobjdump prints a warning for each other attribute.
+#[rustfmt::skip]
+const NVIDIA_ATTRIBUTES: &[DwAt] = &{
+    let numbers: [u16; 83] = [
+        0x01, 0x02, 0x03, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x0f, 0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18,
+        0x19, 0x1a, 0x1b, 0x1c, 0x1d, 0x1e, 0x20, 0x21, 0x22, 0x25, 0x27, 0x2a, 0x2c, 0x2e, 0x2f, 0x31, 0x32, 0x33,
+        0x34, 0x35, 0x36, 0x37, 0x38, 0x39, 0x3a, 0x3b, 0x3c, 0x3d, 0x3e, 0x3f, 0x40, 0x41, 0x42, 0x43, 0x44, 0x45,
+        0x46, 0x47, 0x48, 0x49, 0x4a, 0x4b, 0x4c, 0x4d, 0x4e, 0x4f, 0x50, 0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57,
+        0x58, 0x59, 0x5a, 0x6a, 0x2007, 0x2134, 0x2703, 0x3a00, 0x3a01,
+        0x3a02, 0x3fff,
+    ];
+    let mut all = [DwAt(0); 83];
+    let mut index = 0;
+    while index < all.len() {
+        all[index] = DwAt(numbers[index]);
+        index += 1;
+    }
+    all
+};
+
+/// Entries as NVIDIA's readers know them: `DW_FORM_strp` is read as a string in the entry, and a tag from 0x43 on is an
+/// error of cuobjdump. nvcc writes every C++ as `DW_LANG_C_plus_plus`; an older debugger does not take later standards
+/// for C++.
+const NVIDIA_ENTRIES: EntryForm = EntryForm {
+    has_inline_strings: true,
+    has_fixed_forms: true,
+    has_linkage_name_first: true,
+    attributes: Some(NVIDIA_ATTRIBUTES),
+    last_tag: Some(gimli::DW_TAG_rvalue_reference_type),
+    last_language: Some(gimli::DW_LANG_D),
+    ..EntryForm::STANDARD
+};
+
+/// Operations over which ptxas and cuobjdump step as over those of DWARF: both read the operand of each other one as
+/// operations. Reads from memory are omitted, as the space of an address is that of the variable.
+#[rustfmt::skip]
+const NVIDIA_OPERATIONS: Operations = Operations::Only(&[
+    // addr, constu, dup, drop, over, swap, rot, abs, and, div, minus, mod, mul, neg, not, or, plus, plus_uconst.
+    0x03, 0x10, 0x12, 0x13, 0x14, 0x16, 0x17, 0x19, 0x1a, 0x1b, 0x1c, 0x1d, 0x1e, 0x1f, 0x20, 0x21, 0x22, 0x23,
+    // shl, shr, shra, xor, eq, ge, gt, le, lt, ne.
+    0x24, 0x25, 0x26, 0x27, 0x29, 0x2a, 0x2b, 0x2c, 0x2d, 0x2e,
+    // lit0 to lit31.
+    0x30, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38, 0x39, 0x3a, 0x3b, 0x3c, 0x3d, 0x3e, 0x3f,
+    0x40, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48, 0x49, 0x4a, 0x4b, 0x4c, 0x4d, 0x4e, 0x4f,
+    // reg0 to reg31.
+    0x50, 0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57, 0x58, 0x59, 0x5a, 0x5b, 0x5c, 0x5d, 0x5e, 0x5f,
+    0x60, 0x61, 0x62, 0x63, 0x64, 0x65, 0x66, 0x67, 0x68, 0x69, 0x6a, 0x6b, 0x6c, 0x6d, 0x6e, 0x6f,
+    // breg0 to breg31.
+    0x70, 0x71, 0x72, 0x73, 0x74, 0x75, 0x76, 0x77, 0x78, 0x79, 0x7a, 0x7b, 0x7c, 0x7d, 0x7e, 0x7f,
+    0x80, 0x81, 0x82, 0x83, 0x84, 0x85, 0x86, 0x87, 0x88, 0x89, 0x8a, 0x8b, 0x8c, 0x8d, 0x8e, 0x8f,
+    // regx, fbreg, bregx, piece, nop, call_frame_cfa, stack_value.
+    0x90, 0x91, 0x92, 0x93, 0x96, 0x9c, 0x9f,
+]);
 
 impl Consumer {
     /// Current LLVM tools, and readers of the AMD compiler's output.
@@ -101,7 +156,7 @@ impl Consumer {
             name: "CUDA-GDB",
             version: 2,
             expressions: ExpressionForm {
-                operations: nvidia::OPERATIONS,
+                operations: NVIDIA_OPERATIONS,
                 has_registers_at_all_pcs: false,
                 ..ExpressionForm::STANDARD
             },
@@ -109,7 +164,7 @@ impl Consumer {
                 variable_space: Some(gimli::DW_AT_address_class),
                 ..AttributeNumbers::STANDARD
             },
-            entries: nvidia::ENTRIES,
+            entries: NVIDIA_ENTRIES,
             lists: ListForm { has_absolute_bounds: true, ..ListForm::STANDARD },
             has_line_directives: true,
             // ptxas makes the frames.

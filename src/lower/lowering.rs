@@ -4,9 +4,8 @@ use std::sync::MutexGuard;
 
 use super::link::Linker;
 use super::lowered::{Lowered, LoweredUnit};
-use super::scratch::Scratch;
 use super::unit::Recurring;
-use super::units::Units;
+use super::units::{Scratch, Units};
 use super::{directives, frame, split, type_unit, unencodable, unit};
 use crate::emit::abbrev::Abbreviations;
 use crate::error::{At, Error, ErrorKind, Result};

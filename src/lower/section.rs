@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::emit::Relocation;
 use crate::emit::info::{Elsewhere, UnitEntry};
+use crate::emit::{Relocation, Section};
 use crate::model::{Module, StringId};
 
 /// Part of a section that belongs to a unit.
@@ -46,6 +46,23 @@ impl SectionContents {
         self.elsewhere.extend(part.elsewhere.iter().map(|one| (start + one.at as u64, one.bytes, one.entry)));
         (start, first)
     }
+}
+
+/// A value for each section that has a part of each unit.
+#[derive(Default, Clone, Copy)]
+pub(super) struct PerSection<T> {
+    pub(super) info: T,
+    pub(super) loclists: T,
+    pub(super) rnglists: T,
+    pub(super) addr: T,
+    pub(super) line: T,
+    pub(super) macros: T,
+    pub(super) str_offsets: T,
+}
+
+/// Returns a section that does not consist of strings, and is always kept.
+pub(super) fn section(name: &'static str, bytes: Vec<u8>, relocations: Vec<Relocation>) -> Section {
+    Section { name, bytes, relocations, is_strings: false, group: None }
 }
 
 /// Units that are appended to the sections, and units known to follow.

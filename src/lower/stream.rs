@@ -4,8 +4,7 @@ use std::sync::Mutex;
 
 use super::link::Linker;
 use super::lowered::LoweredUnit;
-use super::scratch::Scratch;
-use super::units::{Units, invalid};
+use super::units::{Scratch, Units, invalid};
 use crate::consumer::{Consumer, Policy};
 use crate::emit::Section;
 use crate::error::{Conflict, ErrorKind, Identity, Result};

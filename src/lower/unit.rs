@@ -1,16 +1,15 @@
 //! Unit: its entries, lists, line table and macros. DWARF 5 section 3.1.1.
 
 use super::children::ListCount;
-use super::contents::Contents;
 use super::entry::{EntryWriter, LIST_BYTES};
 use super::lanes::LaneProcedures;
 use super::lowered::LoweredUnit;
 use super::open::Open;
 use super::register_types::unsigned_sizes;
-use super::scratch::Scratch;
 use super::section::{Part, symbol_name};
-use super::units::Units;
-use super::{lines, macros, procedures, scopes, skeleton, types, unit_entry};
+use super::unit_entry::Contents;
+use super::units::{Scratch, Units};
+use super::{lines, macros, procedures, scopes, split, types, unit_entry};
 use crate::emit::abbrev::Abbreviations;
 use crate::emit::lists::{FinishedLists, Lists};
 use crate::error::Result;
@@ -65,7 +64,7 @@ pub(super) fn write(
     let rnglists = if has.ranges { out.finish_rnglists()? } else { FinishedLists::default() };
     out.omit_unknown()?;
     out.info.end_unit()?;
-    let skeleton = consumer.is_split.then(|| skeleton::write(&mut out, &has)).transpose()?;
+    let skeleton = consumer.is_split.then(|| split::write_skeleton(&mut out, &has)).transpose()?;
     let EntryWriter { mut info, expressions, .. } = out;
     let addresses = if has.addresses && format.version >= 5 {
         let (bytes, relocations) = expressions.addresses.finish(format, |symbol| symbol_name(module, symbol));

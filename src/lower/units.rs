@@ -8,11 +8,12 @@ use indexmap::IndexSet;
 
 use super::by_unit::ByUnit;
 use super::children::{Children, ListCount, ScopeItem, ScopeItems};
-use super::scratch::Scratch;
+use super::loc::Memo;
 use super::type_units::TypeUnits;
 use crate::consumer::{Consumer, Policy};
 use crate::emit::format::Format;
 use crate::emit::line::file_number;
+use crate::emit::strings::StringIndices;
 use crate::error::{Conflict, Error, ErrorKind, Result};
 use crate::model::{FileId, Module, ProcedureId, ScopeId, TypeId, TypeKind, Unit, UnitId};
 
@@ -197,4 +198,14 @@ pub(super) fn producer(module: &Module, unit: &Unit) -> Option<String> {
 #[cold]
 pub(super) fn invalid(what: Conflict) -> Error {
     ErrorKind::InvalidConsumer(what).into()
+}
+
+/// Tables that the lowering of a unit leaves to the next unit of the thread. No byte depends on them.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    pub(super) memo: Memo,
+    /// Empty, with its pages.
+    pub(super) strings: StringIndices,
+    /// Bytes of an entry of a location list in the last unit with lists, rounded up.
+    pub(super) entry_bytes: Option<usize>,
 }

@@ -5,7 +5,6 @@ pub const ORDER: &[(&str, &[&str])] = &[("lower", LOWER), ("spirv::import", SPIR
 
 const LOWER: &[&str] = &[
     // Expressions of locations.
-    "loc::entries",
     "loc::fragments",
     "loc::memo",
     "loc::shared",
@@ -19,7 +18,6 @@ const LOWER: &[&str] = &[
     // Facts of the module that all units share.
     "constants",
     "section",
-    "scratch",
     "lists",
     "by_unit",
     "children",
@@ -38,7 +36,6 @@ const LOWER: &[&str] = &[
     "entry_numbers",
     "expressions",
     "register_types",
-    "contents",
     "entry",
     "open",
     // Kinds of entries.
@@ -51,20 +48,17 @@ const LOWER: &[&str] = &[
     "lanes::pieces",
     "lanes::procedures",
     "lanes",
-    "imports",
-    "labels",
+    "names",
     "calls",
     "functions",
     "scopes",
     "unit_entry",
     // Units, and the sections of all units.
     "lowered",
-    "skeleton",
+    "split",
     "type_unit",
     "unit",
-    "split",
     "directives",
-    "link::parts",
     "link::strings",
     "link::abbreviations",
     "link::lookup",

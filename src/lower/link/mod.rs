@@ -2,7 +2,6 @@
 
 mod abbreviations;
 mod lookup;
-mod parts;
 mod strings;
 
 use hashbrown::DefaultHashBuilder;
@@ -11,7 +10,7 @@ use indexmap::map::Entry;
 
 use super::frame_table::FrameTables;
 use super::lowered::{Lowered, LoweredUnit, SplitUnit, TypeUnit};
-use super::section::{LIMIT, Part, Progress, SectionContents};
+use super::section::{LIMIT, Part, PerSection, Progress, SectionContents, section};
 use super::units::Units;
 use crate::emit::format::Format;
 use crate::emit::info::UnitEntry;
@@ -24,7 +23,6 @@ use crate::model::Module;
 use crate::omission::Omission;
 use abbreviations::AbbreviationTables;
 use lookup::LookupTables;
-use parts::{PerSection, section};
 use strings::StringSections;
 
 /// Sections, to which units are appended in order.

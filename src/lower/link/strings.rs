@@ -1,9 +1,8 @@
 //! Sections of strings, in which the strings of all units are stored once.
 
-use super::parts::PerSection;
 use crate::emit::strings::{StringIndices, Strings};
 use crate::emit::{Relocation, RelocationTarget};
-use crate::lower::section::{Progress, SectionContents, reserve};
+use crate::lower::section::{PerSection, Progress, SectionContents, reserve};
 use crate::lower::strings::{anonymous, text};
 use crate::lower::units::Units;
 use crate::model::{Module, Numbering};

@@ -1,8 +1,7 @@
 //! Locations in plain DWARF 5, where only the end of an expression is a location. The tree is
 //! [split](super::fragments) into parts, each a register, an address, a constant or a value.
 
-use super::entries::malformed;
-use super::expression::ExpressionWriter;
+use super::expression::{ExpressionWriter, malformed};
 use super::fragments::{Fragment, MAX_FRAGMENTS, split};
 use super::numbers::{self, Read, deref, read_register};
 use super::shared::At;

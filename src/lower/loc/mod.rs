@@ -4,7 +4,6 @@
 //! expression is a location. [`numbers`] are the same in both.
 
 mod dwarf5;
-mod entries;
 mod expression;
 mod fragments;
 mod linear;
@@ -16,8 +15,7 @@ mod shared;
 #[cfg(test)]
 mod tests;
 
-pub(super) use entries::{Entries, NoEntries};
-pub(super) use expression::{Facts, References};
+pub(super) use expression::{Entries, Facts, NoEntries, References};
 pub(super) use memo::{Key, Memo, append};
 pub(super) use operations::Extent;
 pub(super) use shared::Part;
@@ -28,8 +26,7 @@ use crate::model::{LocId, Module, Node, Nodes, Stack, Tree};
 use crate::op::{Encoder, Encoding};
 use crate::target::SpaceId;
 use dwarf5::Dwarf5;
-use entries::malformed;
-use expression::{Context, ExpressionWriter, Operands};
+use expression::{Context, ExpressionWriter, Operands, malformed};
 use linear::Linear;
 use numbers::Read;
 use on_stack::{Follows, OnStack};

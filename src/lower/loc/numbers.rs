@@ -1,7 +1,6 @@
 //! Numbers, which all dialects encode alike except for reads.
 
-use super::entries::malformed;
-use super::expression::ExpressionWriter;
+use super::expression::{ExpressionWriter, malformed};
 use super::linear::{self, arithmetic};
 use super::shared::At;
 use crate::error::{Construct, Result};

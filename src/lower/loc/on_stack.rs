@@ -1,7 +1,6 @@
 //! Locations as stack elements: each node has an operation, and the tree is written in its own order.
 
-use super::entries::{malformed, nameless};
-use super::expression::{ExpressionWriter, MAX_DEPTH, has_bytes};
+use super::expression::{ExpressionWriter, MAX_DEPTH, has_bytes, malformed, nameless};
 use super::fragments::{Fragment, split};
 use super::linear::{go_on, piece};
 use super::numbers::{self, Read, deref, register_plus};

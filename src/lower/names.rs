@@ -1,11 +1,11 @@
-//! Entries of imports: DWARF 5 section 3.2.3.
+//! Entries of imports and labels: DWARF 5 sections 3.2.3 and 3.6.
 
 use super::entry::EntryWriter;
-use super::open::{Instance, is_first};
-use crate::model::{ImportId, Imported};
+use super::open::{Instance, has_labels, is_first};
+use crate::model::{ImportId, Imported, LabelId};
 
 /// Writes an import, in the abstract instance of a function if there is one.
-pub(super) fn write(out: &mut EntryWriter<'_>, id: ImportId, instance: Option<&Instance>) {
+pub(super) fn write_import(out: &mut EntryWriter<'_>, id: ImportId, instance: Option<&Instance>) {
     if !is_first(instance) {
         return;
     }
@@ -25,6 +25,22 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: ImportId, instance: Option<&I
         Imported::Namespace(id) | Imported::AllOf(id) => {
             out.info.reference(at, out.expressions.numbers.scope(id));
         }
+    }
+    out.info.end_entry();
+}
+
+/// Writes a label, in an instance with code, or without its pc in a function without code.
+pub(super) fn write_label(out: &mut EntryWriter<'_>, id: LabelId, instance: Option<&Instance>) {
+    let module = out.module;
+    let label = &module.labels[id];
+    if !has_labels(out.units, label.scope, instance) {
+        return;
+    }
+    out.info.begin_entry(gimli::DW_TAG_label, gimli::DW_CHILDREN_no, None);
+    out.name(Some(label.name));
+    out.declared(label.line);
+    if let (Some(pc), Some(function)) = (label.pc, module.function_of(label.scope)) {
+        out.pc(gimli::DW_AT_low_pc, &module.functions[function], pc);
     }
     out.info.end_entry();
 }

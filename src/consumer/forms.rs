@@ -1,0 +1,226 @@
+//! Fields of a [`Consumer`](super::Consumer): in what form it reads expressions, attributes, entries, lists, frames and
+//! lookup tables. Each form has a constant `STANDARD`, from which presets and users change a field.
+
+use gimli::{DwAt, DwLang, DwTag};
+
+use crate::op::{Dialect, DraftCodes};
+
+/// Form of expressions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExpressionForm {
+    /// Encoding of operations.
+    pub dialect: Dialect,
+    /// Codes of the operations without an assigned one, for [`Dialect::Dwarf6`].
+    pub draft: DraftCodes,
+    /// Operations that the consumer reads.
+    pub operations: Operations,
+    /// Whether expressions without pcs read registers, such as that of a variable's whole life or of an array's bound.
+    /// A reader can fail where a register has no value: then only locations at pcs read registers.
+    pub has_registers_at_all_pcs: bool,
+    /// Minimum size in bytes of an expression that is emitted once per unit as a procedure, which its uses call; `None`
+    /// for a consumer without calls, such as lldb 19. Ignored for DWARF 2, which has no calls.
+    pub shared_from_bytes: Option<u32>,
+}
+
+impl ExpressionForm {
+    /// Operations of the standard, without procedures.
+    pub const STANDARD: Self = Self {
+        dialect: Dialect::Dwarf5,
+        draft: DraftCodes::NONE,
+        operations: Operations::All,
+        has_registers_at_all_pcs: true,
+        shared_from_bytes: None,
+    };
+}
+
+/// Operations that a consumer reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operations {
+    /// All operations of the version and the dialect, each in its shortest encoding.
+    All,
+    /// Operations with these opcodes only, in ascending order; other encodings of one operation are replaced by these.
+    Only(&'static [u8]),
+}
+
+impl Operations {
+    /// Whether the consumer reads an opcode.
+    pub(crate) fn has(self, opcode: u8) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(codes) => codes.binary_search(&opcode).is_ok(),
+        }
+    }
+}
+
+/// `DW_AT_LLVM_memory_space`.
+pub const DW_AT_LLVM_MEMORY_SPACE: DwAt = DwAt(0x3e0f);
+/// `DW_AT_LLVM_address_space`.
+pub const DW_AT_LLVM_ADDRESS_SPACE: DwAt = DwAt(0x3e10);
+/// `DW_AT_LLVM_lanes`, LLVM's number.
+pub const DW_AT_LLVM_LANES: DwAt = DwAt(0x3e11);
+/// `DW_AT_LLVM_lanes`, the number in the AMDGPU extension's text.
+pub const DW_AT_LLVM_LANES_AMD: DwAt = DwAt(0x3e0a);
+/// `DW_AT_LLVM_lane_pc`, LLVM's number.
+pub const DW_AT_LLVM_LANE_PC: DwAt = DwAt(0x3e12);
+/// `DW_AT_LLVM_lane_pc`, the number in the AMDGPU extension's text and in AMD's debugger.
+pub const DW_AT_LLVM_LANE_PC_AMD: DwAt = DwAt(0x3e0b);
+/// `DW_AT_LLVM_active_lane`, the number in the AMDGPU extension's text. LLVM does not assign a number.
+pub const DW_AT_LLVM_ACTIVE_LANE_AMD: DwAt = DwAt(0x3e08);
+/// `DW_CC_LLVM_DeviceKernel`.
+pub const DW_CC_LLVM_DEVICE_KERNEL: u8 = 0xc7;
+
+/// Attributes whose numbers depend on the reader; `None` for a reader without the attribute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AttributeNumbers {
+    /// Address space of a pointer type's objects.
+    pub address_space: Option<DwAt>,
+    /// Memory space that the source declares for a pointer or a variable.
+    pub memory_space: Option<DwAt>,
+    /// Address space of a variable's memory places, whose expressions have addresses alone. A variable has one space;
+    /// its other memory places are refused or omitted. The first expressible place of several is encoded. `None` for a
+    /// consumer whose expressions name the space.
+    pub variable_space: Option<DwAt>,
+    /// Number of lanes of a function.
+    pub lanes: Option<DwAt>,
+    /// Pc of each lane.
+    pub lane_pc: Option<DwAt>,
+    /// Active lanes, where they differ from EXEC.
+    pub active_lane: Option<DwAt>,
+}
+
+impl AttributeNumbers {
+    /// The address class of pointers, the only one of these attributes in the standard.
+    pub const STANDARD: Self = Self {
+        address_space: Some(gimli::DW_AT_address_class),
+        memory_space: None,
+        variable_space: None,
+        lanes: None,
+        lane_pc: None,
+        active_lane: None,
+    };
+}
+
+/// Form of debugging information entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EntryForm {
+    /// Whether strings are in the entries, without a string section.
+    pub has_inline_strings: bool,
+    /// Form of references to entries of the same unit.
+    pub references: ReferenceForm,
+    /// Whether blocks have a length of one or two bytes, without a form of variable length.
+    pub has_fixed_forms: bool,
+    /// Whether a linkage name is in front of the name.
+    pub has_linkage_name_first: bool,
+    /// Attributes that the consumer knows, in ascending order; `None` for a consumer that skips unknown ones.
+    pub attributes: Option<&'static [DwAt]>,
+    /// Largest tag that the consumer knows, if it refuses others.
+    pub last_tag: Option<DwTag>,
+    /// Largest number of a language that the consumer knows. A later standard becomes the latest known one of its
+    /// language; a language without one keeps its number.
+    pub last_language: Option<DwLang>,
+    /// Whether units also have the language name and version of DWARF 6.
+    pub language_names: bool,
+    /// Calling convention of a kernel, `DW_CC_*`.
+    pub kernel_convention: Option<u8>,
+}
+
+/// Form of references to entries of the same unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReferenceForm {
+    /// `DW_FORM_ref4`, which every tool reads and rewrites.
+    Ref4,
+    /// `DW_FORM_ref_udata` for entries before the reference, in as many bytes as the offset needs. Tools that copy
+    /// entries can lack it: LLVM's dwarfutil drops such an attribute, as of LLVM 19.
+    Udata,
+}
+
+impl EntryForm {
+    /// Shortest forms, except those of references, for a consumer that skips what it does not know.
+    pub const STANDARD: Self = Self {
+        has_inline_strings: false,
+        references: ReferenceForm::Ref4,
+        has_fixed_forms: false,
+        has_linkage_name_first: false,
+        attributes: None,
+        last_tag: None,
+        last_language: None,
+        language_names: false,
+        kernel_convention: None,
+    };
+
+    /// Whether the consumer knows an attribute.
+    pub(crate) fn knows(&self, attribute: DwAt) -> bool {
+        self.attributes.is_none_or(|known| known.binary_search_by_key(&attribute.0, |known| known.0).is_ok())
+    }
+
+    /// Whether the consumer knows a tag.
+    pub(crate) fn knows_tag(&self, tag: DwTag) -> bool {
+        self.last_tag.is_none_or(|last| tag.0 <= last.0)
+    }
+}
+
+/// Form of location lists and range lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ListForm {
+    /// Whether bounds in location lists are addresses, each with its relocation, and units begin at address 0 without
+    /// ranges. For DWARF 2 to 4.
+    pub has_absolute_bounds: bool,
+    /// Whether the consumer reads offsets from a base in location lists of split units. gdb 13 takes such offsets for
+    /// addresses; if this is not set, each entry has an address of its own in the object, as GCC emits it.
+    pub has_split_offsets: bool,
+}
+
+impl ListForm {
+    /// Offsets from a base, except in split units.
+    pub const STANDARD: Self = Self { has_absolute_bounds: false, has_split_offsets: false };
+}
+
+/// Form of call frame information.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FrameForm {
+    /// Whether `.debug_frame` is emitted.
+    pub debug_frame: bool,
+    /// Whether `.eh_frame`, which is loaded with the program and also used by exceptions, is emitted on targets whose
+    /// ABI has it.
+    pub eh_frame: bool,
+    /// Instructions that name the address space of a frame. Without them an expression names it.
+    pub aspace_cfa: AspaceCfa,
+    /// Whether `DW_CFA_def_cfa` resets the address space to the default, as specified (A.6.4.2.2), instead of keeping
+    /// the space named last.
+    pub def_cfa_resets_space: bool,
+    /// Augmentation string of `.debug_frame`.
+    pub augmentation: &'static str,
+}
+
+/// Instructions that name the address space of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AspaceCfa {
+    /// No such instruction.
+    None,
+    /// `DW_CFA_LLVM_def_aspace_cfa`, whose offset is unsigned.
+    Unsigned,
+    /// `DW_CFA_LLVM_def_aspace_cfa` and `DW_CFA_LLVM_def_aspace_cfa_sf`.
+    Signed,
+}
+
+impl FrameForm {
+    /// `.debug_frame` with the standard's instructions, without an augmentation.
+    pub const STANDARD: Self = Self {
+        debug_frame: true,
+        eh_frame: false,
+        aspace_cfa: AspaceCfa::None,
+        def_cfa_resets_space: true,
+        augmentation: "",
+    };
+}
+
+/// Tables for lookups by name or by address.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tables {
+    /// `.debug_names`, for DWARF 5.
+    pub names: bool,
+    /// `.debug_pubnames` and `.debug_pubtypes`, for any version. DWARF 5 replaced them by `.debug_names`.
+    pub pubs: bool,
+    /// `.debug_aranges`.
+    pub aranges: bool,
+}
