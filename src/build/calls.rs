@@ -1,9 +1,11 @@
 //! Calls: DWARF 5 section 3.4.
 
+use super::builder::Builder;
+use super::ids::{check_line, known};
+use super::loc;
 use super::properties::methods;
 use super::scopes::InScope;
 use super::slots::Slot;
-use super::{Builder, known, loc};
 use crate::error::Result;
 use crate::model::entities::call_properties;
 use crate::model::{
@@ -132,7 +134,7 @@ impl CallBuilder<'_> {
     /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the file does not exist or belongs to another unit.
     pub fn line(&mut self, line: SourceLine) -> Result<&mut Self> {
         let scope = self.data().scope;
-        super::finish::check_line(&self.builder.module, Some(line), scope)
+        check_line(&self.builder.module, Some(line), scope)
             .map_err(|error| error.or_at(self.builder.module.at_scope(scope)))?;
         self.data().line = Some(line);
         Ok(self)
@@ -237,7 +239,7 @@ impl ArgumentBuilder<'_> {
 
 fn place(builder: &mut Builder, scope: ScopeId, loc: &Loc, what: &str) -> Result<LocId> {
     let unit = builder.module.scopes[scope].unit;
-    let checked = loc::check(builder, unit, loc, None, what);
+    let checked = builder.check_location(unit, loc, None, what);
     if matches!(checked, Ok(true)) {
         builder.slot(Slot::Scope(scope));
     }

@@ -7,7 +7,9 @@ use core::ops::Range;
 
 use hashbrown::HashSet;
 
-use super::{Dominators, LanesBuilder, UNREACHED, pcs};
+use super::dominators::{Dominators, UNREACHED};
+use super::lanes::LanesBuilder;
+use super::pcs;
 use crate::error::{At, Error, ErrorKind, Ranges, Result};
 use crate::model::{Loc, RegionId, RegionKind, Scope, ScopeId, ScopeKind};
 use crate::target::Target;

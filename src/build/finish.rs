@@ -1,13 +1,13 @@
 //! Checks of the complete module.
 
-use core::ops::Range;
-
-use super::Builder;
+use super::blame::{Blame, Wrong};
+use super::builder::Builder;
+use super::ids::{check_line, check_line_of, known};
 use super::variables::takes_parameters;
+use super::{frame, lanes, macros, slots};
 use crate::error::{Aligned, At, Error, ErrorKind, Quantity, Ranges, Result};
 use crate::model::{
-    Address, Column, Function, FunctionId, Module, RegionId, Scope, ScopeId, ScopeKind, SourceLine, TypeId,
-    UnitId, Variable, VariableId, VariableKind,
+    Address, Function, Module, Scope, ScopeId, ScopeKind, TypeId, UnitId, Variable, VariableId, VariableKind,
 };
 
 impl Builder {
@@ -54,26 +54,26 @@ impl Builder {
     /// Assigns sorted entities to their owners, and checks the complete module.
     pub(super) fn end(&mut self) -> Result<(), Wrong> {
         self.take_wrong()?;
-        let is_disjoint = self.sort_live();
-        self.sort_rows();
+        let is_disjoint = self.order.sort_live(&mut self.module);
+        self.order.sort_rows(&mut self.module);
         self.sort_frames();
         self.sort_arguments();
         self.sort_macros();
         self.find_outside();
-        super::lanes::sort(&mut self.module);
+        lanes::sort(&mut self.module);
         let module = &self.module;
         check_functions(module)?;
         check_calls(module)?;
         if !is_disjoint {
             check_live(module)?;
         }
-        super::slots::check(module, &self.slots)?;
+        slots::check(module, &self.slots)?;
         check_variables(module)?;
-        super::frame::check(module)?;
+        frame::check(module)?;
         check_files(module)?;
         check_types(module)?;
-        super::macros::check(module)?;
-        super::lanes::check(module)?;
+        macros::check(module)?;
+        lanes::check(module)?;
         Ok(())
     }
 
@@ -107,51 +107,12 @@ impl Builder {
     }
 }
 
-/// An error of the whole module, with the call to blame.
-#[derive(Debug)]
-pub(crate) struct Wrong {
-    pub error: Error,
-    /// Builder call at fault.
-    #[cfg_attr(
-        not(feature = "json"),
-        expect(dead_code, reason = "only descriptions in JSON have places to name")
-    )]
-    pub blame: Option<Blame>,
-}
-
-/// A builder call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Blame {
-    /// Location of a variable for some pcs.
-    Live(VariableId, Range<u64>),
-    /// Location of a variable for all pcs.
-    Always(VariableId),
-    /// Rule of a frame.
-    Rule(FunctionId, Column, Range<u64>),
-    /// Region of lanes.
-    Region(RegionId),
-    /// Whole-wave code.
-    WholeWave(FunctionId, Range<u64>),
-}
-
-impl Wrong {
-    pub(super) fn with(error: Error, blame: Blame) -> Self {
-        Self { error, blame: Some(blame) }
-    }
-}
-
-impl From<Error> for Wrong {
-    fn from(error: Error) -> Self {
-        Self { error, blame: None }
-    }
-}
-
 fn check_functions(module: &Module) -> Result<()> {
     for function in module.functions.values() {
         let at = || module.at_scope(function.scope);
         if let Some(Address::Symbol(symbol, _)) = function.address {
             let is_there = (symbol.0.as_u32() as usize) < module.strings.len();
-            super::known(is_there, || format!("symbol {}", symbol.0)).map_err(|error| error.or_at(at()))?;
+            known(is_there, || format!("symbol {}", symbol.0)).map_err(|error| error.or_at(at()))?;
         }
         if let Some(Address::Constant(address)) = function.address
             && address.checked_add(function.bytes).is_none()
@@ -190,21 +151,6 @@ fn check_calls(module: &Module) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Refuses a line in a file of another unit.
-pub(super) fn check_line(module: &Module, line: Option<SourceLine>, scope: ScopeId) -> Result<()> {
-    check_line_of(module, line, module.scopes[scope].unit)
-}
-
-#[inline]
-fn check_line_of(module: &Module, line: Option<SourceLine>, unit: UnitId) -> Result<()> {
-    match line {
-        Some(line) if module.files.get(line.file).is_none_or(|file| file.unit != unit) => {
-            super::known(false, || format!("{} of this unit", line.file))
-        }
-        _ => Ok(()),
-    }
 }
 
 fn check_live(module: &Module) -> Result<(), Wrong> {

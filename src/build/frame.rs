@@ -6,8 +6,9 @@ pub(super) use refused::check;
 
 use core::ops::Range;
 
+use super::builder::Builder;
 use super::slots::Slot;
-use super::{Builder, loc, pcs};
+use super::{loc, pcs};
 use crate::error::{Aligned, At, Error, ErrorKind, Feature, Quantity, Result};
 use crate::model::{Column, FrameRule, Function, FunctionId, Loc, LocId, Module, UnitId, Val};
 use crate::op::Reg;
@@ -255,7 +256,7 @@ impl FrameBuilder<'_> {
                 (Some(loc::register(module, reg)?.bits.into()), "a register of the caller")
             }
         };
-        let has_slot = loc::check(self.builder, self.unit, loc, bits, what)?;
+        let has_slot = self.builder.check_location(self.unit, loc, bits, what)?;
         refused::rule(module, column, loc.nodes())?;
         if has_slot {
             self.builder.slot(Slot::Scope(module.functions[self.function].scope));

@@ -1,8 +1,11 @@
 //! Functions: DWARF 5 section 3.3.
 
+use super::builder::Builder;
+use super::ids::known;
+use super::loc;
 use super::properties::methods;
 use super::scopes::InScope;
-use super::{Builder, Template, known, loc};
+use super::types::Template;
 use crate::error::{ErrorKind, Result};
 use crate::model::entities::function_properties;
 use crate::model::{
@@ -263,7 +266,8 @@ impl FunctionBuilder<'_> {
     fn place(&mut self, loc: &Loc, what: &str) -> Result<LocId> {
         let scope = self.data().scope;
         let unit = self.builder.module.scopes[scope].unit;
-        loc::facts(self.builder, unit, loc, None, what)
+        self.builder
+            .location_facts(unit, loc, None, what)
             .and_then(|checked| {
                 // The location contains an address.
                 let target = &self.builder.module.target;

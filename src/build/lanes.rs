@@ -4,10 +4,12 @@ use core::ops::Range;
 
 use hashbrown::HashSet;
 
-use super::finish::{Blame, Wrong};
+use super::blame::{Blame, Wrong};
+use super::builder::Builder;
+use super::ids::known;
 use super::scopes::InScope;
 use super::slots::Slot;
-use super::{Builder, known, loc, pcs};
+use super::{loc, pcs};
 use crate::error::{At, Enclosed, Error, ErrorKind, Feature, Ranges, Result};
 use crate::model::{
     FunctionId, Loc, Mask, Module, Node, Region, RegionId, RegionKind, ScopeId, ScopeKind, WholeWave,
@@ -284,7 +286,7 @@ impl LanesBuilder<'_> {
         if let Some(what) = what {
             return Err(Error::bad_argument(what));
         }
-        if loc::check(self.builder, unit, place, Some(lanes.into()), "the mask")? {
+        if self.builder.check_location(unit, place, Some(lanes.into()), "the mask")? {
             self.builder.slot(Slot::Scope(self.scope));
         }
         let loc = self.builder.module.locs.push(place)?;
@@ -302,7 +304,7 @@ fn depends_on_lane(module: &Module, place: &Loc) -> bool {
             match node {
                 Node::PerLane(_) | Node::LaneIndex => return true,
                 Node::Memory(space) if is_lanes(space) => return true,
-                // A procedure that does not exist is refused by `loc::check`.
+                // A procedure that does not exist is refused by `check_location`.
                 Node::Call(procedure) if seen.insert(procedure) => {
                     calls.extend(module.procedures.get(procedure));
                 }

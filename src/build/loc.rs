@@ -3,9 +3,9 @@
 use cranelift_entity::SecondaryMap;
 use smallvec::SmallVec;
 
-use super::Builder;
+use super::ids::{entity_text, known};
 use crate::error::{Error, ErrorKind, Feature, Quantity, Result};
-use crate::model::{Entity, Loc, Module, Node, Nodes, ProcedureId, UnitId};
+use crate::model::{Entity, Module, Node, Nodes, ProcedureId, UnitId};
 use crate::op::{Expr, FixupKind, Reg};
 use crate::target::{Register, SpaceId, Target};
 
@@ -130,34 +130,9 @@ fn room(bits: u64) -> Room {
 
 /// Checks that registers, lanes, spaces and entities exist and that sizes fit: each part its storage, and the whole
 /// location its required `bits`, where known. Refuses to take fewer bits than all lanes of a vector register, as the
-/// lane would be unknown.
+/// lane would be unknown. The room around the canonical frame address is known.
 ///
-/// One pass over the nodes, with the room of each place on a stack; numbers are not on it. Returns whether the location
-/// depends on the start of the function's stack frame.
-#[inline]
-pub(super) fn check(
-    builder: &Builder,
-    unit: UnitId,
-    loc: &Loc,
-    bits: Option<u64>,
-    what: &str,
-) -> Result<bool> {
-    facts(builder, unit, loc, bits, what).map(|checked| checked.has_slot)
-}
-
-/// Checks a location as [`check`] does, and returns all its facts.
-#[inline]
-pub(super) fn facts(
-    builder: &Builder,
-    unit: UnitId,
-    loc: &Loc,
-    bits: Option<u64>,
-    what: &str,
-) -> Result<Checked> {
-    check_in(&builder.module, &builder.procedures, unit, loc.nodes(), bits, what, UNKNOWN)
-}
-
-/// Checks a location as [`facts`] does, with the known room around the canonical frame address.
+/// One pass over the nodes, with the room of each place on a stack; numbers are not on it.
 #[inline]
 pub(super) fn check_in(
     module: &Module,
@@ -381,21 +356,19 @@ fn levels(nodes: Nodes<'_>) -> usize {
 #[inline(never)]
 fn named(module: &Module, unit: UnitId, node: Node<'_>) -> Result<()> {
     match node {
-        Node::PointerTo(variable, _) => {
-            super::known(module.variables.is_valid(variable), || variable.to_string())
-        }
+        Node::PointerTo(variable, _) => known(module.variables.is_valid(variable), || variable.to_string()),
         Node::Call(procedure) => {
             let of = module.procedures.get(procedure);
-            super::known(of.is_some_and(|of| of.unit == unit), || format!("{procedure} of this unit"))
+            known(of.is_some_and(|of| of.unit == unit), || format!("{procedure} of this unit"))
         }
         Node::Expr(expr) => {
             let is_there = (expr.as_u32() as usize) < module.exprs.len();
-            super::known(is_there, || expr.to_string())?;
+            known(is_there, || expr.to_string())?;
             entities(module, unit, module.expr(expr))
         }
         Node::Address(symbol, _) => {
             let is_there = (symbol.0.as_u32() as usize) < module.strings.len();
-            super::known(is_there, || format!("symbol {}", symbol.0))
+            known(is_there, || format!("symbol {}", symbol.0))
         }
         _ => Ok(()),
     }
@@ -412,7 +385,7 @@ fn entities(module: &Module, unit: UnitId, (expr, entities): (&Expr, &[Entity]))
             Entity::Procedure(id) => module.procedures[id].unit,
             Entity::Symbol(..) => continue,
         };
-        super::known(of == unit, || format!("{} of this unit", super::entity_text(module, entity)))?;
+        known(of == unit, || format!("{} of this unit", entity_text(module, entity)))?;
     }
     Ok(())
 }

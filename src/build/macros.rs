@@ -1,6 +1,7 @@
 //! Macros of a preprocessor.
 
-use super::{Builder, known};
+use super::builder::{Builder, Preprocessor};
+use super::ids::known;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{FileId, Macro, Module, UnitId};
 
@@ -28,15 +29,6 @@ use crate::model::{FileId, Macro, Module, UnitId};
 pub struct MacroBuilder<'b> {
     builder: &'b mut Builder,
     unit: UnitId,
-}
-
-/// Open files of a unit's preprocessor.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Preprocessor {
-    /// Number of files that began and have not ended.
-    depth: u32,
-    /// Whether any file has begun.
-    has_begun: bool,
 }
 
 impl Builder {

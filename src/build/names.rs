@@ -1,7 +1,8 @@
 //! Imports and labels: DWARF 5 sections 3.2.3 and 3.6.
 
+use super::builder::Builder;
+use super::ids::{check_line, known};
 use super::scopes::InScope;
-use super::{Builder, known};
 use crate::error::Result;
 use crate::model::{
     FileId, Import, ImportId, Imported, Label, LabelId, Module, ScopeId, ScopeKind, SourceLine,
@@ -175,5 +176,5 @@ impl LabelBuilder<'_> {
 }
 
 fn declared(module: &Module, scope: ScopeId, line: SourceLine) -> Result<()> {
-    super::finish::check_line(module, Some(line), scope).map_err(|error| error.or_at(module.at_scope(scope)))
+    check_line(module, Some(line), scope).map_err(|error| error.or_at(module.at_scope(scope)))
 }

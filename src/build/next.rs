@@ -3,7 +3,7 @@
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use hashbrown::HashTable;
 
-use super::Builder;
+use super::builder::Builder;
 use crate::error::Result;
 use crate::model::{Lanes, Module};
 
@@ -40,8 +40,8 @@ impl Builder {
         if is_large {
             self.shrink();
             self.recent = Default::default();
+            self.order = Default::default();
             self.around = PrimaryMap::new();
-            self.row_functions = Vec::new();
             self.interned = HashTable::new();
         }
         let taken = match ended {
@@ -63,7 +63,6 @@ impl Builder {
             module,
             interned,
             hasher: _,
-            row_functions,
             order,
             files,
             macro_units,
@@ -102,8 +101,7 @@ impl Builder {
         }
         *exprs = Default::default();
         interned.clear();
-        row_functions.clear();
-        *order = Default::default();
+        order.clear();
         files.clear();
         macro_units.clear();
         around.clear();

@@ -1,7 +1,6 @@
 //! Order of live ranges and line rows. A compiler that describes one variable and one function after the other adds them
 //! in order, so that they are assigned to their owners at once; others are sorted when the module is finished.
 
-use super::Builder;
 use crate::model::{FunctionId, Lists, Live, LocId, Module, Row};
 
 /// Order of the live ranges and line rows so far.
@@ -17,14 +16,23 @@ pub(super) struct Order {
     hash: Option<usize>,
     /// Index of the first row of the function that has the last one.
     first_row: u32,
+    /// The function of each row.
+    row_functions: Vec<FunctionId>,
 }
 
-impl Builder {
+impl Order {
+    /// Forgets the ranges and rows of a module, and keeps the memory.
+    pub(super) fn clear(&mut self) {
+        let mut row_functions = core::mem::take(&mut self.row_functions);
+        row_functions.clear();
+        *self = Self { row_functions, ..Self::default() };
+    }
+
     /// Adds a live range. Equal locations have the same `hash`.
     #[inline(always)]
-    pub(super) fn add_live(&mut self, one: Live, hash: Option<usize>) {
-        let (Module { lists: Lists { live, .. }, locs, variables, .. }, order) =
-            (&mut self.module, &mut self.order);
+    pub(super) fn add_live(&mut self, module: &mut Module, one: Live, hash: Option<usize>) {
+        let Module { lists: Lists { live, .. }, locs, variables, .. } = module;
+        let order = self;
         match live.last() {
             Some(last) if last.variable == one.variable => {
                 if (last.start, last.end) != (one.start, one.end) {
@@ -51,15 +59,15 @@ impl Builder {
 
     /// Sorts live ranges by variable and pc, joins adjacent ranges with equal locations, and records each variable's
     /// ranges. Returns whether the ranges are known to be disjoint.
-    pub(super) fn sort_live(&mut self) -> bool {
-        let is_in_order = !self.order.is_live_mixed;
+    pub(super) fn sort_live(&self, module: &mut Module) -> bool {
+        let is_in_order = !self.is_live_mixed;
         if !is_in_order {
-            self.module.lists.live.sort_by_key(|live| (live.variable, live.start));
-            self.join_live();
+            module.lists.live.sort_by_key(|live| (live.variable, live.start));
+            join_live(module);
         }
-        let Module { lists: Lists { live, .. }, variables, .. } = &mut self.module;
+        let Module { lists: Lists { live, .. }, variables, .. } = module;
         // The ranges of all variables but the last are recorded if they are in order.
-        let mut at = if is_in_order { self.order.first_live } else { 0 };
+        let mut at = if is_in_order { self.first_live } else { 0 };
         for of_one in live[at as usize..].chunk_by(|one, other| one.variable == other.variable) {
             let end = at + of_one.len() as u32;
             variables[of_one[0].variable].live = at..end;
@@ -68,48 +76,16 @@ impl Builder {
         is_in_order
     }
 
-    /// Joins adjacent ranges with equal locations. The ranges are sorted.
-    fn join_live(&mut self) {
-        let (live, locs) = (&mut self.module.lists.live, &self.module.locs);
-        // The ranges kept last, and the number of ranges kept.
-        let (mut last, mut kept) = (0..0, 0);
-        let mut at = 0;
-        while let Some(&first) = live.get(at) {
-            let is_one =
-                |one: &&Live| (one.variable, one.start, one.end) == (first.variable, first.start, first.end);
-            let count = live[at..].iter().take_while(is_one).count();
-            let is_equal = |(one, other): (usize, usize)| locs.is_same(live[one].loc, live[other].loc);
-            let goes_on = live.get(last.start).is_some_and(|before| {
-                before.variable == first.variable
-                    && before.end == first.start
-                    && last.len() == count
-                    && last.clone().zip(at..).all(is_equal)
-            });
-            if goes_on {
-                live[last.clone()].iter_mut().for_each(|one| one.end = first.end);
-            } else {
-                if kept < at {
-                    live.copy_within(at..at + count, kept);
-                }
-                last = kept..kept + count;
-                kept += count;
-            }
-            at += count;
-        }
-        live.truncate(kept);
-    }
-
     /// Adds a row to a function.
     #[inline]
-    pub(super) fn add_row(&mut self, function: FunctionId, row: Row) {
-        let (Module { lists: Lists { rows, .. }, functions, .. }, order) =
-            (&mut self.module, &mut self.order);
+    pub(super) fn add_row(&mut self, module: &mut Module, function: FunctionId, row: Row) {
+        let Module { lists: Lists { rows, .. }, functions, .. } = module;
         if let (Some(&last), Some(before)) = (self.row_functions.last(), rows.last()) {
-            order.are_rows_mixed |= (function, row.pc) < (last, before.pc);
+            self.are_rows_mixed |= (function, row.pc) < (last, before.pc);
             if last != function {
                 let at = rows.len() as u32;
-                functions[last].rows = order.first_row..at;
-                order.first_row = at;
+                functions[last].rows = self.first_row..at;
+                self.first_row = at;
             }
         }
         rows.push(row);
@@ -117,19 +93,52 @@ impl Builder {
     }
 
     /// Sorts rows by function and pc, and records each function's rows.
-    pub(super) fn sort_rows(&mut self) {
-        let (rows, row_functions) = (&mut self.module.lists.rows, &mut self.row_functions);
-        if self.order.are_rows_mixed {
+    pub(super) fn sort_rows(&mut self, module: &mut Module) {
+        let rows = &mut module.lists.rows;
+        let row_functions = &mut self.row_functions;
+        if self.are_rows_mixed {
             let mut both: Vec<_> = rows.drain(..).zip(row_functions.drain(..)).collect();
             both.sort_by_key(|(row, function)| (*function, row.pc));
             (*rows, *row_functions) = both.into_iter().unzip();
-            self.order.first_row = 0;
+            self.first_row = 0;
         }
-        let mut at = self.order.first_row;
+        let mut at = self.first_row;
         for of_one in row_functions[at as usize..].chunk_by(|one, other| one == other) {
             let end = at + of_one.len() as u32;
-            self.module.functions[of_one[0]].rows = at..end;
+            module.functions[of_one[0]].rows = at..end;
             at = end;
         }
     }
+}
+
+/// Joins adjacent ranges with equal locations. The ranges are sorted.
+fn join_live(module: &mut Module) {
+    let live = &mut module.lists.live;
+    let locs = &module.locs;
+    // The ranges kept last, and the number of ranges kept.
+    let (mut last, mut kept) = (0..0, 0);
+    let mut at = 0;
+    while let Some(&first) = live.get(at) {
+        let is_one =
+            |one: &&Live| (one.variable, one.start, one.end) == (first.variable, first.start, first.end);
+        let count = live[at..].iter().take_while(is_one).count();
+        let is_equal = |(one, other): (usize, usize)| locs.is_same(live[one].loc, live[other].loc);
+        let goes_on = live.get(last.start).is_some_and(|before| {
+            before.variable == first.variable
+                && before.end == first.start
+                && last.len() == count
+                && last.clone().zip(at..).all(is_equal)
+        });
+        if goes_on {
+            live[last.clone()].iter_mut().for_each(|one| one.end = first.end);
+        } else {
+            if kept < at {
+                live.copy_within(at..at + count, kept);
+            }
+            last = kept..kept + count;
+            kept += count;
+        }
+        at += count;
+    }
+    live.truncate(kept);
 }

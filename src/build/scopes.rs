@@ -3,7 +3,9 @@
 use core::ops::Range;
 use std::collections::BTreeMap;
 
-use super::{Builder, known, pcs};
+use super::builder::{Around, Builder};
+use super::ids::{check_line, known};
+use super::pcs;
 use crate::error::{At, Enclosed, Error, ErrorKind, Ranges, Result};
 use crate::model::{FunctionId, Module, Scope, ScopeId, ScopeKind, SourceLine, TypeId, UnitId};
 
@@ -57,19 +59,6 @@ impl InScope for ScopeId {
         known(module.scopes.is_valid(self), || self.to_string())?;
         Ok(self)
     }
-}
-
-/// Enclosing code of a scope: the scope itself, or the innermost scope around it of each kind.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Around {
-    /// Innermost function or inlined call.
-    body: Option<ScopeId>,
-    /// Innermost scope with pc ranges of its own within the function; `None` for the whole function.
-    code: Option<ScopeId>,
-    /// Whether the scope is an inlined call, or in one.
-    pub(super) is_in_call: bool,
-    /// Whether the scope contains other scopes.
-    pub(super) has_scopes: bool,
 }
 
 impl Builder {
@@ -217,9 +206,7 @@ impl Builder {
     pub fn begins(&mut self, scope: ScopeId, line: SourceLine) -> Result<()> {
         let scope = scope.scope(&self.module)?;
         let result = match self.module.scopes[scope].kind {
-            ScopeKind::Block | ScopeKind::Namespace { .. } => {
-                super::finish::check_line(&self.module, Some(line), scope)
-            }
+            ScopeKind::Block | ScopeKind::Namespace { .. } => check_line(&self.module, Some(line), scope),
             _ => Err(Error::bad_argument("the line where a scope begins belongs to a block or a namespace")),
         };
         result.map_err(|error| error.or_at(self.module.at_scope(scope)))?;

@@ -2,8 +2,7 @@
 
 use core::ops::Range;
 
-use super::Builder;
-use super::finish::{Blame, Wrong};
+use super::blame::{Blame, Wrong};
 use crate::error::{Error, Result};
 use crate::model::{Module, ScopeId, VariableId};
 
@@ -19,22 +18,13 @@ pub(super) enum Slot {
 impl Slot {
     /// Whether the start of the frame is known, without which an offset is not an address. A function without code has
     /// no frame.
-    fn has_base(&self, module: &Module) -> bool {
+    pub(super) fn has_base(&self, module: &Module) -> bool {
         let scope = match *self {
             Self::Variable(variable, _) => module.variables[variable].scope,
             Self::Scope(scope) => scope,
         };
         let function = module.function_of(scope).map(|function| &module.functions[function]);
         function.is_none_or(|function| function.address.is_none() || function.has_stack())
-    }
-}
-
-impl Builder {
-    /// Records a slot for [`check`], unless its function already has a base.
-    pub(super) fn slot(&mut self, slot: Slot) {
-        if !slot.has_base(&self.module) {
-            self.slots.push(slot);
-        }
     }
 }
 

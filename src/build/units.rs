@@ -1,8 +1,8 @@
 //! Units and their files: DWARF 5 sections 3.1 and 6.2.4.
 
+use super::builder::{Around, Builder};
+use super::ids::known;
 use super::properties::methods;
-use super::scopes::Around;
-use super::{Builder, known};
 use crate::error::{At, Error, ErrorKind, Named, Result};
 use crate::model::entities::unit_properties;
 use crate::model::{File, FileId, Language, Scope, ScopeKind, StringId, Unit, UnitId};

@@ -3,10 +3,11 @@
 use core::ops::Range;
 use std::borrow::Cow;
 
+use super::builder::{Builder, Placed};
+use super::pcs;
 use super::properties::methods;
 use super::scopes::InScope;
 use super::slots::Slot;
-use super::{Builder, loc, pcs};
 use crate::error::{ErrorKind, Result};
 use crate::model::entities::variable_properties;
 use crate::model::{
@@ -27,15 +28,6 @@ pub struct VariableBuilder<'b> {
     code_bytes: u64,
     /// Whether the start of the function's stack frame is not known yet.
     lacks_base: bool,
-}
-
-/// A location in the module.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Placed {
-    words: Small,
-    loc: LocId,
-    /// Bits of the storage from the location on, at most [`ROOM`], and the flag [`HAS_SLOT`].
-    room: u32,
 }
 
 /// Maximum number of bits.
@@ -289,7 +281,8 @@ impl VariableBuilder<'_> {
         self.range(pcs)?;
         let (loc, hash) = self.place(&self.padded(loc), Some(pcs))?;
         let (start, end) = (pcs.start as u32, pcs.end as u32);
-        self.builder.add_live(Live { variable: self.id, start, end, loc }, hash);
+        let Builder { module, order, .. } = &mut *self.builder;
+        order.add_live(module, Live { variable: self.id, start, end, loc }, hash);
         Ok(())
     }
 
@@ -314,7 +307,7 @@ impl VariableBuilder<'_> {
     #[cold]
     fn with_padding<'l>(&self, loc: &'l Loc) -> Cow<'l, Loc> {
         let bits = self.bits.unwrap_or(0);
-        let facts = loc::facts(self.builder, self.unit, loc, Some(bits), "the variable");
+        let facts = self.builder.location_facts(self.unit, loc, Some(bits), "the variable");
         match facts.ok().and_then(|facts| facts.room.after()) {
             Some(has) if has < bits + self.padding => Cow::Owned(loc.padded(has, bits, self.padding)),
             // The errors are those of the location itself.
@@ -348,7 +341,7 @@ impl VariableBuilder<'_> {
         small: Option<Small>,
         pcs: Option<&Range<u64>>,
     ) -> Result<(LocId, bool)> {
-        let checked = loc::facts(self.builder, self.unit, loc, self.bits, "the variable");
+        let checked = self.builder.location_facts(self.unit, loc, self.bits, "the variable");
         let placed = checked.and_then(|checked| Ok((self.builder.module.locs.push(loc)?, checked)));
         let (loc, checked) = placed.map_err(|error| self.error(error, pcs.cloned()))?;
         let has_slot = checked.has_slot;

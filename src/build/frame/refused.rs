@@ -3,9 +3,9 @@
 use core::ops::Range;
 use std::collections::HashSet;
 
-use super::super::finish::{Blame, Wrong};
-use super::super::loc::{self, Room};
 use super::at;
+use crate::build::blame::{Blame, Wrong};
+use crate::build::loc::{self, Room};
 use crate::error::{Error, ErrorKind, Ranges, Result};
 use crate::model::{Column, ExprId, FrameRule, FunctionId, Module, Node, Nodes, Tree};
 use crate::op::{FixupKind, Reg};

@@ -1,6 +1,7 @@
 //! Arrays, vectors and matrices.
 
-use crate::build::{Builder, known, loc};
+use crate::build::builder::Builder;
+use crate::build::ids::known;
 use crate::error::{Count as Counted, Error, Quantity, Result};
 use crate::model::{Count, Dimension, Loc, Type, TypeId, TypeKind, UnitId, Val, VariableId};
 
@@ -164,7 +165,7 @@ impl Builder {
                 }
                 Elements::Value(number) => {
                     let loc = Loc::value(number.clone());
-                    loc::check(self, unit, &loc, None, "the number of elements")?;
+                    self.check_location(unit, &loc, None, "the number of elements")?;
                     Count::Value(self.module.locs.push(&loc)?)
                 }
             };

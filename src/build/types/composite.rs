@@ -1,8 +1,8 @@
 //! Structures, classes and unions, with their bases and members.
 
 use super::describe::DataMember;
-use crate::build::scopes::Around;
-use crate::build::{Builder, VariableBuilder, loc};
+use crate::build::builder::{Around, Builder};
+use crate::build::variables::VariableBuilder;
 use crate::error::{Error, ErrorKind, Quantity, Result};
 use crate::model::{
     Accessibility, Base, BaseOffset, Composite, CompositeKind, Discriminant, ExprId, Loc, Member, Scope,
@@ -154,7 +154,7 @@ impl Builder {
         let at = self.module.at_type(of);
         self.known_types(unit, [ty])?;
         let loc = Loc::expr(expr);
-        loc::check(self, unit, &loc, None, "the base class").map_err(|error| error.or_at(at.clone()))?;
+        self.check_location(unit, &loc, None, "the base class").map_err(|error| error.or_at(at.clone()))?;
         if !self.module.expr(expr).0.fixups().is_empty() {
             let what = format!(
                 "the location of a base class depends on the object only: that of {} refers to another entry or \

@@ -1,7 +1,8 @@
 //! Further properties of types and members.
 
+use crate::build::builder::Builder;
 use crate::build::properties::methods;
-use crate::build::{Builder, InScope};
+use crate::build::scopes::InScope;
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::model::entities::{member_properties, type_properties};
 use crate::model::{Accessibility, FileId, Member, Passed, ScopeId, SourceLine, Type, TypeId, TypeKind};

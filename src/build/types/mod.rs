@@ -12,7 +12,9 @@ pub use template::Template;
 
 use core::hash::BuildHasher;
 
-use super::{Builder, known, loc};
+use super::builder::Builder;
+use super::ids::known;
+use super::loc;
 use crate::error::{Error, ErrorKind, Quantity, Result};
 use crate::model::{
     BaseEncoding, MemorySpace, PointerKind, Qualifier, StringId, Type, TypeId, TypeKind, UnitId,

@@ -1,6 +1,6 @@
 //! Parameters of templates and generics.
 
-use crate::build::{Builder, loc};
+use crate::build::builder::Builder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Loc, TemplateArgument, TemplateParameter, TypeId, UnitId};
 
@@ -113,7 +113,7 @@ impl Builder {
                 {
                     return Err(ErrorKind::DoesNotFit { what: what(), needs, has }.into());
                 }
-                loc::check(self, unit, value, self.module.types[*ty].value_bits, &what())?;
+                self.check_location(unit, value, self.module.types[*ty].value_bits, &what())?;
                 TemplateArgument::Value { ty: *ty, value: self.module.locs.push(value)? }
             }
             Argument::Template(name) => TemplateArgument::Template(self.name(name)?),

@@ -1,0 +1,313 @@
+//! The builder: the module so far, what later calls need to know of earlier calls, and what all methods share.
+
+use cranelift_entity::{PrimaryMap, SecondaryMap};
+use hashbrown::{DefaultHashBuilder, HashTable};
+use indexmap::IndexMap;
+
+use super::ids::{entity_text, known};
+use super::loc::{self, Checked, Procedures};
+use super::order::Order;
+use super::pcs;
+use super::slots::Slot;
+use crate::error::{At, Error, ErrorKind, Result};
+use crate::model::{
+    Entity, ExprId, FileId, Loc, LocId, Module, Pool, ProcedureId, Recent, Row, ScopeId, Small, StringId,
+    Symbol, Type, TypeId, UnitId,
+};
+use crate::op::{Expr, FixupKind};
+use crate::target::Target;
+
+/// Builds a [`Module`].
+#[derive(Debug)]
+pub struct Builder {
+    pub(super) module: Module,
+    /// Types that are compared by their contents, each with its hash.
+    pub(super) interned: HashTable<(u64, TypeId)>,
+    pub(super) hasher: DefaultHashBuilder,
+    pub(super) order: Order,
+    /// Files by unit, directory and name.
+    pub(super) files: IndexMap<(UnitId, Option<StringId>, StringId), FileId, DefaultHashBuilder>,
+    /// The unit of each macro.
+    pub(super) macro_units: Vec<UnitId>,
+    /// Surroundings of each scope.
+    pub(super) around: PrimaryMap<ScopeId, Around>,
+    pub(super) preprocessors: SecondaryMap<UnitId, Preprocessor>,
+    /// Checked facts of each procedure's location.
+    pub(super) procedures: Procedures,
+    /// Recent locations of variables.
+    pub(super) recent: Recent<Placed>,
+    /// Locations with stack slots in functions without a known stack base.
+    pub(super) slots: Vec<Slot>,
+    /// First error of a call that returns no `Result`.
+    pub(super) wrong: Option<Error>,
+}
+
+/// Enclosing code of a scope: the scope itself, or the innermost scope around it of each kind.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Around {
+    /// Innermost function or inlined call.
+    pub(super) body: Option<ScopeId>,
+    /// Innermost scope with pc ranges of its own within the function; `None` for the whole function.
+    pub(super) code: Option<ScopeId>,
+    /// Whether the scope is an inlined call, or in one.
+    pub(super) is_in_call: bool,
+    /// Whether the scope contains other scopes.
+    pub(super) has_scopes: bool,
+}
+
+/// Open files of a unit's preprocessor.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Preprocessor {
+    /// Number of files that began and have not ended.
+    pub(super) depth: u32,
+    /// Whether any file has begun.
+    pub(super) has_begun: bool,
+}
+
+/// A location in the module.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Placed {
+    pub(super) words: Small,
+    pub(super) loc: LocId,
+    /// Bits of the storage from the location on, at most `ROOM`, and the flag `HAS_SLOT`.
+    pub(super) room: u32,
+}
+
+impl Builder {
+    /// Returns an empty module for a target.
+    pub fn new(target: Target) -> Self {
+        let module = Module {
+            target,
+            strings: Default::default(),
+            exprs: Default::default(),
+            units: Default::default(),
+            files: Default::default(),
+            types: Default::default(),
+            variant_parts: Default::default(),
+            scopes: Default::default(),
+            functions: Default::default(),
+            variables: Default::default(),
+            enclosing_scope: SecondaryMap::new(),
+            procedures: Default::default(),
+            calls: Default::default(),
+            imports: Default::default(),
+            labels: Default::default(),
+            locs: Pool::default(),
+            lanes: Default::default(),
+            lists: Default::default(),
+        };
+        Self {
+            module,
+            interned: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
+            order: Default::default(),
+            files: Default::default(),
+            macro_units: Vec::new(),
+            around: PrimaryMap::new(),
+            preprocessors: SecondaryMap::new(),
+            procedures: SecondaryMap::new(),
+            recent: Default::default(),
+            slots: Vec::new(),
+            wrong: None,
+        }
+    }
+
+    /// Returns the target.
+    pub fn target(&self) -> &Target {
+        &self.module.target
+    }
+
+    /// Returns the module described so far. Before [`finish`](Self::finish), line rows and live ranges can be unsorted,
+    /// and not all are assigned to their owners.
+    pub(crate) fn described(&self) -> &Module {
+        &self.module
+    }
+
+    /// Returns a symbol of the object by name: a function or variable that the linker knows. [`finish`](Self::finish)
+    /// refuses an empty name.
+    pub fn symbol(&mut self, name: &str) -> Symbol {
+        Symbol(self.symbol_name(name, |_| At::default()))
+    }
+
+    /// Adds a raw expression, for [`Loc::expr`](crate::model::Loc::expr). Slot *n* of the expression refers to
+    /// `entities[n]`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`] where an entity does not exist, or a slot is without an entity;
+    /// [`ErrorKind::BadArgument`] where the operation cannot refer to a slot's kind of entity.
+    pub fn expr(&mut self, expr: Expr, entities: &[Entity]) -> Result<ExprId> {
+        for entity in entities {
+            let is_there = match *entity {
+                Entity::Variable(variable) => self.module.variables.is_valid(variable),
+                Entity::Type(ty) => self.module.types.is_valid(ty),
+                Entity::Procedure(procedure) => self.module.procedures.is_valid(procedure),
+                Entity::Symbol(symbol, _) => (symbol.0.as_u32() as usize) < self.module.strings.len(),
+            };
+            known(is_there, || entity_text(&self.module, *entity))?;
+        }
+        for fixup in expr.fixups() {
+            let slot = fixup.slot.0;
+            let Some(entity) = entities.get(slot as usize) else {
+                return Err(ErrorKind::UnknownId(format!("slot {slot}")).into());
+            };
+            let fits = match fixup.kind {
+                FixupKind::Type { .. } => matches!(entity, Entity::Type(_)),
+                FixupKind::Address => matches!(entity, Entity::Symbol(..)),
+                FixupKind::Entry { .. } | FixupKind::EntrySection => !matches!(entity, Entity::Symbol(..)),
+            };
+            if !fits {
+                let entity = entity_text(&self.module, *entity);
+                return Err(Error::bad_argument(format!(
+                    "the operation with slot {slot} cannot refer to {entity}"
+                )));
+            }
+        }
+        let (index, _) = self.module.exprs.insert_full((expr, entities.to_vec()));
+        Ok(ExprId::from_u32(index as u32))
+    }
+
+    /// Adds a location that other locations share by [`Loc::call`](crate::model::Loc::call).
+    ///
+    /// # Errors
+    /// The errors of [`VariableBuilder::live`](super::VariableBuilder::live).
+    pub fn procedure(&mut self, unit: UnitId, loc: &crate::model::Loc) -> Result<ProcedureId> {
+        self.known_unit(unit)?;
+        let at = |error: Error| error.or_at(self.module.at_unit(unit));
+        let checked = self.location_facts(unit, loc, None, "the location").map_err(at)?;
+        let loc = self.module.locs.push(loc)?;
+        let procedure = self.module.procedures.push(crate::model::Procedure { unit, loc });
+        self.procedures[procedure] = checked;
+        Ok(procedure)
+    }
+
+    /// Adds a stand-alone location of `bits` bits, where the size is known.
+    pub(crate) fn loc(&mut self, unit: UnitId, loc: &Loc, bits: Option<u64>) -> Result<LocId> {
+        self.check_location(unit, loc, bits, "the location")?;
+        self.module.locs.push(loc)
+    }
+
+    /// Adds a row to a function's line table. Rows may be added in any order.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`] where the function or file does not exist, or the file belongs to another unit;
+    /// [`ErrorKind::OutsideFunction`] where the pc is outside the function; [`ErrorKind::Misaligned`] where the pc is
+    /// not a multiple of the target's shortest instruction.
+    pub fn row(&mut self, function: crate::model::FunctionId, row: Row) -> Result<()> {
+        let scope = self.known_function(function)?.scope;
+        let bytes = self.module.functions[function].bytes;
+        let unit = self.module.scopes[scope].unit;
+        let is_there = self.module.files.get(row.file).is_some_and(|file| file.unit == unit);
+        let result = if row.pc >= bytes {
+            Err(Error::new(ErrorKind::OutsideFunction { size: bytes }))
+        } else {
+            pcs::instruction(&self.module.target, row.pc)
+                .and_then(|()| known(is_there, || format!("{} of this unit", row.file)))
+        };
+        result.map_err(|error| {
+            let pcs = Some(row.pc..row.pc.saturating_add(1));
+            error.or_at(At { pcs, ..self.module.at_scope(scope) })
+        })?;
+        self.order.add_row(&mut self.module, function, row);
+        Ok(())
+    }
+
+    /// Estimates the bytes of memory that the module and its name tables take after `more` further statements. Growing
+    /// vectors double their capacity.
+    #[cfg(feature = "json")]
+    pub(crate) fn bytes_soon(&self, more: usize) -> usize {
+        /// Bytes of an entry in a name table.
+        const NAME: usize = 48;
+        let of = |count: usize, bytes: usize| match count {
+            0 => 0,
+            _ => (count + more).next_power_of_two() * bytes,
+        };
+        let module = &self.module;
+        of(module.units.len(), size_of::<crate::model::Unit>() + NAME)
+            + of(module.files.len(), size_of::<crate::model::File>() + NAME)
+            + of(module.types.len(), size_of::<Type>() + NAME)
+            + of(module.scopes.len(), size_of::<crate::model::Scope>() + NAME)
+            + of(module.functions.len(), size_of::<crate::model::Function>() + NAME)
+            + of(module.variables.len(), size_of::<crate::model::Variable>())
+            + of(module.lists.live.len(), size_of::<crate::model::Live>())
+            + of(module.lists.rows.len(), size_of::<Row>())
+            + of(module.lists.frame_rules.len(), size_of::<crate::model::FrameRule>())
+            + of(module.locs.bytes(), 1)
+    }
+
+    /// Checks a location as [`check_in`](loc::check_in) does. Returns whether it depends on the start of the function's
+    /// stack frame. `what` names the location in an error.
+    #[inline]
+    pub(super) fn check_location(
+        &self,
+        unit: UnitId,
+        loc: &Loc,
+        bits: Option<u64>,
+        what: &str,
+    ) -> Result<bool> {
+        self.location_facts(unit, loc, bits, what).map(|checked| checked.has_slot)
+    }
+
+    /// Checks a location as [`check_location`](Self::check_location) does, and returns all its facts.
+    #[inline]
+    pub(super) fn location_facts(
+        &self,
+        unit: UnitId,
+        loc: &Loc,
+        bits: Option<u64>,
+        what: &str,
+    ) -> Result<Checked> {
+        loc::check_in(&self.module, &self.procedures, unit, loc.nodes(), bits, what, loc::UNKNOWN)
+    }
+
+    /// Records a slot that [`finish`](Self::finish) checks, unless its function already has a base.
+    pub(super) fn slot(&mut self, slot: Slot) {
+        if !slot.has_base(&self.module) {
+            self.slots.push(slot);
+        }
+    }
+
+    /// Interns a name, and refuses one with a zero byte, which ends a name in DWARF. Errors name no place.
+    pub(super) fn name(&mut self, text: &str) -> Result<StringId> {
+        let name = StringId::from_u32(self.module.strings.add(text));
+        if self.module.strings.has_zero(text) { Err(zero_byte(text)) } else { Ok(name) }
+    }
+
+    /// Interns a name, and leaves the error of a zero byte to [`finish`](Self::finish).
+    pub(super) fn string(&mut self, text: &str, at: impl Fn(&Module) -> At) -> StringId {
+        let name = StringId::from_u32(self.module.strings.add(text));
+        if self.module.strings.has_zero(text) && self.wrong.is_none() {
+            self.wrong = Some(zero_byte(text).or_at(at(&self.module)));
+        }
+        name
+    }
+
+    /// Interns a symbol's name, which is not empty.
+    pub(super) fn symbol_name(&mut self, text: &str, at: impl Fn(&Module) -> At) -> StringId {
+        if text.is_empty() && self.wrong.is_none() {
+            self.wrong = Some(Error::bad_argument("the name of a symbol is empty").or_at(at(&self.module)));
+        }
+        self.string(text, at)
+    }
+
+    /// Returns the first error of a call that returned no `Result`.
+    pub(crate) fn take_wrong(&mut self) -> Result<()> {
+        self.wrong.take().map_or(Ok(()), Err)
+    }
+
+    pub(super) fn known_unit(&self, unit: UnitId) -> Result<()> {
+        known(self.module.units.is_valid(unit), || unit.to_string())
+    }
+
+    pub(super) fn known_function(
+        &self,
+        function: crate::model::FunctionId,
+    ) -> Result<&crate::model::Function> {
+        let missing = || ErrorKind::UnknownId(function.to_string()).into();
+        self.module.functions.get(function).ok_or_else(missing)
+    }
+}
+
+#[cold]
+fn zero_byte(text: &str) -> Error {
+    ErrorKind::ZeroByte { text: format!("the name `{}`", text.escape_debug()) }.into()
+}
