@@ -3,14 +3,15 @@
 mod refused;
 
 pub(super) use refused::check;
+use refused::{at, at_function};
 
 use core::ops::Range;
 
 use super::builder::Builder;
 use super::slots::Slot;
 use super::{loc, pcs};
-use crate::error::{Aligned, At, Error, ErrorKind, Feature, Quantity, Result};
-use crate::model::{Column, FrameRule, Function, FunctionId, Loc, LocId, Module, UnitId, Val};
+use crate::error::{Aligned, Error, ErrorKind, Feature, Quantity, Result};
+use crate::model::{Column, FrameRule, Function, FunctionId, Loc, LocId, UnitId, Val};
 use crate::op::Reg;
 use crate::target::SpaceId;
 
@@ -268,14 +269,4 @@ impl FrameBuilder<'_> {
     fn error(&self, error: Error, column: Column, pcs: &Range<u64>) -> Error {
         error.or_at(at(&self.builder.module, self.function, column, pcs.clone()))
     }
-}
-
-/// Place of a rule, for an error.
-fn at(module: &Module, function: FunctionId, column: Column, pcs: Range<u64>) -> At {
-    let column = Some(column.name(&module.target));
-    At { column, pcs: Some(pcs), ..at_function(module, function) }
-}
-
-fn at_function(module: &Module, function: FunctionId) -> At {
-    module.at_scope(module.functions[function].scope)
 }

@@ -7,7 +7,7 @@ use gimli::{DwAt, DwChildren, DwForm, DwTag, DwUt};
 use super::abbrev::{Abbreviations, SHORT_CODES};
 use super::addr::AddressKey;
 use super::format::Format;
-use super::named::Named;
+use super::named::{EntryRef, Named};
 use super::section::{Relocation, RelocationTarget};
 use super::strings::StringIndices;
 use crate::error::{Error, ErrorKind, Result};
@@ -17,11 +17,6 @@ use crate::op::write_uleb;
 pub(crate) fn children(has_children: bool) -> DwChildren {
     if has_children { gimli::DW_CHILDREN_yes } else { gimli::DW_CHILDREN_no }
 }
-
-/// Reference to an entry of a unit, valid before the entry has an offset. The caller chooses the number, below the
-/// `count` given to [`Info::new`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct EntryRef(pub(crate) u32);
 
 /// An entry of any unit, with the number of the unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,8 +3,12 @@
 use gimli::{DwAt, DwChildren, DwTag, constants as dw};
 use hashbrown::HashMap;
 
-use super::info::EntryRef;
 use crate::tags::is_type;
+
+/// Reference to an entry of a unit, valid before the entry has an offset. The caller chooses the number, below the
+/// `count` given to `Info::new`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct EntryRef(pub(crate) u32);
 
 /// Kind of an entry in a name table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

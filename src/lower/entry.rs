@@ -9,8 +9,9 @@ use crate::consumer::{Consumer, ReferenceForm};
 use crate::emit::RelocationTarget;
 use crate::emit::abbrev::Abbreviations;
 use crate::emit::addr::AddressKey;
-use crate::emit::info::{EntryRef, EntryStyle, Info, Pending};
+use crate::emit::info::{EntryStyle, Info, Pending};
 use crate::emit::lists::{FinishedLists, Lists};
+use crate::emit::named::EntryRef;
 use crate::error::{Construct, Result};
 use crate::model::{
     Accessibility, Address, FileId, Function, MemorySpace, Module, ScopeId, SourceLine, StringId, Type,

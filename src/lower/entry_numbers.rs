@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::by_unit::ByUnit;
 use super::loc::Entries;
 use super::units::Units;
-use crate::emit::info::{EntryRef, UnitEntry};
+use crate::emit::info::UnitEntry;
+use crate::emit::named::EntryRef;
 use crate::model::{Entity, FunctionId, ProcedureId, ScopeId, TypeId, UnitId, VariableId, VariantPartId};
 
 /// References to a unit's entries, numbered before they have offsets.

@@ -129,10 +129,12 @@ fn modules_of_a_room_import_only_earlier_ones() {
 #[test]
 fn methods_of_a_type_stand_together() {
     let files = IMPORTS.inherent().into_iter().map(|(ty, modules)| (ty.join("::"), modules.len()));
-    let spread: Vec<_> = files.filter(|(_, files)| *files > FILES_OF_A_TYPE).collect();
-    let mut listed: Vec<_> = SPREAD.iter().map(|&(ty, files)| (ty.to_owned(), files)).collect();
-    listed.sort();
-    assert_eq!(spread, listed, "types with inherent methods in many files, and their numbers of files");
+    let most = |ty: &str| {
+        let listed = SPREAD.iter().find(|(listed, _)| *listed == ty);
+        listed.map_or(FILES_OF_A_TYPE, |&(_, most)| most)
+    };
+    let spread: Vec<_> = files.filter(|(ty, files)| *files > most(ty)).collect();
+    assert!(spread.is_empty(), "types with inherent methods in too many files: {spread:?}");
 }
 
 #[test]

@@ -3,10 +3,9 @@
 use core::ops::Range;
 use std::collections::HashSet;
 
-use super::at;
 use crate::build::blame::{Blame, Wrong};
 use crate::build::loc::{self, Room};
-use crate::error::{Error, ErrorKind, Ranges, Result};
+use crate::error::{At, Error, ErrorKind, Ranges, Result};
 use crate::model::{Column, ExprId, FrameRule, FunctionId, Module, Node, Nodes, Tree};
 use crate::op::{FixupKind, Reg};
 use crate::target::{Per, SpaceId};
@@ -307,4 +306,14 @@ fn lane_space(module: &Module, cfa: &FrameRule) -> Option<SpaceId> {
         Node::Memory(space) => Some(space).filter(|&space| is_of_lanes(module, space)),
         _ => None,
     }
+}
+
+/// Location of a rule in the description, for an error.
+pub(super) fn at(module: &Module, function: FunctionId, column: Column, pcs: Range<u64>) -> At {
+    let column = Some(column.name(&module.target));
+    At { column, pcs: Some(pcs), ..at_function(module, function) }
+}
+
+pub(super) fn at_function(module: &Module, function: FunctionId) -> At {
+    module.at_scope(module.functions[function].scope)
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::image::Image;
-use crate::emit::{Relocation, RelocationTarget, Section};
+use crate::emit::section::{Relocation, RelocationTarget, Section};
 use crate::error::{Count, Error, ErrorKind, Present, Result};
 
 /// Sections that passed the checks.

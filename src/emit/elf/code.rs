@@ -10,7 +10,7 @@ use super::compress::{Compression, compress};
 use super::image::{Image, ImageSection, string_table_header};
 use super::relocatable::{self, Undefined, relocation_header};
 use super::symbols::{Binding, Place, SHN_AMDGPU_LDS, Symbol, SymbolKind, Visibility};
-use crate::emit::Section;
+use crate::emit::section::Section;
 use crate::error::{Error, ErrorKind, Named, Result};
 use crate::near::nearest;
 use crate::target::Target;

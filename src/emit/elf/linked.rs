@@ -8,7 +8,7 @@ use super::check::{Added, fits};
 use super::image::{Image, ImageSection, unsupported};
 use super::relocatable::debug_header;
 use super::symbols::{Lookup, defined};
-use crate::emit::{Relocation, RelocationTarget, Section};
+use crate::emit::section::{Relocation, RelocationTarget, Section};
 use crate::error::Result;
 
 /// Adds debug sections to a linked object. Sections of one name are concatenated in their order, as a linker does;

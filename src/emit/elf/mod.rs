@@ -17,7 +17,7 @@ pub use compress::Compression;
 pub use file::write_file;
 pub use symbols::{Binding, Place, Symbol, SymbolKind, Visibility, contents, symbol_named, symbols};
 
-use super::Section;
+use super::section::Section;
 use crate::error::Result;
 use crate::target::Target;
 use image::Image;

@@ -20,7 +20,7 @@ use super::check::Added;
 use super::image::{Image, ImageSection, too_many_sections, unsupported};
 use super::renumber::{self, Moved};
 use super::symbols::{Lookup, SYMBOL_SIZE, defined, symbol_counts};
-use crate::emit::{Relocation, RelocationTarget, Section};
+use crate::emit::section::{Relocation, RelocationTarget, Section};
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::target::Target;
 

@@ -3,8 +3,9 @@
 
 use gimli::{DwAt, DwForm};
 
-use super::{EntryRef, Info, Pending, RefForm, UnitEntry, Wanted, is_index_of_string};
+use super::{Info, Pending, RefForm, UnitEntry, Wanted, is_index_of_string};
 use crate::emit::addr::AddressKey;
+use crate::emit::named::EntryRef;
 use crate::op::{write_sleb, write_uleb};
 
 impl Info {

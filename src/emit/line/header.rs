@@ -2,7 +2,7 @@
 
 use gimli::{DwForm, DwLnct, constants as dw};
 
-use super::LineFile;
+use super::rows::LineFile;
 use super::shape::Shape;
 use crate::emit::format::Format;
 use crate::emit::section::{Relocation, RelocationTarget};

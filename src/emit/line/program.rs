@@ -3,8 +3,8 @@
 use gimli::constants as dw;
 
 use super::header::{Header, Names};
+use super::rows::{LineFile, LineState};
 use super::shape::{Shape, instructions};
-use super::{LineFile, LineState};
 use crate::emit::format::Format;
 use crate::emit::section::{Relocation, RelocationTarget};
 use crate::error::Result;

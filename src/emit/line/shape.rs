@@ -1,6 +1,6 @@
 //! Parameters of special opcodes, chosen by the steps that occur in a program.
 
-use super::LineState;
+use super::rows::LineState;
 use crate::emit::format::Format;
 use crate::op::{sleb_len, uleb_len};
 

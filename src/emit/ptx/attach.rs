@@ -6,12 +6,15 @@ use std::fmt::Write;
 use hashbrown::HashMap;
 use smallvec::SmallVec;
 
+use super::detach::detach;
+use super::labels::{Labels, position, unknown};
 use super::lines::{FunctionLines, LineRow, Lines, SourcePlace};
-use super::sections::Writer;
-use super::{Existing, check_target, decimal, detach, digits};
-use crate::emit::{RelocationTarget, Section};
-use crate::error::{Count, Error, ErrorKind, Feature, Present, Result};
-use crate::ptx::{Function, LABEL, Text, line_of};
+use super::sections::{Writer, length};
+use super::text::{decimal, line_start};
+use crate::emit::elf::Existing;
+use crate::emit::section::Section;
+use crate::error::{Count, Error, ErrorKind, Feature, Identity, Present, Result};
+use crate::ptx::{Function, LABEL, Text};
 use crate::target::Target;
 
 /// Options of [`attach`]. The default adds sections alone.
@@ -62,7 +65,7 @@ pub fn attach(text: &str, target: &Target, sections: &[Section], how: &Attach<'_
     sections.iter().try_for_each(refuse_many_attributes)?;
     let labels = Labels::new(&read, sections)?;
     let lines_of = lines_of(&read, &labels, how.lines)?;
-    let lengths = sections.iter().map(|section| super::sections::length(section, 0));
+    let lengths = sections.iter().map(|section| length(section, 0));
     let rows = lines_of.iter().flatten().map(|lines| lines.length());
     let added: usize = lengths.chain(rows).sum::<usize>() + labels.length();
     let mut written = Attaching {
@@ -172,69 +175,6 @@ fn refuse_existing(text: &Text<'_>) -> Result<()> {
     Err(ErrorKind::AlreadyPresent(found).into())
 }
 
-/// Labels of positions to which sections refer, and what else they can refer to.
-#[derive(Debug)]
-pub(super) struct Labels<'t> {
-    /// Number of the label, counted from 1, by position of the function; 0 for none. Empty without labels.
-    functions: Vec<Vec<u32>>,
-    count: u32,
-    by_name: HashMap<&'t str, usize>,
-    /// Number of variables and parameters of each name.
-    symbols: HashMap<&'t str, usize>,
-}
-
-impl<'t> Labels<'t> {
-    fn new(text: &Text<'t>, sections: &[Section]) -> Result<Self> {
-        let by_name: HashMap<&str, usize> =
-            text.functions.iter().enumerate().rev().map(|(index, function)| (function.name, index)).collect();
-        let mut symbols = HashMap::new();
-        for symbol in &text.symbols {
-            *symbols.entry(symbol.name).or_default() += 1;
-        }
-        let mut functions: Vec<Vec<u32>> = vec![Vec::new(); text.functions.len()];
-        for relocation in sections.iter().flat_map(|section| &section.relocations) {
-            if let RelocationTarget::Symbol(name) = &relocation.target
-                && let Some(&index) = by_name.get(&**name)
-            {
-                let function = &text.functions[index];
-                position(text.text, function, relocation.addend)?;
-                let labels = &mut functions[index];
-                if labels.is_empty() {
-                    labels.resize(function.instructions.len() + 1, 0);
-                }
-                labels[relocation.addend as usize] = 1;
-            }
-        }
-        let mut count = 0;
-        for label in functions.iter_mut().flatten().filter(|label| **label != 0) {
-            count += 1;
-            *label = count;
-        }
-        Ok(Self { functions, count, by_name, symbols })
-    }
-
-    /// Whether a symbol is a function.
-    pub(super) fn is_function(&self, name: &str) -> bool {
-        self.by_name.contains_key(name)
-    }
-
-    /// Returns the number of the label of a position, if the symbol is a function.
-    pub(super) fn number(&self, function: &str, position: u64) -> Option<u32> {
-        let labels = &self.functions[*self.by_name.get(function)?];
-        labels.get(usize::try_from(position).ok()?)?.checked_sub(1)
-    }
-
-    /// Returns the number of variables and parameters of a name.
-    pub(super) fn variables(&self, name: &str) -> usize {
-        self.symbols.get(name).copied().unwrap_or(0)
-    }
-
-    /// Length of all labels, or a little more.
-    fn length(&self) -> usize {
-        self.count as usize * (LABEL.len() + digits(self.count.into()) + 2)
-    }
-}
-
 /// Returns the rows of each function of the text, in parts with ascending positions: a function can have several
 /// descriptions.
 fn lines_of<'l>(
@@ -245,28 +185,13 @@ fn lines_of<'l>(
     let mut all = vec![Vec::new(); text.functions.len()];
     for lines in lines.iter().flat_map(|lines| &lines.functions) {
         let index = labels.by_name.get(&*lines.symbol);
-        let index = index.ok_or_else(|| super::sections::unknown(text, &lines.symbol))?;
+        let index = index.ok_or_else(|| unknown(text, &lines.symbol))?;
         all[*index].push(lines);
     }
     for parts in &mut all {
         parts.sort_by_key(|part: &&FunctionLines| part.rows.first().map(|row| row.pc));
     }
     Ok(all)
-}
-
-/// Returns the place of a position: an instruction, or the end of the body.
-fn position(text: &str, function: &Function<'_>, position: u64) -> Result<usize> {
-    let count = function.instructions.len();
-    let index = usize::try_from(position).ok().filter(|&index| index <= count);
-    let index = index.ok_or_else(|| {
-        let (line, count) = (line_of(text, function.end), Count(count, "instruction"));
-        let what = format!(
-            "function `{}`, which ends in line {line}, has {count}: position {position}",
-            function.name
-        );
-        Error::bad_argument(what)
-    })?;
-    Ok(function.instructions.get(index).copied().unwrap_or(function.end))
 }
 
 /// Names of inlined functions.
@@ -398,13 +323,6 @@ impl Attaching<'_> {
     }
 }
 
-/// Returns the start of a line if only blanks are between it and an offset. The search does not leave the blanks: a
-/// text can be one long line.
-pub(super) fn line_start(text: &str, at: usize) -> Option<usize> {
-    let before = text[..at].trim_end_matches([' ', '\t', '\r', '\x0c']);
-    (before.is_empty() || before.ends_with('\n')).then_some(before.len())
-}
-
 /// Writes file, line and column.
 fn source_place(out: &mut String, SourcePlace { file, line, column }: SourcePlace) {
     decimal(out, file.into());
@@ -438,4 +356,14 @@ fn call(
         }
     }
     Ok(())
+}
+
+/// Refuses a target whose code is not PTX.
+fn check_target(target: &Target) -> Result<()> {
+    if target.elf().machine == object::elf::EM_CUDA.0 {
+        return Ok(());
+    }
+    let expected = Identity::Machine(target.elf().machine);
+    let target = target.name().into();
+    Err(ErrorKind::WrongTarget { target, expected, actual: Identity::Ptx }.into())
 }

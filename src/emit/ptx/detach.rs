@@ -1,6 +1,6 @@
 //! Removal of debug information from a text.
 
-use super::attach::line_start;
+use super::text::line_start;
 use crate::error::Result;
 use crate::ptx::{LABEL, Span, Text};
 

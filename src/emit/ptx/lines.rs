@@ -1,5 +1,7 @@
 //! Rows of line tables as directives of an assembler: `.file` and `.loc`.
 
+use super::text::digits;
+
 /// Line table of a module as directives.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lines {
@@ -23,7 +25,7 @@ pub struct FunctionLines {
 impl FunctionLines {
     /// Length of the rows outside of inlined calls as directives, or a little more.
     pub(super) fn length(&self) -> usize {
-        let number = |number: u32| super::digits(number.into()) + 1;
+        let number = |number: u32| digits(number.into()) + 1;
         let row = |row: &LineRow| number(row.place.file) + number(row.place.line) + number(row.place.column);
         self.rows.iter().map(|one| "\t.loc\t".len() + row(one)).sum()
     }

@@ -10,44 +10,17 @@
 
 mod attach;
 mod detach;
+mod labels;
 mod lines;
 mod sections;
+mod text;
 
 pub use attach::{Attach, attach};
 pub use detach::detach;
 pub use lines::{FunctionLines, InlinedCall, LineRow, Lines, SourcePlace};
 
 pub use super::elf::Existing;
-use crate::error::{ErrorKind, Identity, Result};
-use crate::target::Target;
-
-/// `EM_CUDA`.
-const CUDA: u16 = 190;
-
-/// Writes a number. Formatting would take most of the time of a section.
-fn decimal(out: &mut String, number: u64) {
-    out.push_str(itoa::Buffer::new().format(number));
-}
-
-/// Number of decimal digits.
-const fn digits(number: u64) -> usize {
-    match number {
-        0..10 => 1,
-        10..100 => 2,
-        100..1000 => 3,
-        _ => 3 + digits(number / 1000),
-    }
-}
-
-/// Refuses a target whose code is not PTX.
-fn check_target(target: &Target) -> Result<()> {
-    if target.elf().machine == CUDA {
-        return Ok(());
-    }
-    let expected = Identity::Machine(target.elf().machine);
-    let target = target.name().into();
-    Err(ErrorKind::WrongTarget { target, expected, actual: Identity::Ptx }.into())
-}
+use crate::error::Result;
 
 /// Returns whether an input is PTX: after blanks and comments, it begins with the directive of the version.
 pub fn is_ptx(bytes: &[u8]) -> bool {
@@ -57,7 +30,7 @@ pub fn is_ptx(bytes: &[u8]) -> bool {
 /// Returns the number of instructions of each function of a text, by name.
 ///
 /// # Errors
-/// [`Syntax`](ErrorKind::Syntax), with line and column.
+/// [`Syntax`](crate::error::ErrorKind::Syntax), with line and column.
 pub fn functions(text: &str) -> Result<Vec<(&str, u64)>> {
     let text = crate::ptx::Text::read(text)?;
     Ok(text.functions.iter().map(|function| (function.name, function.instructions.len() as u64)).collect())

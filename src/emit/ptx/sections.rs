@@ -2,11 +2,10 @@
 
 use std::fmt::Write;
 
-use super::attach::Labels;
-use super::{decimal, digits};
-use crate::emit::{Relocation, RelocationTarget, Section};
+use super::labels::{Labels, unknown};
+use super::text::{decimal, digits};
+use crate::emit::section::{Relocation, RelocationTarget, Section};
 use crate::error::{Error, ErrorKind, Named, Result};
-use crate::near::nearest;
 use crate::ptx::{LABEL, Text};
 
 /// Writer of sections.
@@ -166,13 +165,4 @@ pub(super) fn length(section: &Section, names: usize) -> usize {
     // A reference has a line, and begins another one of bytes.
     let references: usize = section.relocations.iter().map(|one| 6 + reference(one) + 4).sum();
     bytes + (section.bytes.len() / IN_LINE + 1) * 4 + references + 4 * names + section.name.len() + 64
-}
-
-/// Error for a name that the text does not declare.
-#[cold]
-pub(super) fn unknown(text: &Text<'_>, name: &str) -> Error {
-    let functions = text.functions.iter().map(|function| function.name);
-    let known = functions.chain(text.symbols.iter().map(|symbol| symbol.name));
-    let nearest = nearest(name, known);
-    ErrorKind::UnknownName { kind: Named::Symbol, name: name.into(), nearest }.into()
 }
