@@ -214,9 +214,11 @@ impl ArgumentBuilder<'_> {
             let variable = module.at_variable(parameter, None).variable;
             return Err(error.or_at(crate::error::At { variable, ..at() }));
         }
-        let (bits, unit) = (module.types[variable.ty].value_bits, module.scopes[variable.scope].unit);
+        let bits = module.types[variable.ty].value_bits;
+        let unit = module.scopes[variable.scope].unit;
         let place = module.nodes(module.lists.arguments[self.index].location);
-        let (what, all) = ("the argument", &self.builder.procedures);
+        let what = "the argument";
+        let all = &self.builder.procedures;
         // The location may cover only a part of the argument: no size is required.
         let checked = loc::check_in(module, all, unit, place, None, what, loc::UNKNOWN);
         checked

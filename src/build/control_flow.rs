@@ -171,7 +171,8 @@ impl LanesBuilder<'_> {
             let module = &self.builder.module;
             error.or_at(module.at_scope(self.scope))
         })?;
-        let (scope, around) = (self.scope, self.around);
+        let scope = self.scope;
+        let around = self.around;
         let inlined = self.inlined_calls();
         let mut made: Vec<(Range<u64>, RegionId)> = Vec::new();
         let mut ids = Vec::new();
@@ -360,7 +361,8 @@ impl ControlFlow {
                     .any(|block| block == to)
             };
             if place[to] <= place[from] && !is_dominated() {
-                let (from, to) = (self.blocks[from].clone(), self.blocks[to].clone());
+                let from = self.blocks[from].clone();
+                let to = self.blocks[to].clone();
                 let kind = ErrorKind::Irreducible { from: from.clone(), to };
                 return Err(at_pcs(kind.into(), Some(from)));
             }

@@ -31,7 +31,8 @@ impl Forest {
             self.open.push(node);
             node = self.parent[node as usize];
         }
-        let (mut above, mut least) = (node, self.label[node as usize]);
+        let mut above = node;
+        let mut least = self.label[node as usize];
         while let Some(node) = self.open.pop() {
             self.parent[node as usize] = self.parent[above as usize];
             let label = &mut self.label[node as usize];
@@ -55,7 +56,9 @@ impl Dominators {
         before: impl Fn(u32) -> B,
     ) -> Self {
         let mut number = vec![UNREACHED; nodes];
-        let (mut visited, mut parent, mut order) = (Vec::new(), Vec::new(), Vec::new());
+        let mut visited = Vec::new();
+        let mut parent = Vec::new();
+        let mut order = Vec::new();
         let mut open: Vec<(u32, usize)> = Vec::new();
         if nodes > 0 {
             number[0] = 0;

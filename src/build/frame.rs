@@ -200,7 +200,8 @@ impl FrameBuilder<'_> {
     /// [`TargetLacks`](crate::error::ErrorKind::TargetLacks) where the target has no such memory;
     /// [`EmptyRange`](crate::error::ErrorKind::EmptyRange) where the function has no code.
     pub fn entry_function(&mut self) -> Result<&mut Self> {
-        let (pcs, column) = (0..self.code_bytes, self.return_register());
+        let pcs = 0..self.code_bytes;
+        let column = self.return_register();
         let target = &self.builder.module.target;
         if target.space(SpaceId::PRIVATE_WAVE).is_none() {
             let error = loc::lacks(target, Feature::WaveScratch, "the frame of an entry function");

@@ -64,7 +64,8 @@ impl Builder {
             );
             return Err(crate::Error::bad_argument(what).or_at(self.module.at_scope(parent)));
         }
-        let (name, returns) = (of.name, of.returns);
+        let name = of.name;
+        let returns = of.returns;
         let mut function = self.new_function(parent, name)?;
         let data = function.data();
         (data.specification, data.returns) = (Some(declaration), returns);
@@ -159,7 +160,8 @@ impl FunctionBuilder<'_> {
     /// # Errors
     /// [`ErrorKind::UnknownId`] where the type does not exist or belongs to another unit.
     pub fn returns(&mut self, ty: TypeId) -> Result<&mut Self> {
-        let (module, scope) = (&self.builder.module, self.builder.module.functions[self.id].scope);
+        let module = &self.builder.module;
+        let scope = self.builder.module.functions[self.id].scope;
         let is_there = module.types.get(ty).is_some_and(|ty| ty.unit == module.scopes[scope].unit);
         known(is_there, || format!("{ty} of this unit"))
             .map_err(|error| error.or_at(module.at_scope(scope)))?;
@@ -188,7 +190,8 @@ impl FunctionBuilder<'_> {
     /// [`ErrorKind::UnknownId`] where the parameter does not exist; [`ErrorKind::BadArgument`] where it is not a
     /// parameter of this function.
     pub fn object_pointer(&mut self, parameter: VariableId) -> Result<&mut Self> {
-        let (module, scope) = (&self.builder.module, self.builder.module.functions[self.id].scope);
+        let module = &self.builder.module;
+        let scope = self.builder.module.functions[self.id].scope;
         known(module.variables.is_valid(parameter), || parameter.to_string())
             .map_err(|error| error.or_at(module.at_scope(scope)))?;
         let variable = &module.variables[parameter];

@@ -93,12 +93,15 @@ impl LanesBuilder<'_> {
         let scope = scope.filter(|&scope| module.function_of(scope) == Some(self.function));
         let is_around = scope.is_some_and(|scope| module.is_in(self.scope, scope));
         known(scope.is_some(), || format!("{region} of this function"))
-            .and_then(|()| match is_around {
-                true => Ok(()),
-                false => Err(Error::bad_argument(
-                    "a parent region is in an enclosing scope: this parent is in another \
+            .and_then(|()| {
+                if is_around {
+                    Ok(())
+                } else {
+                    Err(Error::bad_argument(
+                        "a parent region is in an enclosing scope: this parent is in another \
                     inlined call",
-                )),
+                    ))
+                }
             })
             .map_err(|error| {
                 let region = scope.map(|_| module.region_text(region));
@@ -194,7 +197,8 @@ impl LanesBuilder<'_> {
         waits_at: u64,
         masks: &[(Range<u64>, Loc)],
     ) -> Result<RegionId> {
-        let (id, scope) = (self.builder.module.lanes.regions.next_key(), self.scope);
+        let id = self.builder.module.lanes.regions.next_key();
+        let scope = self.scope;
         let name = format!("{id} ({}, {:#x}..{:#x})", kind.name(), pcs.start, pcs.end);
         let at = |module: &Module, pcs: &Range<u64>| At {
             region: Some(name.clone()),
@@ -204,9 +208,10 @@ impl LanesBuilder<'_> {
         let module = &self.builder.module;
         let size = self.size();
         self.pcs(&pcs).map_err(|error| error.or_at(at(module, &pcs)))?;
-        let waits = match waits_at < size {
-            true => pcs::instruction(&module.target, waits_at),
-            false => Err(Error::new(ErrorKind::OutsideFunction { size })),
+        let waits = if waits_at < size {
+            pcs::instruction(&module.target, waits_at)
+        } else {
+            Err(Error::new(ErrorKind::OutsideFunction { size }))
         };
         waits.map_err(|error| error.or_at(at(module, &(waits_at..waits_at.saturating_add(1)))))?;
         if let Some(around) = self.around.map(|around| module.region(around)).map(Region::pcs)
@@ -237,7 +242,9 @@ impl LanesBuilder<'_> {
             return Err(error.or_at(at(module, &(pc..pc + 1))));
         }
         let masks = first as u32..module.lanes.masks.len() as u32;
-        let (start, end, waits_at) = (pcs.start as u32, pcs.end as u32, waits_at as u32);
+        let start = pcs.start as u32;
+        let end = pcs.end as u32;
+        let waits_at = waits_at as u32;
         Ok(module.lanes.regions.push(Region::new(scope, kind, self.around, start, end, waits_at, masks)))
     }
 
@@ -262,7 +269,8 @@ impl LanesBuilder<'_> {
 
     /// Refuses pcs outside the function or the inlined call.
     fn pcs(&self, pcs: &Range<u64>) -> Result<()> {
-        let (module, size) = (&self.builder.module, self.size());
+        let module = &self.builder.module;
+        let size = self.size();
         let code = module.ranges(self.scope);
         let is_in = |code: &Range<u64>| code.start <= pcs.start && pcs.end <= code.end;
         pcs::range(&module.target, size, pcs)?;
@@ -275,7 +283,8 @@ impl LanesBuilder<'_> {
     /// Checks and adds a mask, for pcs within the function.
     fn mask(&mut self, pcs: &Range<u64>, place: &Loc) -> Result<Mask> {
         let module = &self.builder.module;
-        let (unit, lanes) = (module.scopes[self.scope].unit, module.target.lanes());
+        let unit = module.scopes[self.scope].unit;
+        let lanes = module.target.lanes();
         let what = if place.nodes().all(|node| node == Node::Undefined) {
             Some("the location of the mask is undefined")
         } else if depends_on_lane(module, place) {
@@ -297,7 +306,8 @@ impl LanesBuilder<'_> {
 /// Whether a location, or a procedure that it calls, differs between lanes.
 fn depends_on_lane(module: &Module, place: &Loc) -> bool {
     let is_lanes = |space| module.target.space(space).is_some_and(|space| space.per == Per::Lane);
-    let (mut seen, mut calls) = (HashSet::new(), Vec::new());
+    let mut seen = HashSet::new();
+    let mut calls = Vec::new();
     let mut nodes = place.nodes();
     loop {
         for node in nodes {
@@ -380,7 +390,8 @@ pub(super) fn check(module: &Module) -> Result<(), Wrong> {
             return Err(Error::new(ErrorKind::OutsideFunction { size: function.bytes }).or_at(at).into());
         }
         for pair in module.whole_waves(id).windows(2) {
-            let (first, second) = (pair[0].mask.pcs(), pair[1].mask.pcs());
+            let first = pair[0].mask.pcs();
+            let second = pair[1].mask.pcs();
             if second.start < first.end {
                 let kind = ErrorKind::OverlappingRanges { kind: Ranges::WholeWave, other: first };
                 let at = At { pcs: Some(second.clone()), ..module.at_scope(function.scope) };
@@ -406,11 +417,10 @@ fn each_pc(masks: &[Mask], pcs: &Range<u64>) -> Result<(), (u64, Error)> {
             range => last = range,
         }
     }
-    match last.end == pcs.end {
-        true => Ok(()),
-        false => {
-            let what = "a mask has a location at each pc of its region: this pc is without one";
-            Err((last.end, Error::bad_argument(what)))
-        }
+    if last.end == pcs.end {
+        Ok(())
+    } else {
+        let what = "a mask has a location at each pc of its region: this pc is without one";
+        Err((last.end, Error::bad_argument(what)))
     }
 }

@@ -143,7 +143,8 @@ pub(super) fn check_in(
     what: &str,
     frame: Room,
 ) -> Result<Checked> {
-    let (target, nodes) = (&module.target, all.clone());
+    let target = &module.target;
+    let nodes = all.clone();
     if nodes.at_most() > MAX_LEVELS && levels(nodes.clone()) > MAX_LEVELS {
         return Err(too_deep(levels(nodes)));
     }
@@ -167,9 +168,12 @@ fn node_by_node(
     what: &str,
     frame: Room,
 ) -> Result<Checked> {
-    let (target, mut nodes) = (&module.target, all.clone());
+    let target = &module.target;
+    let mut nodes = all.clone();
     let mut places = Places::new();
-    let (mut has_slot, mut has_names, mut whole) = (false, false, Reg(0));
+    let mut has_slot = false;
+    let mut has_names = false;
+    let mut whole = Reg(0);
     loop {
         let numbers = nodes.at_most();
         nodes.skip_pure();
@@ -230,7 +234,8 @@ fn node_by_node(
                 room(some(total, Quantity::CompositeBits)?)
             }
             Node::Overlay => {
-                let (above, below) = (places.pop(), places.pop());
+                let above = places.pop();
+                let below = places.pop();
                 if let Some((offset, size)) = last_constants(all.last_words(numbers), nodes.at_most()) {
                     takes(target, whole, "the overlay", above, size)?;
                     fits("the overlay", below, offset.saturating_add(size))?;
@@ -245,7 +250,8 @@ fn node_by_node(
                     );
                 }
                 // Each element is at the offset that it would have if all came from this place.
-                let (one, zero) = (places.pop(), places.pop());
+                let one = places.pop();
+                let zero = places.pop();
                 fits("a vector", one, total)?;
                 fits("a vector", zero, total)?;
                 room(total).lanes_as(one).lanes_as(zero)
@@ -401,7 +407,8 @@ pub(crate) fn scalar(target: &Target, reg: Reg) -> Result<()> {
         return Err(target.unknown_register(reg));
     };
     if register.is_vector() || register.bits > 64 {
-        let (name, bits) = (register.name(), crate::error::Count(register.bits, "bit"));
+        let name = register.name();
+        let bits = crate::error::Count(register.bits, "bit");
         let what = format!("the register of an address is a scalar of at most 64 bits: {name} has {bits}");
         return Err(Error::bad_argument(what));
     }
@@ -461,9 +468,10 @@ fn takes(target: &Target, vector: Reg, what: &str, place: Room, needs: u64) -> R
 
 /// Refuses to take fewer bits than all lanes of a vector register, as the lane would be unknown.
 pub(super) fn known_lane(target: &Target, what: &str, checked: &Checked, needs: u64) -> Result<()> {
-    match checked.room.is_all_lanes() && needs < checked.room.after {
-        true => Err(which_lane(target, what, checked.vector, needs)),
-        false => Ok(()),
+    if checked.room.is_all_lanes() && needs < checked.room.after {
+        Err(which_lane(target, what, checked.vector, needs))
+    } else {
+        Ok(())
     }
 }
 
@@ -494,7 +502,8 @@ fn elements(bits: u64, count: u64) -> Result<u64> {
         return Err(too_large(Quantity::VectorBits, u128::from(bits) * u128::from(count)));
     };
     if count > MAX_ELEMENTS {
-        let (most, found) = (MAX_ELEMENTS.into(), count.into());
+        let most = MAX_ELEMENTS.into();
+        let found = count.into();
         return Err(Error::limit(Quantity::VectorElements, 0..=most, found));
     }
     some(total, Quantity::VectorBits)
@@ -542,7 +551,8 @@ mod tests {
                     taken += usize::from(loc.nodes().memory_at_register().is_some());
                     for bits in [None, Some(0), Some(8), Some(1 << 20), Some(u64::MAX)] {
                         let text = |checked: Result<Checked>| format!("{checked:?}");
-                        let (module, procedures) = (&builder.module, &builder.procedures);
+                        let module = &builder.module;
+                        let procedures = &builder.procedures;
                         let all = node_by_node(module, procedures, unit, loc.nodes(), bits, "it", UNKNOWN);
                         let found = check_in(module, procedures, unit, loc.nodes(), bits, "it", UNKNOWN);
                         assert_eq!(text(found), text(all), "register {reg:?} plus {by}, {bits:?} bits");

@@ -43,7 +43,8 @@ impl Builder {
 
     /// Sorts macros by unit, and records each unit's range.
     pub(super) fn sort_macros(&mut self) {
-        let (macros, units) = (&mut self.module.lists.macros, &mut self.macro_units);
+        let macros = &mut self.module.lists.macros;
+        let units = &mut self.macro_units;
         if !units.is_sorted() {
             let mut both: Vec<_> = macros.drain(..).zip(units.drain(..)).collect();
             both.sort_by_key(|&(_, unit)| unit);

@@ -116,7 +116,8 @@ fn join_live(module: &mut Module) {
     let live = &mut module.lists.live;
     let locs = &module.locs;
     // The ranges kept last, and the number of ranges kept.
-    let (mut last, mut kept) = (0..0, 0);
+    let mut last = 0..0;
+    let mut kept = 0;
     let mut at = 0;
     while let Some(&first) = live.get(at) {
         let is_one =

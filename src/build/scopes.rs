@@ -162,7 +162,8 @@ impl Builder {
         let parent = parent.scope(&self.module)?;
         let at = || self.module.at_scope(parent);
         let callee = self.known_function(function).map_err(|error| error.or_at(at()))?.scope;
-        let (unit, of) = (self.module.scopes[parent].unit, self.module.scopes[callee].unit);
+        let unit = self.module.scopes[parent].unit;
+        let of = self.module.scopes[callee].unit;
         known(of == unit, || format!("{function} of this unit")).map_err(|error| error.or_at(at()))?;
         let is_there = self.module.files.get(call.file).is_some_and(|file| file.unit == unit);
         known(is_there, || format!("{} of this unit", call.file)).map_err(|error| error.or_at(at()))?;

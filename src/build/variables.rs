@@ -60,7 +60,8 @@ impl Builder {
     pub fn describe_variable(&mut self, variable: VariableId) -> Result<VariableBuilder<'_>> {
         let missing = || ErrorKind::UnknownId(variable.to_string());
         let data = self.module.variables.get(variable).ok_or_else(missing)?;
-        let (scope, ty) = (data.scope, data.ty);
+        let scope = data.scope;
+        let ty = data.ty;
         let unit = self.module.scopes[scope].unit;
         Ok(self.variable_builder(variable, scope, unit, ty))
     }
@@ -112,7 +113,8 @@ impl Builder {
         let Some(of) = self.module.variables.get(origin) else {
             return Err(ErrorKind::UnknownId(origin.to_string()).into());
         };
-        let (ty, kind) = (of.ty, of.kind);
+        let ty = of.ty;
+        let kind = of.kind;
         let is_code = matches!(self.module.scopes[scope].kind, ScopeKind::Block | ScopeKind::Inlined { .. });
         let function = self.module.function_of(of.scope);
         let is_inlined = |body| function.is_some_and(|function| body == (function, true));
@@ -140,7 +142,8 @@ impl Builder {
         let Some(of) = self.module.variables.get(member) else {
             return Err(ErrorKind::UnknownId(member.to_string()).into());
         };
-        let (ty, at) = (of.ty, self.module.at_variable(member, None));
+        let ty = of.ty;
+        let at = self.module.at_variable(member, None);
         if !self.module.is_static_member(member) && !of.is_declaration {
             return Err(crate::Error::bad_argument(
                 "a definition completes a static member or a declaration: the variable is neither",
@@ -280,7 +283,8 @@ impl VariableBuilder<'_> {
     fn live_at(&mut self, pcs: &Range<u64>, loc: &Loc) -> Result<()> {
         self.range(pcs)?;
         let (loc, hash) = self.place(&self.padded(loc), Some(pcs))?;
-        let (start, end) = (pcs.start as u32, pcs.end as u32);
+        let start = pcs.start as u32;
+        let end = pcs.end as u32;
         let Builder { module, order, .. } = &mut *self.builder;
         order.add_live(module, Live { variable: self.id, start, end, loc }, hash);
         Ok(())

@@ -114,16 +114,20 @@ impl Abbreviations {
     #[inline(never)]
     fn find(&mut self) -> u32 {
         let hash = self.hasher.hash_one(&self.current);
-        let (words, all) = (&self.words, &self.all);
+        let words = &self.words;
+        let all = &self.all;
         let words_of = |index: u32| all[index as usize].words(words);
         if let Some(&index) = self.seen.find(hash, |&index| words_of(index) == self.current) {
             return index;
         }
-        let (index, start) = (self.all.len() as u32, self.words.len() as u32);
+        let index = self.all.len() as u32;
+        let start = self.words.len() as u32;
         self.words.extend_from_slice(&self.current);
         self.all.push(Abbreviation { start, end: self.words.len() as u32, uses: 0 });
         self.words.push(0);
-        let (words, all, hasher) = (&self.words, &self.all, &self.hasher);
+        let words = &self.words;
+        let all = &self.all;
+        let hasher = &self.hasher;
         self.seen.insert_unique(hash, index, |&index| hasher.hash_one(all[index as usize].words(words)));
         index
     }
@@ -173,7 +177,8 @@ impl Abbreviations {
             write_uleb(out, (first >> 16).into());
             out.push(*first as u8);
             while let Some(word) = words.next() {
-                let (at, form) = (word >> 16, word & 0xffff);
+                let at = word >> 16;
+                let form = word & 0xffff;
                 if (at | form) < 0x80 {
                     out.extend_from_slice(&[at as u8, form as u8]);
                 } else {
@@ -240,7 +245,8 @@ mod tests {
     proptest! {
         #[test]
         fn codes_count_in_the_order_of_first_use(all in descriptions()) {
-            let (mut abbreviations, mut known) = (Abbreviations::default(), Vec::new());
+            let mut abbreviations = Abbreviations::default();
+            let mut known = Vec::new();
             // Each description recurs, when others have taken its slot and when none have.
             for one in all.iter().chain(&all).flat_map(|one| [one, one]) {
                 let place = known.iter().position(|other| *other == one).unwrap_or_else(|| {

@@ -72,7 +72,8 @@ impl Addresses {
     ) -> (Vec<u8>, Vec<Relocation>) {
         let bytes = addr_base(format) as usize + usize::from(format.address_bytes) * self.known.len();
         // Fields are written in eight bytes and truncated.
-        let (mut out, mut relocations) = (Vec::with_capacity(bytes + 8), Vec::new());
+        let mut out = Vec::with_capacity(bytes + 8);
+        let mut relocations = Vec::new();
         let start = format.begin_length(&mut out);
         format.half(&mut out, 5);
         out.extend_from_slice(&[format.address_bytes, 0]);

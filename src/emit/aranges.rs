@@ -46,7 +46,8 @@ pub(crate) fn write(
         let address = match range.symbol {
             None => range.addend,
             Some(target) => {
-                let (offset, bytes) = (out.len() as u64, format.address_bytes);
+                let offset = out.len() as u64;
+                let bytes = format.address_bytes;
                 relocations.push(Relocation { offset, bytes, target, addend: range.addend });
                 0
             }
@@ -70,7 +71,8 @@ mod tests {
     #[test]
     fn by_hand() {
         let constant = AddressRange { symbol: None, addend: 0x2000, bytes: 8 };
-        let (mut out, mut relocations) = (vec![0xee], Vec::new());
+        let mut out = vec![0xee];
+        let mut relocations = Vec::new();
         write(
             Format::SMALL,
             0x44,
@@ -117,7 +119,8 @@ mod tests {
         for format in formats(2..=5) {
             let folder = Folder::new();
             let sample = sample(format, &[]);
-            let (mut out, mut relocations) = (Vec::new(), Vec::new());
+            let mut out = Vec::new();
+            let mut relocations = Vec::new();
             for (unit, name) in [(0, "kernel0"), (1, "kernel1")] {
                 write(format, sample.units[unit].0, [of(name, 0, 16)], &mut out, &mut relocations);
             }

@@ -330,9 +330,10 @@ impl FrameTable {
         let field = match symbol {
             None => address,
             Some(name) => {
-                let target = match is_eh {
-                    true => RelocationTarget::Distance(name.into()),
-                    false => RelocationTarget::Symbol(name),
+                let target = if is_eh {
+                    RelocationTarget::Distance(name.into())
+                } else {
+                    RelocationTarget::Symbol(name)
                 };
                 let offset = self.bytes.len() as u64;
                 self.relocations.push(Relocation { offset, bytes: size, target, addend: address });

@@ -191,7 +191,8 @@ impl Info {
     pub(crate) fn begin_type_unit(&mut self, signature: u64, ty: EntryRef) {
         self.is_type_unit = true;
         self.begin_unit(gimli::DW_UT_type, Some(signature));
-        let (at, bytes) = (self.bytes.len(), self.format.offset_bytes);
+        let at = self.bytes.len();
+        let bytes = self.format.offset_bytes;
         let entry = UnitEntry { unit: self.number, entry: ty };
         self.pending.push(Pending { at, wanted: Wanted::Entry { entry, form: RefForm::Unit(bytes) } });
         self.format.offset(&mut self.bytes, 0);
@@ -199,7 +200,9 @@ impl Info {
 
     /// Offset in a unit, in DWARF 5, of the type signature or unit id after the header.
     pub(crate) fn id_offset(format: Format) -> usize {
-        let (version, kind, address_bytes) = (2, 1, 1);
+        let version = 2;
+        let kind = 1;
+        let address_bytes = 1;
         format.length_bytes() + version + kind + address_bytes + usize::from(format.offset_bytes)
     }
 

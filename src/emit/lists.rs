@@ -64,7 +64,8 @@ impl Lists {
         let first = lists_base(format) as usize + table;
         let mut lists = Vec::with_capacity(first + bytes);
         lists.resize(first, 0);
-        let (starts, seen) = (Vec::with_capacity(count), HashTable::with_capacity(count));
+        let starts = Vec::with_capacity(count);
+        let seen = HashTable::with_capacity(count);
         Self { bytes: lists, first, starts, seen, ..Self::empty(format) }
     }
 
@@ -97,7 +98,8 @@ impl Lists {
     /// list is reused, and the new bytes are dropped.
     #[inline]
     pub(crate) fn end(&mut self, start: usize, contents: Contents) -> u64 {
-        let (bytes, starts) = (&self.bytes, &self.starts);
+        let bytes = &self.bytes;
+        let starts = &self.starts;
         let end_of = |index: u32| starts.get(index as usize + 1).map_or(start, |&next| next as usize);
         let list = &bytes[start..];
         let hash = self.hasher.hash_one(list);

@@ -129,7 +129,8 @@ mod tests {
         line: u64,
         at: u64,
     ) -> (Vec<u8>, Vec<Relocation>) {
-        let (mut out, mut relocations) = (Vec::new(), Vec::new());
+        let mut out = Vec::new();
+        let mut relocations = Vec::new();
         let line = (kind == MacroSection::Macro).then_some(line);
         let mut m = MacroProgram::begin(&mut out, &mut relocations, format, kind, are_shared, line);
         let offset = &mut |_: &str| at;

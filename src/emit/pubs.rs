@@ -52,7 +52,8 @@ mod tests {
     #[test]
     fn by_hand() {
         let unit = PublicUnit { offset: 0x44, bytes: 0x45 };
-        let (mut out, mut relocations) = (vec![0xee], Vec::new());
+        let mut out = vec![0xee];
+        let mut relocations = Vec::new();
         write(Format::SMALL, unit, [(0x1e, "f"), (0x33, "ns::g")], &mut out, &mut relocations);
         #[rustfmt::skip]
         let expected = [
@@ -83,12 +84,15 @@ mod tests {
         for format in formats(2..=4) {
             let folder = Folder::new();
             let sample = sample(format, &[]);
-            let (mut names, mut names_relocations) = (Vec::new(), Vec::new());
-            let (mut types, mut types_relocations) = (Vec::new(), Vec::new());
+            let mut names = Vec::new();
+            let mut names_relocations = Vec::new();
+            let mut types = Vec::new();
+            let mut types_relocations = Vec::new();
             for (number, (offset, bytes)) in sample.units.into_iter().enumerate() {
                 let unit = PublicUnit { offset, bytes };
                 let [function, int, _, structure] = sample.entries[number].map(u64::from);
-                let (kernel, s) = (format!("kernel{number}"), format!("ns::S{number}"));
+                let kernel = format!("kernel{number}");
+                let s = format!("ns::S{number}");
                 write(format, unit, [(function, &*kernel)], &mut names, &mut names_relocations);
                 write(format, unit, [(int, "int"), (structure, &s)], &mut types, &mut types_relocations);
             }

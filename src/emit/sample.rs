@@ -81,7 +81,8 @@ pub(crate) fn sample(format: Format, attributes: &[(DwAt, &'static str, [u64; 2]
     abbreviation(dw::DW_TAG_structure_type, false, &[&name, &size]);
     let abbrev: Vec<u8> = abbrev.into_iter().flatten().chain([0]).collect();
 
-    let (mut out, mut relocations) = (Vec::new(), Vec::new());
+    let mut out = Vec::new();
+    let mut relocations = Vec::new();
     let (mut units, mut entries) = ([(0, 0); 2], [[0; 4]; 2]);
     for unit in 0..2 {
         let begin = out.len();
@@ -144,7 +145,8 @@ impl Sample {
     /// Links the object, for readers that do not relocate some sections.
     pub(crate) fn program(self, more: impl IntoIterator<Item = Section>, folder: &Folder) -> Option<PathBuf> {
         let program = folder.path().join("a");
-        let (object, entry) = (self.object(more, folder), "--entry=kernel0");
+        let object = self.object(more, folder);
+        let entry = "--entry=kernel0";
         let words = [entry.as_ref(), object.as_os_str(), "-o".as_ref(), program.as_os_str()];
         Tool::new("ld.lld-19", "lld-19").run(&words)?.clean();
         Some(program)

@@ -135,7 +135,8 @@ impl StringIndices {
         let start = format.begin_length(out);
         format.half(out, 5);
         format.half(out, 0);
-        let (first, bytes) = (out.len(), usize::from(format.offset_bytes));
+        let first = out.len();
+        let bytes = usize::from(format.offset_bytes);
         out.resize(first + numbers.len() * bytes, 0);
         relocations.extend(numbers.iter().zip((first as u64..).step_by(bytes)).map(|(&number, at)| {
             Relocation {

@@ -18,7 +18,8 @@ impl ByUnit {
             return Self { starts: vec![0, units.len() as u32], mixed: None };
         }
         let mut counts = vec![0; count];
-        let (mut is_mixed, mut last) = (false, 0);
+        let mut is_mixed = false;
+        let mut last = 0;
         for unit in units.clone() {
             let unit = unit.as_u32() as usize;
             counts[unit] += 1;
@@ -30,7 +31,8 @@ impl ByUnit {
 
     /// Groups entities by unit, which are counted. `is_mixed`: entities of one unit are not consecutive.
     pub(super) fn counted(counts: Vec<u32>, is_mixed: bool, units: impl Iterator<Item = UnitId>) -> Self {
-        let (count, mut starts) = (counts.len(), counts);
+        let count = counts.len();
+        let mut starts = counts;
         starts.push(0);
         let mut before = 0;
         for start in &mut starts {

@@ -113,9 +113,10 @@ fn expression(out: &mut EntryWriter<'_>, at: gimli::DwAt, expression: Option<Exp
 fn parameter_entry(out: &EntryWriter<'_>, parameter: VariableId) -> EntryRef {
     let module = out.module;
     let function = module.function_of(module.variables[parameter].scope);
-    match function.is_some_and(|function| module.functions[function].has_abstract()) {
-        true => out.expressions.numbers.origin(parameter),
-        false => out.expressions.numbers.variable(parameter),
+    if function.is_some_and(|function| module.functions[function].has_abstract()) {
+        out.expressions.numbers.origin(parameter)
+    } else {
+        out.expressions.numbers.variable(parameter)
     }
 }
 

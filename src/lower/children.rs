@@ -41,7 +41,8 @@ impl Children {
         }
         let mut counts = vec![0; module.units.len()];
         let mut lists = vec![ListCount::default(); module.units.len()];
-        let (mut is_mixed, mut last) = (false, usize::MAX);
+        let mut is_mixed = false;
+        let mut last = usize::MAX;
         for (id, variable) in module.variables.iter().rev() {
             let first = &mut children.first_variable[variable.scope.as_u32() as usize];
             children.next_variable[id.as_u32() as usize] = core::mem::replace(first, id.as_u32());

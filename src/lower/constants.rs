@@ -109,9 +109,8 @@ pub(super) fn call_attribute(attribute: gimli::DwAt, version: u16) -> gimli::DwA
 pub(super) fn discriminant_list(values: &[VariantValues], is_signed: bool) -> Vec<u8> {
     let mut block = Vec::new();
     // The builder refuses values of more than 64 bits.
-    let number = |block: &mut Vec<u8>, value: i128| match is_signed {
-        true => write_sleb(block, value as i64),
-        false => write_uleb(block, value as u64),
+    let number = |block: &mut Vec<u8>, value: i128| {
+        if is_signed { write_sleb(block, value as i64) } else { write_uleb(block, value as u64) }
     };
     for &values in values {
         match values {

@@ -45,7 +45,8 @@ impl<'u> EntryWriter<'u> {
     pub(super) fn new(units: &'u Units<'u>, unit: UnitId, abbreviations: Abbreviations) -> Self {
         let primary = units.module.units[unit].file;
         let consumer = units.consumer;
-        let (format, forms) = (units.format, consumer.forms.clone());
+        let format = units.format;
+        let forms = consumer.forms.clone();
         let scopes = units.scopes.of(unit).len();
         let expressions = Expressions::new(units, unit);
         let mut info = Info::new(format, unit.as_u32(), expressions.numbers.count(), forms, abbreviations);

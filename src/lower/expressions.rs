@@ -237,7 +237,8 @@ impl<'u> Expressions<'u> {
         encode: impl Fn(&mut Lowering<'u>, &T, &mut Sink<'_>) -> Result<()>,
         mut omit: impl FnMut(&mut Self, &T, Error) -> Result<()>,
     ) -> Result<Option<u64>> {
-        let (module, format) = (self.module, self.format);
+        let module = self.module;
+        let format = self.format;
         let is_five = format.version >= 5;
         let start = self.loclists.bytes.len();
         let lists = &mut self.loclists;

@@ -20,7 +20,8 @@ pub(super) struct FrameTables {
 
 impl FrameTables {
     pub(super) fn new(units: &Units<'_>) -> Self {
-        let (format, wanted) = (frame::format(units), &units.consumer.frames);
+        let format = frame::format(units);
+        let wanted = &units.consumer.frames;
         let sections = [(FrameSection::Debug, wanted.debug_frame), (FrameSection::Eh, wanted.eh_frame)];
         let wanted = sections.into_iter().filter(|(_, is_wanted)| *is_wanted);
         let tables = wanted.map(|(section, _)| (section, FrameTable::new(section, format))).collect();

@@ -7,7 +7,8 @@ use crate::model::{Macro, UnitId};
 
 /// Encodes the macros of a unit. `lines` is the offset of the unit's line program, if it has one.
 pub(super) fn program(units: &Units<'_>, unit: UnitId, lines: Option<u64>) -> Part {
-    let (module, format) = (units.module, units.format);
+    let module = units.module;
+    let format = units.format;
     let mut part = Part::default();
     // Addends are string numbers until the units are joined.
     let mut string = |text: &str| module.strings.number(text).map_or(0, u64::from);

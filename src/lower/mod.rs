@@ -103,7 +103,8 @@ pub fn lower_loc(
         pending: &mut Vec::new(),
         facts: &mut loc::Facts::default(),
     };
-    let (entries, extent) = (&loc::NoEntries, loc::Extent::AllPcs);
+    let entries = &loc::NoEntries;
+    let extent = loc::Extent::AllPcs;
     let mut sink = loc::Sink { out: &mut out, references, entries, stack, extent };
     loc::Lowering::new(&module, consumer).lower(loc, bits, &mut sink)?;
     Ok(Expr::raw(out))

@@ -24,7 +24,8 @@ pub(super) fn write_children(out: &mut EntryWriter<'_>, lanes: &LaneProcedures, 
     around.push(open);
     while let Some(open) = around.last_mut() {
         let child = open.next(out.units);
-        let (scope, instance) = (open.scope, open.instance.as_ref());
+        let scope = open.scope;
+        let instance = open.instance.as_ref();
         let inner = match child {
             Child::Type(ty) if has_type_entry(out.units, ty) => types::write(out, ty)?,
             Child::Type(_) => None,
@@ -100,7 +101,8 @@ fn write(
             if let Some(origin) = module.scopes[id].origin {
                 out.info.reference(gimli::DW_AT_abstract_origin, out.expressions.numbers.scope(origin));
             }
-            let (line, inherited) = (module.scopes[id].line, inherited_line(module, id));
+            let line = module.scopes[id].line;
+            let inherited = inherited_line(module, id);
             if line != inherited {
                 out.declared_over(line, inherited);
             }

@@ -26,7 +26,8 @@ pub(super) struct SectionContents {
 impl SectionContents {
     /// Appends a part. Returns its offset, and the index of its first relocation.
     pub(super) fn append(&mut self, part: Part, progress: Progress) -> (u64, usize) {
-        let (start, first) = (self.bytes.len() as u64, self.relocations.len());
+        let start = self.bytes.len() as u64;
+        let first = self.relocations.len();
         if start == 0 {
             // The first part is moved, not copied.
             self.bytes = part.bytes;

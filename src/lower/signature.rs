@@ -169,7 +169,8 @@ impl<'m> Signatures<'m> {
         }
         self.name(ty.name());
         let first = self.tasks.len();
-        let (consumer, target) = (self.consumer, &module.target);
+        let consumer = self.consumer;
+        let target = &module.target;
         match &ty.kind {
             TypeKind::Base { encoding, .. } => {
                 let bits = ty.bits.unwrap_or(0);

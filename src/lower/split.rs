@@ -23,7 +23,8 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// Writes the unit's skeleton. The unit's own entries and lists are finished.
 pub(super) fn write_skeleton(out: &mut EntryWriter<'_>, has: &Contents) -> Result<Skeleton> {
-    let (id, format) = (out.unit(), out.info.format);
+    let id = out.unit();
+    let format = out.info.format;
     // A list referred to by offset needs no base, which a reader could apply to the split unit too.
     let mut forms = vec![(gimli::DW_AT_ranges, gimli::DW_FORM_sec_offset)];
     forms.extend(&out.consumer.forms);
@@ -82,7 +83,8 @@ pub(super) fn split(units: &Units<'_>, unit: &mut LoweredUnit) -> Result<()> {
         return Err(nowhere());
     }
     if !numbers.is_empty() {
-        let (mut bytes, mut relocations) = (Vec::new(), Vec::new());
+        let mut bytes = Vec::new();
+        let mut relocations = Vec::new();
         // Offsets are string numbers until `push` knows the strings.
         StringIndices::write(&numbers, units.format, u64::from, &mut bytes, &mut relocations);
         file.push(".debug_str_offsets.dwo", bytes, &relocations)?;

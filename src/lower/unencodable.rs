@@ -14,7 +14,8 @@ use crate::target::SpaceId;
 /// The first omission, with [`Policy::Strict`].
 pub(super) fn omit(units: &Units<'_>, unit: UnitId, omissions: &mut Vec<Omission>) -> Result<()> {
     let mut out = Unencodable { units, omissions };
-    let (module, attributes) = (units.module, &units.consumer.attributes);
+    let module = units.module;
+    let attributes = &units.consumer.attributes;
     let data = &module.units[unit];
     if data.language_version.is_some() && !units.has_language_version(data) {
         out.omit(Subject::Unit(unit), Property::LanguageVersion, Construct::LanguageVersion)?;

@@ -34,7 +34,9 @@ pub(super) fn write(
     recurring: Recurring,
     scratch: &mut Scratch,
 ) -> Result<LoweredUnit> {
-    let (module, consumer, format) = (units.module, units.consumer, units.format);
+    let module = units.module;
+    let consumer = units.consumer;
+    let format = units.format;
     let mut out = EntryWriter::new(units, id, abbreviations);
     out.expressions.lowering.memo = core::mem::take(&mut scratch.memo);
     out.info.strings = core::mem::take(&mut scratch.strings);
@@ -104,7 +106,9 @@ pub(super) fn write(
 /// Writes the children of the unit's entry with all entries below them. Returns whether there are procedures for
 /// subexpressions.
 fn children(out: &mut EntryWriter<'_>, recurring: Recurring) -> Result<bool> {
-    let (module, units, id) = (out.module, out.units, out.unit());
+    let module = out.module;
+    let units = out.units;
+    let id = out.unit();
     if !out.consumer.has_locations_on_the_stack() {
         for bits in unsigned_sizes(units, id) {
             types::write_unsigned(out, bits);

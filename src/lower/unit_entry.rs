@@ -29,7 +29,8 @@ pub(super) struct Contents {
 
 impl Contents {
     pub(super) fn new(units: &Units<'_>, id: UnitId) -> Self {
-        let (module, consumer) = (units.module, units.consumer);
+        let module = units.module;
+        let consumer = units.consumer;
         let functions: Vec<FunctionId> = units.functions.of(id).map(FunctionId::from_u32).collect();
         let has_code = |&id: &FunctionId| module.functions[id].address.is_some();
         let code: Vec<FunctionId> = functions.iter().copied().filter(has_code).collect();
@@ -79,7 +80,8 @@ fn has_line(module: &Module, item: ScopeItem) -> bool {
 
 /// Writes the unit's own entry. Offsets into other sections are relative to the unit's part of them.
 pub(super) fn write(out: &mut EntryWriter<'_>, has: &Contents) {
-    let (module, format) = (out.module, out.info.format);
+    let module = out.module;
+    let format = out.info.format;
     let unit = &module.units[out.unit()];
     out.info.begin_entry(gimli::DW_TAG_compile_unit, gimli::DW_CHILDREN_yes, None);
     // A split unit's tables are the first of its file, and the skeleton has the other attributes.
@@ -159,7 +161,8 @@ pub(super) fn sources(out: &mut EntryWriter<'_>, has: &Contents) {
 
 /// Writes the pc ranges of the unit.
 pub(super) fn code(out: &mut EntryWriter<'_>, has: &Contents) {
-    let (module, format) = (out.module, out.info.format);
+    let module = out.module;
+    let format = out.info.format;
     match has.code[..] {
         [] => {}
         // Addresses in lists are absolute.
@@ -176,7 +179,8 @@ pub(super) fn code(out: &mut EntryWriter<'_>, has: &Contents) {
                 // Base address of the unit's lists.
                 out.low_pc(gimli::DW_AT_low_pc, ABSOLUTE);
             }
-            let (expressions, functions) = (&mut out.expressions, &module.functions);
+            let expressions = &mut out.expressions;
+            let functions = &module.functions;
             let codes =
                 has.code.iter().map(|&id| (expressions.code(functions[id].address), functions[id].bytes));
             let list = lists::functions(&mut out.rnglists, codes, module);

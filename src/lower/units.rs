@@ -104,9 +104,10 @@ impl<'m> Units<'m> {
             }
         }
         let ((children, variables, lists), scope_items) = (Children::new(module), ScopeItems::new(module));
-        let type_units = match consumer.has_type_units {
-            true => TypeUnits::new(module, &children, &scope_items, consumer),
-            false => TypeUnits::default(),
+        let type_units = if consumer.has_type_units {
+            TypeUnits::new(module, &children, &scope_items, consumer)
+        } else {
+            TypeUnits::default()
         };
         let count = module.units.len();
         let unit_of = |scope| module.scopes[scope].unit;
@@ -130,9 +131,10 @@ impl<'m> Units<'m> {
             types: ByUnit::new(count, module.types.values().map(|one| one.unit)),
             functions: ByUnit::new(count, module.functions.values().map(|one| unit_of(one.scope))),
             procedures: ByUnit::new(count, module.procedures.values().map(|one| one.unit)),
-            inlined_procedures: match module.procedures.is_empty() || consumer.has_locations_on_the_stack() {
-                true => EntitySet::new(),
-                false => module.called_procedures(),
+            inlined_procedures: if module.procedures.is_empty() || consumer.has_locations_on_the_stack() {
+                EntitySet::new()
+            } else {
+                module.called_procedures()
             },
             variant_parts: ByUnit::new(
                 count,

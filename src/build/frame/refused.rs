@@ -187,7 +187,8 @@ impl<'m> Frame<'m> {
 
     /// Refuses registers saved outside the frame, or in a frame that each lane has of its own.
     fn check_places(&self) -> Result<()> {
-        let (module, of) = (self.module, &self.module.functions[self.function]);
+        let module = self.module;
+        let of = &self.module.functions[self.function];
         let unit = module.scopes[of.scope].unit;
         // Rules of one column are sorted by pc and disjoint.
         let cfas = self.rules.iter().filter(|rule| rule.column == Column::Cfa);
@@ -207,7 +208,8 @@ impl<'m> Frame<'m> {
             let room = Room::around(bits(extent.start), bits(extent.end));
             let needs = module.target.register(reg).map(|register| register.bits.into());
             // All other properties were checked when the rule was added.
-            let (nodes, none) = (module.nodes(rule.loc), loc::Procedures::new());
+            let nodes = module.nodes(rule.loc);
+            let none = loc::Procedures::new();
             if loc::check_in(module, &none, unit, nodes, needs, "the slot", room).is_err() {
                 let what = format!(
                     "the slot is outside of the frame, which has bytes {}..{} around the canonical frame address",
@@ -274,7 +276,8 @@ impl<'m> Frame<'m> {
 
     /// Whether the dependencies of a rule, at its start, lead back to its column.
     fn comes_back(&self, rule: &'m FrameRule) -> bool {
-        let (mut waiting, mut known) = (vec![rule], HashSet::new());
+        let mut waiting = vec![rule];
+        let mut known = HashSet::new();
         while let Some(next) = waiting.pop() {
             let root = self.module.nodes(next.loc).last();
             let is_plain = matches!(root, Some(Node::Register(_) | Node::Undefined));

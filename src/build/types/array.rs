@@ -152,7 +152,8 @@ impl Builder {
                 Elements::Fixed(count) => {
                     let first = i128::from(extent.lower.unwrap_or(0));
                     if extent.lower.is_some() && first + i128::from(*count) > i128::from(i64::MAX) {
-                        let (most, end) = (i64::MAX as u128, (first + i128::from(*count)).unsigned_abs());
+                        let most = i64::MAX as u128;
+                        let end = (first + i128::from(*count)).unsigned_abs();
                         return Err(Error::limit(Quantity::DimensionEnd, 0..=most, end));
                     }
                     Count::Fixed(*count)

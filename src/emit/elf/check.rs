@@ -99,7 +99,8 @@ fn field(section: &Section, relocation: &Relocation, after: u64) -> Result<u64> 
     }
     let end = relocation.offset.checked_add(relocation.bytes.into());
     let field = end.and_then(|end| {
-        let (start, end) = (usize::try_from(relocation.offset).ok()?, usize::try_from(end).ok()?);
+        let start = usize::try_from(relocation.offset).ok()?;
+        let end = usize::try_from(end).ok()?;
         section.bytes.get(start..end)
     });
     match (field, end) {

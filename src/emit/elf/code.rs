@@ -281,7 +281,8 @@ fn relocation_table(
 fn symbol_table(encoder: Encoder<Endianness>, symbols: &[Symbol]) -> Result<(Vec<u8>, Vec<u8>)> {
     let too_large = || Error::from(ErrorKind::TooLarge("the symbol table".into()));
     u32::try_from(symbols.len()).ok().and_then(|count| count.checked_add(1)).ok_or_else(too_large)?;
-    let (mut table, mut names) = (Vec::new(), vec![0]);
+    let mut table = Vec::new();
+    let mut names = vec![0];
     encoder.null_symbol(&mut table);
     for symbol in symbols {
         let (section, special, value) = match symbol.place {

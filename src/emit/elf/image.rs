@@ -168,7 +168,9 @@ impl<'a> Image<'a> {
     }
 
     fn parse_segments(&mut self) -> Result<()> {
-        let (offset, size, count) = (self.u64(32), self.u16(54), self.u16(56));
+        let offset = self.u64(32);
+        let size = self.u16(54);
+        let count = self.u16(56);
         if count == 0 {
             return Ok(());
         }
@@ -203,7 +205,10 @@ impl<'a> Image<'a> {
     }
 
     fn parse_sections(&mut self) -> Result<()> {
-        let (offset, size, count, names) = (self.u64(40), self.u16(58), self.u16(60), self.u16(62));
+        let offset = self.u64(40);
+        let size = self.u16(58);
+        let count = self.u16(60);
+        let names = self.u16(62);
         if offset == 0 && count == 0 && self.is_linked() {
             // The section headers are stripped: start with a table of names that begins with the empty name.
             self.sections.push(null_section());
@@ -230,7 +235,8 @@ impl<'a> Image<'a> {
             } else {
                 &[]
             };
-            let (name, contents) = (Cow::Borrowed(&[][..]), Cow::Borrowed(contents));
+            let name = Cow::Borrowed(&[][..]);
+            let contents = Cow::Borrowed(contents);
             self.sections.push(ImageSection {
                 name,
                 header,
@@ -283,7 +289,8 @@ impl<'a> Image<'a> {
     /// `size` bytes of the input at `offset`.
     pub fn range(&self, offset: u64, size: u64, what: &str) -> Result<&'a [u8]> {
         let range = offset.checked_add(size).and_then(|end| {
-            let (start, end) = (usize::try_from(offset).ok()?, usize::try_from(end).ok()?);
+            let start = usize::try_from(offset).ok()?;
+            let end = usize::try_from(end).ok()?;
             self.input.get(start..end)
         });
         range.ok_or_else(|| Error::from(ErrorKind::Truncated(what.into())).at_offset(offset))
@@ -293,13 +300,15 @@ impl<'a> Image<'a> {
     pub fn check_target(&self, target: &Target) -> Result<()> {
         let identity = target.elf();
         if self.machine().0 != identity.machine {
-            let (expected, found) = (identity.machine, self.machine().0);
+            let expected = identity.machine;
+            let found = self.machine().0;
             return Err(wrong_target(target, [expected, found].map(Identity::Machine)));
         }
         if self.order != byte_order(target) {
             return Err(wrong_target(target, [byte_order(target), self.order].map(order_of)));
         }
-        let (found, expected) = (self.u32(48) & PROCESSOR, identity.flags & PROCESSOR);
+        let found = self.u32(48) & PROCESSOR;
+        let expected = identity.flags & PROCESSOR;
         if self.machine() == elf::EM_AMDGPU && found != expected {
             return Err(wrong_target(target, [expected, found].map(Identity::Processor)));
         }

@@ -48,7 +48,8 @@ impl Shape {
     /// The shortest opcodes that advance by `instructions` and `lines`.
     #[inline]
     pub(super) const fn step(&self, instructions: u64, lines: i64) -> Step {
-        let (base, range) = (self.line_base as i64, self.line_range as u32);
+        let base = self.line_base as i64;
+        let range = self.line_range as u32;
         let most = base + range as i64 - 1;
         // `advance_line` covers lines beyond the range of a special opcode. The special opcode takes a part of them
         // only if `advance_line` gets shorter.
@@ -126,9 +127,10 @@ const fn bytes_by_range(instructions: u64, lines: i64) -> [u8; RANGES.len()] {
 #[inline]
 pub(super) fn instructions(bytes: u64, min_instruction_bytes: u64) -> u64 {
     // A division would take as long as the rest of a row.
-    match min_instruction_bytes.is_power_of_two() {
-        true => bytes >> min_instruction_bytes.trailing_zeros(),
-        false => bytes / min_instruction_bytes,
+    if min_instruction_bytes.is_power_of_two() {
+        bytes >> min_instruction_bytes.trailing_zeros()
+    } else {
+        bytes / min_instruction_bytes
     }
 }
 

@@ -39,7 +39,9 @@ fn write(
     files: &[LineFile<'_>],
     sequences: &[Sequence],
 ) -> Program {
-    let (mut bytes, mut relocations, mut strings) = (Vec::new(), Vec::new(), Vec::new());
+    let mut bytes = Vec::new();
+    let mut relocations = Vec::new();
+    let mut strings = Vec::new();
     let mut offset = |text: &str| {
         let offset = strings.len() as u64;
         strings.extend_from_slice(text.as_bytes());
@@ -167,7 +169,8 @@ fn names_that_units_share_are_stored_once_if_they_are_long() {
 #[test]
 fn a_file_without_a_name_ends_an_old_table() {
     let format = Format { version: 4, ..Format::SMALL };
-    let (mut out, mut relocations) = (Vec::new(), Vec::new());
+    let mut out = Vec::new();
+    let mut relocations = Vec::new();
     let names = Names { offset: &mut |_| 0, are_shared: false };
     let error = LineProgram::begin(&mut out, &mut relocations, format, 1, LLVM, names, &[""], &[file("")])
         .unwrap_err();
@@ -221,7 +224,9 @@ fn read(section: &[u8], offset: usize, address_bytes: u8, endian: RunTimeEndian)
     let line = DebugLine::from(EndianSlice::new(section, endian));
     let program = line.program(DebugLineOffset(offset), address_bytes, None, None).expect("a header");
     let mut rows = program.rows();
-    let (mut all, mut sequence, mut start) = (Vec::new(), Vec::new(), None);
+    let mut all = Vec::new();
+    let mut sequence = Vec::new();
+    let mut start = None;
     while let Some((_, row)) = rows.next_row().expect("a row") {
         let start_pc = *start.get_or_insert(row.address());
         let pc = row.address() - start_pc;
@@ -379,7 +384,9 @@ fn others_read_the_same_rows() {
         let rows = [row(0, 0, 10, 0), row(3, 1, 500, 7), row(5, 0, 11, 3), row(12, 0, 1, 1)];
         let sequences = ["kernel0", "kernel1"].map(|name| (name, rows));
         let shape = survey(format, 1, &sequences.map(|(_, rows)| (rows.to_vec(), 16)));
-        let (mut out, mut relocations, mut strings) = (Vec::new(), Vec::new(), Vec::new());
+        let mut out = Vec::new();
+        let mut relocations = Vec::new();
+        let mut strings = Vec::new();
         let mut offset = |text: &str| {
             let offset = strings.len() as u64;
             strings.extend_from_slice(text.as_bytes());

@@ -23,7 +23,8 @@ fn one_unit_by_hand() {
         names: &names.collect::<Vec<_>>(),
         entries: &entries,
     };
-    let (mut out, mut relocations) = (vec![0xee], Vec::new());
+    let mut out = vec![0xee];
+    let mut relocations = Vec::new();
     index.write(&mut out, &mut relocations).expect("is small");
     #[rustfmt::skip]
     let expected = [
@@ -80,7 +81,8 @@ fn gimli_finds_each_entry() {
     for (offset_bytes, big_endian) in [(4, false), (4, true), (8, false), (8, true)] {
         let format = Format { offset_bytes, big_endian, ..Format::SMALL };
         let texts: Vec<String> = (0..100).map(|n| format!("Größe{n}")).collect();
-        let (mut str, mut names) = (vec![0], Vec::new());
+        let mut str = vec![0];
+        let mut names = Vec::new();
         for text in &texts {
             names.push(IndexName { text, offset: str.len() as u64 });
             str.extend_from_slice(text.as_bytes());
@@ -113,7 +115,8 @@ fn gimli_finds_each_entry() {
             names: &names,
             entries: &entries,
         };
-        let (mut out, mut relocations) = (Vec::new(), Vec::new());
+        let mut out = Vec::new();
+        let mut relocations = Vec::new();
         index.write(&mut out, &mut relocations).expect("is small");
         let out = linked(format, out, &relocations);
 
@@ -177,7 +180,8 @@ fn others_read_and_verify() {
         let sample = sample(format, &[]);
         let big_endian = format.big_endian;
         let texts = ["kernel0", "kernel1", "int", "ns", "S0", "S1"];
-        let (mut str, mut names) = (Vec::new(), Vec::new());
+        let mut str = Vec::new();
+        let mut names = Vec::new();
         for text in texts {
             names.push(IndexName { text, offset: str.len() as u64 });
             str.extend_from_slice(text.as_bytes());
@@ -204,7 +208,8 @@ fn others_read_and_verify() {
             names: &names,
             entries: &entries,
         };
-        let (mut out, mut relocations) = (Vec::new(), Vec::new());
+        let mut out = Vec::new();
+        let mut relocations = Vec::new();
         index.write(&mut out, &mut relocations).expect("is small");
         let more = [section(".debug_names", out, relocations), section(".debug_str", str, Vec::new())];
         let Some(file) = sample.program(more, &folder) else { return };

@@ -146,7 +146,8 @@ fn refuse_many_attributes(section: &Section) -> Result<()> {
             continue;
         }
         // The tag, and the byte that says whether there are children.
-        let (_, _) = (number(), number());
+        let _ = number();
+        let _ = number();
         let mut count = 0;
         while let (Some(attribute), Some(form)) = (number(), number())
             && (attribute, form) != (0, 0)

@@ -76,7 +76,8 @@ pub(super) fn position(text: &str, function: &Function<'_>, position: u64) -> Re
     let count = function.instructions.len();
     let index = usize::try_from(position).ok().filter(|&index| index <= count);
     let index = index.ok_or_else(|| {
-        let (line, count) = (line_of(text, function.end), Count(count, "instruction"));
+        let line = line_of(text, function.end);
+        let count = Count(count, "instruction");
         let what = format!(
             "function `{}`, which ends in line {line}, has {count}: position {position}",
             function.name

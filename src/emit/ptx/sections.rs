@@ -141,7 +141,8 @@ static NUMBERS: [[u8; 4]; 256] = {
     let mut number = 0;
     while number < 256 {
         let length = digits(number as u64);
-        let (mut at, mut rest) = (length, number);
+        let mut at = length;
+        let mut rest = number;
         numbers[number][at] = b',';
         while at > 0 {
             at -= 1;

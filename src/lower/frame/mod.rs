@@ -176,7 +176,8 @@ impl<'m> Frames<'m> {
 
     /// Lowers the location of a register of the caller.
     fn register(&mut self, rule: &FrameRule, reg: Reg, stack: Stack) -> Result<Rule> {
-        let (module, loc) = (self.module, rule.loc);
+        let module = self.module;
+        let loc = rule.loc;
         let bits = |reg: Reg| module.target.register(reg).map(|register| register.bits);
         let Some(root) = self.tree.read(module.nodes(loc)) else { return Ok(Rule::Undefined) };
         let (place, by) = offset(&self.tree, root);
@@ -263,7 +264,8 @@ impl<'m> Frames<'m> {
             return Ok(number);
         }
         ends.push(program.bytes.len());
-        let (exprs, hasher) = (&self.exprs, &self.hasher);
+        let exprs = &self.exprs;
+        let hasher = &self.hasher;
         let bytes = |expr: u32| &exprs.program.bytes[exprs.range(expr)];
         let hash = |expr: u32| hasher.hash_one(bytes(expr));
         if let Some(&same) = self.known.find(hash(number), |&known| bytes(known) == bytes(number)) {

@@ -95,7 +95,8 @@ impl Rows {
         out: &mut Program,
     ) -> (Range<usize>, Range<usize>) {
         self.begin(rules);
-        let (mut start, mut end) = (0, 0);
+        let mut start = 0;
+        let mut end = 0;
         let mut pc = 0;
         let mut hash = 0;
         loop {
@@ -181,7 +182,8 @@ impl Rows {
     fn row(&mut self, pc: u32, hash: &mut u64, form: Form<'_>, exprs: &Exprs) {
         self.touched.sort_unstable();
         self.touched.dedup();
-        let (instructions, changes) = (self.instructions.bytes.len(), self.changes.len());
+        let instructions = self.instructions.bytes.len();
+        let changes = self.changes.len();
         let is_first = self.rows.is_empty();
         if is_first {
             // The canonical frame address comes first.
@@ -267,9 +269,10 @@ impl Rows {
                 out.append(&self.instructions, instructions.start..self.common);
                 (middle, instructions.start) = (out.bytes.len(), self.common);
             }
-            match row.is_restored {
-                true => FrameFormat::restore(&mut out.bytes),
-                false => out.append(&self.instructions, instructions),
+            if row.is_restored {
+                FrameFormat::restore(&mut out.bytes)
+            } else {
+                out.append(&self.instructions, instructions)
             }
             for _ in 0..row.remembered {
                 FrameFormat::remember(&mut out.bytes);

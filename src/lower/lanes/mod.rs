@@ -147,7 +147,8 @@ fn calls(out: &EntryWriter<'_>, lanes: &LaneProcedures, scope: ScopeId, piece: P
         regions.push(procedure(lanes.regions[region].as_ref())?);
         next = lanes.outer[region];
     }
-    let (empty_mask, active) = (procedure(lanes.empty_mask.as_ref())?, active?);
+    let empty_mask = procedure(lanes.empty_mask.as_ref())?;
+    let active = active?;
     Ok([empty_mask].into_iter().chain(regions.into_iter().rev()).chain([active]).collect())
 }
 

@@ -29,7 +29,8 @@ pub(super) fn within(all: &[Piece], ranges: &[Range<u64>], cut: impl Fn(Piece) -
     for Range { start, end } in ranges {
         let first = all.partition_point(|piece| u64::from(piece.end) <= start);
         for piece in all[first..].iter().take_while(|piece| u64::from(piece.start) < end) {
-            let (start, end) = (piece.start.max(start as u32), piece.end.min(end as u32));
+            let start = piece.start.max(start as u32);
+            let end = piece.end.min(end as u32);
             let piece = cut(Piece { start, end, ..*piece });
             match out.last_mut() {
                 Some(last) if last.end == start && Piece { start, end, ..*last } == piece => last.end = end,

@@ -100,14 +100,16 @@ impl LaneProcedures {
         let code = out.expressions.code(function.address);
         let masks = module.masks(id);
         let named = |error: Error| error.or_at(At { region: Some(module.region_text(id)), ..At::default() });
-        let moving = match masks.iter().all(|mask| mask.loc == masks[0].loc) {
-            true => None,
-            false => match moving_mask(out, function, code, masks)? {
+        let moving = if masks.iter().all(|mask| mask.loc == masks[0].loc) {
+            None
+        } else {
+            match moving_mask(out, function, code, masks)? {
                 Ok(procedure) => Some(procedure),
                 Err(error) => return Ok(Err(named(error))),
-            },
+            }
         };
-        let (bits, lanes) = (element_bits(out), module.target.lanes());
+        let bits = element_bits(out);
+        let lanes = module.target.lanes();
         let procedure = procedure(out, function.stack, |lowering, encoding, sink| {
             let mut encoder = Encoder::new(sink.out, encoding);
             around.into_iter().for_each(|around| call(&mut encoder, around));
@@ -170,7 +172,8 @@ impl Called {
     ) -> Result<Self> {
         let module = out.module;
         let function = &module.functions[id];
-        let (is_some, is_active) = (false, false);
+        let is_some = false;
+        let is_active = false;
         let mut called =
             Self { is_some, is_active, regions: SecondaryMap::default(), whole_waves: HashMap::default() };
         // DWARF 2 has no calls.
@@ -195,7 +198,8 @@ impl Called {
             if piece.whole_wave.is_some_and(|index| called.whole_waves[&index].is_err()) {
                 continue;
             }
-            let (mut next, mut is_called) = (piece.region, true);
+            let mut next = piece.region;
+            let mut is_called = true;
             while let Some(region) = next {
                 if let Expressible::No(_) = called.regions[region] {
                     is_called = false;
@@ -243,8 +247,10 @@ enum MaskOf {
 
 /// Returns the error of a mask that the consumer cannot express.
 fn expressible(out: &mut EntryWriter<'_>, stack: Stack, masks: &[Mask], owner: MaskOf) -> Result<()> {
-    let (module, encoding) = (out.module, encoding(out));
-    let (bits, lanes) = (element_bits(out), module.target.lanes());
+    let module = out.module;
+    let encoding = encoding(out);
+    let bits = element_bits(out);
+    let lanes = module.target.lanes();
     let is_register = |mask: &Mask| matches!(module.nodes(mask.loc).next(), Some(Node::Register(_)));
     // Most masks are in registers, which all consumers can express.
     if encoding.version >= 4
@@ -259,24 +265,23 @@ fn expressible(out: &mut EntryWriter<'_>, stack: Stack, masks: &[Mask], owner: M
             encoder.stack_value().extend(bits, lanes.into());
             encoder.finish()?;
         }
-        match is_moving {
-            true => masks.iter().try_for_each(|mask| lowering.lower(mask.loc, Some(lanes.into()), sink)),
-            false => lowering.read(masks[0].loc, lanes, sink),
+        if is_moving {
+            masks.iter().try_for_each(|mask| lowering.lower(mask.loc, Some(lanes.into()), sink))
+        } else {
+            lowering.read(masks[0].loc, lanes, sink)
         }
     })
 }
 
 /// Returns the reason of an omission, or another error.
 fn inexpressible(consumer: &Consumer, error: Error) -> Result<Error> {
-    match is_inexpressible(&error) {
-        true => Ok(named(consumer, error)),
-        false => Err(error),
-    }
+    if is_inexpressible(&error) { Ok(named(consumer, error)) } else { Err(error) }
 }
 
 /// Writes the procedure of the unit for lanes that have not entered.
 fn empty_mask(out: &mut EntryWriter<'_>, stack: Stack) -> Result<Procedure> {
-    let (bits, lanes) = (element_bits(out), out.module.target.lanes());
+    let bits = element_bits(out);
+    let lanes = out.module.target.lanes();
     procedure(out, stack, |_, encoding, sink| {
         let mut encoder = Encoder::new(sink.out, encoding);
         encoder.undefined().extend(bits, lanes.into());
@@ -304,7 +309,8 @@ fn running(
     stack: Stack,
     mask: impl FnOnce(&mut Lowering<'_>, u32, &mut Sink<'_>) -> Result<()>,
 ) -> Result<Procedure> {
-    let (bits, lanes) = (element_bits(out), out.module.target.lanes());
+    let bits = element_bits(out);
+    let lanes = out.module.target.lanes();
     let Some(pc) = out.module.target.pc() else {
         return Ok(Err(out.consumer.inexpressible(Construct::WavePc)));
     };
@@ -334,12 +340,13 @@ fn moving_mask(
         base,
         &mut Facts::default(),
         |lowering, mask, sink| lowering.lower(mask.loc, Some(bits), sink),
-        |_, _, error| match is_inexpressible(&error) {
-            true => {
+        |_, _, error| {
+            if is_inexpressible(&error) {
                 why.get_or_insert(error);
                 Ok(())
+            } else {
+                Err(error)
             }
-            false => Err(error),
         },
     )?;
     // A mask with gaps would leave lanes without a pc.

@@ -254,7 +254,8 @@ mod tests {
 
     /// Lowers the module with another section limit.
     fn joined(format: gimli::Format, limit: Option<u64>) -> Result<Lowered> {
-        let (module, mut consumer) = (module(), Consumer::dwarf5());
+        let module = module();
+        let mut consumer = Consumer::dwarf5();
         consumer.format = format;
         let units = Units::new(&module, &consumer, Policy::Strict)?;
         let mut linker = Linker::new(&units);
@@ -280,7 +281,8 @@ mod tests {
 
     #[test]
     fn the_64_bit_format_has_no_limit() -> Result<()> {
-        let (module, mut consumer) = (module(), Consumer::dwarf5());
+        let module = module();
+        let mut consumer = Consumer::dwarf5();
         consumer.format = gimli::Format::Dwarf64;
         let units = Units::new(&module, &consumer, Policy::Strict)?;
         assert_eq!(Linker::new(&units).limit, u64::MAX);

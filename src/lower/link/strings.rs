@@ -19,7 +19,8 @@ pub(super) struct StringSections {
 impl StringSections {
     pub(super) fn new(module: &Module) -> Self {
         let numbering = module.strings.numbering().clone();
-        let (strings, line_strings) = (Strings::default(), Strings::default());
+        let strings = Strings::default();
+        let line_strings = Strings::default();
         Self { strings, line_strings, numbering, count: module.strings.len() }
     }
 

@@ -135,7 +135,8 @@ fn fragments_of(
                 let operands = out.tree.operands(fragment.at);
                 let mask = out.tree.constant(operands[2]);
                 let mask = mask.ok_or_else(|| out.context.consumer.inexpressible(Construct::SelectByMask))?;
-                let (mut from, end) = (fragment.from as u64, fragment.from as u64 + fragment.bits);
+                let mut from = fragment.from as u64;
+                let end = fragment.from as u64 + fragment.bits;
                 while from < end {
                     let element = from / bits;
                     let here = (bits - from % bits).min(end - from);
@@ -173,9 +174,10 @@ fn simple_part(out: &mut ExpressionWriter<'_, '_>, Fragment { at, from, .. }: Fr
         }
         Node::Register(reg) if is_of_lane(out) => {
             let name = out.register(reg)?.name().to_string();
-            Err(consumer.inexpressible(match out.register(reg)?.is_vector() {
-                true => Construct::WholeRegister(name),
-                false => Construct::RegisterNumber(name),
+            Err(consumer.inexpressible(if out.register(reg)?.is_vector() {
+                Construct::WholeRegister(name)
+            } else {
+                Construct::RegisterNumber(name)
             }))
         }
         Node::Lane(..) if is_of_lane(out) => Err(consumer.inexpressible(Construct::LaneOfWave)),
@@ -365,7 +367,8 @@ fn read_fragment(
             Ok((first, 8 * bytes))
         }
         Node::Memory(space) => {
-            let (first, bytes) = (from.rem_euclid(8) as u64, (from.rem_euclid(8) as u64 + bits).div_ceil(8));
+            let first = from.rem_euclid(8) as u64;
+            let bytes = (from.rem_euclid(8) as u64 + bits).div_ceil(8);
             no_more_than_an_address(out, bytes)?;
             if space != SpaceId::DEFAULT {
                 out.encoder.constu(space.0.into());

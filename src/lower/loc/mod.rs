@@ -226,7 +226,8 @@ impl<'m> Lowering<'m> {
         if written.is_ok() && self.is_restricted {
             let pending = &mut sink.references.pending[first_pending..];
             let expression = (start, &mut *sink.out);
-            let (consumer, target) = (self.consumer, &self.module.target);
+            let consumer = self.consumer;
+            let target = &self.module.target;
             written = restrict(consumer, target, self.encoding, sink.extent, pending, expression);
         }
         if written.is_err() {

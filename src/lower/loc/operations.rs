@@ -35,7 +35,8 @@ pub(super) fn restrict(
     while let Some(decoded) = decoder.next() {
         let decoded = decoded?;
         let end = decoder.peek().and_then(|next| next.as_ref().ok()).map_or(expr.len(), |next| next.offset);
-        let (from, to) = (start + decoded.offset, out.len());
+        let from = start + decoded.offset;
+        let to = out.len();
         let bytes = &expr[decoded.offset..end];
         while let Some(field) = pending.next_if(|field| field.at < start + end) {
             field.at = field.at - from + to;

@@ -162,7 +162,8 @@ fn written(stack: Stack, write: impl FnOnce(&mut Sink<'_>) -> crate::Result<()>)
 fn a_remembered_expression_is_that_of_a_new_lowering() {
     for (target, scalars, vectors) in targets() {
         let mut runner = TestRunner::deterministic();
-        let (mut builder, mut locs) = (Builder::new(target), Vec::new());
+        let mut builder = Builder::new(target);
+        let mut locs = Vec::new();
         let unit = builder.unit("u");
         let value = (0..40u64).prop_map(|number| Loc::value(Val::constant(number)));
         let random = prop_oneof![3 => locations(scalars.clone(), vectors), 1 => value];
@@ -206,7 +207,8 @@ fn a_location_described_again_is_checked_as_the_first_time() {
             let mut variable = builder.variable(unit, "x", ty)?;
             Ok(variable.always(loc)?.id())
         };
-        let (mut builder, mut all) = (Builder::new(target.clone()), Vec::new());
+        let mut builder = Builder::new(target.clone());
+        let mut all = Vec::new();
         for _ in 0..CASES {
             let (loc, bits) = cases.new_tree(&mut runner).expect("a case").current();
             let again = described(&mut builder, (loc.clone(), bits));

@@ -60,9 +60,10 @@ fn write_dimension(out: &mut EntryWriter<'_>, array: TypeId, dimension: &Dimensi
             let module = out.module;
             let function = module.function_of(module.variables[variable].scope);
             let has_code = function.is_none_or(|function| module.functions[function].address.is_some());
-            let entry = match has_code {
-                true => out.expressions.numbers.variable(variable),
-                false => out.expressions.numbers.origin(variable),
+            let entry = if has_code {
+                out.expressions.numbers.variable(variable)
+            } else {
+                out.expressions.numbers.origin(variable)
             };
             out.info.reference(gimli::DW_AT_count, entry);
         }

@@ -92,10 +92,7 @@ fn bit_field_in_unit(out: &mut EntryWriter<'_>, member: &Member, bits: u64) {
     let first = if is_in_two { member.offset_bits / 8 } else { aligned };
     let from_first = member.offset_bits - 8 * first;
     let bytes = of_type.max((from_first + bits).div_ceil(8));
-    let offset = match out.module.target.is_big_endian() {
-        true => from_first,
-        false => 8 * bytes - from_first - bits,
-    };
+    let offset = if out.module.target.is_big_endian() { from_first } else { 8 * bytes - from_first - bits };
     out.info.unsigned(gimli::DW_AT_byte_size, bytes);
     out.info.unsigned(gimli::DW_AT_bit_size, bits);
     out.info.unsigned(gimli::DW_AT_bit_offset, offset);
