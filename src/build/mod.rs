@@ -57,6 +57,7 @@ mod order;
 mod pcs;
 mod properties;
 mod scopes;
+mod sealed;
 mod slots;
 mod types;
 mod units;

@@ -6,19 +6,12 @@ use std::collections::BTreeMap;
 use super::builder::{Around, Builder};
 use super::ids::{check_line, known};
 use super::pcs;
+use super::sealed::Sealed;
 use crate::error::{At, Enclosed, Error, ErrorKind, Ranges, Result};
 use crate::model::{FunctionId, Module, Scope, ScopeId, ScopeKind, SourceLine, TypeId, UnitId};
 
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for crate::model::UnitId {}
-    impl Sealed for crate::model::ScopeId {}
-    impl Sealed for crate::model::FunctionId {}
-    impl Sealed for crate::model::TypeId {}
-}
-
 /// An entity with a scope: a unit, a function, a structure, class or union, or the scope itself.
-pub trait InScope: sealed::Sealed {
+pub trait InScope: Sealed {
     /// Returns the entity's scope.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ const BUILD: &[&str] = &[
     // Checks without a builder.
     "ids",
     "pcs",
+    "sealed",
     "dominators",
     "blame",
     "slots",

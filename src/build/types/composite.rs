@@ -2,18 +2,13 @@
 
 use super::describe::DataMember;
 use crate::build::builder::{Around, Builder};
+use crate::build::sealed::Sealed;
 use crate::build::variables::VariableBuilder;
 use crate::error::{Error, ErrorKind, Quantity, Result};
 use crate::model::{
     Accessibility, Base, BaseOffset, Composite, CompositeKind, Discriminant, ExprId, Loc, Member, Scope,
     ScopeKind, Type, TypeId, TypeKind, UnitId, Variant, VariantPart, VariantPartId, VariantValues,
 };
-
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for crate::model::TypeId {}
-    impl Sealed for super::VariantId {}
-}
 
 /// A variant of a variant part. Made by [`Builder::variant`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -22,8 +17,10 @@ pub struct VariantId {
     pub(crate) index: usize,
 }
 
+impl Sealed for VariantId {}
+
 /// A type or part of a type with members: a structure, class or union, or a variant.
-pub trait HasMembers: sealed::Sealed + Copy {
+pub trait HasMembers: Sealed + Copy {
     /// Returns the type that contains the members, and the variant, if it is one.
     #[doc(hidden)]
     fn owner(self, builder: &Builder) -> Option<(TypeId, Option<VariantId>)>;
