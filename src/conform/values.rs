@@ -16,7 +16,8 @@ use crate::op::Reg;
 use crate::target::SpaceId;
 
 pub(super) use crate::json::place::Step;
-pub(super) use crate::json::values::{Bytes, Signed, Word};
+pub(super) use crate::json::values::{Bytes, Signed};
+pub(super) use crate::json::words::Word;
 
 /// Defines objects of the format by the names of their schemas, with an optional alternative type (`or`): the type, its
 /// deserialisation, and its schema, which has further `rules` besides the keys. The key of a field is its name, or the
@@ -57,7 +58,12 @@ pub(super) use objects;
 /// Reads a type from an object alone. A type with an alternative reads itself.
 macro_rules! shaped {
     ([] $type:ident) => {
-        $crate::json::shape::read_in_shape! { $type }
+        impl<'de> serde::Deserialize<'de> for $type {
+            #[inline]
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                Self::deserialize($crate::json::shape::Shaped(from))
+            }
+        }
     };
     ([$other:ty] $type:ident) => {};
 }

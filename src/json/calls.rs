@@ -1,39 +1,143 @@
-//! Imports, labels and calls: written from the model.
+//! Calls with their arguments, imports and labels.
 
-use std::io::Write;
+use super::facts::{Outcome, facts, kind};
+use super::ids::Known;
+use super::loc::{self, Loc, Val};
+use super::objects::objects;
+use super::reader::Reader;
+use super::values::{Line, Number, Ref, Text};
+use crate::error::{Error, Result};
+use crate::model::entities::{call_properties, import_properties, label_properties};
+use crate::model::{self, CallId, ImportId, Imported, LabelId, UnitId};
 
-use super::statement::{
-    CallFacts, ImportFacts, LabelFacts, argument_statement, call_statement, import_statement, label_statement,
-};
-use super::write::Writer;
-use crate::error::Result;
+call_properties! {
+    facts CallFacts of |known, id: CallId| known.module.call(id), set CallId: [by describe_call],
+    object Call { r#in: Ref<'a> } { id: Text<'a> }
+    object DescribeCall { call: Ref<'a> } {}
+}
+import_properties! {
+    facts ImportFacts of |known, id: ImportId| &known.module.imports[id], set ImportId: [by describe_import],
+    object Import { r#in: Ref<'a> } {}
+}
+label_properties! {
+    facts LabelFacts of |known, id: LabelId| &known.module.labels[id], set LabelId: [by describe_label],
+    object Label { r#in: Ref<'a>, name: Text<'a> } {}
+}
+objects! {
+    Argument { call: Ref<'a>, location: Loc<'a> } {
+        parameter: Ref<'a>, value: Val<'a>, points_to: (Loc<'a>, Val<'a>),
+    }
+}
 
-impl<W: Write> Writer<'_, W> {
-    pub fn imports_and_labels(&mut self) -> Result<()> {
-        let (known, module) = (self.known, self.module);
-        for (id, import) in module.imports() {
-            let (scope, facts) = (known.scope_ref(import.scope), ImportFacts::of(known, id));
-            self.statement(&import_statement(known, scope, None, &import.what, facts))?;
+impl<'a> Call<'a> {
+    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
+        let (scope, unit) = reader.scope_and_unit(&self.r#in)?;
+        let call = reader.builder.call(scope)?.id();
+        reader.names.calls.add(call, self.id.as_ref(), None)?;
+        self.facts().describe(reader, call, unit)
+    }
+
+    pub fn write(known: &'a Known<'a>, id: CallId) -> Self {
+        let call = known.module.call(id);
+        let has_arguments = !known.module.arguments(id).is_empty();
+        let json = Self::new(known.scope_ref(call.scope)).with(CallFacts::new(known, id));
+        Self { id: has_arguments.then(|| known.call_ref(id)), ..json }
+    }
+}
+
+impl<'a> DescribeCall<'a> {
+    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
+        let call = reader.call(&self.call)?;
+        let unit = reader.unit_of(reader.builder.described().call(call).scope);
+        self.facts().describe(reader, call, unit)
+    }
+}
+
+impl<'a> Argument<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let call = reader.call(&self.call)?;
+        let unit = reader.unit_of(reader.builder.described().call(call).scope);
+        let location = loc::whole::<model::Loc, _>(reader, unit, &self.location)?;
+        let parameter = self.parameter.map(|parameter| reader.variable(&parameter)).transpose()?;
+        let value = self.value.map(|value| loc::whole::<model::Val, _>(reader, unit, &value)).transpose()?;
+        let mut points_to = None;
+        if let Some((location, value)) = self.points_to {
+            let location: model::Loc = loc::whole(reader, unit, &location)?;
+            points_to = Some((location, loc::whole::<model::Val, _>(reader, unit, &value)?));
         }
-        for (id, label) in module.labels() {
-            let (scope, facts) = (known.scope_ref(label.scope), LabelFacts::of(known, id));
-            self.statement(&label_statement(known, scope, None, label, facts))?;
+        let mut call = reader.builder.describe_call(call)?;
+        let mut argument = call.argument(&location)?;
+        if let Some(value) = value {
+            argument.value(value)?;
+        }
+        if let Some((location, value)) = points_to {
+            argument.points_to(&location, value)?;
+        }
+        if let Some(parameter) = parameter {
+            argument.parameter(parameter)?;
         }
         Ok(())
     }
 
-    pub fn calls(&mut self) -> Result<()> {
-        let (known, module) = (self.known, self.module);
-        for (id, call) in module.calls() {
-            let arguments = module.arguments(id);
-            let (scope, facts) = (known.scope_ref(call.scope), CallFacts::of(known, id));
-            let name_id = Some(known.call_ref(id)).filter(|_| !arguments.is_empty());
-            self.statement(&call_statement(known, scope, name_id, (), facts))?;
-            for argument in arguments {
-                let of = (argument, argument.data_location.zip(argument.data_value));
-                self.statement(&argument_statement(known, known.call_ref(id), None, of, ()))?;
-            }
+    pub fn write(known: &'a Known<'a>, call: CallId, argument: &model::Argument) -> Self {
+        let points_to = argument.data_location.zip(argument.data_value);
+        Self {
+            parameter: argument.parameter.map(|parameter| known.variable_ref(parameter)),
+            value: argument.value.map(|value| loc::written_number(known, value)),
+            points_to: points_to
+                .map(|(location, value)| (loc::written(known, location), loc::written_number(known, value))),
+            ..Self::new(known.call_ref(call), loc::written(known, argument.location))
         }
-        Ok(())
+    }
+}
+
+impl<'a> Import<'a> {
+    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
+        let (scope, unit) = reader.scope_and_unit(&self.r#in)?;
+        let mut facts = self.facts();
+        let imported = imported(reader, unit, &mut facts)?;
+        let import = reader.builder.import(scope, imported)?.id();
+        facts.describe(reader, import, unit)
+    }
+
+    pub fn write(known: &'a Known<'a>, id: ImportId) -> Self {
+        let import = &known.module.imports[id];
+        let mut facts = ImportFacts::new(known, id);
+        match import.what {
+            Imported::Function(function) => facts.function = Some(known.function_ref(function)),
+            Imported::Variable(variable) => facts.variable = Some(known.variable_ref(variable)),
+            Imported::Type(ty) => facts.r#type = Some(known.type_ref(ty)),
+            Imported::Namespace(namespace) => facts.namespace = Some(known.scope_ref(namespace)),
+            Imported::AllOf(namespace) => facts.all_of = Some(known.scope_ref(namespace)),
+        }
+        Self::new(known.scope_ref(import.scope)).with(facts)
+    }
+}
+
+/// Resolves the imported entity, which has one of several keys.
+fn imported<'a>(reader: &Reader<'a>, unit: UnitId, facts: &mut ImportFacts<'a>) -> Result<Imported> {
+    let ImportFacts { function, variable, r#type, namespace, all_of, .. } = facts;
+    match (function.take(), variable.take(), r#type.take(), namespace.take(), all_of.take()) {
+        (Some(function), None, None, None, None) => Ok(Imported::Function(reader.function(&function)?.0)),
+        (None, Some(variable), None, None, None) => Ok(Imported::Variable(reader.variable(&variable)?)),
+        (None, None, Some(ty), None, None) => Ok(Imported::Type(reader.ty(unit, &ty)?)),
+        (None, None, None, Some(namespace), None) => Ok(Imported::Namespace(reader.scope(&namespace)?)),
+        (None, None, None, None, Some(all_of)) => Ok(Imported::AllOf(reader.scope(&all_of)?)),
+        _ => Err(Error::bad_argument(
+            "imported is a `function`, `variable`, `type` or `namespace`, or `all_of` a namespace",
+        )),
+    }
+}
+
+impl<'a> Label<'a> {
+    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
+        let (scope, unit) = reader.scope_and_unit(&self.r#in)?;
+        let label = reader.builder.label(scope, &self.name)?.id();
+        self.facts().describe(reader, label, unit)
+    }
+
+    pub fn write(known: &'a Known<'a>, id: LabelId) -> Self {
+        let label = &known.module.labels[id];
+        Self::new(known.scope_ref(label.scope), known.text(label.name)).with(LabelFacts::new(known, id))
     }
 }

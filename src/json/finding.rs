@@ -6,88 +6,89 @@ use serde_json::{Value, json};
 use super::schema::{self, HasSchema, Schemas};
 use crate::lint::{Code, Finding, Level};
 
-/// Declares objects that are written, with their schemas. All keys are there; `null` stands for no value. Keys are in
-/// the order of the alphabet.
-macro_rules! written { ($($(#[$doc:meta])* $name:ident<$life:lifetime> {
-    $($key:ident: $type:ty, $about:literal;)*
-})*) => { $(
-    $(#[$doc])*
-    #[derive(Debug, Serialize)]
-    struct $name<$life> { $($key: $type),* }
-
-    impl<$life> HasSchema for $name<$life> {
-        fn schema(to: &mut Schemas) -> Value {
-            schema::object([$((
-                stringify!($key), schema::about(<$type>::schema(to), $about, ""), false,
-            )),*])
-        }
-    }
-)* } }
-written! {
-    /// A finding.
-    Line<'f> {
-        code: CodeName, "Code: `eitri lint --explain CODE` explains it.";
-        declared: Option<Declared<'f>>, "Declaration of the variable, or of the function.";
-        evidence: &'f [String], "Facts of the file, as text.";
-        expression: Option<Fault<'f>>, "The expression.";
-        file: &'f str, "Name of the file as given.";
-        fingerprint: Fingerprint, "64 bits: the same in a build with other addresses.";
-        function: Option<&'f str>, "Name of the function.";
-        inlined: Vec<&'f str>, "Names of inlined functions around the variable, the outermost first.";
-        level: LevelName, "Weight of the finding.";
-        meant: Option<&'f str>, "Intended meaning, where it can be inferred.";
-        offset: u64, "Offset in the section, in bytes.";
-        pcs: Option<(Hexadecimal, Hexadecimal)>, "Start and end; the end is exclusive.";
-        section: &'f str, "Section of the mistake.";
-        split: Option<&'f str>, "Name of the file of split units that has the unit.";
-        unit: Option<&'f str>, "Name of the compilation unit.";
-        variable: Option<&'f str>, "Name of the variable or parameter.";
-        version: Version, "Version of the format: another number means other fields.";
-        written: &'f str, "Meaning of the information as written.";
-    }
-    /// A declaration in the source.
-    Declared<'f> {
-        file: &'f str, "";
-        line: u64, "";
-    }
-    /// An expression with a mistake.
-    Fault<'f> {
-        fault: (u64, u64), "Start and end of the operations at fault, in bytes of the text.";
-        text: &'f str, "The operations.";
-    }
+/// A finding. All keys are there; `null` stands for no value. Keys are in the order of the alphabet.
+#[derive(Debug, Serialize)]
+struct Line<'f> {
+    code: &'static str,
+    declared: Option<Declared<'f>>,
+    evidence: &'f [String],
+    expression: Option<Fault<'f>>,
+    file: &'f str,
+    fingerprint: String,
+    function: Option<&'f str>,
+    inlined: Vec<&'f str>,
+    level: &'static str,
+    meant: Option<&'f str>,
+    offset: u64,
+    pcs: Option<(String, String)>,
+    section: &'f str,
+    split: Option<&'f str>,
+    unit: Option<&'f str>,
+    variable: Option<&'f str>,
+    version: u8,
+    written: &'f str,
 }
 
-/// Declares types of one value, each with its schema; JSON has the value itself.
-macro_rules! values { ($($(#[$doc:meta])* $name:ident($type:ty): $schema:expr;)*) => { $(
-    $(#[$doc])*
-    #[derive(Debug, Serialize)]
-    struct $name($type);
+/// A declaration in the source.
+#[derive(Debug, Serialize)]
+struct Declared<'f> {
+    file: &'f str,
+    line: u64,
+}
 
-    impl HasSchema for $name {
-        fn schema(_: &mut Schemas) -> Value {
-            $schema
-        }
-    }
-)* } }
-values! {
-    /// Name of a code.
-    CodeName(&'static str): schema::one_of_words(Code::ALL.iter().map(|code| code.name()));
-    /// Name of a level.
-    LevelName(&'static str): schema::one_of_words(Level::ALL.map(Level::name));
-    /// Number in hexadecimal.
-    Hexadecimal(String): schema::string("^0x[0-9a-f]{1,16}$");
-    /// Number of 64 bits in hexadecimal, with all its digits.
-    Fingerprint(String): schema::string("^[0-9a-f]{16}$");
-    /// Version of the format.
-    Version(u8): json!({"const": VERSION});
+/// An expression with a mistake.
+#[derive(Debug, Serialize)]
+struct Fault<'f> {
+    fault: (u64, u64),
+    text: &'f str,
 }
 
 /// Version of the format; another has other keys.
 const VERSION: u8 = 1;
 
-/// Makes the schema of a finding.
+/// Schema of a finding: a key for each field of [`Line`], with its description.
 pub(crate) fn finding_schema(to: &mut Schemas) -> Value {
-    Line::schema(to)
+    let codes = schema::one_of_words(Code::ALL.iter().map(|code| code.name()));
+    let levels = schema::one_of_words(Level::ALL.map(Level::name));
+    let text = <&str>::schema(to);
+    let texts = <&[String]>::schema(to);
+    let number = u64::schema(to);
+    let pc = schema::string("^0x[0-9a-f]{1,16}$");
+    let pcs = schema::list(vec![pc.clone(), pc]);
+    let declared = schema::object([("file", text.clone(), false), ("line", number.clone(), false)]);
+    let fault = schema::about(
+        schema::list(vec![number.clone(), number.clone()]),
+        "Start and end of the operations at fault, in bytes of the text.",
+        "",
+    );
+    let operations = schema::about(text.clone(), "The operations.", "");
+    let expression = schema::object([("fault", fault, false), ("text", operations, false)]);
+    let maybe = |schema: &Value| json!({"anyOf": [schema, {"type": "null"}]});
+    let keys = [
+        ("code", codes, "Code: `eitri lint --explain CODE` explains it."),
+        ("declared", maybe(&declared), "Declaration of the variable, or of the function."),
+        ("evidence", texts.clone(), "Facts of the file, as text."),
+        ("expression", maybe(&expression), "The expression."),
+        ("file", text.clone(), "Name of the file as given."),
+        (
+            "fingerprint",
+            schema::string("^[0-9a-f]{16}$"),
+            "64 bits: the same in a build with other addresses.",
+        ),
+        ("function", maybe(&text), "Name of the function."),
+        ("inlined", texts, "Names of inlined functions around the variable, the outermost first."),
+        ("level", levels, "Weight of the finding."),
+        ("meant", maybe(&text), "Intended meaning, where it can be inferred."),
+        ("offset", number, "Offset in the section, in bytes."),
+        ("pcs", maybe(&pcs), "Start and end; the end is exclusive."),
+        ("section", text.clone(), "Section of the mistake."),
+        ("split", maybe(&text), "Name of the file of split units that has the unit."),
+        ("unit", maybe(&text), "Name of the compilation unit."),
+        ("variable", maybe(&text), "Name of the variable or parameter."),
+        ("version", json!({"const": VERSION}), "Version of the format: another number means other fields."),
+        ("written", text, "Meaning of the information as written."),
+    ];
+    schema::object(keys.map(|(key, schema, about)| (key, schema::about(schema, about, ""), false)))
 }
 
 impl Finding {
@@ -96,9 +97,9 @@ impl Finding {
     /// # Panics
     /// Never: the keys are text.
     pub fn to_json(&self, file: &str) -> String {
-        let hexadecimal = |number: u64| Hexadecimal(format!("{number:#x}"));
+        let hexadecimal = |number: u64| format!("{number:#x}");
         let line = Line {
-            code: CodeName(self.code.name()),
+            code: self.code.name(),
             declared: self.declared.as_ref().map(|(file, line)| Declared { file, line: *line }),
             evidence: &self.evidence,
             expression: self.expression.as_ref().map(|expression| Fault {
@@ -106,10 +107,10 @@ impl Finding {
                 text: &expression.text,
             }),
             file,
-            fingerprint: Fingerprint(format!("{:016x}", self.fingerprint())),
+            fingerprint: format!("{:016x}", self.fingerprint()),
             function: self.function.as_deref(),
             inlined: self.inlined.names(),
-            level: LevelName(self.level.name()),
+            level: self.level.name(),
             meant: self.meant.as_deref(),
             offset: self.offset,
             pcs: self.pcs.as_ref().map(|pcs| (hexadecimal(pcs.start), hexadecimal(pcs.end))),
@@ -117,7 +118,7 @@ impl Finding {
             split: self.split.as_deref(),
             unit: self.unit.as_deref(),
             variable: self.variable.as_deref(),
-            version: Version(VERSION),
+            version: VERSION,
             written: &self.written,
         };
         serde_json::to_string(&line).expect("the keys are text")

@@ -1,25 +1,66 @@
-//! Rules of frames, and the keys that stand for rules: applied to the builder.
+//! Frames: rules, and keys that stand for rules.
 
 use core::ops::Range;
 
+use super::ids::Known;
 use super::later::Later;
 use super::lists::{CFA, Elements, Rule, Slot, Slots, each};
-use super::read::Reader;
-use super::values::{Named, Number};
+use super::objects::objects;
+use super::reader::Reader;
+use super::values::{Named, Number, Ref, Signed};
 use crate::build::{Blame, FrameBuilder};
 use crate::error::Result;
 use crate::model::{Column, FunctionId, UnitId};
 
+objects! {
+    Frame { function: Ref<'a> } {
+        rules: Later<'a, Elements<'a, Rule<'a>>>,
+        return_address: Vec<(Number, Number, Named<'a>, Named<'a>)>,
+        saved_to_scratch: Later<'a, Slots>,
+        entry_function: bool,
+        extent: (Signed, Signed),
+    }
+}
+
+impl<'a> Frame<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let (function, unit) = reader.function(&self.function)?;
+        let frame = FrameOf { function, unit };
+        frame.rules(reader, self.rules.as_ref())?;
+        frame.slots(reader, self.saved_to_scratch)?;
+        frame.return_addresses(reader, self.return_address)?;
+        let mut frame = reader.builder.frame(function)?;
+        if self.entry_function == Some(true) {
+            frame.entry_function()?;
+        }
+        if let Some((Signed(start), Signed(end))) = self.extent {
+            frame.extent(start..end)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the statement of a function's rules and extent, if there are any. The other keys stand for rules.
+    pub fn write(known: &'a Known<'a>, id: FunctionId) -> Option<Self> {
+        let rules = known.module.frame(id);
+        let extent = known.module.function(id).frame_extent.as_ref();
+        (!rules.is_empty() || extent.is_some()).then(|| Self {
+            rules: (!rules.is_empty()).then_some(Later::Model(Elements { known, of: rules })),
+            extent: extent.map(|extent| (Signed(extent.start), Signed(extent.end))),
+            ..Self::new(known.function_ref(id))
+        })
+    }
+}
+
 /// Function that a frame belongs to, and its unit.
 #[derive(Clone, Copy)]
-pub(super) struct FrameOf {
-    pub function: FunctionId,
-    pub unit: UnitId,
+struct FrameOf {
+    function: FunctionId,
+    unit: UnitId,
 }
 
 impl FrameOf {
     /// Adds the rules of registers and of the canonical frame address.
-    pub fn rules<'a>(
+    fn rules<'a>(
         self,
         reader: &mut Reader<'a>,
         rules: Option<&Later<'a, Elements<'a, Rule<'a>>>>,
@@ -44,7 +85,7 @@ impl FrameOf {
     }
 
     /// Adds the rules of vector registers that are saved to scratch.
-    pub fn slots<'a>(self, reader: &mut Reader<'a>, slots: Option<Later<'a, Slots>>) -> Result<()> {
+    fn slots<'a>(self, reader: &mut Reader<'a>, slots: Option<Later<'a, Slots>>) -> Result<()> {
         let Some(Later::Text(slots)) = slots else { return Ok(()) };
         reader.part(slots, |reader, json| {
             each(reader, self.unit, json, |reader, Slot { start, end, register, offset, mask, .. }| {
@@ -57,7 +98,7 @@ impl FrameOf {
     }
 
     /// Adds the rules of return addresses in two registers.
-    pub fn return_addresses<'a>(
+    fn return_addresses<'a>(
         self,
         reader: &mut Reader<'a>,
         addresses: Option<Vec<(Number, Number, Named<'a>, Named<'a>)>>,

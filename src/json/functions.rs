@@ -1,85 +1,134 @@
-//! Functions: applied to the builder, and written from the model.
+//! Functions, their code addresses, stack frames and line rows.
 
-use std::io::Write;
-
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-
+use super::facts::{Outcome, Property, facts, kind};
 use super::ids::Known;
-use super::kinds::kind;
 use super::later::Later;
 use super::lists::{Elements, Row, each};
-use super::read::Reader;
-use super::rows::{Outcome, Property, call, property, set};
-use super::schema::{self, HasSchema, Schemas};
-use super::shape::shaped;
-use super::statement::{Code, FunctionFacts, Ref, Statement, describe_function, function_statement, objects};
-use super::values::{Named, Number, Text, Word};
-use super::write::Writer;
+use super::loc::{self, Loc};
+use super::objects::objects;
+use super::reader::Reader;
+use super::values::{Line, Named, Number, Ref, Text};
+use super::words::Word;
 use crate::error::{Error, Result};
-use crate::model::{self, FileId, FunctionId, ScopeId, ScopeKind, UnitId};
+use crate::model::entities::function_properties;
+use crate::model::{
+    self, Accessibility, Address, Defaulted, DescribedCalls, FileId, FunctionId, UnitId, Virtuality,
+};
 use crate::target::Scaling;
 
-/// The address and the size. The keys of the address are rows of [`alternatives`](super::choices).
+objects! {
+    /// Address of code: a symbol and an offset in bytes, or an address.
+    Code { bytes: Number } { symbol: Text<'a>, offset: Number, address: Number }
+    /// A stack frame.
+    Stack {} { base: Named<'a>, scaling: Word<Scaling>, at_zero: bool }
+    Rows { function: Ref<'a>, rows: Later<'a, Elements<'a, Row<'a>>> } {}
+}
+function_properties! {
+    facts FunctionFacts of |known, id: FunctionId| known.module.function(id), set FunctionId: [by describe_function],
+    object Function { r#in: Ref<'a>, name: Text<'a> } { declaration: bool, id: Text<'a> }
+    object FunctionDefinition { r#in: Ref<'a>, declaration: Ref<'a> } { id: Text<'a> }
+    object DescribeFunction { function: Ref<'a> } {}
+}
+
+impl<'a> Function<'a> {
+    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
+        let (scope, unit) = reader.scope_and_unit(&self.r#in)?;
+        let function = if self.declaration == Some(true) {
+            reader.builder.function_declaration(scope, &self.name)?.id()
+        } else {
+            reader.builder.function(scope, &self.name)?.id()
+        };
+        reader.add_function(function, self.id.as_ref(), Some(&self.name))?;
+        self.facts().describe(reader, function, unit)
+    }
+}
+
+impl<'a> FunctionDefinition<'a> {
+    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
+        let (scope, unit) = reader.scope_and_unit(&self.r#in)?;
+        let (declaration, _) = reader.function(&self.declaration)?;
+        let function = reader.builder.function_definition(scope, declaration)?.id();
+        reader.add_function(function, self.id.as_ref(), None)?;
+        self.facts().describe(reader, function, unit)
+    }
+}
+
+impl<'a> DescribeFunction<'a> {
+    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
+        let (function, unit) = reader.function(&self.function)?;
+        self.facts().describe(reader, function, unit)
+    }
+}
+
+/// The address and the size.
 impl<'a> Property<'a, FunctionId> for Code<'a> {
-    fn read(mut self, reader: &mut Reader<'a>, id: FunctionId, unit: UnitId) -> Result<()> {
+    fn read(self, reader: &mut Reader<'a>, id: FunctionId, _: UnitId) -> Result<()> {
         let Number(bytes) = self.bytes;
-        self.choose(reader, unit, id, bytes)
+        match (self.symbol, self.offset, self.address) {
+            (Some(symbol), offset, None) => {
+                let offset = offset.map_or(0, |Number(offset)| offset);
+                reader.builder.describe_function(id)?.code_behind(&*symbol, offset, bytes);
+            }
+            (None, None, Some(Number(address))) => {
+                reader.builder.describe_function(id)?.address(Address::Constant(address), bytes);
+            }
+            _ => {
+                return Err(Error::bad_argument(
+                    "code is at a `symbol`, with or without an `offset`, or at an `address`",
+                ));
+            }
+        }
+        Ok(())
     }
 
     fn write(known: &'a Known<'a>, id: FunctionId) -> Option<Self> {
         let function = known.module.function(id);
-        let address = function.address.as_ref()?;
-        Some(Code::new(Number(function.bytes)).chosen(known, address))
-    }
-}
-
-property! {
-    /// A stack frame.
-    object Stack of |known, id: FunctionId| by describe_function {
-        base: [register] = known.module.function(id).stack.base => stack_base;
-        scaling: [word Scaling] = Some(known.module.function(id).stack.scaling)
-            .filter(|&scaling| scaling != known.module.target.scaling()) => scaling;
-        at_zero: [flag] = known.module.function(id).is_stack_at_zero => stack_at_zero;
-    }
-}
-
-impl<'a> Reader<'a> {
-    /// Resolves a reference to a function. Returns its unit too.
-    pub fn function(&self, function: &Ref<'a>) -> Result<(FunctionId, UnitId)> {
-        let scope = self.scope(function)?;
-        match self.builder.described().scope(scope).kind {
-            ScopeKind::Function(function) => Ok((function, self.unit_of(scope))),
-            _ => Err(Error::bad_argument(format!("`{}` is not a function", &**function))),
+        let mut json = Self::new(Number(function.bytes));
+        match function.address.as_ref()? {
+            Address::Symbol(symbol, offset) => {
+                json.symbol = Some(known.text(symbol.0));
+                json.offset = Some(*offset).filter(|&offset| offset != 0).map(Number);
+            }
+            Address::Constant(address) => json.address = Some(Number(*address)),
         }
+        Some(json)
+    }
+}
+
+impl<'a> Property<'a, FunctionId> for Stack<'a> {
+    fn read(self, reader: &mut Reader<'a>, id: FunctionId, _: UnitId) -> Result<()> {
+        if let Some(base) = self.base {
+            let base = reader.register(&base)?;
+            reader.builder.describe_function(id)?.stack_base(base).outcome()?;
+        }
+        if let Some(Word(scaling)) = self.scaling {
+            reader.builder.describe_function(id)?.scaling(scaling).outcome()?;
+        }
+        if self.at_zero == Some(true) {
+            reader.builder.describe_function(id)?.stack_at_zero().outcome()?;
+        }
+        Ok(())
     }
 
-    /// Registers a function under its id, or else under its name, in its unit and as a scope. A definition has the
-    /// name of its declaration, which is therefore ambiguous.
-    pub fn named_function(
-        &mut self,
-        function: FunctionId,
-        id: Option<&Text<'a>>,
-        name: Option<&Text<'a>>,
-    ) -> Result<()> {
-        let module = self.builder.described();
-        let made = module.function(function);
-        let scope = made.scope;
-        let of_declaration = name.is_none().then(|| Text(module.string(made.name).to_owned().into()));
-        let named = name.or(of_declaration.as_ref());
-        let unit = self.unit_of(scope);
-        self.names.functions.add(function, id, named.map(|name| (unit, name)))?;
-        self.names.scopes.add(scope, id, named.map(|name| ((), name)))
+    fn write(known: &'a Known<'a>, id: FunctionId) -> Option<Self> {
+        let function = known.module.function(id);
+        let stack = function.stack;
+        let scaling = Some(stack.scaling).filter(|&scaling| scaling != known.module.target.scaling());
+        let json = Self {
+            base: stack.base.map(|base| known.register(base)),
+            scaling: scaling.map(Word),
+            at_zero: function.is_stack_at_zero.then_some(true),
+            ..Self::new()
+        };
+        let is_default = json.base.is_none() && json.scaling.is_none() && json.at_zero.is_none();
+        (!is_default).then_some(json)
     }
+}
 
-    /// Adds the rows of a line table to a function.
-    pub fn rows(
-        &mut self,
-        function: FunctionId,
-        unit: UnitId,
-        rows: &Later<'a, Elements<'a, Row<'a>>>,
-    ) -> Result<()> {
-        let Later::Text(rows) = *rows else { return Ok(()) };
+impl<'a> Rows<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let (function, unit) = reader.function(&self.function)?;
+        let Later::Text(rows) = self.rows else { return Ok(()) };
         // The file of the previous row, which is usually the next row's too.
         let mut last: Option<(Ref<'a>, FileId)> = None;
         let add = |reader: &mut Reader<'a>, row: Row<'a>| {
@@ -92,37 +141,13 @@ impl<'a> Reader<'a> {
                 }
             };
             let at = model::Row::new(row.pc.0, file, row.line).column(row.column.unwrap_or(0));
-            let row = row.facts.map_or(at, |facts| facts.value(at));
-            reader.builder.row(function, row)
+            reader.builder.row(function, row.facts.map_or(at, |facts| facts.row(at)))
         };
-        self.part(rows, |reader, json| each(reader, unit, json, add))
+        reader.part(rows, |reader, json| each(reader, unit, json, add))
     }
-}
 
-impl<'m, W: Write> Writer<'m, W> {
-    pub fn function(&mut self, id: FunctionId, parent: ScopeId) -> Statement<'m> {
-        let (known, function) = (self.known, self.module.function(id));
-        let mut facts = FunctionFacts::of(known, id);
-        // A kernel is always external.
-        facts.external = facts.external.filter(|_| !function.is_kernel);
-        let mut locs = [function.frame_base, function.static_link].into_iter().flatten();
-        let is_ready = function.returns.is_none_or(|ty| self.is_type_written(ty))
-            && self.is_line_written(function.line)
-            && function.object_pointer.is_none()
-            && locs.all(|loc| self.is_loc_written(loc))
-            && !known.declared.contains(&id);
-        if !is_ready {
-            let later = FunctionFacts {
-                returns: facts.returns.take(),
-                declared: facts.declared.take(),
-                object_pointer: facts.object_pointer.take(),
-                frame_base: facts.frame_base.take(),
-                static_link: facts.static_link.take(),
-                ..FunctionFacts::default()
-            };
-            self.later.push(describe_function(known, known.function_ref(id), None, (), later));
-        }
-        let (within, name_id) = (known.scope_ref(parent), known.scope_id(function.scope));
-        function_statement(known, within, name_id, function, facts)
+    pub fn write(known: &'a Known<'a>, id: FunctionId) -> Self {
+        let rows = Later::Model(Elements { known, of: known.module.rows(id) });
+        Self::new(known.function_ref(id), rows)
     }
 }

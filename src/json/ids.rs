@@ -4,8 +4,7 @@ use core::hash::Hash;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::statement::Ref;
-use super::values::{Line, Named, Text};
+use super::values::{Line, Named, Ref, Text};
 use crate::build::VariantId;
 use crate::model::{
     CallId, Count, Entity, FileId, FunctionId, Imported, Module, Node, ProcedureId, RegionId, ScopeId,

@@ -1,50 +1,109 @@
-//! Lane descriptions: masks read, and all written from the model.
+//! Descriptions of lanes: regions with their masks, and code of whole waves.
 
 use core::ops::Range;
-use std::io::Write;
 
+use super::facts::{facts, kind};
+use super::ids::Known;
 use super::later::Later;
 use super::lists::{Elements, MaskAt, each};
-use super::read::Reader;
-use super::statement::{RegionFacts, lanes_statement, region_statement, whole_wave_statement};
-use super::write::Writer;
+use super::loc::{self, Loc};
+use super::objects::objects;
+use super::reader::Reader;
+use super::values::{Number, Pcs, Ref, Text};
+use super::words::Word;
+use crate::build::Blame;
 use crate::error::Result;
-use crate::model::{Loc, UnitId};
+use crate::model::entities::region_properties;
+use crate::model::{self, FunctionId, Mask, RegionId, RegionKind, UnitId};
 
-impl<'a> Reader<'a> {
-    /// Reads the masks of a region.
-    pub fn masks(
-        &mut self,
-        unit: UnitId,
-        masks: &Later<'a, Elements<'a, MaskAt<'a>>>,
-    ) -> Result<Vec<(Range<u64>, Loc)>> {
-        let mut all = Vec::new();
-        if let Later::Text(masks) = *masks {
-            let add = |_: &mut Reader<'a>, MaskAt { start, end, loc, .. }: MaskAt<'a>| {
-                all.push((start.0..end.0, loc));
-                Ok(())
-            };
-            self.part(masks, |reader, json| each(reader, unit, json, add))?;
-        }
-        Ok(all)
+region_properties! {
+    facts RegionFacts of |known, id: RegionId| known.module.region(id), set RegionId: [by id],
+    object Region {
+        r#in: Ref<'a>, kind: Word<RegionKind>, pcs: Pcs, waits_at: Number,
+        masks: Later<'a, Elements<'a, MaskAt<'a>>>
+    } { id: Text<'a> }
+}
+objects! {
+    Lanes { r#in: Ref<'a> } {}
+    WholeWave { r#in: Ref<'a>, pcs: Pcs, mask: Loc<'a> } {}
+}
+
+impl<'a> Lanes<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let scope = reader.scope(&self.r#in)?;
+        reader.builder.lanes(scope).map(drop)
+    }
+
+    pub fn write(known: &'a Known<'a>, id: FunctionId) -> Self {
+        Self::new(known.function_ref(id))
     }
 }
 
-impl<W: Write> Writer<'_, W> {
-    pub fn lanes(&mut self) -> Result<()> {
-        let (known, module) = (self.known, self.module);
-        for (id, _) in module.functions().filter(|&(id, _)| module.describes_lanes(id)) {
-            self.statement(&lanes_statement(known, known.function_ref(id), None, (), ()))?;
+impl<'a> Region<'a> {
+    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
+        let (scope, unit) = reader.scope_and_unit(&self.r#in)?;
+        let inside = self.inside.take().map(|inside| reader.names.regions.find((), &inside)).transpose()?;
+        let (Number(start), Number(end)) = self.pcs;
+        let masks = masks(reader, unit, &self.masks)?;
+        let mut lanes = reader.builder.lanes(scope)?;
+        if let Some(inside) = inside {
+            lanes.inside(inside)?;
         }
-        for (id, region) in module.regions() {
-            let of = (region, region.pcs(), region.waits_at(), module.masks(id));
-            let (scope, facts) = (known.scope_ref(region.scope), RegionFacts::of(known, id));
-            self.statement(&region_statement(known, scope, known.region_id(id), of, facts))?;
+        let region = lanes.region(self.kind.0, start..end, self.waits_at.0, &masks)?;
+        reader.seek(|blame| *blame == Blame::Region(region))?;
+        reader.names.regions.add(region, self.id.as_ref(), None)?;
+        self.facts().describe(reader, region, unit)
+    }
+
+    pub fn write(known: &'a Known<'a>, id: RegionId) -> Self {
+        let region = known.module.region(id);
+        let pcs = region.pcs();
+        let masks = Later::Model(Elements { known, of: known.module.masks(id) });
+        let json = Self::new(
+            known.scope_ref(region.scope),
+            Word(region.kind),
+            (Number(pcs.start), Number(pcs.end)),
+            Number(region.waits_at()),
+            masks,
+        );
+        Self {
+            id: known.region_id(id),
+            inside: region.parent.map(|parent| known.region_ref(parent)),
+            ..json.with(RegionFacts::new(known, id))
         }
-        for whole_wave in &module.lanes.whole_waves {
-            let (function, mask) = (known.function_ref(whole_wave.function), &whole_wave.mask);
-            self.statement(&whole_wave_statement(known, function, None, (mask.pcs(), mask.loc), ()))?;
-        }
-        Ok(())
+    }
+}
+
+/// Reads the masks of a region.
+fn masks<'a>(
+    reader: &mut Reader<'a>,
+    unit: UnitId,
+    masks: &Later<'a, Elements<'a, MaskAt<'a>>>,
+) -> Result<Vec<(Range<u64>, model::Loc)>> {
+    let mut all = Vec::new();
+    if let Later::Text(masks) = *masks {
+        let add = |_: &mut Reader<'a>, MaskAt { start, end, loc, .. }: MaskAt<'a>| {
+            all.push((start.0..end.0, loc));
+            Ok(())
+        };
+        reader.part(masks, |reader, json| each(reader, unit, json, add))?;
+    }
+    Ok(all)
+}
+
+impl<'a> WholeWave<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let (scope, unit) = reader.scope_and_unit(&self.r#in)?;
+        let (Number(start), Number(end)) = self.pcs;
+        let mask = loc::whole::<model::Loc, _>(reader, unit, &self.mask)?;
+        reader.builder.lanes(scope)?.whole_wave(start..end, &mask)?;
+        let function = reader.builder.described().function_of(scope);
+        reader.seek(|blame| function.is_some_and(|id| *blame == Blame::WholeWave(id, start..end)))
+    }
+
+    pub fn write(known: &'a Known<'a>, function: FunctionId, mask: &Mask) -> Self {
+        let pcs = mask.pcs();
+        let pcs = (Number(pcs.start), Number(pcs.end));
+        Self::new(known.function_ref(function), pcs, loc::written(known, mask.loc))
     }
 }

@@ -9,16 +9,13 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::ids::Known;
-use super::kinds::kind;
 use super::loc::{In, NumberAt, Place, Whole};
-use super::read::Reader;
-use super::rows::values;
-use super::schema::{self, HasSchema, Schemas};
-use super::shape::shaped;
-use super::statement::{Life, Ref, objects};
-use super::values::{Named, Number, Signed};
+use super::objects::{Life, objects};
+use super::reader::Reader;
+use super::schema::{HasSchema, Schemas};
+use super::values::{Named, Number, Ref, Signed};
 use crate::error::Result;
-use crate::model::{self, Column, FrameRule, Loc, Mask, UnitId, Val};
+use crate::model::{self, Column, FrameRule, Loc, Mask, UnitId};
 
 /// Word for the canonical frame address. No register has this name.
 pub(super) const CFA: &str = "cfa";
@@ -28,7 +25,7 @@ pub(super) trait Element<'a>: Sized {
     /// Reads the items.
     fn read<S: SeqAccess<'a>>(reader: &mut Reader<'a>, unit: UnitId, json: &mut S) -> Result<Self, S::Error>;
 
-    /// Makes the schema of an element.
+    /// Returns the schema of an element.
     fn schema(to: &mut Schemas) -> Value;
 }
 
@@ -41,145 +38,281 @@ pub(super) trait ToElements<'a>: Element<'a> {
     fn write<S: SerializeSeq>(known: &'a Known<'a>, of: &Self::Model, to: &mut S) -> Result<(), S::Error>;
 }
 
-/// Conversions of an item by its form: `read` from JSON, and `schema`.
-macro_rules! item {
-    (type [loc]) => { Loc };
-    (read [loc] $reader:ident $unit:ident $json:ident) => {
-        $json.next_element_seed(In::new($reader, $unit).seed::<Loc>())?
-    };
-    (schema [loc] $to:ident) => { Place::schema($to) };
-
-    (type [locs]) => { At };
-    (read [locs] $reader:ident $unit:ident $json:ident) => {
-        $json.next_element_seed(Places(&mut In::new($reader, $unit)))?
-    };
-    (schema [locs] $to:ident) => {{
-        let place = Place::schema($to);
-        json!({"anyOf": [place, {"type": "array", "items": place, "minItems": 1}]})
-    }};
-
-    (type [val]) => { Val };
-    (read [val] $reader:ident $unit:ident $json:ident) => {
-        $json.next_element_seed(In::new($reader, $unit).seed::<Val>())?
-    };
-    (schema [val] $to:ident) => { NumberAt::schema($to) };
-
-    (type [$type:ty]) => { $type };
-    (read [$type:ty] $reader:ident $unit:ident $json:ident) => { $json.next_element::<$type>()? };
-    (schema [$type:ty] $to:ident) => { <$type>::schema($to) };
+/// Reads an item. `read` is the number of items before it, and `whole` describes the element for errors.
+#[inline]
+fn item<'a, S: SeqAccess<'a>, T: Deserialize<'a>>(
+    json: &mut S,
+    read: usize,
+    whole: &'static str,
+) -> Result<T, S::Error> {
+    json.next_element()?.ok_or_else(|| de::Error::invalid_length(read, &whole))
 }
 
-/// Elements of lists. A row has the items with their forms, and in the same order their values in the model. Items
-/// after the semicolon are optional: the last ones without anything to state are not written.
-macro_rules! elements { ($(
-    $(#[$doc:meta])*
-    $name:ident $whole:literal { $($item:ident: $form:tt),* $(; $($may:ident: $may_form:tt),*)? }
-    $(=> |$known:ident, $of:ident: $model:ty| { $($value:expr),* $(; $($may_value:expr, if $states:expr),*)? })?
-)*) => { $(
-    $(#[$doc])*
-    #[derive(Debug)]
-    pub(super) struct $name<'a> {
-        $(pub $item: item!(type $form),)*
-        $($(pub $may: Option<item!(type $may_form)>,)*)?
-        life: Life<'a>,
+/// Reads a location.
+#[inline]
+fn location<'a, S: SeqAccess<'a>>(
+    reader: &mut Reader<'a>,
+    unit: UnitId,
+    json: &mut S,
+    read: usize,
+    whole: &'static str,
+) -> Result<model::Loc, S::Error> {
+    json.next_element_seed(In::new(reader, unit).seed::<model::Loc>())?
+        .ok_or_else(|| de::Error::invalid_length(read, &whole))
+}
+
+/// Refuses a further item after `count`.
+#[inline]
+fn end<'a, S: SeqAccess<'a>>(json: &mut S, count: usize, whole: &'static str) -> Result<(), S::Error> {
+    match json.next_element::<IgnoredAny>()? {
+        None => Ok(()),
+        Some(_) => Err(de::Error::invalid_length(count + 1, &whole)),
+    }
+}
+
+/// Schema of an element whose last items after `required` may be absent.
+fn items(items: Vec<Value>, required: usize) -> Value {
+    json!({"type": "array", "prefixItems": items, "items": false, "minItems": required})
+}
+
+/// Locations of a variable at a range of pcs.
+#[derive(Debug)]
+pub(super) struct Live<'a> {
+    pub start: Number,
+    pub end: Number,
+    pub locs: At,
+    life: Life<'a>,
+}
+
+impl<'a> Element<'a> for Live<'a> {
+    #[inline]
+    fn read<S: SeqAccess<'a>>(reader: &mut Reader<'a>, unit: UnitId, json: &mut S) -> Result<Self, S::Error> {
+        let whole = "a list of two pcs and a location";
+        let start = item(json, 0, whole)?;
+        let end_pc = item(json, 1, whole)?;
+        let locs = json
+            .next_element_seed(Places(&mut In::new(reader, unit)))?
+            .ok_or_else(|| de::Error::invalid_length(2, &whole))?;
+        end(json, 3, whole)?;
+        Ok(Self { start, end: end_pc, locs, life: Life::default() })
     }
 
-    impl<'a> Element<'a> for $name<'a> {
-        #[inline]
-        #[allow(unused, reason = "not every element has locations")]
-        fn read<S: SeqAccess<'a>>(
-            reader: &mut Reader<'a>,
-            unit: UnitId,
-            json: &mut S,
-        ) -> Result<Self, S::Error> {
-            let (mut items, wrong) = (0, |items| de::Error::invalid_length(items, &$whole));
-            $(
-                let $item = item!(read $form reader unit json).ok_or_else(|| wrong(items))?;
-                items += 1;
-            )*
-            $($(
-                let $may = item!(read $may_form reader unit json);
-                items += 1;
-            )*)?
-            match json.next_element::<IgnoredAny>()? {
-                None => Ok(Self { $($item,)* $($($may,)*)? life: Life::default() }),
-                Some(_) => Err(wrong(items + 1)),
-            }
-        }
+    fn schema(to: &mut Schemas) -> Value {
+        let place = Place::schema(to);
+        let locs = json!({"anyOf": [place, {"type": "array", "items": place, "minItems": 1}]});
+        items(vec![Number::schema(to), Number::schema(to), locs], 3)
+    }
+}
 
-        fn schema(to: &mut Schemas) -> Value {
-            let least = [$(stringify!($item)),*].len();
-            let items = [$(item!(schema $form to),)* $($(item!(schema $may_form to),)*)?];
-            json!({"type": "array", "prefixItems": items, "items": false, "minItems": least})
-        }
+impl<'a> ToElements<'a> for Live<'a> {
+    type Model = model::Live;
+
+    fn write<S: SerializeSeq>(known: &'a Known<'a>, live: &model::Live, to: &mut S) -> Result<(), S::Error> {
+        let pcs = live.pcs();
+        to.serialize_element(&Number(pcs.start))?;
+        to.serialize_element(&Number(pcs.end))?;
+        to.serialize_element(&Place { known, loc: live.loc })
+    }
+}
+
+/// Location of a mask of lanes at a range of pcs.
+#[derive(Debug)]
+pub(super) struct MaskAt<'a> {
+    pub start: Number,
+    pub end: Number,
+    pub loc: model::Loc,
+    life: Life<'a>,
+}
+
+impl<'a> Element<'a> for MaskAt<'a> {
+    #[inline]
+    fn read<S: SeqAccess<'a>>(reader: &mut Reader<'a>, unit: UnitId, json: &mut S) -> Result<Self, S::Error> {
+        let whole = "a list of two pcs and a location";
+        let start = item(json, 0, whole)?;
+        let end_pc = item(json, 1, whole)?;
+        let loc = location(reader, unit, json, 2, whole)?;
+        end(json, 3, whole)?;
+        Ok(Self { start, end: end_pc, loc, life: Life::default() })
     }
 
-    $(impl<'a> ToElements<'a> for $name<'a> {
-        type Model = $model;
+    fn schema(to: &mut Schemas) -> Value {
+        items(vec![Number::schema(to), Number::schema(to), Place::schema(to)], 3)
+    }
+}
 
-        #[allow(unused, reason = "not every element has names or optional items")]
-        fn write<S: SerializeSeq>($known: &'a Known<'a>, $of: &$model, to: &mut S) -> Result<(), S::Error> {
-            $(to.serialize_element(&$value)?;)*
-            $(
-                let states = [$($states),*];
-                let mut left = states.iter().rposition(|&states| states).map_or(0, |last| last + 1);
-                $(if left > 0 {
-                    to.serialize_element(&$may_value)?;
-                    left -= 1;
-                })*
-            )?
-            Ok(())
-        }
-    })?
-)* } }
+impl<'a> ToElements<'a> for MaskAt<'a> {
+    type Model = Mask;
 
-elements! {
-    /// Locations of a variable at a range of pcs.
-    Live "a list of two pcs and a location" { start: [Number], end: [Number], locs: [locs] }
-        => |known, live: model::Live| {
-            Number(live.pcs().start), Number(live.pcs().end), Place { known, loc: live.loc }
-        }
-    /// Location of a mask of lanes at a range of pcs.
-    MaskAt "a list of two pcs and a location" { start: [Number], end: [Number], loc: [loc] }
-        => |known, mask: Mask| { Number(mask.pcs().start), Number(mask.pcs().end), Place { known, loc: mask.loc } }
-    /// Rule of a frame at a range of pcs.
-    Rule "a list of two pcs, a register or \"cfa\", and a location" {
-        start: [Number], end: [Number], column: [Named<'a>], loc: [loc]
-    } => |known, rule: FrameRule| {
-        Number(rule.pcs().start),
-        Number(rule.pcs().end),
-        match rule.column {
+    fn write<S: SerializeSeq>(known: &'a Known<'a>, mask: &Mask, to: &mut S) -> Result<(), S::Error> {
+        let pcs = mask.pcs();
+        to.serialize_element(&Number(pcs.start))?;
+        to.serialize_element(&Number(pcs.end))?;
+        to.serialize_element(&Place { known, loc: mask.loc })
+    }
+}
+
+/// Rule of a frame at a range of pcs.
+#[derive(Debug)]
+pub(super) struct Rule<'a> {
+    pub start: Number,
+    pub end: Number,
+    pub column: Named<'a>,
+    pub loc: model::Loc,
+}
+
+impl<'a> Element<'a> for Rule<'a> {
+    #[inline]
+    fn read<S: SeqAccess<'a>>(reader: &mut Reader<'a>, unit: UnitId, json: &mut S) -> Result<Self, S::Error> {
+        let whole = "a list of two pcs, a register or \"cfa\", and a location";
+        let start = item(json, 0, whole)?;
+        let end_pc = item(json, 1, whole)?;
+        let column = item(json, 2, whole)?;
+        let loc = location(reader, unit, json, 3, whole)?;
+        end(json, 4, whole)?;
+        Ok(Self { start, end: end_pc, column, loc })
+    }
+
+    fn schema(to: &mut Schemas) -> Value {
+        items(vec![Number::schema(to), Number::schema(to), Named::schema(to), Place::schema(to)], 4)
+    }
+}
+
+impl<'a> ToElements<'a> for Rule<'a> {
+    type Model = FrameRule;
+
+    fn write<S: SerializeSeq>(known: &'a Known<'a>, rule: &FrameRule, to: &mut S) -> Result<(), S::Error> {
+        let pcs = rule.pcs();
+        to.serialize_element(&Number(pcs.start))?;
+        to.serialize_element(&Number(pcs.end))?;
+        to.serialize_element(&match rule.column {
             Column::Cfa => Named::Text(CFA.into()),
             Column::Register(reg) => known.register(reg),
-        },
-        Place { known, loc: rule.loc }
-    }
-    /// A register saved to scratch memory at a range of pcs. The module has a rule instead.
-    Slot "a list of two pcs, a vector register, bytes of a lane, and then perhaps a mask" {
-        start: [Number], end: [Number], register: [Named<'a>], offset: [Signed]; mask: [val]
-    }
-    /// A row of a line table.
-    Row "a list of a pc, a file, a line, and then perhaps a column, and then perhaps an object" {
-        pc: [Number], file: [Ref<'a>], line: [u32]; column: [u32], facts: [RowFacts<'a>]
-    } => |known, row: model::Row| {
-        Number(row.pc), known.file_ref(row.file), row.line;
-        row.column, if row.column != 0,
-        RowFacts::of(row), if !RowFacts::of(row).is_empty()
+        })?;
+        to.serialize_element(&Place { known, loc: rule.loc })
     }
 }
 
-values! {
+/// A register saved to scratch memory at a range of pcs. The module has a rule instead.
+#[derive(Debug)]
+pub(super) struct Slot<'a> {
+    pub start: Number,
+    pub end: Number,
+    pub register: Named<'a>,
+    pub offset: Signed,
+    pub mask: Option<model::Val>,
+}
+
+impl<'a> Element<'a> for Slot<'a> {
+    #[inline]
+    fn read<S: SeqAccess<'a>>(reader: &mut Reader<'a>, unit: UnitId, json: &mut S) -> Result<Self, S::Error> {
+        let whole = "a list of two pcs, a vector register, bytes of a lane, and then perhaps a mask";
+        let start = item(json, 0, whole)?;
+        let end_pc = item(json, 1, whole)?;
+        let register = item(json, 2, whole)?;
+        let offset = item(json, 3, whole)?;
+        let mask = json.next_element_seed(In::new(reader, unit).seed::<model::Val>())?;
+        end(json, 5, whole)?;
+        Ok(Self { start, end: end_pc, register, offset, mask })
+    }
+
+    fn schema(to: &mut Schemas) -> Value {
+        let all = vec![
+            Number::schema(to),
+            Number::schema(to),
+            Named::schema(to),
+            Signed::schema(to),
+            NumberAt::schema(to),
+        ];
+        items(all, 4)
+    }
+}
+
+/// A row of a line table.
+#[derive(Debug)]
+pub(super) struct Row<'a> {
+    pub pc: Number,
+    pub file: Ref<'a>,
+    pub line: u32,
+    pub column: Option<u32>,
+    pub facts: Option<RowFacts<'a>>,
+}
+
+impl<'a> Element<'a> for Row<'a> {
+    #[inline]
+    fn read<S: SeqAccess<'a>>(_: &mut Reader<'a>, _: UnitId, json: &mut S) -> Result<Self, S::Error> {
+        let whole = "a list of a pc, a file, a line, and then perhaps a column, and then perhaps an object";
+        let pc = item(json, 0, whole)?;
+        let file = item(json, 1, whole)?;
+        let line = item(json, 2, whole)?;
+        let column = json.next_element()?;
+        let facts = json.next_element()?;
+        end(json, 5, whole)?;
+        Ok(Self { pc, file, line, column, facts })
+    }
+
+    fn schema(to: &mut Schemas) -> Value {
+        let all =
+            vec![Number::schema(to), Ref::schema(to), u32::schema(to), u32::schema(to), RowFacts::schema(to)];
+        items(all, 3)
+    }
+}
+
+impl<'a> ToElements<'a> for Row<'a> {
+    type Model = model::Row;
+
+    fn write<S: SerializeSeq>(known: &'a Known<'a>, row: &model::Row, to: &mut S) -> Result<(), S::Error> {
+        let facts = RowFacts::write(row);
+        to.serialize_element(&Number(row.pc))?;
+        to.serialize_element(&known.file_ref(row.file))?;
+        to.serialize_element(&row.line)?;
+        if row.column != 0 || facts.is_some() {
+            to.serialize_element(&row.column)?;
+        }
+        match facts {
+            Some(facts) => to.serialize_element(&facts),
+            None => Ok(()),
+        }
+    }
+}
+
+objects! {
     /// Properties of a row besides its line.
-    RowFacts of model::Row {} {
+    RowFacts {} {
         /// Number of the block among several on the same line.
-        discriminator: [zero u32] => discriminator,
+        discriminator: u32,
         /// Is not the beginning of a statement.
-        not_stmt: [negated] => is_stmt,
+        not_stmt: bool,
         /// Is the place for a breakpoint at the function's entry.
-        prologue_end: [flag] => is_prologue_end,
+        prologue_end: bool,
         /// Is the place for a breakpoint at the function's exit.
-        epilogue_begin: [flag] => is_epilogue_begin,
-    } ..row
+        epilogue_begin: bool,
+    }
+}
+
+impl RowFacts<'_> {
+    /// Returns a row with the properties.
+    pub fn row(&self, row: model::Row) -> model::Row {
+        model::Row {
+            discriminator: self.discriminator.unwrap_or(0),
+            is_stmt: self.not_stmt != Some(true),
+            is_prologue_end: self.prologue_end == Some(true),
+            is_epilogue_begin: self.epilogue_begin == Some(true),
+            ..row
+        }
+    }
+
+    /// Converts the properties of a row, unless all have their defaults.
+    fn write(row: &model::Row) -> Option<Self> {
+        let model::Row { discriminator, is_stmt, is_prologue_end, is_epilogue_begin, .. } = *row;
+        let is_default = discriminator == 0 && is_stmt && !is_prologue_end && !is_epilogue_begin;
+        (!is_default).then(|| Self {
+            discriminator: Some(discriminator).filter(|&number| number != 0),
+            not_stmt: (!is_stmt).then_some(true),
+            prologue_end: is_prologue_end.then_some(true),
+            epilogue_begin: is_epilogue_begin.then_some(true),
+            ..Self::new()
+        })
+    }
 }
 
 /// Elements of the module, written as a list.

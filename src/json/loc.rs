@@ -6,22 +6,20 @@ use core::marker::PhantomData;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::ser::{Error as _, SerializeMap};
 use serde::{Deserialize, Serialize, Serializer};
-use serde_json::Value;
 use smallvec::SmallVec;
 
-use super::expression;
+use super::expression::{self, Expression};
 use super::ids::Known;
-use super::kinds::kind;
-use super::read::Reader;
-use super::schema::{self, HasSchema, Schemas};
+use super::later::Later;
+use super::reader::Reader;
 use super::shape::{no_key, one_key};
-use super::statement::{Expression, Ref};
-use super::values::{Bytes, HexOf, Named, Number, Signed, Text, Word, number};
+use super::values::{Bytes, HexOf, Named, Number, Ref, Signed, Text, number};
+use super::words::Word;
 use crate::build::{MAX_LEVELS, too_deep};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{
-    ExprId, Form, Half, Kind, Loc, LocId, Makes, Node, NodeRow, Number as _, Operand, Postfix, ProcedureId,
-    Sort, Symbol, Tag, Tree, UnitId, Val, VariableId, count, keyed, keys, rows,
+    self, ExprId, Form, Half, Kind, LocId, Makes, Node, NodeRow, Number as _, Operand, Postfix, ProcedureId,
+    Sort, Symbol, Tag, Tree, UnitId, VariableId, count, keyed, keys, rows,
 };
 use crate::op::Reg;
 use crate::target::SpaceId;
@@ -30,6 +28,33 @@ use crate::target::SpaceId;
 pub const LOCATIONS: &[&str] = &keys::<{ count(Sort::Loc) }>(Sort::Loc);
 /// Keys of numbers.
 pub const NUMBERS: &[&str] = &keys::<{ count(Sort::Val) }>(Sort::Val);
+
+/// A location that is read once its unit is known.
+pub(super) type Loc<'a> = Later<'a, Place<'a>>;
+/// A number that is read once its unit is known.
+pub(super) type Val<'a> = Later<'a, NumberAt<'a>>;
+
+/// Reads a location, number or raw expression outside lists.
+pub(super) fn whole<'a, T: Whole<'a>, J>(
+    reader: &mut Reader<'a>,
+    unit: UnitId,
+    json: &Later<'a, J>,
+) -> Result<T> {
+    let Later::Text(text) = json else {
+        return Err(Error::malformed("a part that was written is not read"));
+    };
+    reader.part(text, |reader, json| T::deserialized(&mut In::new(reader, unit), json))
+}
+
+/// Returns the JSON of a location of the module.
+pub(super) fn written<'m>(known: &'m Known<'m>, loc: LocId) -> Loc<'m> {
+    Later::Model(Place { known, loc })
+}
+
+/// Returns the JSON of the number of a location that is a value.
+pub(super) fn written_number<'m>(known: &'m Known<'m>, loc: LocId) -> Val<'m> {
+    Later::Model(NumberAt(Place { known, loc }))
+}
 
 /// Reader of locations in a unit, which determines the meaning of names.
 pub(super) struct In<'r, 'a> {
@@ -89,16 +114,21 @@ impl<'a, T: Whole<'a>> DeserializeSeed<'a> for Seed<'_, '_, 'a, T> {
     }
 }
 
-macro_rules! trees { ($($type:ident)*) => { $(
-    impl<'a> Whole<'a> for $type {
-        #[inline]
-        fn deserialized<D: Deserializer<'a>>(within: &mut In<'_, 'a>, json: D) -> Result<Self, D::Error> {
-            json.deserialize_any(Nodes(within, Sort::$type))?;
-            Ok(Self(core::mem::replace(&mut within.nodes, Postfix::new())))
-        }
+impl<'a> Whole<'a> for model::Loc {
+    #[inline]
+    fn deserialized<D: Deserializer<'a>>(within: &mut In<'_, 'a>, json: D) -> Result<Self, D::Error> {
+        json.deserialize_any(Nodes(within, Sort::Loc))?;
+        Ok(Self(core::mem::replace(&mut within.nodes, Postfix::new())))
     }
-)* } }
-trees! { Loc Val }
+}
+
+impl<'a> Whole<'a> for model::Val {
+    #[inline]
+    fn deserialized<D: Deserializer<'a>>(within: &mut In<'_, 'a>, json: D) -> Result<Self, D::Error> {
+        json.deserialize_any(Nodes(within, Sort::Val))?;
+        Ok(Self(core::mem::replace(&mut within.nodes, Postfix::new())))
+    }
+}
 
 impl<'a> Whole<'a> for ExprId {
     fn deserialized<D: Deserializer<'a>>(within: &mut In<'_, 'a>, json: D) -> Result<Self, D::Error> {
@@ -189,81 +219,77 @@ pub(super) struct OperandSeed<'s, 'r, 'a> {
     kind: Kind,
 }
 
-/// Kinds of operands, in every direction. A row has the type of the number in a node, and its [kind](super::kinds). Nodes
-/// and bytes are not numbers: their rows have the schema, the reading and the writing.
-macro_rules! operands { (
-    |$within:ident, $json:ident, $of:ident, $to:ident| {
-        $($other:pat => $schema:expr, $read:expr, $write:expr;)*
-    } {
-        $($kind:ident $type:ty: $as:tt;)*
-    }
-) => {
-    impl<'a> DeserializeSeed<'a> for OperandSeed<'_, '_, 'a> {
-        type Value = u64;
+/// Reads the JSON of an operand. Unlike the derived function, the trait's restricts objects to their shape.
+#[inline]
+fn value<'a, T: Deserialize<'a>, D: Deserializer<'a>>(json: D) -> Result<T, D::Error> {
+    Deserialize::deserialize(json)
+}
 
-        #[allow(unused, reason = "not every kind has names")]
-        fn deserialize<D: Deserializer<'a>>(self, $json: D) -> Result<u64, D::Error> {
-            let Self { within: $within, kind } = self;
-            match kind {
-                $($other => $read,)*
-                $(Kind::$kind => {
-                    // The trait's function, which restricts objects to their shape, not the derived one.
-                    let json: kind!(type $as) = Deserialize::deserialize($json)?;
-                    $within.number(|reader, unit| Ok(<$type>::number(kind!(read $as reader unit json))))
-                })*
-            }
-        }
-    }
+impl<'a> DeserializeSeed<'a> for OperandSeed<'_, '_, 'a> {
+    type Value = u64;
 
-    impl Serialize for OperandOf<'_, '_, '_> {
-        #[allow(unused, reason = "the sort of a node is for reading")]
-        fn serialize<S: Serializer>(&self, $to: S) -> Result<S::Ok, S::Error> {
-            let ($of, known) = (self, self.of.of.known);
-            match self.operand.kind {
-                $($other => $write,)*
-                $(Kind::$kind => {
-                    let value = <$type>::of(self.of.node.numbers().1[self.operand.at.min(1)]);
-                    kind!(write $as known value).serialize($to)
-                })*
-            }
-        }
-    }
-
-    impl<'a> OperandSeed<'_, '_, 'a> {
-        /// Makes the schema of an operand.
-        pub fn schema(kind: Kind, $to: &mut Schemas) -> Value {
-            match kind {
-                $($other => $schema,)*
-                $(Kind::$kind => <kind!(type $as)>::schema($to),)*
-            }
-        }
-    }
-} }
-operands! {
-    |within, json, of, to| {
-        Kind::Node(sort) => schema::nodes(sort, to),
-            json.deserialize_any(Nodes(within, sort)).map(|()| 0),
-            At { at: of.of.nodes[of.operand.at], ..of.of.of }.serialize(to);
-        Kind::Bytes => Bytes::schema(to),
-            Bytes::deserialize(json).map(|Bytes(bytes)| {
+    fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<u64, D::Error> {
+        let Self { within, kind } = self;
+        match kind {
+            Kind::Node(sort) => json.deserialize_any(Nodes(within, sort)).map(|()| 0),
+            Kind::Bytes => Bytes::deserialize(json).map(|Bytes(bytes)| {
                 within.nodes.constant(&bytes);
                 bytes.len() as u64
             }),
-            match of.of.node {
+            Kind::Register => {
+                let name: Named<'a> = value(json)?;
+                within.number(|reader, _| Ok(reader.register(&name)?.number()))
+            }
+            Kind::Space => {
+                let name: Named<'a> = value(json)?;
+                within.number(|reader, _| Ok(reader.space(&name)?.number()))
+            }
+            Kind::Variable => {
+                let id: Ref<'a> = value(json)?;
+                within.number(|reader, _| Ok(reader.variable(&id)?.number()))
+            }
+            Kind::Procedure => {
+                let id: Ref<'a> = value(json)?;
+                within.number(|reader, _| Ok(reader.names.procedures.find((), &id)?.number()))
+            }
+            Kind::Symbol => {
+                let name: Text<'a> = value(json)?;
+                within.number(|reader, _| Ok(reader.builder.symbol(&name).number()))
+            }
+            Kind::Expression => {
+                let raw: Expression<'a> = value(json)?;
+                within.number(|reader, unit| Ok(expression::read(reader, unit, raw)?.number()))
+            }
+            Kind::Half => value(json).map(|Word(half): Word<Half>| half.number()),
+            Kind::Unsigned32 => value(json).map(|number: u32| number.number()),
+            Kind::Unsigned => value(json).map(|Number(number)| number),
+            Kind::Signed => value(json).map(|Signed(number)| number.number()),
+        }
+    }
+}
+
+impl Serialize for OperandOf<'_, '_, '_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let OperandsOf { of, node, nodes } = self.of;
+        let known = of.known;
+        let number = || node.numbers().1[self.operand.at.min(1)];
+        match self.operand.kind {
+            Kind::Node(_) => At { at: nodes[self.operand.at], ..*of }.serialize(to),
+            Kind::Bytes => match node {
                 Node::Implicit(bytes) => HexOf(bytes).serialize(to),
                 _ => Err(S::Error::custom("bytes of a node without any")),
-            };
-    } {
-        Register Reg: [register];
-        Space SpaceId: [space];
-        Variable VariableId: [variable];
-        Procedure ProcedureId: [procedure];
-        Symbol Symbol: [symbol];
-        Expression ExprId: [raw];
-        Half Half: [word Half];
-        Unsigned32 u32: [number u32];
-        Unsigned u64: [long];
-        Signed i64: [signed];
+            },
+            Kind::Register => known.register(Reg::of(number())).serialize(to),
+            Kind::Space => known.space(SpaceId::of(number())).serialize(to),
+            Kind::Variable => known.variable_ref(VariableId::of(number())).serialize(to),
+            Kind::Procedure => known.procedure_ref(ProcedureId::of(number())).serialize(to),
+            Kind::Symbol => known.text(Symbol::of(number()).0).serialize(to),
+            Kind::Expression => expression::write(known, ExprId::of(number())).serialize(to),
+            Kind::Half => Word(Half::of(number())).serialize(to),
+            Kind::Unsigned32 => u32::of(number()).serialize(to),
+            Kind::Unsigned => Number(number()).serialize(to),
+            Kind::Signed => Signed(i64::of(number())).serialize(to),
+        }
     }
 }
 

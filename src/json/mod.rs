@@ -1,23 +1,26 @@
 #![doc = include_str!("../../docs/description.md")]
 
 mod calls;
-mod choices;
 mod code;
 mod expression;
+mod facts;
 mod finding;
 mod frames;
 mod functions;
 mod ids;
-mod kinds;
 mod lanes;
 mod language;
 mod later;
 mod lists;
 mod loc;
+mod located;
+mod members;
 mod names;
+mod nodes;
+mod objects;
 pub(crate) mod place;
 mod read;
-mod rows;
+mod reader;
 pub(crate) mod schema;
 pub(crate) mod shape;
 mod spirv;
@@ -27,13 +30,15 @@ mod types;
 mod units;
 pub(crate) mod values;
 mod variables;
+pub(crate) mod words;
 mod write;
+mod written;
 
-pub use code::{Located, locate};
 pub(crate) use finding::finding_schema;
 pub use loc::{LOCATIONS, NUMBERS};
+pub use located::{Located, locate};
+pub(crate) use read::document_schema;
 pub use statement::STATEMENTS;
-pub(crate) use statement::document_schema;
 
 use std::io::Write;
 
@@ -82,6 +87,6 @@ impl Code {
     /// # Errors
     /// The errors of [`Module::from_json`] and of the calls of [`Code`].
     pub fn from_json(text: impl AsRef<[u8]>) -> Result<(Module, Vec<Self>)> {
-        code::read(text.as_ref())
+        located::read_code(text.as_ref())
     }
 }

@@ -6,7 +6,6 @@ use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
 use super::place::at_part;
-use super::read::Reader;
 use super::values::Text;
 use crate::build::VariantId;
 use crate::error::{Error, ErrorKind, Named, Result};
@@ -109,21 +108,4 @@ impl<'a> Names<'a> {
             variants: Table::new("variant", source),
         }
     }
-}
-
-/// Methods that register entities without names: under an id, if any, which is optional or the key of the statement.
-macro_rules! by_id { ($($method:ident $table:ident $id:ty;)*) => {
-    impl<'a> Reader<'a> { $(
-        pub fn $method(&mut self, entity: $id, id: Option<&Text<'a>>, key: Option<&Text<'a>>) -> Result<()> {
-            self.names.$table.add(entity, id.or(key), None)
-        }
-    )* }
-} }
-by_id! {
-    named_variable variables VariableId;
-    named_procedure procedures ProcedureId;
-    named_call calls CallId;
-    named_region regions RegionId;
-    named_part parts VariantPartId;
-    named_variant variants VariantId;
 }

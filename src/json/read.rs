@@ -2,25 +2,20 @@
 
 use core::fmt;
 
-use hashbrown::HashMap;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
-use super::code::Coded;
-use super::names::Names;
 use super::place::{self, at, of_json};
-use super::spirv::Bound;
+use super::reader::{Reader, WHAT};
+use super::schema::{self, HasSchema, Schemas};
+use super::spirv::bound::Bound;
 use super::statement::Statement;
-use super::target::TargetText;
-use super::values::{Named, Text};
+use super::target::{TargetText, target_schema};
+use super::values::Text;
 use crate::build::{Blame, Builder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Module;
-use crate::op::Reg;
-use crate::target::{SpaceId, Target};
-
-/// Name of the text in errors.
-pub(super) const WHAT: &str = "the description";
 
 /// Version of the format.
 pub(super) const VERSION: u64 = 1;
@@ -48,11 +43,19 @@ pub(super) fn finish(text: &str, builder: Builder) -> Result<Module> {
 
 /// Reads the statements, up to the one to blame if `blame` is given.
 pub(super) fn read<'a>(text: &'a str, blame: Option<&'a Blame>) -> Result<Reader<'a>> {
-    let mut document = Document { text, blame, reader: None, error: None };
+    Ok(read_with_spirv(text, blame)?.0)
+}
+
+/// Reads the statements, and the ids and positions of a SPIR-V module, if any.
+pub(super) fn read_with_spirv<'a>(
+    text: &'a str,
+    blame: Option<&'a Blame>,
+) -> Result<(Reader<'a>, Option<Bound<'a>>)> {
+    let mut document = Document { text, blame, reader: None, spirv: None, error: None };
     let mut json = serde_json::Deserializer::from_str(text);
     let read = json.deserialize_map(&mut document).and_then(|()| json.end());
     match (read, document) {
-        (Ok(()), Document { reader: Some(reader), .. }) => Ok(reader),
+        (Ok(()), Document { reader: Some(reader), spirv, .. }) => Ok((reader, spirv)),
         // Every success makes a reader, so that this is unreachable.
         (Ok(()), _) => Err(Error::malformed("no description")),
         (Err(error), Document { error: None, .. }) => Err(of_json(WHAT, text, 0, text, &error)),
@@ -68,6 +71,8 @@ struct Document<'a> {
     text: &'a str,
     blame: Option<&'a Blame>,
     reader: Option<Reader<'a>>,
+    /// Ids and positions of a SPIR-V module.
+    spirv: Option<Bound<'a>>,
     /// Error that ended the reading, unless it is one of the JSON.
     error: Option<Error>,
 }
@@ -80,7 +85,9 @@ impl<'a> Visitor<'a> for &mut Document<'a> {
     }
 
     fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
-        let (mut version, mut is_described, mut waiting, mut spirv) = (None, false, None, None);
+        let mut version = None;
+        let mut is_described = false;
+        let mut waiting = None;
         while let Some(key) = map.next_key::<Text<'_>>()? {
             match &*key {
                 "eitri" if version.is_none() => {
@@ -101,14 +108,15 @@ impl<'a> Visitor<'a> for &mut Document<'a> {
                 }
                 "describe" if !is_described => {
                     is_described = true;
-                    match self.reader.is_some() && version.is_some() {
-                        true => map.next_value_seed(&mut *self)?,
+                    if self.reader.is_some() && version.is_some() {
+                        map.next_value_seed(&mut *self)?;
+                    } else {
                         // Statements can be read only once the target is known.
-                        false => waiting = Some(map.next_value::<&RawValue>()?),
+                        waiting = Some(map.next_value::<&RawValue>()?);
                     }
                 }
                 // Resolved by those who have the module.
-                "spirv" if spirv.is_none() => spirv = Some(map.next_value::<Bound<'a>>()?),
+                "spirv" if self.spirv.is_none() => self.spirv = Some(map.next_value::<Bound<'a>>()?),
                 // For editors only.
                 "$schema" => drop(map.next_value::<Text<'_>>()?),
                 "eitri" | "target" | "describe" | "spirv" => {
@@ -122,11 +130,7 @@ impl<'a> Visitor<'a> for &mut Document<'a> {
             (_, None, _) => "target",
             (_, _, false) => "describe",
             _ => {
-                waiting.map_or(Ok(()), |list| self.describe(list))?;
-                if let Some(reader) = &mut self.reader {
-                    reader.spirv = spirv;
-                }
-                return Ok(());
+                return waiting.map_or(Ok(()), |list| self.describe(list));
             }
         };
         Err(de::Error::missing_field(missing))
@@ -199,109 +203,14 @@ impl<'a> DeserializeSeed<'a> for &mut Document<'a> {
     }
 }
 
-/// State of the reader: the builder, and the names given so far.
-pub(super) struct Reader<'a> {
-    /// The whole description.
-    text: &'a str,
-    pub builder: Builder,
-    pub names: Names<'a>,
-    /// Statements about code.
-    pub coded: Vec<Coded<'a>>,
-    /// Ids and positions of a SPIR-V module.
-    pub spirv: Option<Bound<'a>>,
-    /// The number of the statement that is read.
-    pub index: usize,
-    /// Registers resolved before.
-    registers: HashMap<Text<'a>, Reg>,
-    /// Error that ended a visitor, unless it is one of the JSON.
-    error: Option<Error>,
-    /// Key of the statement that an error concerns.
-    key: Option<&'static str>,
-    /// Call whose position is wanted, because the finished module is wrong there.
-    blame: Option<&'a Blame>,
-}
-
-impl<'a> Reader<'a> {
-    fn new(text: &'a str, target: Target, blame: Option<&'a Blame>) -> Self {
-        let builder = Builder::new(target);
-        let (names, registers) = (Names::new(text), HashMap::new());
-        let coded = Vec::new();
-        Self { text, builder, names, coded, spirv: None, index: 0, registers, error: None, key: None, blame }
-    }
-
-    /// Passes a result on, and attributes its error to a key of the statement.
-    pub fn of_key<T>(&mut self, key: &'static str, result: Result<T>) -> Result<T> {
-        if result.is_err() {
-            self.key = Some(key);
-        }
-        result
-    }
-
-    /// Ends the reading with an error if this is the call to blame.
-    #[inline]
-    pub fn seek(&self, is_it: impl FnOnce(&Blame) -> bool) -> Result<()> {
-        match self.blame {
-            Some(blame) if is_it(blame) => Err(Error::malformed("it is to blame")),
-            _ => Ok(()),
-        }
-    }
-
-    /// Reads a deferred part of a statement. Locations are nested more deeply than other JSON, so that `read` checks
-    /// the depth instead of `serde_json`.
-    pub fn part<T>(
-        &mut self,
-        part: &'a RawValue,
-        read: impl FnOnce(
-            &mut Self,
-            &mut serde_json::Deserializer<serde_json::de::StrRead<'a>>,
-        ) -> serde_json::Result<T>,
-    ) -> Result<T> {
-        let mut json = serde_json::Deserializer::from_str(part.get());
-        json.disable_recursion_limit();
-        read(self, &mut json).map_err(|error| {
-            let start = part.get().as_ptr() as usize - self.text.as_ptr() as usize;
-            let found = of_json(WHAT, self.text, start, part.get(), &error);
-            match self.error.take() {
-                None => found,
-                // The visitor's position is the error's.
-                Some(error) => error.or_at(found.at().clone()),
-            }
-        })
-    }
-
-    /// Ends a visitor with an error other than one of the JSON.
-    #[cold]
-    pub fn fail<E: de::Error>(&mut self, error: Error) -> E {
-        self.error = Some(error);
-        E::custom("")
-    }
-
-    /// Resolves a register by its name or number.
-    pub fn register(&mut self, named: &Named<'a>) -> Result<Reg> {
-        let name = match named {
-            Named::Number(number) => return Ok(Reg(*number)),
-            Named::Text(name) => name,
-        };
-        if let Some(&reg) = self.registers.get(name) {
-            return Ok(reg);
-        }
-        let reg = self.builder.target().register_named(name);
-        let reg = reg.map_err(|error| place::at_part(error, self.text, name))?;
-        self.registers.insert(name.clone(), reg);
-        Ok(reg)
-    }
-
-    /// Resolves an address space by its name or number.
-    pub fn space(&self, named: &Named<'_>) -> Result<SpaceId> {
-        match named {
-            Named::Text(name) => match self.builder.target().space_named(name) {
-                Ok(space) => Ok(space.id),
-                Err(error) => Err(place::at_part(error, self.text, name)),
-            },
-            Named::Number(number) => match u32::try_from(*number) {
-                Ok(number) => Ok(SpaceId(number)),
-                Err(_) => Err(self.builder.target().unknown_space(&number.to_string())),
-            },
-        }
-    }
+/// Schema of a description.
+pub(crate) fn document_schema(to: &mut Schemas) -> Value {
+    let statements = Vec::<Statement<'_>>::schema(to);
+    schema::object([
+        ("$schema", Text::schema(to), true),
+        ("eitri", json!({"const": VERSION}), false),
+        ("target", target_schema(to), false),
+        ("describe", statements, false),
+        ("spirv", Bound::schema(to), true),
+    ])
 }

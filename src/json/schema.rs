@@ -7,11 +7,6 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::loc::{ExpressionAt, NumberAt, OperandSeed, Place};
-use super::statement::Expression;
-use super::values::{Bytes, Integer, Line, Named, Number, Signed, Text, Vocabulary, Word};
-use crate::model::{Form, NodeRow, Operand, Sort, rows};
-
 /// Definitions of a schema under construction.
 #[derive(Debug, Default)]
 pub(crate) struct Schemas(pub BTreeMap<&'static str, Value>);
@@ -109,51 +104,61 @@ pub(crate) fn string(pattern: &str) -> Value {
     json!({"type": "string", "pattern": pattern})
 }
 
+/// An integer in an inclusive range.
+fn integer(minimum: i64, maximum: u64) -> Value {
+    json!({"type": "integer", "minimum": minimum, "maximum": maximum})
+}
+
 /// A choice of words.
 pub(crate) fn one_of_words<'a>(words: impl IntoIterator<Item = &'a str>) -> Value {
     json!({"enum": words.into_iter().collect::<Vec<_>>()})
 }
 
-macro_rules! described { ($($(<$life:lifetime>)? $type:ty: |$to:ident| $schema:expr;)*) => { $(
-    impl HasSchema for $type {
-        fn schema($to: &mut Schemas) -> Value {
-            $schema
-        }
+impl HasSchema for bool {
+    fn schema(_: &mut Schemas) -> Value {
+        json!({"type": "boolean"})
     }
-)* } }
-described! {
-    bool: |_to| json!({"type": "boolean"});
-    i8: |_to| json!({"type": "integer", "minimum": i8::MIN, "maximum": i8::MAX});
-    u8: |_to| json!({"type": "integer", "minimum": 0, "maximum": u8::MAX});
-    u16: |_to| json!({"type": "integer", "minimum": 0, "maximum": u16::MAX});
-    u32: |_to| json!({"type": "integer", "minimum": 0, "maximum": u32::MAX});
-    u64: |_to| json!({"type": "integer", "minimum": 0, "maximum": u64::MAX});
-    &str: |_to| json!({"type": "string"});
-    String: |_to| json!({"type": "string"});
-    Text<'_>: |_to| json!({"type": "string"});
-    Named<'_>: |to| to.named("name_or_number", |_| json!({
-        "anyOf": [{"type": "string"}, {"type": "integer", "minimum": 0, "maximum": u64::MAX}]
-    }));
-    Number: |to| to.named("number", |_| json!({
-        "anyOf": [{"type": "integer", "minimum": 0, "maximum": u64::MAX}, string("^0x0*[0-9a-fA-F]{1,16}$")]
-    }));
-    Signed: |to| to.named("signed", |_| json!({"anyOf": [
-        {"type": "integer", "minimum": i64::MIN, "maximum": i64::MAX},
-        string("^(-?0x0*([0-7][0-9a-fA-F]{15}|[0-9a-fA-F]{1,15})|-0x0*80{15})$")
-    ]}));
-    Integer: |to| to.named("integer", |_| json!({"anyOf": [
-        {"type": "integer", "minimum": i64::MIN, "maximum": u64::MAX}, string("^-?0x0*[0-9a-fA-F]{1,16}$")
-    ]}));
-    Bytes: |to| to.named("bytes", |_| string("^ *([0-9a-fA-F]{2} *)*$"));
-    Line<'_>: |to| to.named("line", |to| {
-        let line = u32::schema(to);
-        json!({"type": "array", "prefixItems": [{"type": "string"}, line, line], "items": false, "minItems": 2})
-    });
 }
 
-impl<T: Vocabulary> HasSchema for Word<T> {
+impl HasSchema for i8 {
     fn schema(_: &mut Schemas) -> Value {
-        one_of_words(T::NAMES.iter().copied())
+        integer(Self::MIN.into(), u64::from(Self::MAX.unsigned_abs()))
+    }
+}
+
+impl HasSchema for u8 {
+    fn schema(_: &mut Schemas) -> Value {
+        integer(0, Self::MAX.into())
+    }
+}
+
+impl HasSchema for u16 {
+    fn schema(_: &mut Schemas) -> Value {
+        integer(0, Self::MAX.into())
+    }
+}
+
+impl HasSchema for u32 {
+    fn schema(_: &mut Schemas) -> Value {
+        integer(0, Self::MAX.into())
+    }
+}
+
+impl HasSchema for u64 {
+    fn schema(_: &mut Schemas) -> Value {
+        integer(0, Self::MAX)
+    }
+}
+
+impl HasSchema for &str {
+    fn schema(_: &mut Schemas) -> Value {
+        json!({"type": "string"})
+    }
+}
+
+impl HasSchema for String {
+    fn schema(to: &mut Schemas) -> Value {
+        <&str>::schema(to)
     }
 }
 
@@ -178,77 +183,20 @@ impl<T: HasSchema> HasSchema for &[T] {
     }
 }
 
-macro_rules! tuples { ($(($($type:ident)*))*) => { $(
-    impl<$($type: HasSchema),*> HasSchema for ($($type,)*) {
-        fn schema(to: &mut Schemas) -> Value {
-            list(vec![$($type::schema(to)),*])
-        }
+impl<A: HasSchema, B: HasSchema> HasSchema for (A, B) {
+    fn schema(to: &mut Schemas) -> Value {
+        list(vec![A::schema(to), B::schema(to)])
     }
-)* } }
-tuples! { (A B) (A B C) (A B C D) }
+}
 
-/// Schemas of types that are written from the model, by the types that are read.
-macro_rules! parts { ($($(#[$doc:meta])* $type:ty: |$to:ident| $schema:expr;)*) => { $(
-    impl HasSchema for $type {
-        fn schema($to: &mut Schemas) -> Value {
-            $schema
-        }
+impl<A: HasSchema, B: HasSchema, C: HasSchema> HasSchema for (A, B, C) {
+    fn schema(to: &mut Schemas) -> Value {
+        list(vec![A::schema(to), B::schema(to), C::schema(to)])
     }
-)* } }
-parts! {
-    Place<'_>: |to| nodes(Sort::Loc, to);
-    NumberAt<'_>: |to| nodes(Sort::Val, to);
-    ExpressionAt<'_>: |to| Expression::schema(to);
 }
 
-/// Schema of the nodes of a sort, from the table of nodes.
-pub(super) fn nodes(sort: Sort, to: &mut Schemas) -> Value {
-    let name = match sort {
-        Sort::Loc => "location",
-        Sort::Val => "value",
-    };
-    to.named(name, |to| {
-        let described = |row: &NodeRow, schema: Value| {
-            let mut schema = about(schema, &row.doc.concat(), "");
-            schema["examples"] = json!([serde_json::from_str::<Value>(row.example).unwrap_or_default()]);
-            schema
-        };
-        let (mut any, mut keys) = (Vec::new(), Vec::new());
-        for row in rows(sort) {
-            let operand = match row.form {
-                // A part has its schema in that of `parts`.
-                Form::Bare if sort == Sort::Loc => continue,
-                Form::Bare => {
-                    any.push(described(row, Number::schema(to)));
-                    continue;
-                }
-                Form::Word => {
-                    any.push(described(row, json!({"const": row.key})));
-                    continue;
-                }
-                Form::Operands([only]) => operand(only, to),
-                Form::Operands(several) => list(several.iter().map(|one| operand(one, to)).collect()),
-                Form::List([only]) => json!({"type": "array", "items": operand(only, to)}),
-                Form::List(several) => {
-                    json!({"type": "array", "items": list(several.iter().map(|one| operand(one, to)).collect())})
-                }
-                Form::Parts => {
-                    json!({"type": "array", "items": list(vec![titled("place", nodes(Sort::Loc, to)), titled("bits", Number::schema(to))])})
-                }
-            };
-            keys.push((row.key, described(row, operand)));
-        }
-        any.push(one_of_keys(keys));
-        json!({"anyOf": any})
-    })
-}
-
-fn operand(operand: &Operand, to: &mut Schemas) -> Value {
-    titled(operand.name, OperandSeed::schema(operand.kind, to))
-}
-
-/// Adds the title of a definition to a schema.
-fn titled(name: &str, mut schema: Value) -> Value {
-    schema["title"] = name.into();
-    schema
+impl<A: HasSchema, B: HasSchema, C: HasSchema, D: HasSchema> HasSchema for (A, B, C, D) {
+    fn schema(to: &mut Schemas) -> Value {
+        list(vec![A::schema(to), B::schema(to), C::schema(to), D::schema(to)])
+    }
 }

@@ -114,26 +114,3 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Keyed<'de, A> {
         self.json.next_value_seed(seed)
     }
 }
-
-/// Implements `Deserialize` in these shapes for a type that derives it with `serde(remote = "Self")`.
-macro_rules! read_in_shape { ($name:ident $(<$life:lifetime>)?) => {
-    impl<'de $(: $life, $life)?> serde::Deserialize<'de> for $name $(<$life>)? {
-        #[inline]
-        fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-            Self::deserialize($crate::json::shape::Shaped(from))
-        }
-    }
-} }
-pub(crate) use read_in_shape;
-
-/// Implements `Deserialize` in these shapes, and `Serialize`, for types that derive both with `serde(remote = "Self")`.
-macro_rules! shaped { ($($name:ident $(<$life:lifetime>)?)*) => { $(
-    $crate::json::shape::read_in_shape! { $name $(<$life>)? }
-
-    impl $(<$life>)? serde::Serialize for $name $(<$life>)? {
-        fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-            Self::serialize(self, to)
-        }
-    }
-)* } }
-pub(super) use shaped;

@@ -7,82 +7,158 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::kinds::kind;
+use super::objects::objects;
 use super::place;
-use super::rows::values;
-use super::schema::{self, HasSchema, Schemas};
-use super::shape::shaped;
-use super::statement::objects;
-use super::values::{Number, Text, Word};
+use super::schema::{HasSchema, Schemas};
+use super::values::{Number, Text};
+use super::words::Word;
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::Reg;
 use crate::target::{
     Clobbered, ElfIdentity, Per, RegisterNames, Registers, Relocations, Scaling, Space, SpaceId, Target,
-    TargetBuilder,
 };
 
-/// Optional facts of a target: key and type, the value in JSON unless it is the default, and the call of the builder. The
-/// names are those of the target, the builder, and the facts.
-macro_rules! target_facts { (
-    |$target:ident, $to:ident, $facts:ident|
-    $(#[$doc:meta])* { $($required:ident: $required_type:ty),* }
-    $(#[doc = $about:literal] $key:ident: $type:ty = $write:expr $(=> $read:expr)?;)*
-) => {
-    objects! {
-        $(#[$doc])*
-        TargetFacts { $($required: $required_type),* } { $(#[doc = $about] $key: $type),* }
-    }
-
-    impl<'a> TargetFacts<'a> {
-        fn write_optional(&mut self, $target: &'a Target) {
-            $(self.$key = $write;)*
-        }
-
-        fn read_optional(&self, $to: &mut TargetBuilder) {
-            let $facts = self;
-            $($(if let Some($key) = &self.$key {
-                $read;
-            })?)*
-        }
-    }
-} }
-
-target_facts! { |target, to, facts|
+objects! {
     /// A target of its own. `scaling` and `data_alignment` are those of [`TargetBuilder`](crate::target::TargetBuilder).
-    { name: Text<'a>, registers: Vec<RegisterFacts<'a>> }
-    /// Number of lanes of a wave, by default 1.
-    lanes: u32 = other_than(1, target.lanes());
-    /// Address spaces other than the default one of 64-bit addresses, which is `default` unless it is named here.
-    spaces: Vec<SpaceFacts<'a>> = Some(target.spaces().iter().map(SpaceFacts::of).collect())
-        => for space in spaces { to.space(space.value()); };
-    /// Register that contains the pc.
-    pc: Text<'a> = name(target, target.pc()) => to.pc(&**pc);
-    /// Register with the mask of active lanes.
-    exec: Text<'a> = name(target, target.exec()) => to.exec(&**exec);
-    /// Register whose value in the caller is the canonical frame address by default.
-    cfa_register: Text<'a> = name(target, target.cfa_register()) => to.cfa_register(&**cfa_register);
-    /// Registers that a call overwrites: undefined in the caller unless a rule says otherwise.
-    clobbered: Vec<ClobberedFacts<'a>> = Some(target.clobbered()).filter(|all| !all.is_empty())
-        .map(|all| all.iter().map(ClobberedFacts::of).collect())
-        => for clobbered in clobbered { to.clobbered(clobbered.value()); };
-    /// Register whose rule gives the return address, by default the one with number 0.
-    return_register: Text<'a> = name(target, Some(target.call_frames().return_register))
-        => to.return_register(&**return_register, facts.return_register_is_pc == Some(true));
-    /// Whether the return register is the pc, which no function preserves.
-    return_register_is_pc: bool = other_than(false, target.call_frames().is_return_register_pc);
-    /// Data alignment factor of call frame information in bytes, by default -8.
-    data_alignment: i8 = other_than(-8, target.call_frames().data_alignment) => to.data_alignment(*data_alignment);
-    /// Whether the ABI uses `.eh_frame`.
-    eh_frame: bool = other_than(false, target.call_frames().has_eh_frame) => if *eh_frame { to.eh_frame(); };
-    /// Units of stack and frame pointers.
-    scaling: Word<Scaling> = other_than(Scaling::Lane, target.scaling()).map(Word) => to.scaling(scaling.0);
-    /// Size of the shortest instruction in bytes, by default 1.
-    min_instruction_bytes: u8 = other_than(1, target.min_instruction_bytes())
-        => to.min_instruction_bytes(*min_instruction_bytes);
-    /// Whether the most significant byte of a number comes first.
-    big_endian: bool = other_than(false, target.is_big_endian()) => if *big_endian { to.big_endian(); };
+    TargetFacts { name: Text<'a>, registers: Vec<RegisterFacts<'a>> } {
+        /// Number of lanes of a wave, by default 1.
+        lanes: u32,
+        /// Address spaces other than the default one of 64-bit addresses, which is `default` unless it is named here.
+        spaces: Vec<SpaceFacts<'a>>,
+        /// Register that contains the pc.
+        pc: Text<'a>,
+        /// Register with the mask of active lanes.
+        exec: Text<'a>,
+        /// Register whose value in the caller is the canonical frame address by default.
+        cfa_register: Text<'a>,
+        /// Registers that a call overwrites: undefined in the caller unless a rule says otherwise.
+        clobbered: Vec<ClobberedFacts<'a>>,
+        /// Register whose rule gives the return address, by default the one with number 0.
+        return_register: Text<'a>,
+        /// Whether the return register is the pc, which no function preserves.
+        return_register_is_pc: bool,
+        /// Data alignment factor of call frame information in bytes, by default -8.
+        data_alignment: i8,
+        /// Whether the ABI uses `.eh_frame`.
+        eh_frame: bool,
+        /// Units of stack and frame pointers.
+        scaling: Word<Scaling>,
+        /// Size of the shortest instruction in bytes, by default 1.
+        min_instruction_bytes: u8,
+        /// Whether the most significant byte of a number comes first.
+        big_endian: bool,
+        /// Target-dependent fields of the ELF header.
+        elf: ElfFacts<'a>,
+    }
+    /// Registers with consecutive numbers and a common layout; exactly one of `names`, `prefix` and `packed`.
+    RegisterFacts { bits: u32 } {
+        /// DWARF number of the first register; of all but packed names.
+        dwarf: Number,
+        /// Name of each register.
+        names: Vec<Text<'a>>,
+        /// Common start of the names, which end in a number.
+        prefix: Text<'a>,
+        /// First number and last number behind the prefix.
+        numbers: (Number, Number),
+        /// First character of names that are packed into the DWARF number.
+        packed: Text<'a>,
+        /// Number of lanes of a vector register, each of `bits`.
+        lanes: u32,
+        /// Another DWARF number of the first register, as some producers write it.
+        alias: Number,
+    }
+    /// Registers with consecutive numbers that a call overwrites.
+    ClobberedFacts { dwarf: Number, count: u32 } {
+        /// Number of low bits that a function preserves all the same.
+        preserved_bits: u32,
+    }
+    /// An address space.
+    SpaceFacts { id: u32, name: Text<'a>, address_bits: u32 } {
+        /// Null address, by default 0.
+        null: Number,
+        /// Owner of each copy, by default `process`.
+        per: Word<Per>,
+        /// Number in `DW_AT_address_class`, by default `id`.
+        address_class: u32,
+    }
     /// Target-dependent fields of the ELF header.
-    elf: ElfFacts<'a> = Some(ElfFacts::of(&target.elf())) => to.elf(elf.value());
+    ElfFacts { machine: u16 } {
+        flags: u32,
+        os_abi: u8,
+        abi_version: u8,
+        /// Types of an address of 32 and of 64 bits, and of a relative one of 32.
+        relocations: (u32, u32, u32),
+    }
+}
+
+impl<'a> TargetFacts<'a> {
+    /// Builds the target.
+    fn target(&self) -> Result<Target> {
+        let mut target = Target::builder(&*self.name, self.lanes.unwrap_or(1));
+        for registers in &self.registers {
+            target.registers(registers.read(&self.name)?);
+        }
+        for space in self.spaces.iter().flatten() {
+            target.space(space.read());
+        }
+        if let Some(pc) = &self.pc {
+            target.pc(&**pc);
+        }
+        if let Some(exec) = &self.exec {
+            target.exec(&**exec);
+        }
+        if let Some(cfa_register) = &self.cfa_register {
+            target.cfa_register(&**cfa_register);
+        }
+        for clobbered in self.clobbered.iter().flatten() {
+            target.clobbered(clobbered.read());
+        }
+        if let Some(return_register) = &self.return_register {
+            target.return_register(&**return_register, self.return_register_is_pc == Some(true));
+        }
+        if let Some(data_alignment) = self.data_alignment {
+            target.data_alignment(data_alignment);
+        }
+        if self.eh_frame == Some(true) {
+            target.eh_frame();
+        }
+        if let Some(Word(scaling)) = self.scaling {
+            target.scaling(scaling);
+        }
+        if let Some(bytes) = self.min_instruction_bytes {
+            target.min_instruction_bytes(bytes);
+        }
+        if self.big_endian == Some(true) {
+            target.big_endian();
+        }
+        if let Some(elf) = &self.elf {
+            target.elf(elf.read());
+        }
+        target.build()
+    }
+
+    fn write(target: &'a Target) -> Self {
+        let registers = target.register_ranges().iter().map(RegisterFacts::write).collect();
+        let call_frames = target.call_frames();
+        let clobbered = target.clobbered();
+        Self {
+            lanes: other_than(1, target.lanes()),
+            spaces: Some(target.spaces().iter().map(SpaceFacts::write).collect()),
+            pc: name(target, target.pc()),
+            exec: name(target, target.exec()),
+            cfa_register: name(target, target.cfa_register()),
+            clobbered: (!clobbered.is_empty()).then(|| clobbered.iter().map(ClobberedFacts::write).collect()),
+            return_register: name(target, Some(call_frames.return_register)),
+            return_register_is_pc: other_than(false, call_frames.is_return_register_pc),
+            data_alignment: other_than(-8, call_frames.data_alignment),
+            eh_frame: other_than(false, call_frames.has_eh_frame),
+            scaling: other_than(Scaling::Lane, target.scaling()).map(Word),
+            min_instruction_bytes: other_than(1, target.min_instruction_bytes()),
+            big_endian: other_than(false, target.is_big_endian()),
+            elf: Some(ElfFacts::write(&target.elf())),
+            ..Self::new(target.name().into(), registers)
+        }
+    }
 }
 
 /// A value unless it is the default.
@@ -95,89 +171,56 @@ fn name(target: &Target, reg: Option<Reg>) -> Option<Text<'_>> {
     target.register(reg?).map(|register| Text(register.name().to_string().into()))
 }
 
-/// Registers in JSON, for both directions. A form has its keys, each with the value that is written; the names in the
-/// target; and the registers that are made. An optional key has the value unless it is the default, and the change.
-macro_rules! register_facts { (
-    |$registers:ident, $target:ident|
-    $(#[$doc:meta])* { $own:ident: $own_type:ty = $own_value:expr }
-    { $($(#[doc = $about:literal])? $key:ident: $type:ty,)* }
-    forms $wrong:literal {
-        $({ $($of:ident = $write:expr),* } $pattern:pat => $make:expr;)*
-    }
-    $($(#[doc = $may_about:literal])? $may:ident: $may_type:ty = $may_write:expr => $may_read:expr;)*
-) => {
-    objects! {
-        $(#[$doc])*
-        RegisterFacts { $own: $own_type } {
-            $($(#[doc = $about])? $key: $type,)*
-            $($(#[doc = $may_about])? $may: $may_type,)*
-        }
-    }
-
-    impl<'a> RegisterFacts<'a> {
-        fn resolve(&self, $target: &str) -> Result<Registers> {
-            let ($own, present) = (self.$own, 0 $(+ usize::from(self.$key.is_some()))*);
-            let mut $registers = 'form: {
-                $(
-                    let of_this = 0 $(+ usize::from(self.$of.is_some()))*;
-                    if of_this == present $(&& let Some($of) = &self.$of)* {
-                        let made = $make;
-                        break 'form made;
-                    }
-                )*
-                return Err(wrong($target, $wrong));
-            };
-            $(if let Some($may) = self.$may {
-                $registers = $may_read;
-            })*
-            Ok($registers)
-        }
-
-        fn of($registers: &'a Registers) -> Self {
-            let mut facts = Self::new($own_value);
-            match $registers.names() {
-                $($pattern => { $(facts.$of = Some($write);)* })*
+impl<'a> RegisterFacts<'a> {
+    /// Returns the registers of a target.
+    fn read(&self, target: &str) -> Result<Registers> {
+        let mut registers = match (&self.dwarf, &self.names, &self.prefix, &self.numbers, &self.packed) {
+            (Some(dwarf), Some(names), None, None, None) => {
+                Registers::named(dwarf.0, names.iter().map(|name| name.to_string()), self.bits)
             }
-            $(facts.$may = $may_write;)*
-            facts
-        }
-    }
-} }
-
-register_facts! { |registers, target|
-    /// Registers with consecutive numbers and a common layout; exactly one of `names`, `prefix` and `packed`.
-    { bits: u32 = registers.bits() / registers.lanes() }
-    {
-        /// DWARF number of the first register; of all but packed names.
-        dwarf: Number,
-        /// Name of each register.
-        names: Vec<Text<'a>>,
-        /// Common start of the names, which end in a number.
-        prefix: Text<'a>,
-        /// First number and last number behind the prefix.
-        numbers: (Number, Number),
-        /// First character of names that are packed into the DWARF number.
-        packed: Text<'a>,
-    }
-    forms "registers have `dwarf` and `names`, `dwarf`, `prefix` and `numbers`, or `packed`" {
-        { dwarf = Number(registers.first().0), names = names.iter().map(|name| Text::from(&**name)).collect() }
-            RegisterNames::Individual(names)
-            => Registers::named(dwarf.0, names.iter().map(|name| name.to_string()), bits);
-        {
-            dwarf = Number(registers.first().0),
-            prefix = Text::from(&**prefix),
-            numbers = (Number(*from), Number(from + registers.count() - 1))
-        } RegisterNames::Numbered { prefix, first: from } => {
-            let (Number(from), Number(to)) = *numbers;
-            Registers::numbered(dwarf.0, prefix.to_string(), from..to.saturating_add(1), bits)
+            (Some(dwarf), None, Some(prefix), Some((Number(first), Number(last))), None) => {
+                let numbers = *first..last.saturating_add(1);
+                Registers::numbered(dwarf.0, prefix.to_string(), numbers, self.bits)
+            }
+            (None, None, None, None, Some(packed)) => {
+                Registers::packed_names(character(packed, target)?, self.bits)
+            }
+            _ => {
+                return Err(wrong(
+                    target,
+                    "registers have `dwarf` and `names`, `dwarf`, `prefix` and `numbers`, or `packed`",
+                ));
+            }
         };
-        { packed = Text(char::from(*prefix).to_string().into()) } RegisterNames::Packed { prefix }
-            => Registers::packed_names(character(packed, target)?, bits);
+        if let Some(lanes) = self.lanes {
+            registers = registers.with_lanes(lanes);
+        }
+        if let Some(Number(alias)) = self.alias {
+            registers = registers.with_alias(alias);
+        }
+        Ok(registers)
     }
-    /// Number of lanes of a vector register, each of `bits`.
-    lanes: u32 = other_than(1, registers.lanes()) => registers.with_lanes(lanes);
-    /// Another DWARF number of the first register, as some producers write it.
-    alias: Number = registers.alias().map(|alias| Number(alias.0)) => registers.with_alias(alias.0);
+
+    fn write(registers: &'a Registers) -> Self {
+        let mut json = Self::new(registers.bits() / registers.lanes());
+        match registers.names() {
+            RegisterNames::Individual(names) => {
+                json.dwarf = Some(Number(registers.first().0));
+                json.names = Some(names.iter().map(|name| Text::from(&**name)).collect());
+            }
+            RegisterNames::Numbered { prefix, first } => {
+                json.dwarf = Some(Number(registers.first().0));
+                json.prefix = Some(Text::from(&**prefix));
+                json.numbers = Some((Number(*first), Number(first + registers.count() - 1)));
+            }
+            RegisterNames::Packed { prefix } => {
+                json.packed = Some(Text(char::from(*prefix).to_string().into()));
+            }
+        }
+        json.lanes = other_than(1, registers.lanes());
+        json.alias = registers.alias().map(|alias| Number(alias.0));
+        json
+    }
 }
 
 /// The only character of the key `packed`.
@@ -189,30 +232,66 @@ fn character(packed: &str, target: &str) -> Result<char> {
     }
 }
 
-values! {
-    /// Registers with consecutive numbers that a call overwrites.
-    ClobberedFacts of Clobbered { dwarf: [dwarf_register] => first, count: [number u32] => count } {
-        /// Number of low bits that a function preserves all the same.
-        preserved_bits: [zero u32] => preserved_bits,
+impl ClobberedFacts<'_> {
+    fn read(&self) -> Clobbered {
+        Clobbered {
+            first: Reg(self.dwarf.0),
+            count: self.count,
+            preserved_bits: self.preserved_bits.unwrap_or(0),
+        }
     }
-    /// An address space.
-    SpaceFacts of Space {
-        id: [space_id] => id, name: [owned text] => name, address_bits: [number u32] => address_bits
-    } {
-        /// Null address, by default 0.
-        null: [zero_long] => null,
-        /// Owner of each copy, by default `process`.
-        per: [default Per] => per,
-        /// Number in `DW_AT_address_class`, by default `id`.
-        address_class: [number u32] => address_class,
+
+    fn write(clobbered: &Clobbered) -> Self {
+        Self {
+            preserved_bits: other_than(0, clobbered.preserved_bits),
+            ..Self::new(Number(clobbered.first.0), clobbered.count)
+        }
     }
-    /// Target-dependent fields of the ELF header.
-    ElfFacts of ElfIdentity { machine: [number u16] => machine } {
-        flags: [zero u32] => flags,
-        os_abi: [zero u8] => os_abi,
-        abi_version: [zero u8] => abi_version,
-        /// Types of an address of 32 and of 64 bits, and of a relative one of 32.
-        relocations: [relocations] => relocations,
+}
+
+impl SpaceFacts<'_> {
+    fn read(&self) -> Space {
+        Space {
+            id: SpaceId(self.id),
+            name: self.name.to_string().into(),
+            address_bits: self.address_bits,
+            null: self.null.map_or(0, |Number(null)| null),
+            per: self.per.map_or_else(Per::default, |Word(per)| per),
+            address_class: self.address_class,
+        }
+    }
+
+    fn write(space: &Space) -> Self {
+        Self {
+            null: other_than(0, space.null).map(Number),
+            per: other_than(Per::default(), space.per).map(Word),
+            address_class: space.address_class,
+            ..Self::new(space.id.0, Text(space.name.to_string().into()), space.address_bits)
+        }
+    }
+}
+
+impl ElfFacts<'_> {
+    fn read(&self) -> ElfIdentity {
+        let (abs32, abs64, relative32) = self.relocations.unwrap_or_default();
+        ElfIdentity {
+            machine: self.machine,
+            flags: self.flags.unwrap_or(0),
+            os_abi: self.os_abi.unwrap_or(0),
+            abi_version: self.abi_version.unwrap_or(0),
+            relocations: Relocations { abs32, abs64, relative32 },
+        }
+    }
+
+    fn write(elf: &ElfIdentity) -> Self {
+        let Relocations { abs32, abs64, relative32 } = elf.relocations;
+        Self {
+            flags: other_than(0, elf.flags),
+            os_abi: other_than(0, elf.os_abi),
+            abi_version: other_than(0, elf.abi_version),
+            relocations: other_than((0, 0, 0), (abs32, abs64, relative32)),
+            ..Self::new(elf.machine)
+        }
     }
 }
 
@@ -256,19 +335,8 @@ impl TargetText<'_> {
     pub fn resolve(&self) -> Result<Target> {
         match self {
             Self::Named(name) => Target::named(name),
-            Self::Described(facts) => facts.builder()?.build(),
+            Self::Described(facts) => facts.target(),
         }
-    }
-}
-
-impl TargetFacts<'_> {
-    fn builder(&self) -> Result<TargetBuilder> {
-        let mut target = Target::builder(&*self.name, self.lanes.unwrap_or(1));
-        for registers in &self.registers {
-            target.registers(registers.resolve(&self.name)?);
-        }
-        self.read_optional(&mut target);
-        Ok(target)
     }
 }
 
@@ -285,10 +353,7 @@ impl Serialize for TargetJson<'_> {
         if Target::named(target.name()).is_ok_and(|named| named == *target) {
             return to.serialize_str(target.name());
         }
-        let registers = target.register_ranges().iter().map(RegisterFacts::of).collect();
-        let mut facts = TargetFacts::new(target.name().into(), registers);
-        facts.write_optional(target);
-        facts.serialize(to)
+        TargetFacts::write(target).serialize(to)
     }
 }
 

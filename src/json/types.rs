@@ -1,195 +1,260 @@
-//! Types and their parts: applied to the builder, and written from the model.
+//! Types. The kinds have a statement each; the properties that they share are set by `describe_type`.
 
-use std::io::Write;
-
-use super::choices::{MemberOf, TemplateOf};
+use super::facts::{Outcome, Property, facts, kind};
 use super::ids::Known;
-use super::kinds::kind;
-use super::later::Later;
-use super::loc::{In, Whole};
-use super::read::Reader;
-use super::rows::{Outcome, Property, call, property, set};
-use super::statement::{
-    Discriminant, Member, Ref, Statement, Template, TypeFacts, base_statement, describe_type, type_statement,
-    variant_part_statement, variant_statement,
-};
-use super::values::{Text, Word};
-use super::write::Writer;
-use crate::build::VariantId;
+use super::members::ExtentOf;
+use super::objects::objects;
+use super::reader::Reader;
+use super::values::{Integer, Line, Named, Number, Ref, Text};
+use super::words::Word;
+use crate::build::{Extent, Major};
 use crate::error::{Error, Result};
-use crate::model::{self, Count, FunctionId, Passed, ScopeId, TemplateParameter, TypeId, TypeKind, UnitId};
+use crate::model::entities::type_properties;
+use crate::model::{
+    BaseEncoding, CompositeKind, Count, Dimension, MemorySpace, Passed, PointerKind, Qualifier, TypeId,
+    UnitId,
+};
+use crate::target::SpaceId;
 
-impl<'a> Member<'a> {
+type_properties! {
+    facts TypeFacts of |known, id: TypeId| known.module.ty(id), set TypeId: [by describe_type],
+    object DescribeType { unit: Ref<'a>, r#type: Ref<'a> } {}
+}
+objects! {
+    BaseType { unit: Ref<'a>, name: Text<'a>, encoding: Word<BaseEncoding>, bits: Number } { id: Text<'a> }
+    MemberPointer { unit: Ref<'a>, class: Ref<'a>, to: Ref<'a> } { id: Text<'a> }
+    UnspecifiedType { unit: Ref<'a>, name: Text<'a> } { id: Text<'a> }
+    Array { unit: Ref<'a>, of: Ref<'a> } {
+        counts: Vec<Option<Number>>, extents: Vec<ExtentOf<'a>>, stride_bits: Number, id: Text<'a>,
+    }
+    Vector { unit: Ref<'a>, of: Ref<'a>, count: Number } { packed: bool, id: Text<'a> }
+    Matrix { unit: Ref<'a>, of: Ref<'a>, count: Number } { column_major: bool, stride_bits: Number, id: Text<'a> }
+    Typedef { unit: Ref<'a>, name: Text<'a> } { of: Ref<'a>, id: Text<'a> }
+    Qualified { unit: Ref<'a>, qualifier: Word<Qualifier> } { of: Ref<'a>, id: Text<'a> }
+    Subroutine { unit: Ref<'a>, parameters: Vec<Ref<'a>> } { returns: Ref<'a>, id: Text<'a> }
+    Pointer { unit: Ref<'a> } {
+        to: Ref<'a>, kind: Word<PointerKind>, space: Named<'a>, memory_space: Word<MemorySpace>, id: Text<'a>,
+    }
+    Incomplete { unit: Ref<'a>, kind: Word<CompositeKind>, name: Text<'a> } { id: Text<'a> }
+    Structure { unit: Ref<'a>, bytes: Number } { name: Text<'a>, id: Text<'a> }
+    Class { unit: Ref<'a>, bytes: Number } { name: Text<'a>, id: Text<'a> }
+    Union { unit: Ref<'a>, bytes: Number } { name: Text<'a>, id: Text<'a> }
+    Enumeration { unit: Ref<'a>, of: Ref<'a>, enumerators: Vec<(Text<'a>, Integer)> } {
+        name: Text<'a>, class: bool, id: Text<'a>,
+    }
+}
+
+/// The scope of the declaration.
+impl<'a> Property<'a, TypeId> for Text<'a> {
+    fn read(self, reader: &mut Reader<'a>, id: TypeId, _: UnitId) -> Result<()> {
+        let scope = reader.scope(&self)?;
+        reader.builder.describe_type(id)?.within(scope).map(drop)
+    }
+
+    fn write(known: &'a Known<'a>, id: TypeId) -> Option<Self> {
+        let ty = known.module.ty(id);
+        let scope = ty.scope();
+        (scope != known.module.unit(ty.unit()).scope).then(|| known.scope_ref(scope))
+    }
+}
+
+/// The passing to functions.
+impl<'a> Property<'a, TypeId> for Word<Passed> {
+    fn read(self, reader: &mut Reader<'a>, id: TypeId, _: UnitId) -> Result<()> {
+        reader.builder.describe_type(id)?.passed(self.0).map(drop)
+    }
+
+    fn write(known: &'a Known<'a>, id: TypeId) -> Option<Self> {
+        known.module.ty(id).passed().map(Word)
+    }
+}
+
+impl<'a> DescribeType<'a> {
+    /// Describes a type. Even without properties, an equal type of a later statement is a different type.
     pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
         let unit = reader.unit(&self.unit)?;
-        let of = self.choose(reader, unit)?;
-        let facts = self.facts();
-        let mut member = Discriminant::new(self.r#type).with(facts);
-        let member = member.read(reader, unit)?;
-        match of {
-            MemberOf::Type(of) => reader.builder.data_member(of, member).map(drop),
-            MemberOf::Variant(variant) => reader.builder.data_member(variant, member).map(drop),
-        }
+        let ty = reader.ty(unit, &self.r#type)?;
+        reader.builder.describe_type(ty)?;
+        self.facts().describe(reader, ty, unit)
+    }
+
+    pub fn write(known: &'a Known<'a>, id: TypeId, facts: TypeFacts<'a>) -> Self {
+        let unit = known.unit_ref(known.module.ty(id).unit());
+        Self::new(unit, known.type_ref(id)).with(facts)
     }
 }
 
-impl<'a> Template<'a> {
-    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
-        match self.choose(reader, ())? {
-            TemplateOf::Type(unit, of) => {
-                let parameter = self.read(reader, unit)?;
-                reader.builder.template(of, parameter).map(drop)
+impl<'a> BaseType<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        let ty = reader.builder.base_type(unit, &self.name, self.encoding.0, self.bits.0)?;
+        reader.add_type(ty, self.id.as_ref(), Some(&self.name))
+    }
+}
+
+impl<'a> MemberPointer<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        let class = reader.ty(unit, &self.class)?;
+        let to = reader.ty(unit, &self.to)?;
+        let ty = reader.builder.member_pointer(unit, class, to)?;
+        reader.add_type(ty, self.id.as_ref(), None)
+    }
+}
+
+impl<'a> UnspecifiedType<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        let ty = reader.builder.unspecified_type(unit, &self.name)?;
+        reader.add_type(ty, self.id.as_ref(), Some(&self.name))
+    }
+}
+
+impl<'a> Array<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        let extents: Vec<Extent> = match (self.counts, self.extents) {
+            (Some(counts), None) => counts.into_iter().map(extent).collect(),
+            (None, Some(extents)) => {
+                extents.into_iter().map(|extent| extent.read(reader, unit)).collect::<Result<_>>()?
             }
-            TemplateOf::Function(function) => {
-                let unit = reader.unit_of(reader.builder.described().function(function).scope);
-                let parameter = self.read(reader, unit)?;
-                reader.builder.describe_function(function)?.template(parameter).map(drop)
-            }
-        }
-    }
-}
-
-property! {
-    /// The scope of the declaration.
-    value [scope] of |known, id: TypeId| by describe_type = {
-        let ty = known.module.ty(id);
-        Some(ty.scope()).filter(|&scope| scope != known.module.unit(ty.unit()).scope)
-    } => within
-}
-property! {
-    /// The passing to functions.
-    value [word Passed] of |known, id: TypeId| by describe_type = known.module.ty(id).passed() => passed
-}
-
-impl<'a> Reader<'a> {
-    pub fn ty(&self, unit: UnitId, ty: &Ref<'a>) -> Result<TypeId> {
-        self.names.types.find(unit, ty)
-    }
-
-    pub fn maybe_type(&self, unit: UnitId, ty: Option<&Ref<'a>>) -> Result<Option<TypeId>> {
-        ty.map(|ty| self.ty(unit, ty)).transpose()
-    }
-
-    /// Registers a new type under its id, or else under its name, if any.
-    pub fn named_type(&mut self, ty: TypeId, id: Option<&Text<'a>>, name: Option<&Text<'a>>) -> Result<()> {
-        let data = self.builder.described().ty(ty);
-        let (unit, own) = (data.unit(), data.own_scope());
-        self.names.types.add(ty, id, name.map(|name| (unit, name)))?;
-        // A type is a scope by its id only, because a function may have the same name.
-        own.map_or(Ok(()), |own| self.names.scopes.add(own, id, None))
-    }
-
-    /// Reads a location, number or raw expression outside lists.
-    pub fn whole<T: Whole<'a>, J>(&mut self, unit: UnitId, json: &Later<'a, J>) -> Result<T> {
-        let Later::Text(text) = json else {
-            return Err(Error::malformed("a part that was written is not read"));
+            _ => return Err(Error::bad_argument("an array has `counts` or `extents`")),
         };
-        self.part(text, |reader, json| T::deserialized(&mut In::new(reader, unit), json))
+        let element = reader.ty(unit, &self.of)?;
+        let stride = self.stride_bits.map(|Number(bits)| bits);
+        let ty = reader.builder.array_of(unit, element, &extents, stride)?;
+        reader.add_type(ty, self.id.as_ref(), None)
+    }
+
+    /// Converts the dimensions of an array.
+    pub fn dimensions(mut self, known: &'a Known<'a>, dimensions: &[Dimension]) -> Self {
+        let counts: Option<Vec<_>> = dimensions.iter().map(count).collect();
+        match counts {
+            Some(counts) => self.counts = Some(counts),
+            None => {
+                let extents = dimensions.iter().map(|dimension| ExtentOf::write(known, dimension));
+                self.extents = Some(extents.collect());
+            }
+        }
+        self
     }
 }
 
-impl<'m, W: Write> Writer<'m, W> {
-    pub fn ty(&mut self, id: TypeId) -> Result<()> {
-        let (known, ty) = (self.known, self.module.ty(id));
-        self.ensure_scope(self.module.unit(ty.unit()).scope)?;
-        self.ensure_parts_of(ty.kind())?;
-        self.counts.types += 1;
-        let of = (ty.kind(), ty.bits().unwrap_or(0), ty.is_declaration());
-        let (unit, name_id) = (known.unit_ref(ty.unit()), known.type_id(id));
-        let json = type_statement(known, unit, name_id, of, ());
-        if matches!(ty.kind(), TypeKind::Composite(_)) {
-            // The statement makes the type's scope too.
-            self.counts.scopes += 1;
-        }
-        self.statement(&json)?;
-        self.describe_type(id)
-    }
+/// Returns a dimension with a number of elements, or with an unknown number.
+fn extent(count: Option<Number>) -> Extent {
+    count.map_or_else(Extent::unknown, |Number(count)| Extent::fixed(count))
+}
 
-    /// Writes the scopes, variables and locations that a type needs.
-    fn ensure_parts_of(&mut self, kind: &TypeKind) -> Result<()> {
-        match kind {
-            TypeKind::Composite(composite) => match composite.scope.as_u32().checked_sub(1) {
-                Some(before) => self.ensure_scope(ScopeId::from_u32(before)),
-                None => Ok(()),
-            },
-            TypeKind::Array { dimensions, .. } => dimensions.iter().try_for_each(|one| match one.count {
-                Count::Variable(variable) => self.ensure_variable(variable),
-                Count::Value(loc) => self.ensure_loc(loc),
-                Count::Unknown | Count::Fixed(_) => Ok(()),
-            }),
-            _ => Ok(()),
-        }
+/// Returns the number of elements, if the dimension has nothing else to state.
+fn count(dimension: &Dimension) -> Option<Option<Number>> {
+    match *dimension {
+        Dimension { count: Count::Unknown, lower: None, index: None } => Some(None),
+        Dimension { count: Count::Fixed(count), lower: None, index: None } => Some(Some(Number(count))),
+        _ => None,
     }
+}
 
-    /// Writes a type's further properties. If they have to wait, an empty `describe_type` comes at once, so that a
-    /// later type of equal kind is not merged with this one.
-    fn describe_type(&mut self, id: TypeId) -> Result<()> {
-        let (known, ty) = (self.known, self.module.ty(id));
-        let facts = TypeFacts::of(known, id);
-        if facts.is_empty() && !known.comes_again(id) {
-            return Ok(());
-        }
-        let describe = |facts| describe_type(known, known.unit_ref(ty.unit()), None, id, facts);
-        let mut json = describe(facts);
-        if !self.is_line_written(ty.line()) || ty.scope().as_u32() >= self.counts.scopes {
-            let empty = describe(TypeFacts::default());
-            self.later.push(core::mem::replace(&mut json, empty));
-        }
-        self.statement(&json)
+impl<'a> Vector<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        let element = reader.ty(unit, &self.of)?;
+        let ty = reader.builder.vector_of(unit, element, self.count.0, self.packed == Some(true))?;
+        reader.add_type(ty, self.id.as_ref(), None)
     }
+}
 
-    pub fn bases_and_members(&mut self, id: TypeId) -> Result<()> {
-        let (known, ty) = (self.known, self.module.ty(id));
-        let TypeKind::Composite(composite) = ty.kind() else { return Ok(()) };
-        for base in &composite.bases {
-            self.statement(&base_statement(known, known.unit_ref(ty.unit()), None, (id, base), ()))?;
-        }
-        for member in &composite.members {
-            self.member(ty.unit(), &MemberOf::Type(id), member)?;
-        }
-        Ok(())
+impl<'a> Matrix<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        let element = reader.ty(unit, &self.of)?;
+        let major = if self.column_major == Some(true) { Major::Column } else { Major::Row };
+        let stride = self.stride_bits.map(|Number(bits)| bits);
+        let ty = reader.builder.matrix_of(unit, element, self.count.0, major, stride)?;
+        reader.add_type(ty, self.id.as_ref(), None)
     }
+}
 
-    fn member(&mut self, unit: UnitId, of: &MemberOf, member: &'m model::Member) -> Result<()> {
-        let (known, mut json) = (self.known, Discriminant::write(self.known, member));
-        let facts = json.facts();
-        let json = Member::new(known.unit_ref(unit), json.r#type).with(facts).chosen(known, of);
-        self.statement(&Statement::Member(json))
+impl<'a> Typedef<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        let aliased = reader.maybe_type(unit, self.of.as_ref())?;
+        let ty = reader.builder.typedef(unit, &self.name, aliased)?;
+        reader.add_type(ty, self.id.as_ref(), Some(&self.name))
     }
+}
 
-    pub fn variant_parts(&mut self) -> Result<()> {
-        let known = self.known;
-        for (id, part) in &self.module.variant_parts {
-            let unit = self.module.ty(part.of).unit();
-            let of = (part.of, known.part_ref(id), &part.discriminant);
-            self.statement(&variant_part_statement(known, known.unit_ref(unit), None, of, ()))?;
-            for (index, variant) in part.variants.iter().enumerate() {
-                let variant_id = VariantId { part: id, index };
-                let of = (known.variant_ref(variant_id), variant);
-                self.statement(&variant_statement(known, known.part_ref(id), None, of, ()))?;
-                for member in &variant.members {
-                    self.member(unit, &MemberOf::Variant(variant_id), member)?;
-                }
-            }
-        }
-        Ok(())
+impl<'a> Qualified<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        let inner = reader.maybe_type(unit, self.of.as_ref())?;
+        let ty = reader.builder.qualified(unit, self.qualifier.0, inner)?;
+        reader.add_type(ty, self.id.as_ref(), None)
     }
+}
 
-    pub fn templates(&mut self, id: TypeId) -> Result<()> {
-        let ty = self.module.ty(id);
-        let TypeKind::Composite(composite) = ty.kind() else { return Ok(()) };
-        self.template_parameters(&composite.templates, &TemplateOf::Type(ty.unit(), id))
+impl<'a> Subroutine<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        let parameters = self.parameters.iter().map(|ty| reader.ty(unit, ty)).collect::<Result<Vec<_>>>()?;
+        let returns = reader.maybe_type(unit, self.returns.as_ref())?;
+        let ty = reader.builder.subroutine(unit, returns, &parameters)?;
+        reader.add_type(ty, self.id.as_ref(), None)
     }
+}
 
-    pub fn function_templates(&mut self, id: FunctionId) -> Result<()> {
-        self.template_parameters(&self.module.function(id).templates, &TemplateOf::Function(id))
+impl<'a> Pointer<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        let to = reader.maybe_type(unit, self.to.as_ref())?;
+        let kind = self.kind.map_or_else(PointerKind::default, |Word(kind)| kind);
+        let space = self.space.map_or(Ok(SpaceId::DEFAULT), |space| reader.space(&space))?;
+        let memory = self.memory_space.map(|Word(memory)| memory);
+        let ty = reader.builder.pointer_of(unit, kind, to, space, memory)?;
+        reader.add_type(ty, self.id.as_ref(), None)
     }
+}
 
-    fn template_parameters(&mut self, parameters: &'m [TemplateParameter], of: &TemplateOf) -> Result<()> {
-        for parameter in parameters {
-            let json = Template::write(self.known, parameter).chosen(self.known, of);
-            self.statement(&Statement::Template(json))?;
-        }
-        Ok(())
+impl<'a> Incomplete<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        let ty = reader.builder.incomplete(unit, self.kind.0, &self.name)?;
+        reader.add_type(ty, self.id.as_ref(), Some(&self.name))
+    }
+}
+
+impl<'a> Structure<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        let ty = reader.builder.structure(unit, self.name.as_deref(), self.bytes.0)?;
+        reader.add_type(ty, self.id.as_ref(), self.name.as_ref())
+    }
+}
+
+impl<'a> Class<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        let ty = reader.builder.class(unit, self.name.as_deref(), self.bytes.0)?;
+        reader.add_type(ty, self.id.as_ref(), self.name.as_ref())
+    }
+}
+
+impl<'a> Union<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        let ty = reader.builder.union(unit, self.name.as_deref(), self.bytes.0)?;
+        reader.add_type(ty, self.id.as_ref(), self.name.as_ref())
+    }
+}
+
+impl<'a> Enumeration<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        let underlying = reader.ty(unit, &self.of)?;
+        let enumerators: Vec<_> =
+            self.enumerators.iter().map(|(name, Integer(value))| (&**name, *value)).collect();
+        let is_class = self.class == Some(true);
+        let ty =
+            reader.builder.enumeration_of(unit, self.name.as_deref(), underlying, &enumerators, is_class)?;
+        reader.add_type(ty, self.id.as_ref(), self.name.as_ref())
     }
 }

@@ -1,144 +1,205 @@
-//! Units, files, namespaces, blocks, inlined calls and macros: registered, and written from the model.
+//! Units, files, namespaces, blocks, inlined calls and macros.
 
-use std::io::Write;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 
-use super::read::Reader;
-use super::statement::{
-    FileFacts, Ref, ScopeFacts, UnitFacts, describe_scope, file_statement, macros_statement, scope_statement,
-    unit_statement,
-};
-use super::values::{Line, Text};
-use super::write::Writer;
-use crate::error::Result;
-use crate::model::{FileId, Module, ScopeId, ScopeKind, SourceLine, UnitId};
+use super::facts::{Outcome, facts, kind};
+use super::ids::Known;
+use super::language;
+use super::objects::objects;
+use super::reader::Reader;
+use super::schema::{self, HasSchema, Schemas};
+use super::shape::Shaped;
+use super::values::{Bytes, Line, Named, Number, Pcs, Ref, Text};
+use crate::error::{Error, Result};
+use crate::model::entities::{file_properties, scope_properties, unit_properties};
+use crate::model::{FileId, Macro, ScopeId, UnitId};
 
-impl<'a> Reader<'a> {
-    pub fn unit(&self, unit: &Ref<'a>) -> Result<UnitId> {
-        self.names.units.find((), unit)
-    }
+unit_properties! {
+    facts UnitFacts of |known, id: UnitId| known.module.unit(id), set UnitId: [by describe_unit],
+    object Unit { name: Text<'a> } { id: Text<'a> }
+    object DescribeUnit { unit: Ref<'a> } {}
+}
+file_properties! {
+    facts FileFacts of |known, id: FileId| known.module.file(id), set FileId: [by id],
+    object File { unit: Ref<'a>, name: Text<'a> } { id: Text<'a> }
+}
+scope_properties! {
+    facts ScopeFacts of |known, id: ScopeId| known.module.scope(id), set ScopeId: [by id],
+    object DescribeScope { scope: Ref<'a> } {}
+}
+objects! {
+    Namespace { r#in: Ref<'a> } { name: Text<'a>, inline: bool, id: Text<'a> }
+    Block { r#in: Ref<'a>, pcs: Vec<Pcs> } { id: Text<'a> }
+    InlinedBlock { r#in: Ref<'a>, origin: Ref<'a>, pcs: Vec<Pcs> } { id: Text<'a> }
+    Inlined { r#in: Ref<'a>, function: Ref<'a>, pcs: Vec<Pcs>, call: Line<'a> } { id: Text<'a> }
+    Macros { unit: Ref<'a>, macros: Vec<MacroStep<'a>> } {}
+}
 
-    pub fn scope(&self, scope: &Ref<'a>) -> Result<ScopeId> {
-        self.names.scopes.find((), scope)
-    }
-
-    /// Registers a unit under its id, or else under its name, its scope likewise, and its file under the name.
-    pub fn named_unit(&mut self, unit: UnitId, id: Option<&Text<'a>>, name: Option<&Text<'a>>) -> Result<()> {
-        let scope = self.builder.described().unit(unit).scope;
-        let file = self.builder.primary_file(unit)?;
-        self.names.units.add(unit, id, name.map(|name| ((), name)))?;
-        self.names.scopes.add(scope, id, name.map(|name| ((), name)))?;
-        self.names.files.add(file, None, name.map(|name| (unit, name)))
-    }
-
-    /// Registers a file under its id, or else under its name, in its unit.
-    pub fn named_file(&mut self, file: FileId, id: Option<&Text<'a>>, name: Option<&Text<'a>>) -> Result<()> {
-        let unit = self.builder.described().file(file).unit;
-        self.names.files.add(file, id, name.map(|name| (unit, name)))
-    }
-
-    /// Registers nothing: nothing references the entity by an id or a name.
-    pub fn unnamed<T>(&mut self, _: T, _: Option<&Text<'a>>, _: Option<&Text<'a>>) -> Result<()> {
-        Ok(())
-    }
-
-    /// Registers a new scope under its id, or else under its name, if any.
-    pub fn named_scope(
-        &mut self,
-        scope: ScopeId,
-        id: Option<&Text<'a>>,
-        name: Option<&Text<'a>>,
-    ) -> Result<()> {
-        self.names.scopes.add(scope, id, name.map(|name| ((), name)))
-    }
-
-    pub fn unit_of(&self, scope: ScopeId) -> UnitId {
-        self.builder.described().scope(scope).unit
-    }
-
-    pub fn file(&self, unit: UnitId, file: &Ref<'a>) -> Result<FileId> {
-        self.names.files.find(unit, file)
-    }
-
-    pub fn line(&self, unit: UnitId, line: &Line<'a>) -> Result<SourceLine> {
-        Ok(SourceLine { file: self.file(unit, &line.file)?, line: line.line, column: line.column })
+impl<'a> Unit<'a> {
+    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.builder.unit(&self.name);
+        reader.add_unit(unit, self.id.as_ref(), &self.name)?;
+        self.facts().describe(reader, unit, unit)
     }
 }
 
-impl<'m, W: Write> Writer<'m, W> {
-    /// Writes a unit, which makes a scope and a file, after the files with smaller ids.
-    fn unit(&mut self, id: UnitId) -> Result<()> {
-        let (known, unit) = (self.known, self.module.unit(id));
-        if let Some(before) = unit.file.as_u32().checked_sub(1) {
-            self.ensure_file(FileId::from_u32(before))?;
-        }
-        self.counts.scopes += 1;
-        self.counts.files += 1;
-        let (name, name_id) = (known.text(unit.name), known.scope_id(unit.scope));
-        self.statement(&unit_statement(known, name, name_id, (), UnitFacts::of(known, id)))?;
-        let file = self.module.file(unit.file);
-        match (known.file_id(unit.file), file.md5, file.source) {
-            (None, None, None) => Ok(()),
-            _ => self.file_statement(unit.file),
-        }
+impl<'a> DescribeUnit<'a> {
+    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        self.facts().describe(reader, unit, unit)
+    }
+}
+
+impl<'a> File<'a> {
+    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        let directory = self.directory.take();
+        let file = reader.builder.file(unit, &self.name, directory.as_deref())?;
+        reader.names.files.add(file, self.id.as_ref(), Some((unit, &self.name)))?;
+        self.facts().describe(reader, file, unit)
     }
 
-    pub fn file(&mut self, id: FileId) -> Result<()> {
-        let unit = self.module.unit(self.module.file(id).unit);
-        self.ensure_scope(unit.scope)?;
-        if unit.file == id {
-            return Ok(());
+    pub fn write(known: &'a Known<'a>, id: FileId) -> Self {
+        let file = known.module.file(id);
+        let json =
+            Self::new(known.unit_ref(file.unit), known.text(file.name)).with(FileFacts::new(known, id));
+        Self {
+            directory: file.directory.map(|directory| known.text(directory)),
+            id: known.file_id(id),
+            ..json
         }
-        self.counts.files += 1;
-        self.file_statement(id)
     }
+}
 
-    fn file_statement(&mut self, id: FileId) -> Result<()> {
-        let (known, file) = (self.known, self.module.file(id));
-        let (unit, name_id, facts) = (known.unit_ref(file.unit), known.file_id(id), FileFacts::of(known, id));
-        self.statement(&file_statement(known, unit, name_id, file, facts))
+impl<'a> DescribeScope<'a> {
+    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
+        let (scope, unit) = reader.scope_and_unit(&self.scope)?;
+        self.facts().describe(reader, scope, unit)
     }
+}
 
-    pub fn scope(&mut self, id: ScopeId) -> Result<()> {
-        let (known, module, scope) = (self.known, self.module, self.module.scope(id));
-        let parent = match (scope.parent, &scope.kind) {
-            (None, _) => return self.unit(scope.unit),
-            (_, ScopeKind::Type(ty)) => return self.ensure_type(*ty),
-            (Some(parent), _) => parent,
-        };
-        // The enclosing scope and the referenced entities come first.
-        if let ScopeKind::Inlined { call, .. } = scope.kind {
-            self.ensure_file(call.file)?;
-        }
-        self.counts.scopes += 1;
-        let json = match scope.kind {
-            ScopeKind::Function(function) => self.function(function, parent),
-            _ => {
-                let (within, name_id) = (known.scope_ref(parent), known.scope_id(id));
-                let of = (&scope.kind, scope.origin, module.ranges(id));
-                let Some(json) = scope_statement(known, within, name_id, of, ()) else {
-                    return Ok(());
-                };
-                json
+impl<'a> Namespace<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let scope = reader.scope(&self.r#in)?;
+        let is_inline = match (&self.name, self.inline) {
+            (None, Some(false)) => {
+                return Err(Error::bad_argument("a namespace without a name is an inline one"));
             }
+            (None, _) => true,
+            (Some(_), inline) => inline == Some(true),
         };
-        self.statement(&json)?;
-        let facts = ScopeFacts::of(known, id);
-        if facts.is_empty() {
-            return Ok(());
-        }
-        let json = describe_scope(known, known.scope_ref(id), None, (), facts);
-        if self.is_line_written(scope.line) {
-            return self.statement(&json);
-        }
-        self.later.push(json);
-        Ok(())
+        let namespace = reader.builder.namespace_of(scope, self.name.as_deref(), is_inline)?;
+        reader.add_scope(namespace, self.id.as_ref(), self.name.as_ref())
+    }
+}
+
+impl<'a> Block<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let scope = reader.scope(&self.r#in)?;
+        let made = reader.builder.block(scope, &ranges(&self.pcs));
+        let block = reader.with_key("pcs", made)?;
+        reader.add_scope(block, self.id.as_ref(), None)
+    }
+}
+
+impl<'a> InlinedBlock<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let scope = reader.scope(&self.r#in)?;
+        let origin = reader.scope(&self.origin)?;
+        let made = reader.builder.inlined_block(scope, origin, &ranges(&self.pcs));
+        let block = reader.with_key("pcs", made)?;
+        reader.add_scope(block, self.id.as_ref(), None)
+    }
+}
+
+impl<'a> Inlined<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let (scope, unit) = reader.scope_and_unit(&self.r#in)?;
+        let function = reader.names.functions.find(unit, &self.function)?;
+        let call = reader.line(unit, &self.call)?;
+        let made = reader.builder.inlined(scope, function, &ranges(&self.pcs), call);
+        let inlined = reader.with_key("pcs", made)?;
+        reader.add_scope(inlined, self.id.as_ref(), None)
+    }
+}
+
+/// Converts pc ranges from JSON.
+fn ranges(pcs: &[Pcs]) -> Vec<core::ops::Range<u64>> {
+    pcs.iter().map(|(start, end)| start.0..end.0).collect()
+}
+
+/// Converts pc ranges to JSON.
+pub(super) fn pairs(pcs: &[core::ops::Range<u64>]) -> Vec<Pcs> {
+    pcs.iter().map(|pcs| (Number(pcs.start), Number(pcs.end))).collect()
+}
+
+impl<'a> Macros<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        self.macros.iter().try_for_each(|step| step.apply(reader, unit))
     }
 
-    pub fn macros(&mut self, module: &'m Module) -> Result<()> {
-        for (id, _) in module.units().filter(|&(id, _)| !module.macros(id).is_empty()) {
-            let unit = self.known.unit_ref(id);
-            self.statement(&macros_statement(self.known, unit, None, module.macros(id), ()))?;
+    pub fn write(known: &'a Known<'a>, id: UnitId) -> Self {
+        let macros = known.module.macros(id).iter().map(|step| MacroStep::write(known, step));
+        Self::new(known.unit_ref(id), macros.collect())
+    }
+}
+
+/// [`Macro`].
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(remote = "Self", rename = "a macro", rename_all = "snake_case", bound(deserialize = "'de: 'a"))]
+pub(super) enum MacroStep<'a> {
+    Define(u32, Text<'a>),
+    Undefine(u32, Text<'a>),
+    File(u32, Ref<'a>),
+    EndFile,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for MacroStep<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Self::deserialize(Shaped(from))
+    }
+}
+
+impl Serialize for MacroStep<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, to)
+    }
+}
+
+impl HasSchema for MacroStep<'_> {
+    fn schema(to: &mut Schemas) -> Value {
+        to.named("MacroStep", |to| {
+            schema::choice([
+                ("define", vec![u32::schema(to), Text::schema(to)]),
+                ("undefine", vec![u32::schema(to), Text::schema(to)]),
+                ("file", vec![u32::schema(to), Ref::schema(to)]),
+                ("end_file", vec![]),
+            ])
+        })
+    }
+}
+
+impl<'a> MacroStep<'a> {
+    fn apply(&self, reader: &mut Reader<'a>, unit: UnitId) -> Result<()> {
+        match self {
+            Self::Define(line, text) => reader.builder.macros(unit)?.define(*line, text).map(drop),
+            Self::Undefine(line, name) => reader.builder.macros(unit)?.undefine(*line, name).map(drop),
+            Self::File(line, file) => {
+                let file = reader.file(unit, file)?;
+                reader.builder.macros(unit)?.file(*line, file).map(drop)
+            }
+            Self::EndFile => reader.builder.macros(unit)?.end_file().map(drop),
         }
-        Ok(())
+    }
+
+    fn write(known: &Known<'a>, step: &Macro) -> Self {
+        match *step {
+            Macro::Define { line, text } => Self::Define(line, known.text(text)),
+            Macro::Undefine { line, name } => Self::Undefine(line, known.text(name)),
+            Macro::File { line, file } => Self::File(line, known.file_ref(file)),
+            Macro::EndFile => Self::EndFile,
+        }
     }
 }

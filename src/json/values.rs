@@ -1,17 +1,13 @@
-//! Values of fields in statements: borrowed text, numbers, bytes, and words for values of the model's enumerations.
+//! Values of keys: borrowed text, references, numbers, bytes, source lines.
 
 use core::fmt;
 use std::borrow::Cow;
 
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Value, json};
 
-use crate::model::{
-    Accessibility, BaseEncoding, CompositeKind, Defaulted, DescribedCalls, Half, MemorySpace, Passed,
-    PointerKind, Qualifier, RegionKind, Virtuality,
-};
-use crate::op::Dialect;
-use crate::target::{Per, Scaling};
+use super::schema::{self, HasSchema, Schemas};
 
 /// Text, borrowed from the description unless it has escapes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -30,6 +26,12 @@ impl<'a> From<&'a str> for Text<'a> {
         Self(Cow::Borrowed(text))
     }
 }
+
+/// Reference to an entity by its id or name.
+pub(super) type Ref<'a> = Text<'a>;
+
+/// A half-open range of pcs.
+pub(super) type Pcs = (Number, Number);
 
 /// Largest number that every JSON reader preserves; larger ones are written as text.
 const EXACT: u64 = 1 << 53;
@@ -62,44 +64,59 @@ fn signed(text: &str) -> Option<i128> {
     }
 }
 
+/// What is expected of an unsigned number.
+const UNSIGNED: &str = "a number below 2^64, in text as \"0x1f\"";
+
 /// Reads an unsigned number of 64 bits.
 pub(super) fn number<E: de::Error>(text: &str) -> Result<u64, E> {
-    let what = &"a number below 2^64, in text as \"0x1f\"";
-    hexadecimal(text).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), what))
+    hexadecimal(text).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &UNSIGNED))
 }
 
-macro_rules! numbers { ($($name:ident($of:ty) $what:literal $of_text:expr;)*) => { $(
-    impl<'de> Deserialize<'de> for $name {
-        fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-            struct AsNumber;
-            impl Visitor<'_> for AsNumber {
-                type Value = $name;
-                fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                    f.write_str($what)
-                }
-                fn visit_u64<E: de::Error>(self, value: u64) -> Result<$name, E> {
-                    let wrong = |_| E::invalid_value(de::Unexpected::Unsigned(value), &self);
-                    <$of>::try_from(value).map($name).map_err(wrong)
-                }
-                fn visit_i64<E: de::Error>(self, value: i64) -> Result<$name, E> {
-                    let wrong = |_| E::invalid_value(de::Unexpected::Signed(value), &self);
-                    <$of>::try_from(value).map($name).map_err(wrong)
-                }
-                fn visit_str<E: de::Error>(self, text: &str) -> Result<$name, E> {
-                    let value: Option<$of> = ($of_text)(text);
-                    value.map($name).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
-                }
-            }
-            from.deserialize_any(AsNumber)
-        }
+/// Reads a number, or text that is converted by `parse`.
+struct AsNumber<T> {
+    expected: &'static str,
+    parse: fn(&str) -> Option<T>,
+}
+
+impl<T: TryFrom<u64> + TryFrom<i64>> Visitor<'_> for AsNumber<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.expected)
     }
-)* } }
-numbers! {
-    Number(u64) "a number below 2^64, in text as \"0x1f\"" hexadecimal;
-    Signed(i64) "a signed number of 64 bits, in text as \"0x1f\" or \"-0x1f\"" |text: &str| {
-        signed(text)?.try_into().ok()
-    };
-    Integer(i128) "a number of 64 bits, in text as \"0x1f\" or \"-0x1f\"" signed;
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<T, E> {
+        T::try_from(value).map_err(|_| E::invalid_value(de::Unexpected::Unsigned(value), &self))
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<T, E> {
+        T::try_from(value).map_err(|_| E::invalid_value(de::Unexpected::Signed(value), &self))
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+        (self.parse)(text).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
+    }
+}
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(AsNumber { expected: UNSIGNED, parse: hexadecimal }).map(Self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Signed {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let expected = "a signed number of 64 bits, in text as \"0x1f\" or \"-0x1f\"";
+        let parse = |text: &str| signed(text)?.try_into().ok();
+        from.deserialize_any(AsNumber { expected, parse }).map(Self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Integer {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let expected = "a number of 64 bits, in text as \"0x1f\" or \"-0x1f\"";
+        from.deserialize_any(AsNumber { expected, parse: signed }).map(Self)
+    }
 }
 
 impl Serialize for Integer {
@@ -271,73 +288,56 @@ impl Serialize for Named<'_> {
     }
 }
 
-/// A value of the model, written as a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Word<T>(pub T);
-
-/// Vocabulary for the values of a type.
-pub(crate) trait Vocabulary: Copy + PartialEq + 'static {
-    const WORDS: &'static [(&'static str, Self)];
-    const NAMES: &'static [&'static str];
-}
-
-impl<'de, T: Vocabulary> Deserialize<'de> for Word<T> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct AsWord<T>(core::marker::PhantomData<T>);
-        impl<T: Vocabulary> Visitor<'_> for AsWord<T> {
-            type Value = Word<T>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a word")
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Word<T>, E> {
-                let found = T::WORDS.iter().find(|(word, _)| *word == text);
-                found.map(|&(_, value)| Word(value)).ok_or_else(|| E::unknown_variant(text, T::NAMES))
-            }
-        }
-        from.deserialize_str(AsWord(core::marker::PhantomData))
+impl HasSchema for Text<'_> {
+    fn schema(to: &mut Schemas) -> Value {
+        <&str>::schema(to)
     }
 }
 
-impl<T: Vocabulary> Serialize for Word<T> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let found = T::WORDS.iter().find(|(_, value)| *value == self.0);
-        to.serialize_str(found.map_or("", |(word, _)| word))
+impl HasSchema for Named<'_> {
+    fn schema(to: &mut Schemas) -> Value {
+        to.named("name_or_number", |to| json!({"anyOf": [<&str>::schema(to), u64::schema(to)]}))
     }
 }
 
-/// Vocabulary for the variants of a type. A variant without a word does not compile.
-macro_rules! spellings { ($($type:ident { $($variant:ident $word:literal),* $(,)? })*) => { $(
-    impl Vocabulary for $type {
-        const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),*];
-        const NAMES: &'static [&'static str] = &[$($word),*];
+impl HasSchema for Number {
+    fn schema(to: &mut Schemas) -> Value {
+        to.named(
+            "number",
+            |to| json!({"anyOf": [u64::schema(to), schema::string("^0x0*[0-9a-fA-F]{1,16}$")]}),
+        )
     }
+}
 
-    const _: fn($type) = |value| match value { $($type::$variant => {})* };
-)* } }
-spellings! {
-    BaseEncoding {
-        Address "address", Boolean "boolean", ComplexFloat "complex_float", Float "float",
-        BFloat16 "bfloat16", Float8E4M3 "float8_e4m3", Float8E5M2 "float8_e5m2",
-        ImaginaryFloat "imaginary_float", DecimalFloat "decimal_float", Signed "signed",
-        SignedChar "signed_char", Unsigned "unsigned", UnsignedChar "unsigned_char",
-        SignedFixed "signed_fixed", UnsignedFixed "unsigned_fixed", PackedDecimal "packed_decimal",
-        NumericString "numeric_string", Edited "edited", Utf "utf", Ucs "ucs", Ascii "ascii",
+impl HasSchema for Signed {
+    fn schema(to: &mut Schemas) -> Value {
+        to.named("signed", |_| {
+            let text = schema::string("^(-?0x0*([0-7][0-9a-fA-F]{15}|[0-9a-fA-F]{1,15})|-0x0*80{15})$");
+            json!({"anyOf": [{"type": "integer", "minimum": i64::MIN, "maximum": i64::MAX}, text]})
+        })
     }
-    PointerKind { Pointer "pointer", Reference "reference", RvalueReference "rvalue_reference" }
-    Per { Process "process", Thread "thread", Lane "lane" }
-    MemorySpace { Global "global", Constant "constant", Group "group", Private "private" }
-    Accessibility { Public "public", Protected "protected", Private "private" }
-    Passed { ByValue "by_value", ByReference "by_reference" }
-    CompositeKind { Struct "structure", Class "class", Union "union" }
-    Virtuality { Virtual "virtual", Pure "pure" }
-    Defaulted { InClass "in_class", OutOfClass "out_of_class" }
-    DescribedCalls { Tail "tail", All "all", Source "source" }
-    Qualifier { Const "const", Volatile "volatile", Restrict "restrict", Atomic "atomic" }
-    RegionKind {
-        Then "then", Else "else", Loop "loop", Switch "switch", Cases "cases", EarlyReturn "early_return",
-        Other "other",
+}
+
+impl HasSchema for Integer {
+    fn schema(to: &mut Schemas) -> Value {
+        to.named("integer", |_| {
+            let text = schema::string("^-?0x0*[0-9a-fA-F]{1,16}$");
+            json!({"anyOf": [{"type": "integer", "minimum": i64::MIN, "maximum": u64::MAX}, text]})
+        })
     }
-    Half { Low "low", High "high" }
-    Dialect { Dwarf5 "dwarf5", Llvm "llvm", Legacy "legacy", Dwarf6 "dwarf6" }
-    Scaling { Lane "lane", Wave "wave" }
+}
+
+impl HasSchema for Bytes {
+    fn schema(to: &mut Schemas) -> Value {
+        to.named("bytes", |_| schema::string("^ *([0-9a-fA-F]{2} *)*$"))
+    }
+}
+
+impl HasSchema for Line<'_> {
+    fn schema(to: &mut Schemas) -> Value {
+        to.named("line", |to| {
+            let items = [<&str>::schema(to), u32::schema(to), u32::schema(to)];
+            json!({"type": "array", "prefixItems": items, "items": false, "minItems": 2})
+        })
+    }
 }

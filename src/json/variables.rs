@@ -1,46 +1,134 @@
-//! Variables and procedures: applied to the builder, and written from the model.
+//! Variables and procedures.
 
-use std::io::Write;
-
+use super::facts::{Outcome, Property, facts, kind};
 use super::ids::Known;
-use super::kinds::kind;
 use super::later::Later;
 use super::lists::{At, Elements, Live, each};
-use super::loc::Place;
-use super::read::Reader;
-use super::rows::{Outcome, Property, call, property, set};
-use super::statement::{
-    LiveRanges, Loc, VariableFacts, describe_variable, procedure_statement, variable_statement,
-};
-use super::values::Bytes;
-use super::write::Writer;
+use super::loc::{self, Loc};
+use super::objects::objects;
+use super::reader::Reader;
+use super::values::{Bytes, Line, Ref, Text};
+use super::words::Word;
 use crate::build::Blame;
 use crate::error::Result;
-use crate::model::{ProcedureId, UnitId, VariableId, VariableKind};
+use crate::model::entities::variable_properties;
+use crate::model::{self, Accessibility, MemorySpace, ProcedureId, UnitId, VariableId};
 
-property! {
-    /// The constant value.
-    value [constant] of |known, id: VariableId| by describe_variable = {
-        let variable = known.module.variable(id);
-        let loc = variable.always.filter(|_| variable.is_constant);
-        loc.and_then(|loc| known.module.constant(loc)).map(|bytes| Bytes(bytes.to_vec()))
-    } => const_value
+/// Live ranges of a variable.
+pub(super) type LiveRanges<'a> = Later<'a, Elements<'a, Live<'a>>>;
+
+variable_properties! {
+    facts VariableFacts of |known, id: VariableId| known.module.variable(id), set VariableId: [by describe_variable],
+    object Variable { r#in: Ref<'a>, name: Text<'a>, r#type: Ref<'a> } { declaration: bool, id: Text<'a> }
+    object Parameter { r#in: Ref<'a>, name: Text<'a>, r#type: Ref<'a> } { id: Text<'a> }
+    object Constant { r#in: Ref<'a>, name: Text<'a>, r#type: Ref<'a>, value: Bytes } { id: Text<'a> }
+    object InlinedVariable { r#in: Ref<'a>, origin: Ref<'a> } { id: Text<'a> }
+    object Definition { r#in: Ref<'a>, member: Ref<'a> } { id: Text<'a> }
+    object DescribeVariable { variable: Ref<'a> } {}
 }
-property! {
-    /// The location at all pcs.
-    value [owned loc] of |known, id: VariableId| by describe_variable = {
-        let variable = known.module.variable(id);
-        variable.always.filter(|_| !variable.is_constant)
-    } => always, blamed as Always at "always"
+objects! {
+    Procedure { unit: Ref<'a>, id: Text<'a>, loc: Loc<'a> } {}
 }
 
-/// The locations by pc. The items of a range are a row of [`elements`](super::lists).
+impl<'a> Variable<'a> {
+    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
+        let (scope, unit) = reader.scope_and_unit(&self.r#in)?;
+        let ty = reader.ty(unit, &self.r#type)?;
+        let variable = if self.declaration == Some(true) {
+            reader.builder.extern_variable(scope, &self.name, ty)?.id()
+        } else {
+            reader.builder.variable(scope, &self.name, ty)?.id()
+        };
+        reader.names.variables.add(variable, self.id.as_ref(), None)?;
+        self.facts().describe(reader, variable, unit)
+    }
+}
+
+impl<'a> Parameter<'a> {
+    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
+        let (scope, unit) = reader.scope_and_unit(&self.r#in)?;
+        let ty = reader.ty(unit, &self.r#type)?;
+        let parameter = reader.builder.parameter(scope, &self.name, ty)?.id();
+        reader.names.variables.add(parameter, self.id.as_ref(), None)?;
+        self.facts().describe(reader, parameter, unit)
+    }
+}
+
+impl<'a> Constant<'a> {
+    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
+        let (scope, unit) = reader.scope_and_unit(&self.r#in)?;
+        let ty = reader.ty(unit, &self.r#type)?;
+        let constant = reader.builder.constant(scope, &self.name, ty, &self.value.0)?;
+        reader.names.variables.add(constant, self.id.as_ref(), None)?;
+        self.facts().describe(reader, constant, unit)
+    }
+}
+
+impl<'a> InlinedVariable<'a> {
+    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
+        let (scope, unit) = reader.scope_and_unit(&self.r#in)?;
+        let origin = reader.variable(&self.origin)?;
+        let variable = reader.builder.inlined_variable(scope, origin)?.id();
+        reader.names.variables.add(variable, self.id.as_ref(), None)?;
+        self.facts().describe(reader, variable, unit)
+    }
+}
+
+impl<'a> Definition<'a> {
+    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
+        let (scope, unit) = reader.scope_and_unit(&self.r#in)?;
+        let member = reader.variable(&self.member)?;
+        let variable = reader.builder.definition(scope, member)?.id();
+        reader.names.variables.add(variable, self.id.as_ref(), None)?;
+        self.facts().describe(reader, variable, unit)
+    }
+}
+
+impl<'a> DescribeVariable<'a> {
+    pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
+        let variable = reader.variable(&self.variable)?;
+        let unit = reader.unit_of(reader.builder.described().variable(variable).scope);
+        self.facts().describe(reader, variable, unit)
+    }
+}
+
+/// The constant value.
+impl<'a> Property<'a, VariableId> for Bytes {
+    fn read(self, reader: &mut Reader<'a>, id: VariableId, _: UnitId) -> Result<()> {
+        reader.builder.describe_variable(id)?.const_value(&self.0).map(drop)
+    }
+
+    fn write(known: &'a Known<'a>, id: VariableId) -> Option<Self> {
+        let variable = known.module.variable(id);
+        let loc = variable.always.filter(|_| variable.is_constant)?;
+        Some(Self(known.module.constant(loc)?.to_vec()))
+    }
+}
+
+/// The location at all pcs.
+impl<'a> Property<'a, VariableId> for Loc<'a> {
+    fn read(self, reader: &mut Reader<'a>, id: VariableId, unit: UnitId) -> Result<()> {
+        let loc = loc::whole(reader, unit, &self)?;
+        reader.builder.describe_variable(id)?.always(loc)?;
+        let sought = reader.seek(|blame| *blame == Blame::Always(id));
+        reader.with_key("always", sought)
+    }
+
+    fn write(known: &'a Known<'a>, id: VariableId) -> Option<Self> {
+        let variable = known.module.variable(id);
+        let loc = variable.always.filter(|_| !variable.is_constant)?;
+        Some(loc::written(known, loc))
+    }
+}
+
+/// The locations by pc.
 impl<'a> Property<'a, VariableId> for LiveRanges<'a> {
     fn read(self, reader: &mut Reader<'a>, id: VariableId, unit: UnitId) -> Result<()> {
         let Later::Text(live) = self else { return Ok(()) };
         reader.part(live, |reader, json| {
             each(reader, unit, json, |reader, Live { start, end, locs, .. }| {
-                let (pcs, mut variable) = (start.0..end.0, reader.builder.describe_variable(id)?);
+                let pcs = start.0..end.0;
+                let mut variable = reader.builder.describe_variable(id)?;
                 match locs {
                     At::Single(loc) => variable.live(pcs.clone(), loc)?,
                     At::Several(locs) => variable.live_in(pcs.clone(), &locs)?,
@@ -56,38 +144,17 @@ impl<'a> Property<'a, VariableId> for LiveRanges<'a> {
     }
 }
 
-impl<'m, W: Write> Writer<'m, W> {
-    pub fn variable(&mut self, id: VariableId) -> Result<()> {
-        let (known, module, variable) = (self.known, self.module, self.module.variable(id));
-        self.ensure_scope(variable.scope)?;
-        self.ensure_type(variable.ty)?;
-        self.counts.variables += 1;
-        let mut facts = VariableFacts::of(known, id);
-        let mut name_id = known.variable_id(id);
-        let mut locs = module.live(id).iter().map(|live| live.loc).chain(variable.always);
-        if !self.is_line_written(variable.line) || !locs.all(|loc| self.is_loc_written(loc)) {
-            name_id = Some(known.variable_ref(id));
-            let later = core::mem::take(&mut facts);
-            self.later.push(describe_variable(known, known.variable_ref(id), None, (), later));
-        }
-        let value = match (variable.origin, variable.specification, variable.kind) {
-            // The statement requires a value: a constant with a location gets zeros here.
-            (None, None, VariableKind::Constant) => facts.const_value.take().unwrap_or_else(|| {
-                let bits = module.ty(variable.ty).value_bits().unwrap_or(0);
-                Bytes(vec![0; bits.div_ceil(8) as usize])
-            }),
-            _ => Bytes(Vec::new()),
-        };
-        let within = known.scope_ref(variable.scope);
-        self.statement(&variable_statement(known, within, name_id, (variable, value), facts))
+impl<'a> Procedure<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let unit = reader.unit(&self.unit)?;
+        let loc = loc::whole::<model::Loc, _>(reader, unit, &self.loc)?;
+        let procedure = reader.builder.procedure(unit, &loc)?;
+        reader.names.procedures.add(procedure, Some(&self.id), None)
     }
 
-    pub fn procedure(&mut self, id: ProcedureId) -> Result<()> {
-        let (known, procedure) = (self.known, &self.module.procedures[id]);
-        self.ensure_loc(procedure.loc)?;
-        self.ensure_scope(self.module.unit(procedure.unit).scope)?;
-        self.counts.procedures += 1;
-        let (unit, of) = (known.unit_ref(procedure.unit), (known.procedure_ref(id), procedure.loc));
-        self.statement(&procedure_statement(known, unit, None, of, ()))
+    pub fn write(known: &'a Known<'a>, id: ProcedureId) -> Self {
+        let procedure = &known.module.procedures[id];
+        let loc = loc::written(known, procedure.loc);
+        Self::new(known.unit_ref(procedure.unit), known.procedure_ref(id), loc)
     }
 }

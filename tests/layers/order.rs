@@ -2,7 +2,7 @@
 
 /// Rooms with the order of their modules. The last is the room's own file, which imports them all.
 pub const ORDER: &[(&str, &[&str])] =
-    &[("build", BUILD), ("emit", EMIT), ("lower", LOWER), ("spirv::import", SPIRV_IMPORT)];
+    &[("build", BUILD), ("emit", EMIT), ("json", JSON), ("lower", LOWER), ("spirv::import", SPIRV_IMPORT)];
 
 const BUILD: &[&str] = &[
     // Checks without a builder.
@@ -86,6 +86,55 @@ const EMIT: &[&str] = &[
     "ptx::detach",
     "ptx::attach",
     "ptx",
+    "",
+];
+
+const JSON: &[&str] = &[
+    // Values and objects of JSON.
+    "place",
+    "schema",
+    "values",
+    "words",
+    "shape",
+    "later",
+    "objects",
+    "language",
+    // Context of writing, and of reading.
+    "ids",
+    "names",
+    "reader",
+    // Locations, and lists with them.
+    "expression",
+    "loc",
+    "nodes",
+    "lists",
+    // Statements by kind of entity, each in both directions.
+    "facts",
+    "units",
+    "functions",
+    "variables",
+    "calls",
+    "lanes",
+    "frames",
+    "members",
+    "types",
+    "code",
+    "statement",
+    // The other keys of a description.
+    "target",
+    "spirv::binder",
+    "spirv::values",
+    "spirv::codes",
+    "spirv::bound",
+    // Whole descriptions.
+    "read",
+    "written",
+    "write",
+    "located",
+    "spirv::read",
+    "spirv::write",
+    "spirv",
+    "finding",
     "",
 ];
 
@@ -211,8 +260,6 @@ pub const SPREAD: &[(&str, usize)] = &[
     ("check::tables::Tables", 3),
     ("check::tree::described::Described", 3),
     ("dump::text::Dump", 7),
-    ("json::read::Reader", 6),
-    ("json::write::Writer", 7),
     ("lint::places::Located", 4),
     ("spirv::check::described::Projection", 10),
     ("spirv::describe::Describer", 4),

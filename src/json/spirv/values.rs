@@ -6,10 +6,15 @@ use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::json::schema::{self, HasSchema, Schemas};
-use crate::json::shape::shaped;
-use crate::json::statement::objects;
+use crate::json::objects::objects;
+use crate::json::schema::{HasSchema, Schemas};
 use crate::json::values::{Named, Signed};
+#[cfg(feature = "spirv")]
+use {
+    super::binder::Binder,
+    crate::error::{Error, Result as Outcome},
+    crate::spirv::Index,
+};
 
 /// One number to add, or a list of several.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,5 +108,33 @@ impl Serialize for IndexBy<'_> {
 impl HasSchema for IndexBy<'_> {
     fn schema(to: &mut Schemas) -> Value {
         json!({"anyOf": [u32::schema(to), IndexId::schema(to)]})
+    }
+}
+
+#[cfg(feature = "spirv")]
+impl Sums {
+    /// Returns the numbers, of 32 bits each.
+    pub fn numbers(self) -> Outcome<Vec<i32>> {
+        let number = |Signed(plus)| {
+            i32::try_from(plus).map_err(|_| Error::bad_argument(format!("{plus} is not of 32 bits")))
+        };
+        self.0.into_iter().map(number).collect()
+    }
+}
+
+#[cfg(feature = "spirv")]
+impl<'a> IndexBy<'a> {
+    pub fn read(self, binder: &Binder<'_, 'a>) -> Outcome<Index> {
+        Ok(match self {
+            Self::Number(number) => Index::Number(number),
+            Self::Id(id) => Index::Id(binder.id(&id)?),
+        })
+    }
+
+    pub fn write(index: Index) -> Self {
+        match index {
+            Index::Number(number) => Self::Number(number),
+            Index::Id(id) => Self::Id(Named::Number(id.0.into())),
+        }
     }
 }

@@ -1,16 +1,13 @@
-//! Writes bindings: functions with their statements in order.
+//! Writes bindings.
 
 use std::io::Write;
 
-use hashbrown::{HashMap, HashSet};
-
 use super::super::ids::Known;
 use super::super::write;
-use super::Bound;
-use super::read::Binder;
+use super::bound::Bound;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{FunctionId, Module, UnitId};
-use crate::spirv::{Binding, Id, Position, Provider, Statement};
+use crate::model::Module;
+use crate::spirv::{Binding, Statement};
 
 impl Binding {
     /// Writes the [description](crate::json) of a module with this binding, from which [`from_json`](Self::from_json)
@@ -63,69 +60,4 @@ fn is_of(module: &Module, statement: &Statement) -> Result<()> {
             _ => Ok(()),
         },
     }
-}
-
-/// An `OpFunction`, perhaps with a described function, and statements in it.
-pub(in crate::json) struct BoundCode<'m> {
-    pub code: Id,
-    pub function: Option<FunctionId>,
-    pub statements: Vec<BoundStatement<'m>>,
-}
-
-/// A statement with its position, and the providers of all statements.
-pub(in crate::json) struct BoundStatement<'m> {
-    pub at: Position,
-    pub statement: Statement,
-    pub providers: &'m [Provider],
-}
-
-/// A list, unless it is empty.
-pub(super) fn list<T>(mut items: impl Iterator<Item = T>) -> Option<impl Iterator<Item = T>> {
-    let first = items.next()?;
-    Some(core::iter::once(first).chain(items))
-}
-
-/// Units with a number of their language.
-pub(super) fn languages<'m>(
-    module: &'m Module,
-    binding: &'m Binding,
-) -> impl Iterator<Item = (UnitId, u32)> + 'm {
-    module.units().filter_map(|(unit, _)| Some((unit, binding.language_number(unit)?)))
-}
-
-/// The functions with their statements. A function recurs where the statements of several alternate.
-pub(super) fn codes<'m>(binding: &'m Binding, module: &Module) -> Result<Vec<BoundCode<'m>>> {
-    let all = module.functions().filter_map(|(of, _)| Some((binding.function_id(of)?, of)));
-    let mut unwritten: Vec<(Id, FunctionId)> = all.collect();
-    let described: HashMap<Id, FunctionId> = unwritten.iter().rev().copied().collect();
-    let function = |code, function| BoundCode { code, function, statements: Vec::new() };
-    let (mut written, mut codes, mut last) = (Vec::new(), HashSet::new(), None);
-    for &(at, statement) in binding.statements() {
-        let code = match at {
-            Position::Start { function, .. } | Position::Before { function, .. } => function,
-            // The position does not depend on the function.
-            Position::After(after) => last.or(unwritten.first().map(|it| it.0)).unwrap_or(after),
-        };
-        let of = described.get(&code).copied();
-        if last != Some(code) {
-            written.push(function(code, of));
-            last = Some(code);
-            codes.insert(code);
-        }
-        if let Statement::Line(Some(line)) = statement {
-            let unit = of.map_or(Binder::first(), |of| module.scope(module.function(of).scope).unit);
-            if module.file(line.file).unit != unit {
-                let file = module.string(module.file(line.file).name);
-                let what = format!("a line of {code} is in `{file}`, a file of another unit");
-                return Err(Error::bad_argument(what));
-            }
-        }
-        if let Some(function) = written.last_mut() {
-            let providers = binding.providers();
-            function.statements.push(BoundStatement { at, statement, providers });
-        }
-    }
-    unwritten.retain(|&(code, of)| described.get(&code) != Some(&of) || !codes.contains(&code));
-    written.extend(unwritten.into_iter().map(|(code, of)| function(code, Some(of))));
-    Ok(written)
 }

@@ -1,0 +1,113 @@
+//! Descriptions with the locations that follow from statements about code.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::ids::Known;
+use super::later::Later;
+use super::lists::Elements;
+use super::place::{self, at};
+use super::read::{finish, read};
+use super::reader::{Coded, WHAT};
+use super::statement::Statement;
+use super::values::Text;
+use super::variables::{DescribeVariable, VariableFacts};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::Module;
+use crate::track::{Code, Keep};
+
+/// Result of [`locate`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Located {
+    /// The description with the locations.
+    pub text: String,
+    /// Assignments of values that some path of a lane does not define, as text.
+    pub unproven: Vec<String>,
+}
+
+/// Derives the locations of variables from the statements about code, and appends them to a
+/// [description](crate::json): a statement `describe_variable` for each variable that has some.
+///
+/// # Errors
+/// The errors of [`Code::from_json`] and of [`Code::track`]; and
+/// [`ErrorKind::BadArgument`] for a variable that has locations already, or a description without such statements.
+pub fn locate(text: impl AsRef<[u8]>, keep: Keep) -> Result<Located> {
+    let text = place::utf8(WHAT, text.as_ref())?;
+    let mut reader = read(text, None)?;
+    let coded = core::mem::take(&mut reader.coded);
+    if coded.is_empty() {
+        let what = "locations follow from statements `code`: the description has no such statement";
+        return Err(at(Error::bad_argument(what), place::of_key(text, "describe")));
+    }
+    // First the module without the locations, then with them.
+    let module = finish(text, reader.builder)?;
+    let mut builder = read(text, None)?.builder;
+    let mut unproven = Vec::new();
+    for one in &coded {
+        let of = |error: Error| {
+            let error = error.or_at(module.at_scope(module.function(one.function).scope));
+            at(error, place::of_statement(text, one.index))
+        };
+        for (variable, id) in &one.variables {
+            if module.always(*variable).is_some() || !module.live(*variable).is_empty() {
+                let what = "a variable whose locations are derived has no others";
+                return Err(of(Error::bad_argument(format!("{what}: `{}` has some", &**id))));
+            }
+        }
+        let tracked = one.code.track().map_err(of)?;
+        unproven.extend(tracked.unproven().iter().map(|one| {
+            let at = module.at_variable(one.variable, Some(one.pc..one.pc + 1));
+            format!("{at}: the assigned value is not defined on each path of a lane")
+        }));
+        tracked.describe(&mut builder, keep).map_err(of)?;
+    }
+    let module = finish(text, builder)?;
+    let text = appended(text, &module, &coded)?;
+    // References in locations of the compiler's own may have other ids in the text.
+    if Module::from_json(&text)? != module {
+        let what = "locations that refer to other entities, in a description that is appended to";
+        return Err(ErrorKind::Unsupported(what.into()).into());
+    }
+    Ok(Located { text, unproven })
+}
+
+/// The list of statements in a description.
+#[derive(Deserialize)]
+struct List<'a> {
+    #[serde(borrow)]
+    describe: &'a RawValue,
+}
+
+/// Appends the locations of variables to the list of statements.
+fn appended(text: &str, module: &Module, coded: &[Coded<'_>]) -> Result<String> {
+    let known = Known::new(module);
+    let mut statements = String::new();
+    for (variable, id) in coded.iter().flat_map(|one| &one.variables) {
+        let live = module.live(*variable);
+        if live.is_empty() {
+            continue;
+        }
+        let facts = VariableFacts {
+            live: Some(Later::Model(Elements { known: &known, of: live })),
+            ..Default::default()
+        };
+        let variable = Text(id.to_string().into());
+        let statement = Statement::DescribeVariable(DescribeVariable::new(variable).with(facts));
+        let json = serde_json::to_string(&statement)
+            .map_err(|error| Error::malformed(error.to_string()).caused_by(error))?;
+        statements += &format!(",\n{json}");
+    }
+    let list: List<'_> =
+        serde_json::from_str(text).map_err(|error| Error::malformed(error.to_string()).caused_by(error))?;
+    // The list is a part of the text.
+    let end = list.describe.get().as_ptr() as usize + list.describe.get().len() - 1 - text.as_ptr() as usize;
+    Ok(format!("{}{statements}\n{}", text[..end].trim_end(), &text[end..]))
+}
+
+/// Reads a description with its statements about code.
+pub(super) fn read_code(text: &[u8]) -> Result<(Module, Vec<Code>)> {
+    let text = place::utf8(WHAT, text)?;
+    let mut reader = read(text, None)?;
+    let coded = core::mem::take(&mut reader.coded);
+    Ok((finish(text, reader.builder)?, coded.into_iter().map(|one| one.code).collect()))
+}

@@ -1,0 +1,93 @@
+//! Words for the values of the model's enumerations.
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use serde::de::{self, Deserializer, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
+
+use super::schema::{self, HasSchema, Schemas};
+use crate::model::{
+    Accessibility, BaseEncoding, CompositeKind, Defaulted, DescribedCalls, Half, MemorySpace, Passed,
+    PointerKind, Qualifier, RegionKind, Virtuality,
+};
+use crate::op::Dialect;
+use crate::target::{Per, Scaling};
+
+/// A value of the model, written as a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Word<T>(pub T);
+
+/// Vocabulary for the values of a type.
+pub(crate) trait Vocabulary: Copy + PartialEq + 'static {
+    const WORDS: &'static [(&'static str, Self)];
+    const NAMES: &'static [&'static str];
+}
+
+impl<'de, T: Vocabulary> Deserialize<'de> for Word<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct AsWord<T>(PhantomData<T>);
+        impl<T: Vocabulary> Visitor<'_> for AsWord<T> {
+            type Value = Word<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a word")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Word<T>, E> {
+                let found = T::WORDS.iter().find(|(word, _)| *word == text);
+                found.map(|&(_, value)| Word(value)).ok_or_else(|| E::unknown_variant(text, T::NAMES))
+            }
+        }
+        from.deserialize_str(AsWord(PhantomData))
+    }
+}
+
+impl<T: Vocabulary> Serialize for Word<T> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let found = T::WORDS.iter().find(|(_, value)| *value == self.0);
+        to.serialize_str(found.map_or("", |(word, _)| word))
+    }
+}
+
+impl<T: Vocabulary> HasSchema for Word<T> {
+    fn schema(_: &mut Schemas) -> Value {
+        schema::one_of_words(T::NAMES.iter().copied())
+    }
+}
+
+/// Vocabulary for the variants of a type. A variant without a word does not compile.
+macro_rules! words { ($($type:ident { $($variant:ident $word:literal),* $(,)? })*) => { $(
+    impl Vocabulary for $type {
+        const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),*];
+        const NAMES: &'static [&'static str] = &[$($word),*];
+    }
+
+    const _: fn($type) = |value| match value { $($type::$variant => {})* };
+)* } }
+words! {
+    BaseEncoding {
+        Address "address", Boolean "boolean", ComplexFloat "complex_float", Float "float",
+        BFloat16 "bfloat16", Float8E4M3 "float8_e4m3", Float8E5M2 "float8_e5m2",
+        ImaginaryFloat "imaginary_float", DecimalFloat "decimal_float", Signed "signed",
+        SignedChar "signed_char", Unsigned "unsigned", UnsignedChar "unsigned_char",
+        SignedFixed "signed_fixed", UnsignedFixed "unsigned_fixed", PackedDecimal "packed_decimal",
+        NumericString "numeric_string", Edited "edited", Utf "utf", Ucs "ucs", Ascii "ascii",
+    }
+    PointerKind { Pointer "pointer", Reference "reference", RvalueReference "rvalue_reference" }
+    Per { Process "process", Thread "thread", Lane "lane" }
+    MemorySpace { Global "global", Constant "constant", Group "group", Private "private" }
+    Accessibility { Public "public", Protected "protected", Private "private" }
+    Passed { ByValue "by_value", ByReference "by_reference" }
+    CompositeKind { Struct "structure", Class "class", Union "union" }
+    Virtuality { Virtual "virtual", Pure "pure" }
+    Defaulted { InClass "in_class", OutOfClass "out_of_class" }
+    DescribedCalls { Tail "tail", All "all", Source "source" }
+    Qualifier { Const "const", Volatile "volatile", Restrict "restrict", Atomic "atomic" }
+    RegionKind {
+        Then "then", Else "else", Loop "loop", Switch "switch", Cases "cases", EarlyReturn "early_return",
+        Other "other",
+    }
+    Half { Low "low", High "high" }
+    Dialect { Dwarf5 "dwarf5", Llvm "llvm", Legacy "legacy", Dwarf6 "dwarf6" }
+    Scaling { Lane "lane", Wave "wave" }
+}
