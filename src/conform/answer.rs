@@ -64,7 +64,8 @@ impl Unwound {
         match self.return_address {
             Ok(None) => drop(answer.insert("outermost".into(), true.into())),
             Ok(Some(pc)) => {
-                let (mut registers, mut contents) = (Map::new(), Map::new());
+                let mut registers = Map::new();
+                let mut contents = Map::new();
                 for (number, found) in &self.registers {
                     if let Ok(location) = &found.location {
                         registers.insert(number.to_string(), location.to_string().into());

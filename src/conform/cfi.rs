@@ -102,10 +102,12 @@ impl FrameBytes {
         let address = innermost.saved(cie.return_register).map_err(|fault| unwinding(&fault));
         let return_address = address.and_then(|location| {
             let bits = read(&location, u64::from(cie.encoding.address_bytes) * 8)?;
-            match bits.defined.iter().all(|&defined| defined == 0xff) {
-                true => Ok(Some(number(&bits.bytes, encoding.big_endian))),
-                false if bits.defined.iter().all(|&defined| defined == 0) => Ok(None),
-                false => Err(Fault::new(Class::Evaluation, "bits of the return address are undefined")),
+            if bits.defined.iter().all(|&defined| defined == 0xff) {
+                Ok(Some(number(&bits.bytes, encoding.big_endian)))
+            } else if bits.defined.iter().all(|&defined| defined == 0) {
+                Ok(None)
+            } else {
+                Err(Fault::new(Class::Evaluation, "bits of the return address are undefined"))
             }
         });
         let cfa = innermost.cfa().map_err(|fault| unwinding(&fault));
@@ -120,13 +122,17 @@ const MOST_LISTED: usize = 0x10_0000;
 /// All rows with a pc of the FDE.
 fn rows(frames: &Frames<'_>, fde: &Fde<'_>) -> Result<Vec<Row>, Fault> {
     let is_known = frames.cie(fde).is_known;
-    let fault = |error: Error| match is_known {
-        true => reading(&error),
+    let fault = |error: Error| {
+        if is_known {
+            return reading(&error);
+        }
         // An unknown augmentation is not ill-formed, but hides the rows (A.6.4.1).
-        false => Fault::new(Class::Evaluation, error.to_string()),
+        Fault::new(Class::Evaluation, error.to_string())
     };
     let code = (fde.start, fde.start.saturating_add(fde.length));
-    let (mut all, mut last, mut listed) = (frames.rows(fde), fde.start, 0);
+    let mut all = frames.rows(fde);
+    let mut last = fde.start;
+    let mut listed = 0;
     let mut rows = Vec::new();
     while let Some(row) = all.next_row().map_err(fault)? {
         if row.start < last {
@@ -146,10 +152,7 @@ fn rows(frames: &Frames<'_>, fde: &Fde<'_>) -> Result<Vec<Row>, Fault> {
 /// Decodes bytes of memory as a number.
 fn number(bytes: &[u8], big_endian: bool) -> u64 {
     let push = |number, byte: &u8| number << 8 | u64::from(*byte);
-    match big_endian {
-        true => bytes.iter().fold(0, push),
-        false => bytes.iter().rev().fold(0, push),
-    }
+    if big_endian { bytes.iter().fold(0, push) } else { bytes.iter().rev().fold(0, push) }
 }
 
 /// The fault for an error of the reader: malformed sections are ill-formed.

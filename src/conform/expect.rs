@@ -140,7 +140,8 @@ impl<'de> Deserialize<'de> for WrittenText {
                 f.write_str("an object of locations and bytes, or an error")
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<WrittenText, A::Error> {
-                let (mut error, mut bytes) = (None, Vec::new());
+                let mut error = None;
+                let mut bytes = Vec::new();
                 while let Some(key) = map.next_key::<String>()? {
                     match &*key {
                         "error" if error.is_none() => error = Some(map.next_value::<Parsed<Word>>()?.0),
@@ -221,7 +222,8 @@ impl ExpectText {
         let pointer = pointer.map(|it| Answer::Pointer(Pointer { entry: it.entry.0.0, by: it.offset.0 }));
         let error = self.error.as_ref().map(|Parsed(word)| Answer::Error(*word));
         let mut answers = [bytes, value, pointer, error].into_iter().flatten();
-        let (answer, more) = (answers.next(), answers.next());
+        let answer = answers.next();
+        let more = answers.next();
         if more.is_some() {
             return Err(Wrong::new("at most one of `bytes`, `value`, `pointer` and `error` is allowed"));
         }

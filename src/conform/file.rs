@@ -13,7 +13,7 @@ use super::values::{Given, Step, Wrong, choice, objects};
 use super::vector::{Vector, VectorText};
 use crate::error::{At, Error, Result};
 use crate::eval::Evaluator;
-use crate::json::place;
+use crate::json::position;
 use crate::json::schema::{HasSchema, Schemas};
 
 /// A file of vectors.
@@ -152,7 +152,7 @@ pub(super) fn parse<T: DeserializeOwned, R>(
     what: &str,
     then: impl FnOnce(T) -> Result<R, Wrong>,
 ) -> Result<R> {
-    let text = place::utf8(what, text)?;
+    let text = position::utf8(what, text)?;
     let (error, vector) = match serde_json::from_str(text) {
         Ok(object) => match then(object) {
             Ok(made) => return Ok(made),
@@ -161,12 +161,12 @@ pub(super) fn parse<T: DeserializeOwned, R>(
                     [Step::Key(key), Step::Index(index), ..] if key == VECTORS => Some(*index),
                     _ => None,
                 };
-                (place::at(Error::malformed(what), place::of_path(text, &path)), vector)
+                (position::with_position(Error::malformed(what), position::path(text, &path)), vector)
             }
         },
         Err(error) => {
-            let vector = place::element_of_json(text, &error, VECTORS);
-            (place::of_json(what, text, 0, text, &error), vector)
+            let vector = position::failed_element(text, &error, VECTORS);
+            (position::syntax_error(what, text, 0, text, &error), vector)
         }
     };
     let vector = vector.and_then(|index| vector_name(text, index));
@@ -179,6 +179,6 @@ const VECTORS: &str = "vectors";
 /// Name of a vector.
 fn vector_name(text: &str, index: usize) -> Option<String> {
     let steps = [Step::Key(VECTORS.into()), Step::Index(index), Step::Key("name".into())];
-    let rest = &text[place::offset_of(text, &steps)?..];
+    let rest = &text[position::offset(text, &steps)?..];
     serde_json::Deserializer::from_str(rest).into_iter().next()?.ok()
 }

@@ -159,9 +159,10 @@ fn stored(expected: &AfterStore, found: &Result<Snapshot, Fault>, before: &Snaps
                     Stored::Memory { space, address, lane } => expected.store(space, lane, address, bytes),
                 }
             }
-            match expected.registers == found.registers && expected.memory == found.memory {
-                true => Verdict::Passed,
-                false => Verdict::Failed,
+            if expected.registers == found.registers && expected.memory == found.memory {
+                Verdict::Passed
+            } else {
+                Verdict::Failed
             }
         }
     }

@@ -55,10 +55,10 @@ impl core::str::FromStr for CfaText {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text.starts_with("0x") {
-            true => text.parse::<Offset>().map(|Offset(address)| Self::Default(address)),
-            false => text.parse().map(Self::Location),
+        if text.starts_with("0x") {
+            return text.parse::<Offset>().map(|Offset(address)| Self::Default(address));
         }
+        text.parse().map(Self::Location)
     }
 }
 

@@ -100,10 +100,7 @@ impl SectionList {
         };
         let number = |bytes: &[u8]| {
             let push = |number, byte: &u8| number << 8 | u64::from(*byte);
-            match encoding.big_endian {
-                true => bytes.iter().fold(0, push),
-                false => bytes.iter().rev().fold(0, push),
-            }
+            if encoding.big_endian { bytes.iter().fold(0, push) } else { bytes.iter().rev().fold(0, push) }
         };
         let rest = self.bytes.len() - length;
         let is_whole = number(&bytes[length - offset_bytes..length]) == rest as u64;

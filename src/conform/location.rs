@@ -66,10 +66,10 @@ impl FromStr for LocationText {
     fn from_str(text: &str) -> Result<Self, String> {
         let mut reader = Reader { text, at: 0, depth: 0 };
         let location = reader.location()?;
-        match reader.rest().is_empty() {
-            true => Ok(location),
-            false => Err(reader.expected("the end of the location, ` | ` or `+BITS`")),
+        if !reader.rest().is_empty() {
+            return Err(reader.expected("the end of the location, ` | ` or `+BITS`"));
         }
+        Ok(location)
     }
 }
 
@@ -102,14 +102,14 @@ impl Stored {
             Self::Register(reg) => {
                 let bits = architecture.register_bits(reg);
                 let bits = bits.ok_or_else(|| format!("the target has no register {}", reg.0))?;
-                match bits.div_ceil(8) as usize == bytes {
-                    true => Ok(()),
-                    false => Err(format!(
-                        "the bytes have the size of the register, {bits}: {bytes} given",
-                        bits = Count(bits, "bit"),
-                        bytes = Count(bytes, "byte").are()
-                    )),
+                if bits.div_ceil(8) as usize == bytes {
+                    return Ok(());
                 }
+                Err(format!(
+                    "the bytes have the size of the register, {bits}: {bytes} given",
+                    bits = Count(bits, "bit"),
+                    bytes = Count(bytes, "byte").are()
+                ))
             }
             Self::Memory { space, lane, .. } => {
                 let layout = architecture.space(space);
@@ -184,7 +184,8 @@ impl<'a> Reader<'a> {
 
     /// Parses a number or a name.
     fn named(&mut self, what: &str) -> Result<values::Named, String> {
-        let (start, rest) = (self.at, self.rest());
+        let start = self.at;
+        let rest = self.rest();
         let is_part = |char: char| char.is_alphanumeric() || char == '_';
         let word = &rest[..rest.find(|char| !is_part(char)).unwrap_or(rest.len())];
         self.at += word.len();

@@ -19,7 +19,8 @@ impl Vector {
             return self.judge_unwound(&frames.unwind(&self.machine, &self.target, self.encoding, asked));
         }
         let result = self.evaluate(evaluator);
-        let (mut read, mut written) = (None, None);
+        let mut read = None;
+        let mut written = None;
         if let Ok(Element::Location(location)) = &result {
             read = Some(Read::at(location, u64::try_from(self.read).unwrap_or(u64::MAX), machine));
             written = self.write.as_ref().map(|bytes| self.store(location, bytes));
@@ -28,7 +29,8 @@ impl Vector {
     }
 
     fn evaluate(&self, evaluator: &mut Evaluator) -> Result<Element, Fault> {
-        let (machine, context) = (&self.machine.snapshot, self.context());
+        let machine = &self.machine.snapshot;
+        let context = self.context();
         match &self.body {
             Body::Expression(expr) => evaluator.evaluate(expr, machine, &context),
             Body::List(entries) => self.evaluate_list(entries, evaluator),
@@ -44,7 +46,8 @@ impl Vector {
     }
 
     fn evaluate_list(&self, entries: &[ListEntry<'_>], evaluator: &mut Evaluator) -> Result<Element, Fault> {
-        let (machine, context) = (&self.machine.snapshot, self.context());
+        let machine = &self.machine.snapshot;
+        let context = self.context();
         let location = [Element::Location(evaluator.list(entries, machine, &context)?)];
         // A list gives a location. Other kinds of results are converted as at the end of an expression.
         evaluator.evaluate(&[], machine, &Context { initial: &location, ..context })

@@ -116,7 +116,8 @@ impl Target {
 impl From<crate::target::Target> for Target {
     /// The built-in target, with a unit of DWARF 5 in the 32-bit format.
     fn from(target: crate::target::Target) -> Self {
-        let (address_bytes, big_endian) = (target.address_bytes(), target.is_big_endian());
+        let address_bytes = target.address_bytes();
+        let big_endian = target.is_big_endian();
         Self { hardware: Hardware::BuiltIn(target), address_bytes, offset_bytes: 4, version: 5, big_endian }
     }
 }
@@ -369,7 +370,8 @@ impl Target {
             Some(_) => offset_bytes(layers)?.ok_or_else(|| layers.missing("offset_size"))?,
         };
         let endian = last!(layers, endian).ok_or_else(|| layers.missing("endian"))?;
-        let (mut layout, mut names) = (Layout::default(), Names::default());
+        let mut layout = Layout::default();
+        let mut names = Names::default();
         let registers = last!(layers, registers).ok_or_else(|| layers.missing("registers"))?;
         for (index, register) in registers.value.iter().enumerate() {
             let bits = register.bits.0;

@@ -15,7 +15,7 @@ use crate::json::schema::{self, HasSchema, Schemas};
 use crate::op::Reg;
 use crate::target::SpaceId;
 
-pub(super) use crate::json::place::Step;
+pub(super) use crate::json::position::Step;
 pub(super) use crate::json::values::{Bytes, Signed};
 pub(super) use crate::json::words::Word;
 
@@ -427,9 +427,10 @@ impl<T: HasSchema> HasSchema for Maybe<T> {
 
 impl<T: Textual> HasSchema for Parsed<T> {
     fn schema(_: &mut Schemas) -> Value {
-        match T::IS_NUMBER {
-            true => json!({"anyOf": [T::schema(), {"type": "integer", "minimum": 0, "maximum": u64::MAX}]}),
-            false => T::schema(),
+        if T::IS_NUMBER {
+            json!({"anyOf": [T::schema(), {"type": "integer", "minimum": 0, "maximum": u64::MAX}]})
+        } else {
+            T::schema()
         }
     }
 }

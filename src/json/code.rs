@@ -120,14 +120,15 @@ impl<'a> CodeOf<'a> {
 /// Applies a statement about the code of a function.
 fn code<'a>(reader: &mut Reader<'a>, json: CodeOf<'a>) -> Result<()> {
     let (function, unit) = reader.function(&json.function)?;
-    if reader.coded.iter().any(|one| one.function == function) {
+    if reader.coded.iter().any(|coded| coded.function == function) {
         let what = "a function has one statement `code`";
         return Err(Error::bad_argument(format!("{what}: `{}` has another", &*json.function)));
     }
     let mut flow = ControlFlow::new();
     let blocks: Vec<BlockId> =
         json.blocks.iter().map(|&(Number(start), Number(end))| flow.block(start..end)).collect();
-    let (values, places) = (HashMap::new(), HashMap::new());
+    let values = HashMap::new();
+    let places = HashMap::new();
     let mut ids = Ids { values, places, blocks, variables: Vec::new() };
     for (from, to) in json.edges.unwrap_or_default() {
         flow.edge(ids.block(from)?, ids.block(to)?);
@@ -176,7 +177,8 @@ fn code<'a>(reader: &mut Reader<'a>, json: CodeOf<'a>) -> Result<()> {
         read_assign(reader, &mut ids, &mut code, assign)?;
     }
     for (Number(start), Number(end), id, loc) in json.homes.unwrap_or_default() {
-        let (variable, loc) = (tracked(reader, &mut ids, &id)?, loc::whole(reader, unit, &loc)?);
+        let variable = tracked(reader, &mut ids, &id)?;
+        let loc = loc::whole(reader, unit, &loc)?;
         code.home(start..end, variable, &loc)?;
     }
     let index = reader.index;
@@ -211,30 +213,34 @@ fn read_instruction<'a>(
         ..
     } = json;
     let (Number(start), Number(end)) = pcs;
-    let mut at: Instruction<'_> = match several {
+    let mut effects: Instruction<'_> = match several {
         Some(true) => code.instructions(start..end),
         _ => code.instruction(start..end),
     };
     if let Some(places) = clobber {
-        at.clobber(&read_places(reader, ids, places)?)?;
+        effects.clobber(&read_places(reader, ids, places)?)?;
     }
     for (value, to) in define.unwrap_or_default() {
-        at.define(ids.value(&value)?, &read_places(reader, ids, to)?)?;
+        effects.define(ids.value(&value)?, &read_places(reader, ids, to)?)?;
     }
     for (value, to) in redefine.unwrap_or_default() {
-        at.redefine(ids.value(&value)?, &read_places(reader, ids, to)?)?;
+        effects.redefine(ids.value(&value)?, &read_places(reader, ids, to)?)?;
     }
     for (value, from, to) in define_copy.unwrap_or_default() {
-        at.define_copy(ids.value(&value)?, &read_places(reader, ids, from)?, &read_places(reader, ids, to)?)?;
+        effects.define_copy(
+            ids.value(&value)?,
+            &read_places(reader, ids, from)?,
+            &read_places(reader, ids, to)?,
+        )?;
     }
     for (from, to) in copy.unwrap_or_default() {
-        at.copy(&read_places(reader, ids, from)?, &read_places(reader, ids, to)?)?;
+        effects.copy(&read_places(reader, ids, from)?, &read_places(reader, ids, to)?)?;
     }
     for (from, to) in copy_uniform.unwrap_or_default() {
-        at.copy_uniform(&read_places(reader, ids, from)?, &read_places(reader, ids, to)?)?;
+        effects.copy_uniform(&read_places(reader, ids, from)?, &read_places(reader, ids, to)?)?;
     }
     if all_lanes == Some(true) {
-        at.all_lanes();
+        effects.all_lanes();
     }
     Ok(())
 }
@@ -272,29 +278,29 @@ fn read_places<'a>(reader: &mut Reader<'a>, ids: &Ids<'a>, json: Vec<PlaceOf<'a>
 
 fn tracked_place<'a>(reader: &mut Reader<'a>, ids: &Ids<'a>, json: PlaceOf<'a>) -> Result<Place> {
     let PlaceOf { register, per_lane, lane, stack_slot, lane_bit, own, from, bits, .. } = json;
-    let mut found: Vec<Place> = Vec::new();
+    let mut places: Vec<Place> = Vec::new();
     if let Some(name) = register {
-        found.push(Place::register(reader.register(&name)?));
+        places.push(Place::register(reader.register(&name)?));
     }
     if let Some(name) = per_lane {
-        found.push(Place::per_lane(reader.register(&name)?));
+        places.push(Place::per_lane(reader.register(&name)?));
     }
     if let Some((name, lane)) = lane {
-        found.push(Place::lane(reader.register(&name)?, lane));
+        places.push(Place::lane(reader.register(&name)?, lane));
     }
     if let Some(Signed(offset)) = stack_slot {
-        found.push(Place::stack_slot(offset));
+        places.push(Place::stack_slot(offset));
     }
     if let Some(name) = lane_bit {
-        found.push(Place::lane_bit(reader.register(&name)?));
+        places.push(Place::lane_bit(reader.register(&name)?));
     }
     if let Some(id) = own {
-        found.push(*ids.places.get(&id).ok_or_else(|| unknown("place of this code", &id, &ids.places))?);
+        places.push(*ids.places.get(&id).ok_or_else(|| unknown("place of this code", &id, &ids.places))?);
     }
-    let [place] = found[..] else {
+    let [place] = places[..] else {
         let what =
             "a place has one of the keys `register`, `per_lane`, `lane`, `stack_slot`, `lane_bit`, `own`";
-        return Err(Error::bad_argument(format!("{what}: this one has {}", found.len())));
+        return Err(Error::bad_argument(format!("{what}: this one has {}", places.len())));
     };
     Ok(place.bits_from(from.unwrap_or(0), bits))
 }

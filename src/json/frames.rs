@@ -44,7 +44,7 @@ impl<'a> Frame<'a> {
         let rules = known.module.frame(id);
         let extent = known.module.function(id).frame_extent.as_ref();
         (!rules.is_empty() || extent.is_some()).then(|| Self {
-            rules: (!rules.is_empty()).then_some(Later::Model(Elements { known, of: rules })),
+            rules: (!rules.is_empty()).then_some(Later::Model(Elements { known, items: rules })),
             extent: extent.map(|extent| (Signed(extent.start), Signed(extent.end))),
             ..Self::new(known.function_ref(id))
         })
@@ -104,7 +104,8 @@ impl FrameOf {
         addresses: Option<Vec<(Number, Number, Named<'a>, Named<'a>)>>,
     ) -> Result<()> {
         for (start, end, low, high) in addresses.unwrap_or_default() {
-            let (low, high) = (reader.register(&low)?, reader.register(&high)?);
+            let low = reader.register(&low)?;
+            let high = reader.register(&high)?;
             reader.builder.frame(self.function)?.return_address(start.0..end.0, low, high)?;
         }
         Ok(())

@@ -140,14 +140,14 @@ impl<'a> Rows<'a> {
                     file
                 }
             };
-            let at = model::Row::new(row.pc.0, file, row.line).column(row.column.unwrap_or(0));
-            reader.builder.row(function, row.facts.map_or(at, |facts| facts.row(at)))
+            let plain = model::Row::new(row.pc.0, file, row.line).column(row.column.unwrap_or(0));
+            reader.builder.row(function, row.facts.map_or(plain, |facts| facts.row(plain)))
         };
         reader.part(rows, |reader, json| each(reader, unit, json, add))
     }
 
     pub fn write(known: &'a Known<'a>, id: FunctionId) -> Self {
-        let rows = Later::Model(Elements { known, of: known.module.rows(id) });
+        let rows = Later::Model(Elements { known, items: known.module.rows(id) });
         Self::new(known.function_ref(id), rows)
     }
 }

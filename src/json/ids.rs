@@ -36,11 +36,11 @@ struct Unique<K>(HashMap<K, bool>);
 
 impl<K: Hash + Eq> FromIterator<K> for Unique<K> {
     fn from_iter<I: IntoIterator<Item = K>>(names: I) -> Self {
-        let mut all = HashMap::new();
+        let mut unique = HashMap::new();
         for name in names {
-            all.entry(name).and_modify(|is_unique| *is_unique = false).or_insert(true);
+            unique.entry(name).and_modify(|is_unique| *is_unique = false).or_insert(true);
         }
-        Self(all)
+        Self(unique)
     }
 }
 
@@ -110,7 +110,9 @@ impl<'m> Known<'m> {
             regions: module.lanes.regions.values().filter_map(|region| region.parent).collect(),
             declared: functions
                 .filter_map(|function| {
-                    function.specification.filter(|&of| module.functions[of].returns != function.returns)
+                    function
+                        .specification
+                        .filter(|&declaration| module.functions[declaration].returns != function.returns)
                 })
                 .collect(),
             looks: module
@@ -173,7 +175,8 @@ impl<'m> Known<'m> {
 
     /// Id of the scope in the description.
     pub fn scope_id(&self, id: ScopeId) -> Option<Text<'m>> {
-        let (is_named, scope) = (scope_name(self.module, id).is_some(), self.module.scope(id));
+        let is_named = scope_name(self.module, id).is_some();
+        let scope = self.module.scope(id);
         match self.scope_name(id) {
             None if is_named || scope.is_described() || self.blocks.contains(&id) => Some(self.scope_ref(id)),
             _ => None,

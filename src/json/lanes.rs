@@ -58,7 +58,7 @@ impl<'a> Region<'a> {
     pub fn write(known: &'a Known<'a>, id: RegionId) -> Self {
         let region = known.module.region(id);
         let pcs = region.pcs();
-        let masks = Later::Model(Elements { known, of: known.module.masks(id) });
+        let masks = Later::Model(Elements { known, items: known.module.masks(id) });
         let json = Self::new(
             known.scope_ref(region.scope),
             Word(region.kind),
@@ -80,15 +80,15 @@ fn masks<'a>(
     unit: UnitId,
     masks: &Later<'a, Elements<'a, MaskAt<'a>>>,
 ) -> Result<Vec<(Range<u64>, model::Loc)>> {
-    let mut all = Vec::new();
+    let mut read = Vec::new();
     if let Later::Text(masks) = *masks {
         let add = |_: &mut Reader<'a>, MaskAt { start, end, loc, .. }: MaskAt<'a>| {
-            all.push((start.0..end.0, loc));
+            read.push((start.0..end.0, loc));
             Ok(())
         };
         reader.part(masks, |reader, json| each(reader, unit, json, add))?;
     }
-    Ok(all)
+    Ok(read)
 }
 
 impl<'a> WholeWave<'a> {

@@ -6,13 +6,13 @@ use crate::model::Language;
 
 /// Reads a language.
 pub(super) fn read(language: &Named<'_>) -> Result<Language> {
-    let all = || (0..=u16::MAX).map(Language);
-    let (found, text) = match language {
+    let languages = || (0..=u16::MAX).map(Language);
+    let (language, text) = match language {
         Named::Number(number) => (u16::try_from(*number).ok().map(Language), number.to_string()),
-        Named::Text(text) => (all().find(|&known| name(known) == Some(&**text)), text.to_string()),
+        Named::Text(text) => (languages().find(|&known| name(known) == Some(&**text)), text.to_string()),
     };
-    found.ok_or_else(|| {
-        let nearest = crate::near::nearest(&text, all().filter_map(name));
+    language.ok_or_else(|| {
+        let nearest = crate::near::nearest(&text, languages().filter_map(name));
         ErrorKind::UnknownName { kind: error::Named::Language, name: text, nearest }.into()
     })
 }

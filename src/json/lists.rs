@@ -35,7 +35,7 @@ pub(super) trait ToElements<'a>: Element<'a> {
     type Model: fmt::Debug;
 
     /// Writes the items.
-    fn write<S: SerializeSeq>(known: &'a Known<'a>, of: &Self::Model, to: &mut S) -> Result<(), S::Error>;
+    fn write<S: SerializeSeq>(known: &'a Known<'a>, item: &Self::Model, to: &mut S) -> Result<(), S::Error>;
 }
 
 /// Reads an item. `read` is the number of items before it, and `whole` describes the element for errors.
@@ -216,14 +216,14 @@ impl<'a> Element<'a> for Slot<'a> {
     }
 
     fn schema(to: &mut Schemas) -> Value {
-        let all = vec![
+        let item_schemas = vec![
             Number::schema(to),
             Number::schema(to),
             Named::schema(to),
             Signed::schema(to),
             NumberAt::schema(to),
         ];
-        items(all, 4)
+        items(item_schemas, 4)
     }
 }
 
@@ -251,9 +251,9 @@ impl<'a> Element<'a> for Row<'a> {
     }
 
     fn schema(to: &mut Schemas) -> Value {
-        let all =
+        let item_schemas =
             vec![Number::schema(to), Ref::schema(to), u32::schema(to), u32::schema(to), RowFacts::schema(to)];
-        items(all, 3)
+        items(item_schemas, 3)
     }
 }
 
@@ -319,12 +319,12 @@ impl RowFacts<'_> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Elements<'m, E: ToElements<'m>> {
     pub known: &'m Known<'m>,
-    pub of: &'m [E::Model],
+    pub items: &'m [E::Model],
 }
 
 impl<'m, E: ToElements<'m>> Serialize for Elements<'m, E> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(self.of.iter().map(|of| OneElement::<E> { known: self.known, of }))
+        to.collect_seq(self.items.iter().map(|item| OneElement::<E> { known: self.known, item }))
     }
 }
 
@@ -337,13 +337,13 @@ impl<'m, E: ToElements<'m>> HasSchema for Elements<'m, E> {
 /// An element of the module.
 struct OneElement<'e, 'm, E: ToElements<'m>> {
     known: &'m Known<'m>,
-    of: &'e E::Model,
+    item: &'e E::Model,
 }
 
 impl<'m, E: ToElements<'m>> Serialize for OneElement<'_, 'm, E> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut items = to.serialize_seq(None)?;
-        E::write(self.known, self.of, &mut items)?;
+        E::write(self.known, self.item, &mut items)?;
         items.end()
     }
 }
@@ -371,7 +371,7 @@ pub(super) fn each<'a, E: Element<'a>, D: Deserializer<'a>>(
     json: D,
     pass: impl FnMut(&mut Reader<'a>, E) -> Result<()>,
 ) -> Result<(), D::Error> {
-    json.deserialize_seq(List { reader, unit, pass, of: PhantomData })
+    json.deserialize_seq(List { reader, unit, pass, element: PhantomData })
 }
 
 /// Reader of a list.
@@ -379,7 +379,7 @@ struct List<'r, 'a, E, F> {
     reader: &'r mut Reader<'a>,
     unit: UnitId,
     pass: F,
-    of: PhantomData<E>,
+    element: PhantomData<E>,
 }
 
 /// Reader of one element of a list.
@@ -427,7 +427,10 @@ impl<'a, E: Element<'a>, F: FnMut(&mut Reader<'a>, E) -> Result<()>> Visitor<'a>
 /// A location, or a list of locations.
 struct Places<'s, 'r, 'a>(&'s mut In<'r, 'a>);
 
-#[allow(clippy::large_enum_variant, reason = "it is taken apart at once, and mostly it is the large one")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "it is taken apart at once, and it usually is the large variant"
+)]
 #[derive(Debug)]
 pub(super) enum At {
     Single(Loc),

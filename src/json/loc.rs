@@ -270,11 +270,11 @@ impl<'a> DeserializeSeed<'a> for OperandSeed<'_, '_, 'a> {
 
 impl Serialize for OperandOf<'_, '_, '_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let OperandsOf { of, node, nodes } = self.of;
-        let known = of.known;
+        let OperandsOf { parent, node, nodes } = self.operands;
+        let known = parent.known;
         let number = || node.numbers().1[self.operand.at.min(1)];
         match self.operand.kind {
-            Kind::Node(_) => At { at: nodes[self.operand.at], ..*of }.serialize(to),
+            Kind::Node(_) => At { at: nodes[self.operand.at], ..*parent }.serialize(to),
             Kind::Bytes => match node {
                 Node::Implicit(bytes) => HexOf(bytes).serialize(to),
                 _ => Err(S::Error::custom("bytes of a node without any")),
@@ -396,7 +396,9 @@ fn read_operands<'a, S: SeqAccess<'a>>(
     json: &mut S,
     numbers: &mut [u64],
 ) -> Result<usize, S::Error> {
-    let (mut appended, mut count, mut waiting) = (0, 0, None::<Box<Postfix>>);
+    let mut appended = 0;
+    let mut count = 0;
+    let mut waiting = None::<Box<Postfix>>;
     for (read, operand) in operands.iter().enumerate() {
         let is_node = matches!(operand.kind, Kind::Node(_));
         let before = (is_node && operand.at != appended)
@@ -463,7 +465,8 @@ pub(super) struct NumberAt<'m>(pub Place<'m>);
 
 impl Serialize for NumberAt<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let (known, mut tree) = (self.0.known, Tree::default());
+        let known = self.0.known;
+        let mut tree = Tree::default();
         match tree.read(known.module.nodes(self.0.loc)) {
             Some(at) if tree.node(at) == Node::Value => {
                 At { known, tree: &tree, at: tree.last(at) }.serialize(to)
@@ -494,15 +497,15 @@ impl Serialize for At<'_, '_> {
             }
             _ => row.key,
         };
-        let of = OperandsOf { of: *self, node, nodes: tree.operands(at) };
+        let operands = OperandsOf { parent: *self, node, nodes: tree.operands(at) };
         let mut map = match row.form {
             Form::Word => return to.serialize_str(key),
             _ => to.serialize_map(Some(1))?,
         };
         match row.form {
-            Form::Operands([only]) => map.serialize_entry(key, &of.one(*only))?,
-            Form::Operands(several) => map.serialize_entry(key, &of.each(several))?,
-            _ => map.serialize_entry(key, &of.parts())?,
+            Form::Operands([only]) => map.serialize_entry(key, &operands.operand(*only))?,
+            Form::Operands(several) => map.serialize_entry(key, &operands.each(several))?,
+            _ => map.serialize_entry(key, &operands.parts())?,
         }
         map.end()
     }
@@ -510,27 +513,27 @@ impl Serialize for At<'_, '_> {
 
 /// The fields and operands of a node to write.
 struct OperandsOf<'t, 'm> {
-    of: At<'t, 'm>,
+    parent: At<'t, 'm>,
     node: Node<'m>,
     /// Nodes in postfix order.
     nodes: SmallVec<[usize; 8]>,
 }
 
 impl<'t, 'm> OperandsOf<'t, 'm> {
-    fn one(&self, operand: Operand) -> OperandOf<'_, 't, 'm> {
-        OperandOf { of: self, operand }
+    fn operand(&self, operand: Operand) -> OperandOf<'_, 't, 'm> {
+        OperandOf { operands: self, operand }
     }
 
     fn each(&self, operands: &[Operand]) -> Vec<OperandOf<'_, 't, 'm>> {
-        operands.iter().map(|&operand| self.one(operand)).collect()
+        operands.iter().map(|&operand| self.operand(operand)).collect()
     }
 
     fn parts(&self) -> Vec<At<'t, 'm>> {
-        self.nodes.iter().map(|&at| At { at, ..self.of }).collect()
+        self.nodes.iter().map(|&at| At { at, ..self.parent }).collect()
     }
 }
 
 struct OperandOf<'o, 't, 'm> {
-    of: &'o OperandsOf<'t, 'm>,
+    operands: &'o OperandsOf<'t, 'm>,
     operand: Operand,
 }

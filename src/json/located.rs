@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::ids::Known;
 use super::later::Later;
 use super::lists::Elements;
-use super::place::{self, at};
+use super::position::{self, with_position};
 use super::read::{finish, read};
 use super::reader::{Coded, WHAT};
 use super::statement::Statement;
@@ -32,34 +32,35 @@ pub struct Located {
 /// The errors of [`Code::from_json`] and of [`Code::track`]; and
 /// [`ErrorKind::BadArgument`] for a variable that has locations already, or a description without such statements.
 pub fn locate(text: impl AsRef<[u8]>, keep: Keep) -> Result<Located> {
-    let text = place::utf8(WHAT, text.as_ref())?;
+    let text = position::utf8(WHAT, text.as_ref())?;
     let mut reader = read(text, None)?;
     let coded = core::mem::take(&mut reader.coded);
     if coded.is_empty() {
         let what = "locations follow from statements `code`: the description has no such statement";
-        return Err(at(Error::bad_argument(what), place::of_key(text, "describe")));
+        return Err(with_position(Error::bad_argument(what), position::key(text, "describe")));
     }
     // First the module without the locations, then with them.
     let module = finish(text, reader.builder)?;
     let mut builder = read(text, None)?.builder;
     let mut unproven = Vec::new();
-    for one in &coded {
-        let of = |error: Error| {
-            let error = error.or_at(module.at_scope(module.function(one.function).scope));
-            at(error, place::of_statement(text, one.index))
+    for code in &coded {
+        let located = |error: Error| {
+            let error = error.or_at(module.at_scope(module.function(code.function).scope));
+            with_position(error, position::statement(text, code.index))
         };
-        for (variable, id) in &one.variables {
+        for (variable, id) in &code.variables {
             if module.always(*variable).is_some() || !module.live(*variable).is_empty() {
                 let what = "a variable whose locations are derived has no others";
-                return Err(of(Error::bad_argument(format!("{what}: `{}` has some", &**id))));
+                return Err(located(Error::bad_argument(format!("{what}: `{}` has some", &**id))));
             }
         }
-        let tracked = one.code.track().map_err(of)?;
-        unproven.extend(tracked.unproven().iter().map(|one| {
-            let at = module.at_variable(one.variable, Some(one.pc..one.pc + 1));
-            format!("{at}: the assigned value is not defined on each path of a lane")
+        let tracked = code.code.track().map_err(located)?;
+        unproven.extend(tracked.unproven().iter().map(|assignment| {
+            let pcs = assignment.pc..assignment.pc + 1;
+            let variable = module.at_variable(assignment.variable, Some(pcs));
+            format!("{variable}: the assigned value is not defined on each path of a lane")
         }));
-        tracked.describe(&mut builder, keep).map_err(of)?;
+        tracked.describe(&mut builder, keep).map_err(located)?;
     }
     let module = finish(text, builder)?;
     let text = appended(text, &module, &coded)?;
@@ -82,13 +83,13 @@ struct List<'a> {
 fn appended(text: &str, module: &Module, coded: &[Coded<'_>]) -> Result<String> {
     let known = Known::new(module);
     let mut statements = String::new();
-    for (variable, id) in coded.iter().flat_map(|one| &one.variables) {
+    for (variable, id) in coded.iter().flat_map(|code| &code.variables) {
         let live = module.live(*variable);
         if live.is_empty() {
             continue;
         }
         let facts = VariableFacts {
-            live: Some(Later::Model(Elements { known: &known, of: live })),
+            live: Some(Later::Model(Elements { known: &known, items: live })),
             ..Default::default()
         };
         let variable = Text(id.to_string().into());
@@ -106,8 +107,8 @@ fn appended(text: &str, module: &Module, coded: &[Coded<'_>]) -> Result<String> 
 
 /// Reads a description with its statements about code.
 pub(super) fn read_code(text: &[u8]) -> Result<(Module, Vec<Code>)> {
-    let text = place::utf8(WHAT, text)?;
+    let text = position::utf8(WHAT, text)?;
     let mut reader = read(text, None)?;
     let coded = core::mem::take(&mut reader.coded);
-    Ok((finish(text, reader.builder)?, coded.into_iter().map(|one| one.code).collect()))
+    Ok((finish(text, reader.builder)?, coded.into_iter().map(|coded| coded.code).collect()))
 }

@@ -18,7 +18,7 @@ mod members;
 mod names;
 mod nodes;
 mod objects;
-pub(crate) mod place;
+pub(crate) mod position;
 mod read;
 mod reader;
 pub(crate) mod schema;

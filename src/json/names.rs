@@ -5,7 +5,7 @@ use core::hash::Hash;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
-use super::place::at_part;
+use super::position::in_part;
 use super::values::Text;
 use crate::build::VariantId;
 use crate::error::{Error, ErrorKind, Named, Result};
@@ -34,9 +34,8 @@ impl<'a, In: Copy + Eq + Hash, Id: Copy + PartialEq> Table<'a, In, Id> {
     pub fn add(&mut self, entity: Id, id: Option<&Text<'a>>, named: Option<(In, &Text<'a>)>) -> Result<()> {
         if let Some(id) = id {
             if self.ids.insert(id.clone(), entity).is_some() {
-                let kind = Named::Described(self.kind);
-                let name = id.to_string();
-                return Err(at_part(ErrorKind::DuplicateName { kind, name }.into(), self.source, id));
+                let kind = ErrorKind::DuplicateName { kind: Named::Described(self.kind), name: id.to_string() };
+                return Err(in_part(kind.into(), self.source, id));
             }
         } else if let Some((within, name)) = named {
             match self.names.entry((within, name.clone())) {
@@ -54,10 +53,12 @@ impl<'a, In: Copy + Eq + Hash, Id: Copy + PartialEq> Table<'a, In, Id> {
             (Some(&id), None) | (None, Some(&Some(id))) => Ok(id),
             (None, None) => Err(self.unknown(within, text)),
             _ => {
-                let kind = Named::Described(self.kind);
-                let name = text.to_string();
-                let ambiguous = ErrorKind::AmbiguousName { kind, name, candidates: Vec::new() };
-                Err(at_part(ambiguous.into(), self.source, text))
+                let kind = ErrorKind::AmbiguousName {
+                    kind: Named::Described(self.kind),
+                    name: text.to_string(),
+                    candidates: Vec::new(),
+                };
+                Err(in_part(kind.into(), self.source, text))
             }
         }
     }
@@ -65,12 +66,12 @@ impl<'a, In: Copy + Eq + Hash, Id: Copy + PartialEq> Table<'a, In, Id> {
     /// An error with the nearest ids, and names in the scope `within`.
     #[cold]
     fn unknown(&self, within: In, text: &Text<'a>) -> Error {
-        let names = self.names.keys().filter(|(of, _)| *of == within).map(|(_, name)| name);
+        let names = self.names.keys().filter(|(scope, _)| *scope == within).map(|(_, name)| name);
         let mut nearest = nearest(text, self.ids.keys().chain(names).map(|name| &**name));
         nearest.sort_unstable();
         let kind =
             ErrorKind::UnknownName { kind: Named::Described(self.kind), name: text.to_string(), nearest };
-        at_part(kind.into(), self.source, text)
+        in_part(kind.into(), self.source, text)
     }
 }
 

@@ -39,7 +39,8 @@ fn nodes(sort: Sort, to: &mut Schemas) -> Value {
             schema["examples"] = json!([serde_json::from_str::<Value>(row.example).unwrap_or_default()]);
             schema
         };
-        let (mut any, mut keys) = (Vec::new(), Vec::new());
+        let mut any = Vec::new();
+        let mut keys = Vec::new();
         for row in rows(sort) {
             let operand = match row.form {
                 // A part has its schema in that of `parts`.

@@ -6,7 +6,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visit
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::place::{self, at, of_json};
+use super::position::{self, syntax_error, with_position};
 use super::reader::{Reader, WHAT};
 use super::schema::{self, HasSchema, Schemas};
 use super::spirv::bound::Bound;
@@ -25,19 +25,19 @@ const LARGE: usize = 64 << 20;
 
 /// Reads a description.
 pub(super) fn module(text: &[u8]) -> Result<Module> {
-    let text = place::utf8(WHAT, text)?;
+    let text = position::utf8(WHAT, text)?;
     finish(text, read(text, None)?.builder)
 }
 
 /// Finishes the module of a description.
 pub(super) fn finish(text: &str, builder: Builder) -> Result<Module> {
     builder.finish_or_blame().map_err(|wrong| {
-        let found = match &wrong.blame {
+        let position = match &wrong.blame {
             // A second reading finds the position.
             Some(blame) => read(text, Some(blame)).err().and_then(|error| error.at().json.clone()),
             None => None,
         };
-        at(wrong.error, found.unwrap_or_else(|| place::of_key(text, "describe")))
+        with_position(wrong.error, position.unwrap_or_else(|| position::key(text, "describe")))
     })
 }
 
@@ -58,10 +58,10 @@ pub(super) fn read_with_spirv<'a>(
         (Ok(()), Document { reader: Some(reader), spirv, .. }) => Ok((reader, spirv)),
         // Every success makes a reader, so that this is unreachable.
         (Ok(()), _) => Err(Error::malformed("no description")),
-        (Err(error), Document { error: None, .. }) => Err(of_json(WHAT, text, 0, text, &error)),
+        (Err(error), Document { error: None, .. }) => Err(syntax_error(WHAT, text, 0, text, &error)),
         // The error has a position, or gets that of the end of reading.
         (Err(wrong), Document { error: Some(error), .. }) => {
-            Err(error.or_at(of_json(WHAT, text, 0, text, &wrong).at().clone()))
+            Err(error.or_at(syntax_error(WHAT, text, 0, text, &wrong).at().clone()))
         }
     }
 }
@@ -91,19 +91,19 @@ impl<'a> Visitor<'a> for &mut Document<'a> {
         while let Some(key) = map.next_key::<Text<'_>>()? {
             match &*key {
                 "eitri" if version.is_none() => {
-                    let found: u64 = map.next_value()?;
-                    if found != VERSION {
-                        let what = format!("version {found} of the format: this is version {VERSION}");
-                        let place = place::of_key(self.text, "eitri");
-                        return Err(self.fail(at(ErrorKind::Unsupported(what).into(), place)));
+                    let number: u64 = map.next_value()?;
+                    if number != VERSION {
+                        let what = format!("version {number} of the format: this is version {VERSION}");
+                        let place = position::key(self.text, "eitri");
+                        return Err(self.fail(with_position(ErrorKind::Unsupported(what).into(), place)));
                     }
-                    version = Some(found);
+                    version = Some(number);
                 }
                 "target" if self.reader.is_none() => {
                     let target: TargetText<'a> = map.next_value()?;
-                    let target = target
-                        .resolve()
-                        .map_err(|error| self.fail(at(error, place::of_key(self.text, "target"))))?;
+                    let target = target.resolve().map_err(|error| {
+                        self.fail(with_position(error, position::key(self.text, "target")))
+                    })?;
                     self.reader = Some(Reader::new(self.text, target, self.blame));
                 }
                 "describe" if !is_described => {
@@ -145,7 +145,7 @@ impl<'a> Document<'a> {
         read.map_err(|error| {
             let start = list.get().as_ptr() as usize - self.text.as_ptr() as usize;
             let error =
-                self.error.take().unwrap_or_else(|| of_json(WHAT, self.text, start, list.get(), &error));
+                self.error.take().unwrap_or_else(|| syntax_error(WHAT, self.text, start, list.get(), &error));
             self.fail(error)
         })
     }
@@ -179,8 +179,8 @@ impl<'a> DeserializeSeed<'a> for &mut Document<'a> {
                     {
                         let text = self.0.text;
                         let error = match reader.key.take() {
-                            Some(key) => at(error, place::of_statement_key(text, index, key)),
-                            None => at(error, place::of_statement(text, index)),
+                            Some(key) => with_position(error, position::statement_key(text, index, key)),
+                            None => with_position(error, position::statement(text, index)),
                         };
                         return Err(self.0.fail(error));
                     }
@@ -193,7 +193,9 @@ impl<'a> DeserializeSeed<'a> for &mut Document<'a> {
                         let what = "of statements this short, a description has less than 64 MiB: \
                                     it would take more than three times its size in memory";
                         let error = Error::new(ErrorKind::TooLarge(what.into()));
-                        return Err(self.0.fail(at(error, place::of_statement(self.0.text, index - 1))));
+                        return Err(self
+                            .0
+                            .fail(with_position(error, position::statement(self.0.text, index - 1))));
                     }
                 }
                 Ok(())

@@ -5,7 +5,7 @@ use serde::de;
 use serde_json::value::RawValue;
 
 use super::names::Names;
-use super::place::{self, of_json};
+use super::position::{self, syntax_error};
 use super::values::{Line, Named, Ref, Text};
 use crate::build::{Blame, Builder};
 use crate::error::{Error, Result};
@@ -93,11 +93,11 @@ impl<'a> Reader<'a> {
         json.disable_recursion_limit();
         read(self, &mut json).map_err(|error| {
             let start = part.get().as_ptr() as usize - self.text.as_ptr() as usize;
-            let found = of_json(WHAT, self.text, start, part.get(), &error);
+            let wrong = syntax_error(WHAT, self.text, start, part.get(), &error);
             match self.error.take() {
-                None => found,
+                None => wrong,
                 // The visitor's position is the error's.
-                Some(error) => error.or_at(found.at().clone()),
+                Some(error) => error.or_at(wrong.at().clone()),
             }
         })
     }
@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
             return Ok(reg);
         }
         let reg = self.builder.target().register_named(name);
-        let reg = reg.map_err(|error| place::at_part(error, self.text, name))?;
+        let reg = reg.map_err(|error| position::in_part(error, self.text, name))?;
         self.registers.insert(name.clone(), reg);
         Ok(reg)
     }
@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
         match named {
             Named::Text(name) => match self.builder.target().space_named(name) {
                 Ok(space) => Ok(space.id),
-                Err(error) => Err(place::at_part(error, self.text, name)),
+                Err(error) => Err(position::in_part(error, self.text, name)),
             },
             Named::Number(number) => match u32::try_from(*number) {
                 Ok(number) => Ok(SpaceId(number)),

@@ -39,7 +39,8 @@ pub(crate) fn key(field: &str) -> &str {
 
 /// An object with these keys: each with its schema, and whether it is optional.
 pub(crate) fn object(keys: impl IntoIterator<Item = (&'static str, Value, bool)>) -> Value {
-    let (mut properties, mut required) = (Map::new(), Vec::new());
+    let mut properties = Map::new();
+    let mut required = Vec::new();
     for (key, schema, may_be_absent) in keys {
         if !may_be_absent {
             required.push(key);
@@ -82,7 +83,8 @@ pub(crate) fn about(mut schema: Value, text: &str, since: &str) -> Value {
 
 /// A choice of keys, each with the schemas of its operands; a key without operands is a string.
 pub(crate) fn choice(keys: impl IntoIterator<Item = (&'static str, Vec<Value>)>) -> Value {
-    let (mut any, mut with) = (Vec::new(), Vec::new());
+    let mut any = Vec::new();
+    let mut with = Vec::new();
     for (key, mut operands) in keys {
         match operands.len() {
             0 => any.push(json!({"const": key})),

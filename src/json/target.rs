@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::objects::objects;
-use super::place;
+use super::position;
 use super::schema::{HasSchema, Schemas};
 use super::values::{Number, Text};
 use super::words::Word;
@@ -366,13 +366,13 @@ impl Target {
     /// [`named`](Self::named) and [`TargetBuilder::build`].
     pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self> {
         const WHAT: &str = "the target";
-        let text = place::utf8(WHAT, text.as_ref())?;
+        let text = position::utf8(WHAT, text.as_ref())?;
         let read = |text| serde_json::from_str::<TargetText<'_>>(text);
-        let found = match serde_json::from_str::<Described<'_>>(text) {
+        let target = match serde_json::from_str::<Described<'_>>(text) {
             Ok(described) => read(described.target.get()),
             Err(_) => read(text),
         };
-        found.map_err(|error| place::of_json(WHAT, text, 0, text, &error))?.resolve()
+        target.map_err(|error| position::syntax_error(WHAT, text, 0, text, &error))?.resolve()
     }
 
     /// Writes the target as JSON, from which [`from_json`](Self::from_json) makes an equal one: a built-in target as

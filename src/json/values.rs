@@ -141,7 +141,8 @@ impl Serialize for Number {
 
 impl Serialize for Signed {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let (sign, size) = (if self.0 < 0 { "-" } else { "" }, self.0.unsigned_abs());
+        let sign = if self.0 < 0 { "-" } else { "" };
+        let size = self.0.unsigned_abs();
         match size {
             ..=EXACT => to.serialize_i64(self.0),
             _ => to.collect_str(&format_args!("{sign}{size:#x}")),

@@ -140,7 +140,7 @@ impl<'a> Property<'a, VariableId> for LiveRanges<'a> {
 
     fn write(known: &'a Known<'a>, id: VariableId) -> Option<Self> {
         let live = known.module.live(id);
-        (!live.is_empty()).then_some(Later::Model(Elements { known, of: live }))
+        (!live.is_empty()).then_some(Later::Model(Elements { known, items: live }))
     }
 }
 

@@ -34,8 +34,8 @@ impl<'de, T: Vocabulary> Deserialize<'de> for Word<T> {
                 f.write_str("a word")
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Word<T>, E> {
-                let found = T::WORDS.iter().find(|(word, _)| *word == text);
-                found.map(|&(_, value)| Word(value)).ok_or_else(|| E::unknown_variant(text, T::NAMES))
+                let entry = T::WORDS.iter().find(|(word, _)| *word == text);
+                entry.map(|&(_, value)| Word(value)).ok_or_else(|| E::unknown_variant(text, T::NAMES))
             }
         }
         from.deserialize_str(AsWord(PhantomData))
@@ -44,8 +44,8 @@ impl<'de, T: Vocabulary> Deserialize<'de> for Word<T> {
 
 impl<T: Vocabulary> Serialize for Word<T> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let found = T::WORDS.iter().find(|(_, value)| *value == self.0);
-        to.serialize_str(found.map_or("", |(word, _)| word))
+        let entry = T::WORDS.iter().find(|(_, value)| *value == self.0);
+        to.serialize_str(entry.map_or("", |(word, _)| word))
     }
 }
 

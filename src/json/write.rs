@@ -40,7 +40,7 @@ pub(super) fn module<'m>(
     write!(writer.out, "{{\"eitri\":{VERSION},\"target\":")?;
     writer.json(&TargetJson(&module.target))?;
     writer.out.write_all(b",\"describe\":[")?;
-    writer.all()?;
+    writer.statements()?;
     writer.out.write_all(b"\n]")?;
     if let Some((key, value)) = more {
         write!(writer.out, ",\"{key}\":")?;
@@ -72,7 +72,7 @@ struct Counts {
 }
 
 impl<'m, W: Write> Writer<'m, W> {
-    fn all(&mut self) -> Result<()> {
+    fn statements(&mut self) -> Result<()> {
         let module = self.module;
         for ty in module.types.keys() {
             self.ensure_type(ty)?;

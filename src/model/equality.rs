@@ -23,7 +23,8 @@ impl PartialEq for Module {
     /// Whether both modules have the same entities with the same ids. The order of first use of strings, raw
     /// expressions and locations is ignored, and so are unused strings and raw expressions.
     fn eq(&self, other: &Self) -> bool {
-        let (one, other) = (Canonical::of(self), Canonical::of(other));
+        let one = Canonical::of(self);
+        let other = Canonical::of(other);
         let Module {
             target,
             strings,

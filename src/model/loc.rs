@@ -176,7 +176,8 @@ impl Loc {
     /// Consecutive parts, each a location and its size in bits, the first in the lowest bits.
     #[inline]
     pub fn parts(parts: impl IntoIterator<Item = (Self, u64)>) -> Self {
-        let (mut all, mut count) = (Postfix::new(), 0);
+        let mut all = Postfix::new();
+        let mut count = 0;
         for (part, bits) in parts {
             all.append_any(part.0);
             all.push(Node::Part(bits));
@@ -281,7 +282,8 @@ impl Loc {
     /// Consecutive parts of 32 bits, each the first bits of a node without operands.
     #[inline]
     fn dwords(parts: impl Iterator<Item = Node<'static>>) -> Self {
-        let (mut all, mut count) = (Postfix::new(), 0);
+        let mut all = Postfix::new();
+        let mut count = 0;
         for part in parts {
             all.push(part);
             all.push(Node::Part(32));

@@ -375,7 +375,8 @@ macro_rules! nodes { ($($sort:ident { $(
         const ROWS: &'static [Row] = &[$($(Row {
             key: $key,
             form: {
-                let (mut _fields, mut _operands) = (0, 0);
+                let mut _fields = 0;
+                let mut _operands = 0;
                 $($(let $field = operand(stringify!($field), <$type as Field<'a>>::KIND, &mut _fields);)*)?
                 $($(let $named = operand(stringify!($named), <$named_type as Field<'a>>::KIND, &mut _fields);)*)?
                 $(let $operand = operand(stringify!($operand), Kind::Node(Sort::$of), &mut _operands);)*
@@ -492,7 +493,8 @@ pub(crate) fn keyed(sort: Sort, key: &str) -> Option<&'static Row> {
 
 /// Number of a sort's keys with operands.
 pub(crate) const fn count(sort: Sort) -> usize {
-    let (mut count, mut at) = (shorthands(sort).len(), 0);
+    let mut count = shorthands(sort).len();
+    let mut at = 0;
     while at < NODES.len() {
         count += NODES[at].is_keyed(sort) as usize;
         at += 1;
@@ -502,7 +504,9 @@ pub(crate) const fn count(sort: Sort) -> usize {
 
 /// Keys of a sort with operands: nodes, then shorthands.
 pub(crate) const fn keys<const N: usize>(sort: Sort) -> [&'static str; N] {
-    let (mut keys, mut next, mut at) = ([""; N], 0, 0);
+    let mut keys = [""; N];
+    let mut next = 0;
+    let mut at = 0;
     while at < NODES.len() + shorthands(sort).len() {
         if at >= NODES.len() {
             keys[next] = shorthands(sort)[at - NODES.len()].key;

@@ -60,7 +60,9 @@ pub(super) fn warnings(module: &Module) -> Vec<Warning> {
         of.iter().for_each(|&(_, variable)| module.variable_items(function, variable, &mut items));
         module.saved_items(function, &mut items);
         items.sort_by_key(|item| (item.pcs.start, item.pcs.end));
-        let (active, ends, seen) = (BTreeMap::new(), BinaryHeap::new(), HashSet::new());
+        let active = BTreeMap::new();
+        let ends = BinaryHeap::new();
+        let seen = HashSet::new();
         Sweep { module, function, active, ends, seen, found: &mut found }.run(&items);
     }
     found
@@ -85,7 +87,8 @@ impl Module {
         for rule in self.frame(function) {
             let Column::Register(reg) = rule.column else { continue };
             let Some(register) = self.target.register(reg) else { continue };
-            let (first, who) = (items.len(), Sharer::Saved(reg));
+            let first = items.len();
+            let who = Sharer::Saved(reg);
             self.items(rule.loc, register.bits.into(), &rule.pcs(), who, items);
             // A register saved in itself shares no bits.
             let mut at = first;
@@ -113,7 +116,10 @@ impl Module {
 
     /// Appends the bits of a location, if they are known.
     fn items(&self, loc: LocId, bits: u64, pcs: &Range<u64>, who: Sharer, items: &mut Vec<Item>) {
-        let (mut is_cfa, mut is_slot, mut has_rows, mut has_memory) = (false, false, false, false);
+        let mut is_cfa = false;
+        let mut is_slot = false;
+        let mut has_rows = false;
+        let mut has_memory = false;
         for node in self.nodes(loc) {
             match node {
                 Node::Cfa => is_cfa = true,
@@ -129,7 +135,8 @@ impl Module {
             self.denote(None, loc, bits, &Nothing { lane, is_chosen, cfa: self.any_cfa() })
                 .unwrap_or_default()
         };
-        let (first, second) = (spans(0), spans(1.min(self.target.lanes() - 1)));
+        let first = spans(0);
+        let second = spans(1.min(self.target.lanes() - 1));
         for (index, span) in first.iter().enumerate() {
             let Ok(from) = u64::try_from(span.from) else { continue };
             let mut push = |unit, from: u64, bits: u64| {
@@ -142,7 +149,8 @@ impl Module {
                 Storage::Memory(..) if is_cfa => push(Unit::Cfa, from, span.bits),
                 Storage::Register(reg) => {
                     let Some(register) = self.target.register(reg) else { continue };
-                    let (lanes, width) = (register.lanes, u64::from(register.lane_bits()));
+                    let lanes = register.lanes;
+                    let width = u64::from(register.lane_bits());
                     let moved = second.get(index).map(|other| other.from.saturating_sub(span.from));
                     if lanes == 1 || moved == Some(width.into()) && from < width {
                         push(Unit::Register(reg, EACH_LANE), from, span.bits);
@@ -181,7 +189,8 @@ impl Module {
     /// Whether two types are the same without qualifiers and typedefs, behind pointers too.
     fn is_same_type(&self, one: TypeId, other: TypeId) -> bool {
         let unqualified = |ty: Option<TypeId>| ty.and_then(|ty| self.unqualified_type(ty));
-        let (mut a, mut b) = (unqualified(Some(one)), unqualified(Some(other)));
+        let mut a = unqualified(Some(one));
+        let mut b = unqualified(Some(other));
         for _ in 0..DEPTH {
             let kinds = (a.map(|a| &self.types[a].kind), b.map(|b| &self.types[b].kind));
             match kinds {
@@ -203,7 +212,8 @@ impl Module {
 
     /// Whether a type contains another one, up to the depth limit.
     fn contains(&self, whole: TypeId, part: TypeId) -> bool {
-        let (mut next, mut count) = (vec![whole], 0);
+        let mut next = vec![whole];
+        let mut count = 0;
         while let Some(ty) = next.pop() {
             let plain = self.unqualified_type(ty);
             count += 1;

@@ -107,7 +107,8 @@ impl Pool {
 
     #[inline(never)]
     fn has_same_nodes(&self, one: LocId, other: LocId) -> bool {
-        let (one, other) = (self.nodes(one), self.nodes(other));
+        let one = self.nodes(one);
+        let other = self.nodes(other);
         one.words == other.words && (one.implicit.is_empty() || one.eq(other))
     }
 
@@ -181,7 +182,8 @@ mod tests {
             let (before, after) = nodes(&Loc::parts(parts));
             let mut expected = Vec::new();
             for index in 0..count {
-                let (bytes, reg) = ([index, !index], u64::from(index));
+                let bytes = [index, !index];
+                let reg = u64::from(index);
                 let (node, bits) = match index % 3 {
                     0 => (Node::Implicit(&bytes), 16),
                     _ => (Node::Lane(Reg(reg << 40), index.into()), 32),

@@ -218,7 +218,8 @@ impl fmt::Debug for Postfix {
 
 /// Tags of constants and of arithmetic nodes, whose operands and result are numbers, one bit each.
 const PURE: u64 = {
-    let (mut tags, mut tag) = (1 << Tag::Const as u32, 0);
+    let mut tags = 1 << Tag::Const as u32;
+    let mut tag = 0;
     while tag < NODES.len() {
         if NODES[tag].is_arithmetic {
             tags |= 1 << tag;
@@ -335,7 +336,8 @@ impl<'a> Nodes<'a> {
     /// Takes the next nodes that add constants. Returns the sum and their number; `None` if the sum exceeds 64 bits.
     #[inline]
     pub(crate) fn next_sum(&mut self) -> Option<(i64, usize)> {
-        let (mut sum, mut count) = (0i64, 0);
+        let mut sum = 0i64;
+        let mut count = 0;
         while let Some(by) = self.next_number(Tag::Plus) {
             (sum, count) = (sum.checked_add(unfold(by))?, count + 1);
         }

@@ -58,7 +58,8 @@ impl Module {
             if let Some(name) = unit.split_name {
                 return self.string(name).to_owned();
             }
-            let (called, number) = (called(unit), id.as_u32());
+            let called = called(unit);
+            let number = id.as_u32();
             let mut name = format!("{called}.dwo");
             // A unit's name can equal another unit's numbered file name.
             for again in 0.. {

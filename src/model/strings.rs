@@ -90,7 +90,9 @@ impl Strings {
         self.has_zero |= text.contains('\0');
         self.text.push_str(text);
         self.ends.push(self.text.len());
-        let (texts, ends, hasher) = (&self.text, &self.ends, &self.hasher);
+        let texts = &self.text;
+        let ends = &self.ends;
+        let hasher = &self.hasher;
         let text = |number: u32| texts.get(range(ends, number)?);
         let rehash = |&number: &u32| hash_of(hasher, text(number).unwrap_or_default());
         self.numbers.insert_unique(hash, number, rehash);

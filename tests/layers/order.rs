@@ -91,7 +91,7 @@ const EMIT: &[&str] = &[
 
 const JSON: &[&str] = &[
     // Values and objects of JSON.
-    "place",
+    "position",
     "schema",
     "values",
     "words",

@@ -4,7 +4,7 @@ use core::ops::Deref;
 
 use hashbrown::HashMap;
 
-use super::super::place;
+use super::super::position;
 use super::super::reader::Reader;
 use super::super::values::Named;
 use crate::error::{self, Count, Error, ErrorKind, Result};
@@ -47,19 +47,19 @@ impl<'a> Binder<'_, 'a> {
             }
             Named::Text(name) => name,
         };
-        match self.ids.get(&**name).map(|all| &all[..]) {
+        match self.ids.get(&**name).map(|ids| &ids[..]) {
             Some(&[id]) => Ok(id),
             Some([first, second, ..]) => {
                 let candidates = vec![first.to_string(), second.to_string()];
                 let kind =
                     ErrorKind::AmbiguousName { kind: error::Named::Id, name: name.to_string(), candidates };
-                Err(place::at_part(kind.into(), self.text, name))
+                Err(position::in_part(kind.into(), self.text, name))
             }
             _ => {
                 let mut nearest = nearest(name, self.ids.keys().map(|name| &**name));
                 nearest.sort_unstable();
                 let kind = ErrorKind::UnknownName { kind: error::Named::Id, name: name.to_string(), nearest };
-                Err(place::at_part(kind.into(), self.text, name))
+                Err(position::in_part(kind.into(), self.text, name))
             }
         }
     }

@@ -31,25 +31,27 @@ pub(super) fn languages<'m>(
 
 /// The functions with their statements. A function recurs where the statements of several alternate.
 pub(super) fn codes<'m>(binding: &'m Binding, module: &Module) -> Result<Vec<BoundCode<'m>>> {
-    let all = module.functions().filter_map(|(of, _)| Some((binding.function_id(of)?, of)));
-    let mut unwritten: Vec<(Id, FunctionId)> = all.collect();
+    let bound = module.functions().filter_map(|(id, _)| Some((binding.function_id(id)?, id)));
+    let mut unwritten: Vec<(Id, FunctionId)> = bound.collect();
     let described: HashMap<Id, FunctionId> = unwritten.iter().rev().copied().collect();
     let function = |code, function| BoundCode { code, function, statements: Vec::new() };
-    let (mut written, mut codes, mut last) = (Vec::new(), HashSet::new(), None);
+    let mut written = Vec::new();
+    let mut codes = HashSet::new();
+    let mut last = None;
     for &(at, statement) in binding.statements() {
         let code = match at {
             Position::Start { function, .. } | Position::Before { function, .. } => function,
             // The position does not depend on the function.
             Position::After(after) => last.or(unwritten.first().map(|it| it.0)).unwrap_or(after),
         };
-        let of = described.get(&code).copied();
+        let id = described.get(&code).copied();
         if last != Some(code) {
-            written.push(function(code, of));
+            written.push(function(code, id));
             last = Some(code);
             codes.insert(code);
         }
         if let Statement::Line(Some(line)) = statement {
-            let unit = of.map_or(Binder::first(), |of| module.scope(module.function(of).scope).unit);
+            let unit = id.map_or(Binder::first(), |id| module.scope(module.function(id).scope).unit);
             if module.file(line.file).unit != unit {
                 let file = module.string(module.file(line.file).name);
                 let what = format!("a line of {code} is in `{file}`, a file of another unit");
@@ -61,7 +63,7 @@ pub(super) fn codes<'m>(binding: &'m Binding, module: &Module) -> Result<Vec<Bou
             function.statements.push(BoundStatement { at, statement, providers });
         }
     }
-    unwritten.retain(|&(code, of)| described.get(&code) != Some(&of) || !codes.contains(&code));
-    written.extend(unwritten.into_iter().map(|(code, of)| function(code, Some(of))));
+    unwritten.retain(|&(code, id)| described.get(&code) != Some(&id) || !codes.contains(&code));
+    written.extend(unwritten.into_iter().map(|(code, id)| function(code, Some(id))));
     Ok(written)
 }

@@ -1,6 +1,6 @@
 //! Reads bindings.
 
-use super::super::place::{self, at};
+use super::super::position::{self, with_position};
 use super::super::read::{finish, read_with_spirv};
 use super::super::reader::WHAT;
 use super::binder::Binder;
@@ -18,17 +18,17 @@ impl Binding {
     /// [`ErrorKind::UnknownName`] and [`ErrorKind::AmbiguousName`] for a name of no id, or of several;
     /// [`ErrorKind::UnknownName`] for an operation that is not a debug operation.
     pub fn from_json(text: impl AsRef<[u8]>, words: &[u32]) -> Result<(Module, Self)> {
-        let text = place::utf8(WHAT, text.as_ref())?;
+        let text = position::utf8(WHAT, text.as_ref())?;
         let (reader, bound) = read_with_spirv(text, None)?;
         let Some(bound) = bound else {
             let what =
                 "ids and positions of a SPIR-V module have the key `spirv`: the description is without it";
-            return Err(at(Error::bad_argument(what), place::of_key(text, "describe")));
+            return Err(with_position(Error::bad_argument(what), position::key(text, "describe")));
         };
         let facts = read_words(words)?;
         let ids = names_of_ids(facts.layout());
         let mut binder = Binder { reader: &reader, text, ids, unit: Binder::first(), binding: Self::new() };
-        bound.read(&mut binder).map_err(|error| at(error, place::of_key(text, "spirv")))?;
+        bound.read(&mut binder).map_err(|error| with_position(error, position::key(text, "spirv")))?;
         let binding = binder.binding;
         Ok((finish(text, reader.builder)?, binding))
     }

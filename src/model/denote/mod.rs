@@ -277,7 +277,8 @@ impl Denote<'_> {
             Node::Overlay => {
                 let operands = tree.operands(at);
                 let [below, above, offset, size] = operands[..] else { return Err(NoMeaning::Malformed) };
-                let (offset, size) = (self.number(offset)?, self.number(size)?);
+                let offset = self.number(offset)?;
+                let size = self.number(size)?;
                 let past =
                     offset.checked_add(size).ok_or_else(|| NoMeaning::OutOfBounds("the overlay".into()))?;
                 let pieces = [(below, 0, offset), (above, 0, size), (below, past.into(), u64::MAX - past)];
@@ -362,7 +363,8 @@ impl Denote<'_> {
         let mut from = inside(from, bits, total, || "the elements".into())? as u64;
         let end = from + bits;
         while from < end {
-            let (element, within) = (from / size, from % size);
+            let element = from / size;
+            let within = from % size;
             let here = (size - within).min(end - from);
             each(element, within.into(), here)?;
             from += here;
@@ -438,7 +440,8 @@ fn inside(from: i128, bits: u64, size: u128, name: impl Fn() -> String) -> Resul
 /// Appends bits of constant bytes, moved to bit 0.
 fn implicit(bytes: &[u8], from: i128, bits: u64, out: &mut Spans) -> Result<(), NoMeaning> {
     let from = inside(from, bits, 8 * bytes.len() as u128, || "the constant".into())? as usize;
-    let (first, skip) = (from / 8, from % 8);
+    let first = from / 8;
+    let skip = from % 8;
     let byte = |index: usize| bytes.get(first + index).copied().unwrap_or(0);
     let mut moved: Vec<u8> = (0..bits.div_ceil(8) as usize)
         .map(|index| (u16::from_le_bytes([byte(index), byte(index + 1)]) >> skip) as u8)

@@ -36,7 +36,8 @@ impl Denote<'_> {
             Node::Overlay => {
                 let operands = self.of.tree.operands(at);
                 let [below, above, offset, size] = operands[..] else { return Err(NoMeaning::Malformed) };
-                let (offset, size) = (self.number(offset)?, self.number(size)?);
+                let offset = self.number(offset)?;
+                let size = self.number(size)?;
                 self.slice(above, 0, size, ignored)?;
                 self.slice(below, 0, offset.saturating_add(size), ignored)
             }

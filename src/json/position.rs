@@ -7,38 +7,42 @@ use crate::near::suggestion;
 pub(crate) fn utf8<'a>(what: &str, bytes: &'a [u8]) -> Result<&'a str> {
     core::str::from_utf8(bytes).map_err(|error| {
         let good = core::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default();
-        at(Error::malformed(format!("{what} is not UTF-8")), at_offset(good, good.len()))
+        with_position(Error::malformed(format!("{what} is not UTF-8")), at_offset(good, good.len()))
     })
 }
 
 /// Adds a position to an error without one.
-pub(crate) fn at(error: Error, json: JsonPlace) -> Error {
+pub(crate) fn with_position(error: Error, json: JsonPlace) -> Error {
     error.or_at(At { json: Some(json), ..At::default() })
 }
 
 /// Adds the position of a borrowed part of the text to an error; nothing for a part that was copied.
-pub(super) fn at_part(error: Error, text: &str, part: &str) -> Error {
+pub(super) fn in_part(error: Error, text: &str, part: &str) -> Error {
     let offset = (part.as_ptr() as usize).checked_sub(text.as_ptr() as usize);
     match offset.filter(|offset| offset.checked_add(part.len()).is_some_and(|end| end <= text.len())) {
-        Some(offset) => at(error, at_item(text, offset)),
+        Some(offset) => with_position(error, at_item(text, offset)),
         None => error,
     }
 }
 
 /// Makes the error for a JSON text, or for a part of it that begins at `start`.
-pub(crate) fn of_json(what: &str, text: &str, start: usize, part: &str, error: &serde_json::Error) -> Error {
+pub(crate) fn syntax_error(
+    what: &str,
+    text: &str,
+    start: usize,
+    part: &str,
+    error: &serde_json::Error,
+) -> Error {
     let offset = start + offset_in(part, error);
     if error.is_eof() {
-        return at(ErrorKind::Truncated(what.into()).into(), at_offset(text, offset));
+        return with_position(ErrorKind::Truncated(what.into()).into(), at_offset(text, offset));
     }
     let message = error.to_string();
     let tail = format!(" at line {} column {}", error.line(), error.column());
     let message = message.strip_suffix(&tail).unwrap_or(&message);
     let message = Error::malformed(format!("{message}{}", nearest(message)));
-    match error.is_data() {
-        true => at(message, at_item(text, offset)),
-        false => at(message, at_offset(text, offset)),
-    }
+    let location = if error.is_data() { at_item(text, offset) } else { at_offset(text, offset) };
+    with_position(message, location)
 }
 
 /// Offset of an error in a text, in bytes.
@@ -49,7 +53,7 @@ fn offset_in(part: &str, error: &serde_json::Error) -> usize {
 }
 
 /// Index of the element of a top-level array in which an error is.
-pub(crate) fn element_of_json(text: &str, error: &serde_json::Error, array: &str) -> Option<usize> {
+pub(crate) fn failed_element(text: &str, error: &serde_json::Error, array: &str) -> Option<usize> {
     let offset = offset_in(text, error);
     let mut walk = Walk::default();
     walk.walk(text, |at, _| at >= offset);
@@ -219,21 +223,21 @@ pub(crate) enum Step {
 }
 
 /// Position of the value at a path, or of the innermost existing value on it.
-pub(crate) fn of_path(text: &str, path: &[Step]) -> JsonPlace {
+pub(crate) fn path(text: &str, steps: &[Step]) -> JsonPlace {
     let mut walk = Walk::default();
-    match (walk.to(text, path), path.split_last()) {
-        (None, Some((_, outer))) => of_path(text, outer),
-        (found, _) => place(text, found.unwrap_or(0), walk.path()),
+    match (walk.to(text, steps), steps.split_last()) {
+        (None, Some((_, outer))) => path(text, outer),
+        (offset, _) => place(text, offset.unwrap_or(0), walk.path()),
     }
 }
 
 /// Offset of the value at a path, in bytes.
-pub(crate) fn offset_of(text: &str, path: &[Step]) -> Option<usize> {
+pub(crate) fn offset(text: &str, path: &[Step]) -> Option<usize> {
     Walk::default().to(text, path)
 }
 
 /// Position of a statement by index.
-pub(super) fn of_statement(text: &str, index: usize) -> JsonPlace {
+pub(super) fn statement(text: &str, index: usize) -> JsonPlace {
     let mut walk = Walk::default();
     walk.walk(text, |_, open| match open {
         [Open::Object { key, .. }, Open::Array { index: at }, Open::Object { is_key_next: false, .. }] => {
@@ -246,7 +250,7 @@ pub(super) fn of_statement(text: &str, index: usize) -> JsonPlace {
 }
 
 /// Position of a key's value in a statement, or of the statement without the key.
-pub(super) fn of_statement_key(text: &str, index: usize, key: &str) -> JsonPlace {
+pub(super) fn statement_key(text: &str, index: usize, key: &str) -> JsonPlace {
     let mut walk = Walk::default();
     let mut found = None;
     walk.walk(text, |at, open| {
@@ -265,13 +269,13 @@ pub(super) fn of_statement_key(text: &str, index: usize, key: &str) -> JsonPlace
     });
     match found {
         Some(offset) => place(text, offset, walk.path()),
-        None => of_statement(text, index),
+        None => statement(text, index),
     }
 }
 
 /// Position of the value of a top-level key.
-pub(super) fn of_key(text: &str, key: &str) -> JsonPlace {
-    of_path(text, &[Step::Key(key.to_owned())])
+pub(super) fn key(text: &str, key: &str) -> JsonPlace {
+    path(text, &[Step::Key(key.to_owned())])
 }
 
 /// Start of the value whose key ends at an offset.
