@@ -433,8 +433,11 @@ fn targets_are_read_as_they_were_written() {
     for (wrong, expected) in [
         (r#""toy""#, "unknown target: `toy`"),
         (r#"{"name": "x"}"#, "missing field `registers`"),
-        (r#"{"name": "x", "registers": [{"bits": 3}]}"#, "registers have `dwarf` and `names`"),
-        (r#"{"name": "x", "registers": [{"bits": 3, "packed": "%%"}]}"#, "`packed` is one character: `%%`"),
+        (r#"{"name": "x", "registers": [{"bits": 3}]}"#, "registers have an invalid combination of keys"),
+        (
+            r#"{"name": "x", "registers": [{"bits": 3, "packed": "%%"}]}"#,
+            "`packed` is `%%`; expected one character",
+        ),
         (r#"{"name": "x", "registers": [], "lane": 3}"#, "unknown field `lane`"),
         (r#"{"name": "x", "registers": [], "elf": {"machine": 65536}}"#, "65536"),
         ("3", "the name of a target, or an object"),

@@ -124,7 +124,7 @@ fn imported<'a>(reader: &Reader<'a>, unit: UnitId, facts: &mut ImportFacts<'a>) 
         (None, None, None, Some(namespace), None) => Ok(Imported::Namespace(reader.scope(&namespace)?)),
         (None, None, None, None, Some(all_of)) => Ok(Imported::AllOf(reader.scope(&all_of)?)),
         _ => Err(Error::bad_argument(
-            "imported is a `function`, `variable`, `type` or `namespace`, or `all_of` a namespace",
+            "import has no entity or several; expected one of `function`, `variable`, `type`, `namespace`, `all_of`",
         )),
     }
 }

@@ -121,8 +121,9 @@ impl<'a> CodeOf<'a> {
 fn code<'a>(reader: &mut Reader<'a>, json: CodeOf<'a>) -> Result<()> {
     let (function, unit) = reader.function(&json.function)?;
     if reader.coded.iter().any(|coded| coded.function == function) {
-        let what = "a function has one statement `code`";
-        return Err(Error::bad_argument(format!("{what}: `{}` has another", &*json.function)));
+        let what =
+            format!("`{}` has a second statement `code`; expected one for each function", &*json.function);
+        return Err(Error::bad_argument(what));
     }
     let mut flow = ControlFlow::new();
     let blocks: Vec<BlockId> =
@@ -266,8 +267,8 @@ fn read_assign<'a>(
         }
         (None, None, None, None) => code.unassign(pc, variable),
         _ => Err(Error::bad_argument(
-            "a variable is assigned a `value`, perhaps for some `bits`, the `contents` of places, or `bits` `of` \
-                 another variable",
+            "assignment has an invalid combination of keys; expected `value` with optional `bits`, `contents`, or `bits` \
+             and `of`",
         )),
     }
 }
@@ -298,9 +299,11 @@ fn tracked_place<'a>(reader: &mut Reader<'a>, ids: &Ids<'a>, json: PlaceOf<'a>) 
         places.push(*ids.places.get(&id).ok_or_else(|| unknown("place of this code", &id, &ids.places))?);
     }
     let [place] = places[..] else {
-        let what =
-            "a place has one of the keys `register`, `per_lane`, `lane`, `stack_slot`, `lane_bit`, `own`";
-        return Err(Error::bad_argument(format!("{what}: this one has {}", places.len())));
+        return Err(Error::bad_argument(format!(
+            "place has {} keys for its storage; expected one of `register`, `per_lane`, `lane`, `stack_slot`, \
+             `lane_bit`, `own`",
+            places.len()
+        )));
     };
     Ok(place.bits_from(from.unwrap_or(0), bits))
 }
@@ -312,9 +315,11 @@ impl<'a> Ids<'a> {
             (None, Some(bytes), None) => code.constant(&bytes.0),
             (Some(bits), None, Some(block)) => code.merged(self.block(block)?, bits),
             _ => {
-                let what = "a value has a number of `bits`, and perhaps the `block` of which it is a parameter, or is a \
-                    `constant`";
-                return Err(Error::bad_argument(format!("{what}: `{}`", &*json.id)));
+                return Err(Error::bad_argument(format!(
+                    "value `{}` has an invalid combination of keys; expected `bits` with an optional `block`, or \
+                     `constant`",
+                    &*json.id
+                )));
             }
         };
         match self.values.insert(json.id.clone(), value) {

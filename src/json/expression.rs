@@ -152,7 +152,8 @@ pub(super) fn read<'a>(reader: &mut Reader<'a>, unit: UnitId, json: Expression<'
             reader.builder.expr(expr, &[])
         }
         _ => Err(Error::bad_argument(
-            "an expression is `bytes`, with or without `fixups`, or `text`, with or without a `dialect`",
+            "expression has an invalid combination of keys; expected `bytes` with optional `fixups`, or `text` with an \
+             optional `dialect`",
         )),
     }
 }

@@ -64,7 +64,9 @@ macro_rules! kind {
     (read [long] $reader:ident $unit:ident $json:ident) => { $json.0 };
     (read [signed] $reader:ident $unit:ident $json:ident) => { $json.0 };
     (read [md5] $reader:ident $unit:ident $json:ident) => {
-        <[u8; 16]>::try_from($json.0).map_err(|_| Error::bad_argument("an MD5 sum has 16 bytes"))?
+        <[u8; 16]>::try_from($json.0).map_err(|bytes: Vec<u8>| {
+            Error::bad_argument(format!("MD5 sum has {}; expected 16", Count(bytes.len(), "byte")))
+        })?
     };
     (read [language] $reader:ident $unit:ident $json:ident) => {
         $reader.with_key("language", language::read(&$json))?

@@ -74,7 +74,7 @@ impl<'a> Property<'a, FunctionId> for Code<'a> {
             }
             _ => {
                 return Err(Error::bad_argument(
-                    "code is at a `symbol`, with or without an `offset`, or at an `address`",
+                    "code has an invalid combination of keys; expected `symbol` with an optional `offset`, or `address`",
                 ));
             }
         }

@@ -282,9 +282,9 @@ objects! {
         discriminator: u32,
         /// Is not the beginning of a statement.
         not_stmt: bool,
-        /// Is the place for a breakpoint at the function's entry.
+        /// Is the location for a breakpoint at the function's entry.
         prologue_end: bool,
-        /// Is the place for a breakpoint at the function's exit.
+        /// Is the location for a breakpoint at the function's exit.
         epilogue_begin: bool,
     }
 }

@@ -454,8 +454,8 @@ impl Serialize for Place<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut tree = Tree::default();
         let nodes = self.known.module.nodes(self.loc);
-        let at = tree.read(nodes).ok_or_else(|| S::Error::custom("a location that is not a tree"))?;
-        At { known: self.known, tree: &tree, at }.serialize(to)
+        let root = tree.read(nodes).ok_or_else(|| S::Error::custom("a location that is not a tree"))?;
+        At { known: self.known, tree: &tree, at: root }.serialize(to)
     }
 }
 

@@ -36,7 +36,7 @@ pub fn locate(text: impl AsRef<[u8]>, keep: Keep) -> Result<Located> {
     let mut reader = read(text, None)?;
     let coded = core::mem::take(&mut reader.coded);
     if coded.is_empty() {
-        let what = "locations follow from statements `code`: the description has no such statement";
+        let what = "description has no statement `code`; derived locations follow from such statements";
         return Err(with_position(Error::bad_argument(what), position::key(text, "describe")));
     }
     // First the module without the locations, then with them.
@@ -50,8 +50,8 @@ pub fn locate(text: impl AsRef<[u8]>, keep: Keep) -> Result<Located> {
         };
         for (variable, id) in &code.variables {
             if module.always(*variable).is_some() || !module.live(*variable).is_empty() {
-                let what = "a variable whose locations are derived has no others";
-                return Err(located(Error::bad_argument(format!("{what}: `{}` has some", &**id))));
+                let what = format!("`{}` already has locations, so that none can be derived for it", &**id);
+                return Err(located(Error::bad_argument(what)));
             }
         }
         let tracked = code.code.track().map_err(located)?;

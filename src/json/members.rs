@@ -54,7 +54,11 @@ impl<'a> ExtentOf<'a> {
             (Some(Number(count)), None, None) => Extent::fixed(count),
             (None, Some(variable), None) => Extent::variable(reader.variable(&variable)?),
             (None, None, Some(value)) => Extent::value(loc::whole(reader, unit, &value)?),
-            _ => return Err(Error::bad_argument("a dimension has one of `count`, `variable`, `value`")),
+            _ => {
+                return Err(Error::bad_argument(
+                    "dimension has several counts; expected one of `count`, `variable`, `value`",
+                ));
+            }
         };
         facts.describe(reader, &mut extent, unit)?;
         Ok(extent)
@@ -81,7 +85,7 @@ impl<'a> Discriminant<'a> {
             (None, Some(Number(offset)), Some(Number(bits))) => (offset, Some(bits)),
             _ => {
                 return Err(Error::bad_argument(
-                    "a member has an `offset`, or is a bit field with `offset_bits` and `bits`",
+                    "member has an invalid combination of keys; expected `offset`, or `offset_bits` and `bits`",
                 ));
             }
         };
@@ -120,7 +124,11 @@ impl<'a> Member<'a> {
         let owner = match (self.of.take(), self.variant.take()) {
             (Some(of), None) => Owner::Type(reader.ty(unit, &of)?),
             (None, Some(variant)) => Owner::Variant(reader.names.variants.find((), &variant)?),
-            _ => return Err(Error::bad_argument("a member is `of` a type, or of a `variant`")),
+            _ => {
+                return Err(Error::bad_argument(
+                    "member has no owner or two owners; expected `of` or `variant`",
+                ));
+            }
         };
         let facts = self.facts();
         let mut member = Discriminant::new(self.r#type).with(facts);
@@ -163,7 +171,11 @@ impl<'a> Base<'a> {
         let offset = match (self.offset, self.r#virtual) {
             (Some(Number(bytes)), None) => Offset::Bytes(bytes),
             (None, Some(expr)) => Offset::Virtual(loc::whole(reader, unit, &expr)?),
-            _ => return Err(Error::bad_argument("a base class is at an `offset`, or `virtual`")),
+            _ => {
+                return Err(Error::bad_argument(
+                    "base class has an invalid combination of keys; expected `offset` or `virtual`",
+                ));
+            }
         };
         let ty = reader.ty(unit, &self.of)?;
         let base = reader.ty(unit, &self.r#type)?;
@@ -201,7 +213,9 @@ impl<'a> VariantPart<'a> {
                 reader.builder.untagged_variant_part(ty, tag)?
             }
             _ => {
-                return Err(Error::bad_argument("a variant part has a `discriminant`, or is `untagged`"));
+                return Err(Error::bad_argument(
+                    "variant part has an invalid combination of keys; expected `discriminant` or `untagged`",
+                ));
             }
         };
         reader.names.parts.add(part, Some(&self.id), None)
@@ -267,7 +281,7 @@ impl Values {
 
 impl<'a> Template<'a> {
     pub fn apply(mut self, reader: &mut Reader<'a>) -> Result<()> {
-        let wrong = "a template parameter is of a type, given by `unit` and `of`, or of a `function`";
+        let wrong = "template parameter has no owner or two owners; expected `unit` and `of`, or `function`";
         match (self.unit.take(), self.of.take(), self.function.take()) {
             (Some(unit), Some(of), None) => {
                 let unit = reader.unit(&unit)?;

@@ -34,7 +34,8 @@ impl<'a, In: Copy + Eq + Hash, Id: Copy + PartialEq> Table<'a, In, Id> {
     pub fn add(&mut self, entity: Id, id: Option<&Text<'a>>, named: Option<(In, &Text<'a>)>) -> Result<()> {
         if let Some(id) = id {
             if self.ids.insert(id.clone(), entity).is_some() {
-                let kind = ErrorKind::DuplicateName { kind: Named::Described(self.kind), name: id.to_string() };
+                let kind =
+                    ErrorKind::DuplicateName { kind: Named::Described(self.kind), name: id.to_string() };
                 return Err(in_part(kind.into(), self.source, id));
             }
         } else if let Some((within, name)) = named {

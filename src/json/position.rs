@@ -101,20 +101,20 @@ impl Walk {
     fn walk(&mut self, text: &str, mut is_there: impl FnMut(usize, &[Open]) -> bool) {
         let bytes = text.as_bytes();
         self.starts.push(None);
-        let mut at = 0;
-        while at < bytes.len() && !is_there(at, &self.open) {
-            let start = at;
-            at += 1;
+        let mut offset = 0;
+        while offset < bytes.len() && !is_there(offset, &self.open) {
+            let start = offset;
+            offset += 1;
             match bytes[start] {
                 b' ' | b'\n' | b'\r' | b'\t' => {}
                 b'"' => {
-                    while at < bytes.len() && bytes[at] != b'"' {
-                        at += if bytes[at] == b'\\' { 2 } else { 1 };
+                    while offset < bytes.len() && bytes[offset] != b'"' {
+                        offset += if bytes[offset] == b'\\' { 2 } else { 1 };
                     }
-                    at = (at + 1).min(bytes.len());
+                    offset = (offset + 1).min(bytes.len());
                     self.start(start);
                     if let Some(Open::Object { key, is_key_next: is_next @ true }) = self.open.last_mut() {
-                        *key = text.get(start + 1..at - 1).unwrap_or_default().to_owned();
+                        *key = text.get(start + 1..offset - 1).unwrap_or_default().to_owned();
                         *is_next = false;
                     }
                 }
@@ -151,16 +151,16 @@ impl Walk {
             (Open::Array { index }, Step::Index(expected)) => index == expected,
             _ => false,
         };
-        let mut found = None;
+        let mut offset = None;
         self.walk(text, |at, open| {
             // A colon and spaces can come before the value.
             let is_value =
                 !text.as_bytes()[at..].starts_with(b":") && !text.as_bytes()[at].is_ascii_whitespace();
             let is_there = is_value && open.len() == path.len() && open.iter().zip(path).all(matches);
-            found = is_there.then_some(at);
+            offset = is_there.then_some(at);
             is_there
         });
-        found
+        offset
     }
 
     fn start(&mut self, at: usize) {
@@ -252,7 +252,7 @@ pub(super) fn statement(text: &str, index: usize) -> JsonPlace {
 /// Position of a key's value in a statement, or of the statement without the key.
 pub(super) fn statement_key(text: &str, index: usize, key: &str) -> JsonPlace {
     let mut walk = Walk::default();
-    let mut found = None;
+    let mut offset = None;
     walk.walk(text, |at, open| {
         let is_value = !matches!(text.as_bytes()[at], b':' | b' ' | b'\n' | b'\r' | b'\t');
         let is_there = match open {
@@ -264,10 +264,10 @@ pub(super) fn statement_key(text: &str, index: usize, key: &str) -> JsonPlace {
             ] => is_value && whole == "describe" && *at == index && last == key,
             _ => false,
         };
-        found = is_there.then_some(at);
+        offset = is_there.then_some(at);
         is_there
     });
-    match found {
+    match offset {
         Some(offset) => place(text, offset, walk.path()),
         None => statement(text, index),
     }

@@ -190,8 +190,8 @@ impl<'a> DeserializeSeed<'a> for &mut Document<'a> {
                         && let Some(reader) = &self.0.reader
                         && reader.builder.bytes_soon(1024) > 2 * self.0.text.len()
                     {
-                        let what = "of statements this short, a description has less than 64 MiB: \
-                                    it would take more than three times its size in memory";
+                        let what = "a description of 64 MiB or more with statements this short; \
+                                    it needs more than three times its size in memory";
                         let error = Error::new(ErrorKind::TooLarge(what.into()));
                         return Err(self
                             .0

@@ -56,7 +56,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Choice<V> {
     type Value = V::Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: an object of one key", self.what)
+        write!(f, "{} (an object with one key)", self.what)
     }
 
     fn visit_str<E: de::Error>(self, word: &str) -> Result<V::Value, E> {
@@ -73,10 +73,10 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Choice<V> {
     }
 }
 
-/// Error for an empty object in place of a choice.
+/// Error for an empty object instead of a choice.
 #[cold]
 pub(super) fn no_key<E: de::Error>(what: &str) -> E {
-    E::custom(format!("{what} has one key: this one is empty"))
+    E::custom(format!("{what} has no key; expected one key"))
 }
 
 /// Refuses a second key.
@@ -88,7 +88,7 @@ pub(super) fn one_key<'de, A: MapAccess<'de>>(what: &str, first: &str, mut json:
     while let Some((key, _)) = json.next_entry::<Text<'de>, IgnoredAny>()? {
         keys += &format!(" and `{}`", &*key);
     }
-    Err(de::Error::custom(format!("{what} has one key: this one has {keys}")))
+    Err(de::Error::custom(format!("{what} has the keys {keys}; expected one key")))
 }
 
 /// An object whose first key was already read.

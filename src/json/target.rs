@@ -19,7 +19,7 @@ use crate::target::{
 };
 
 objects! {
-    /// A target of its own. `scaling` and `data_alignment` are those of [`TargetBuilder`](crate::target::TargetBuilder).
+    /// A target that is not built in. `scaling` and `data_alignment` are those of [`TargetBuilder`](crate::target::TargetBuilder).
     TargetFacts { name: Text<'a>, registers: Vec<RegisterFacts<'a>> } {
         /// Number of lanes of a wave, by default 1.
         lanes: u32,
@@ -58,7 +58,7 @@ objects! {
         names: Vec<Text<'a>>,
         /// Common start of the names, which end in a number.
         prefix: Text<'a>,
-        /// First number and last number behind the prefix.
+        /// First number and last number after the prefix.
         numbers: (Number, Number),
         /// First character of names that are packed into the DWARF number.
         packed: Text<'a>,
@@ -188,7 +188,8 @@ impl<'a> RegisterFacts<'a> {
             _ => {
                 return Err(wrong(
                     target,
-                    "registers have `dwarf` and `names`, `dwarf`, `prefix` and `numbers`, or `packed`",
+                    "registers have an invalid combination of keys; expected `dwarf` and `names`; or `dwarf`, `prefix` and \
+                     `numbers`; or `packed`",
                 ));
             }
         };
@@ -228,7 +229,7 @@ fn character(packed: &str, target: &str) -> Result<char> {
     let mut chars = packed.chars();
     match (chars.next(), chars.next()) {
         (Some(first), None) => Ok(first),
-        _ => Err(wrong(target, &format!("`packed` is one character: `{packed}`"))),
+        _ => Err(wrong(target, &format!("`packed` is `{packed}`; expected one character"))),
     }
 }
 

@@ -118,7 +118,11 @@ impl<'a> Array<'a> {
             (None, Some(extents)) => {
                 extents.into_iter().map(|extent| extent.read(reader, unit)).collect::<Result<_>>()?
             }
-            _ => return Err(Error::bad_argument("an array has `counts` or `extents`")),
+            _ => {
+                return Err(Error::bad_argument(
+                    "array has an invalid combination of keys; expected `counts` or `extents`",
+                ));
+            }
         };
         let element = reader.ty(unit, &self.of)?;
         let stride = self.stride_bits.map(|Number(bits)| bits);

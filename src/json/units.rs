@@ -11,7 +11,7 @@ use super::reader::Reader;
 use super::schema::{self, HasSchema, Schemas};
 use super::shape::Shaped;
 use super::values::{Bytes, Line, Named, Number, Pcs, Ref, Text};
-use crate::error::{Error, Result};
+use crate::error::{Count, Error, Result};
 use crate::model::entities::{file_properties, scope_properties, unit_properties};
 use crate::model::{FileId, Macro, ScopeId, UnitId};
 
@@ -84,7 +84,9 @@ impl<'a> Namespace<'a> {
         let scope = reader.scope(&self.r#in)?;
         let is_inline = match (&self.name, self.inline) {
             (None, Some(false)) => {
-                return Err(Error::bad_argument("a namespace without a name is an inline one"));
+                return Err(Error::bad_argument(
+                    "namespace without a name has `inline` false; such a namespace is always inline",
+                ));
             }
             (None, _) => true,
             (Some(_), inline) => inline == Some(true),

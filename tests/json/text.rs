@@ -95,24 +95,24 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             unit(r#"{"function": {"in": "a", "name": "f", "code": {"bytes": 4}}}"#),
-            "line 3, column 1, `describe[1].function`: code is at a `symbol`",
+            "line 3, column 1, `describe[1].function`: code has an invalid combination of keys",
         ),
         (
             unit(r#"{"function": {"in": "a", "name": "f"}, "function": {"in": "a", "name": "f"}}"#),
-            "line 3, column 1, `describe[1]`: a statement has one key: this one has `function` and `function`",
+            "line 3, column 1, `describe[1]`: a statement has the keys `function` and `function`; expected one key",
         ),
         (
             unit(r#"{"namespace": {"in": "a"}, "file": {}, "label": 7}"#),
-            "line 3, column 1, `describe[1]`: a statement has one key: this one has `namespace` and `file` and `label`",
+            "line 3, column 1, `describe[1]`: a statement has the keys `namespace` and `file` and `label`; expected one key",
         ),
-        (unit("{}"), "line 3, column 1, `describe[1]`: a statement has one key: this one is empty"),
+        (unit("{}"), "line 3, column 1, `describe[1]`: a statement has no key; expected one key"),
         (
             unit("[]"),
-            "line 3, column 1, `describe[1]`: invalid type: sequence, expected a statement: an object of one key",
+            "line 3, column 1, `describe[1]`: invalid type: sequence, expected a statement (an object with one key)",
         ),
         (
             unit("7"),
-            "line 3, column 1, `describe[1]`: invalid type: integer `7`, expected a statement: an object of one key",
+            "line 3, column 1, `describe[1]`: invalid type: integer `7`, expected a statement (an object with one key)",
         ),
         (
             unit(r#"{"unit": ["b"]}"#),
@@ -124,11 +124,11 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             unit(r#"{"macros": {"unit": "a", "macros": [{"define": [0, "A 1"], "undefine": [0, "A"]}]}}"#),
-            "line 3, column 37, `describe[1].macros.macros[0]`: a macro has one key: this one has `define` and `undefine`",
+            "line 3, column 37, `describe[1].macros.macros[0]`: a macro has the keys `define` and `undefine`; expected one key",
         ),
         (
             unit(r#"{"macros": {"unit": "a", "macros": [{}]}}"#),
-            "line 3, column 37, `describe[1].macros.macros[0]`: a macro has one key: this one is empty",
+            "line 3, column 37, `describe[1].macros.macros[0]`: a macro has no key; expected one key",
         ),
         (
             with(r#"[[0, 4, {"expr": ["a800"]}]]"#),
@@ -140,7 +140,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             unit(r#"{"file": {"unit": "a", "name": "b", "md5": "00"}}"#),
-            "line 3, column 1, `describe[1].file`: an MD5 sum has 16 bytes",
+            "line 3, column 1, `describe[1].file`: MD5 sum has 1 byte; expected 16",
         ),
         (
             unit(r#"{"file": {"unit": "a", "name": "b", "md5": "0g"}}"#),
@@ -179,10 +179,10 @@ fn what_is_wrong_is_said_with_its_place() {
             with(r#"[[0, 4, {"regster": "s4"}]]"#),
             "line 4, column 71, `describe[3].variable.live[0][2].regster`: unknown variant `regster`, expected one of `register`, `lane`, `per_lane`",
         ),
-        (with(r#"[[0, 4, {}]]"#), "`describe[3].variable.live[0][2]`: a node has one key: this one is empty"),
+        (with(r#"[[0, 4, {}]]"#), "`describe[3].variable.live[0][2]`: a node has no key; expected one key"),
         (
             with(r#"[[0, 4, {"register": "s4", "lane": ["v4", 1]}]]"#),
-            "`describe[3].variable.live[0][2]`: a node has one key: this one has `register` and `lane`",
+            "`describe[3].variable.live[0][2]`: a node has the keys `register` and `lane`; expected one key",
         ),
         (
             with(r#"[[0, 4, {"memory": ["attic", 0]}]]"#),

@@ -161,6 +161,8 @@ impl Inside<'_> {
                     colons = 0;
                 }
                 TokenTree::Punct(punct) if punct.as_char() == ':' => colons += 1,
+                // A visibility, `pub(in crate::room)`, imports nothing.
+                TokenTree::Group(group) if is_visibility(group.stream()) => {}
                 TokenTree::Group(group) => {
                     // The tree of a `use` inside of a macro: the room is in front of the braces.
                     self.name(&std::mem::take(&mut path));
@@ -171,6 +173,11 @@ impl Inside<'_> {
         }
         self.name(&path);
     }
+}
+
+/// Whether the tokens in parentheses after `pub` restrict the visibility to a path.
+fn is_visibility(tokens: TokenStream) -> bool {
+    matches!(tokens.into_iter().next(), Some(TokenTree::Ident(first)) if first == "in")
 }
 
 impl<'ast> Visit<'ast> for Inside<'_> {

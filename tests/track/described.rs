@@ -177,7 +177,7 @@ fn wrong_statements_are_refused_with_their_place() {
             "no value of this code has the id or name `a`",
         ),
         (r#""assign": [{"at": 0, "variable": "y"}]"#, "`y`"),
-        (r#""instructions": [{"pcs": [0, 4], "clobber": [{}]}]"#, "a place has one of the keys"),
+        (r#""instructions": [{"pcs": [0, 4], "clobber": [{}]}]"#, "place has 0 keys for its storage"),
         (
             r#""instructions": [{"pcs": [0, 4], "clobber": [{"own": "p"}]}]"#,
             "no place of this code has the id or name `p`",
@@ -186,7 +186,7 @@ fn wrong_statements_are_refused_with_their_place() {
             r#""instructions": [{"pcs": [0, 8]}, {"pcs": [4, 8]}]"#,
             "pc 0x4..0x8, block 0x0..0x20: instruction overlaps 0x0..0x8",
         ),
-        (r#""values": [{"id": "a"}]"#, "a value has a number of `bits`"),
+        (r#""values": [{"id": "a"}]"#, "value `a` has an invalid combination of keys"),
         (
             r#""values": [{"id": "a", "bits": 1}, {"id": "a", "bits": 1}]"#,
             "another value of this code has the id `a`",
@@ -205,19 +205,16 @@ fn wrong_statements_are_refused_with_their_place() {
     let twice = around(r#""edges": []"#)
         .replace(r#"{"variable":"#, r#"{"code": {"function": "k", "blocks": []}}, {"variable":"#);
     let message = locate(twice, Keep::All).expect_err("refused").to_string();
-    assert!(message.contains("a function has one statement `code`"), "{message}");
+    assert!(message.contains("has a second statement `code`"), "{message}");
     let placed = around(r#""assign": [{"at": 0, "variable": "x"}]"#)
         .replace(r#""id": "x"}"#, r#""id": "x", "always": {"register": "s4"}}"#);
     let message = locate(placed, Keep::All).expect_err("refused").to_string();
-    assert!(
-        message.contains("a variable whose locations are derived has no others: `x` has some"),
-        "{message}"
-    );
+    assert!(message.contains("`x` already has locations"), "{message}");
     let none = r#"{"eitri": 1, "target": "amdgpu-gfx1030-wave32", "describe": []}"#;
     assert!(
         locate(none, Keep::All)
             .expect_err("refused")
             .to_string()
-            .contains("the description has no such statement")
+            .contains("description has no statement `code`")
     );
 }

@@ -41,8 +41,9 @@ impl<'a> Binder<'_, 'a> {
     pub fn id(&self, named: &Named<'a>) -> Result<Id> {
         let name = match named {
             Named::Number(number) => {
-                let id =
-                    u32::try_from(*number).map_err(|_| Error::bad_argument(format!("{number} is not an id")));
+                let id = u32::try_from(*number).map_err(|_| {
+                    Error::bad_argument(format!("{number} is out of range for an id; expected 32 bits"))
+                });
                 return id.map(Id);
             }
             Named::Text(name) => name,
@@ -95,6 +96,6 @@ impl Placed {
 
     #[cold]
     fn wrong() -> Error {
-        Error::bad_argument("a position has one of the keys `start`, `before`, `after`")
+        Error::bad_argument("position has no location or several; expected one of `start`, `before`, `after`")
     }
 }

@@ -223,7 +223,7 @@ impl<'a> ProvidedBy<'a> {
             self.pointer == Some(true) || self.plus.is_some() || self.space.is_some() || self.taken.is_some();
         if self.operations.is_some() && has_other_keys {
             return Err(Error::bad_argument(
-                "`operations` are the whole expression: `pointer`, `space`, `plus` and `taken` are others",
+                "`operations` stands beside other keys of the expression; expected no `pointer`, `space`, `plus` or `taken`",
             ));
         }
         let mut provider =
@@ -294,7 +294,7 @@ fn range((start, end): (u32, u32)) -> Result<core::ops::Range<u32>> {
     if start < end {
         return Ok(start..end);
     }
-    Err(Error::bad_argument(format!("bits end after their start: {start} to {end}")))
+    Err(Error::bad_argument(format!("bit range {start} to {end} is empty; expected an end after the start")))
 }
 
 /// Converts bits to JSON, unless they are empty.

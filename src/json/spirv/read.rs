@@ -21,8 +21,7 @@ impl Binding {
         let text = position::utf8(WHAT, text.as_ref())?;
         let (reader, bound) = read_with_spirv(text, None)?;
         let Some(bound) = bound else {
-            let what =
-                "ids and positions of a SPIR-V module have the key `spirv`: the description is without it";
+            let what = "description has no key `spirv`; expected the ids and positions of a SPIR-V module";
             return Err(with_position(Error::bad_argument(what), position::key(text, "describe")));
         };
         let facts = read_words(words)?;

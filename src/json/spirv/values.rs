@@ -116,7 +116,7 @@ impl Sums {
     /// Returns the numbers, of 32 bits each.
     pub fn numbers(self) -> Outcome<Vec<i32>> {
         let number = |Signed(plus)| {
-            i32::try_from(plus).map_err(|_| Error::bad_argument(format!("{plus} is not of 32 bits")))
+            i32::try_from(plus).map_err(|_| Error::bad_argument(format!("{plus} does not fit in 32 bits")))
         };
         self.0.into_iter().map(number).collect()
     }
