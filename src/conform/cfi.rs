@@ -130,11 +130,11 @@ fn rows(frames: &Frames<'_>, fde: &Fde<'_>) -> Result<Vec<Row>, Fault> {
         Fault::new(Class::Evaluation, error.to_string())
     };
     let code = (fde.start, fde.start.saturating_add(fde.length));
-    let mut all = frames.rows(fde);
+    let mut walk = frames.rows(fde);
     let mut last = fde.start;
     let mut listed = 0;
     let mut rows = Vec::new();
-    while let Some(row) = all.next_row().map_err(fault)? {
+    while let Some(row) = walk.next_row().map_err(fault)? {
         if row.start < last {
             let rule = "the locations of rows ascend (A.6.4.2.1)";
             return Err(Fault::new(Class::IllFormed, rule));

@@ -65,8 +65,8 @@ impl FromStr for Word {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let classes = [Class::IllFormed, Class::Evaluation, Class::Unmapped];
-        let found = classes.into_iter().map(Self).find(|word| word.to_string() == text);
-        found.ok_or_else(|| format!("`ill-formed`, `evaluation` or `unmapped` is expected: `{text}`"))
+        let word = classes.into_iter().map(Self).find(|word| word.to_string() == text);
+        word.ok_or_else(|| format!("`ill-formed`, `evaluation` or `unmapped` is expected: `{text}`"))
     }
 }
 
@@ -168,17 +168,17 @@ impl WrittenText {
             Self::Error(word) => return Ok(AfterStore::Error(*word)),
             Self::Bytes(places) => places,
         };
-        let mut found: Vec<(Stored, Vec<u8>)> = Vec::with_capacity(places.len());
+        let mut stored: Vec<(Stored, Vec<u8>)> = Vec::with_capacity(places.len());
         for (key, bytes) in places {
             let wrong = |what: String| Wrong::new(what).under(key);
             let place = Stored::parse(key, architecture).map_err(wrong)?;
             place.check(bytes.len(), architecture).map_err(wrong)?;
-            if found.iter().any(|(known, _)| *known == place) {
+            if stored.iter().any(|(known, _)| *known == place) {
                 return Err(wrong(format!("{place} occurs twice")));
             }
-            found.push((place, bytes.clone()));
+            stored.push((place, bytes.clone()));
         }
-        Ok(AfterStore::Bytes(found))
+        Ok(AfterStore::Bytes(stored))
     }
 }
 
@@ -263,8 +263,8 @@ impl ExpectText {
 
 /// Returns an error for the first present key.
 fn refuse(keys: &[(&str, bool)], what: &str) -> Result<(), Wrong> {
-    let found = keys.iter().find(|(_, is_there)| *is_there);
-    found.map_or(Ok(()), |(key, _)| Err(Wrong::new(what).under(key)))
+    let present = keys.iter().find(|(_, is_there)| *is_there);
+    present.map_or(Ok(()), |(key, _)| Err(Wrong::new(what).under(key)))
 }
 
 impl Display for Expect {

@@ -314,7 +314,7 @@ impl LocationText {
         let mut places = self.0.iter().map(|place| place.resolve(architecture));
         // A parsed location has at least one place.
         let first = places.next().unwrap_or_else(|| Ok(Location::undefined()))?;
-        places.try_fold(first, |all, place| Ok(all.and(place?)))
+        places.try_fold(first, |location, place| Ok(location.and(place?)))
     }
 }
 

@@ -55,7 +55,7 @@ impl Machine {
         })
     }
 
-    /// The context of an evaluation on this machine, for a location, outside of call frame information.
+    /// The context of an evaluation on this machine, for a location, outside call frame information.
     pub fn context<'a>(&'a self, encoding: Encoding, target: &'a dyn Architecture) -> Context<'a> {
         Context {
             unit: self.unit,
@@ -169,8 +169,8 @@ impl Machine {
         for item in all!(layers, entries) {
             for (&Offset(offset), entry) in &item.value.0 {
                 let entry = entry.as_ref().map(|entry| entry.resolve(unit, base_address, target));
-                let at = |wrong: Wrong| item.wrong(wrong.under(format_args!("{offset:#x}")));
-                match entry.transpose().map_err(at)? {
+                let located = |wrong: Wrong| item.wrong(wrong.under(format_args!("{offset:#x}")));
+                match entry.transpose().map_err(located)? {
                     Some(entry) => snapshot.entries.insert(offset, entry),
                     None => snapshot.entries.remove(&offset),
                 };

@@ -323,8 +323,8 @@ impl Target {
                 let mut target = match definitions.get(named) {
                     Some(defined) => defined.clone(),
                     None => {
-                        let found = crate::target::Target::named(named);
-                        Self::from(found.map_err(|error| name.error(error.to_string()))?)
+                        let target = crate::target::Target::named(named);
+                        Self::from(target.map_err(|error| name.error(error.to_string()))?)
                     }
                 };
                 // Properties of the unit rather than of the target.

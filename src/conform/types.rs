@@ -37,8 +37,8 @@ impl FromStr for Encoding {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let found = names().find(|(_, name)| name == text);
-        let (code, _) = found.ok_or_else(|| format!("an encoding of base types is expected: `{text}`"))?;
+        let named = names().find(|(_, name)| name == text);
+        let (code, _) = named.ok_or_else(|| format!("an encoding of base types is expected: `{text}`"))?;
         Ok(Self(TypeEncoding::from_code(code)))
     }
 }

@@ -157,14 +157,14 @@ impl ExpectCaller {
             Some(_) => *found == self.pc,
             None => found.is_some(),
         });
-        let of = |number: &u64| found.registers.get(number);
+        let register = |number: &u64| found.registers.get(number);
         let place = |(number, expected): (&u64, &Location)| {
-            of(number).map_or(Verdict::Failed, |found| {
+            register(number).map_or(Verdict::Failed, |found| {
                 answer(&found.location, |location| is_same(expected, location, 0))
             })
         };
         let contents = |(number, Pattern(expected)): (&u64, &Pattern)| {
-            of(number).map_or(Verdict::Failed, |found| answer(&found.contents, |bits| bits == expected))
+            register(number).map_or(Verdict::Failed, |found| answer(&found.contents, |bits| bits == expected))
         };
         let verdicts = self.registers.iter().map(place).chain(self.contents.iter().map(contents));
         verdicts.fold(pc, Verdict::and)

@@ -351,14 +351,14 @@ where
                 f.write_str("an object")
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Map<K, V>, A::Error> {
-                let mut found = BTreeMap::new();
+                let mut bytes = BTreeMap::new();
                 while let Some(Parsed(key)) = map.next_key()? {
-                    if found.contains_key(&key) {
+                    if bytes.contains_key(&key) {
                         return Err(de::Error::custom("the key occurs twice"));
                     }
-                    found.insert(key, map.next_value()?);
+                    bytes.insert(key, map.next_value()?);
                 }
-                Ok(Map(found))
+                Ok(Map(bytes))
             }
         }
         from.deserialize_map(AsMap(PhantomData))

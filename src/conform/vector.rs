@@ -263,9 +263,9 @@ fn documents(dialect: Dialect) -> &'static [Document] {
 
 /// Adds a number to those of the draft operations.
 fn supplied(draft: DraftCodes, name: &str, code: u8) -> Result<DraftCodes, String> {
-    let found = Name::parse(name).filter(|name| name.row().six == Code::Unassigned);
-    let found =
-        found.ok_or_else(|| format!("an operation without a number in the draft is expected: `{name}`"))?;
+    let operation = Name::parse(name).filter(|name| name.row().six == Code::Unassigned);
+    let operation = operation
+        .ok_or_else(|| format!("an operation without a number in the draft is expected: `{name}`"))?;
     let is_of = |known: &Name| {
         let row = known.row();
         row.std == Code::Is(code) || row.six == Code::Is(code) || draft.get(*known) == Some(code)
@@ -275,7 +275,7 @@ fn supplied(draft: DraftCodes, name: &str, code: u8) -> Result<DraftCodes, Strin
     match other.or(compact.map(|family| family.text)) {
         Some(other) => Err(format!("an opcode is used once: {code:#04x} encodes `{other}`")),
         None if code == 0 => Err("0 is not an opcode".into()),
-        None => Ok(draft.with(found, code)),
+        None => Ok(draft.with(operation, code)),
     }
 }
 

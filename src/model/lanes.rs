@@ -1,7 +1,7 @@
 //! Pcs of a wave's lanes in divergent control flow. AMDGPU extension of DWARF, "Support for Divergent Control Flow of
 //! SIMT Hardware".
 //!
-//! A wave has one pc and a mask of active lanes. An inactive lane waits at a pc of its own: on the other side of an
+//! A wave has one pc and a mask of active lanes. An inactive lane waits at a different pc: on the other side of an
 //! `if`, at the end of a loop, at the epilogue after an early return. A [`Region`] is a range of code with such a pc.
 //! While the wave's pc is in the region, the lanes that are in the region's mask, not active, and not in the mask of
 //! any nested region, wait at [`waits_at`](Region::waits_at).
@@ -165,10 +165,10 @@ impl Module {
 
     /// The innermost region of a function that contains a pc.
     pub fn region_at(&self, function: FunctionId, pc: u64) -> Option<RegionId> {
-        let all = self.regions_of(function);
-        let before = all.partition_point(|&id| self.region(id).pcs().start <= pc);
+        let regions = self.regions_of(function);
+        let before = regions.partition_point(|&id| self.region(id).pcs().start <= pc);
         // Regions nest, so the last one that starts at or before the pc is inside every region that contains the pc.
-        let last = before.checked_sub(1).map(|at| all[at]);
+        let last = before.checked_sub(1).map(|index| regions[index]);
         self.outward(last).find(|&id| self.region(id).pcs().contains(&pc))
     }
 
@@ -181,9 +181,12 @@ impl Module {
 
     /// The whole-wave code that contains a pc.
     pub fn whole_wave_at(&self, function: FunctionId, pc: u64) -> Option<&WholeWave> {
-        let all = self.whole_waves(function);
-        let before = all.partition_point(|one| one.mask.pcs().start <= pc);
-        before.checked_sub(1).map(|at| &all[at]).filter(|one| one.mask.pcs().contains(&pc))
+        let whole_waves = self.whole_waves(function);
+        let before = whole_waves.partition_point(|whole_wave| whole_wave.mask.pcs().start <= pc);
+        before
+            .checked_sub(1)
+            .map(|index| &whole_waves[index])
+            .filter(|whole_wave| whole_wave.mask.pcs().contains(&pc))
     }
 
     /// A region and its enclosing regions, the innermost first.

@@ -2,7 +2,7 @@
 
 /// A source language, by its number in DWARF 5 or the registry of languages (`DW_LANG_*`).
 ///
-/// Each standard of a language is a constant of its own: [`C99`](Self::C99), [`C11`](Self::C11). DWARF 6 instead has
+/// Each standard of a language is a separate constant: [`C99`](Self::C99), [`C11`](Self::C11). DWARF 6 instead has
 /// one number for the language and one for its version: see [`name`](Self::name). A number without a constant is
 /// written unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -18,9 +18,9 @@ pub struct Row {
     pub discriminator: u32,
     /// Whether this is a recommended breakpoint location.
     pub is_stmt: bool,
-    /// Whether this is the place for a breakpoint at the function's entry: the end of the prologue.
+    /// Whether this is the location for a breakpoint at the function's entry: the end of the prologue.
     pub is_prologue_end: bool,
-    /// Whether this is the place for a breakpoint at the function's exit: the beginning of the epilogue.
+    /// Whether this is the location for a breakpoint at the function's exit: the beginning of the epilogue.
     pub is_epilogue_begin: bool,
 }
 

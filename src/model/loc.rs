@@ -2,7 +2,7 @@
 //!
 //! There are two sorts. A [`Loc`] is a *location*: a position in some storage, and the bits that follow it. A [`Val`]
 //! is a *number*: 64 bits, with arithmetic modulo 2⁶⁴. Each constructor takes and returns fixed sorts, so that a number
-//! in place of a location does not compile.
+//! where a location is expected does not compile.
 //!
 //! The meaning of each node, in terms of storage and bits, is defined in [`denote`](super::denote) and nowhere else.
 //! This module does not depend on DWARF.
@@ -176,15 +176,15 @@ impl Loc {
     /// Consecutive parts, each a location and its size in bits, the first in the lowest bits.
     #[inline]
     pub fn parts(parts: impl IntoIterator<Item = (Self, u64)>) -> Self {
-        let mut all = Postfix::new();
+        let mut nodes = Postfix::new();
         let mut count = 0;
         for (part, bits) in parts {
-            all.append_any(part.0);
-            all.push(Node::Part(bits));
+            nodes.append_any(part.0);
+            nodes.push(Node::Part(bits));
             count += 1;
         }
-        all.push(Node::Parts(count));
-        Self(all)
+        nodes.push(Node::Parts(count));
+        Self(nodes)
     }
 
     /// The first `bits` bits of the location, which has `has`, and undefined bits of padding.
@@ -193,14 +193,14 @@ impl Loc {
         let (Some(Node::Parts(count)), true) = (self.nodes().last(), has == bits) else {
             return Self::parts([(self.clone(), bits), undefined]);
         };
-        let mut all = Postfix::new();
+        let mut nodes = Postfix::new();
         for node in self.nodes().take(self.nodes().count() - 1) {
-            all.push(node);
+            nodes.push(node);
         }
-        all.append_any(undefined.0.0);
-        all.push(Node::Part(padding));
-        all.push(Node::Parts(count + 1));
-        Self(all)
+        nodes.append_any(undefined.0.0);
+        nodes.push(Node::Part(padding));
+        nodes.push(Node::Parts(count + 1));
+        Self(nodes)
     }
 
     /// `self`, with `bits` bits from bit `offset` on replaced by those of `above`.
@@ -282,15 +282,15 @@ impl Loc {
     /// Consecutive parts of 32 bits, each the first bits of a node without operands.
     #[inline]
     fn dwords(parts: impl Iterator<Item = Node<'static>>) -> Self {
-        let mut all = Postfix::new();
+        let mut nodes = Postfix::new();
         let mut count = 0;
         for part in parts {
-            all.push(part);
-            all.push(Node::Part(32));
+            nodes.push(part);
+            nodes.push(Node::Part(32));
             count += 1;
         }
-        all.push(Node::Parts(count));
-        Self(all)
+        nodes.push(Node::Parts(count));
+        Self(nodes)
     }
 
     /// Makes the location of these nodes, in postfix order.

@@ -411,15 +411,15 @@ pub(super) const NODES: &[Row] = Node::ROWS;
 
 const fn is_arithmetic(sort: Sort, operands: &[Sort]) -> bool {
     let mut is_it = matches!(sort, Sort::Val) && !operands.is_empty();
-    let mut at = 0;
-    while at < operands.len() {
-        is_it &= matches!(operands[at], Sort::Val);
-        at += 1;
+    let mut index = 0;
+    while index < operands.len() {
+        is_it &= matches!(operands[index], Sort::Val);
+        index += 1;
     }
     is_it
 }
 
-/// Returns the first two numbers, with 0 in place of missing ones.
+/// Returns the first two numbers, with 0 for missing numbers.
 #[inline(always)]
 fn two(numbers: &[u64]) -> [u64; 2] {
     match *numbers {
@@ -458,8 +458,8 @@ macro_rules! made {
 }
 
 macro_rules! operands { ($($operand:ident: $type:ty),*) => { {
-    let mut at = 0;
-    &[$(operand(stringify!($operand), <$type as Number>::KIND, &mut at)),*]
+    let mut index = 0;
+    &[$(operand(stringify!($operand), <$type as Number>::KIND, &mut index)),*]
 } } }
 
 macro_rules! shorthand_form {
@@ -494,10 +494,10 @@ pub(crate) fn keyed(sort: Sort, key: &str) -> Option<&'static Row> {
 /// Number of a sort's keys with operands.
 pub(crate) const fn count(sort: Sort) -> usize {
     let mut count = shorthands(sort).len();
-    let mut at = 0;
-    while at < NODES.len() {
-        count += NODES[at].is_keyed(sort) as usize;
-        at += 1;
+    let mut index = 0;
+    while index < NODES.len() {
+        count += NODES[index].is_keyed(sort) as usize;
+        index += 1;
     }
     count
 }
@@ -506,16 +506,16 @@ pub(crate) const fn count(sort: Sort) -> usize {
 pub(crate) const fn keys<const N: usize>(sort: Sort) -> [&'static str; N] {
     let mut keys = [""; N];
     let mut next = 0;
-    let mut at = 0;
-    while at < NODES.len() + shorthands(sort).len() {
-        if at >= NODES.len() {
-            keys[next] = shorthands(sort)[at - NODES.len()].key;
+    let mut index = 0;
+    while index < NODES.len() + shorthands(sort).len() {
+        if index >= NODES.len() {
+            keys[next] = shorthands(sort)[index - NODES.len()].key;
             next += 1;
-        } else if NODES[at].is_keyed(sort) {
-            keys[next] = NODES[at].key;
+        } else if NODES[index].is_keyed(sort) {
+            keys[next] = NODES[index].key;
             next += 1;
         }
-        at += 1;
+        index += 1;
     }
     keys
 }

@@ -53,19 +53,19 @@ pub(super) fn warnings(module: &Module) -> Vec<Warning> {
         variables.extend(function.map(|function| (function, id)));
     }
     variables.sort();
-    let mut found = Vec::new();
-    for of in variables.chunk_by(|(one, _), (other, _)| one == other) {
-        let function = of[0].0;
+    let mut warnings = Vec::new();
+    for described in variables.chunk_by(|first, second| first.0 == second.0) {
+        let function = described[0].0;
         let mut items = Vec::new();
-        of.iter().for_each(|&(_, variable)| module.variable_items(function, variable, &mut items));
+        described.iter().for_each(|&(_, variable)| module.variable_items(function, variable, &mut items));
         module.saved_items(function, &mut items);
         items.sort_by_key(|item| (item.pcs.start, item.pcs.end));
         let active = BTreeMap::new();
         let ends = BinaryHeap::new();
         let seen = HashSet::new();
-        Sweep { module, function, active, ends, seen, found: &mut found }.run(&items);
+        Sweep { module, function, active, ends, seen, found: &mut warnings }.run(&items);
     }
-    found
+    warnings
 }
 
 impl Module {
@@ -91,11 +91,11 @@ impl Module {
             let who = Sharer::Saved(reg);
             self.items(rule.loc, register.bits.into(), &rule.pcs(), who, items);
             // A register saved in itself shares no bits.
-            let mut at = first;
-            while at < items.len() {
-                match items[at].unit {
-                    Unit::Register(of, _) if of == reg => drop(items.swap_remove(at)),
-                    _ => at += 1,
+            let mut index = first;
+            while index < items.len() {
+                match items[index].unit {
+                    Unit::Register(of, _) if of == reg => drop(items.swap_remove(index)),
+                    _ => index += 1,
                 }
             }
         }
@@ -186,7 +186,7 @@ impl Module {
         }
     }
 
-    /// Whether two types are the same without qualifiers and typedefs, behind pointers too.
+    /// Whether two types are the same without qualifiers and typedefs, also after pointers.
     fn is_same_type(&self, one: TypeId, other: TypeId) -> bool {
         let unqualified = |ty: Option<TypeId>| ty.and_then(|ty| self.unqualified_type(ty));
         let mut a = unqualified(Some(one));
@@ -357,8 +357,8 @@ impl Sweep<'_, '_> {
     fn compare(&mut self, unit: Unit, item: &Item) -> bool {
         let Some(of_unit) = self.active.get_mut(&unit) else { return false };
         let before = of_unit.range(..(item.bits.start, 0)).rev().take(NEIGHBOURS);
-        let behind = of_unit.range((item.bits.start, 0)..(item.bits.end, 0)).take(NEIGHBOURS);
-        let near: Vec<(Key, Item)> = before.chain(behind).map(|(key, other)| (*key, other.clone())).collect();
+        let after = of_unit.range((item.bits.start, 0)..(item.bits.end, 0)).take(NEIGHBOURS);
+        let near: Vec<(Key, Item)> = before.chain(after).map(|(key, other)| (*key, other.clone())).collect();
         let mut is_covered = false;
         for (key, other) in near {
             if other.bits.end <= item.bits.start || item.bits.end <= other.bits.start {

@@ -1,4 +1,4 @@
-//! The locations of a module, one behind the other.
+//! The locations of a module, one after the other.
 
 use core::hash::{Hash, Hasher};
 
@@ -70,7 +70,7 @@ impl Pool {
             let len = self.words.get(at)?;
             Some(at + 1 + (len & !HAS_IMPLICIT) as usize + usize::from(len & HAS_IMPLICIT != 0))
         };
-        core::iter::successors(Some(0), next).filter(|&at| at < self.words.len()).filter_map(LocId::at)
+        core::iter::successors(Some(0), next).filter(|&start| start < self.words.len()).filter_map(LocId::at)
     }
 
     /// Removes all locations.

@@ -8,7 +8,7 @@
 //!                  └─ the number is in the next two words, low and high
 //! ```
 //!
-//! A second number has a word of its own, without a tag. Signed numbers have their sign in bit 0. The bytes of
+//! A second number has a separate word, without a tag. Signed numbers have their sign in bit 0. The bytes of
 //! constants are in a separate list, in the order of their nodes. Words are used instead of bytes because trees are
 //! joined, checked and lowered word by word, without a branch on the size of a number: such a branch would often be
 //! mispredicted, and the compiler could not compute the positions of nodes at the inlined calls that make them.
@@ -65,7 +65,7 @@ impl Small {
     #[inline]
     pub(crate) fn is_same(self, other: Self) -> bool {
         // Without a branch for each pair, which would often be mispredicted.
-        self.0.iter().zip(other.0).fold(0, |sum, (one, other)| sum | (one ^ other)) == 0
+        self.0.iter().zip(other.0).fold(0, |sum, (word, other)| sum | (word ^ other)) == 0
     }
 }
 
@@ -99,7 +99,7 @@ impl Postfix {
             return None;
         }
         // Words after the last are 0.
-        let pair = |at: usize| u64::from(self.few[2 * at]) | u64::from(self.few[2 * at + 1]) << 32;
+        let pair = |index: usize| u64::from(self.few[2 * index]) | u64::from(self.few[2 * index + 1]) << 32;
         Some(Small([pair(0), pair(1), pair(2), u64::from(self.few[SMALL - 1]) | (self.len as u64) << 32]))
     }
 
@@ -349,12 +349,12 @@ impl<'a> Nodes<'a> {
     pub(crate) fn next_moved(&mut self) -> Option<i64> {
         let mut bits = 0i64;
         while let Some(tag) = self.tag() {
-            let by = match tag {
+            let shift = match tag {
                 OFFSET => unfold(self.second()?).checked_mul(8)?,
                 BIT_OFFSET => unfold(self.second()?),
                 _ => break,
             };
-            bits = bits.checked_add(by)?;
+            bits = bits.checked_add(shift)?;
         }
         Some(bits)
     }

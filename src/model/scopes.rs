@@ -183,11 +183,11 @@ impl Module {
                 Entity::Procedure(procedure) => Some(*procedure),
                 _ => None,
             });
-        let mut all = EntitySet::new();
+        let mut entities = EntitySet::new();
         for procedure in called.chain(referenced) {
-            all.insert(procedure);
+            entities.insert(procedure);
         }
-        all
+        entities
     }
 }
 

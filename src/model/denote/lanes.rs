@@ -36,7 +36,7 @@ impl Module {
     }
 
     /// The mask of active lanes while the wave is at `pc`: bit *k* for lane *k*. The mask is EXEC, except in whole-wave
-    /// code, which has a mask of its own.
+    /// code, which has a separate mask.
     ///
     /// # Errors
     /// The reason why a mask has no meaning with these contents.

@@ -10,7 +10,7 @@ impl Denote<'_> {
         let root = self.of.root;
         let mut ignored = Spans::new();
         for at in 0..root {
-            // A node of numbers alone, behind its last one, computes all of them.
+            // A node of numbers alone, after its last number, computes all numbers.
             let operands = self.of.tree.node(at + 1).sorts().1;
             if !operands.is_empty() && operands.iter().all(|&sort| sort == Sort::Val) {
                 continue;

@@ -349,24 +349,24 @@ impl Type {
 
     /// Locations that the type references: counts of arrays and values of template parameters.
     pub(crate) fn locs(&self) -> Vec<LocId> {
-        let mut all = Vec::new();
+        let mut types = Vec::new();
         match &self.kind {
             TypeKind::Array { dimensions, .. } => {
-                all.extend(dimensions.iter().filter_map(|dimension| match dimension.count {
+                types.extend(dimensions.iter().filter_map(|dimension| match dimension.count {
                     Count::Value(loc) => Some(loc),
                     _ => None,
                 }));
             }
             TypeKind::Composite(composite) => {
-                composite.templates.iter().for_each(|parameter| parameter.locs(&mut all));
-                all.extend(composite.bases.iter().filter_map(|base| match base.offset {
+                composite.templates.iter().for_each(|parameter| parameter.locs(&mut types));
+                types.extend(composite.bases.iter().filter_map(|base| match base.offset {
                     BaseOffset::Expr(loc) => Some(loc),
                     BaseOffset::Bytes(_) => None,
                 }));
             }
             _ => {}
         }
-        all
+        types
     }
 
     fn composite(&self) -> Option<&Composite> {
