@@ -13,34 +13,34 @@ use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{Loc, VariableId};
 use crate::target::Target;
 
-/// The code of a function: effects of its instructions on storage, and assignments to variables. Pcs are in bytes from
-/// the start of the function.
+/// The code of a function: instruction effects on storage, and assignments to variables. Pcs are in bytes from the start of
+/// the function.
 #[derive(Debug, Clone)]
 pub struct Code {
     pub(super) target: Target,
     pub(super) flow: ControlFlow,
     pub(super) values: Vec<ValueData>,
     pub(super) constants: Vec<Vec<u8>>,
-    /// The block and the value of each block parameter.
+    /// Block and value of each block parameter.
     pub(super) merged: Vec<(BlockId, ValueId)>,
-    /// Block that is left, block parameter, value.
+    /// Source block, block parameter, value.
     pub(super) incoming: Vec<(BlockId, ValueId, ValueId)>,
     pub(super) own: Vec<Loc>,
     pub(super) places: Vec<Place>,
     pub(super) effects: Vec<Effect>,
     pub(super) instructions: Vec<Instructed>,
-    /// Effects that precede the first instruction.
+    /// Effects before the first instruction.
     pub(super) entries: Vec<Effect>,
     pub(super) assigned: Vec<Assigned>,
     pub(super) homes: Vec<Home>,
-    /// Variables, and the bits of each that are assigned.
+    /// Variables, and the number of assigned bits of each.
     pub(super) variables: IndexMap<VariableId, u32, DefaultHashBuilder>,
-    /// Number of variables that no description has.
+    /// Number of variables outside the description.
     unnamed: u32,
 }
 
 impl Code {
-    /// Returns code without effects, for a control flow of `target`.
+    /// Returns code without effects, for a control flow graph on `target`.
     pub fn new(target: &Target, flow: ControlFlow) -> Self {
         Self {
             target: target.clone(),
@@ -61,17 +61,17 @@ impl Code {
         }
     }
 
-    /// Adds a variable that no description has: a name for values merged where paths meet, such as the result of an
-    /// inlined call, and for the value of a variable before its assignment. Variables are assigned it by
-    /// [`assign_variable`](Self::assign_variable).
+    /// Adds a variable outside the description. It names values that merge where paths meet, such as the result of an
+    /// inlined call, or a variable's previous value. [`assign_variable`](Self::assign_variable) assigns it to a described
+    /// variable.
     pub fn unnamed(&mut self) -> VariableId {
         self.unnamed += 1;
         VariableId::from_u32(u32::MAX - self.unnamed)
     }
 
-    /// Returns the variables that a description has, with their indices.
+    /// Returns the described variables, with their indices.
     pub(super) fn named(&self) -> impl Iterator<Item = (usize, VariableId)> + '_ {
-        self.variables.keys().copied().enumerate().filter(|of| self.is_named(of.1))
+        self.variables.keys().copied().enumerate().filter(|variable| self.is_named(variable.1))
     }
 
     pub(super) fn is_named(&self, id: VariableId) -> bool {
@@ -83,15 +83,14 @@ impl Code {
         self.add_value(bits, ValueKind::Defined { is_defined: false })
     }
 
-    /// Adds a constant: its bytes in memory, from the lowest address. Equal constants are equal values.
+    /// Adds a constant: its bytes in memory, lowest address first. Equal constants are equal values.
     pub fn constant(&mut self, bytes: &[u8]) -> ValueId {
         self.constants.push(bytes.to_vec());
         let bits = u32::try_from(8 * bytes.len() as u64).unwrap_or(u32::MAX);
         self.add_value(bits, ValueKind::Constant(self.constants.len() as u32 - 1))
     }
 
-    /// Adds a parameter of a block: the value that [`incoming`](Self::incoming) gives for the block that a lane comes
-    /// from.
+    /// Adds a block parameter: the value that [`incoming`](Self::incoming) supplies for the block from which a lane comes.
     pub fn merged(&mut self, block: BlockId, bits: u32) -> ValueId {
         let value = self.add_value(bits, ValueKind::Merged(self.merged.len() as u32));
         self.merged.push((block, value));
@@ -103,11 +102,11 @@ impl Code {
         ValueId(self.values.len() as u32 - 1)
     }
 
-    /// Gives the value of a block parameter for lanes that come from block `from`.
+    /// Supplies the value of a block parameter for lanes that come from block `from`.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] where `parameter` is not a block parameter; and
-    /// [`ErrorKind::DoesNotFit`] where the sizes differ.
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::BadArgument`] if `parameter` is not a block parameter; and
+    /// [`ErrorKind::DoesNotFit`] if the sizes differ.
     pub fn incoming(&mut self, from: BlockId, parameter: ValueId, value: ValueId) -> Result<()> {
         self.checked_incoming(parameter, value).map_err(|error| {
             let pcs = self.flow.blocks.get(from.0).cloned();
@@ -118,32 +117,34 @@ impl Code {
     }
 
     fn checked_incoming(&self, parameter: ValueId, value: ValueId) -> Result<()> {
-        let (to, bits) = (self.data(parameter)?, self.data(value)?.bits);
+        let to = self.data(parameter)?;
+        let bits = self.data(value)?.bits;
         let ValueKind::Merged(_) = to.kind else {
-            let what =
-                format!("a block parameter receives values: value {} is not a block parameter", parameter.0);
-            return Err(Error::bad_argument(what));
+            return Err(Error::bad_argument(format!(
+                "value {} receives a value but is not a block parameter",
+                parameter.0
+            )));
         };
-        same_size("the block parameter", to.bits.into(), bits.into())
+        same_size("block parameter", to.bits.into(), bits.into())
     }
 
-    /// Adds a place of the compiler's own, of 32 bits: memory that nobody else writes. Each lane has one if the
+    /// Adds a place that the compiler reserves: 32 bits of memory that nothing else writes. Each lane has a copy if the
     /// location depends on the lane.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] where the location refers to another one.
+    /// [`ErrorKind::BadArgument`] if the location calls a procedure or contains a raw expression.
     pub fn place(&mut self, loc: &Loc) -> Result<Place> {
         let Some(is_row) = place::depends_on_lane(&self.target, loc) else {
             return Err(Error::bad_argument(
-                "a place is described by itself: its location is computed by a procedure or an expression",
+                "location of a place calls a procedure or contains a raw expression; expected a self-contained location",
             ));
         };
         self.own.push(loc.clone());
-        let of = Storage::Compiler(self.own.len() as u32 - 1, is_row);
-        Ok(Place { of, from: 0, bits: Some(32) })
+        let storage = Storage::Compiler(self.own.len() as u32 - 1, is_row);
+        Ok(Place { storage, from: 0, bits: Some(32) })
     }
 
-    /// Defines a value that is in places when the function is entered: an argument.
+    /// Defines a value that is in places at function entry: an argument.
     ///
     /// # Errors
     /// The errors of [`Instruction::define`].
@@ -156,28 +157,28 @@ impl Code {
         Ok(())
     }
 
-    /// Adds one instruction by its half-open pcs. Overwritten places have the old contents at all of these pcs: a wave
-    /// stops at the first.
+    /// Adds one instruction by its half-open pc range. Overwritten places keep the old contents at all of these pcs, because
+    /// a wave can only stop at the first.
     pub fn instruction(&mut self, pcs: Range<u64>) -> Instruction<'_> {
         self.add_instruction(pcs, false)
     }
 
-    /// Adds several instructions that form one step, as the spill of a register pair. A wave can stop between them;
-    /// there, nothing is known about the places that they write.
+    /// Adds several instructions that form one step, such as the spill of a register pair. A wave can stop between them; the
+    /// contents of the places that they write are unknown there.
     pub fn instructions(&mut self, pcs: Range<u64>) -> Instruction<'_> {
         self.add_instruction(pcs, true)
     }
 
     fn add_instruction(&mut self, pcs: Range<u64>, is_several: bool) -> Instruction<'_> {
-        let at = self.effects.len() as u32;
-        // Larger pcs are outside of all blocks.
+        let first = self.effects.len() as u32;
+        // Larger pcs are outside all blocks, and are refused later.
         let pc = |pc: u64| u32::try_from(pc).unwrap_or(u32::MAX);
         let pcs = (pc(pcs.start), pc(pcs.end));
-        self.instructions.push(Instructed { pcs, effects: (at, at), all_lanes: false, is_several });
+        self.instructions.push(Instructed { pcs, effects: (first, first), all_lanes: false, is_several });
         Instruction { index: self.instructions.len() - 1, code: self }
     }
 
-    /// Assigns a value to a variable: from `pc` on, in the lanes that come there.
+    /// Assigns a value to a variable, from `pc` on, in the lanes that get there.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`].
@@ -189,7 +190,7 @@ impl Code {
     /// Assigns a value to some bits of a variable.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`]; [`ErrorKind::DoesNotFit`] where the value is not of this size;
+    /// [`ErrorKind::UnknownId`]; [`ErrorKind::DoesNotFit`] if the value has another size;
     /// [`ErrorKind::EmptyRange`].
     pub fn assign_bits(
         &mut self,
@@ -208,8 +209,7 @@ impl Code {
         self.add_assigned(pc, variable, Some((bits.start, len)), bits.end, Source::Value(value))
     }
 
-    /// Assigns the contents of places to a variable: what they contain when a lane comes to `pc`, a value without a
-    /// name.
+    /// Assigns the contents of places to a variable: the contents when a lane gets to `pc`, a value without a name.
     ///
     /// # Errors
     /// The errors of [`Instruction::define`].
@@ -220,8 +220,8 @@ impl Code {
         self.add_assigned(pc, variable, None, bits, Source::Contents(places))
     }
 
-    /// Assigns to some bits of a variable what bits of another variable, from bit `first` on, have when a lane comes to
-    /// `pc`: `y = x`. No name is needed for a value that was merged where paths meet.
+    /// Assigns bits of another variable, from bit `first` on, to bits of a variable: the contents when a lane gets to `pc`,
+    /// as in `y = x`. A value that merged where paths meet needs no name.
     ///
     /// # Errors
     /// [`ErrorKind::EmptyRange`].
@@ -242,15 +242,15 @@ impl Code {
         self.add_assigned(pc, variable, Some((bits.start, len)), bits.end, source)
     }
 
-    /// Ends the value of a variable: from `pc` on, the variable has no value.
+    /// Ends a variable's value: from `pc` on, the variable has no value.
     ///
     /// # Errors
-    /// [`ErrorKind::OutsideFunction`] for a pc that no function has.
+    /// [`ErrorKind::OutsideFunction`] if the pc exceeds 32 bits.
     pub fn unassign(&mut self, pc: u64, variable: VariableId) -> Result<()> {
         self.add_assigned(pc, variable, None, 0, Source::Nothing)
     }
 
-    /// Declares a place of a variable that is not derived: memory of a variable that has an address.
+    /// Declares a location that is not derived: the memory of a variable whose address is taken.
     ///
     /// # Errors
     /// [`ErrorKind::EmptyRange`].
@@ -263,18 +263,18 @@ impl Code {
         Ok(())
     }
 
-    /// Derives the places of all variables.
+    /// Derives the locations of all variables.
     ///
     /// # Errors
-    /// The errors of [`LanesBuilder::control_flow`](crate::build::LanesBuilder::control_flow) for the graph, and
-    /// [`ErrorKind::BadArgument`] where
+    /// The errors of [`LanesBuilder::control_flow`](crate::build::LanesBuilder::control_flow) for the graph;
+    /// [`ErrorKind::BadArgument`] if
     ///
     /// * instructions overlap, or overlap an instruction that writes EXEC;
-    /// * an instruction or an assignment is in no block;
-    /// * an assignment is inside of an instruction;
-    /// * a value comes in to a block from one that does not lead there, or two values from one block;
+    /// * an instruction or an assignment is outside all blocks;
+    /// * an assignment is inside an instruction;
+    /// * a block parameter receives a value from a block that does not lead there, or two values from one block;
     ///
-    /// and [`ErrorKind::TooLarge`] for 2^29 parts of storage and values, or writes.
+    /// and [`ErrorKind::TooLarge`] for 2^29 or more parts of storage and values, or writes.
     pub fn track(&self) -> Result<Tracked<'_>> {
         Tracked::new(self).map_err(|error| self.in_block(error))
     }
@@ -287,13 +287,13 @@ impl Code {
         end: u32,
         source: Source,
     ) -> Result<()> {
-        let Ok(at) = u32::try_from(pc) else {
+        let Ok(start) = u32::try_from(pc) else {
             return Err(
                 Error::from(ErrorKind::OutsideFunction { size: u32::MAX.into() }).or_at(self.at_pc(pc))
             );
         };
         let variable = self.variable(variable, end);
-        self.assigned.push(Assigned { pc: at, variable, bits, source });
+        self.assigned.push(Assigned { pc: start, variable, bits, source });
         Ok(())
     }
 
@@ -306,7 +306,7 @@ impl Code {
     }
 
     pub(super) fn data(&self, value: ValueId) -> Result<ValueData> {
-        let missing = || ErrorKind::UnknownId(format!("value {} of this code", value.0)).into();
+        let missing = || ErrorKind::UnknownId(format!("value {} in this code", value.0)).into();
         self.values.get(value.0 as usize).copied().ok_or_else(missing)
     }
 
@@ -334,7 +334,7 @@ impl Code {
         Ok(Effect { kind, from: (0, 0), to })
     }
 
-    /// Returns the effect that copies places to others.
+    /// Returns the effect that copies places to other places.
     pub(super) fn copied(&mut self, kind: EffectKind, from: &[Place], to: &[Place]) -> Result<Effect> {
         let (first, bits) = self.add_places(from)?;
         let (second, has) = self.add_places(to)?;
@@ -343,10 +343,11 @@ impl Code {
             error.or_at(At { place, ..At::default() })
         };
         same_size("the copy", has, bits).map_err(both)?;
-        let is_row = |place: &Place| place.of.is_row();
+        let is_row = |place: &Place| place.storage.is_row();
         let is_mixed = from.iter().any(is_row) && !to.iter().all(is_row);
         if is_mixed && matches!(kind, EffectKind::Copy | EffectKind::Move(_)) {
-            let what = "lanes are copied to the wave where all have the same (`copy_uniform`)";
+            let what =
+                "per-lane places are copied to a place of the wave; expected equal lanes (`copy_uniform`)";
             return Err(both(Error::bad_argument(what)));
         }
         Ok(Effect { kind, from: first, to: second })
@@ -366,13 +367,9 @@ impl Code {
 }
 
 fn defined_again(value: ValueId) -> Error {
-    let what = "a value has one definition, and others are recomputations (`redefine`)";
-    Error::bad_argument(format!("{what}: value {} is defined again", value.0))
+    Error::bad_argument(format!("value {} is defined twice; expected a recomputation (`redefine`)", value.0))
 }
 
 fn same_size(what: &str, has: u64, needs: u64) -> Result<()> {
-    match has == needs {
-        true => Ok(()),
-        false => Err(ErrorKind::DoesNotFit { what: what.into(), needs, has }.into()),
-    }
+    if has == needs { Ok(()) } else { Err(ErrorKind::DoesNotFit { what: what.into(), needs, has }.into()) }
 }

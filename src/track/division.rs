@@ -1,4 +1,5 @@
-//! Division of storage, values and variables at the bits at which some statement divides them.
+//! Division of storage, values and variables into parts: if a statement cuts one side at a bit, the other side is cut at the
+//! matching bit, until nothing changes. Each statement then relates whole parts.
 
 use hashbrown::HashMap;
 
@@ -6,7 +7,7 @@ use super::code::Code;
 use super::facts::{EffectKind, Source, ValueId};
 use super::place::{Place, Storage};
 
-/// Storage or value to divide into parts.
+/// Storage, value or variable that is divided into parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Whole {
     Storage(u32),
@@ -22,29 +23,29 @@ pub(super) struct Piece {
     pub(super) bits: i64,
 }
 
-/// Wholes and their parts. The parts of a kind are numbered consecutively.
+/// All wholes and their parts. The parts of a kind are numbered consecutively.
 #[derive(Debug, Default)]
 pub(super) struct Cuts {
     pub(super) storages: Vec<Storage>,
     ids: HashMap<Storage, u32>,
-    /// First bit and end of each storage that is used.
+    /// First bit and end of the used bits of each storage.
     bounds: Vec<(i64, i64)>,
-    /// Sorted cuts between the first bit and the end, for each whole with cuts.
+    /// Sorted cuts between the first bit and the end, for each whole that has cuts.
     inner: HashMap<Whole, Vec<i64>>,
-    /// The first part of each storage, value and variable, and their total.
+    /// Number of the first part of each storage, value and variable, and the total number.
     first: [Vec<u32>; 3],
 }
 
 impl Cuts {
-    /// Divides all that the code uses.
+    /// Divides everything that the code uses.
     pub(super) fn new(code: &Code) -> Self {
         let mut cuts = Self::default();
         for place in &code.places {
             let next = cuts.storages.len() as u32;
-            let id = *cuts.ids.entry(place.of).or_insert(next);
+            let id = *cuts.ids.entry(place.storage).or_insert(next);
             let (from, end) = (place.from, place.from + i64::from(place.bits.unwrap_or(32)));
             if id == next {
-                cuts.storages.push(place.of);
+                cuts.storages.push(place.storage);
                 cuts.bounds.push((from, end));
             }
             let bounds = &mut cuts.bounds[id as usize];
@@ -63,18 +64,18 @@ impl Cuts {
         cuts
     }
 
-    /// Returns the division of storage and variables alone, when values are lowered.
+    /// Returns the division without values, which are no longer needed after lowering.
     pub(super) fn without_values(mut self) -> Self {
         self.first[1] = Vec::new();
         self
     }
 
-    /// Returns the number of parts of storage, of values and of variables.
+    /// Returns the numbers of storage, value and variable parts.
     pub(super) fn counts(&self) -> [u32; 3] {
         [0, 1, 2].map(|kind: usize| self.first[kind].last().copied().unwrap_or(0))
     }
 
-    /// Cuts both sides of each statement where one is cut. Returns whether anything was.
+    /// Cuts both sides of each statement if one side is cut. Returns whether a cut was added.
     fn round(&mut self, code: &Code) -> bool {
         let mut changed = false;
         let mut relate = |cuts: &mut Self, a: &[Piece], b: &[Piece]| {
@@ -107,7 +108,7 @@ impl Cuts {
                     relate(self, &to, &from);
                     relate(self, &from, &[whole(code, value)]);
                 }
-                // Against itself: at both ends.
+                // Against itself, so that it is cut at both ends.
                 EffectKind::Clobber => relate(self, &to, &to),
             }
         }
@@ -163,22 +164,22 @@ impl Cuts {
     }
 
     fn piece(&self, place: &Place) -> Piece {
-        let id = self.ids.get(&place.of).copied().unwrap_or(0);
+        let id = self.ids.get(&place.storage).copied().unwrap_or(0);
         Piece { of: Whole::Storage(id), from: place.from, bits: place.bits.unwrap_or(32).into() }
     }
 
-    /// Returns the parts that begin in some bits, which begin and end at cuts.
+    /// Returns the parts of a piece, which begins and ends at cuts.
     pub(super) fn parts(&self, piece: Piece) -> core::ops::Range<u32> {
         let (kind, id) = of(piece.of);
         let first = self.first[kind][id as usize];
         let Some(inner) = self.inner.get(&piece.of) else { return first..first + 1 };
-        // The part that begins at the n-th cut is the n-th after the first.
+        // The part after the n-th cut is the n-th after the first part.
         let start = inner.partition_point(|&at| at <= piece.from) as u32;
         let end = inner.partition_point(|&at| at < piece.from + piece.bits) as u32;
         first + start..first + end + 1
     }
 
-    /// Returns the bits of a whole's parts, in order.
+    /// Returns the parts of a whole: number, first bit, number of bits.
     pub(super) fn all(&self, code: &Code, whole: Whole) -> Vec<(u32, i64, i64)> {
         let (kind, id) = of(whole);
         let (start, end) = self.bounds(code, whole);
@@ -206,21 +207,23 @@ pub(super) fn whole(code: &Code, value: ValueId) -> Piece {
     Piece { of: Whole::Value(value.0), from: 0, bits: code.values[value.0 as usize].bits.into() }
 }
 
-/// Calls `each` with pieces of equal size, as far as both lists reach.
+/// Calls `each` with pairs of equally long pieces, up to the end of the shorter list.
 pub(super) fn each_pair(a: &[Piece], b: &[Piece], mut each: impl FnMut(Piece, Piece)) {
-    let (mut a, mut b) = (a.iter().copied(), b.iter().copied());
-    let (mut one, mut two) = (a.next(), b.next());
-    while let (Some(first), Some(second)) = (one, two) {
+    let mut a = a.iter().copied();
+    let mut b = b.iter().copied();
+    let mut left = a.next();
+    let mut right = b.next();
+    while let (Some(first), Some(second)) = (left, right) {
         let bits = first.bits.min(second.bits);
         each(Piece { bits, ..first }, Piece { bits, ..second });
         let rest = |piece: Piece| Piece { from: piece.from + bits, bits: piece.bits - bits, ..piece };
-        one = if first.bits > bits { Some(rest(first)) } else { a.next() };
-        two = if second.bits > bits { Some(rest(second)) } else { b.next() };
+        left = if first.bits > bits { Some(rest(first)) } else { a.next() };
+        right = if second.bits > bits { Some(rest(second)) } else { b.next() };
     }
 }
 
-/// Returns the pieces behind the first `bits` bits.
-pub(super) fn behind(pieces: &[Piece], mut bits: i64) -> Vec<Piece> {
+/// Returns the pieces after the first `bits` bits.
+pub(super) fn after(pieces: &[Piece], mut bits: i64) -> Vec<Piece> {
     let mut rest = Vec::new();
     for piece in pieces {
         let skipped = bits.min(piece.bits);

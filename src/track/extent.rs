@@ -1,4 +1,4 @@
-//! Size and name of a place, which exists in the target or in the code.
+//! Size and name of a place that exists in the target or in the code.
 
 use core::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::error::{At, Error, ErrorKind, Quantity, Result};
 use crate::op::Reg;
 
 impl Code {
-    /// Adds places to the list, after a check, and returns their bits.
+    /// Adds checked places to the list, and returns their indices and their size in bits.
     pub(super) fn add_places(&mut self, places: &[Place]) -> Result<((u32, u32), u64)> {
         let start = self.places.len() as u32;
         let mut bits = 0;
@@ -20,29 +20,29 @@ impl Code {
         Ok(((start, self.places.len() as u32), bits))
     }
 
-    /// Returns the bits of a place that exists.
+    /// Returns the size of a place in bits.
     pub(super) fn size(&self, place: Place) -> Result<u32> {
         self.known_size(place).map_err(|error| error.or_at(self.at_places(&[place])))
     }
 
-    /// Returns the pcs and their block as part of an error.
+    /// Returns the error location for pcs and their block.
     pub(super) fn at(&self, pcs: Range<u64>) -> At {
         let block = self.flow.blocks.iter().find(|block| block.contains(&pcs.start)).cloned();
         At { pcs: Some(pcs), block, ..At::default() }
     }
 
-    /// Returns a pc and its block as part of an error.
+    /// Returns the error location for a pc and its block.
     pub(super) fn at_pc(&self, pc: u64) -> At {
         self.at(pc..pc.saturating_add(1))
     }
 
-    /// Adds the block of its pcs to an error.
+    /// Adds the block that contains an error's pcs to the error.
     pub(super) fn in_block(&self, error: Error) -> Error {
         let at = error.at().pcs.clone().map(|pcs| self.at(pcs));
         error.or_at(at.unwrap_or_default())
     }
 
-    /// Returns places as part of an error.
+    /// Returns the error location for places.
     pub(super) fn at_places(&self, places: &[Place]) -> At {
         At { place: (!places.is_empty()).then(|| self.texts(places)), ..At::default() }
     }
@@ -50,33 +50,35 @@ impl Code {
     fn known_size(&self, place: Place) -> Result<u32> {
         let target = &self.target;
         let register = |reg: Reg| target.register(reg).ok_or_else(|| target.unknown_register(reg));
-        let has = match place.of {
+        let has = match place.storage {
             Storage::Register(reg) | Storage::Bits(reg) => {
-                let found = register(reg)?;
-                if found.is_vector() {
-                    let what =
-                        "a place of a vector register is one lane (`lane`) or one for each (`per_lane`)";
-                    return Err(Error::bad_argument(format!("{what}: {}", found.name())));
+                let register = register(reg)?;
+                if register.is_vector() {
+                    return Err(Error::bad_argument(format!(
+                        "`{}` is a vector register; expected one lane (`lane`) or all lanes (`per_lane`)",
+                        register.name()
+                    )));
                 }
-                if matches!(place.of, Storage::Bits(_)) { 1 } else { found.bits }
+                if matches!(place.storage, Storage::Bits(_)) { 1 } else { register.bits }
             }
             Storage::Row(reg) | Storage::Lane(reg, _) => {
-                let found = register(reg)?;
-                if !found.is_vector() {
-                    let what =
-                        format!("a register with lanes is a vector register: {} is scalar", found.name());
-                    return Err(Error::bad_argument(what));
+                let register = register(reg)?;
+                if !register.is_vector() {
+                    return Err(Error::bad_argument(format!(
+                        "`{}` is a scalar register; expected a vector register",
+                        register.name()
+                    )));
                 }
-                if let Storage::Lane(_, lane) = place.of
-                    && lane >= found.lanes
+                if let Storage::Lane(_, lane) = place.storage
+                    && lane >= register.lanes
                 {
-                    let (lane, wave) = (lane.into(), found.lanes.into());
-                    return Err(ErrorKind::LaneOutOfWave { lane, wave }.into());
+                    let wave = register.lanes.into();
+                    return Err(ErrorKind::LaneOutOfWave { lane: lane.into(), wave }.into());
                 }
-                found.lane_bits()
+                register.lane_bits()
             }
             Storage::Compiler(index, _) if index as usize >= self.own.len() => {
-                return Err(ErrorKind::UnknownId(format!("place {index} of this code")).into());
+                return Err(ErrorKind::UnknownId(format!("place {index} in this code")).into());
             }
             Storage::Stack | Storage::Compiler(..) => {
                 let bits = place.bits.unwrap_or(32);
@@ -103,7 +105,7 @@ impl Code {
         Ok(bits)
     }
 
-    /// Returns the names of places that form one.
+    /// Returns the names of places that form one place.
     pub(super) fn texts(&self, places: &[Place]) -> String {
         places.iter().map(|&place| self.text(place)).collect::<Vec<_>>().join(" and ")
     }
@@ -114,7 +116,7 @@ impl Code {
             Some(register) => register.name().to_string(),
             None => format!("register {}", reg.0),
         };
-        let of = match place.of {
+        let name = match place.storage {
             Storage::Register(reg) | Storage::Row(reg) => name(reg),
             Storage::Lane(reg, lane) => format!("{} lane {lane}", name(reg)),
             Storage::Bits(reg) => format!("the lane's bit of {}", name(reg)),
@@ -122,6 +124,6 @@ impl Code {
             Storage::Stack => return format!("bit {} of the stack", place.from),
             Storage::Compiler(index, _) => format!("own place {index}"),
         };
-        if place.from == 0 { of } else { format!("{of} from bit {}", place.from) }
+        if place.from == 0 { name } else { format!("{name} from bit {}", place.from) }
     }
 }

@@ -1,11 +1,11 @@
-//! Records of [`Code`](super::Code): values, effects of instructions, assignments. Pairs of numbers that are not pcs are
-//! ranges of indices.
+//! Records in [`Code`](super::Code): values, instruction effects, assignments. Pairs of numbers that are not pcs are index
+//! ranges.
 
 use core::ops::Range;
 
 use crate::model::Loc;
 
-/// A value of a [`Code`](super::Code): the latest execution of its definition, as a lane saw it; or a constant.
+/// Value in a [`Code`](super::Code): a constant, or the latest execution of the value's definition, as a lane saw it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ValueId(pub(super) u32);
 
@@ -19,9 +19,9 @@ pub(super) struct ValueData {
 pub(super) enum ValueKind {
     /// Has one definition.
     Defined { is_defined: bool },
-    /// The index of its bytes.
+    /// Index of the constant's bytes.
     Constant(u32),
-    /// The index of a block parameter.
+    /// Index of the block parameter.
     Merged(u32),
 }
 
@@ -31,12 +31,12 @@ pub(super) enum EffectKind {
     Redefine(ValueId),
     Copy,
     CopyUniform,
-    /// A copy whose contents have a name behind it.
+    /// A copy that also names the contents.
     Move(ValueId),
     Clobber,
 }
 
-/// An effect of an instruction. Places are indices into the list of all places.
+/// Effect of an instruction. Places are indices into the list of all places.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Effect {
     pub(super) kind: EffectKind,
@@ -54,22 +54,19 @@ pub(super) struct Instructed {
 }
 
 impl Instructed {
-    /// Returns the pc up to which places have their old contents. A wave that stops behind the first of several instructions
-    /// finds them changed or not; one that executes a single instruction stops at no pc inside of it.
+    /// Returns the pc up to which places keep their old contents. A wave that stops after the first of several instructions
+    /// may find the places changed or unchanged. A wave cannot stop inside a single instruction.
     pub(super) fn until(&self, step: u32) -> u32 {
-        match self.is_several {
-            true => self.pcs.0.saturating_add(step).min(self.pcs.1),
-            false => self.pcs.1,
-        }
+        if self.is_several { self.pcs.0.saturating_add(step).min(self.pcs.1) } else { self.pcs.1 }
     }
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Source {
     Value(ValueId),
-    /// Places.
+    /// Contents of places.
     Contents((u32, u32)),
-    /// A variable, from a bit on.
+    /// Bits of a variable, from a bit on.
     Variable(u32, u32),
     Nothing,
 }
@@ -78,12 +75,12 @@ pub(super) enum Source {
 pub(super) struct Assigned {
     pub(super) pc: u32,
     pub(super) variable: u32,
-    /// First bit and number of bits; all bits of the variable if `None`.
+    /// First bit and number of bits; `None` for all bits of the variable.
     pub(super) bits: Option<(u32, u32)>,
     pub(super) source: Source,
 }
 
-/// A place that the compiler declares for a variable, and that is not derived.
+/// Location that the compiler declares for a variable instead of a derived location.
 #[derive(Debug, Clone)]
 pub(super) struct Home {
     pub(super) pcs: Range<u64>,

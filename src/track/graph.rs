@@ -1,7 +1,7 @@
-//! The wave's graph and the lane's: segments of blocks, divided at writes of EXEC, and skips.
+//! The wave's graph and the lane's graph. Their nodes are segments: blocks, divided at EXEC writes.
 //!
-//! Node 0 is the entry of the function, and the others follow in the order of pcs. A *skip* is an edge of the lane's
-//! graph along which the lane waits, while the wave runs the *stretch* of nodes between.
+//! Node 0 is the function entry; the other nodes follow in pc order. A *skip* is an edge in the lane's graph along which the
+//! lane waits, while the wave runs the *stretch* of nodes between its ends.
 
 use core::ops::Range;
 
@@ -10,7 +10,7 @@ use super::regions::{Mask, Regions};
 use crate::build::{BlockId, Ends, ExecWrite, MaskId};
 use crate::error::{At, Error, Result};
 
-/// Consecutive code, or one write of EXEC.
+/// Consecutive code, or one EXEC write.
 #[derive(Debug, Clone)]
 pub(super) struct Segment {
     pub(super) block: u32,
@@ -19,55 +19,55 @@ pub(super) struct Segment {
     pub(super) write: Option<ExecWrite>,
 }
 
-/// Edge of the lane's graph along which the lane waits.
+/// Edge in the lane's graph along which the lane waits.
 #[derive(Debug, Clone)]
 pub(super) struct Skip {
     pub(super) from: u32,
     pub(super) to: u32,
-    /// The wait meanwhile.
+    /// The wait during the skip.
     pub(super) wait: u32,
-    /// The last node that the wave runs, unless it is part of the stretch.
+    /// Last node that the wave runs, unless it is part of the stretch.
     pub(super) end: Option<u32>,
 }
 
 impl Skip {
-    /// Returns the node at which the stretch ends.
+    /// Returns the node that ends the stretch.
     pub(super) fn last(&self) -> u32 {
         self.end.unwrap_or(self.to)
     }
 }
 
-/// A pc at which lanes wait.
+/// Pc at which lanes wait.
 #[derive(Debug, Clone)]
 pub(super) struct Wait {
     pub(super) pc: u32,
-    /// The node behind which lanes wait.
+    /// Node after which lanes wait.
     pub(super) from: u32,
     pub(super) until: Until,
-    /// Nodes run since, by wait where the mask was saved.
+    /// Nodes that ran since the mask was saved, for waits at the save.
     pub(super) since: Vec<u32>,
 }
 
-/// The end of a wait.
+/// End of a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Until {
     /// The exit of a region.
     Exit(u32),
-    /// Other ends for the lanes of a mask: lanes that are done, or lanes that wait at the save of the mask.
+    /// Other ends for a mask's lanes: for lanes that are done, or for lanes that wait at the save of the mask.
     Ends { mask: usize, is_later: bool },
-    /// A node to which only lanes go.
+    /// A node that only lanes go to.
     Node(u32),
 }
 
 #[derive(Debug)]
 pub(super) struct Graphs {
-    /// The segment of node n + 1.
+    /// Segment of node n + 1.
     pub(super) segments: Vec<Segment>,
-    /// The first and last node of each block.
+    /// First and last node of each block.
     pub(super) blocks: Vec<(u32, u32)>,
     /// The wave's graph.
     pub(super) wave: Next,
-    /// Edges of lanes, without skips.
+    /// Edges of the lane's graph, without skips.
     pub(super) lanes: Vec<(u32, u32)>,
     pub(super) regions: Regions,
     /// Sorted by wait.
@@ -75,7 +75,7 @@ pub(super) struct Graphs {
     pub(super) waits: Vec<Wait>,
 }
 
-/// Successors of each node.
+/// Successors of each node, in compressed rows.
 #[derive(Debug)]
 pub(super) struct Next {
     first: Vec<u32>,
@@ -98,13 +98,13 @@ impl Next {
         Self { first, to }
     }
 
-    pub(super) fn of(&self, node: u32) -> &[u32] {
+    pub(super) fn successors(&self, node: u32) -> &[u32] {
         let at = node as usize;
         &self.to[self.first[at] as usize..self.first[at + 1] as usize]
     }
 }
 
-/// Finds the nodes that are reached from others.
+/// Search for reachable nodes.
 struct Reach {
     /// The last search that reached each node.
     seen: Vec<u32>,
@@ -117,7 +117,7 @@ impl Reach {
         Self { seen: vec![0; nodes], search: 0, open: Vec::new() }
     }
 
-    /// Returns the nodes that are reached from `start`, without those for which `is_end` holds, and the latter.
+    /// Returns the nodes that are reachable from `start` without passing through an end, and the reached ends.
     fn from<'n>(
         &mut self,
         next: impl Fn(u32) -> &'n [u32],
@@ -163,39 +163,39 @@ impl Graphs {
         &self.segments[node as usize - 1]
     }
 
-    /// Returns the positions of the skips of a wait.
+    /// Returns the indices of a wait's skips.
     pub(super) fn skips_of(&self, wait: u32) -> Range<usize> {
         let start = self.skips.partition_point(|skip| skip.wait < wait);
         start..self.skips.partition_point(|skip| skip.wait <= wait)
     }
 
-    /// Returns the nodes that the wave runs meanwhile, sorted, without those at which the wait ends.
+    /// Returns the sorted nodes that the wave runs during a wait, without the nodes that end it.
     pub(super) fn stretch(&self, wait: u32) -> Vec<u32> {
         let ends: Vec<u32> = self.skips[self.skips_of(wait)].iter().map(Skip::last).collect();
-        let start = self.wave.of(self.waits[wait as usize].from);
+        let start = self.wave.successors(self.waits[wait as usize].from);
         let mut reach = Reach::new(self.segments.len() + 1);
-        reach.from(|node| self.wave.of(node), start, |node| ends.contains(&node)).0
+        reach.from(|node| self.wave.successors(node), start, |node| ends.contains(&node)).0
     }
 
-    /// Returns the nodes that follow one in a region, in which an inner region is one step; or in the wave's graph.
+    /// Returns the successors of a node in a region, in which an inner region is one step; or in the wave's graph.
     pub(super) fn next(&self, region: Option<u32>, node: u32) -> &[u32] {
         match self.inner(region, node).map(|inner| self.regions.mask(inner)) {
             Some(inner) if inner.is_passed => inner.restored.as_slice(),
             Some(_) => &[],
-            None => self.wave.of(node),
+            None => self.wave.successors(node),
         }
     }
 
-    /// Returns the inner region that begins behind a node of a region.
+    /// Returns the inner region that a node of a region enters.
     pub(super) fn inner(&self, region: Option<u32>, node: u32) -> Option<u32> {
         let segment = self.segments.get((node as usize).checked_sub(1)?)?;
         self.regions.entered(segment).filter(|&entered| region.is_some_and(|region| region != entered))
     }
 
-    /// Returns the node behind which a wait begins in the code of a region: the exit of an inner region, if the wave
-    /// comes there, with the region.
+    /// Returns the node after which a wait begins, as seen from an enclosing region: if the wait begins in an inner region,
+    /// the inner region's exit (if the wave gets there) and the inner region.
     pub(super) fn begins(&self, region: u32, node: u32) -> Option<(u32, Option<u32>)> {
-        let of = self.regions.of(node);
+        let of = self.regions.node_region(node);
         if of == region {
             return Some((node, None));
         }
@@ -216,15 +216,14 @@ impl Graphs {
                 ExecWrite::AndNot(_) | ExecWrite::Else(_) => match &masks[mask].1 {
                     Some(restored) => (false, restored.end as u32),
                     None => {
-                        let what =
-                            "lanes wait where their mask is restored: this mask is saved and not restored";
+                        let what = "mask is saved but not restored; lanes wait where their mask is restored";
                         let pcs = masks[mask].0.clone();
                         return Err(Error::bad_argument(what).or_at(At { pcs, ..At::default() }));
                     }
                 },
                 _ => continue,
             };
-            let region = self.regions.of_mask(mask);
+            let region = self.regions.mask_region(mask);
             let is_exit = !is_later && of.is_region;
             let ends = match of.restored {
                 Some(restored) if is_exit => {
@@ -235,11 +234,11 @@ impl Graphs {
             let until = if is_exit { Until::Exit(region) } else { Until::Ends { mask, is_later } };
             let mut since = Vec::new();
             if is_later {
-                // Nodes on a path from the one that saves the mask.
-                let (ahead, _) = reach.from(|node| before.of(node), &[node], |at| at == of.saved);
+                // Nodes on a path from the node that saves the mask.
+                let (ahead, _) = reach.from(|node| before.successors(node), &[node], |at| at == of.saved);
                 let is_ahead = |node: u32| ahead.binary_search(&node).is_ok();
                 let is_end = |at: u32| at == node || at != of.saved && !is_ahead(at);
-                let (after, _) = reach.from(|node| self.wave.of(node), &[of.saved], is_end);
+                let (after, _) = reach.from(|node| self.wave.successors(node), &[of.saved], is_end);
                 since.extend(after);
                 since.extend([of.saved, node]);
                 since.sort_unstable();
@@ -247,7 +246,7 @@ impl Graphs {
             }
             let wait = self.waits.len() as u32;
             for end in ends {
-                // A lane that waits for another narrowing takes part in it, and waits on or runs.
+                // At another narrowing of the same mask, waiting lanes take part: they wait on, or run.
                 let (to, end) = match self.segment(end).write {
                     Some(ExecWrite::And(_)) => (end, None),
                     _ => (end + 1, Some(end)),
@@ -265,12 +264,12 @@ impl Graphs {
         Ok(())
     }
 
-    /// Returns the nodes at which the wait of lanes of a mask ends that is not until the exit of its region.
+    /// Returns the nodes that end the wait of a mask's lanes, if the wait does not end at the exit of the mask's region.
     fn ends(&self, reach: &mut Reach, node: u32, mask: usize, is_later: bool) -> Vec<u32> {
-        let region = self.regions.of_mask(mask);
+        let region = self.regions.mask_region(mask);
         let depth = |mask: usize| self.regions.masks[mask].depth;
         let is_end = |node: u32| match self.segment(node).write {
-            // Masks that are open at once are nested.
+            // Masks that are open at the same time are nested.
             Some(ExecWrite::Restore(MaskId(restored))) => depth(restored) <= depth(mask),
             Some(ExecWrite::Else(MaskId(other)) | ExecWrite::And(MaskId(other))) => is_later && other == mask,
             _ => false,
@@ -283,14 +282,14 @@ impl Graphs {
     /// Returns the block that contains a pc.
     fn block(&self, pc: u32) -> Option<u32> {
         let after = self.segments.partition_point(|segment| segment.start <= pc);
-        // The last segment that begins at or before the pc is of the block that does.
+        // The last segment that begins at or before the pc belongs to the block that does.
         let block = self.segments[..after].last()?.block;
         let (_, last) = self.blocks[block as usize];
         (pc < self.segment(last).end).then_some(block)
     }
 
-    /// Returns the node in which assignments at a pc take place: before a write of EXEC there.
-    pub(super) fn of_assignment(&self, pc: u32) -> Option<u32> {
+    /// Returns the node for assignments at a pc: before an EXEC write at this pc.
+    pub(super) fn assignment_node(&self, pc: u32) -> Option<u32> {
         let (first, last) = self.blocks[self.block(pc)? as usize];
         let after = self.segments[first as usize - 1..last as usize].partition_point(|one| one.end < pc);
         let mut nodes = first + after as u32..=last;
@@ -302,21 +301,21 @@ impl Graphs {
     }
 
     /// Returns the node of the instruction at a pc.
-    pub(super) fn of_instruction(&self, pc: u32) -> Option<u32> {
+    pub(super) fn instruction_node(&self, pc: u32) -> Option<u32> {
         let (first, last) = self.blocks[self.block(pc)? as usize];
         let after = self.segments[first as usize - 1..last as usize].partition_point(|one| one.end <= pc);
         let mut nodes = first + after as u32..=last;
         nodes.find(|&node| self.segment(node).start <= pc && pc < self.segment(node).end)
     }
 
-    /// Whether a segment is the first of its block's code: nothing runs in the block before it.
+    /// Whether a segment is the first in its block, so that nothing in the block runs before it.
     pub(super) fn is_first(&self, node: u32) -> bool {
         let segment = self.segment(node);
         segment.start == self.segment(self.blocks[segment.block as usize].0).start
     }
 }
 
-/// Divides blocks, in the order of pcs, at writes of EXEC.
+/// Divides blocks at EXEC writes, in pc order.
 fn segments(code: &Code) -> (Vec<Segment>, Vec<(u32, u32)>) {
     let flow = &code.flow;
     let mut sorted: Vec<usize> = (0..flow.blocks.len()).collect();
@@ -349,18 +348,20 @@ fn segments(code: &Code) -> (Vec<Segment>, Vec<(u32, u32)>) {
     (segments, blocks)
 }
 
-/// The text of a block in an error.
+/// Returns the name of a block for an error.
 pub(super) fn block_text(code: &Code, BlockId(block): BlockId) -> String {
     match code.flow.blocks.get(block) {
         Some(pcs) => format!("block {:#x}..{:#x}", pcs.start, pcs.end),
-        None => format!("block {block} of this control flow"),
+        None => format!("block {block} in this control flow"),
     }
 }
 
-/// Returns the edges of the wave, and those of lanes without skips.
+/// Returns the edges of the wave's graph, and the edges of the lane's graph without skips.
 #[allow(clippy::type_complexity, reason = "two lists of edges")]
 fn edges(code: &Code, segments: &[Segment], blocks: &[(u32, u32)]) -> (Vec<(u32, u32)>, Vec<(u32, u32)>) {
-    let (flow, mut wave, mut lanes) = (&code.flow, Vec::new(), Vec::new());
+    let flow = &code.flow;
+    let mut wave = Vec::new();
+    let mut lanes = Vec::new();
     if let Some(&(first, _)) = blocks.first() {
         wave.push((0, first));
         lanes.push((0, first));
@@ -378,7 +379,7 @@ fn edges(code: &Code, segments: &[Segment], blocks: &[(u32, u32)]) -> (Vec<(u32,
     edges.sort_unstable();
     let mut waves = flow.wave_edges.clone();
     waves.sort_unstable();
-    // An edge that is added both ways, as a branch to the next instruction, is one of lanes, too.
+    // An edge that was added as both kinds, such as a branch to the next instruction, belongs to both graphs.
     for same in edges.chunk_by(|a, b| a == b) {
         let (from, to) = same[0];
         let edge = (blocks[from].1, blocks[to].0);
@@ -392,7 +393,7 @@ fn edges(code: &Code, segments: &[Segment], blocks: &[(u32, u32)]) -> (Vec<(u32,
     (wave, lanes)
 }
 
-/// Finds the masks around each mask, and regions.
+/// Returns the regions, with the nesting of masks.
 fn regions(
     code: &Code,
     order: &[usize],
@@ -402,7 +403,7 @@ fn regions(
 ) -> Regions {
     let none = Mask { around: None, depth: 0, saved: 0, restored: None, is_region: false, is_passed: false };
     let (mut masks, mut saved) = (vec![none; masks], Vec::new());
-    // The innermost open mask, of blocks at their start, and of nodes.
+    // Innermost open mask at the start of each block, and before each node.
     let (mut entered, mut tops) = (vec![None; blocks.len()], vec![None; segments.len() + 1]);
     let edges = code.flow.edges.iter().map(|&(from, to)| (from as u32, to as u32));
     let next = Next::new(blocks.len(), edges);
@@ -425,7 +426,7 @@ fn regions(
             }
         }
         // All edges to a block have the same open masks.
-        next.of(block as u32).iter().for_each(|&to| entered[to as usize] = top);
+        next.successors(block as u32).iter().for_each(|&to| entered[to as usize] = top);
     }
     Regions::new(segments, &tops, masks, saved, before)
 }

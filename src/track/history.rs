@@ -1,5 +1,5 @@
-//! History of storage as a lane sees it: the nearest instruction that writes a place, or assignment, along the lane's
-//! graph; and the first one in a stretch while lanes wait.
+//! History of storage as a lane sees it: the nearest write or assignment along the lane's graph, and the first write in a
+//! stretch while lanes wait. Only findings need it, so it is built on demand.
 
 use core::ops::Range;
 use std::collections::VecDeque;
@@ -10,25 +10,25 @@ use super::graph::Graphs;
 use super::place::{Place, Storage};
 use crate::error::Result;
 
-/// The nearest write of storage, or assignment to a variable.
+/// The nearest write to storage, or assignment to a variable.
 #[derive(Debug, Clone)]
 pub(super) struct Event {
     pub(super) pc: u64,
     pub(super) end: u64,
-    /// The effect of an instruction; `None` for an assignment.
+    /// Effect of the instruction; `None` for an assignment.
     pub(super) with: Option<String>,
-    /// Blocks between, in the order of execution.
+    /// Blocks between, in execution order.
     pub(super) path: Vec<Range<u64>>,
 }
 
-/// Storage, its first bit, and a number of bits.
+/// Storage, first bit, and number of bits.
 pub(super) type Bits = (Storage, i64, i64);
 
-/// The lane's graph, backwards.
+/// The lane's graph with reversed edges.
 pub(super) struct Paths<'c> {
     code: &'c Code,
     graphs: Graphs,
-    /// Predecessors with the skip between, by node.
+    /// Predecessors of each node, each with the skip between.
     before: Vec<Vec<(u32, Option<u32>)>>,
 }
 
@@ -48,7 +48,7 @@ impl<'c> Paths<'c> {
         Some(segment.block as usize)
     }
 
-    /// Returns the pcs of the blocks of nodes, each block once in a row.
+    /// Returns the pcs of the nodes' blocks. A block occurs once for consecutive nodes.
     fn blocks(&self, nodes: impl Iterator<Item = u32>) -> Vec<Range<u64>> {
         let mut blocks: Vec<usize> = nodes.filter_map(|node| self.block(node)).collect();
         blocks.dedup();
@@ -56,7 +56,7 @@ impl<'c> Paths<'c> {
     }
 }
 
-/// Events of one storage and variable, by node, in the order of their ends.
+/// Events that affect one storage and variable, sorted by node and end.
 pub(super) struct History(Vec<Recorded>);
 
 struct Recorded {
@@ -67,7 +67,7 @@ struct Recorded {
 }
 
 impl History {
-    /// Returns the history of claimed bits: storage, first bit, bits.
+    /// Returns the history of claimed bits.
     pub(super) fn new(paths: &Paths<'_>, claimed: &[Bits], variable: Option<usize>) -> Self {
         let (code, graphs) = (paths.code, &paths.graphs);
         let is_masked = |of: Storage| of.is_row() && !matches!(of, Storage::Bits(_));
@@ -77,22 +77,22 @@ impl History {
             let written = |effect: &Effect| {
                 let to = &code.places[effect.to.0 as usize..effect.to.1 as usize];
                 let is_claimed = |place: &&Place| claimed.iter().any(|one| is_shared(one, place));
-                to.iter().find(is_claimed).map(|place| place.of)
+                to.iter().find(is_claimed).map(|place| place.storage)
             };
-            // The last effect is the one that remains.
+            // The last effect takes effect.
             let last = effects.iter().rev().find_map(|effect| Some((effect, written(effect)?)));
-            let Some(((effect, of), node)) = last.zip(graphs.of_instruction(one.pcs.0)) else { continue };
+            let Some(((effect, of), node)) = last.zip(graphs.instruction_node(one.pcs.0)) else { continue };
             let is_masked = is_masked(of) && !one.all_lanes && claimed.iter().all(|one| is_masked(one.0));
             let (pc, end) = (one.pcs.0.into(), one.pcs.1.into());
             let event = Event { pc, end, with: Some(text(code, effect)), path: Vec::new() };
             all.push(Recorded { node, event, is_masked });
         }
         for one in code.assigned.iter().filter(|one| Some(one.variable as usize) == variable) {
-            let Some(node) = graphs.of_assignment(one.pc) else { continue };
+            let Some(node) = graphs.assignment_node(one.pc) else { continue };
             let event = Event { pc: one.pc.into(), end: one.pc.into(), with: None, path: Vec::new() };
             all.push(Recorded { node, event, is_masked: true });
         }
-        // An assignment behind an instruction assigns the value that the instruction wrote.
+        // An assignment after an instruction assigns the value that the instruction wrote.
         all.sort_by_key(|one| (one.node, one.event.end, one.event.with.is_some(), one.event.pc));
         Self(all)
     }
@@ -103,13 +103,13 @@ impl History {
         &self.0[start..end]
     }
 
-    /// Returns the last event before a pc on a path of a lane.
+    /// Returns the last event before a pc on a lane's path.
     pub(super) fn before(&self, paths: &Paths<'_>, pc: u64) -> Option<Event> {
-        let start = paths.graphs.of_instruction(u32::try_from(pc).ok()?)?;
+        let start = paths.graphs.instruction_node(u32::try_from(pc).ok()?)?;
         let mut to: Vec<Option<u32>> = vec![None; paths.before.len()];
         let found = |from: u32, one: &Recorded, to: &[Option<u32>]| {
             let next = |&at: &u32| if at == start { None } else { to[at as usize] };
-            // The first node may be the last one, too, around a loop.
+            // Around a loop, the first node may also be the last.
             let nodes = [one.node, from].into_iter().chain(core::iter::successors(to[from as usize], next));
             Some(Event { path: paths.blocks(nodes), ..one.event.clone() })
         };
@@ -143,7 +143,7 @@ impl History {
         None
     }
 
-    /// Returns the first write for lanes that wait at a pc.
+    /// Returns the first write while lanes wait at a pc.
     pub(super) fn meanwhile(&self, paths: &Paths<'_>, pc: u64) -> Option<Event> {
         let mut waits = (0..).zip(&paths.graphs.waits).filter(|(_, wait)| u64::from(wait.pc) == pc);
         waits.find_map(|(index, wait)| {
@@ -153,7 +153,7 @@ impl History {
             let of = |node: &u32| self.of(*node).iter();
             let mut events = nodes.flat_map(|node| of(node).map(move |one| (node, one)));
             let (node, one) = events.find(|(node, one)| {
-                // Until the narrowing, these lanes run themselves.
+                // Before the EXEC write that switches these lanes off, they run.
                 !one.is_masked || since(node) && one.event.with.is_some()
             })?;
             Some(Event { path: paths.blocks([wait.from, *node].into_iter()), ..one.event.clone() })
@@ -161,9 +161,9 @@ impl History {
     }
 }
 
-/// Whether a write of a place changes bits of a storage.
+/// Whether a write to a place changes bits of a storage.
 fn is_shared(&(one, from, bits): &Bits, place: &Place) -> bool {
-    match (one, place.of) {
+    match (one, place.storage) {
         (Storage::Row(a), Storage::Lane(b, _)) | (Storage::Lane(a, _), Storage::Row(b)) => a == b,
         (Storage::Bits(a), Storage::Register(b)) | (Storage::Register(a), Storage::Bits(b)) => a == b,
         (one, other) => {

@@ -1,4 +1,4 @@
-//! Effects of one instruction.
+//! Effects of an instruction.
 
 use super::code::Code;
 use super::facts::{Effect, EffectKind, ValueId};
@@ -7,7 +7,7 @@ use super::place::Place;
 use crate::error::ErrorKind;
 use crate::error::Result;
 
-/// The effects of one instruction, which reads all places before it writes. Made by [`Code::instruction`] and
+/// Effects of one instruction, which reads all places before it writes any. From [`Code::instruction`] and
 /// [`Code::instructions`].
 #[derive(Debug)]
 pub struct Instruction<'c> {
@@ -16,18 +16,18 @@ pub struct Instruction<'c> {
 }
 
 impl Instruction<'_> {
-    /// Executes the definition of a value, which places receive. A value is defined by one instruction.
+    /// Defines a value, and stores it to places. Only one instruction can define a value.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`], [`ErrorKind::UnknownRegister`], [`ErrorKind::LaneOutOfWave`];
-    /// [`ErrorKind::DoesNotFit`] where the value is larger than the places; and [`ErrorKind::BadArgument`] where the
-    /// value is defined already.
+    /// [`ErrorKind::DoesNotFit`] if the value is larger than the places; and [`ErrorKind::BadArgument`] if the value is
+    /// already defined.
     pub fn define(&mut self, value: ValueId, places: &[Place]) -> Result<&mut Self> {
         let effect = self.code.define(value, places);
         self.add(effect, places)
     }
 
-    /// Recomputes the value that the lane has seen last, in further places.
+    /// Recomputes the value that the lane saw last, and stores it to further places.
     ///
     /// # Errors
     /// The errors of [`define`](Self::define).
@@ -37,16 +37,16 @@ impl Instruction<'_> {
         self.add(effect, places)
     }
 
-    /// Copies places to other places: of the wave to those of the wave or of lanes, of lanes to those of lanes.
+    /// Copies places to other places: from the wave to the wave or to lanes, or from lanes to lanes.
     ///
     /// # Errors
-    /// The errors of [`define`](Self::define) for places; [`ErrorKind::DoesNotFit`] where the sizes differ; and
-    /// [`ErrorKind::BadArgument`] where places of lanes are copied to one of the wave.
+    /// The errors of [`define`](Self::define) for places; [`ErrorKind::DoesNotFit`] if the sizes differ; and
+    /// [`ErrorKind::BadArgument`] if per-lane places are copied to a place of the wave.
     pub fn copy(&mut self, from: &[Place], to: &[Place]) -> Result<&mut Self> {
         self.copied(EffectKind::Copy, from, to)
     }
 
-    /// Copies places of lanes, which contain the same in all active lanes, to places of the wave.
+    /// Copies per-lane places whose contents are equal in all active lanes to places of the wave.
     ///
     /// # Errors
     /// The errors of [`copy`](Self::copy).
@@ -54,8 +54,8 @@ impl Instruction<'_> {
         self.copied(EffectKind::CopyUniform, from, to)
     }
 
-    /// Copies places to other places, and defines a value: what they contain. Unlike a value that is defined by
-    /// [`define`](Self::define), it is the same value in the old places and in the new ones.
+    /// Copies places to other places, and defines a value: their contents. Unlike a value from [`define`](Self::define), the
+    /// value is in the old places and in the new places.
     ///
     /// # Errors
     /// The errors of [`copy`](Self::copy) and of [`define`](Self::define).
@@ -64,7 +64,7 @@ impl Instruction<'_> {
         self.add(effect, to)
     }
 
-    /// Overwrites places with contents that nobody describes.
+    /// Overwrites places with contents that are not tracked.
     ///
     /// # Errors
     /// The errors of [`define`](Self::define) for places.
@@ -73,8 +73,8 @@ impl Instruction<'_> {
         self.add(effect, places)
     }
 
-    /// Calls a function that overwrites places. Registers that it preserves are not among them; a place of lanes is
-    /// overwritten in those that call.
+    /// Calls a function that overwrites places. The list excludes registers that the function preserves; a per-lane place is
+    /// overwritten in the lanes that call.
     ///
     /// # Errors
     /// The errors of [`clobber`](Self::clobber).
@@ -82,7 +82,7 @@ impl Instruction<'_> {
         self.clobber(overwritten)
     }
 
-    /// Extends all effects of the instruction to lanes that are not active: whole-wave code.
+    /// Extends all effects of the instruction to inactive lanes: whole-wave code.
     pub fn all_lanes(&mut self) -> &mut Self {
         self.code.instructions[self.index].all_lanes = true;
         self

@@ -1,4 +1,8 @@
-//! Judgement of a description: places that it claims and the code refutes, and places that it does not claim.
+//! Checks a description against the code: places that it claims and the code refutes (stale), and places that the code
+//! proves and it does not claim (missed).
+//!
+//! A location is evaluated to spans for each lane of a wave with `model::denote`, at each pc where something can change,
+//! and each span is looked up among the derived places.
 
 use core::ops::Range;
 
@@ -15,10 +19,10 @@ use crate::model::{Contents, FunctionId, Loc, LocId, Module, NoMeaning, Node, Sp
 use crate::op::Reg;
 use crate::target::SpaceId;
 
-/// Bits of a variable that a lane finds somewhere.
+/// Bits of a variable, and where a lane finds them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Wanted {
-    /// The first bit of the variable.
+    /// First bit of the variable.
     from: i64,
     bits: i64,
     found: Found,
@@ -26,13 +30,13 @@ struct Wanted {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Found {
-    /// One of these storages, each from a bit on: the lane's own cell is one of a row and one of the wave.
+    /// One of these storages, each from a bit on. A lane's cell is both a part of a row and a cell of the wave.
     Stored(Vec<(Storage, i64)>),
     Constant(Vec<u8>),
     Nothing,
 }
 
-/// Contents for one lane, with a stack that begins at address 0.
+/// Machine contents for one lane, with a stack that begins at address 0.
 struct Stopped {
     lane: u32,
     base: Option<Reg>,
@@ -56,10 +60,10 @@ impl Contents for Stopped {
     }
 }
 
-/// Consecutive bits of a place of the compiler's own, as one lane finds them.
+/// Consecutive bits of a place that the compiler declared, as one lane finds them.
 struct OwnPlace {
     of: Storage,
-    /// The first bit in the place.
+    /// First bit in the place.
     first: i64,
     span: Span,
 }
@@ -71,10 +75,10 @@ impl OwnPlace {
     }
 }
 
-/// Bits that a location claims, for each kind of lane.
+/// Bits that a location claims, for each distinguishable lane.
 type Claim = Result<HashSet<Vec<Wanted>>, String>;
 
-/// Returns the contents of a storage: one for all lanes, or one for each.
+/// Returns the claim of a location: one for all lanes if they agree, or one for each lane.
 fn common(mut lanes: Vec<Vec<Wanted>>) -> HashSet<Vec<Wanted>> {
     let Some(first) = lanes.first() else { return HashSet::new() };
     let mut shared = first.clone();
@@ -96,7 +100,7 @@ fn common(mut lanes: Vec<Vec<Wanted>>) -> HashSet<Vec<Wanted>> {
     HashSet::from_iter([shared])
 }
 
-/// The text of a constant, from its bytes in memory.
+/// Returns the name of a constant, from its bytes in memory.
 pub(super) fn constant_text(bytes: &[u8]) -> String {
     let digits: String = bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect();
     format!("constant 0x{digits}")
@@ -106,17 +110,17 @@ struct Judge<'t, 'm> {
     tracked: &'t Tracked<'t>,
     module: &'m Module,
     claims: HashMap<(LocId, u64), Claim>,
-    /// The pcs at which lanes stand, each with the next.
+    /// Pcs at which lanes can stand, each with the next pc.
     stops: Vec<(u64, u64)>,
     /// Parts of each storage.
     stored: HashMap<Storage, Vec<(u32, i64, i64)>>,
-    /// Paths of lanes, with the events of storages and variables, for stale claims.
+    /// Lane paths with their events, for stale claims.
     paths: Option<Paths<'t>>,
     histories: HashMap<(Option<usize>, Vec<Bits>), History>,
     report: Report,
 }
 
-/// The places of a part of a variable at consecutive stops.
+/// Places of a variable part at consecutive stops.
 struct Swept {
     first: Vec<u32>,
     places: Vec<u32>,
@@ -145,10 +149,10 @@ impl Swept {
 }
 
 impl Tracked<'_> {
-    /// Judges the locations that a module gives to the variables of this code.
+    /// Checks the locations that a module gives to the variables of this code.
     ///
     /// # Panics
-    /// The module is the one that has these variables.
+    /// If the module lacks one of these variables.
     pub fn judge(&self, module: &Module) -> Report {
         let mut stored: HashMap<Storage, Vec<(u32, i64, i64)>> = HashMap::new();
         for (part, &(of, from, bits)) in (0..).zip(&self.stored) {
@@ -163,11 +167,11 @@ impl Tracked<'_> {
         judge.report
     }
 
-    /// Returns the pcs at which a lane can stand and the code or the description can change, each with the next.
+    /// Returns the pcs at which a lane can stand and the code or the description can change, each with the next pc.
     fn stops(&self, module: &Module) -> Vec<(u64, u64)> {
         let code = self.code;
         let step = u32::from(code.target.min_instruction_bytes());
-        // Each of several instructions is one of its own.
+        // Each of several instructions ends separately.
         let ends = |one: &Instructed| (one.pcs.0.into(), one.until(step).into());
         let mut inside: Vec<(u64, u64)> = code.instructions.iter().map(ends).collect();
         inside.extend(code.flow.writes.iter().map(|(pcs, _)| (pcs.start, pcs.end)));
@@ -181,7 +185,7 @@ impl Tracked<'_> {
         pcs.extend(self.waits.iter().flat_map(|&pc| [pc.into(), u64::from(pc) + u64::from(step)]));
         pcs.sort_unstable();
         pcs.dedup();
-        // Nobody stops inside of an instruction.
+        // A wave cannot stop inside an instruction.
         let is_between = |pc: &u64| {
             let before = inside.partition_point(|&(start, _)| start < *pc);
             before == 0 || inside[before - 1].1 <= *pc
@@ -211,7 +215,7 @@ impl Judge<'_, '_> {
         // Claims that the code proves: part, place, stop.
         let mut right: HashSet<(u32, u32, usize)> = HashSet::new();
         let all = core::mem::take(&mut self.stops);
-        // The stops at which something is claimed or proven.
+        // Stops at which something is claimed or proven.
         let proven = parts.iter().flat_map(|part| self.tracked.places_of(part.0));
         let pcs = proven
             .map(|range| range.start.into()..range.end.into())
@@ -257,7 +261,7 @@ impl Judge<'_, '_> {
             }
         }
         for (&(part, from, len), swept) in parts.iter().zip(&swept) {
-            // The last range of each place that is missed.
+            // Last range of each missed place.
             let mut missed: HashMap<u32, usize> = HashMap::new();
             for (at, &(pc, end)) in stops.iter().enumerate() {
                 for &place in swept.at(at) {
@@ -281,7 +285,7 @@ impl Judge<'_, '_> {
         self.stops = all;
     }
 
-    /// Whether a location is declared, and not derived.
+    /// Whether a location is declared instead of derived.
     fn is_home(&self, index: usize, loc: LocId) -> bool {
         let homes = self.tracked.code.homes.iter().filter(|home| home.variable as usize == index);
         homes.into_iter().any(|home| self.is_same(loc, &home.loc))
@@ -291,10 +295,10 @@ impl Judge<'_, '_> {
         self.module.nodes(loc).eq(other.nodes())
     }
 
-    /// Returns the place that proves a claim; `None` inside of it if nothing does, and around it if nothing is claimed.
+    /// Returns the place that proves a claim: `Some(None)` if no place does, `None` if the bits claim nothing.
     fn proof(&self, wanted: &Wanted, (from, _): (i64, i64), places: &[u32]) -> Option<Option<u32>> {
         let tracked = self.tracked;
-        // The bit that the part's first bit is claimed to be.
+        // Distance from the claim's first bit to the part's first bit.
         let ahead = from - wanted.from;
         match &wanted.found {
             Found::Nothing => None,
@@ -331,8 +335,8 @@ impl Judge<'_, '_> {
         let tracked = self.tracked;
         let place = match &wanted.found {
             Found::Stored(stored) => stored.first().map_or_else(
-                || "storage of another space".into(),
-                |&(of, from)| tracked.code.text(Place { of, from, bits: None }),
+                || "storage in another space".into(),
+                |&(storage, from)| tracked.code.text(Place { storage, from, bits: None }),
             ),
             Found::Constant(bytes) => constant_text(bytes),
             Found::Nothing => "nothing".into(),
@@ -412,7 +416,7 @@ impl Judge<'_, '_> {
         Ok(common(claim))
     }
 
-    /// Returns where a lane finds the compiler's own places.
+    /// Returns where a lane finds the places that the compiler declared.
     fn own_places(&self, function: Option<FunctionId>, lane: &Stopped) -> Vec<OwnPlace> {
         let mut places = Vec::new();
         for (index, own) in (0..).zip(&self.tracked.code.own) {
@@ -423,7 +427,7 @@ impl Judge<'_, '_> {
             let denote = |&(_, from, bits): &(u32, i64, i64)| {
                 self.module.denote_nodes(function, own.nodes(), (from + bits) as u64, lane).ok()
             };
-            // Parts behind the end of the location have no place; nor has a location that cannot be read.
+            // Parts past the end of the location have no place; a location that cannot be read has none at all.
             let mut first = 0;
             for span in parts.iter().rev().find_map(denote).unwrap_or_default() {
                 let bits = span.bits as i64;
@@ -434,8 +438,8 @@ impl Judge<'_, '_> {
         places
     }
 
-    /// Divides bits where lanes of a vector register end, at the lane's bit of a mask, and where places of the
-    /// compiler's own begin or end.
+    /// Divides bits at the lanes of a vector register, at the lane's bit of a mask, and at both ends of places that the
+    /// compiler declared.
     fn divided(&self, span: &Span, lane: u32, own: &[OwnPlace]) -> Vec<Span> {
         let (start, end) = (span.from, span.from + u128::from(span.bits));
         let same = own.iter().map(|own| &own.span).filter(|own| own.storage == span.storage);
@@ -477,7 +481,7 @@ impl Judge<'_, '_> {
             Spanned::Memory(SpaceId::PRIVATE_LANE, of) if of == Some(lane) => {
                 let bits =
                     self.module.target().space(SpaceId::PRIVATE_LANE).map_or(32, |space| space.address_bits);
-                // Addresses below the base.
+                // Addresses in the upper half are below the base.
                 let end = 8i64 << bits.min(48);
                 vec![(Storage::Stack, if from >= end / 2 { from - end } else { from })]
             }

@@ -1,11 +1,11 @@
-//! Statements as operations on parts of storage and of variables, by node of the graph.
+//! Converts statements to operations on parts of storage and variables, by graph node.
 
 use core::ops::Range;
 
 use hashbrown::HashMap;
 
 use super::code::Code;
-use super::division::{Cuts, Piece, Whole, behind, each_pair, whole};
+use super::division::{Cuts, Piece, Whole, after, each_pair, whole};
 use super::facts::{Assigned, Effect, EffectKind, Instructed, Source, ValueId, ValueKind};
 use super::graph::{Graphs, block_text};
 use super::place::Storage;
@@ -20,9 +20,9 @@ pub(super) struct Lower<'c> {
     graphs: &'c Graphs,
     pub(super) program: Program,
     constant_ids: HashMap<(i64, Vec<u8>), u32>,
-    /// The first place of each block parameter, and its number of parts.
+    /// First place of each block parameter, and its number of parts.
     merged: Vec<(u32, u32)>,
-    /// Whether another register has bits or lanes of a storage.
+    /// Other storage that shares bits or lanes with a storage.
     overlaps: HashMap<u32, Vec<u32>>,
 }
 
@@ -55,7 +55,7 @@ impl<'c> Lower<'c> {
             step,
             ..Program::default()
         };
-        // A list that grows has up to twice the room.
+        // A growing list would have up to twice the capacity.
         let (merged_count, others) = (code.merged.len(), code.assigned.len() + code.incoming.len());
         program.ops.reserve_exact(code.places.len() + 2 * merged_count + others);
         let groups = 1 + code.instructions.len() + merged_count + others;
@@ -67,7 +67,7 @@ impl<'c> Lower<'c> {
         Ok(lower)
     }
 
-    /// Adds the operations of skips. Returns all operations, and what is unknown to lanes that wait.
+    /// Adds the operations of skips. Returns all operations, and the places that are unknown to waiting lanes.
     pub(super) fn with_skips(mut self) -> Result<(Program, Unknown)> {
         let graphs = self.graphs;
         let unknown = skips::add(&mut self, graphs)?;
@@ -84,8 +84,8 @@ impl<'c> Lower<'c> {
         self.group(0, 0..0, Kind::Instruction, 0)?;
         self.instructions()?;
         for assigned in &code.assigned {
-            let Some(node) = self.graphs.of_assignment(assigned.pc) else {
-                let what = format!("an assignment is at an instruction of a block: {:#x}", assigned.pc);
+            let Some(node) = self.graphs.assignment_node(assigned.pc) else {
+                let what = format!("assignment at pc {:#x} is not at an instruction in a block", assigned.pc);
                 return Err(Error::bad_argument(what).or_at(code.at_pc(assigned.pc.into())));
             };
             let start = self.program.end();
@@ -94,11 +94,11 @@ impl<'c> Lower<'c> {
         }
         self.merges()?;
         for (index, wait) in self.graphs.waits.iter().enumerate() {
-            if let Some(node) = self.graphs.of_instruction(wait.pc) {
+            if let Some(node) = self.graphs.instruction_node(wait.pc) {
                 self.program.wait(node, wait.pc..self.end_of(wait.pc), index as u32);
             }
         }
-        // Stable: assignments at one pc are in the order of the calls.
+        // Stable, so that assignments at one pc stay in call order.
         let sorted = |group: &Group| (group.node, group.start, group.kind());
         if !self.program.groups.is_sorted_by_key(sorted) {
             self.program.groups.sort_by_key(sorted);
@@ -117,10 +117,10 @@ impl<'c> Lower<'c> {
     /// Returns the end of the instruction at a pc.
     fn end_of(&self, pc: u32) -> u32 {
         let groups = &self.program.groups;
-        // Instructions are the first groups, in the order of pcs.
+        // Instructions are the first groups, in pc order.
         let at = groups.partition_point(|group| group.kind().is_instruction() && group.end <= pc);
         let known = groups.get(at).filter(|group| group.kind().is_instruction() && group.start == pc);
-        let write = self.graphs.of_instruction(pc).map(|node| self.graphs.segment(node));
+        let write = self.graphs.instruction_node(pc).map(|node| self.graphs.segment(node));
         let write = write.filter(|segment| segment.write.is_some() && segment.start == pc);
         let end = known.map(|group| group.end).or(write.map(|segment| segment.end));
         end.unwrap_or(pc.saturating_add(u32::from(self.code.target.min_instruction_bytes())))
@@ -162,15 +162,14 @@ impl<'c> Lower<'c> {
                     None => end <= segment.end,
                 }
             };
-            let node = self.graphs.of_instruction(start);
+            let node = self.graphs.instruction_node(start);
             let Some(node) = node.filter(fits) else {
+                let pcs = format!("instruction {start:#x}..{end:#x}");
                 let what = match node {
-                    None => "an instruction is in a block",
-                    Some(_) => {
-                        "an instruction is inside of a block, and beside those that write EXEC or one of them"
-                    }
+                    None => format!("{pcs} is outside all blocks"),
+                    Some(_) => format!("{pcs} crosses the end of a block or overlaps an EXEC write"),
                 };
-                return Err(error(Error::bad_argument(format!("{what}: {start:#x}..{end:#x}"))));
+                return Err(error(Error::bad_argument(what)));
             };
             let first = self.program.end();
             for effect in &code.effects[effects.0 as usize..effects.1 as usize] {
@@ -182,7 +181,7 @@ impl<'c> Lower<'c> {
         Ok(())
     }
 
-    /// Adds a group of the operations from one on.
+    /// Adds a group with the operations from `first` on.
     fn group(&mut self, node: u32, pcs: Range<u32>, kind: Kind, first: u32) -> Result<()> {
         self.program.group(node, pcs, kind, first..self.program.end())
     }
@@ -224,7 +223,7 @@ impl<'c> Lower<'c> {
         }
     }
 
-    /// Writes to places what `from` returns for each part of other pieces.
+    /// Writes to each part of `to` what `from` returns for the matching part of `others`.
     fn pairs(&mut self, to: &[Piece], others: &[Piece], all_lanes: bool, from: impl Fn(&Self, u32) -> From) {
         each_pair(to, others, |to, other| {
             let parts = self.cuts.parts(to).zip(self.cuts.parts(other));
@@ -235,16 +234,16 @@ impl<'c> Lower<'c> {
         });
     }
 
-    /// Overwrites places behind their first bits.
+    /// Overwrites the bits of places after the first `bits`.
     fn rest(&mut self, to: &[Piece], bits: i64, all_lanes: bool) {
-        for piece in behind(to, bits) {
+        for piece in after(to, bits) {
             for place in self.cuts.parts(piece) {
                 self.write(piece.of, place, None, all_lanes);
             }
         }
     }
 
-    /// Writes a part of storage; other storage that has bits of it changes, too.
+    /// Writes a storage part. Other storage that shares its bits changes, too.
     fn write(&mut self, of: Whole, place: u32, from: Option<From>, all_lanes: bool) {
         let Whole::Storage(storage) = of else { return };
         let is_row = self.cuts.storages[storage as usize].is_row();
@@ -254,7 +253,7 @@ impl<'c> Lower<'c> {
         self.program.ops.push(Op::new(To::Place(place), new, is_masked));
         let Some(overlaps) = self.overlaps.get(&storage) else { return };
         for other in overlaps.clone() {
-            // A lane's cell receives what all lanes do.
+            // A lane's cell receives what all lanes receive.
             let is_cell = matches!(self.cuts.storages[other as usize], Storage::Lane(..));
             let of_wave = match from {
                 // A block parameter can differ between lanes.
@@ -281,7 +280,7 @@ impl<'c> Lower<'c> {
         Piece { of: Whole::Storage(storage), from, bits }
     }
 
-    /// Returns the parts of a value.
+    /// Returns a value's parts.
     fn value(&mut self, value: ValueId, kind: ValueKind) -> Vec<From> {
         let all = self.cuts.all(self.code, Whole::Value(value.0));
         match kind {
@@ -346,13 +345,13 @@ impl<'c> Lower<'c> {
             }
             Source::Nothing => 0,
         };
-        for piece in behind(&[to], given).into_iter().filter(|piece| piece.bits > 0) {
+        for piece in after(&[to], given).into_iter().filter(|piece| piece.bits > 0) {
             self.cuts.parts(piece).for_each(|part| push(part, From::Nothing));
         }
         self.program.ops.extend(ops);
     }
 
-    /// Adds what comes in to block parameters.
+    /// Adds the incoming values of block parameters.
     fn merges(&mut self) -> Result<()> {
         let code = self.code;
         for (index, &(block, _)) in code.merged.iter().enumerate() {
@@ -373,17 +372,13 @@ impl<'c> Lower<'c> {
                 return Err(ErrorKind::UnknownId(block_text(code, from)).into());
             };
             if !leads.contains_key(&(from.0, to.0)) {
-                let what = format!(
-                    "a block receives values from its predecessors: {} is not one",
-                    block_text(code, from)
-                );
+                let what = format!("{} is not a predecessor of the block", block_text(code, from));
                 return Err(Error::bad_argument(what).or_at(code.at(code.flow.blocks[to.0].clone())));
             }
             let known = *given.entry((from, parameter)).or_insert(value);
             if known != value {
                 let what = format!(
-                    "a block parameter receives one value from each block: value {} receives values {} and {} \
-                     from {}",
+                    "block parameter {} receives values {} and {} from {}; expected one value from each block",
                     parameter.0,
                     known.0,
                     value.0,
@@ -399,8 +394,8 @@ impl<'c> Lower<'c> {
         Ok(())
     }
 
-    /// Returns the pairs of blocks that an edge of either graph joins. Lanes that leave at the first instruction of a
-    /// block come from the blocks before it.
+    /// Returns the pairs of blocks that an edge in either graph joins. Lanes that leave at a block's first instruction come
+    /// from the block's predecessors.
     fn leads(&self) -> HashMap<(usize, usize), ()> {
         let flow = &self.code.flow;
         let of = |node: u32| self.graphs.segment(node).block as usize;
@@ -416,13 +411,13 @@ impl<'c> Lower<'c> {
         leads
     }
 
-    /// Whether all lanes that come to a block leave it at its first instruction.
+    /// Whether all lanes that get to a block leave it at its first instruction.
     fn leaves_at_once(&self, node: u32) -> bool {
         let write = self.graphs.segment(node).write;
         matches!(write, Some(ExecWrite::Else(_))) && self.graphs.is_first(node)
     }
 
-    /// Adds what a block parameter receives. Lanes that come again without a value must not find the last one.
+    /// Adds what a block parameter receives. Lanes that come again without a value must not see the previous value.
     fn receive(&mut self, index: usize) {
         let (first, parts) = self.merged[index];
         for part in first..first + parts {
@@ -440,13 +435,13 @@ impl<'c> Lower<'c> {
         }
     }
 
-    /// Adds the assignments of block parameters on an edge of a lane: arguments first, then parameters.
+    /// Adds the block parameter assignments on a skip: arguments first, then parameters.
     pub(super) fn skipped(&mut self, from: u32, to: u32) -> [Range<u32>; 2] {
         let code = self.code;
         let [of, into] = [from, to].map(|node| self.graphs.segment(node).block as usize);
         let start = self.program.end();
         if of != into && !code.merged.is_empty() {
-            // Lanes that leave at the first instruction of a block have run nothing of it: they come from others.
+            // Lanes that leave at a block's first instruction ran nothing in it: they come from its predecessors.
             let is_other = self.leaves_at_once(from);
             let is_here = |parameter: ValueId| match code.values[parameter.0 as usize].kind {
                 ValueKind::Merged(index) if code.merged[index as usize].0.0 == into => Some(index),
@@ -470,7 +465,7 @@ impl<'c> Lower<'c> {
     }
 }
 
-/// Returns, for each storage, the others that have bits of it.
+/// Returns the storage that shares bits with each storage.
 fn overlaps(cuts: &Cuts) -> HashMap<u32, Vec<u32>> {
     let mut overlaps: HashMap<u32, Vec<u32>> = HashMap::new();
     for (id, &storage) in (0..).zip(&cuts.storages) {

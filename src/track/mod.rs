@@ -1,9 +1,16 @@
-//! Locations from the code: a compiler states what its instructions do to storage, and which variable has which value
-//! when; the places of each variable at each pc follow.
+//! Variable locations derived from the code.
 //!
-//! A place of a variable is *sound* if, in every execution, whenever a lane stands at the pc, the place has the value
-//! that the variable has for this lane. Lanes that wait stand at the pc that [`ControlFlow`](crate::build::ControlFlow)
-//! derives for them; their storage is the storage at the time when others run.
+//! A compiler states what its instructions do to storage, and which variable has which value at which pc. `track` derives
+//! every location of each variable at each pc, and [`judge`](Tracked::judge) checks any description against the code.
+//!
+//! A *place* is machine storage: a register, one lane of a vector register, a stack slot. The invariant: a derived place
+//! is *sound*. In every execution, whenever a lane stands at the pc, the place contains the value that the variable has for
+//! this lane. Lanes that wait stand at the pc that [`ControlFlow`](crate::build::ControlFlow) derives for them; their
+//! storage is the storage while the other lanes run.
+//!
+//! Limits: the analysis knows every path in the graph, but no conditions, so a place that is right only because data rules
+//! out a path is not derived. Contents that are overwritten and later restored while a lane waits do not count in between.
+//! The effects are the compiler's statements; a wrong statement gives a wrong location.
 //!
 //! ```
 //! # use eitri::build::{Builder, ControlFlow, ExecWrite};
@@ -44,7 +51,7 @@
 //! code.instruction(0x20..0x28).copy(&[Place::lane(v40, 7)], &[Place::register(s4)])?; // v_readlane_b32
 //! let tracked = code.track()?;
 //!
-//! // Lanes of the mask wait at 0x10 while s4 is overwritten; behind the `if`, it is in both places again.
+//! // Lanes of the mask wait at 0x10 while s4 is overwritten; after the `if`, both places contain the value again.
 //! assert_eq!(tracked.places_at(var_n, 0x0c)?, [Loc::register(s4), Loc::lane(v40, 7)]);
 //! assert_eq!(tracked.places_at(var_n, 0x10)?, [Loc::lane(v40, 7)]);
 //! assert_eq!(tracked.places_at(var_n, 0x28)?, [Loc::register(s4), Loc::lane(v40, 7)]);
@@ -56,11 +63,18 @@
 //!
 //! # Analysis
 //!
-//! The *wave's graph* is the code as branches go. The *lane's graph* has an edge from each instruction to the next one
-//! that the lane runs. Where a lane waits, the edge is a *skip* over the *stretch* that the wave runs meanwhile: a skip
-//! changes what the stretch writes to places of the wave, and to those of lanes in all lanes. The contents of a place
-//! at the end are traced back through the stretch: to another place at its start, a constant, or something new. One
-//! analysis on the lane's graph then finds classes of equal places, variables and constants.
+//! Two graphs describe the code. The *wave's graph* is the code in branch order. The *lane's graph* has an edge from each
+//! instruction to the next instruction that the lane runs. Where a lane waits, this edge is a *skip* over the *stretch* that
+//! the wave runs meanwhile. A waiting lane runs nothing, so a stretch changes only what it writes to places of the wave, and
+//! to per-lane places in all lanes. The contents of a place at the end of a stretch are traced back through the stretch: to
+//! another place at its start, to a constant, or to something new. With these effects on the skips, one analysis on the
+//! lane's graph (`ssa`: static single assignment over all places at once) finds the classes of places, variables and
+//! constants that are equal at each pc; a variable's locations are the places in its class.
+//!
+//! The steps, in order: `code` records the statements; `division` cuts storage, values and variables at all bits where a
+//! statement cuts one of them; `graph` and `regions` build the graphs; `lower` converts statements to operations on parts;
+//! `skips` and `origins` add the effects of skips; `ssa` names contents; `ranges` collects the pcs; `tracked` converts them
+//! to locations. `judge`, `history` and `report` compare a description with the result.
 
 mod code;
 mod division;

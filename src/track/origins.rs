@@ -1,11 +1,14 @@
-//! Origins of the contents of places at the end of a stretch, for a lane that waits.
+//! Origins: where the contents of each place at the end of a stretch come from, for a lane that waits.
+//!
+//! Origins are traced backwards. They start as "each place is its own source" at the end of the stretch; each write before
+//! this point replaces its destination by its source.
 
-/// A source that no place has.
+/// Source of contents that no place contains.
 pub(super) const LOST: u32 = u32::MAX;
-/// Flag of constants among sources.
+/// Flag of a constant among sources.
 pub(super) const CONSTANT: u32 = 1 << 31;
 
-/// A write in all lanes. A group of them reads before any of them writes.
+/// A write in all lanes. A group of writes reads all sources before it writes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Write {
     pub(super) to: u32,
@@ -14,23 +17,23 @@ pub(super) struct Write {
     pub(super) is_first: bool,
 }
 
-/// The pcs at which a path has origins.
+/// Pcs for which a path has origins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum At {
-    /// End.
+    /// The end of the path.
     End,
-    /// All pcs, the first one among them: each place is its own source there, which has no entry.
+    /// All pcs of the path. At the first pc each place is its own source, so this source has no entry.
     Any,
 }
 
-/// Sources of a place beyond which it is taken to be lost.
+/// Maximum number of sources of a place. With more, the place is taken to be lost, which bounds the time.
 const SOURCES: usize = 4;
 
-/// Sources of the contents of each place, at the start of a path: places, constants, or none. A place without entries
-/// is its own source.
+/// Sources of each place's contents, at the start of a path: places, constants, or none. A place without entries is its
+/// own source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Origins {
-    /// A bit for each place that has something new, up to the last such place.
+    /// A bit for each place with new contents, up to the last such place.
     overwritten: Vec<u64>,
     /// Places with sources, sorted.
     moved: Vec<(u32, u32)>,
@@ -49,7 +52,7 @@ impl Origins {
         self.overwritten[word] |= 1 << (place % 64);
     }
 
-    /// Adds the places overwritten on another path.
+    /// Adds the places that another path overwrites.
     pub(super) fn overwrite_all(&mut self, other: &Self) {
         if self.overwritten.len() < other.overwritten.len() {
             self.overwritten.resize(other.overwritten.len(), 0);
@@ -63,7 +66,7 @@ impl Origins {
         &self.moved[start..start + count]
     }
 
-    /// Returns the places that have something new.
+    /// Returns the places with new contents.
     pub(super) fn overwritten(&self) -> impl Iterator<Item = u32> + '_ {
         (0..).zip(&self.overwritten).flat_map(|(word, &bits)| {
             let next = |bits: &u64| Some(bits & (bits - 1)).filter(|&rest| rest != 0);
@@ -72,7 +75,7 @@ impl Origins {
         })
     }
 
-    /// Returns the other places with their sources.
+    /// Returns the moved places with their sources.
     pub(super) fn moved(&self) -> impl Iterator<Item = &[(u32, u32)]> {
         self.moved.chunk_by(|a, b| a.0 == b.0)
     }
@@ -81,7 +84,7 @@ impl Origins {
     pub(super) fn merge(&mut self, other: &Self, at: At) {
         self.overwrite_all(other);
         if self.moved == other.moved {
-            // Nothing but losses is new.
+            // Only the losses can differ.
             let moved = core::mem::take(&mut self.moved);
             self.moved = moved.into_iter().filter(|moved| !self.is_lost(moved.0)).collect();
             return;
@@ -104,7 +107,7 @@ impl Origins {
 
     /// Puts a group of writes before the path.
     pub(super) fn precede(&mut self, writes: &[Write], at: At) {
-        // The last write of a place is the one that remains.
+        // The last write to a place takes effect.
         let source = |place: u32| writes.iter().rev().find(|write| write.to == place).map(|write| write.from);
         let mut fresh = writes.iter().filter(|write| {
             let is_own = at == At::Any || self.sources(write.to).is_empty();
@@ -129,8 +132,8 @@ impl Origins {
         }
     }
 
-    /// Returns the origins behind a path with these at its end.
-    pub(super) fn behind(&self, first: &Self, at: At) -> Self {
+    /// Returns the origins of a whole path, whose first part has the origins `first` and whose second part has these.
+    pub(super) fn after(&self, first: &Self, at: At) -> Self {
         let mut all = Self { overwritten: first.overwritten.clone(), moved: Vec::new() };
         if at == At::End {
             for &(place, _) in &self.moved {
@@ -156,7 +159,7 @@ impl Origins {
         all
     }
 
-    /// Takes places with sources, in which the same can be several times.
+    /// Replaces the moved places. The list may contain duplicates.
     fn settle(&mut self, mut moved: Vec<(u32, u32)>, at: At) {
         moved.sort_unstable();
         moved.dedup();

@@ -1,4 +1,4 @@
-//! Places: storage of the wave, and of each lane.
+//! Places: storage of the wave, or of each lane.
 
 use smallvec::SmallVec;
 
@@ -6,7 +6,7 @@ use crate::model::{Half, Loc, Node, Val};
 use crate::op::Reg;
 use crate::target::{Per, SpaceId, Target};
 
-/// Storage with a number of bits: of the wave, or of each lane.
+/// Bits of machine storage, either of the wave or of each lane.
 ///
 /// ```
 /// # use eitri::{target::{Gfx, Target, Wave}, track::Place};
@@ -17,69 +17,69 @@ use crate::target::{Per, SpaceId, Target};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
-    pub(super) of: Storage,
-    /// The first bit in the storage.
+    pub(super) storage: Storage,
+    /// First bit in the storage.
     pub(super) from: i64,
-    /// The number of bits; `None` for all of a register, and 32 of others.
+    /// Number of bits; `None` for all bits of a register, and for 32 bits of other storage.
     pub(super) bits: Option<u32>,
 }
 
 /// Storage that contains places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Storage {
-    /// A register of the wave.
+    /// Register of the wave.
     Register(Reg),
-    /// One lane of a vector register: of the wave.
+    /// One lane of a vector register, as storage of the wave.
     Lane(Reg, u32),
-    /// A vector register, one value for each lane.
+    /// Vector register, as one value for each lane.
     Row(Reg),
-    /// The stack of each lane.
+    /// Each lane's stack.
     Stack,
     /// One bit for each lane, in a scalar register.
     Bits(Reg),
-    /// Storage of the compiler's own, by number, and whether each lane has one.
+    /// Storage that the compiler declared, by number, and whether each lane has a copy.
     Compiler(u32, bool),
 }
 
 impl Storage {
-    /// Whether each lane has its own value.
+    /// Whether each lane has a separate value.
     pub(super) fn is_row(self) -> bool {
         matches!(self, Self::Row(_) | Self::Stack | Self::Bits(_) | Self::Compiler(_, true))
     }
 }
 
 impl Place {
-    fn all(of: Storage) -> Self {
-        Self { of, from: 0, bits: None }
+    fn whole(storage: Storage) -> Self {
+        Self { storage, from: 0, bits: None }
     }
 
-    /// A register of the wave.
+    /// Returns a register of the wave.
     pub fn register(reg: Reg) -> Self {
-        Self::all(Storage::Register(reg))
+        Self::whole(Storage::Register(reg))
     }
 
-    /// One value for each lane: the lanes of a vector register.
+    /// Returns the lanes of a vector register: one value for each lane.
     pub fn per_lane(reg: Reg) -> Self {
-        Self::all(Storage::Row(reg))
+        Self::whole(Storage::Row(reg))
     }
 
-    /// One value for the wave: one lane, counted from 0, of a vector register.
+    /// Returns one lane of a vector register, counted from 0: one value for the wave.
     pub fn lane(reg: Reg, lane: u32) -> Self {
-        Self::all(Storage::Lane(reg, lane))
+        Self::whole(Storage::Lane(reg, lane))
     }
 
-    /// One value for each lane: 32 bits at an offset in bytes from the base of the lane's stack frame.
+    /// Returns a stack slot: 32 bits for each lane, at an offset in bytes from the base of the lane's stack frame.
     pub fn stack_slot(offset: i64) -> Self {
-        // A stack is far smaller; larger offsets are refused where the place is used.
-        Self { of: Storage::Stack, from: offset.saturating_mul(8), bits: Some(32) }
+        // A stack is far smaller than the saturated offset; larger offsets are refused where the place is used.
+        Self { storage: Storage::Stack, from: offset.saturating_mul(8), bits: Some(32) }
     }
 
-    /// One boolean for each lane: the lane's bit of a scalar register, which an instruction writes for all lanes.
+    /// Returns a Boolean for each lane: the lane's bit in a scalar register, which an instruction writes for all lanes.
     pub fn lane_bit(reg: Reg) -> Self {
-        Self::all(Storage::Bits(reg))
+        Self::whole(Storage::Bits(reg))
     }
 
-    /// One half of the place's first 32 bits.
+    /// Returns one half of the place's first 32 bits.
     #[must_use]
     pub fn half(self, half: Half) -> Self {
         let from = match half {
@@ -89,25 +89,25 @@ impl Place {
         Self { from, bits: Some(16), ..self }
     }
 
-    /// Bits of the place from one on; all of a register that are left without a number.
+    /// Returns the bits of the place from bit `from` on; without a number, all remaining bits of a register.
     #[cfg(feature = "json")]
     pub(crate) fn bits_from(self, from: u32, bits: Option<u32>) -> Self {
         Self { from: self.from.saturating_add(from.into()), bits: bits.or(self.bits), ..self }
     }
 
-    /// The first `bits` bits of the place.
+    /// Returns the first `bits` bits of the place.
     #[must_use]
     pub fn bits(self, bits: u32) -> Self {
         Self { bits: Some(bits), ..self }
     }
 }
 
-/// Places that form one, from the lowest bits on: the registers of a tuple.
+/// Places that form one place, lowest bits first: for example the registers of a tuple.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Places(SmallVec<[Place; 2]>);
 
 impl Places {
-    /// Returns a list without places: storage that nobody describes.
+    /// Returns an empty list: storage that is not tracked.
     pub fn none() -> Self {
         Self::default()
     }
@@ -139,7 +139,7 @@ impl FromIterator<Place> for Places {
     }
 }
 
-/// Whether a location differs between lanes. `None` where another location decides.
+/// Whether a location differs between lanes. `None` if another location decides.
 pub(super) fn depends_on_lane(target: &Target, loc: &Loc) -> Option<bool> {
     let is_lanes = |space: SpaceId| target.space(space).is_some_and(|space| space.per == Per::Lane);
     let mut depends = false;
@@ -154,9 +154,9 @@ pub(super) fn depends_on_lane(target: &Target, loc: &Loc) -> Option<bool> {
     Some(depends)
 }
 
-/// Returns the location of bits of a storage.
-pub(super) fn loc(of: Storage, from: i64, own: &[Loc]) -> Loc {
-    let place = match of {
+/// Returns the location of a storage from a bit on.
+pub(super) fn loc(storage: Storage, from: i64, own: &[Loc]) -> Loc {
+    let loc = match storage {
         Storage::Stack => return stack(from),
         Storage::Register(reg) => Loc::register(reg),
         Storage::Lane(reg, lane) => Loc::lane(reg, lane),
@@ -164,13 +164,13 @@ pub(super) fn loc(of: Storage, from: i64, own: &[Loc]) -> Loc {
         Storage::Bits(reg) => Loc::register(reg).bit_offset_by(Val::lane_index()),
         Storage::Compiler(index, _) => own.get(index as usize).cloned().unwrap_or_else(Loc::undefined),
     };
-    moved(place, from)
+    moved(loc, from)
 }
 
 fn stack(from: i64) -> Loc {
     moved(Loc::stack_slot(from.div_euclid(8)), from.rem_euclid(8))
 }
 
-fn moved(place: Loc, bits: i64) -> Loc {
-    if bits % 8 == 0 { place.offset(bits / 8) } else { place.bit_offset(bits) }
+fn moved(loc: Loc, bits: i64) -> Loc {
+    if bits % 8 == 0 { loc.offset(bits / 8) } else { loc.bit_offset(bits) }
 }

@@ -1,4 +1,4 @@
-//! Code as operations on parts of storage, values and variables, by node of a graph.
+//! The code as operations on parts of storage, values and variables, by graph node.
 
 use core::ops::Range;
 
@@ -6,40 +6,40 @@ use smallvec::SmallVec;
 
 use crate::error::{ErrorKind, Result};
 
-/// Target of an operation.
+/// Destination of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum To {
-    /// A part of storage or a variable, by number.
+    /// A storage or variable part, by number.
     Place(u32),
-    /// A part of a value.
+    /// A value part.
     Value(u32),
 }
 
 /// Source of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum From {
-    /// The contents of another place.
+    /// Contents of another place.
     Place(u32),
-    /// A part of a value.
+    /// A value part.
     Value(u32),
     Constant(u32),
-    /// Something new, which other operations with the same number write, too. With the number of a part of a value, the
-    /// operation defines the part.
+    /// New contents. Operations with the same number write the same contents. If the number is a value part, the operation
+    /// defines the part.
     New(u32),
-    /// The contents of one of several places, by the number of the choice.
+    /// Contents of one of several places, by the number of the choice.
     Choice(u32),
     /// No value.
     Nothing,
 }
 
-/// A number of at most 29 bits, with a tag of three: code has several for each instruction.
+/// A number of at most 29 bits with a 3-bit tag. Code has several for each instruction, so the size matters.
 #[derive(Debug, Clone, Copy)]
 struct Tagged(u32);
 
 impl Tagged {
     const END: u32 = 1 << 29;
 
-    /// Larger numbers are refused by [`check`], before anything is read.
+    /// [`check`] refuses larger numbers before anything is read.
     fn new(tag: u32, number: u32) -> Self {
         Self(tag << 29 | number)
     }
@@ -53,7 +53,7 @@ impl Tagged {
     }
 }
 
-/// Write of one part.
+/// Write to one part.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Op {
     to: Tagged,
@@ -103,16 +103,16 @@ impl Op {
         }
     }
 
-    /// Whether other lanes of the place keep what they have.
+    /// Whether the place keeps its contents in inactive lanes.
     pub(super) fn is_masked(self) -> bool {
         self.is(Self::MASKED)
     }
 }
 
-/// Kinds of groups, in their order at one pc.
+/// Kinds of groups, in their order at a pc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
-    /// Block parameters receive what comes in.
+    /// Block parameters receive incoming values.
     Merge,
     Assign,
     /// Lanes wait here.
@@ -133,13 +133,13 @@ impl Kind {
     }
 }
 
-/// Operations that read before any of them writes, or a wait.
+/// Operations that read all sources before they write, or a wait.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Group {
     pub(super) node: u32,
     pub(super) start: u32,
     pub(super) end: u32,
-    /// The kind, and the first operation or the wait.
+    /// Kind, and index of the first operation or of the wait.
     first: Tagged,
 }
 
@@ -154,40 +154,40 @@ impl Group {
     }
 }
 
-/// Places and constants. A place of a lane that waits has the contents of one of them.
+/// Places and constants, one of which has the contents of a place when a waiting lane continues.
 #[derive(Debug)]
 pub(super) struct Choice {
-    /// The node behind which the lane waits.
+    /// Node after which the lane waits.
     pub(super) node: u32,
-    /// Places, or constants with [`CONSTANT`](super::origins::CONSTANT): as they are when the lane leaves.
+    /// Places, or constants with [`CONSTANT`](super::origins::CONSTANT), with their contents when the lane starts to wait.
     pub(super) of: SmallVec<[u32; 4]>,
 }
 
-/// The numbers of places: first parts of storage, then what comes in to block parameters and what these are, then parts
-/// of variables.
+/// Operations of a whole function. Places are numbered in this order: storage parts, incoming values and values of block
+/// parameters, variable parts.
 #[derive(Debug, Default)]
 pub(super) struct Program {
     pub(super) ops: Vec<Op>,
     /// Sorted by node and pc.
     pub(super) groups: Vec<Group>,
-    /// The groups of each node.
+    /// Range of each node's groups.
     pub(super) of_node: Vec<Range<u32>>,
     pub(super) is_row: Vec<bool>,
-    /// Number of parts of storage, first number of variables, and number of places.
+    /// Number of storage parts, number of the first variable part, and number of places.
     pub(super) stored: u32,
     pub(super) first_variable: u32,
     pub(super) places: u32,
     pub(super) values: u32,
-    /// Bytes of the smallest instruction.
+    /// Size of the shortest instruction in bytes.
     pub(super) step: u8,
-    /// Number of new things that operations write: parts of values, then others.
+    /// Number of distinct new contents: value parts first.
     pub(super) news: u32,
     pub(super) constants: Vec<(i64, Vec<u8>)>,
     pub(super) choices: Vec<Choice>,
 }
 
 impl Program {
-    /// Returns something new.
+    /// Returns new contents.
     pub(super) fn new_source(&mut self) -> From {
         self.news += 1;
         From::New(self.news - 1)
@@ -208,10 +208,10 @@ impl Program {
         self.ops.len() as u32
     }
 
-    /// Adds a group of operations, unless there are none.
+    /// Adds a group of operations, unless it is empty.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`] where operations are too many for their numbers.
+    /// [`ErrorKind::TooLarge`] if there are too many operations to number.
     pub(super) fn group(&mut self, node: u32, pcs: Range<u32>, kind: Kind, ops: Range<u32>) -> Result<()> {
         [self.ops.len(), self.news as usize, self.constants.len(), self.choices.len()]
             .into_iter()
@@ -234,10 +234,10 @@ impl Program {
         self.groups.push(Group { node, start: pcs.start, end: pcs.end, first });
     }
 
-    /// Returns the pc up to which places have what they had before an instruction.
+    /// Returns the pc up to which places keep the contents that they had before an instruction.
     pub(super) fn until(&self, group: &Group) -> u32 {
         match group.kind() {
-            // Lanes stop behind the first of several.
+            // Lanes can stop after the first of several instructions.
             Kind::Instructions => group.start.saturating_add(self.step.into()).min(group.end),
             _ => group.end,
         }
@@ -248,7 +248,7 @@ impl Program {
         &self.groups[range.start as usize..range.end as usize]
     }
 
-    /// Returns the operations of a group: an empty list for a wait.
+    /// Returns the operations of a group: none for a wait.
     pub(super) fn ops_of(&self, group: &Group) -> &[Op] {
         if group.kind() == Kind::Wait {
             return &[];
@@ -259,16 +259,14 @@ impl Program {
     }
 }
 
-/// Checks that numbers are enough for as many things.
+/// Checks that a count can be numbered.
 ///
 /// # Errors
 /// [`ErrorKind::TooLarge`].
 pub(super) fn check(count: usize) -> Result<()> {
-    match count < Tagged::END as usize {
-        true => Ok(()),
-        false => {
-            Err(ErrorKind::TooLarge("the code: it has 2^29 parts of storage and values, or writes".into())
-                .into())
-        }
+    if count < Tagged::END as usize {
+        Ok(())
+    } else {
+        Err(ErrorKind::TooLarge("code has 2^29 or more parts of storage and values, or writes".into()).into())
     }
 }

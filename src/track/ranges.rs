@@ -1,4 +1,7 @@
-//! The pcs at which a variable and a place have one name.
+//! Pc ranges in which a variable part and a place have the same name, and therefore the same value.
+//!
+//! The walk over the dominator tree visits code in pc order as far as possible. A range stays open while the visited code is
+//! contiguous, so that most ranges are pushed once.
 
 use super::graph::Graphs;
 use super::program::{From, Group, Kind, Op, Program, To};
@@ -6,18 +9,18 @@ use super::ssa::{NOTHING, Ssa, Visit};
 
 const NONE: u32 = u32::MAX;
 
-/// A part of a variable has the value of a place, for half-open pcs.
+/// Half-open pc range in which a variable part has the value of a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PlaceRange {
-    /// The part, among those of all variables.
+    /// Number of the variable part.
     pub(super) part: u32,
     pub(super) start: u32,
     pub(super) end: u32,
-    /// The part of storage, or the constant behind all places.
+    /// Storage part, or a constant if the number is past all places.
     pub(super) place: u32,
 }
 
-/// An assignment of a value that some path does not define.
+/// Assignment of a value that some path does not define.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Undefined {
     pub(super) pc: u32,
@@ -28,36 +31,36 @@ pub(super) struct Ranges<'a, 'p> {
     program: &'p Program,
     graphs: &'a Graphs,
     ssa: &'a Ssa<'p>,
-    /// Places that others change, by wait.
+    /// Places that change while lanes wait, by wait.
     unknown: &'a [Vec<u32>],
-    /// Places of each name, and parts of variables: the first of a list.
+    /// First place, and first variable part, in the list of each name.
     heads: [Vec<u32>; 2],
     next: Vec<u32>,
     before: Vec<u32>,
-    /// Names that a place and a variable have, and some that were such.
+    /// Names that a place and a variable share, and some that they shared before.
     shared: Vec<u32>,
-    /// Length of the list above at which those are removed.
+    /// Length of `shared` at which stale names are removed.
     most: usize,
-    /// The pc at which a place received its name, and the number of this event.
+    /// Pc at which a place received its name, and the number of this event.
     since: Vec<(u32, u32)>,
     events: u32,
-    /// Consecutive code that is visited in order: whether there is some, its first pc and its first event.
+    /// Contiguous code that is visited in order: whether there is any, its first pc and its first event.
     is_on: bool,
     run: (u32, u32),
-    /// The position of the segment that is visited next.
+    /// Position of the segment that is visited next.
     ahead: usize,
-    /// The pc up to which code was visited.
+    /// Pc up to which code was visited.
     at: u32,
-    /// The pcs at which a change ends the ranges before it, and begins the ranges after it.
+    /// Pc at which a change ends old ranges, and pc at which it begins new ranges.
     change: (u32, u32),
-    /// The last assignments of contents: their pc, with variables and places.
+    /// Pc of the last assignments of contents, with their variables and places.
     contents: (u32, Vec<(u32, u32)>),
     pub(super) places: Vec<PlaceRange>,
     pub(super) undefined: Vec<Undefined>,
 }
 
 impl<'a, 'p> Ranges<'a, 'p> {
-    /// Finds all ranges, sorted.
+    /// Returns all ranges, sorted, and all undefined assignments.
     pub(super) fn find(
         program: &'p Program,
         graphs: &'a Graphs,
@@ -99,7 +102,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
         }
         let Self { mut places, mut undefined, .. } = ranges;
         places.sort_unstable_by_key(|range| (range.part, range.place, range.start));
-        // Ranges that touch become one.
+        // Adjacent ranges become one.
         places.dedup_by(|next, last| {
             let is_same = (next.part, next.place) == (last.part, last.place) && next.start <= last.end;
             if is_same {
@@ -157,7 +160,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
         if event < self.run.1 { self.run.0 } else { pc }
     }
 
-    /// Ends all ranges of a place or of a variable that has a name.
+    /// Ends all ranges of a place or variable with a name.
     fn end(&mut self, place: u32, name: u32, pc: u32) {
         if name == NOTHING || !self.is_on {
             return;
@@ -169,7 +172,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
             if start < pc {
                 let (variable, place) = if is_variable { (place, other) } else { (other, place) };
                 let part = variable - self.program.first_variable;
-                // Twice the room at each growth would be most of the memory that is used at once.
+                // Doubling the capacity would dominate the peak memory.
                 if self.places.len() == self.places.capacity() {
                     self.places.reserve_exact(64 + self.places.len() / 8);
                 }
@@ -179,7 +182,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
         }
     }
 
-    /// Removes names that no place or no variable has any more.
+    /// Removes names that a place or a variable no longer has.
     fn prune(&mut self) {
         self.shared.sort_unstable();
         self.shared.dedup();
@@ -192,7 +195,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
         self.since[place as usize] = (pc, self.events);
     }
 
-    /// Ends all ranges where code ends.
+    /// Ends all ranges where contiguous code ends.
     fn stop(&mut self) {
         self.prune();
         for at in 0..self.shared.len() {
@@ -240,7 +243,7 @@ impl Visit for Ranges<'_, '_> {
     fn group(&mut self, group: &Group, names: &[u32]) {
         let (start, end) = (group.start, group.end);
         self.change = match group.kind() {
-            // Between the instructions of one step, nothing is known about what they write.
+            // Between the instructions of one step, the contents that they write are unknown.
             Kind::Instruction | Kind::Instructions if self.is_segment(group.node) => {
                 (self.program.until(group), end)
             }
@@ -260,10 +263,7 @@ impl Visit for Ranges<'_, '_> {
             }
             Kind::Wait => {
                 let unknown = &self.unknown[group.first()];
-                let contents = match self.contents.0 == start {
-                    true => self.contents.1.clone(),
-                    false => Vec::new(),
-                };
+                let contents = if self.contents.0 == start { self.contents.1.clone() } else { Vec::new() };
                 let is_unknown = |place: u32| unknown.binary_search(&place).is_ok();
                 let variables =
                     contents.iter().filter(|&&(_, place)| is_unknown(place)).map(|&(variable, _)| variable);
@@ -277,7 +277,7 @@ impl Visit for Ranges<'_, '_> {
     }
 
     fn set(&mut self, place: u32, old: u32, new: u32) {
-        // Incoming values and block parameters are in no place.
+        // Incoming values and block parameters are not locations.
         if place >= self.program.stored && place < self.program.first_variable {
             return;
         }

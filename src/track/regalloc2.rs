@@ -1,7 +1,7 @@
 //! Statements about code that the crate `regalloc2` allocated.
 //!
-//! [`add`] takes operands, moves, clobbers and block parameters from the function and the allocator's output. The
-//! compiler adds what it alone knows: the pcs and places of a [`Machine`], arguments ([`Code::entry`]), and assignments
+//! [`add`] takes operands, moves, clobbers and block parameters from the function and the allocator's output. The compiler
+//! adds what only it knows: the pcs and places of a [`Machine`], arguments ([`Code::entry`]), and assignments
 //! ([`Code::assign`]).
 
 use core::ops::{Index, Range};
@@ -18,40 +18,40 @@ use crate::error::{At, Error, ErrorKind, Result};
 use crate::op::Reg;
 use crate::target::Target;
 
-/// The machine code of a function, after the compiler has encoded it.
+/// A function's machine code, after encoding.
 pub trait Machine {
-    /// Returns the half-open pcs of an instruction, in bytes from the start of the function. The pcs are empty where
-    /// no machine instruction was encoded.
+    /// Returns the half-open pc range of an instruction, in bytes from the start of the function. The range is empty if no
+    /// machine instruction was encoded.
     fn inst(&self, inst: Inst) -> Range<u64>;
 
-    /// Returns the half-open pcs of `Output::edits[edit]`.
+    /// Returns the half-open pc range of `Output::edits[edit]`.
     fn edit(&self, edit: usize) -> Range<u64>;
 
-    /// Returns the places of a register or spill slot that contains a value of a class.
+    /// Returns the places of a register or spill slot that contains a value in a class.
     fn places(&self, at: Allocation, class: RegClass) -> Places;
 
-    /// Whether the move `Output::edits[edit]` is executed for lanes that are not active, too.
+    /// Whether the move `Output::edits[edit]` is also executed for inactive lanes.
     fn all_lanes(&self, edit: usize) -> bool;
 
-    /// Whether the pcs are of one machine instruction, so that no wave stops between them. By default, those of the
-    /// shortest instruction of the target are.
+    /// Whether the pcs belong to one machine instruction, so that no wave stops between them. Pcs no longer than the
+    /// target's shortest instruction always do.
     fn is_single(&self, _pcs: &Range<u64>) -> bool {
         false
     }
 
-    /// Returns the index of the operand that the instruction does nothing but copy to its one definition: a move of the
-    /// compiler's own, masked or not.
+    /// Returns the index of the operand that the instruction only copies to its single definition: the compiler's own move,
+    /// masked or not.
     fn copied(&self, _inst: Inst) -> Option<usize> {
         None
     }
 
-    /// Whether an instruction is executed for lanes that are not active, too.
+    /// Whether an instruction is also executed for inactive lanes.
     fn is_whole_wave(&self, _inst: Inst) -> bool {
         false
     }
 }
 
-/// The values of virtual registers.
+/// Values of virtual registers.
 #[derive(Debug, Clone)]
 pub struct Values(Vec<ValueId>);
 
@@ -68,22 +68,22 @@ impl Index<VReg> for Values {
     /// Returns the value of a virtual register.
     ///
     /// # Panics
-    /// The function has the register.
+    /// If the function lacks the register.
     fn index(&self, register: VReg) -> &ValueId {
         &self.0[register.vreg()]
     }
 }
 
-/// Adds operands, moves, clobbers and block parameters of a function that is allocated.
+/// Adds the operands, moves, clobbers and block parameters of an allocated function.
 ///
-/// A block begins and ends in the block of the control flow that contains its pcs. Blocks without code are passed
-/// through: what they pass on comes from the blocks before. Virtual registers that no encoded instruction defines have
-/// no value yet; arguments get one by [`Code::entry`].
+/// A block begins and ends in the control flow block that contains its pcs. Blocks without code are passed through: what
+/// they pass on comes from their predecessors. Virtual registers that no encoded instruction defines have no value yet;
+/// [`Code::entry`] gives a value to arguments.
 ///
 /// # Errors
 /// The errors of [`Instruction::define`], [`Instruction::copy`] and [`Code::incoming`]; and
-/// [`ErrorKind::BadArgument`] where a block is outside of the control flow, or has parameters and begins within one of its
-/// blocks.
+/// [`ErrorKind::BadArgument`] if a block is outside the control flow, or has parameters and begins inside a control flow
+/// block.
 pub fn add(
     code: &mut Code,
     function: &impl Function,
@@ -114,10 +114,10 @@ fn add_all(
     Ok(values)
 }
 
-/// The pcs of each block: those of its instructions and moves.
+/// Pc range of each block, from its instructions and moves.
 struct Blocks {
     pcs: Vec<Range<u64>>,
-    /// Blocks of the control flow, by their first pc.
+    /// Control flow blocks, by first pc.
     flow: Vec<(u64, u64, BlockId)>,
 }
 
@@ -150,22 +150,24 @@ impl Blocks {
         !self.pcs[block.index()].is_empty()
     }
 
-    /// Returns the block of the control flow that contains a pc, and its first pc.
+    /// Returns the control flow block that contains a pc, and the block's first pc.
     fn at(&self, pc: u64) -> Result<(u64, BlockId)> {
         let after = self.flow.partition_point(|&(start, ..)| start <= pc);
-        let found = self.flow[..after].last().filter(|&&(_, end, _)| pc < end);
-        let missing = || Error::bad_argument("an instruction is in a block of the control flow");
-        let (start, _, id) = found.ok_or_else(|| at(missing(), pc..pc + 1))?;
+        let block = self.flow[..after].last().filter(|&&(_, end, _)| pc < end);
+        let missing = || Error::bad_argument("instruction is outside the control flow");
+        let (start, _, id) = block.ok_or_else(|| at(missing(), pc..pc + 1))?;
         Ok((*start, *id))
     }
 
-    /// Returns the block of the control flow that a block begins.
+    /// Returns the control flow block that a block begins.
     fn begun(&self, block: Block) -> Result<BlockId> {
         let pcs = self.pcs[block.index()].clone();
         let (start, id) = self.at(pcs.start)?;
         if start != pcs.start {
-            let what = "a block with parameters begins a block of the control flow, which";
-            return Err(at(Error::bad_argument(format!("{what} begins at {start:#x}")), pcs));
+            let what = format!(
+                "block with parameters begins inside a control flow block, which begins at {start:#x}"
+            );
+            return Err(at(Error::bad_argument(what), pcs));
         }
         Ok(id)
     }
@@ -189,7 +191,7 @@ fn operands<'a>(
     all.filter(|(operand, _)| operand.as_fixed_nonallocatable().is_none())
 }
 
-/// Returns the size of each virtual register in bits: that of its places, or of the values copied to it.
+/// Returns the size of each virtual register in bits: the size of its places, or of the values copied to it.
 fn bits(
     code: &mut Code,
     function: &impl Function,
@@ -209,7 +211,7 @@ fn bits(
             }
         }
     }
-    // Registers that are only passed on.
+    // Registers that are only passed on get their sizes from the other end.
     let mut is_changed = true;
     while core::mem::take(&mut is_changed) {
         for block in (0..function.num_blocks()).map(Block::new) {
@@ -236,11 +238,11 @@ struct Edges<'a, F> {
 }
 
 impl<F: Function> Edges<'_, F> {
-    /// Returns the blocks with code from which a lane comes to a block, and what it brings for each parameter.
+    /// Returns the blocks with code from which a lane comes to a block, and the register that each passes for each parameter.
     fn sources(&self, block: Block) -> Vec<(Block, Vec<VReg>)> {
         let function = self.function;
         let mut found = Vec::new();
-        // Blocks without code, what they pass on, and how many of them are between.
+        // Blocks without code, what they pass on, and the number of such blocks in between.
         let mut open: Vec<(Block, Vec<VReg>, usize)> = Vec::new();
         let parameters = function.block_params(block);
         if !parameters.is_empty() {
@@ -273,7 +275,7 @@ impl<F: Function> Edges<'_, F> {
         found
     }
 
-    /// Returns the block with code that begins where a block does, if nothing else leads there.
+    /// Returns the block with code that begins where a block begins, if no other block leads there.
     fn begun(&self, block: Block) -> Option<Block> {
         let mut at = block;
         for _ in 0..self.function.num_blocks() {
@@ -289,10 +291,10 @@ impl<F: Function> Edges<'_, F> {
     }
 }
 
-/// Adds the values of all registers, and what block parameters receive.
+/// Adds the values of all registers, and the values that block parameters receive.
 fn values(code: &mut Code, edges: &Edges<'_, impl Function>, bits: &[u32]) -> Result<Values> {
     let function = edges.function;
-    // Each register, and the register that it is equal to.
+    // The register that each register equals, if it equals one.
     let mut same: Vec<Option<VReg>> = vec![None; bits.len()];
     let mut merged: IndexMap<usize, BlockId> = IndexMap::new();
     let mut received: Vec<(BlockId, usize, Option<VReg>)> = Vec::new();
@@ -308,7 +310,7 @@ fn values(code: &mut Code, edges: &Edges<'_, impl Function>, bits: &[u32]) -> Re
             }
             merged.insert(parameter.vreg(), edges.blocks.begun(begun)?);
             for group in given.chunk_by(|a, b| a.0 == b.0) {
-                // Ways through blocks without code bring different values: it is not known which.
+                // Paths through blocks without code bring different values, and it is unknown which.
                 let one = (group.len() == 1).then_some(group[0].1);
                 received.push((edges.blocks.left(group[0].0)?, parameter.vreg(), one));
             }
@@ -377,7 +379,7 @@ impl<F: Function, M: Machine> Adder<'_, F, M> {
             Some(places((operand, from)))
         });
         let mut defs: Vec<_> = defs.collect();
-        // Several operands of one definition have one allocation.
+        // Several operands for one definition share an allocation.
         defs.dedup_by_key(|(operand, _)| operand.vreg());
         for def in &defs {
             let (value, to) = (self.value(def.0.vreg())?, places(*def));
@@ -393,7 +395,7 @@ impl<F: Function, M: Machine> Adder<'_, F, M> {
     }
 
     fn value(&self, register: VReg) -> Result<ValueId> {
-        let missing = || ErrorKind::UnknownId(format!("{register} of this function")).into();
+        let missing = || ErrorKind::UnknownId(format!("{register} in this function")).into();
         self.values.get(register).ok_or_else(missing)
     }
 
@@ -409,19 +411,21 @@ impl<F: Function, M: Machine> Adder<'_, F, M> {
                 InstPosition::After => "after",
             };
             let what = format!(
-                "a move has at least one register: not so {from} to {to}, {side} instruction {}",
+                "move from {from} to {to}, {side} instruction {}, has no register",
                 point.inst().index()
             );
             return Err(at(Error::bad_argument(what), pcs));
         };
         let [from, to] = [*from, *to].map(|end| self.machine.places(end, class));
         let mut instruction = self.at(code, pcs);
-        match from.is_empty() {
-            // The contents of a place without a source are unknown.
-            true => instruction.clobber(&to)?,
-            false if to.is_empty() => return Ok(()),
-            false => instruction.copy(&from, &to)?,
-        };
+        if from.is_empty() {
+            // Without a tracked source, the contents are unknown.
+            instruction.clobber(&to)?;
+        } else if to.is_empty() {
+            return Ok(());
+        } else {
+            instruction.copy(&from, &to)?;
+        }
         if self.machine.all_lanes(index) {
             instruction.all_lanes();
         }
@@ -429,30 +433,30 @@ impl<F: Function, M: Machine> Adder<'_, F, M> {
     }
 }
 
-/// Returns the class of a move: that of its register.
+/// Returns the class of a move, from its register.
 fn class(from: Allocation, to: Allocation) -> Option<RegClass> {
     [from, to].into_iter().find_map(|end| end.as_reg()).map(|register| register.class())
 }
 
-/// Storage of spill slots: scalars ([`RegClass::Int`]) are in lanes of vector registers that the compiler reserves, and
-/// vectors on the stack of each lane.
+/// Storage for spill slots: scalars ([`RegClass::Int`]) go to lanes of vector registers that the compiler reserves, vectors
+/// to each lane's stack.
 #[derive(Debug, Clone)]
 pub struct Spills {
     rows: Vec<Reg>,
     lanes: u32,
     base: i64,
-    /// The first dword of each slot, by its index and whether it is of a scalar, and its number of dwords.
+    /// First dword and number of dwords of each slot, by index and whether the slot contains a scalar.
     slots: IndexMap<(usize, bool), (u32, u32)>,
-    /// Dwords of vectors and of scalars.
+    /// Number of dwords for vectors and for scalars.
     used: [u32; 2],
 }
 
 impl Spills {
-    /// Assigns storage to the spill slots of a function that is allocated: lanes of `rows` in their order, and dwords of
-    /// the stack from `base` bytes on. One unit of `Function::spillslot_size` is a dword.
+    /// Assigns storage to the spill slots of an allocated function: lanes of `rows` in order, and dwords on the stack from
+    /// `base` bytes on. One unit of `Function::spillslot_size` is a dword.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownRegister`]; [`ErrorKind::DoesNotFit`] where `rows` have too few lanes.
+    /// [`ErrorKind::UnknownRegister`]; [`ErrorKind::DoesNotFit`] if `rows` have too few lanes.
     pub fn new(
         target: &Target,
         function: &impl Function,
@@ -494,18 +498,21 @@ impl Spills {
         });
     }
 
-    /// Returns the places of a spill slot that contains a value of a class.
+    /// Returns the places of a spill slot that contains a value in a class.
     pub fn places(&self, slot: SpillSlot, class: RegClass) -> Places {
         let is_scalar = class == RegClass::Int;
         let Some(&(first, size)) = self.slots.get(&(slot.index(), is_scalar)) else { return Places::none() };
-        let place = |dword: u32| match is_scalar {
-            true => Place::lane(self.rows[(dword / self.lanes) as usize], dword % self.lanes),
-            false => Place::stack_slot(self.base.saturating_add(4 * i64::from(dword))),
+        let place = |dword: u32| {
+            if is_scalar {
+                Place::lane(self.rows[(dword / self.lanes) as usize], dword % self.lanes)
+            } else {
+                Place::stack_slot(self.base.saturating_add(4 * i64::from(dword)))
+            }
         };
         (first..first + size).map(place).collect()
     }
 
-    /// Returns the size of the vectors on the stack of each lane in bytes.
+    /// Returns the size of vectors on each lane's stack in bytes.
     pub fn stack_bytes(&self) -> u64 {
         4 * u64::from(self.used[0])
     }

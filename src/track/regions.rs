@@ -1,47 +1,48 @@
 //! Regions: the code between the instructions that save and restore a mask.
 //!
-//! A region has one entry and one exit, and regions are in one another like parentheses. In the code of a region, an
-//! inner region is one step: what is found for each region takes time in proportion to the code, however deep it is.
+//! A region has one entry and one exit, and regions nest like parentheses. An analysis of a region treats each inner region
+//! as one step, so that the time for all regions is proportional to the code size, whatever the nesting depth.
 
 use super::graph::{Next, Segment};
 use crate::build::{ExecWrite, MaskId};
 
-/// The region of the whole function, which has no exit.
+/// The region that is the whole function. It has no exit.
 pub(super) const WHOLE: u32 = 0;
 
-/// A mask, and the masks around it.
+/// A mask, and its position among the nested masks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mask {
-    /// The innermost mask that is open where this one is saved.
+    /// Innermost mask that is open where this mask is saved.
     pub(super) around: Option<usize>,
-    /// Number of masks around it.
+    /// Number of enclosing masks.
     pub(super) depth: u32,
-    /// The nodes that save and restore it.
+    /// Nodes that save and restore the mask.
     pub(super) saved: u32,
     pub(super) restored: Option<u32>,
-    /// Whether it is a region. One that the end of another mask closes is a part of the region around.
+    /// Whether the mask forms a region. If the end of another mask closes it, it is part of the enclosing region.
     pub(super) is_region: bool,
-    /// Whether the wave comes from the entry of the region to its exit.
+    /// Whether the wave gets from the region's entry to its exit.
     pub(super) is_passed: bool,
 }
 
 #[derive(Debug)]
 pub(super) struct Regions {
     pub(super) masks: Vec<Mask>,
-    /// Masks in an order in which each is behind those around it.
+    /// Masks, each after its enclosing masks.
     pub(super) order: Vec<usize>,
-    /// The region of each mask, and of each node before it runs.
-    of_mask: Vec<u32>,
-    of: Vec<u32>,
-    /// Whether the wave comes from each node to the exit of its region; from the end of an inner region, to that of the
-    /// region around.
+    /// Region of each mask.
+    mask_regions: Vec<u32>,
+    /// Region of each node, before the node runs.
+    node_regions: Vec<u32>,
+    /// Whether the wave gets from each node to the exit of its region. For the exit of an inner region, the exit of the
+    /// enclosing region counts.
     comes_out: Vec<bool>,
-    /// The depth of the outermost region whose exit the wave reaches behind that of each mask.
+    /// Depth of the outermost region whose exit the wave reaches after the exit of each mask.
     out: Vec<u32>,
 }
 
 impl Regions {
-    /// Finds regions. `tops` has the innermost mask that is open before each node runs.
+    /// Finds the regions. `tops` contains the innermost mask that is open before each node runs.
     pub(super) fn new(
         segments: &[Segment],
         tops: &[Option<usize>],
@@ -59,44 +60,45 @@ impl Regions {
                 }
             }
         }
-        let mut of_mask = vec![WHOLE; masks.len()];
+        let mut mask_regions = vec![WHOLE; masks.len()];
         for &mask in &order {
-            let around = masks[mask].around.map_or(WHOLE, |around| of_mask[around]);
-            of_mask[mask] = if masks[mask].is_region { mask as u32 + 1 } else { around };
+            let around = masks[mask].around.map_or(WHOLE, |around| mask_regions[around]);
+            mask_regions[mask] = if masks[mask].is_region { mask as u32 + 1 } else { around };
         }
-        let of = tops.iter().map(|top| top.map_or(WHOLE, |mask| of_mask[mask])).collect();
-        let (comes_out, out) = (vec![false; tops.len()], vec![0; masks.len()]);
-        let mut regions = Self { masks, order, of_mask, of, comes_out, out };
+        let node_regions = tops.iter().map(|top| top.map_or(WHOLE, |mask| mask_regions[mask])).collect();
+        let comes_out = vec![false; tops.len()];
+        let out = vec![0; masks.len()];
+        let mut regions = Self { masks, order, mask_regions, node_regions, comes_out, out };
         regions.find_exits(before);
         regions
     }
 
-    /// Returns regions with their masks: each behind those around it.
-    pub(super) fn all(&self) -> impl DoubleEndedIterator<Item = (u32, &Mask)> {
+    /// Returns the regions and their masks, each after its enclosing regions.
+    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = (u32, &Mask)> {
         let regions = self.order.iter().filter(|&&mask| self.masks[mask].is_region);
         regions.map(|&mask| (mask as u32 + 1, &self.masks[mask]))
     }
 
     /// Returns the region of a node.
-    pub(super) fn of(&self, node: u32) -> u32 {
-        self.of[node as usize]
+    pub(super) fn node_region(&self, node: u32) -> u32 {
+        self.node_regions[node as usize]
     }
 
-    /// Returns the region in which a mask is, or which it is.
-    pub(super) fn of_mask(&self, mask: usize) -> u32 {
-        self.of_mask[mask]
+    /// Returns the region that a mask forms or belongs to.
+    pub(super) fn mask_region(&self, mask: usize) -> u32 {
+        self.mask_regions[mask]
     }
 
-    /// Returns the innermost region around one.
+    /// Returns the innermost enclosing region.
     pub(super) fn around(&self, region: u32) -> u32 {
-        self.mask(region).around.map_or(WHOLE, |mask| self.of_mask[mask])
+        self.mask(region).around.map_or(WHOLE, |mask| self.mask_regions[mask])
     }
 
     pub(super) fn mask(&self, region: u32) -> &Mask {
         &self.masks[region as usize - 1]
     }
 
-    /// Returns the region whose entry a node is.
+    /// Returns the region that a node enters.
     pub(super) fn entered(&self, segment: &Segment) -> Option<u32> {
         match segment.write? {
             ExecWrite::Save(MaskId(mask)) if self.masks[mask].is_region => Some(mask as u32 + 1),
@@ -104,7 +106,7 @@ impl Regions {
         }
     }
 
-    /// Returns the outermost region that contains a region and is in another one, around it.
+    /// Returns the outermost region that contains `region` and is directly inside `around`.
     pub(super) fn within(&self, mut region: u32, around: u32) -> u32 {
         loop {
             match self.around(region) {
@@ -114,28 +116,28 @@ impl Regions {
         }
     }
 
-    /// Returns the regions from one up to another that contains it, without the latter.
+    /// Returns the regions from `region` outwards, up to but not including `to`.
     pub(super) fn outwards(&self, region: u32, to: u32) -> impl Iterator<Item = u32> {
         core::iter::successors(Some(region), |&region| Some(self.around(region)))
-            .take_while(move |&one| one != to)
+            .take_while(move |&region| region != to)
     }
 
-    /// Whether the wave comes from a node to the exit of a region around it.
+    /// Whether the wave gets from a node to the exit of an enclosing region.
     pub(super) fn comes_out(&self, node: u32, region: u32) -> bool {
-        let of = self.of(node);
-        let is_out = || self.out[of as usize - 1] <= self.mask(region).depth;
-        self.comes_out[node as usize] && (of == region || is_out())
+        let own = self.node_region(node);
+        let is_out = || self.out[own as usize - 1] <= self.mask(region).depth;
+        self.comes_out[node as usize] && (own == region || is_out())
     }
 
     fn find_exits(&mut self, before: &Next) {
         let mut open = Vec::new();
         for &mask in self.order.iter().rev() {
-            let (region, Mask { saved, restored, .. }) = (self.of_mask[mask], self.masks[mask]);
+            let (region, Mask { saved, restored, .. }) = (self.mask_regions[mask], self.masks[mask]);
             let Some(restored) = restored.filter(|_| region == mask as u32 + 1) else { continue };
             open.push(restored);
             while let Some(node) = open.pop() {
                 // The exit of an inner region is behind its entry.
-                let inner = self.of(node);
+                let inner = self.node_region(node);
                 let inner = (inner != region).then(|| self.mask(inner));
                 let (passed, ends);
                 let all = match inner {
@@ -143,7 +145,7 @@ impl Regions {
                         (passed, ends) = ([inner.saved], usize::from(inner.is_passed));
                         &passed[..ends]
                     }
-                    None => before.of(node),
+                    None => before.successors(node),
                 };
                 for &node in all {
                     if node == saved {
@@ -156,7 +158,7 @@ impl Regions {
         }
         for &mask in &self.order {
             let Mask { restored, depth, around, .. } = self.masks[mask];
-            let around = around.map_or(WHOLE, |mask| self.of_mask[mask]);
+            let around = around.map_or(WHOLE, |mask| self.mask_regions[mask]);
             let is_out = restored.is_some_and(|node| self.comes_out[node as usize]);
             self.out[mask] = if is_out && around != WHOLE { self.out[around as usize - 1] } else { depth };
         }

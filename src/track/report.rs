@@ -1,4 +1,4 @@
-//! Report of a judgement: stale claims, missed places, and locations that are not judged.
+//! Report of a check against code: stale claims, missed places, and locations that cannot be checked.
 
 use core::fmt;
 use core::ops::Range;
@@ -6,14 +6,14 @@ use core::ops::Range;
 use crate::error::At;
 use crate::model::VariableId;
 
-/// Result of a judgement. Counts are of parts of variables, pcs of instructions, and places.
+/// Result of a check against code. Claims and places are counted by part of a variable and pc of an instruction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
     /// Claims that an execution can refute.
     pub stale: Vec<Stale>,
-    /// Places that nobody claims.
+    /// Proven places that the description does not claim.
     pub missed: Vec<Missed>,
-    /// Locations that are not judged.
+    /// Locations that cannot be checked.
     pub unjudged: Vec<Unjudged>,
     /// Number of claims.
     pub claimed: u64,
@@ -28,49 +28,49 @@ pub struct Report {
 pub struct Stale {
     /// The variable.
     pub variable: VariableId,
-    /// Unit, function, name and pcs.
+    /// Unit, function, variable name and pcs.
     pub at: At,
-    /// Bits of the variable.
+    /// Range of the variable's bits.
     pub bits: Range<u64>,
-    /// Half-open pcs of instructions, in bytes from the start of the function.
+    /// Half-open pc range of instructions, in bytes from the start of the function.
     pub pcs: Range<u64>,
     /// The claimed place.
     pub place: String,
     /// Whether lanes wait at one of the pcs.
     pub waits: bool,
-    /// Pc of the wave while these lanes wait: behind the instruction that overwrites the place.
+    /// Pc of the wave while these lanes wait: after the instruction that overwrites the place.
     pub wave: Option<u64>,
-    /// The pc of the instruction that overwrote the place, or from which on the variable has another value.
+    /// Pc of the instruction that overwrote the place, or of the assignment that gave the variable another value.
     pub overwritten: Option<u64>,
-    /// Effect of this instruction or assignment.
+    /// Effect of this instruction; `None` for an assignment.
     pub with: Option<String>,
-    /// Blocks from this instruction to the first of the pcs, or to the wave: their half-open pcs.
+    /// Half-open pc ranges of the blocks from this instruction to the first pc, or to the wave.
     pub path: Vec<Range<u64>>,
-    /// The places of the variable at the first of the pcs.
+    /// The variable's actual places at the first pc.
     pub places: Vec<String>,
 }
 
-/// Place that the code proves and nobody claims.
+/// Place that the code proves and the description does not claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missed {
     /// The variable.
     pub variable: VariableId,
-    /// Bits of the variable.
+    /// Range of the variable's bits.
     pub bits: Range<u64>,
-    /// Half-open pcs of instructions.
+    /// Half-open pc range of instructions.
     pub pcs: Range<u64>,
     /// The place.
     pub place: String,
 }
 
-/// Location that is not judged.
+/// Location that cannot be checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unjudged {
     /// The variable.
     pub variable: VariableId,
-    /// Half-open pcs.
+    /// Half-open pc range.
     pub pcs: Range<u64>,
-    /// The reason.
+    /// Reason.
     pub why: String,
 }
 
@@ -82,7 +82,7 @@ impl Report {
 }
 
 impl Stale {
-    /// Returns what happened to the place, and where the variable is.
+    /// Returns what happened to the place, and the variable's actual places.
     pub(super) fn history(&self) -> String {
         let place = &self.place;
         let happened = match (self.overwritten, &self.with, self.wave) {
@@ -93,11 +93,11 @@ impl Stale {
             (Some(pc), None, _) => {
                 format!("{place} is not written from {pc:#x} on, where the variable is assigned")
             }
-            (None, ..) => format!("{place} does not have it"),
+            (None, ..) => format!("{place} does not contain the variable"),
         };
         match &self.places[..] {
-            [] => format!("{happened}; it is nowhere"),
-            places => format!("{happened}; it is in {}", places.join(", ")),
+            [] => format!("{happened}; the variable is in no place"),
+            places => format!("{happened}; the variable is in {}", places.join(", ")),
         }
     }
 }

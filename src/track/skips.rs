@@ -1,8 +1,9 @@
-//! Effects of a stretch of the wave's code on the storage of lanes that wait.
+//! Effects of a stretch on the storage of waiting lanes.
 //!
-//! A waiting lane runs nothing. The stretch changes the lane's storage by writes to places of the wave, and by writes
-//! to rows in all lanes. The contents of places at the end are traced back to the start: to another place then, to a
-//! constant, or to something new. Stretches with one end are traced at once, and an inner region is one step of them.
+//! A waiting lane runs nothing. A stretch changes the lane's storage by writes to places of the wave, and by writes to
+//! per-lane places in all lanes. The contents of each place at the end are traced back to the start: to another place, a
+//! constant, or something new. Stretches with the same end are traced together, and each inner region is one step, so that
+//! the time does not grow with the number of stretches times their length.
 
 use std::rc::Rc;
 
@@ -16,15 +17,15 @@ use super::program::{Choice, From, Kind, Op, Program, To};
 use super::ssa::Ssa;
 use crate::error::Result;
 
-/// Places about which nothing is known at a pc where lanes wait, by wait: the first wait at a pc has those of all.
+/// Places whose contents are unknown at pcs where lanes wait, by wait. The first wait at a pc has the places of all.
 pub(super) struct Unknown {
     of: Vec<Vec<u32>>,
-    /// Waits and choices. The first place of a choice has the contents of each of them meanwhile.
+    /// Waits and choices. The place is known only if all members of the choice have equal contents.
     unless_alike: Vec<(u32, u32)>,
 }
 
 impl Unknown {
-    /// Returns the places of each wait, sorted. A place that receives what it has already is known.
+    /// Returns each wait's places, sorted. A place is known if it only receives the contents that it already has.
     pub(super) fn places(mut self, ssa: &Ssa<'_>) -> Vec<Vec<u32>> {
         for (wait, choice) in self.unless_alike {
             if !ssa.is_alike(choice) {
@@ -39,8 +40,8 @@ impl Unknown {
     }
 }
 
-/// Adds the operations of each skip to its node, which follows those of all segments. Returns what is unknown to lanes
-/// that wait.
+/// Adds each skip's operations to the skip's node; these nodes follow the segments. Returns the places that are unknown to
+/// waiting lanes.
 pub(super) fn add(lower: &mut Lower<'_>, graphs: &Graphs) -> Result<Unknown> {
     let (ends, of, choices) = Stretches::new(&lower.program, graphs).follow();
     let chosen = choices.into_iter().map(|(wait, choice)| (wait, lower.program.choose(choice)));
@@ -77,56 +78,57 @@ pub(super) fn add(lower: &mut Lower<'_>, graphs: &Graphs) -> Result<Unknown> {
     Ok(unknown)
 }
 
-/// Effect of the wave's code on the storage of a lane, from a node on.
+/// Effect of the wave's code on a lane's storage, from a node on.
 #[derive(Debug, Clone, Default)]
 struct Traced {
-    /// The origins at the end, if the wave comes there.
+    /// Origins at the end, if the wave gets there.
     end: Option<Rc<Origins>>,
-    /// The origins at all pcs.
+    /// Origins at all pcs.
     all: Rc<Origins>,
 }
 
 impl Traced {
-    /// Puts another part of the path before this one.
-    fn behind(&self, first: &Self) -> Self {
+    /// Puts a first part of the path before this path.
+    fn after(&self, first: &Self) -> Self {
         let mut all = first.all.clone();
         let end = first.end.as_ref().and_then(|before| {
-            Rc::make_mut(&mut all).merge(&self.all.behind(before, At::Any), At::Any);
-            Some(Rc::new(self.end.as_ref()?.behind(before, At::End)))
+            Rc::make_mut(&mut all).merge(&self.all.after(before, At::Any), At::Any);
+            Some(Rc::new(self.end.as_ref()?.after(before, At::End)))
         });
         Self { end, all }
     }
 }
 
-/// Nodes from which origins are traced, each behind those that follow it but along back edges.
+/// Nodes from which origins are traced, each after its successors, except along back edges.
 struct Order {
     region: Option<u32>,
     nodes: Vec<u32>,
     has_loop: bool,
 }
 
-/// Origins before each node of an order, if they are known. Many nodes have those of the next one.
+/// Known origins before each node of an order. Many nodes share the origins of their successor.
 type States = Vec<Option<Rc<Origins>>>;
 
 struct Stretches<'a> {
     program: &'a Program,
     graphs: &'a Graphs,
-    /// Writes in all lanes, and the first one of each node.
+    /// Writes in all lanes, and the first write of each node.
     writes: Vec<Write>,
     first: Vec<u32>,
-    /// The position of each node in the order in which origins are traced.
+    /// Position of each node in the tracing order.
     position: Vec<u32>,
-    /// Effects by region, from its entry to its exit, and from there to the exit of the region around.
+    /// Effects from each region's entry to its exit.
     passed: Vec<Traced>,
-    behind: Vec<Traced>,
-    /// Effects from the exit of a region to that of another one around it.
+    /// Effects from each region's exit to the exit of the enclosing region.
+    after: Vec<Traced>,
+    /// Effects from a region's exit to the exit of an outer region.
     outwards: HashMap<(u32, u32), Traced>,
-    /// Effects by wait, until the wave leaves the region in which the wait begins.
+    /// Effects from each wait until the wave leaves the region in which the wait begins.
     left: Vec<Traced>,
 }
 
 const NONE: u32 = u32::MAX;
-/// Position of a node with successors that are not yet in the order.
+/// Position of a node whose successors are not all in the order yet.
 const OPEN: u32 = NONE - 1;
 
 impl<'a> Stretches<'a> {
@@ -152,14 +154,13 @@ impl<'a> Stretches<'a> {
             first,
             position: vec![NONE; nodes],
             passed: by_region(),
-            behind: by_region(),
+            after: by_region(),
             outwards: HashMap::new(),
             left: vec![Traced::default(); graphs.waits.len()],
         }
     }
 
-    /// Returns the contents of places at the end of each skip, the unknown places by wait, and choices between contents
-    /// of a place.
+    /// Returns the origins at the end of each skip, the unknown places by wait, and choices between contents of a place.
     fn follow(mut self) -> (States, Vec<Vec<u32>>, Vec<(u32, Choice)>) {
         let graphs = self.graphs;
         let mut ends = vec![None; graphs.skips.len()];
@@ -189,7 +190,7 @@ impl<'a> Stretches<'a> {
                 Until::Exit(region) => {
                     let Traced { end, all } = self.until_exit(index, region);
                     add(index, &all);
-                    // A wait until an exit has one skip at most.
+                    // A wait until an exit has at most one skip.
                     ends[graphs.skips_of(index)].iter_mut().for_each(|at| *at = end.clone());
                 }
                 other => others.entry(other).or_default().push(index),
@@ -212,28 +213,30 @@ impl<'a> Stretches<'a> {
         (ends, unknown, choices)
     }
 
-    /// Traces origins from the exit of each region, and inner regions first.
+    /// Traces origins from each region's exit, inner regions first.
     fn regions(&mut self) {
         let graphs = self.graphs;
         let mut inside: HashMap<u32, Vec<u32>> = HashMap::new();
         for (index, wait) in (0..).zip(&graphs.waits) {
             let is_left = match wait.until {
                 Until::Exit(_) => true,
-                Until::Ends { mask, .. } => graphs.regions.of_mask(mask) != graphs.regions.of(wait.from),
+                Until::Ends { mask, .. } => {
+                    graphs.regions.mask_region(mask) != graphs.regions.node_region(wait.from)
+                }
                 Until::Node(_) => false,
             };
             if is_left {
-                inside.entry(graphs.regions.of(wait.from)).or_default().push(index);
+                inside.entry(graphs.regions.node_region(wait.from)).or_default().push(index);
             }
         }
-        for (region, mask) in graphs.regions.all().rev() {
+        for (region, mask) in graphs.regions.iter().rev() {
             let Some(exit) = mask.restored else { continue };
             let waits = inside.remove(&region).unwrap_or_default();
             let order = self.order(Some(region), &[mask.saved], &[exit]);
-            let end = self.at_all(&order, At::End, |node| {
+            let end = self.trace(&order, At::End, |node| {
                 (node == exit).then(|| Some(self.before(node, Rc::default(), At::End)))
             });
-            let all = self.at_all(&order, At::Any, |node| {
+            let all = self.trace(&order, At::Any, |node| {
                 (node == exit).then(|| Some(self.before(node, Rc::default(), At::Any)))
             });
             let traced = |from: u32| Traced {
@@ -243,20 +246,21 @@ impl<'a> Stretches<'a> {
             let passed = traced(mask.saved);
             let left: Vec<Traced> =
                 waits.iter().map(|&wait| traced(graphs.waits[wait as usize].from)).collect();
-            let inner = order.nodes.iter().copied().filter(|&node| graphs.regions.of(node) != region);
+            let inner =
+                order.nodes.iter().copied().filter(|&node| graphs.regions.node_region(node) != region);
             let behind: Vec<(u32, Traced)> =
-                inner.map(|exit| (graphs.regions.of(exit), traced(exit))).collect();
+                inner.map(|exit| (graphs.regions.node_region(exit), traced(exit))).collect();
             self.passed[region as usize] = passed;
-            behind.into_iter().for_each(|(inner, traced)| self.behind[inner as usize] = traced);
+            behind.into_iter().for_each(|(inner, traced)| self.after[inner as usize] = traced);
             waits.into_iter().zip(left).for_each(|(wait, traced)| self.left[wait as usize] = traced);
             self.forget(&order);
         }
     }
 
-    /// Returns what the wave does from the start of a wait to the exit of a region around it.
+    /// Returns the wave's effect from the start of a wait to the exit of an enclosing region.
     fn until_exit(&mut self, wait: u32, region: u32) -> Traced {
         let regions = &self.graphs.regions;
-        let of = regions.of(self.graphs.waits[wait as usize].from);
+        let of = regions.node_region(self.graphs.waits[wait as usize].from);
         let left = core::mem::take(&mut self.left[wait as usize]);
         if of == region {
             return left;
@@ -269,21 +273,21 @@ impl<'a> Stretches<'a> {
             open.push(inner);
         }
         for inner in open.into_iter().rev() {
-            let behind = &self.behind[inner as usize];
+            let behind = &self.after[inner as usize];
             let traced = match self.outwards.get(&(regions.around(inner), region)) {
-                Some(rest) => rest.behind(behind),
+                Some(rest) => rest.after(behind),
                 None => behind.clone(),
             };
             self.outwards.insert((inner, region), traced);
         }
-        self.outwards[&(of, region)].behind(&left)
+        self.outwards[&(of, region)].after(&left)
     }
 
-    /// Returns the origins at the end of each skip of waits with the same ends, and those at all pcs.
+    /// Returns the origins at the end of each skip, for waits with the same ends, and the origins at all pcs.
     fn until(&mut self, until: Until, waits: &[u32]) -> Vec<(u32, (States, Rc<Origins>))> {
         let graphs = self.graphs;
         let (region, is_later) = match until {
-            Until::Ends { mask, is_later } => (Some(graphs.regions.of_mask(mask)), is_later),
+            Until::Ends { mask, is_later } => (Some(graphs.regions.mask_region(mask)), is_later),
             Until::Exit(region) => (Some(region), false),
             Until::Node(_) => (None, false),
         };
@@ -296,16 +300,16 @@ impl<'a> Stretches<'a> {
         last.dedup();
         let ends: Vec<u32> = last.iter().map(|end| end.0).collect();
         let is_end = |node: u32| ends.binary_search(&node).ok();
-        // The node behind which each wait begins, and what the wave does before it comes there.
+        // Node after which each wait begins, and what the wave does before it gets there.
         let mut starts: Vec<(u32, Option<u32>, Option<Traced>)> = Vec::new();
         for &wait in waits {
             let from = graphs.waits[wait as usize].from;
-            let of = graphs.regions.of(from);
+            let of = graphs.regions.node_region(from);
             let begins = region.map_or(Some((from, None)), |region| graphs.begins(region, from));
             starts.push(match (begins, region) {
                 (Some((start, None)), _) => (wait, Some(start), None),
                 (Some((start, Some(inner))), _) => (wait, Some(start), Some(self.until_exit(wait, inner))),
-                // The wave does not come there.
+                // The wave does not get there.
                 (None, Some(region)) => {
                     (wait, None, Some(self.until_exit(wait, graphs.regions.within(of, region))))
                 }
@@ -314,18 +318,17 @@ impl<'a> Stretches<'a> {
         }
         let from: Vec<u32> = starts.iter().filter_map(|start| start.1).collect();
         let order = self.order(region, &from, &ends);
-        // Lanes that wait where their mask was saved wait elsewhere, or run, when the last instruction runs.
-        let run = |node: u32, is_run: bool, at: At| match is_run {
-            true => self.before(node, Rc::default(), at),
-            false => Rc::default(),
+        // Lanes that wait at the save of their mask wait elsewhere, or run, when the last instruction runs.
+        let run = |node: u32, is_run: bool, at: At| {
+            if is_run { self.before(node, Rc::default(), at) } else { Rc::default() }
         };
-        let all = self.at_all(&order, At::Any, |node| {
+        let all = self.trace(&order, At::Any, |node| {
             is_end(node).map(|at| Some(run(node, last[at].1 && !is_later, At::Any)))
         });
         let each: Vec<States> = last
             .iter()
             .map(|&(end, is_run)| {
-                self.at_all(&order, At::End, |node| {
+                self.trace(&order, At::End, |node| {
                     is_end(node).map(|_| (node == end).then(|| run(node, is_run, At::End)))
                 })
             })
@@ -338,7 +341,7 @@ impl<'a> Stretches<'a> {
                 },
                 None => Traced::default(),
             };
-            let whole = |traced: Traced| first.as_ref().map_or(traced.clone(), |first| traced.behind(first));
+            let whole = |traced: Traced| first.as_ref().map_or(traced.clone(), |first| traced.after(first));
             let skips = skips_of(wait).iter().filter_map(|skip| is_end(skip.last()));
             let ends: States = skips.map(|at| whole(traced(&each[at])).end).collect();
             let all = whole(traced(&Vec::new())).all;
@@ -349,14 +352,16 @@ impl<'a> Stretches<'a> {
         found
     }
 
-    /// Returns the nodes that the wave runs behind others, up to and with ends.
+    /// Returns the nodes that the wave runs after `starts`, up to and including `ends`.
     fn order(&mut self, region: Option<u32>, starts: &[u32], ends: &[u32]) -> Order {
         let graphs = self.graphs;
         let next = |node: u32| match ends.binary_search(&node) {
             Ok(_) => &[],
             Err(_) => graphs.next(region, node),
         };
-        let (mut nodes, mut has_loop, mut open) = (Vec::new(), false, Vec::new());
+        let mut nodes = Vec::new();
+        let mut has_loop = false;
+        let mut open = Vec::new();
         for &start in starts {
             open.push((None, graphs.next(region, start)));
             while let Some((node, rest)) = open.last_mut() {
@@ -388,16 +393,17 @@ impl<'a> Stretches<'a> {
         order.nodes.iter().for_each(|&node| self.position[node as usize] = NONE);
     }
 
-    /// Returns the origins before each node; `at_end` has those of ends.
-    fn at_all(&self, order: &Order, at: At, at_end: impl Fn(u32) -> Option<Option<Rc<Origins>>>) -> States {
+    /// Returns the origins before each node. `at_end` returns the origins before an end.
+    fn trace(&self, order: &Order, at: At, at_end: impl Fn(u32) -> Option<Option<Rc<Origins>>>) -> States {
         let mut states: States = vec![None; order.nodes.len()];
         loop {
             let mut is_changed = false;
             for (index, &node) in order.nodes.iter().enumerate() {
                 let state = at_end(node).unwrap_or_else(|| {
                     let state = self.after(order, node, &states, at)?;
-                    // The code of an inner region has its exit.
-                    let is_run = order.region.is_none_or(|region| self.graphs.regions.of(node) == region);
+                    // An exit belongs to the code of its inner region.
+                    let is_run =
+                        order.region.is_none_or(|region| self.graphs.regions.node_region(node) == region);
                     Some(if is_run { self.before(node, state, at) } else { state })
                 });
                 is_changed |= order.has_loop && states[index] != state;
@@ -409,13 +415,13 @@ impl<'a> Stretches<'a> {
         }
     }
 
-    /// Returns the origins behind a node.
+    /// Returns the origins after a node.
     fn after(&self, order: &Order, node: u32, states: &States, at: At) -> Option<Rc<Origins>> {
         let state = |node: u32| states.get(self.position[node as usize] as usize)?.as_ref();
         if let Some(inner) = self.graphs.inner(order.region, node) {
             let passed = &self.passed[inner as usize];
             let rest = self.graphs.next(order.region, node).first().and_then(|&exit| state(exit));
-            let behind = passed.end.as_ref().zip(rest).map(|(first, rest)| rest.behind(first, at));
+            let behind = passed.end.as_ref().zip(rest).map(|(first, rest)| rest.after(first, at));
             return match at {
                 At::End => behind.map(Rc::new),
                 At::Any => {
@@ -436,7 +442,7 @@ impl<'a> Stretches<'a> {
         all.or_else(|| (at == At::Any).then(Rc::default))
     }
 
-    /// Puts the writes of a node before origins.
+    /// Puts a node's writes before origins.
     fn before(&self, node: u32, mut origins: Rc<Origins>, at: At) -> Rc<Origins> {
         let range = self.first[node as usize] as usize..self.first[node as usize + 1] as usize;
         let mut writes = &self.writes[range];
@@ -448,22 +454,22 @@ impl<'a> Stretches<'a> {
     }
 }
 
-/// Returns the write of an operation, if lanes that wait find it.
+/// Returns the write of an operation, if waiting lanes see it.
 fn write(program: &Program, op: Op) -> Option<Write> {
     let (To::Place(to), false) = (op.to(), op.is_masked()) else { return None };
     let is_row = |place: u32| program.is_row[place as usize];
     let from = match op.from() {
-        // Block parameters are not followed, and the lane's part of a row is not what other lanes read.
+        // Block parameters are not traced, and a lane's part of a row is not what other lanes read.
         From::Place(from) if from >= program.stored || is_row(from) && !is_row(to) => LOST,
         From::Place(from) => from,
         From::Constant(constant) => CONSTANT | constant,
-        // Values are those of lanes that run.
+        // Values are the values of running lanes.
         From::Value(_) | From::New(_) | From::Choice(_) | From::Nothing => LOST,
     };
     Some(Write { to, from, is_first: false })
 }
 
-/// Adds the code run since by lanes that wait where their mask was saved.
+/// Adds what lanes wrote since the mask was saved, for lanes that wait at the save.
 fn since(program: &Program, wait: &Wait, unknown: &mut Vec<u32>) {
     for &node in &wait.since {
         let is_own = |kind: Kind| kind.is_instruction() || kind == Kind::Assign;

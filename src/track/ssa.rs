@@ -1,7 +1,7 @@
-//! Names of the contents of each place: static single assignment over all places at once, and congruence of its phis.
+//! Names for the contents of each place: static single assignment over all places at once, with congruent phis merged.
 //!
-//! A name is that of a write or of a phi. Two places with one name have the same value. No place has a name on a path
-//! that has not met the name's definition, so that a name means the latest execution of its definition, in loops too.
+//! A name belongs to a write or a phi. The invariant: two places with the same name have the same value. A place never has
+//! a name on a path without the name's definition, so a name means the latest execution of its definition, in loops too.
 
 use core::ops::Range;
 
@@ -11,18 +11,18 @@ use super::origins::CONSTANT;
 use super::program::{From, Group, Op, Program, To};
 use crate::build::{Dominators, UNREACHED};
 
-/// The name of no value, which equals nothing.
+/// Name of no value. It equals nothing, not even itself.
 pub(super) const NOTHING: u32 = 0;
 const NONE: u32 = UNREACHED;
-/// Flag of a part of a value in the log.
+/// Flag of a value part in the log.
 const VALUE: u32 = 1 << 31;
-/// Flag of a choice among the places of phis.
+/// Flag of a choice among the phis' places.
 const CHOICE: u32 = 1 << 31;
 
-/// Nodes and edges, in the form of compressed rows.
+/// Nodes and edges, in compressed rows.
 pub(super) struct Graph {
     first_next: Vec<u32>,
-    /// Successors, and the position of the edge among those of the successor.
+    /// Successors, each with the position of the edge among the successor's incoming edges.
     next: Vec<(u32, u32)>,
     first_before: Vec<u32>,
     before: Vec<u32>,
@@ -63,51 +63,51 @@ impl Graph {
     }
 }
 
-/// Step of the walk over all nodes, in which each follows its immediate dominator.
+/// Step of a walk over all nodes in which each node comes after its immediate dominator.
 #[derive(Clone, Copy)]
 pub(super) struct Step {
     pub(super) node: u32,
-    /// Number of nodes with a later sibling around this one: the walk goes back to their dominators.
+    /// Number of nodes on the path to this node that have a later sibling: the walk returns to their dominators.
     depth: u32,
-    /// Whether no sibling follows.
+    /// Whether the node is the last sibling.
     is_last: bool,
 }
 
-/// The names of a graph.
+/// Names on a graph.
 pub(super) struct Ssa<'p> {
     pub(super) program: &'p Program,
     graph: Graph,
     pub(super) order: Vec<Step>,
-    /// Place of each phi, and [`CHOICE`] with the number of each choice: sorted by node, phis first.
+    /// Place of each phi, and [`CHOICE`] with the number of each choice; sorted by node, phis first.
     phis: Vec<u32>,
     of_node: Vec<Range<u32>>,
-    /// The index of each choice among the phis.
+    /// Index of each choice among the phis.
     choices: Vec<u32>,
-    /// First operand of each phi.
+    /// Index of each phi's first operand.
     operands_of: Vec<u32>,
     operands: Vec<u32>,
-    /// The representative of each phi.
+    /// Name that represents each phi.
     same: Vec<u32>,
 }
 
-/// Is called on a walk in the order of dominators.
+/// Callbacks of a walk in dominator order.
 pub(super) trait Visit {
-    /// A node follows: before names become those of its dominator.
+    /// Before a node, and before names are reset to the names at its dominator.
     fn enter(&mut self, _position: usize) {}
-    /// Names are those on entry of the node, after this.
+    /// After names are the names at the entry of the node.
     fn entered(&mut self, _node: u32) {}
-    /// A group follows.
+    /// Before a group.
     fn group(&mut self, _group: &Group, _names: &[u32]) {}
     /// A place changes its name.
     fn set(&mut self, _place: u32, _old: u32, _new: u32) {}
-    /// A variable is assigned a value that no instruction on some path defines.
+    /// A variable is assigned a value that some path does not define.
     fn unproven(&mut self, _group: &Group, _op: &Op) {}
-    /// All groups of the node are done.
+    /// After all groups of a node.
     fn left(&mut self, _node: u32, _names: &[u32]) {}
 }
 
 impl<'p> Ssa<'p> {
-    /// Finds the names of places on a graph. `order` sorts the nodes below one dominator.
+    /// Finds the names of places on a graph. `order` sorts the nodes below a dominator.
     pub(super) fn new(program: &'p Program, graph: Graph, order: impl Fn(u32) -> u64) -> Self {
         let Dominators { order: nodes, of: idom } = Dominators::new(
             graph.nodes(),
@@ -143,12 +143,12 @@ impl<'p> Ssa<'p> {
         self.new_name(self.program.news) + index
     }
 
-    /// Number of names.
+    /// Returns the number of names.
     pub(super) fn names(&self) -> usize {
         self.phi(self.phis.len() as u32) as usize
     }
 
-    /// Finds the phis, in reverse postorder of nodes, and returns the node of each.
+    /// Places the phis, in reverse postorder of nodes, and returns the node of each.
     fn place_phis(&mut self, order: &[u32], idom: &[u32]) -> Vec<u32> {
         let nodes = self.graph.nodes();
         let frontiers = Frontiers::new(&self.graph, idom);
@@ -201,14 +201,14 @@ impl<'p> Ssa<'p> {
                 self.choices[choice as usize] = start;
                 self.operands_of.push(operands);
                 operands += choices[choice as usize].of.len() as u32;
-                // Each by itself: places that are chosen from the same ones can differ.
+                // Each choice is separate, because places that are chosen from the same places can differ.
                 of_phi.push(nodes as u32 + choice);
                 self.phis.push(CHOICE | choice);
                 start += 1;
             }
         }
         self.operands_of.push(operands);
-        // Edges from unreachable nodes stay without a name.
+        // Edges from unreachable nodes never receive a name.
         self.operands = vec![NONE; operands as usize];
         for (node, place) in phis {
             let range = &mut self.of_node[node as usize];
@@ -218,7 +218,7 @@ impl<'p> Ssa<'p> {
         of_phi
     }
 
-    /// Returns the nodes that write each place, and the first one of each place.
+    /// Returns the nodes that write each place, and the index of each place's first writer.
     fn writers(&self) -> (Vec<u32>, Vec<u32>) {
         let places = self.program.places as usize;
         let mut last = vec![NONE; places];
@@ -246,7 +246,7 @@ impl<'p> Ssa<'p> {
         (first, writers)
     }
 
-    /// Fills in the operands of phis.
+    /// Fills in the phis' operands.
     fn rename(&mut self) {
         struct Fill<'a> {
             program: &'a Program,
@@ -289,10 +289,10 @@ impl<'p> Ssa<'p> {
         self.operands = fill.operands;
     }
 
-    /// Finds the phis that are equal to another name: those with one operand, and those of one node with the same
-    /// operands. The analysis begins with the assumption that a phi without known operands is equal to everything.
+    /// Finds the phis that equal another name: phis with one distinct operand, and phis at one node with equal operands. The
+    /// analysis is optimistic: at first, a phi without known operands is assumed to equal everything.
     fn merge(&mut self, nodes: &[u32]) {
-        /// Rounds after which a phi that still changes is taken to be a name of its own.
+        /// Number of rounds after which a phi that still changes gets a separate name, which is always sound.
         const ROUNDS: usize = 32;
         let first = self.phi(0);
         self.same = vec![NONE; self.phis.len()];
@@ -308,7 +308,7 @@ impl<'p> Ssa<'p> {
                 found.clear();
                 for (index, is_fixed) in (start..end).zip(&is_fixed[start..end]) {
                     let own = first + index as u32;
-                    // The phi itself, or the one of this node that it is taken for.
+                    // The phi itself, or the phi at this node that represents it.
                     let same = self.same[index];
                     let is_here =
                         same.checked_sub(first).is_some_and(|of| nodes.get(of as usize) == Some(&node));
@@ -332,7 +332,7 @@ impl<'p> Ssa<'p> {
                         _ => *known.entry_ref(&tuple).or_insert(own),
                     });
                 }
-                // All at once: equal phis of the node are equal after each step.
+                // All at once, so that equal phis at the node stay equal after each step.
                 for (index, &found) in (start..end).zip(&found) {
                     if self.same[index] != found {
                         is_changed = true;
@@ -346,9 +346,10 @@ impl<'p> Ssa<'p> {
                 break;
             }
         }
-        // The walks that follow read names alone.
-        (self.operands, self.operands_of) = (Vec::new(), Vec::new());
-        // A phi that no known name reaches is in no code that runs.
+        // Later walks only read names.
+        self.operands = Vec::new();
+        self.operands_of = Vec::new();
+        // A phi that no known name reaches is in code that never runs.
         for (index, same) in (0..).zip(&mut self.same) {
             if *same == NONE {
                 *same = first + index;
@@ -356,24 +357,24 @@ impl<'p> Ssa<'p> {
         }
     }
 
-    /// Whether all places of a choice have the same contents.
+    /// Whether all members of a choice have the same contents.
     pub(super) fn is_alike(&self, choice: u32) -> bool {
         let phi = self.choices[choice as usize];
         self.same.get(phi as usize).is_some_and(|&same| same != self.phi(phi) && same != NOTHING)
     }
 
-    /// The name that represents one, after all phis are merged.
+    /// Returns the name that represents a name, after all phis are merged.
     fn represented(&self, name: u32) -> u32 {
         let phi = name.checked_sub(self.phi(0));
         phi.and_then(|phi| self.same.get(phi as usize)).copied().unwrap_or(name)
     }
 
-    /// Walks over all nodes that are reached.
+    /// Walks over all reachable nodes.
     pub(super) fn walk(&self, visit: &mut impl Visit) {
         let entry = |place| if place < self.program.stored { 1 + place } else { NOTHING };
         let mut names: Vec<u32> = (0..self.program.places).map(entry).collect();
         let mut values = vec![NOTHING; self.program.values as usize];
-        // Earlier names, and their number at each node to which the walk goes back.
+        // Earlier names, and the log's length at each node to which the walk returns.
         let mut log: Vec<(u32, u32)> = Vec::new();
         let mut marks: Vec<u32> = Vec::new();
         let mut read: Vec<u32> = Vec::new();

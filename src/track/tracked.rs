@@ -1,4 +1,4 @@
-//! The places of variables, as derived.
+//! Derived locations of variables.
 
 use core::fmt;
 use core::ops::Range;
@@ -15,42 +15,42 @@ use crate::build::Builder;
 use crate::error::{ErrorKind, Result};
 use crate::model::{Loc, VariableId};
 
-/// The places that are described of those that a variable has at once.
+/// Selection of the simultaneous locations that are described.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Keep {
-    /// All places.
+    /// All locations.
     All,
-    /// One place at a time: the one that lasts longest.
+    /// One location at a time: the location that lasts longest.
     Single,
 }
 
-/// Places of the variables of a [`Code`], derived by [`Code::track`].
+/// Locations of a [`Code`]'s variables, from [`Code::track`].
 #[derive(Debug)]
 pub struct Tracked<'c> {
     pub(super) code: &'c Code,
-    /// Sorted by part of a variable, then by pc.
+    /// Sorted by variable part, then by pc.
     ranges: Vec<PlaceRange>,
-    /// The parts of each variable: number, first bit, bits.
+    /// Parts of each variable: number, first bit, number of bits.
     pub(super) parts: Vec<Vec<(u32, i64, i64)>>,
-    /// The storage, first bit and bits of each part of storage.
+    /// Storage, first bit and number of bits of each storage part.
     pub(super) stored: Vec<(Storage, i64, i64)>,
-    /// Number of places, behind which constants follow.
+    /// Number of places. Larger numbers are constants.
     pub(super) places: u32,
     pub(super) constants: Vec<(i64, Vec<u8>)>,
-    /// Pcs at which lanes stand, sorted.
+    /// Sorted pcs at which lanes can stand.
     pub(super) reached: Vec<Range<u32>>,
-    /// Pcs at which lanes wait, sorted.
+    /// Sorted pcs at which lanes wait.
     pub(super) waits: Vec<u32>,
     unproven: Vec<Unproven>,
 }
 
-/// An assignment of a value that some path of a lane does not define.
+/// Assignment of a value that some path of a lane does not define.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unproven {
-    /// The pc of the assignment.
+    /// Pc of the assignment.
     pub pc: u64,
-    /// The variable.
+    /// Assigned variable.
     pub variable: VariableId,
 }
 
@@ -61,7 +61,7 @@ impl fmt::Display for Unproven {
     }
 }
 
-/// A place of each part of a variable, or none.
+/// A place for each part of a variable, or none.
 type Choice = Vec<Option<u32>>;
 
 impl<'c> Tracked<'c> {
@@ -77,7 +77,7 @@ impl<'c> Tracked<'c> {
         }
         let graph = Graph::new(segments as usize + 1 + graphs.skips.len(), &edges);
         drop(edges);
-        // Children of a dominator are visited in the order of pcs.
+        // Children of a dominator are visited in pc order.
         let key = |node: u32| match node.checked_sub(segments + 1) {
             Some(skip) => 2 * u64::from(graphs.skips[skip as usize].to),
             None => 2 * u64::from(node) + 1,
@@ -112,16 +112,16 @@ impl<'c> Tracked<'c> {
         Ok(Self { code, ranges, parts, stored, places, constants, reached, waits, unproven })
     }
 
-    /// Returns the assignments of values that some path of a lane does not define. The variable has no place there.
+    /// Returns the assignments of values that some path of a lane does not define. The variable has no location there.
     pub fn unproven(&self) -> &[Unproven] {
         &self.unproven
     }
 
-    /// Returns all places of a variable before the instruction at a pc runs, in the order in which the code names
-    /// them, and constants behind.
+    /// Returns all locations of a variable before the instruction at a pc runs: places in the order in which the code first
+    /// names them, then constants.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownId`] where the code does not name the variable.
+    /// [`ErrorKind::UnknownId`] if the code does not name the variable.
     pub fn places_at(&self, variable: VariableId, pc: u64) -> Result<Vec<Loc>> {
         let index = self.index(variable)?;
         let at: Vec<Vec<u32>> = self.parts[index].iter().map(|part| self.at(part.0, pc)).collect();
@@ -134,7 +134,7 @@ impl<'c> Tracked<'c> {
         Ok(locs)
     }
 
-    /// Adds the places as live ranges of their variables.
+    /// Adds the locations as live ranges of their variables.
     ///
     /// # Errors
     /// The errors of [`VariableBuilder::live`](crate::build::VariableBuilder::live).
@@ -151,7 +151,7 @@ impl<'c> Tracked<'c> {
     }
 
     fn index(&self, variable: VariableId) -> Result<usize> {
-        let missing = || ErrorKind::UnknownId(format!("{variable} of this code")).into();
+        let missing = || ErrorKind::UnknownId(format!("{variable} in this code")).into();
         self.code.variables.get_index_of(&variable).ok_or_else(missing)
     }
 
@@ -161,7 +161,7 @@ impl<'c> Tracked<'c> {
         &self.ranges[start..end]
     }
 
-    /// Returns the places of a part of a variable, sorted.
+    /// Returns the sorted places of a variable part.
     pub(super) fn at(&self, part: u32, pc: u64) -> Vec<u32> {
         let ranges = self.places_of(part);
         let before = &ranges[..ranges.partition_point(|range| u64::from(range.start) <= pc)];
@@ -171,11 +171,11 @@ impl<'c> Tracked<'c> {
         places
     }
 
-    /// Returns live ranges of a variable of a type of `bits` bits: pcs with locations that the variable has at once.
+    /// Returns the live ranges of a variable whose type has `bits` bits: pcs with the simultaneous locations.
     fn ranges(&self, index: usize, bits: u64, keep: Keep) -> Vec<(Range<u64>, Vec<Loc>)> {
         let parts = &self.parts[index];
         let homes = || self.code.homes.iter().filter(|home| home.variable as usize == index);
-        // All that begins and ends, by pc: part, place, whether it begins.
+        // All range ends by pc: index of the part, whether the range begins, the range.
         let mut events: Vec<(u64, usize, bool, PlaceRange)> = Vec::new();
         for (at, &(part, ..)) in parts.iter().enumerate() {
             for &range in self.places_of(part) {
@@ -191,16 +191,15 @@ impl<'c> Tracked<'c> {
         let mut events = events.into_iter().peekable();
         let mut now: Vec<Vec<PlaceRange>> = vec![Vec::new(); parts.len()];
         let mut chosen: Vec<Option<PlaceRange>> = vec![None; parts.len()];
-        let mut found: Vec<(Range<u64>, Vec<Loc>)> = Vec::new();
+        let mut described: Vec<(Range<u64>, Vec<Loc>)> = Vec::new();
         for pair in pcs.windows(2) {
             let [start, end] = *pair else { continue };
             while let Some((_, at, begins, range)) = events.next_if(|event| event.0 <= start) {
-                match begins {
-                    true => {
-                        let behind = now[at].partition_point(|other| other.place < range.place);
-                        now[at].insert(behind, range);
-                    }
-                    false => now[at].retain(|other| *other != range),
+                if begins {
+                    let index = now[at].partition_point(|other| other.place < range.place);
+                    now[at].insert(index, range);
+                } else {
+                    now[at].retain(|other| *other != range);
                 }
             }
             let at: Vec<Vec<u32>> = match keep {
@@ -208,7 +207,7 @@ impl<'c> Tracked<'c> {
                 Keep::Single => {
                     for (chosen, now) in chosen.iter_mut().zip(&now) {
                         if !chosen.is_some_and(|chosen| now.contains(&chosen)) {
-                            // The first of those that last longest.
+                            // The first of the ranges that last longest.
                             *chosen = now.iter().rev().max_by_key(|range| range.end).copied();
                         }
                     }
@@ -222,17 +221,17 @@ impl<'c> Tracked<'c> {
                     locs.push(home.loc.clone());
                 }
             }
-            match found.last_mut() {
+            match described.last_mut() {
                 Some((pcs, last)) if pcs.end == start && *last == locs => pcs.end = end,
-                _ => found.push((start..end, locs)),
+                _ => described.push((start..end, locs)),
             }
         }
-        found.retain(|(_, locs)| !locs.is_empty());
-        found
+        described.retain(|(_, locs)| !locs.is_empty());
+        described
     }
 
-    /// Returns the locations of a variable whose parts have these places: as many as the part with the most. A location
-    /// has at least `bits` bits: those that nothing is assigned to, as padding at the end of a type, are undefined.
+    /// Returns the locations of a variable whose parts have these places: as many as the part with the most places has. A
+    /// location has at least `bits` bits; unassigned bits, such as padding at the end of a type, are undefined.
     fn locs(&self, index: usize, bits: u64, at: &[Vec<u32>]) -> Vec<Loc> {
         let count = at.iter().map(Vec::len).max().unwrap_or(0);
         let choice = |n: usize| -> Choice { at.iter().map(|at| at.get(n).or(at.last()).copied()).collect() };
@@ -240,7 +239,7 @@ impl<'c> Tracked<'c> {
     }
 
     fn loc(&self, index: usize, all_bits: u64, choice: &[Option<u32>]) -> Loc {
-        // Adjacent bits of one storage are one piece.
+        // Adjacent bits in one storage form one piece.
         let mut pieces: Vec<(Piece, i64)> = Vec::new();
         let known = self.parts[index].iter().zip(choice).map(|(part, place)| (part.2, *place));
         let assigned: i64 = self.parts[index].iter().map(|part| part.2).sum();
@@ -278,13 +277,13 @@ impl<'c> Tracked<'c> {
         }
     }
 
-    /// Returns the name of a part of storage or of a constant.
+    /// Returns the name of a storage part or of a constant.
     pub(super) fn text(&self, place: u32) -> String {
         match place.checked_sub(self.places) {
             Some(constant) => constant_text(&self.constants[constant as usize].1),
             None => {
                 let (of, from, bits) = self.stored[place as usize];
-                self.code.text(Place { of, from, bits: Some(bits as u32) })
+                self.code.text(Place { storage: of, from, bits: Some(bits as u32) })
             }
         }
     }

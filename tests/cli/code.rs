@@ -67,7 +67,7 @@ fn locations_that_the_code_refutes_are_found() {
     let text = checked.text();
     let expected = "code: 8 claimed, 7 right, 9 recoverable, 0 not judged\n\
         stale: unit `a.cl`, function `k`, variable `i`, pc 0x1c..0x20: expected the variable in s5, found s5 was \
-        overwritten at 0x18, copied from s6; it is in s4\n    block 0x8..0x20\n1 finding";
+        overwritten at 0x18, copied from s6; the variable is in s4\n    block 0x8..0x20\n1 finding";
     assert!(checked.code == 1 && text.starts_with(expected), "{text}");
 }
 

@@ -298,7 +298,7 @@ fn block_parameters_receive_one_value_from_a_block() -> eitri::Result<()> {
     let error = code.track().expect_err("two values").to_string();
     assert!(
         error.starts_with(
-            "pc 0x8..0x40, block 0x8..0x40: a block parameter receives one value from each block"
+            "pc 0x8..0x40, block 0x8..0x40: block parameter 2 receives values 0 and 1 from block 0x0..0x8"
         ),
         "{error}"
     );
@@ -361,7 +361,7 @@ fn a_masked_move_defines_a_copy() -> eitri::Result<()> {
     code.assign(0x14, k.variable, b)?;
     code.instruction(0x14..0x18).define_copy(moved, &[k.row(5)], &[k.row(3)])?;
     let again = code.instruction(0x20..0x24).define_copy(moved, &[k.row(5)], &[k.row(3)]).map(drop);
-    assert!(again.is_err_and(|error| error.to_string().contains("a value has one definition")));
+    assert!(again.is_err_and(|error| error.to_string().contains("is defined twice")));
     let tracked = code.track()?;
     assert_eq!(tracked.places_at(k.variable, 0x18)?, [k.v(3), k.v(5)]);
     assert_eq!(tracked.places_at(k.variable, 0x1c)?, [k.v(3)]);

@@ -126,7 +126,7 @@ fn descriptions_of_cases_are_judged() {
         judged += 1;
         if case["name"] == "edge-moves" {
             let text = "stale: unit `a.cl`, function `k`, variable `i`, pc 0x1c..0x20: s5 was overwritten at 0x18, \
-                copied from s6; it is in s4";
+                copied from s6; the variable is in s4";
             assert_eq!(report.stale[0].to_string(), text);
         }
     }
