@@ -230,7 +230,7 @@ fn differences_are_findings() {
 }
 
 #[test]
-fn what_nobody_described_can_be_allowed() {
+fn undescribed_entries_can_be_allowed() {
     let folder = Folder::new("extra");
     let (json, out) = (folder.file("a.json", lane_wise(r#"{"per_lane": "v3"}"#)), folder.path("a.o"));
     assert_eq!(run(&["emit", &json, "-o", &out]).code, 0);
@@ -248,7 +248,7 @@ fn what_nobody_described_can_be_allowed() {
 }
 
 #[test]
-fn what_cannot_be_told_is_left_out_when_that_is_asked_for() {
+fn partial_output_omits_inexpressible_properties() {
     let folder = Folder::new("partial");
     let (json, out) = (folder.file("a.json", lane_wise(r#"{"per_lane": "v3"}"#)), folder.path("a.o"));
     let why = "unit `a.cl`, function `k`, variable `x`, pc 0x0..0x20: DWARF 5 cannot express the current lane of \

@@ -272,7 +272,7 @@ fn the_encoding_is_compiled() {
 
 /// Operations give the same results where the fixed stack of the fast path is full.
 #[test]
-fn what_fills_the_stack() {
+fn full_fixed_stack_gives_the_same_results() {
     let target = layout(64, Per::Process);
     let context = Context::new(Encoding::new(8, Dialect::Dwarf5), &target);
     let machine = machine(8, false);

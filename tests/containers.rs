@@ -40,7 +40,7 @@ fn members_are_those_that_the_tools_put_in() {
 }
 
 #[test]
-fn other_files_are_no_containers() {
+fn ordinary_files_are_not_containers() {
     for bytes in [&b""[..], b"text", b"\x7fELF"] {
         assert!(!matches!(members(bytes), Ok(Some(_))), "{bytes:?}");
     }

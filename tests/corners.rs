@@ -39,7 +39,7 @@ fn with_tables() -> impl Iterator<Item = Consumer> {
 
 /// DWARF 5 section 6.1.1.2: an index covers units, so that there is no index without units.
 #[test]
-fn of_nothing_there_is_nothing() -> Result<()> {
+fn tables_are_omitted_without_units() -> Result<()> {
     for target in [Target::x86_64(), Target::s390x()] {
         let module = Builder::new(target).finish()?;
         for consumer in with_tables() {

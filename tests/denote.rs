@@ -318,7 +318,7 @@ fn a_stack_slot_depends_on_the_function() {
 
 /// Locations that depend on the lane are the only errors without a current lane.
 #[test]
-fn without_a_lane() {
+fn locations_without_a_lane_are_denoted() {
     struct None;
     impl Contents for None {
         fn register(&self, reg: Reg, from: u64, bits: u32) -> Option<u64> {

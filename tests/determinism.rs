@@ -238,14 +238,14 @@ fn hash(all: &[Vec<Section>]) -> u64 {
 }
 
 #[test]
-fn twice_in_a_process() {
+fn output_is_equal_twice_in_a_process() {
     assert_eq!(everything(), everything());
 }
 
 const CHILD: &str = "EITRI_TEST_HASH";
 
 #[test]
-fn in_several_processes() {
+fn output_is_equal_in_several_processes() {
     if std::env::var_os(CHILD).is_some() {
         println!("hash {:#x}", hash(&everything()));
         return;
@@ -253,7 +253,7 @@ fn in_several_processes() {
     let expected = format!("hash {:#x}", hash(&everything()));
     for _ in 0..2 {
         let child = Command::new(std::env::current_exe().expect("the test"))
-            .args(["determinism::in_several_processes", "--exact", "--nocapture"])
+            .args(["determinism::output_is_equal_in_several_processes", "--exact", "--nocapture"])
             .env(CHILD, "1")
             .output()
             .expect("the test runs again");
@@ -320,7 +320,7 @@ proptest! {
     }
 
     #[test]
-    fn in_any_order(order in Just((0..32).collect::<Vec<usize>>()).prop_shuffle()) {
+    fn output_is_independent_of_unit_order(order in Just((0..32).collect::<Vec<usize>>()).prop_shuffle()) {
         let sorted: Vec<usize> = (0..32).collect();
         prop_assert_eq!(written(&in_order(&order)), written(&in_order(&sorted)));
     }

@@ -5,7 +5,7 @@
 //! text; macros; all lookup tables. `EITRI_BLESS=1` rewrites them. Changes are to be reviewed:
 //!
 //! * against the output of `readelf -w`, `llvm-dwarfdump` and `dwarfdump` for the same object, which
-//!   [`others_read_the_same`] repeats as far as a program can: offset, tag and form of every entry and attribute, rows
+//!   [`goldens_are_read_alike_by_other_tools`] repeats as far as a program can: offset, tag and form of every entry and attribute, rows
 //!   of line programs, names and ranges in tables;
 //! * against the specification of the version: header sizes (DWARF 5 section 7.4 and 7.5.1, DWARF 2 to 4 section
 //!   7.5.1), forms ([`forms_are_those_of_the_version`]), numbers of files (from 0 in version 5, from 1 before),
@@ -236,7 +236,7 @@ fn printed(text: &str) -> Vec<String> {
 
 /// Other readers find every entry and attribute at the same offset, in the same form, without warnings.
 #[test]
-fn others_read_the_same() {
+fn goldens_are_read_alike_by_other_tools() {
     let folder = Folder::new();
     for (name, target, version, format) in all() {
         let bytes = object(&target, &consumer(version, format));

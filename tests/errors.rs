@@ -890,7 +890,7 @@ fn partly() -> Result<Module> {
 }
 
 #[test]
-fn what_is_left_out_is_listed() -> Result<()> {
+fn omitted_properties_are_listed() -> Result<()> {
     let module = partly()?;
     let lowered = lower(&module, &Consumer::dwarf5(), Policy::Partial)?;
     let lines: Vec<String> = lowered.omissions.iter().map(ToString::to_string).collect();
@@ -1202,7 +1202,7 @@ proptest! {
 
     /// Random calls are accepted or refused; what is accepted is lowered, or refused with a documented error.
     #[test]
-    fn nothing_panics(choices in random::choices(1200)) {
+    fn wrong_calls_never_panic(choices in random::choices(1200)) {
         let ids = ids();
         let mut c = Choices::new(&choices);
         let mut m = Builder::new(gpu());
@@ -1230,7 +1230,7 @@ proptest! {
 
     /// A random location by itself is accepted or refused.
     #[test]
-    fn no_location_panics(choices in random::choices(60), base: Option<u16>, bits: Option<u64>) {
+    fn random_locations_never_panic(choices in random::choices(60), base: Option<u16>, bits: Option<u64>) {
         let loc = any_loc(&mut Choices::new(&choices), &ids(), 4);
         let stack = Stack { base: base.map(|base| Reg(base.into())), scaling: Scaling::Wave };
         for consumer in consumers::consumers() {

@@ -59,7 +59,7 @@ fn many_ends(count: u64) -> Vec<ListEntry<'static>> {
 
 /// A single test, as memory is counted across threads.
 #[test]
-fn no_expression_takes_more_than_memory_has() {
+fn expressions_stay_within_memory() {
     let target = Target::x86_64();
     let context = Context::new(ENCODING, &target);
     let mut machine = Snapshot { pc: Some(0), ..Snapshot::default() };

@@ -394,7 +394,7 @@ fn facts_are_those_that_nvcc_writes() -> eitri::Result<()> {
 
 /// Properties that CUDA-GDB's entries lack, each with the reason.
 #[test]
-fn what_cannot_be_expressed_is_refused_or_listed() {
+fn inexpressible_locations_are_refused_or_listed() {
     let gpu = target();
     let reg = |name: &str| gpu.register_named(name).expect("a register");
     let space = |name: &str| gpu.space_named(name).expect("a space").id;
@@ -434,7 +434,7 @@ fn what_cannot_be_expressed_is_refused_or_listed() {
 
 /// Each omission excuses a difference of its own: attributes in a unit, flags of the rows of a function, locations.
 #[test]
-fn no_omission_is_idle() {
+fn every_omission_excuses_a_difference() {
     let module = Module::from_json(
         r#"{"eitri": 1, "target": "nvptx-sm_90", "describe": [
 {"unit": {"name": "a.cu"}}, {"unit": {"name": "b.cu"}},

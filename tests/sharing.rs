@@ -48,7 +48,7 @@ fn compared(module: &Module, consumer: &Consumer, what: &str) -> (usize, usize, 
 /// Only described entities are compared. Procedures for repeated expressions are not; their number depends on the
 /// bytes saved, which differ in split units.
 #[test]
-fn what_is_compared_does_not_depend_on_what_is_written_once() {
+fn comparison_is_independent_of_sharing() {
     let (module, shared) = (module(20), Consumer::llvm());
     let mut plain = shared.clone();
     plain.expressions.shared_from_bytes = None;
@@ -85,7 +85,7 @@ fn a_long_number_is_written_once() {
 }
 
 #[test]
-fn what_comes_once_stays_where_it_is() {
+fn unrepeated_expressions_stay_inline() {
     let (once, consumer) = (module(0), Consumer::llvm());
     assert_eq!(written(&once, &consumer, "DW_TAG_dwarf_procedure").1, 0);
 }

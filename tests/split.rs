@@ -45,7 +45,7 @@ fn report(module: &Module, written: &Lowered) -> Report {
 }
 
 #[test]
-fn what_a_linker_has_to_know_is_in_the_object_and_nothing_else_is() {
+fn skeleton_contains_only_what_a_linker_needs() {
     let module = module().unwrap();
     let written = lower(&module, &split(), Policy::Strict).unwrap();
     assert!(report(&module, &written).is_clean(), "{}", report(&module, &written));
@@ -118,7 +118,7 @@ fn files_are_named_after_the_object_where_that_is_wanted() {
 }
 
 #[test]
-fn what_cannot_be_split_is_refused() {
+fn unsplittable_consumers_are_refused() {
     let module = module().unwrap();
     for change in [
         |consumer: &mut Consumer| consumer.version = 4,

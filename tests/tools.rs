@@ -78,7 +78,7 @@ fn without_a_program(ci: Option<&str>) -> (bool, String, String) {
 }
 
 #[test]
-fn what_is_skipped_is_recorded() {
+fn skipped_tests_are_recorded() {
     for ci in [None, Some("false"), Some("")] {
         let (passed, output, recorded) = without_a_program(ci);
         assert!(
@@ -92,7 +92,7 @@ fn what_is_skipped_is_recorded() {
 }
 
 #[test]
-fn with_ci_what_does_not_run_is_a_failure() {
+fn skipped_tests_fail_under_ci() {
     let (passed, output, recorded) = without_a_program(Some("true"));
     assert!(!passed, "with CI=true the test is green without having run");
     assert!(output.contains("eitri-is-not-installed is not installed") && recorded.is_empty(), "{output}");

@@ -151,7 +151,7 @@ fn list(m: &mut Builder, unit: UnitId, int: TypeId) -> Result<TypeId> {
 }
 
 #[test]
-fn what_can_move_moves() {
+fn movable_types_get_type_units() {
     let module = one(|m, unit, int| {
         let node = list(m, unit, int)?;
         let file = m.primary_file(unit)?;
@@ -176,7 +176,7 @@ fn what_can_move_moves() {
 }
 
 #[test]
-fn what_cannot_move_stays() {
+fn immovable_types_stay_in_their_unit() {
     let module = one(|m, unit, int| {
         let k = m.function(unit, "k")?.code("k", 1).id();
         let n = m.variable(k, "n", int)?.live(0..1, Loc::value(Val::constant(4)))?.id();
@@ -458,7 +458,7 @@ fn bytes_of_a_signature_are_those_of_the_digest_in_either_order() {
 }
 
 #[test]
-fn who_cannot_have_them_is_refused() {
+fn consumers_without_type_units_are_refused() {
     let module = one(|_, _, _| Ok(()));
     let refused = |change: fn(&mut Consumer)| {
         let mut consumer = consumers()[1].clone();

@@ -434,7 +434,7 @@ fn reads(expr: &str, lanes: u64) -> (u32, WaveOutcome) {
 }
 
 #[test]
-fn what_does_not_depend_on_the_lane_is_done_once() {
+fn lane_independent_steps_run_once() {
     const ALL: u64 = 0xffff_ffff;
     // The register, then two bytes of memory.
     let (count, wave) = reads("breg16 1; deref_size 1; deref_size 1; plus_uconst 7", ALL);

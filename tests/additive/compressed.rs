@@ -85,7 +85,7 @@ fn target_order(target: &Target) -> Endianness {
 }
 
 #[test]
-fn in_new_objects() {
+fn new_objects_are_compressed() {
     // ret; br %r14
     for (target, text) in [(Target::x86_64(), vec![0xc3, 0xcc]), (Target::s390x(), vec![0x07, 0xfe])] {
         let code = Code::text(text).with_function("f", 0, 2);
@@ -101,7 +101,7 @@ fn in_new_objects() {
 }
 
 #[test]
-fn in_objects_of_others() {
+fn attached_sections_are_compressed() {
     let sections = sections(Endianness::Little, "uspill", 1388);
     let how = |compression| Attach { compression, ..Attach::default() };
     let linked = link(&uspill(), &[]);

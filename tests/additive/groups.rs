@@ -140,7 +140,7 @@ fn type_units(objects: &[&[u8]]) -> Option<Vec<String>> {
 }
 
 #[test]
-fn of_two_objects_one_type_is_kept() {
+fn linker_keeps_one_copy_of_a_type_unit() {
     let first = object("f", &typed(&[(ONE, 8)]));
     let second = object("g", &typed(&[(TWO, 12), (ONE, 8)]));
     let Some(units) = type_units(&[&first, &second]) else { return };
@@ -167,7 +167,7 @@ fn a_type_of_clang_is_the_same_type() {
 }
 
 #[test]
-fn they_are_replaced_like_others() {
+fn groups_are_replaced_like_sections() {
     let target = Target::x86_64();
     let how = Attach { existing: Existing::Replace, ..Attach::default() };
     let once = object("f", &typed(&[(ONE, 8), (TWO, 12)]));
@@ -181,7 +181,7 @@ fn they_are_replaced_like_others() {
 
 /// In an object linked by eitri or by a linker, the units are consecutive.
 #[test]
-fn in_a_linked_object_there_are_none() {
+fn linked_object_contains_no_groups() {
     let sections = typed(&[(ONE, 8), (TWO, 12)]);
     let Some(plain) = link(&object("f", &[]), &["-O0"]) else { return };
     let ours = attach(&plain, &Target::x86_64(), &sections).unwrap();

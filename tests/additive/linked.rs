@@ -92,7 +92,7 @@ fn a_linker_agrees_about_every_section() {
 }
 
 #[test]
-fn without_symbols_the_dynamic_ones_do() {
+fn dynamic_symbols_are_used_without_a_symbol_table() {
     let Some(linked) = link(&uspill(), &["-s"]) else { return };
     let sections = uspill_sections();
     let after = attach(&linked, &gfx1030(), &sections).unwrap();
@@ -130,7 +130,7 @@ fn an_object_without_section_headers_gets_some() {
 }
 
 #[test]
-fn what_is_appended_to_an_object_stays() {
+fn bytes_after_the_object_are_kept() {
     let Some(mut linked) = link(&uspill(), &[]) else { return };
     for appended in [&b"signature"[..], &[0; 64]] {
         linked.extend_from_slice(appended);

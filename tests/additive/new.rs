@@ -34,7 +34,7 @@ fn code() -> Code {
 }
 
 #[test]
-fn it_reads_back_as_it_was_given() {
+fn new_object_reads_back_unchanged() {
     let mut sections = debug_sections("kernel", 48, "elsewhere");
     sections[4].relocations[1] = to_symbol(9, 8, "helper", 4);
     let bytes = new_object(&gfx1030(), &code(), &sections).unwrap();
@@ -103,7 +103,7 @@ fn the_header_is_that_of_the_compiler() {
 }
 
 #[test]
-fn others_read_and_link_it() {
+fn new_object_is_read_and_linked_by_other_tools() {
     let mut code = code();
     // Local memory is allocated by the linkers of drivers only.
     code.symbols.retain(|symbol| symbol.name != "scratch");

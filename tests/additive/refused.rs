@@ -15,7 +15,7 @@ fn says(error: &Error, parts: &[&str]) {
 }
 
 #[test]
-fn other_objects() {
+fn unsupported_objects_are_refused() {
     let sections = uspill_sections();
     let refused = |object: &[u8], target: &Target| attach(object, target, &sections).unwrap_err();
     let changed = |offset: usize, value: u8| {

@@ -7,7 +7,7 @@ use pretty_assertions::assert_eq;
 use super::support::*;
 
 #[test]
-fn what_a_compiler_wrote_stays() {
+fn compiler_output_is_unchanged_by_attach() {
     let before = uspill();
     let after = attach(&before, &gfx1030(), &uspill_sections()).unwrap();
     let (old, new) = (read(&before), read(&after));
@@ -45,7 +45,7 @@ fn what_a_compiler_wrote_stays() {
 }
 
 #[test]
-fn what_is_added_is_what_was_given() {
+fn added_sections_equal_the_given_sections() {
     let sections = uspill_sections();
     let object = read(&attach(&uspill(), &gfx1030(), &sections).unwrap());
     for section in &sections {
@@ -84,7 +84,7 @@ fn the_same_input_gives_the_same_bytes_wherever_it_lies() {
 }
 
 #[test]
-fn nothing_added_is_nothing_changed() {
+fn attach_without_sections_changes_nothing() {
     let (before, after) = (uspill(), attach(&uspill(), &gfx1030(), &[]).unwrap());
     let (old, new) = (read(&before), read(&after));
     let at_zero = |section: &ReadSection| ReadSection { offset: 0, ..section.clone() };
@@ -106,7 +106,7 @@ fn sections_can_be_added_in_turns() {
 }
 
 #[test]
-fn others_read_it() {
+fn attached_object_is_read_by_other_tools() {
     let folder = Folder::new();
     let object = attach(&uspill(), &gfx1030(), &uspill_sections()).unwrap();
     let path = folder.file("uspill.o", &object);

@@ -188,7 +188,7 @@ fn verified(bytes: &[u8]) {
 }
 
 #[test]
-fn in_a_relocatable_object() {
+fn sections_of_a_relocatable_object_are_replaced() {
     for (what, before, target, function, other) in compiled() {
         let sections = debug_sections(function, size_of(&before, function), other);
         let error = attach(&before, &target, &sections).unwrap_err().to_string();
@@ -204,7 +204,7 @@ fn in_a_relocatable_object() {
 }
 
 #[test]
-fn in_a_linked_object() {
+fn sections_of_a_linked_object_are_replaced() {
     for (what, object, target, function, other) in linkable() {
         let sections = debug_sections(function, size_of(&object, function), other);
         let relocatable = attach_with(&object, &target, &sections, &REPLACE).unwrap();
@@ -239,7 +239,7 @@ fn in_a_linked_object() {
 }
 
 #[test]
-fn with_nothing() {
+fn sections_are_removed_without_replacement() {
     for (what, before, target, ..) in linkable() {
         let after = attach_with(&before, &target, &[], &REPLACE).unwrap();
         check_replaced(&what, &before, &after, &[]);
@@ -252,14 +252,14 @@ fn with_nothing() {
 
 /// Replacing nothing is the same as [`attach`].
 #[test]
-fn where_there_is_nothing() {
+fn replacement_without_debug_sections_equals_attach() {
     let after = attach(&uspill(), &gfx1030(), &uspill_sections()).unwrap();
     assert_eq!(attach_with(&uspill(), &gfx1030(), &uspill_sections(), &REPLACE).unwrap(), after);
     assert_eq!(attach_with(&after, &gfx1030(), &uspill_sections(), &REPLACE).unwrap(), after);
 }
 
 #[test]
-fn what_is_loaded_stays() {
+fn loaded_bytes_are_unchanged_by_replacement() {
     const SOURCE: &str = "
         __attribute__((section(\".debug_gdb_scripts\"), used)) const char scripts[] = \"\\1a\";
         void _start(void) {}";
@@ -288,7 +288,7 @@ fn assembled(text: &str) -> Option<Vec<u8>> {
 }
 
 #[test]
-fn what_is_referred_to_does_not_go() {
+fn referenced_debug_sections_are_not_removed() {
     #[track_caller]
     fn refused(text: &str, expected: &str) {
         let Some(object) = assembled(text) else { return };

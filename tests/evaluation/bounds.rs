@@ -41,7 +41,7 @@ fn read(location: &Location, bits: u64, machine: &Snapshot) -> String {
 /// "It is an evaluation error if any bit of the value is retrieved from the undefined location storage" (A.2.5.4.3.4):
 /// reading no bits is not an error.
 #[test]
-fn no_bit_is_retrieved_of_nothing() {
+fn reads_without_bits_succeed() {
     let machine = machine();
     let of = |expr: &str| shown(outcome(expr, Kind::Value, &machine, LLVM));
     for place in ["undefined", "implicit_pointer @0x40 0", "regx 2", "addr 0x9000", "implicit_value {}"] {

@@ -6,7 +6,7 @@ use pretty_assertions::assert_eq;
 use super::{LLVM, machine, outcome, shown, values};
 
 #[test]
-fn of_values() {
+fn value_operations_combine() {
     values(
         &machine(),
         &[
@@ -33,7 +33,7 @@ fn of_values() {
 }
 
 #[test]
-fn of_locations() {
+fn location_operations_combine() {
     let mut machine = machine();
     let expression = |expr: &[u8]| (OwnedBody::Expression(expr.to_vec()), 0);
     // At 0x40 plus_uconst 4, at 0x50 piece 4, at 0x60 reg0.

@@ -24,7 +24,7 @@ fn any(expr: &str, machine: &Snapshot, encoding: Encoding, target: &Target) -> S
 }
 
 #[test]
-fn what_differs() {
+fn draft_differs_from_the_extension() {
     let cpu = Target::x86_64();
     let (machine, both) = (machine(), [draft(), LLVM]);
     let run = |expr: &str| both.map(|encoding| any(expr, &machine, encoding, &cpu));
@@ -67,7 +67,7 @@ fn bit_pieces_of_known_bits_on_a_big_endian_machine() {
 
 /// Every place must have the bits to read, even if they are read from another place (A.2.5.4.3.4).
 #[test]
-fn all_places_have_the_bits() {
+fn all_storages_return_the_bits() {
     let cpu = Target::x86_64();
     let two = Location::memory(SpaceId::DEFAULT, 64, 0x1000).and(Location::register(Reg(1), 16));
     let initial = [Element::Location(two)];

@@ -288,7 +288,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_written_is_read(parts in pieces(), bytes in prop::collection::vec(any::<u8>(), 32), big in any::<bool>()) {
+    fn written_bits_are_read_back(parts in pieces(), bytes in prop::collection::vec(any::<u8>(), 32), big in any::<bool>()) {
         let mut machine = machine(big);
         let before = machine.clone();
         let located = located(&parts, false);
@@ -341,7 +341,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_it_panic(
+    fn random_bytes_never_panic(
         expr in prop::collection::vec(any::<u8>(), 0..40),
         called in prop::collection::vec(any::<u8>(), 0..12),
         dialect in 0..4,

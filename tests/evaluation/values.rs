@@ -177,7 +177,7 @@ fn types_that_are_not_integral() {
 }
 
 #[test]
-fn what_is_not_zero_branches() {
+fn nonzero_values_branch() {
     values(
         &machine(),
         &[

@@ -98,7 +98,7 @@ fn stops_come_from_several_files() {
 }
 
 #[test]
-fn what_cannot_be_evaluated_is_told_where_it_is() {
+fn evaluation_errors_are_shown_in_their_cell() {
     // s4 has the mask from 0x8 on, and is unknown at the second stop.
     let (weigh, stops, svg) = (weigh("unknown"), temporary("unknown.json"), temporary("unknown.svg"));
     let json = r#"{"target": {"name": "amdgpu-gfx1030-wave32"}, "machine": {"registers": {"1": "0f 00 00 00"}},

@@ -214,7 +214,7 @@ fn a_frame_that_nobody_described_is_found() {
 /// A register that cannot be encoded is undefined; without an address, the frame is omitted. The register and the frame
 /// are listed.
 #[test]
-fn what_cannot_be_told_is_listed() -> eitri::Result<()> {
+fn unproven_frame_rules_are_listed() -> eitri::Result<()> {
     let mut m = Builder::new(Target::x86_64());
     let (rcx, rbx, rsp, rip) = (Reg(2), Reg(3), Reg(7), Reg(16));
     let unit = m.unit("a.c");

@@ -416,7 +416,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 60, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_unwound_is_what_was_described(words in choices(300), target in 0..6usize) {
+    fn unwound_rows_equal_the_description(words in choices(300), target in 0..6usize) {
         unwound(&words, &targets()[target]);
     }
 }
@@ -425,7 +425,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_described_is_read_back(words in choices(300), target in 0..6usize) {
+    fn described_rows_are_read_back(words in choices(300), target in 0..6usize) {
         check(&words, &targets()[target]);
     }
 }

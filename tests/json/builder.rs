@@ -40,7 +40,7 @@ fn message(name: &str, error: &Error) -> String {
 }
 
 #[test]
-fn what_the_builder_refuses_is_refused_with_the_same_words() {
+fn json_errors_equal_builder_errors() {
     let lines = ERRORS.lines().filter(|line| !line.starts_with('#'));
     let mut errors: BTreeMap<&str, &str> = lines.filter_map(|line| line.split_once(" | ")).collect();
     let mut wrong = Vec::new();

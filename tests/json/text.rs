@@ -26,7 +26,7 @@ fn refused(text: &str) -> String {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_place() {
+fn errors_name_their_json_position() {
     let head = r#"{"eitri": 1, "target": "x86_64", "describe": ["#;
     let unit = |rest: &str| format!("{head}\n{{\"unit\": {{\"name\": \"a\"}}}},\n{rest}]}}");
     let cases = [
@@ -215,7 +215,7 @@ fn what_is_wrong_is_said_with_its_place() {
 }
 
 #[test]
-fn what_is_not_text_is_refused_with_its_place() {
+fn invalid_utf8_is_refused_with_its_position() {
     let mut bytes = SCALE.as_bytes().to_vec();
     bytes[30] = 0xff;
     let error = Module::from_json(&bytes).expect_err("no UTF-8");
@@ -239,7 +239,7 @@ fn keys_may_come_in_any_order() {
 }
 
 #[test]
-fn what_is_nested_too_deeply_is_refused() {
+fn deep_nesting_is_refused() {
     let deep = |open: &str, inner: &str, close: &str, count: usize| {
         with(&format!("[[0, 4, {}{inner}{}]]", open.repeat(count), close.repeat(count)))
     };
@@ -282,7 +282,7 @@ proptest! {
 
     /// A changed description is read or refused, without a panic.
     #[test]
-    fn nothing_panics(changes in prop::collection::vec((any::<usize>(), any::<u8>(), 0..4u8), 1..6)) {
+    fn changed_descriptions_never_panic(changes in prop::collection::vec((any::<usize>(), any::<u8>(), 0..4u8), 1..6)) {
         const PIECES: [&[u8]; 8] =
             [b"\"", b"{", b"]", b",", b"18446744073709551615", b"-1", b"null", b"\"undefined\""];
         let mut text = SCALE.as_bytes().to_vec();

@@ -268,7 +268,7 @@ fn callers_are_found_with_their_registers() {
 }
 
 #[test]
-fn at_each_instruction_of_a_run_the_callers_are_as_they_were() {
+fn callers_are_unwound_at_each_instruction() {
     let kept = ["exec", "s30", "s31", "s32", "s33", "s34", "s35", "v7[25]"];
     OBJECTS.iter().for_each(|object| follow(object, include_str!("k06_run.txt"), &kept));
     let lanes = ["v40[5]", "v40[25]", "v41[5]", "v42[0]", "v42[25]", "v43[0]", "v43[1]", "v43[5]", "v43[25]"];

@@ -264,7 +264,7 @@ pub fn mixed() -> Vec<Stop> {
 }
 
 #[test]
-fn every_lane_stands_at_every_pc_where_its_path_through_the_source_has_it() {
+fn lane_pcs_follow_the_paths_through_the_source() {
     let stops = mixed();
     assert_eq!(stops.len(), 86);
     for object in &*OBJECTS {

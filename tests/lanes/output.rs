@@ -110,7 +110,7 @@ fn found(fault: Fault) -> Report {
 }
 
 #[test]
-fn what_is_right_is_clean() {
+fn correct_lane_output_is_clean() {
     for consumer in [Consumer::llvm(), Consumer::rocgdb(), Consumer::rocgdb_legacy(), Consumer::dwarf5()] {
         for version in 2..=5 {
             for format in [gimli::Format::Dwarf32, gimli::Format::Dwarf64] {

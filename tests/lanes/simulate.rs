@@ -378,7 +378,7 @@ fn more_random_programs_run_as_they_are_described() {
 }
 
 #[test]
-fn other_random_programs_run_as_they_are_described() {
+fn further_random_programs_run_as_described() {
     run_part(2, 4);
 }
 

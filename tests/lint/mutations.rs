@@ -53,7 +53,7 @@ fn an_object_of_this_crate_is_clean() {
 
 /// Each bit of the sections with units, lists and frames is changed alone.
 #[test]
-fn one_changed_bit_is_found() {
+fn single_bit_changes_are_diagnosed() {
     let object = clean();
     let read = Object::read(&object).expect("it is read");
     let mut found = BTreeMap::<&'static str, usize>::new();

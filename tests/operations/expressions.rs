@@ -320,7 +320,7 @@ fn expressions_that_refer_to_nothing_go_to_gimli_as_they_are() {
 }
 
 #[test]
-fn what_gimli_cannot_write_is_refused() {
+fn operations_unknown_to_gimli_are_refused() {
     let cannot = |op, slot| {
         let mut e = Expr::build(LLVM);
         e.ops().push_lane();

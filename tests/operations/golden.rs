@@ -208,7 +208,7 @@ fn text_and_bytes_are_the_specifications() {
 }
 
 #[test]
-fn what_a_dialect_does_not_have_is_refused() {
+fn operations_outside_the_dialect_are_refused() {
     let refused = |text: &str, dialect| {
         let error = text::parse(text, Encoding::new(8, dialect), None).expect_err(text);
         assert!(matches!(error.kind(), ErrorKind::Inexpressible { .. }), "{text}: {error}");

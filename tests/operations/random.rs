@@ -239,7 +239,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(4000) })]
 
     #[test]
-    fn every_spelling_is_read_and_comes_out_again(choice in choices(true), encoding in encodings()) {
+    fn every_spelling_is_decoded_and_reproduced(choice in choices(true), encoding in encodings()) {
         let Some((name, bytes)) = bytes_of(&choice, encoding) else { return Ok(()) };
         let mut decoder = Decoder::new(&bytes, encoding);
         let one = decoder.next().unwrap().unwrap();

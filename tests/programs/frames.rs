@@ -186,7 +186,7 @@ fn ran(tool: Tool, arguments: &[&str], object: &Path) -> Option<String> {
 
 /// Rows of `middle` in the output of both tools.
 #[test]
-fn others_print_the_rows_that_were_described() {
+fn frame_rows_are_printed_by_other_tools() {
     let folder = Folder::new();
     let module = module().expect("a module");
     let code = Code::text(vec![0x90; 82])

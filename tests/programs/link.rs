@@ -42,7 +42,7 @@ fn segments(path: &Path) -> Vec<(u64, Vec<u8>)> {
 }
 
 #[test]
-fn what_is_loaded_is_the_same_with_and_without() {
+fn loaded_bytes_are_independent_of_debug_sections() {
     for machine in MACHINES {
         let options = Options::new(machine);
         let plain = new_object(&machine.target(), &code(options), &[]).expect("an object");

@@ -254,7 +254,7 @@ fn lldb_finds_what_the_caller_gave() {
 }
 
 #[test]
-fn others_read_calls_and_imports() {
+fn calls_and_imports_are_read_by_other_tools() {
     for consumer in versions() {
         let folder = Folder::new();
         let Some(object) = object(&folder, &consumer) else { return };

@@ -299,7 +299,7 @@ fn llvm_prints_the_stride_of_a_matrix() {
 
 /// Every reader, every version.
 #[test]
-fn others_read_types_without_complaint() {
+fn types_are_read_by_other_tools_without_warnings() {
     for (name, module) in [("cpp", cpp().expect("a module")), ("rust", rust().expect("a module"))] {
         for (version, has_type_units) in
             [2, 3, 4, 5].map(|version| (version, false)).into_iter().chain([(4, true), (5, true)])

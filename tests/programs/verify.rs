@@ -30,7 +30,7 @@ fn plain_dwarf_is_well_formed() {
 }
 
 #[test]
-fn without_vendor_operations_llvm_finds_no_errors_in_its_own_dialect() {
+fn llvm_verifies_modules_without_vendor_operations() {
     for machine in MACHINES {
         is_clean(
             Options { places: |place| place.known == Known::Both, ..Options::new(machine) },

@@ -42,7 +42,7 @@ fn no_complaints(name: &str, ran: Ran) {
 }
 
 #[test]
-fn every_version_is_read_by_others_and_means_what_was_described() {
+fn every_version_is_read_by_other_tools_and_checked() {
     let folder = Folder::new();
     for (name, _, object) in objects() {
         let path = folder.file(&format!("{name}.o"), object);

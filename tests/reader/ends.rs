@@ -61,7 +61,7 @@ fn abbreviations_end_within_their_section() {
 
 /// Other readers refuse a compiled object with this fault as well.
 #[test]
-fn others_refuse_abbreviations_without_an_end() {
+fn abbreviations_without_an_end_are_refused_by_other_tools() {
     let folder = sources();
     let flags = "-c -O1 -gdwarf-5";
     let Some(path) = compile(CLANG, folder.path(), "frames.c", flags, "a.o") else { return };

@@ -188,7 +188,7 @@ fn the_target_is_the_one_of_the_header() {
 }
 
 #[test]
-fn what_is_not_read_is_refused_by_name() {
+fn unsupported_objects_are_refused_by_name() {
     let good = object(FORM());
     let refused = |bytes: &[u8]| Object::read(bytes).unwrap_err();
     let unsupported = |error: &eitri::Error| matches!(error.kind(), ErrorKind::Unsupported(_));
@@ -243,7 +243,7 @@ fn facts_of_a_compiler_are_those_that_gimli_reads() {
 
 #[cfg(not(feature = "compress"))]
 #[test]
-fn without_the_feature_it_is_named() {
+fn missing_features_are_named() {
     let folder = crate::reader::compiled::sources();
     let flags = "-c -gdwarf-5 -gz=zlib";
     let Some(path) = compile(crate::reader::compiled::CLANGXX, folder.path(), "types.cpp", flags, "a.o")

@@ -219,7 +219,7 @@ fn the_command_takes_both_files() {
 }
 
 #[test]
-fn one_file_can_have_both() {
+fn object_may_contain_skeleton_and_split_units() {
     let folder = sources();
     let flags = "-O1 -c -gdwarf-5 -gsplit-dwarf=single";
     let Some(path) = compile(CLANGXX, folder.path(), "types.cpp", flags, "a.o") else { return };

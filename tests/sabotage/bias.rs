@@ -72,7 +72,7 @@ const OF_GPUS: [Fault; 3] = [
 ];
 
 #[test]
-fn what_is_relocated_and_what_is_not() {
+fn wrong_relocation_is_found() {
     let gpu = Target::named("amdgpu-gfx1030-wave32").unwrap();
     let mut all = Vec::new();
     for (target, mut consumer) in [

@@ -222,12 +222,12 @@ fn extended(Change { section, bytes, at, to }: Change<'_>) -> Option<Why> {
 }
 
 #[test]
-fn every_bit_matters() {
+fn changed_bits_are_found() {
     all_bits_matter(&truth(), &fixed(), |_, _| true);
 }
 
 #[test]
-fn every_bit_of_scopes_matters() {
+fn changed_scope_bits_are_found() {
     let mut consumer = Consumer::dwarf5();
     consumer.entries.language_names = true;
     consumer.forms = fixed().forms;
@@ -244,7 +244,7 @@ fn every_bit_of_scopes_matters() {
 }
 
 #[test]
-fn every_bit_of_type_units_matters() {
+fn changed_type_unit_bits_are_found() {
     for mut consumer in crate::sabotage::type_units::consumers() {
         consumer.forms = fixed().forms;
         all_bits_matter(&crate::sabotage::type_units::module(|_| ()), &consumer, |name, _| {
@@ -254,7 +254,7 @@ fn every_bit_of_type_units_matters() {
 }
 
 #[test]
-fn every_bit_of_frames_matters() {
+fn changed_frame_bits_are_found() {
     let truth = crate::sabotage::waves::frames();
     let [llvm, rocgdb, legacy] = crate::sabotage::waves::consumers();
     all_bits_matter(&truth, &llvm, |_, _| true);
@@ -266,7 +266,7 @@ fn every_bit_of_frames_matters() {
 /// Changes each bit of the expressions of lanes in entries, and of all lists. Other tests cover the other bytes, as
 /// comparing lanes takes long.
 #[test]
-fn every_bit_of_lanes_matters() {
+fn changed_lane_bits_are_found() {
     for consumer in crate::sabotage::waves::consumers() {
         let truth = crate::sabotage::waves::lanes(&consumer);
         let sections = sections(&truth, &consumer);

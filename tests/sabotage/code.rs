@@ -62,7 +62,7 @@ fn functions_may_be_at_one_place() {
 
 /// Wrong contents of either of two functions at one address are found.
 #[test]
-fn what_is_elsewhere_is_found() {
+fn moved_code_is_found() {
     let apart = Code::text(vec![0; 64]).with_function("f", 16, 8).with_function("g", 24, 8);
     let folded = Code::text(vec![0; 64]).with_function("f", 16, 8).with_function("g", 16, 8);
     let described = two(true, [8, 8]);

@@ -63,7 +63,7 @@ fn variable(index: usize, offset: i64) -> Module {
 
 /// An offset from one symbol never reaches another, for any distance.
 #[test]
-fn what_is_behind_a_symbol_is_not_behind_another() {
+fn offset_symbols_are_distinct() {
     for shift in 0..=24 {
         let described = variable(0, 1 << shift);
         assert!(report(&described, &described).is_clean());

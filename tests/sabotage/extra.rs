@@ -165,7 +165,7 @@ fn written(module: &Module, consumer: &Consumer) -> Patches {
 }
 
 #[test]
-fn what_is_more_than_was_described_is_found() {
+fn extra_facts_are_found() {
     let truth = module(nothing);
     let mut consumer = Consumer::llvm();
     consumer.forms = vec![(dw::DW_AT_name, dw::DW_FORM_strp)];

@@ -141,7 +141,7 @@ const PAIR: u8 = 4;
 
 /// Overlapping entries of lists: where a number is read, all its locations must have the same contents.
 #[test]
-fn what_is_read_in_two_places_is_found() {
+fn doubled_lane_attributes_are_found() {
     let mut all = Vec::new();
     let at = |pc| Expected { kind: Evaluation, variable: None, pc: Some(pc), lane: None };
     for consumer in consumers().map(patchable) {

@@ -40,7 +40,7 @@ fn unit(symbol: &str, offset: u64, has_rows: bool) -> String {
 }
 
 #[test]
-fn what_is_over_described_code_is_no_addition() {
+fn entries_over_described_code_are_found() {
     let function = r#", {"function": {"in": "a.cl", "name": "g", "code": {"symbol": "k", "bytes": 64}}}"#;
     let rows = r#", {"rows": {"function": "g", "rows": [[0, "a.cl", 77]]}}"#;
     for (more, kinds) in [

@@ -200,7 +200,7 @@ pub fn is_found(truth: &Module, consumer: &Consumer, patches: &Patches) -> bool 
 
 /// Every relocation is needed, even if the number without it happens to be right.
 #[test]
-fn every_relocation_is_needed() {
+fn removed_relocations_are_found() {
     all_relocations_matter(&truth(), &fixed(), |_| true);
 }
 

@@ -27,7 +27,7 @@ fn listed(find: &str, replace: &str) -> String {
 }
 
 #[test]
-fn one_is_singular() {
+fn counts_of_one_are_singular() {
     let short = read(&[0x0723_0203, 0x0001_0600, 0, 10, 0, 1 << 16 | 19]).expect_err("is too short");
     let attached = Attached { words: vec![0], added: vec![3..4], bound: 1, omissions: vec![] };
     let detached = attached.detach().expect_err("has no words 3..4");
@@ -65,7 +65,7 @@ const VERBS: [&str; 9] = ["comes", "does", "ends", "has", "holds", "includes", "
 /// No text has a plural directly after a placeholder: the counting type prints its noun. Words between a number and
 /// its noun are not found.
 #[test]
-fn no_noun_stands_behind_a_number() {
+fn messages_count_nouns_with_count() {
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src/spirv")];
     let (mut texts, mut wrong) = (0, Vec::new());
     while let Some(folder) = folders.pop() {

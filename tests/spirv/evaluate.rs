@@ -52,7 +52,7 @@ fn bytes(value: u64) -> String {
 }
 
 #[test]
-fn without_operations_it_is_what_is_on_the_stack() {
+fn empty_expression_is_the_stack_top() {
     assert_eq!(place(declared(0x1000, &[])), "mem:0:0x1000");
     assert_eq!(place(valued(0x1000, &[])), bytes(0x1000));
     // Bits that are not a number, and addresses in another space.

@@ -41,7 +41,7 @@ const SETS: [(&str, bool); 13] = [
 ];
 
 #[test]
-fn what_is_not_known_is_found() {
+fn unknown_sets_are_detected() {
     for (set, is_debug) in SETS {
         let words = module(set);
         let facts = read(&words).expect("reads");
@@ -70,7 +70,7 @@ fn what_is_not_known_is_found() {
 
 /// The module must not contain debug instructions of any set; other sets are unrelated.
 #[test]
-fn nothing_is_attached_beside_it() {
+fn attach_refuses_modules_with_debug_sets() {
     let module_of = Builder::new(Target::x86_64()).finish().expect("is whole");
     for (name, is_debug) in SETS {
         for set in Set::ALL {

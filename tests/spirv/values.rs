@@ -255,7 +255,7 @@ fn every_instruction_is_listed() {
 
 /// Memory is referred to by a pointer, a part has a type of its size; parts are in order and disjoint.
 #[test]
-fn what_holds_a_variable_fits() {
+fn listed_providers_match_their_types() {
     for list in Listed::all() {
         let words = list.kernel.words(list.level);
         let facts = read(&words).expect("reads");

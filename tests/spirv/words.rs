@@ -7,7 +7,7 @@ use crate::spirv::assemble::assemble;
 use crate::spirv::{OPENCL, SHADER, bytes};
 
 #[test]
-fn what_is_read_is_written_again() {
+fn read_words_are_written_back() {
     for text in [OPENCL, SHADER] {
         let words = assemble(text).words;
         assert_eq!(read(&words).expect("reads").encode(), words);
@@ -31,7 +31,7 @@ fn files_have_either_order_of_bytes() {
 }
 
 #[test]
-fn what_is_no_module_is_refused_with_the_word() {
+fn invalid_words_are_refused_with_their_index() {
     let header = [0x0723_0203, 0x0001_0100, 0, 10, 0];
     let with = |more: &[u32]| [&header[..], more].concat();
     let cases: &[(Vec<u32>, &str)] = &[

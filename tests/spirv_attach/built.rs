@@ -140,7 +140,7 @@ fn positions() {
 }
 
 #[test]
-fn what_is_no_module_is_refused() {
+fn invalid_modules_are_refused() {
     let mut s = ModuleBuilder::new(1, 0);
     let error = |result: eitri::Result<()>| result.expect_err("is refused").to_string();
     let id = Id(1);

@@ -14,7 +14,7 @@ fn bound_with(case: &Case, may_be_shared: bool) -> Binding {
 }
 
 #[test]
-fn where_the_set_has_instructions_for_it_they_are_written_and_read_back() {
+fn supported_metadata_is_written_and_read_back() {
     let case = Case::new();
     for may_be_shared in [false, true] {
         let attached = case.attach(&bound_with(&case, may_be_shared), &Mode::exact(Set::Shader));
@@ -44,7 +44,7 @@ fn where_the_set_has_instructions_for_it_they_are_written_and_read_back() {
 }
 
 #[test]
-fn where_the_set_has_none_it_is_listed() {
+fn unsupported_metadata_is_listed() {
     let case = Case::new();
     let left = |binding: &Binding| -> Vec<String> {
         let attached = case.attach(binding, &Mode::exact(Set::OpenCl));
@@ -60,7 +60,7 @@ fn where_the_set_has_none_it_is_listed() {
 }
 
 #[test]
-fn what_is_no_identifier_and_no_path_is_refused() {
+fn invalid_identifiers_and_paths_are_refused() {
     let case = Case::new();
     let with = |say: &dyn Fn(&mut Binding)| {
         let mut binding = case.bound();

@@ -350,7 +350,7 @@ fn variables_are_said_in_a_scope_of_their_own_call() {
 
 /// Values of one variable in several ids, parts of values, addresses, and computed values.
 #[test]
-fn what_holds_a_variable() {
+fn providers_are_written_as_expressions() {
     let case = Case::new();
     let id = |name| case.id(name);
     let all: &[(&[Provider], &[&str])] = &[
@@ -496,7 +496,7 @@ fn indexes_that_a_mode_has_not() {
 
 /// Existing strings, types and constants of the module are reused.
 #[test]
-fn what_is_there_is_used() {
+fn existing_instructions_are_reused() {
     let case = Case::new();
     let attached = case.attach(&case.bound(), &Mode::exact(Set::Shader));
     let facts = read(&attached.words).expect("reads");
@@ -520,7 +520,7 @@ fn what_is_there_is_used() {
 /// A module can contain both sets, attached in sequence.
 /// A module has debug instructions of one set: those of another are stripped first.
 #[test]
-fn one_set() {
+fn second_set_is_refused_until_the_first_is_stripped() {
     let case = Case::new();
     let binding = case.bound();
     let first = case.attach(&binding, &Mode::exact(Set::OpenCl));

@@ -224,7 +224,7 @@ fn entities_of_the_model() {
 
 /// Ids that cannot provide a variable.
 #[test]
-fn what_holds_a_variable() {
+fn invalid_providers_are_refused() {
     let case = Case::new();
     let id = |name| case.id(name);
     let at = |variable: &str| format!("{SCALE}, variable `{variable}`");

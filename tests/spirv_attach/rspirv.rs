@@ -91,7 +91,7 @@ fn operands_have_their_kinds() {
 
 /// A refused module is unchanged.
 #[test]
-fn what_is_refused() {
+fn refused_module_is_unchanged() {
     let case = Case::new();
     let mut module = load(&case);
     let mut wrong = case.bound();

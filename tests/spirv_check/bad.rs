@@ -119,7 +119,7 @@ fn a_type_that_contains_itself_is_an_error() {
 }
 
 #[test]
-fn what_is_shared_by_many_units_is_limited() {
+fn entities_shared_by_many_units_are_limited() {
     // Each unit has a variable of a type with many parts. The model would need a copy of every part per unit.
     let (depth, units) = (2000, 2000);
     let mut all: Vec<Vec<u32>> = vec![vec![10, 35, 3]];
@@ -134,7 +134,7 @@ fn what_is_shared_by_many_units_is_limited() {
 }
 
 #[test]
-fn without_a_unit_nothing_is_described() {
+fn modules_without_units_describe_nothing() {
     let imported = of(&module(&[&[10, 35, 3], &[20, 2, 3, 5, 4]]));
     assert_eq!((imported.module.units().count(), imported.omissions.len()), (0, 1));
 }

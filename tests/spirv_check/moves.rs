@@ -264,7 +264,7 @@ impl Tried {
 }
 
 #[test]
-fn every_place_counts() {
+fn every_position_is_compared() {
     let (mut missed, mut tried) = (Missed::new(), Tried::new(2));
     for (seed, target) in (0..12).zip(targets().iter().cycle()) {
         for set in Set::ALL {

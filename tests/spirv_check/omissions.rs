@@ -97,7 +97,7 @@ pub(crate) fn modes() -> Vec<Mode> {
 }
 
 #[test]
-fn what_is_listed_is_no_difference() {
+fn listed_omissions_are_no_difference() {
     for target in targets() {
         for mode in modes() {
             let written = Written::of(tangled(&target), mode.clone());
@@ -111,7 +111,7 @@ fn what_is_listed_is_no_difference() {
 
 /// Each omission excuses a difference of its own.
 #[test]
-fn no_omission_is_idle() {
+fn every_omission_excuses_a_difference() {
     let (target, mut count) = (&targets()[0], 0);
     let random = (0..8).map(|seed| described(&fixed_choices(seed, 400), target));
     for Described { words, module, binding } in random.chain([tangled(target)]) {
@@ -126,7 +126,7 @@ fn no_omission_is_idle() {
 }
 
 #[test]
-fn what_is_not_listed_is_a_difference() {
+fn unlisted_omissions_are_a_difference() {
     let (mut counts, mut places, mut missed) = (Counts::new(5), Tried::new(1), Missed::new());
     for mode in modes() {
         let written = Written::of(tangled(&targets()[0]), mode);

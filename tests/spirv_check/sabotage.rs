@@ -223,7 +223,7 @@ pub(crate) fn listed(missed: &Missed) -> String {
 }
 
 #[test]
-fn every_operand_counts() {
+fn every_operand_is_compared() {
     let (mut counts, mut missed) = (Counts::new(5), BTreeMap::new());
     for (seed, target) in (0..12).zip(targets().iter().cycle()) {
         for set in Set::ALL {

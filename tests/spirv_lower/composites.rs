@@ -45,7 +45,7 @@ fn members() {
 }
 
 #[test]
-fn what_is_not_said_of_members() {
+fn unencodable_member_properties_are_listed() {
     let mut case = Case::new();
     let (int, unit) = (case.int(), case.unit);
     let s = case.m.structure(unit, Some("S"), 8).unwrap();

@@ -191,7 +191,7 @@ const IN_FUNCTIONS: &[(&str, Say)] = &[
 /// Declarations are compared as what they are emitted as: declarations, or functions in a set that has functions as
 /// members. Every difference is listed.
 #[test]
-fn what_declarations_have() {
+fn declarations_have_flags_and_types() {
     let makers: [fn(&mut Case) -> FunctionId; 4] = [
         |case| {
             let class = case.m.class(case.unit, Some("C"), 4).unwrap();

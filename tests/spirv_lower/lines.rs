@@ -23,7 +23,7 @@ fn is_clean(described: &Described, mode: &Mode) {
 }
 
 #[test]
-fn what_is_not_in_the_text_is_listed() {
+fn lines_outside_the_source_text_are_listed() {
     let mut case = with_text(TEXT);
     let (int, unit) = (case.int(), case.unit);
     let line = |line, column| SourceLine { file: case.file, line, column };

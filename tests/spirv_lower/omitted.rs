@@ -7,7 +7,7 @@ use eitri::spirv::{Field, Id, Mode, Name, Set, check, read};
 use crate::spirv_lower::case::{COMPUTE, Case, KERNEL, MAIN, TABLE};
 
 #[test]
-fn what_is_said_nowhere() {
+fn unencodable_properties_are_listed() {
     let mut case = Case::new();
     let (int, unit, f) = (case.int(), case.unit, case.function("f"));
     case.m.extern_variable(f, "far", int).unwrap();

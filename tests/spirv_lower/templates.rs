@@ -73,7 +73,7 @@ fn packs() {
 }
 
 #[test]
-fn what_is_no_template() {
+fn non_templates_are_refused_or_listed() {
     let mut case = Case::new();
     let (int, unit) = (case.int(), case.unit);
     let either = case.m.union(unit, Some("either"), 4).unwrap();

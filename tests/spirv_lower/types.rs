@@ -163,7 +163,7 @@ fn arrays() {
 }
 
 #[test]
-fn what_is_not_said_of_arrays() {
+fn unencodable_array_properties_are_listed() {
     let mut case = Case::new();
     let (int, unit) = (case.int(), case.unit);
     let extent = Extent::fixed(8).from(1).index(int);

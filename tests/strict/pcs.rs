@@ -122,7 +122,6 @@ fn wrong(target: &Target, calls: &[(&str, Call)], pcs: &Range<u64>) -> Vec<Strin
     wrong
 }
 
-/// Issue 14, item 13.
 #[test]
 fn a_range_begins_and_ends_between_instructions() {
     assert_eq!(wrong(&gpu(), &RANGES[..1], &(1..7)), [""; 0]);
@@ -130,7 +129,7 @@ fn a_range_begins_and_ends_between_instructions() {
 
 /// Every call refuses every kind of wrong range.
 #[test]
-fn so_does_every_pc_of_every_call() {
+fn every_call_refuses_misaligned_pcs() {
     for pcs in [1..7, 4..7, 6..8, 2..0x40, 0..0x3e] {
         assert_eq!(wrong(&gpu(), RANGES, &pcs), [""; 0]);
         assert_eq!(wrong(&gpu(), LANES, &pcs), [""; 0]);
@@ -154,7 +153,7 @@ fn so_does_every_pc_of_every_call() {
 
 /// Valid pcs, and any end of a function, are accepted.
 #[test]
-fn other_pcs_are_taken() -> Result<()> {
+fn aligned_pcs_are_accepted() -> Result<()> {
     for (name, call) in RANGES.iter().chain(LANES) {
         let result = call(&mut start(gpu()), 4..8);
         assert!(result.is_ok(), "{name}: {result:?}");

@@ -65,7 +65,7 @@ fn wrong(cases: &[(&str, &str, &str)]) -> Vec<String> {
     wrong
 }
 
-/// Issue 14, item 15: overlaps, types and languages.
+/// Overlaps, types and languages.
 #[test]
 fn an_error_points_at_the_key() {
     assert_eq!(wrong(&WRONG[..4]), [""; 0]);
@@ -73,13 +73,12 @@ fn an_error_points_at_the_key() {
 
 /// Every unknown name in a description, and every error at its end.
 #[test]
-fn so_does_every_error() {
+fn every_error_names_its_json_position() {
     assert_eq!(wrong(WRONG), [""; 0]);
 }
 
-/// Issue 14, item 15.
 #[test]
-fn one_is_not_many() {
+fn counts_of_one_are_singular() {
     use eitri::check::Report;
     let one = Report { entries: 1, rows: 1, locations: 1, names: 1, macros: 1, ..Report::default() };
     let expected =

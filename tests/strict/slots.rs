@@ -41,7 +41,6 @@ const SLOTS: &[(&str, Call)] = &[
     }),
 ];
 
-/// Issue 14, item 12.
 #[test]
 fn a_function_has_no_slot_without_a_base() {
     let mut a = start(gpu());
@@ -70,7 +69,7 @@ const BASES: &[(&str, Call)] = &[
 ];
 
 #[test]
-fn with_a_base_there_are_slots() {
+fn slots_require_a_base_in_any_call_order() {
     for (slot_name, slot) in SLOTS {
         for (base_name, base) in BASES {
             for is_first in [true, false] {

@@ -32,7 +32,6 @@ fn of_int(loc: Loc) -> impl Fn(&mut Start) -> Result<()> {
     move |a| a.m.variable(a.f, "x", a.int)?.live(8..16, loc.clone()).map(drop)
 }
 
-/// Issue 14, item 11.
 #[test]
 fn a_variable_is_not_in_a_vector_register_as_such() {
     let error = error(&of_int(Loc::register(v(3)))).expect("a variable in the first lane of v3");
@@ -126,7 +125,7 @@ fn neither_is_anything_else() {
 
 /// All lanes are accepted if the variable has as many bits, or if a lane is selected.
 #[test]
-fn all_lanes_may_be_meant() -> Result<()> {
+fn whole_registers_are_accepted_for_wide_variables() -> Result<()> {
     let Start { mut m, unit, int, f } = start(gpu());
     let wide = m.vector(unit, int, 32)?;
     let all = || Loc::register(v(3));

@@ -36,9 +36,8 @@ fn printed(name: &str, arguments: &[&str]) -> Vec<String> {
     String::from_utf8(command.stderr).expect("text").lines().map(String::from).collect()
 }
 
-/// Issue 14, item 14.
 #[test]
-fn what_is_in_the_same_bits_is_printed() {
+fn variables_in_the_same_bits_are_printed() {
     let lines = printed("same", &[]);
     assert!(!lines.is_empty(), "no warning");
     for (line, words) in lines.iter().zip([
@@ -283,7 +282,7 @@ fn the_rule_is_as_it_is_written() {
 
 /// Variables that have ended share bits with no other, for any number of them.
 #[test]
-fn what_has_ended_hides_nothing() {
+fn ended_variables_share_no_bits() {
     for calls in [1, 40] {
         let found = shared(&|a| {
             let float = float(a)?;

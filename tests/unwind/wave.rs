@@ -624,7 +624,7 @@ fn registers_of_callers_are_found_bit_for_bit_at_every_pc() {
 
 /// Writes a register of a caller; after the functions return, the caller has the written value.
 #[test]
-fn what_is_written_is_what_the_caller_finds() {
+fn writes_reach_the_callers_registers() {
     for (lanes, dialect) in ALL {
         let code = Code::new(lanes, dialect);
         let section = code.section();
@@ -664,7 +664,7 @@ fn locate(frames: &[Frames<'_>; 1], code: &Code, wave: &Wave, number: usize, reg
 
 /// A stack pointer computed from the CFA cannot be written.
 #[test]
-fn what_is_computed_cannot_be_written() {
+fn computed_values_cannot_be_written() {
     let code = Code::new(64, Dialect::Llvm);
     let section = code.section();
     let frames = [section.read_as(encoding(Dialect::Llvm))];

@@ -72,7 +72,7 @@ kernel void run(global int *out, Color color, local Pun *pun) {
 
 /// Each expected line follows from the source.
 #[test]
-fn what_clang_says_of_a_source_is_read() {
+fn clang_metadata_is_read() {
     let folder = Folder::new();
     let source = folder.file("a.clcpp", SOURCE);
     let Some(bitcode) = bitcode(&folder, &source, &["-g", "-O0"]) else { return };
@@ -157,7 +157,7 @@ fn what_clang_says_of_a_source_is_read() {
 
 /// Inlined scopes, and values in results, constants and parts.
 #[test]
-fn what_is_optimized_is_read() {
+fn optimized_metadata_is_read() {
     let folder = Folder::new();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/data/inline.cl");
     let Some(bitcode) = bitcode(&folder, &source, &["-g", "-O2"]) else { return };
@@ -188,7 +188,7 @@ fn what_is_optimized_is_read() {
 
 /// The translator's round trip preserves clang's facts, except for its known changes.
 #[test]
-fn what_is_read_back_is_what_clang_said() {
+fn attached_metadata_reads_back_as_clang_wrote_it() {
     for kernel in KERNELS {
         let folder = Folder::new();
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(kernel.source);

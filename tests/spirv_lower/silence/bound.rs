@@ -121,6 +121,6 @@ const CALLS: &[Call<(FunctionId, ScopeId, VariableId)>] = &[
 ];
 
 #[test]
-fn of_a_binding() {
+fn binding_properties_are_written_or_listed() {
     nothing_is_lost(FUNCTIONS, CALLS);
 }

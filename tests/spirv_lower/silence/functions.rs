@@ -170,7 +170,7 @@ pub fn access(way: usize) -> Option<Accessibility> {
 }
 
 #[test]
-fn of_functions() {
+fn function_properties_are_written_or_listed() {
     nothing_is_lost(OWNERS, CALLS);
 }
 

@@ -240,6 +240,6 @@ const CALLS: &[Call<TypeId>] = &[
 ];
 
 #[test]
-fn of_types() {
+fn type_properties_are_written_or_listed() {
     nothing_is_lost(OWNERS, CALLS);
 }

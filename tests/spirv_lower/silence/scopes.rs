@@ -56,7 +56,7 @@ const CALLS: &[Call<ScopeId>] = &[
 ];
 
 #[test]
-fn of_scopes() {
+fn scope_properties_are_written_or_listed() {
     nothing_is_lost(OWNERS, CALLS);
 }
 
@@ -245,6 +245,6 @@ const NAMES: &[Call<ScopeId>] = &[
 ];
 
 #[test]
-fn of_names() {
+fn name_properties_are_written_or_listed() {
     nothing_is_lost(PLACES, NAMES);
 }

@@ -82,6 +82,6 @@ const TEMPLATES: &[Call<TypeId>] = &[
 ];
 
 #[test]
-fn of_templates() {
+fn template_properties_are_written_or_listed() {
     nothing_is_lost(&CLASS, TEMPLATES);
 }

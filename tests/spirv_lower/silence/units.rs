@@ -195,11 +195,11 @@ const CALLS: &[Call<()>] = &[
 ];
 
 #[test]
-fn of_units() {
+fn unit_properties_are_written_or_listed() {
     nothing_is_lost(OWNERS, OF_UNITS);
 }
 
 #[test]
-fn of_files_and_macros() {
+fn file_and_macro_properties_are_written_or_listed() {
     nothing_is_lost(&NOTHING, CALLS);
 }

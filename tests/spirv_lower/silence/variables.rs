@@ -164,7 +164,7 @@ pub fn memory(way: usize) -> Option<MemorySpace> {
 }
 
 #[test]
-fn of_variables() {
+fn variable_properties_are_written_or_listed() {
     nothing_is_lost(OWNERS, CALLS);
 }
 
