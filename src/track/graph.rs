@@ -126,7 +126,8 @@ impl Reach {
     ) -> (Vec<u32>, Vec<u32>) {
         self.search += 1;
         self.open.extend(start);
-        let (mut nodes, mut ends) = (Vec::new(), Vec::new());
+        let mut nodes = Vec::new();
+        let mut ends = Vec::new();
         while let Some(node) = self.open.pop() {
             if core::mem::replace(&mut self.seen[node as usize], self.search) == self.search {
                 continue;
@@ -153,7 +154,8 @@ impl Graphs {
         let before = Next::new(count, wave.iter().map(|&(from, to)| (to, from)));
         let wave = Next::new(count, wave.iter().copied());
         let regions = regions(code, &order, masks.len(), (&segments, &blocks), &before);
-        let (skips, waits) = (Vec::new(), Vec::new());
+        let skips = Vec::new();
+        let waits = Vec::new();
         let mut graphs = Self { segments, blocks, wave, lanes, regions, skips, waits };
         graphs.skips(code, &masks, &before)?;
         Ok(graphs)
@@ -256,9 +258,11 @@ impl Graphs {
             self.waits.push(Wait { pc, from: node, until, since });
         }
         for &(from, to) in &code.flow.lane_edges {
-            let (from, to) = (self.blocks[from].1, self.blocks[to].0);
+            let from = self.blocks[from].1;
+            let to = self.blocks[to].0;
             self.skips.push(Skip { from, to, wait: self.waits.len() as u32, end: None });
-            let (pc, until) = (self.segment(to).start, Until::Node(to));
+            let pc = self.segment(to).start;
+            let until = Until::Node(to);
             self.waits.push(Wait { pc, from, until, since: Vec::new() });
         }
         Ok(())
@@ -333,7 +337,8 @@ fn segments(code: &Code) -> (Vec<Segment>, Vec<(u32, u32)>) {
         let plain = |start, end| Segment { block: block_of, start, end, write: None };
         let mut last: Option<&Range<u64>> = None;
         while let Some((of, write)) = writes.next_if(|(of, _)| of.start < pcs.end) {
-            let (start, end) = (of.start as u32, of.end as u32);
+            let start = of.start as u32;
+            let end = of.end as u32;
             let is_further = last == Some(of);
             let start = if is_further { end } else { start };
             if !is_further {
@@ -402,9 +407,11 @@ fn regions(
     before: &Next,
 ) -> Regions {
     let none = Mask { around: None, depth: 0, saved: 0, restored: None, is_region: false, is_passed: false };
-    let (mut masks, mut saved) = (vec![none; masks], Vec::new());
+    let mut masks = vec![none; masks];
+    let mut saved = Vec::new();
     // Innermost open mask at the start of each block, and before each node.
-    let (mut entered, mut tops) = (vec![None; blocks.len()], vec![None; segments.len() + 1]);
+    let mut entered = vec![None; blocks.len()];
+    let mut tops = vec![None; segments.len() + 1];
     let edges = code.flow.edges.iter().map(|&(from, to)| (from as u32, to as u32));
     let next = Next::new(blocks.len(), edges);
     for &block in order {

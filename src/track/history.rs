@@ -69,7 +69,8 @@ struct Recorded {
 impl History {
     /// Returns the history of claimed bits.
     pub(super) fn new(paths: &Paths<'_>, claimed: &[Bits], variable: Option<usize>) -> Self {
-        let (code, graphs) = (paths.code, &paths.graphs);
+        let code = paths.code;
+        let graphs = &paths.graphs;
         let is_masked = |of: Storage| of.is_row() && !matches!(of, Storage::Bits(_));
         let mut all = Vec::new();
         for one in &code.instructions {
@@ -83,7 +84,8 @@ impl History {
             let last = effects.iter().rev().find_map(|effect| Some((effect, written(effect)?)));
             let Some(((effect, of), node)) = last.zip(graphs.instruction_node(one.pcs.0)) else { continue };
             let is_masked = is_masked(of) && !one.all_lanes && claimed.iter().all(|one| is_masked(one.0));
-            let (pc, end) = (one.pcs.0.into(), one.pcs.1.into());
+            let pc = one.pcs.0.into();
+            let end = one.pcs.1.into();
             let event = Event { pc, end, with: Some(text(code, effect)), path: Vec::new() };
             all.push(Recorded { node, event, is_masked });
         }

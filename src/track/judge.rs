@@ -158,8 +158,11 @@ impl Tracked<'_> {
         for (part, &(of, from, bits)) in (0..).zip(&self.stored) {
             stored.entry(of).or_default().push((part, from, bits));
         }
-        let (claims, report) = (HashMap::new(), Report::default());
-        let (paths, histories, stops) = (None, HashMap::new(), self.stops(module));
+        let claims = HashMap::new();
+        let report = Report::default();
+        let paths = None;
+        let histories = HashMap::new();
+        let stops = self.stops(module);
         let mut judge = Judge { tracked: self, module, claims, stops, stored, paths, histories, report };
         for (index, variable) in self.code.named() {
             judge.variable(index, variable);
@@ -277,7 +280,8 @@ impl Judge<'_, '_> {
                         continue;
                     }
                     missed.insert(place, self.report.missed.len());
-                    let (bits, name) = (from as u64..(from + len) as u64, self.tracked.text(place));
+                    let bits = from as u64..(from + len) as u64;
+                    let name = self.tracked.text(place);
                     self.report.missed.push(Missed { variable, bits, pcs: pc..end, place: name });
                 }
             }
@@ -363,7 +367,8 @@ impl Judge<'_, '_> {
         if is_known && self.paths.is_none() {
             self.paths = Paths::new(code).ok();
         }
-        let (mut event, mut wave) = (None, None);
+        let mut event = None;
+        let mut wave = None;
         if let Some(paths) = self.paths.as_ref().filter(|_| is_known) {
             let index = code.variables.get_index_of(&variable);
             let history = self.histories.entry((index, claimed));
@@ -441,7 +446,8 @@ impl Judge<'_, '_> {
     /// Divides bits at the lanes of a vector register, at the lane's bit of a mask, and at both ends of places that the
     /// compiler declared.
     fn divided(&self, span: &Span, lane: u32, own: &[OwnPlace]) -> Vec<Span> {
-        let (start, end) = (span.from, span.from + u128::from(span.bits));
+        let start = span.from;
+        let end = span.from + u128::from(span.bits);
         let same = own.iter().map(|own| &own.span).filter(|own| own.storage == span.storage);
         let mut cuts: Vec<u128> = same.flat_map(|own| [own.from, own.from + u128::from(own.bits)]).collect();
         if let Spanned::Register(reg) = span.storage {
@@ -469,7 +475,8 @@ impl Judge<'_, '_> {
             Spanned::Register(reg) => match self.module.target().register(reg) {
                 Some(register) if register.is_vector() => {
                     let bits = i64::from(register.lane_bits());
-                    let (cell, within) = ((from / bits) as u32, from % bits);
+                    let cell = (from / bits) as u32;
+                    let within = from % bits;
                     let row = (cell == lane).then_some((Storage::Row(reg), within));
                     row.into_iter().chain([(Storage::Lane(reg, cell), within)]).collect()
                 }

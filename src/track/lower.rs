@@ -34,7 +34,8 @@ impl<'c> Lower<'c> {
             let parts = cuts.all(code, Whole::Storage(id)).len();
             is_row.extend(core::iter::repeat_n(storage.is_row(), parts));
         }
-        let (mut merged, mut next) = (Vec::new(), stored);
+        let mut merged = Vec::new();
+        let mut next = stored;
         for &(_, value) in &code.merged {
             let parts = cuts.all(code, Whole::Value(value.0)).len() as u32;
             merged.push((next, parts));
@@ -43,7 +44,8 @@ impl<'c> Lower<'c> {
         [next as usize + variables as usize, values as usize, graphs.waits.len()]
             .into_iter()
             .try_for_each(check)?;
-        let (first_variable, places) = (next, next + variables);
+        let first_variable = next;
+        let places = next + variables;
         let step = code.target.min_instruction_bytes();
         let mut program = Program {
             is_row,
@@ -56,7 +58,8 @@ impl<'c> Lower<'c> {
             ..Program::default()
         };
         // A growing list would have up to twice the capacity.
-        let (merged_count, others) = (code.merged.len(), code.assigned.len() + code.incoming.len());
+        let merged_count = code.merged.len();
+        let others = code.assigned.len() + code.incoming.len();
         program.ops.reserve_exact(code.places.len() + 2 * merged_count + others);
         let groups = 1 + code.instructions.len() + merged_count + others;
         program.groups.reserve_exact(groups + graphs.waits.len() + 3 * graphs.skips.len());
@@ -213,7 +216,8 @@ impl<'c> Lower<'c> {
                 let from = self.cuts.pieces(self.code, effect.from);
                 each_pair(&[whole(self.code, value)], &from, |value, from| {
                     for (part, place) in self.cuts.parts(value).zip(self.cuts.parts(from)) {
-                        let (to, from) = (To::Value(part), From::Place(place));
+                        let to = To::Value(part);
+                        let from = From::Place(place);
                         self.program.push(to, from);
                     }
                 });
@@ -322,7 +326,8 @@ impl<'c> Lower<'c> {
             Source::Value(value) => {
                 let all = whole(self.code, value);
                 let kind = self.code.values[value.0 as usize].kind;
-                let (parts, start) = (self.value(value, kind), self.cuts.parts(all).start);
+                let parts = self.value(value, kind);
+                let start = self.cuts.parts(all).start;
                 each_pair(&[to], &[all], |to, all| {
                     let pairs = self.cuts.parts(to).zip(self.cuts.parts(all));
                     pairs.for_each(|(to, part)| push(to, parts[(part - start) as usize]));
@@ -402,7 +407,8 @@ impl<'c> Lower<'c> {
         let mut leads: HashMap<(usize, usize), ()> = HashMap::new();
         leads.extend(flow.edges.iter().chain(&flow.lane_edges).map(|&pair| (pair, ())));
         for skip in &self.graphs.skips {
-            let (from, to) = (of(skip.from), of(skip.to));
+            let from = of(skip.from);
+            let to = of(skip.to);
             leads.insert((from, to), ());
             if self.leaves_at_once(skip.from) {
                 leads.extend(flow.edges.iter().filter(|edge| edge.1 == from).map(|edge| ((edge.0, to), ())));
@@ -421,7 +427,8 @@ impl<'c> Lower<'c> {
     fn receive(&mut self, index: usize) {
         let (first, parts) = self.merged[index];
         for part in first..first + parts {
-            let (to, from) = (To::Place(part + parts), From::Place(part));
+            let to = To::Place(part + parts);
+            let from = From::Place(part);
             self.program.push(to, from);
             self.program.push(To::Place(part), From::Nothing);
         }

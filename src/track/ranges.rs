@@ -144,7 +144,8 @@ impl<'a, 'p> Ranges<'a, 'p> {
         if name == NOTHING {
             return;
         }
-        let (before, next) = (self.before[place as usize], self.next[place as usize]);
+        let before = self.before[place as usize];
+        let next = self.next[place as usize];
         if next != NONE {
             self.before[next as usize] = before;
         }
@@ -241,7 +242,8 @@ impl Visit for Ranges<'_, '_> {
     }
 
     fn group(&mut self, group: &Group, names: &[u32]) {
-        let (start, end) = (group.start, group.end);
+        let start = group.start;
+        let end = group.end;
         self.change = match group.kind() {
             // Between the instructions of one step, the contents that they write are unknown.
             Kind::Instruction | Kind::Instructions if self.is_segment(group.node) => {

@@ -382,7 +382,8 @@ impl<F: Function, M: Machine> Adder<'_, F, M> {
         // Several operands for one definition share an allocation.
         defs.dedup_by_key(|(operand, _)| operand.vreg());
         for def in &defs {
-            let (value, to) = (self.value(def.0.vreg())?, places(*def));
+            let value = self.value(def.0.vreg())?;
+            let to = places(*def);
             match &of {
                 Some(from) if defs.len() == 1 => instruction.define_copy(value, from, &to)?,
                 _ => instruction.define(value, &to)?,
@@ -479,7 +480,8 @@ impl Spills {
                 at.as_stack().into_iter().for_each(|slot| spills.add(function, slot, operand.class()));
             }
         }
-        let (needs, has) = (spills.used[1].into(), rows.len() as u64 * u64::from(spills.lanes));
+        let needs = spills.used[1].into();
+        let has = rows.len() as u64 * u64::from(spills.lanes);
         if needs > has {
             let what = "scalars in lanes of reserved vector registers".into();
             return Err(ErrorKind::DoesNotFit { what, needs, has }.into());

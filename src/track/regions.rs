@@ -132,7 +132,8 @@ impl Regions {
     fn find_exits(&mut self, before: &Next) {
         let mut open = Vec::new();
         for &mask in self.order.iter().rev() {
-            let (region, Mask { saved, restored, .. }) = (self.mask_regions[mask], self.masks[mask]);
+            let region = self.mask_regions[mask];
+            let Mask { saved, restored, .. } = self.masks[mask];
             let Some(restored) = restored.filter(|_| region == mask as u32 + 1) else { continue };
             open.push(restored);
             while let Some(node) = open.pop() {

@@ -134,7 +134,8 @@ const OPEN: u32 = NONE - 1;
 impl<'a> Stretches<'a> {
     fn new(program: &'a Program, graphs: &'a Graphs) -> Self {
         let nodes = if graphs.waits.is_empty() { 0 } else { graphs.segments.len() + 1 };
-        let (mut writes, mut first) = (Vec::new(), Vec::with_capacity(nodes + 1));
+        let mut writes = Vec::new();
+        let mut first = Vec::with_capacity(nodes + 1);
         for node in 0..nodes as u32 {
             first.push(writes.len() as u32);
             for group in program.groups_of(node).iter().filter(|group| group.kind().is_instruction()) {

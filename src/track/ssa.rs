@@ -36,12 +36,15 @@ impl Graph {
             (0..nodes).for_each(|at| first[at + 1] += first[at]);
             first
         };
-        let (first_next, first_before) = (rows(|edge| edge.0), rows(|edge| edge.1));
+        let first_next = rows(|edge| edge.0);
+        let first_before = rows(|edge| edge.1);
         let mut next = vec![(0, 0); edges.len()];
         let mut before = vec![0; edges.len()];
-        let (mut at_next, mut at_before) = (first_next.clone(), first_before.clone());
+        let mut at_next = first_next.clone();
+        let mut at_before = first_before.clone();
         for &(from, to) in edges {
-            let (out, into) = (&mut at_next[from as usize], &mut at_before[to as usize]);
+            let out = &mut at_next[from as usize];
+            let into = &mut at_before[to as usize];
             next[*out as usize] = (to, *into - first_before[to as usize]);
             before[*into as usize] = from;
             *out += 1;
@@ -156,7 +159,8 @@ impl<'p> Ssa<'p> {
         // The phis of each node, in the order of places.
         let mut phis: Vec<(u32, u32)> = Vec::new();
         let mut count = vec![0u32; nodes];
-        let (mut has_phi, mut is_open) = (vec![NONE; nodes], vec![NONE; nodes]);
+        let mut has_phi = vec![NONE; nodes];
+        let mut is_open = vec![NONE; nodes];
         let mut open = Vec::new();
         for place in 0..self.program.places {
             for &node in &writers[first[place as usize] as usize..first[place as usize + 1] as usize] {
@@ -177,7 +181,8 @@ impl<'p> Ssa<'p> {
         }
         drop((writers, first, frontiers));
         self.of_node = vec![0..0; nodes];
-        let (mut start, mut operands) = (0, 0);
+        let mut start = 0;
+        let mut operands = 0;
         let choices = &self.program.choices;
         let mut chosen: Vec<u32> = (0..choices.len() as u32).collect();
         chosen.sort_by_key(|&choice| choices[choice as usize].node);
@@ -298,7 +303,8 @@ impl<'p> Ssa<'p> {
         self.same = vec![NONE; self.phis.len()];
         let mut is_fixed = vec![false; self.phis.len()];
         let mut known: HashMap<Vec<u32>, u32> = HashMap::new();
-        let (mut tuple, mut found) = (Vec::new(), Vec::new());
+        let mut tuple = Vec::new();
+        let mut found = Vec::new();
         for round in 0.. {
             let mut is_changed = false;
             let mut start = 0;
@@ -486,7 +492,8 @@ impl Frontiers {
             }
         }
         (0..graph.nodes()).for_each(|at| first[at + 1] += first[at]);
-        let (mut of, mut next) = (vec![0; pairs.len()], first.clone());
+        let mut of = vec![0; pairs.len()];
+        let mut next = first.clone();
         for (at, front) in pairs {
             of[next[at as usize] as usize] = front;
             next[at as usize] += 1;

@@ -108,7 +108,8 @@ impl<'c> Tracked<'c> {
         reached.sort_unstable_by_key(|pcs| pcs.start);
         let mut waits: Vec<u32> = graphs.waits.iter().map(|wait| wait.pc).collect();
         waits.sort_unstable();
-        let (places, constants) = (program.places, program.constants);
+        let places = program.places;
+        let constants = program.constants;
         Ok(Self { code, ranges, parts, stored, places, constants, reached, waits, unproven })
     }
 

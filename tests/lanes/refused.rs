@@ -110,7 +110,7 @@ fn regions_and_what_they_say_are_in_the_function() {
     );
     assert_eq!(
         a_loop(8..32, 64, &all),
-        "unit `a.cl`, function `k`, region0 (loop, 0x8..0x20), pc 0x40..0x41: the range is outside of the \
+        "unit `a.cl`, function `k`, region0 (loop, 0x8..0x20), pc 0x40..0x41: range is outside the \
          function, which has 0x40 bytes"
     );
     let (mut m, kernel) = kernel();
