@@ -87,6 +87,8 @@ pub(super) struct Judged {
     shape: Shape,
     /// Attributes other than locations whose expressions are judged.
     pub(super) expressions: Vec<DwAt>,
+    /// Whether it has pc ranges that nothing else reads: those of functions are read with the functions.
+    pub(super) has_ranges: bool,
 }
 
 impl Judged {
@@ -97,7 +99,8 @@ impl Judged {
         // The bounds of generic subranges have the dimension on their initial stack.
         let specs = entry.specs().iter().filter(|_| tag != dw::DW_TAG_generic_subrange);
         let has_context = specs.filter(|spec| contexts::has(spec.name(), spec.form()));
-        Self { tag, shape, expressions: has_context.map(|spec| spec.name()).collect() }
+        let has_ranges = tag != dw::DW_TAG_subprogram && entry.has(dw::DW_AT_ranges);
+        Self { tag, shape, expressions: has_context.map(|spec| spec.name()).collect(), has_ranges }
     }
 }
 

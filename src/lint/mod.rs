@@ -129,10 +129,15 @@ pub(crate) fn units<'r>(
         report.append(of_file);
     }
     if options.only.is_empty() {
+        // The object has the errors of relocations.
+        let is_known = |finding: &Finding| {
+            finding.code == Code::Unreadable
+                && dwarf.sections().is_unreadable(&finding.section, finding.offset)
+        };
         let of_file = all()
             .flat_map(|dwarf| dwarf.errors().iter().map(|error| cies::unreadable(dwarf.split_file(), error)))
             .chain(skeletons::missing(dwarf, split))
-            .chain(cies::findings(&facts.frames))
+            .chain(cies::findings(&facts.frames).filter(|finding| !is_known(finding)))
             .chain(skeletons::no_units(facts, dwarf))
             .chain(skeletons::unknown_instructions(facts, dwarf))
             .chain(stale::field(facts.object));

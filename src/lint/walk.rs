@@ -173,7 +173,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
             let judged = Judged::new(Code::Unreadable, Details::new(error.kind().to_string()));
             self.add(judged, None, None, place, |_, _| {});
             let unit = self.judge.unit.name.as_deref().map(String::from);
-            self.collected.report.unreadable.push(error.or_at(error::At { unit, ..Default::default() }));
+            self.report_unreadable(dwarf, error.or_at(error::At { unit, ..Default::default() }));
         }
         let mut of_entry = Vec::new();
         for entry in dwarf.entries_of(self.judge.unit) {
@@ -200,6 +200,11 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
             }
             for name in &abbreviation.expressions {
                 self.attribute(entry, *name, around.as_deref());
+            }
+            if abbreviation.has_ranges
+                && let Err(error) = entry.ranges()
+            {
+                self.unreadable(error.or_at(entry.place()), entry, around.as_deref())
             }
             for one in of_entry.drain(..) {
                 let details = Details::new(one.written).evidence(one.evidence);
@@ -331,7 +336,8 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         around: Option<&Around<'r>>,
     ) -> T {
         let (section, at) = (error.at().section.as_deref().unwrap_or_default(), error.at().offset);
-        let lists = [".debug_loclists", ".debug_loc"].map(|name| entry.dwarf().sections().name(name));
+        let lists = [".debug_loclists", ".debug_loc", ".debug_rnglists", ".debug_ranges"];
+        let lists = lists.map(|name| entry.dwarf().sections().name(name));
         let place = match lists.into_iter().find(|name| *name == section).zip(at) {
             Some(place) => place,
             None => entry.dwarf().place(entry.offset()),
@@ -339,8 +345,15 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         let is_variable = matches!(entry.tag(), dw::DW_TAG_variable | dw::DW_TAG_formal_parameter);
         let judged = Judged::new(Code::Unreadable, Details::new(error.kind().to_string()));
         self.add(judged, is_variable.then_some(entry), around, place, |_, _| {});
-        self.collected.report.unreadable.push(error);
+        self.report_unreadable(entry.dwarf(), error);
         T::default()
+    }
+
+    /// Adds an error of a part that cannot be read, unless it is that of a relocation: the object has it.
+    fn report_unreadable(&mut self, dwarf: &Dwarf<'_>, error: Error) {
+        if !dwarf.sections().has_error(&error) {
+            self.collected.report.unreadable.push(error);
+        }
     }
 
     /// Reads the location entries of a variable into the list.

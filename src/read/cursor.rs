@@ -1,5 +1,8 @@
 //! Reads numbers, strings and blocks from the bytes of a section.
 
+use std::ops::Range;
+
+use super::unreadable::{UnreadableField, within};
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::op::{read_sleb, read_uleb};
 
@@ -12,11 +15,27 @@ pub(crate) struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
     big_endian: bool,
+    /// Fields of the section that cannot be read.
+    unreadable: &'a [UnreadableField],
 }
 
 impl<'a> Cursor<'a> {
     pub(crate) fn new(section: &'static str, bytes: &'a [u8], big_endian: bool) -> Self {
-        Self { section, bytes, at: 0, big_endian }
+        Self { section, bytes, at: 0, big_endian, unreadable: &[] }
+    }
+
+    /// Returns the cursor of a section with fields that cannot be read.
+    pub(crate) fn around(self, unreadable: &'a [UnreadableField]) -> Self {
+        Self { unreadable, ..self }
+    }
+
+    /// Checks that the bytes from an offset up to this one contain no field that cannot be read.
+    #[inline]
+    pub(crate) fn check_from(&self, offset: u64) -> Result<()> {
+        match self.unreadable {
+            [] => Ok(()),
+            fields => check(fields, offset..self.offset()),
+        }
     }
 
     /// Returns the cursor at another offset. `what` describes the item there.
@@ -121,14 +140,25 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub(crate) fn uint(&mut self, len: u8, what: &str) -> Result<u64> {
         debug_assert!((1..=8).contains(&len));
-        let Some(number) = self.uint_at(self.at, len) else { return Err(self.truncated(what)) };
+        let Some(number) = self.uint_at(self.at, len) else { return Err(self.no_number(self.at, len, what)) };
         self.at += usize::from(len);
         Ok(number)
     }
 
-    /// Returns the number of 1 to 8 bytes at a position of the section, if it has them.
+    /// Returns the error of a number of 1 to 8 bytes that [`uint_at`](Self::uint_at) does not return.
+    #[cold]
+    pub(crate) fn no_number(mut self, at: usize, len: u8, what: &str) -> Error {
+        let range = at as u64..at as u64 + u64::from(len);
+        self.at = at;
+        check(self.unreadable, range).map_or_else(|error| error, |()| self.truncated(what))
+    }
+
+    /// Returns the number of 1 to 8 bytes at a position of the section, if it has them and they can be read.
     #[inline]
     pub(crate) fn uint_at(&self, at: usize, len: u8) -> Option<u64> {
+        if !self.unreadable.is_empty() {
+            check(self.unreadable, at as u64..(at as u64).saturating_add(len.into())).ok()?;
+        }
         let bytes = self.bytes.get(at..)?.get(..len.into())?;
         // Parts of a constant size that overlap, with the same bits where they do.
         let at = |index: usize| 8 * index as u32;
@@ -257,6 +287,12 @@ impl<'a> Cursor<'a> {
             }
         }
     }
+}
+
+/// Checks that none of the fields begins in a range of their section.
+#[cold]
+fn check(fields: &[UnreadableField], range: Range<u64>) -> Result<()> {
+    within(fields, range).first().map_or(Ok(()), |field| Err(field.error.clone()))
 }
 
 /// Whether addresses can have this size.

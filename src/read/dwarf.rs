@@ -366,6 +366,7 @@ impl<'o> Dwarf<'o> {
     /// # Errors
     /// [`Malformed`](ErrorKind::Malformed) if the offset is outside the section.
     pub fn locations(&self, unit: &Unit<'o>, offset: u64) -> Result<List<'o>> {
+        unit.contents.check_base()?;
         Ok(List::new(self.raw_locations(unit, offset)?, self, unit))
     }
 
@@ -376,6 +377,7 @@ impl<'o> Dwarf<'o> {
         offset: u64,
         into: &mut Vec<ListEntry<'o>>,
     ) -> Result<()> {
+        unit.contents.check_base()?;
         let list = Addressed::new(self.raw_locations(unit, offset)?, unit.low_pc.unwrap_or(0));
         list.append(into, |index| self.address(unit, index))
     }
@@ -389,11 +391,12 @@ impl<'o> Dwarf<'o> {
     }
 
     /// Returns the bytes of the location list at an offset, from its first entry to the end of the section. `None` if
-    /// the offset is outside the section.
+    /// the offset is outside the section, or the relocation of an address in the list cannot be applied.
     pub fn location_bytes(&self, unit: &Unit<'o>, offset: u64) -> Option<(ListFormat, &'o [u8])> {
         let format = unit.location_format();
         let bytes = format.bytes(&self.sections).get(usize::try_from(offset).ok()?..)?;
-        Some((format, bytes))
+        let is_readable = || self.locations(unit, offset).is_ok_and(|mut list| list.all(|one| one.is_ok()));
+        (self.sections.unreadable.is_empty() || is_readable()).then_some((format, bytes))
     }
 
     /// Returns the entries of the range list at an offset, with resolved addresses.
@@ -401,6 +404,7 @@ impl<'o> Dwarf<'o> {
     /// # Errors
     /// The errors of [`locations`](Self::locations).
     pub fn ranges(&self, unit: &Unit<'o>, offset: u64) -> Result<List<'o>> {
+        unit.contents.check_base()?;
         Ok(List::new(self.raw_ranges(unit, offset)?, self, unit))
     }
 

@@ -9,14 +9,16 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::BuildHasher;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use hashbrown::DefaultHashBuilder;
 use hashbrown::hash_table::{Entry, HashTable};
 
 use super::companions::Companions;
 use super::elf_header::{Header, SHT_GROUP, place_sections};
-use super::reloc;
+use super::errors::MOST;
+use super::reloc::{self, Applied, Unapplied};
+use super::unreadable::UnreadableField;
 use crate::error::{At, Error, Result};
 use crate::target::{Gfx, Sm, Target, Wave};
 
@@ -83,6 +85,8 @@ pub struct Object<'d> {
     mercury_copies: Vec<MercuryCopy>,
     is_ptx: bool,
     supplementary: Option<Box<Object<'d>>>,
+    /// Sorted by section and offset.
+    unreadable: Vec<UnreadableField>,
     errors: Vec<Error>,
 }
 
@@ -230,15 +234,15 @@ pub struct StaleFields {
 }
 
 impl<'d> Object<'d> {
-    /// Reads an ELF file of either class and byte order. Compressed debug sections are decompressed, with the cargo
+    /// Reads an ELF file of either class and byte order. Fields of debug sections whose relocations cannot be applied are
+    /// [unreadable](Self::unreadable_fields): relocations of a type that is not an address or offset, or of another machine. Compressed debug sections are decompressed, with the cargo
     /// feature `compress`. Linked files of every machine can be read; relocations are supported for NVIDIA's
     /// and AMD's GPUs and for 18 kinds of CPUs, from x86-64 to MSP430; [`read_for`](Self::read_for) adds those of another
     /// target.
     ///
     /// # Errors
     /// [`Malformed`](crate::error::ErrorKind::Malformed) or [`Truncated`](crate::error::ErrorKind::Truncated) where the
-    /// file is not ELF or is damaged; [`Unsupported`](crate::error::ErrorKind::Unsupported) for relocations in debug
-    /// sections of a type that is not an address or offset, or of another machine, for other methods of compression,
+    /// file is not ELF or is damaged; [`Unsupported`](crate::error::ErrorKind::Unsupported) for other methods of compression,
     /// and for any compression without the feature; [`TooLarge`](crate::error::ErrorKind::TooLarge) if the compressed
     /// sections together have more than 4 GiB.
     pub fn read(bytes: &'d [u8]) -> Result<Self> {
@@ -301,12 +305,13 @@ impl<'d> Object<'d> {
         }
         let groups = groups(&header, &sections, &symbols, &merged);
         let mercury_copies = if header.machine == CUDA { mercury_copies(&sections) } else { Vec::new() };
-        let (mut undefined, mut stale) = (Vec::new(), None);
+        let mut applied = Applied::default();
         if header.is_placed() {
             let known = target.map(Target::elf);
-            (undefined, stale) = reloc::apply(&mut sections, &symbols, table, &header.file(), known)?;
+            applied = reloc::apply(&mut sections, &symbols, table, &header.file(), known);
         }
-        merge(&mut sections, &merged, &mut undefined);
+        let Applied { mut undefined, mut stale, mut unapplied, mut errors } = applied;
+        merge(&mut sections, &merged, &mut undefined, &mut unapplied);
         if let Some(stale) = &mut stale
             && let Ok(at) = merged.binary_search_by_key(&stale.section, |one| one.section)
         {
@@ -318,6 +323,8 @@ impl<'d> Object<'d> {
                 section.address = 0;
             }
         }
+        let unreadable = unreadable(&sections, unapplied);
+        errors.extend(unreadable.iter().map(|field| field.error.clone()).take(MOST));
         if placing == Placing::InfoBehind {
             for section in sections.iter_mut().filter(|section| section.moved != 0) {
                 (section.address, section.moved) = (section.address.wrapping_sub(section.moved), 0);
@@ -341,7 +348,8 @@ impl<'d> Object<'d> {
             mercury_copies,
             is_ptx: false,
             supplementary: None,
-            errors: Vec::new(),
+            unreadable,
+            errors,
         })
     }
 
@@ -395,7 +403,13 @@ impl<'d> Object<'d> {
         self.sections.iter().map(|section| (&*section.name, &*section.data))
     }
 
-    /// Returns the errors of the parts that cannot be read: of the supplementary file, if it does not fit.
+    /// Returns the fields whose relocations cannot be applied, sorted by section and offset.
+    pub fn unreadable_fields(&self) -> &[UnreadableField] {
+        &self.unreadable
+    }
+
+    /// Returns the errors of the parts that cannot be read: relocations, at most 4096 of them, and the supplementary file, if
+    /// it does not fit.
     pub fn errors(&self) -> &[Error] {
         &self.errors
     }
@@ -425,6 +439,7 @@ impl<'d> Object<'d> {
             mercury_copies: Vec::new(),
             is_ptx: true,
             supplementary: None,
+            unreadable: Vec::new(),
             errors: Vec::new(),
         }
     }
@@ -685,7 +700,31 @@ fn merged(sections: &[Section<'_>]) -> Vec<Merged> {
     all
 }
 
-fn merge(sections: &mut [Section<'_>], merged: &[Merged], undefined: &mut [Undefined]) {
+/// Returns the fields whose relocations cannot be applied, sorted by section and offset.
+fn unreadable(sections: &[Section<'_>], unapplied: Vec<Unapplied>) -> Vec<UnreadableField> {
+    let mut names = BTreeMap::new();
+    let mut all: Vec<_> = unapplied
+        .into_iter()
+        .map(|one| {
+            let section = &sections[one.section];
+            let name = names.entry(one.section).or_insert_with(|| Arc::<str>::from(&*section.name)).clone();
+            UnreadableField {
+                section: name,
+                offset: one.offset.saturating_add(section.moved),
+                error: one.error,
+            }
+        })
+        .collect();
+    all.sort_by(|one, other| (&one.section, one.offset).cmp(&(&other.section, other.offset)));
+    all
+}
+
+fn merge(
+    sections: &mut [Section<'_>],
+    merged: &[Merged],
+    undefined: &mut [Undefined],
+    unapplied: &mut [Unapplied],
+) {
     for one in merged {
         let data = std::mem::take(&mut sections[one.section].data);
         sections[one.section].address = 0;
@@ -698,4 +737,10 @@ fn merge(sections: &mut [Section<'_>], merged: &[Merged], undefined: &mut [Undef
         }
     }
     undefined.sort_by_key(|one| (one.section, one.offset));
+    for field in unapplied {
+        if let Ok(at) = merged.binary_search_by_key(&field.section, |one| one.section) {
+            field.section = merged[at].into;
+            field.offset = field.offset.saturating_add(merged[at].offset);
+        }
+    }
 }

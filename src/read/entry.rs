@@ -169,7 +169,12 @@ impl<'r, 'o> Entry<'r, 'o> {
         let table = &self.dwarf.tables[self.unit().contents.table as usize];
         for Step { skipped, spec, is_wanted } in &shape.read {
             let skip = rest.skip(*skipped);
+            let before = rest;
             let Ok(read) = skip.and_then(|()| read(&mut rest, forms, table, *spec)) else { return };
+            let contents = &self.unit().contents;
+            if !contents.unreadable.is_empty() && contents.unreadable(&before, &rest).is_some() {
+                continue;
+            }
             if *is_wanted {
                 each(Unresolved { entry: self, spec: *spec, read: &read });
             }
@@ -185,10 +190,13 @@ impl<'r, 'o> Entry<'r, 'o> {
     pub fn attr(self, name: DwAt) -> Option<Value<'o>> {
         let specs = self.declaration()?.attributes();
         let at = specs.iter().position(|spec| spec.name() == name)?;
+        if !self.unit().contents.unreadable.is_empty() {
+            return Some(self.checked(&specs[..=at])?.unwrap_or(Value::Unreadable));
+        }
         let mut raw = self.raw();
         let value = match raw.skip_attributes(&specs[..at]) {
             Ok(()) if specs[at].form() != ADDRX_OFFSET => raw.read_attribute(specs[at]).ok()?.raw_value(),
-            _ => self.attributes_raw(&specs[..=at])?.raw_value(),
+            _ => return Some(self.checked(&specs[..=at])?.unwrap_or(Value::Unreadable)),
         };
         Some(resolve(self.dwarf, self.unit(), specs[at], value).unwrap_or(Value::Unreadable))
     }
@@ -197,18 +205,28 @@ impl<'r, 'o> Entry<'r, 'o> {
     pub fn problem(self, name: DwAt) -> Option<Error> {
         let specs = self.specs();
         let at = specs.iter().position(|spec| spec.name() == name)?;
-        let value = self.attributes_raw(&specs[..=at])?.raw_value();
-        let error = resolve(self.dwarf, self.unit(), specs[at], value).err()?;
+        let error = self.checked(&specs[..=at])?.err()?;
         let (section, offset) = self.dwarf.place(self.offset());
         Some(error.in_section(section).at_offset(offset).or_at(self.place()))
     }
 
-    /// Reads attributes, and returns the last one. Unlike `gimli`'s reader it knows all forms.
+    /// Reads attributes, and returns the value of the last one or its error. Unlike `gimli`'s reader it knows all forms, and
+    /// fields that cannot be read.
     #[cold]
-    fn attributes_raw(self, specs: &[AttributeSpecification]) -> Option<gimli::Attribute<Slice<'o>>> {
-        let (mut rest, Contents { table, forms, .. }) = (self.encoded(), &self.unit().contents);
-        let table = &self.dwarf.tables[*table as usize];
-        specs.iter().map_while(|&spec| read(&mut rest, *forms, table, spec).ok()).nth(specs.len() - 1)
+    fn checked(self, specs: &[AttributeSpecification]) -> Option<Result<Value<'o>>> {
+        let (mut rest, contents) = (self.encoded(), &self.unit().contents);
+        let table = &self.dwarf.tables[contents.table as usize];
+        let mut last = None;
+        for &spec in specs {
+            let before = rest;
+            let raw = read(&mut rest, contents.forms, table, spec).ok()?;
+            last = Some((spec, raw, contents.unreadable(&before, &rest)));
+        }
+        let (spec, raw, unreadable) = last?;
+        Some(match unreadable {
+            Some(field) => Err(field.error.clone()),
+            None => resolve(self.dwarf, self.unit(), spec, raw.raw_value()),
+        })
     }
 
     /// Returns the value of a numeric attribute, if it is not negative.
@@ -268,7 +286,11 @@ impl<'r, 'o> Entry<'r, 'o> {
             let (mut rest, unit) = (entry.encoded(), entry.unit());
             let table = &entry.dwarf.tables[unit.contents.table as usize];
             for &spec in entry.specs() {
+                let before = rest;
                 let read = read(&mut rest, unit.contents.forms, table, spec).ok();
+                let is_readable =
+                    unit.contents.unreadable.is_empty() || unit.contents.unreadable(&before, &rest).is_none();
+                let read = read.filter(|_| is_readable);
                 let value = read.map(|read| resolve(entry.dwarf, unit, spec, read.raw_value()));
                 each(spec.name(), value.and_then(Result::ok));
             }
@@ -435,8 +457,14 @@ impl<'o> Iterator for Attributes<'_, 'o> {
         let Entry { dwarf, .. } = self.entry;
         let unit = self.entry.unit();
         let table = &dwarf.tables[unit.contents.table as usize];
+        let before = self.rest;
         let raw = read(&mut self.rest, unit.contents.forms, table, spec).ok()?;
-        let value = resolve(dwarf, unit, spec, raw.raw_value()).unwrap_or(Value::Unreadable);
+        let is_readable =
+            unit.contents.unreadable.is_empty() || unit.contents.unreadable(&before, &self.rest).is_none();
+        let value = match is_readable {
+            true => resolve(dwarf, unit, spec, raw.raw_value()).unwrap_or(Value::Unreadable),
+            false => Value::Unreadable,
+        };
         let form = if spec.form() == ADDRX_OFFSET { ADDRX_OFFSET } else { raw.form() };
         Some(Attribute { name: spec.name(), form, value })
     }

@@ -3,7 +3,7 @@
 use crate::error::Error;
 
 /// Maximum number of errors that are kept: a damaged part can have one for each byte.
-const MOST: usize = 0x1000;
+pub(super) const MOST: usize = 0x1000;
 
 /// Errors, in the order of the file.
 #[derive(Debug, Clone, Default)]

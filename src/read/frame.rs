@@ -166,20 +166,22 @@ impl<'o> Frames<'o> {
         // A CIE can stand after its FDEs.
         let (mut all, mut count) = (from, 0);
         while let Some(entry) = reader.entry(&mut all).unwrap_or_else(|error| errors.add(error)) {
-            match entry.cie {
-                None => match reader.cie(entry) {
-                    Ok(cie) => frames.cies.push(cie),
-                    Err(error) => errors.add(error),
-                },
-                Some(_) => count += 1,
-            }
+            let read = entry.and_then(|entry| match entry.cie {
+                None => reader.cie(entry).map(|cie| frames.cies.push(cie)),
+                Some(_) => {
+                    count += 1;
+                    Ok(())
+                }
+            });
+            read.unwrap_or_else(|error| errors.add(error));
         }
         frames.fdes.reserve_exact(count);
         // The CIE before an entry, if the entry follows it.
         let mut before = None;
-        // The first pass has the error of an entry that does not end.
+        // The first pass has the error of an entry that does not end, and of an id.
         while let Ok(Some(entry)) = reader.entry(&mut from) {
             crate::work::step();
+            let Ok(entry) = entry else { continue };
             let find = |offset| frames.cies.binary_search_by_key(&offset, |cie| cie.offset).ok();
             let Some(cie) = entry.cie else {
                 before = find(entry.offset);
@@ -292,8 +294,11 @@ struct Reader {
 }
 
 impl Reader {
-    /// Reads the next entry, if any.
-    fn entry<'o>(&self, from: &mut Cursor<'o>) -> Result<Option<RawEntry<'o>>> {
+    /// Reads the next entry, if any; the inner error is that of its id.
+    ///
+    /// # Errors
+    /// An error where the entry does not end.
+    fn entry<'o>(&self, from: &mut Cursor<'o>) -> Result<Option<Result<RawEntry<'o>>>> {
         while !from.is_at_end() {
             let offset = from.offset();
             let (len, offset_bytes) = from.initial_length("the length of a frame entry")?;
@@ -309,14 +314,17 @@ impl Reader {
             let at = rest.offset();
             // `.eh_frame` has an id of four bytes even after a length of twelve.
             let id_bytes = if self.section == FrameSection::Eh { 4 } else { offset_bytes };
-            let id = rest.uint(id_bytes, "a frame entry")?;
+            let id = match rest.uint(id_bytes, "a frame entry") {
+                Ok(id) => id,
+                Err(error) => return Ok(Some(Err(error))),
+            };
             let cie = match (self.section, id_bytes) {
                 (FrameSection::Eh, _) if id == 0 => None,
                 (FrameSection::Debug, _) if id == max_address(id_bytes) => None,
                 (FrameSection::Eh, _) => Some(at.wrapping_sub(sign_extended(id, 4))),
                 (FrameSection::Debug, _) => Some(id),
             };
-            return Ok(Some(RawEntry { offset, offset_bytes, cie, rest }));
+            return Ok(Some(Ok(RawEntry { offset, offset_bytes, cie, rest })));
         }
         Ok(None)
     }
@@ -367,6 +375,7 @@ impl Reader {
         };
         self.augmentation(&mut cie, &mut from)?;
         cie.instructions = rest(&mut from);
+        from.check_from(offset)?;
         Ok(cie)
     }
 
@@ -461,7 +470,9 @@ impl Reader {
                 lsda = self.pointer(&mut data, encoding, bytes, Some(start))?;
             }
         }
-        Ok(Fde { offset, cie: index, start, length, lsda, instructions: rest(&mut from) })
+        let instructions = rest(&mut from);
+        from.check_from(offset)?;
+        Ok(Fde { offset, cie: index, start, length, lsda, instructions })
     }
 
     /// Reads an encoded pointer: `None` if it is null. `function` is the start of the code that it belongs to.

@@ -195,6 +195,7 @@ impl<'o> RawList<'o> {
             }
             _ => &[],
         };
+        self.from.check_from(offset)?;
         self.is_done = matches!(kind, ListKind::End);
         to.receive(RawEntry { offset, kind, expr })
     }

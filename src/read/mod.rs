@@ -76,6 +76,7 @@ mod tables;
 pub(crate) mod threads;
 mod unit;
 mod units;
+mod unreadable;
 mod value;
 
 pub(crate) use abbreviations::ByAbbreviation;
@@ -109,4 +110,5 @@ pub use split_files::{FindSplit, Skeleton, SplitFiles, split_ids};
 pub(crate) use string_ids::{StringId, StringIds};
 pub use tables::IndexTable;
 pub use unit::{Bases, Unit};
+pub use unreadable::UnreadableField;
 pub use value::{Attribute, Str, Value};

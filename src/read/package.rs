@@ -40,7 +40,8 @@ impl<'o> Package<'o> {
     pub(super) fn unit(&self, id: u64) -> Result<Option<Sections<'o>>> {
         let Some(row) = self.index.find(id) else { return Ok(None) };
         let parts = self.index.sections(row).map_err(|error| malformed(&error.to_string()))?;
-        let mut sections = self.sections;
+        // Offsets count from the unit's parts. A package has no relocations.
+        let mut sections = Sections { unreadable: &[], ..self.sections };
         // A unit has no part of the sections without a column.
         for whole in [
             &mut sections.debug_abbrev,

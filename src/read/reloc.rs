@@ -1,7 +1,7 @@
 //! Applies relocations of debug sections and of `.eh_frame`.
 //!
-//! Only addresses and offsets are expected there. Other relocations are refused: a wrong number would be read as if it
-//! were right.
+//! Only addresses and offsets are expected there. The fields of other relocations are unreadable: a wrong number would be
+//! read as if it were right.
 
 use super::cursor::{Cursor, max_address};
 use super::elf::{AARCH64, AMDGPU, CUDA, RISCV, S390, Section, StaleFields, Symbol, Undefined, X86_64};
@@ -222,8 +222,27 @@ fn symbol_and_type(file: &File, info: u64) -> (u64, u32) {
     }
 }
 
-/// Places with undefined symbols, and fields whose numbers are not those of their relocations.
-pub(super) type Applied = (Vec<Undefined>, Option<StaleFields>);
+/// A field whose relocation cannot be applied.
+pub(super) struct Unapplied {
+    /// Index of the section.
+    pub(super) section: usize,
+    /// Offset in the section.
+    pub(super) offset: u64,
+    pub(super) error: Error,
+}
+
+/// What is known of the relocated fields.
+#[derive(Default)]
+pub(super) struct Applied {
+    /// Places with undefined symbols.
+    pub(super) undefined: Vec<Undefined>,
+    /// Fields whose numbers are not those of their relocations.
+    pub(super) stale: Option<StaleFields>,
+    /// Fields whose relocations cannot be applied.
+    pub(super) unapplied: Vec<Unapplied>,
+    /// Errors of relocations whose fields are unknown.
+    pub(super) errors: Vec<Error>,
+}
 
 /// Applies the relocations of all debug sections and of `.eh_frame`. An addend in a relocation replaces the number in the
 /// field, as for every loader and debugger.
@@ -233,8 +252,8 @@ pub(super) fn apply(
     table: Option<usize>,
     file: &File,
     known: Option<ElfIdentity>,
-) -> Result<Applied> {
-    let (mut undefined, mut stale) = (Vec::new(), None);
+) -> Applied {
+    let mut applied = Applied::default();
     let starts: Vec<u64> = sections.iter().map(|section| section.address).collect();
     for index in 0..sections.len() {
         let (kind, target) = (sections[index].kind, sections[index].info as usize);
@@ -243,10 +262,7 @@ pub(super) fn apply(
             continue;
         }
         let name = sections[target].name.clone();
-        if table != Some(sections[index].link as usize) && !sections[index].data.is_empty() {
-            let text = "all relocations refer to one symbol table: this section refers to another";
-            return Err(Error::malformed(text).in_section(&name));
-        }
+        let has_table = table == Some(sections[index].link as usize);
         let base = starts[target];
         // Taken out while the other section is changed.
         let records = std::mem::take(&mut sections[index].data);
@@ -255,14 +271,33 @@ pub(super) fn apply(
         let word = if file.is_64 { 8 } else { 4 };
         while !from.is_at_end() {
             const WHAT: &str = "a relocation";
-            let offset = from.uint(word, WHAT)?;
-            let info = from.uint(word, WHAT)?;
-            let addend = if kind == SHT_RELA { Some(from.uint(word, WHAT)?) } else { None };
+            let number = |from: &mut Cursor<'_>| from.uint(word, WHAT);
+            let mut record = || -> Result<_> {
+                let (offset, info) = (number(&mut from)?, number(&mut from)?);
+                Ok((offset, info, if kind == SHT_RELA { Some(number(&mut from)?) } else { None }))
+            };
+            let (offset, info, addend) = match record() {
+                Ok(record) => record,
+                Err(error) => {
+                    applied.errors.push(error.in_section(&sections[index].name));
+                    break;
+                }
+            };
             let (symbol, kind) = symbol_and_type(file, info);
-            let fail = |kind: ErrorKind| Error::new(kind).in_section(&name).at_offset(offset);
+            let mut fail = |kind: ErrorKind| {
+                let error = Error::new(kind).in_section(&name).at_offset(offset);
+                applied.unapplied.push(Unapplied { section: target, offset, error });
+            };
+            if !has_table {
+                let text =
+                    "the section of the relocation refers to another symbol table than that of the file";
+                fail(ErrorKind::Malformed(text.into()));
+                continue;
+            }
             let Some(field) = field(file.machine, kind, known) else {
                 let text = format!("unsupported relocation type {kind} of machine {}", file.machine);
-                return Err(fail(ErrorKind::Unsupported(text)));
+                fail(ErrorKind::Unsupported(text));
+                continue;
             };
             let Some(field) = field else { continue };
             let start = usize::try_from(offset).ok();
@@ -275,17 +310,17 @@ pub(super) fn apply(
                 data.get_mut(start..start.checked_add(bytes)?)
             });
             let Some(place) = place else {
-                return Err(fail(ErrorKind::Malformed("the relocation is outside of the section".into())));
+                fail(ErrorKind::Malformed("the relocation is outside of the section".into()));
+                continue;
             };
             let index = usize::try_from(symbol).unwrap_or(usize::MAX);
             let Some(symbol) = symbols.get(index) else {
-                return Err(fail(ErrorKind::Malformed(format!(
-                    "the symbol of a relocation is in 0..{}: {index}",
-                    symbols.len()
-                ))));
+                let text = format!("the symbol of a relocation is in 0..{}: {index}", symbols.len());
+                fail(ErrorKind::Malformed(text));
+                continue;
             };
             if index != 0 && !symbol.is_defined {
-                undefined.push(Undefined { section: target, offset, symbol: index });
+                applied.undefined.push(Undefined { section: target, offset, symbol: index });
             }
             let old = match (field.format, file.big_endian) {
                 (Uleb, _) => uleb(place),
@@ -298,7 +333,7 @@ pub(super) fn apply(
                 && (addend ^ old) & max_address(bytes) != 0
             {
                 let first = StaleFields { count: 0, section: target, offset, stored: old, addend };
-                stale.get_or_insert(first).count += 1;
+                applied.stale.get_or_insert(first).count += 1;
             }
             let addend = addend.unwrap_or(stored);
             // In a 32-bit file the addend has 32 bits, as the sum has.
@@ -319,7 +354,8 @@ pub(super) fn apply(
             };
             if !fits {
                 let text = format!("the relocated number {sum:#x} does not fit 32 bits");
-                return Err(fail(ErrorKind::Malformed(text)));
+                fail(ErrorKind::Malformed(text));
+                continue;
             }
             let new = match field.effect {
                 Effect::Set => sum,
@@ -337,7 +373,7 @@ pub(super) fn apply(
         }
         sections[index].data = records;
     }
-    Ok((undefined, stale))
+    applied
 }
 
 /// Number of bytes of the ULEB128 number at the start; `None` if it does not end.

@@ -6,8 +6,9 @@ use gimli::{EndianSlice, RunTimeEndian};
 
 use super::Object;
 use super::cursor::{Cursor, is_address_size};
+use super::unreadable::{UnreadableField, of_section, within};
 use super::value::Slice;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::op::Encoding;
 
 /// Defines the table of sections: the fields, and their names in an object.
@@ -27,6 +28,8 @@ macro_rules! sections { ($($field:ident $name:literal $dwo:literal;)*) => {
         pub eh_frame_address: u64,
         /// Addresses of the sections with code, sorted by their start. Empty if there is none, or it is unknown.
         pub code: &'o [Range<u64>],
+        /// Fields whose relocations cannot be applied, sorted by section and offset.
+        pub unreadable: &'o [UnreadableField],
         $(pub $field: &'o [u8],)*
     }
 
@@ -40,6 +43,7 @@ macro_rules! sections { ($($field:ident $name:literal $dwo:literal;)*) => {
                 address_bytes: object.address_bytes(),
                 eh_frame_address: object.section_address(".eh_frame").unwrap_or(0),
                 code: object.code(),
+                unreadable: object.unreadable_fields(),
                 $($field: of($name),)*
             }
         }
@@ -56,6 +60,7 @@ macro_rules! sections { ($($field:ident $name:literal $dwo:literal;)*) => {
                 address_bytes: object.address_bytes(),
                 eh_frame_address: 0,
                 code: &[],
+                unreadable: object.unreadable_fields(),
                 $($field: of($dwo),)*
             }
         }
@@ -97,6 +102,17 @@ sections! {
 }
 
 impl<'o> Sections<'o> {
+    /// Whether a field that cannot be read is at an offset of a section: the object has the error.
+    pub(crate) fn is_unreadable(&self, section: &str, offset: u64) -> bool {
+        !within(of_section(self.unreadable, section), offset..offset.saturating_add(1)).is_empty()
+    }
+
+    /// Whether an error is that of a field that cannot be read.
+    pub(crate) fn has_error(&self, error: &Error) -> bool {
+        let place = error.at().section.as_deref().zip(error.at().offset);
+        place.is_some_and(|(section, offset)| self.is_unreadable(section, offset))
+    }
+
     /// Returns the size of an address in bytes, for sections that do not encode it.
     pub(super) fn address_bytes_or_8(&self) -> u8 {
         if is_address_size(self.address_bytes) { self.address_bytes } else { 8 }
@@ -150,7 +166,12 @@ impl<'o> Sections<'o> {
     }
 
     pub(super) fn cursor(&self, name: &'static str, bytes: &'o [u8]) -> Cursor<'o> {
-        Cursor::new(self.name(name), bytes, self.big_endian)
+        let cursor = Cursor::new(self.name(name), bytes, self.big_endian);
+        if self.unreadable.is_empty() {
+            cursor
+        } else {
+            cursor.around(of_section(self.unreadable, self.name(name)))
+        }
     }
 }
 
@@ -184,7 +205,7 @@ impl Base {
         };
         let offset = index.checked_mul(bytes.into()).and_then(|by| by.checked_add(base));
         let number = offset.and_then(|offset| table.uint_at(usize::try_from(offset).ok()?, bytes));
-        number.ok_or_else(|| no_number(table, offset.unwrap_or(u64::MAX), what))
+        number.ok_or_else(|| no_number(table, offset.unwrap_or(u64::MAX), bytes, what))
     }
 
     /// Returns address `index` of a table of addresses.
@@ -195,11 +216,12 @@ impl Base {
 }
 
 #[cold]
-fn no_number(table: Cursor<'_>, offset: u64, what: &str) -> crate::Error {
-    table.at(offset, what).map_or_else(|error| error, |rest| rest.truncated(what))
+fn no_number(table: Cursor<'_>, offset: u64, bytes: u8, what: &str) -> Error {
+    let rest = table.at(offset, what);
+    rest.map_or_else(|error| error, |rest| rest.no_number(offset as usize, bytes, what))
 }
 
 #[cold]
-fn no_base(index: u64, what: &str) -> crate::Error {
-    crate::Error::new(ErrorKind::Malformed(format!("{what} {index}: the unit has no base of its table")))
+fn no_base(index: u64, what: &str) -> Error {
+    Error::new(ErrorKind::Malformed(format!("{what} {index}: the unit has no base of its table")))
 }

@@ -8,7 +8,9 @@ use gimli::{DwUt, constants as dw};
 use super::lists::ListFormat;
 use super::sections::{lists_header, str_offsets_header};
 use super::units::Raw;
+use super::unreadable::{UnreadableField, within};
 use super::value::{Slice, Value};
+use crate::error::{Error, Result};
 use crate::op::Encoding;
 
 /// A unit, with the attributes of its first entry that apply to all of it. DWARF 5 sections 3.1 and 7.5.1.
@@ -76,6 +78,12 @@ pub(crate) struct Contents<'o> {
     pub(super) table: u32,
     /// Entries, by index.
     pub(super) entries: Range<u32>,
+    /// Offset of the unit in its section.
+    pub(super) start: u64,
+    /// Fields of the unit that cannot be read.
+    pub(super) unreadable: &'o [UnreadableField],
+    /// Error of `DW_AT_low_pc`, if it cannot be read: the base address of lists is then unknown.
+    pub(super) unreadable_base: Option<Box<Error>>,
     /// Number of entries whose children are not terminated before the end of the unit.
     pub(crate) unclosed: usize,
 }
@@ -130,7 +138,16 @@ pub(super) fn new_unit<'o>(
         low_pc: None,
         stmt_list: None,
         bases: Bases::default(),
-        contents: Contents { bytes, forms: header.encoding(), table: 0, entries: 0..0, unclosed: 0 },
+        contents: Contents {
+            bytes,
+            forms: header.encoding(),
+            table: 0,
+            entries: 0..0,
+            start: 0,
+            unreadable: &[],
+            unreadable_base: None,
+            unclosed: 0,
+        },
     };
     if unit.is_split() && encoding.version >= 5 {
         // The section has only the tables of this unit, so they need no base attribute.
@@ -139,6 +156,22 @@ pub(super) fn new_unit<'o>(
         unit.bases.rnglists = Some(lists_header(encoding));
     }
     unit
+}
+
+impl<'o> Contents<'o> {
+    /// Checks that the base address of the unit's lists can be read.
+    #[inline]
+    pub(super) fn check_base(&self) -> Result<()> {
+        self.unreadable_base.as_deref().map_or(Ok(()), |error| Err(error.clone()))
+    }
+
+    /// Returns the first field that cannot be read, of those that begin where `from` begins or after it, and before `to`. Both
+    /// are rests of the unit.
+    #[cold]
+    pub(super) fn unreadable(&self, from: &Slice<'o>, to: &Slice<'o>) -> Option<&'o UnreadableField> {
+        let offset = |rest: &Slice<'o>| self.start + (self.bytes.len() - rest.len()) as u64;
+        within(self.unreadable, offset(from)..offset(to)).first()
+    }
 }
 
 impl<'o> Unit<'o> {
@@ -184,6 +217,18 @@ impl<'o> Unit<'o> {
                 _ => continue,
             };
             *base = Some(offset as u64);
+        }
+    }
+
+    /// Takes the error of an attribute of the first entry that cannot be read.
+    #[cold]
+    pub(super) fn set_unreadable(&mut self, name: gimli::DwAt, error: Error) {
+        match name {
+            dw::DW_AT_low_pc => self.contents.unreadable_base = Some(Box::new(error)),
+            // Without these attributes of GNU the base is 0; nothing is at this base.
+            dw::DW_AT_GNU_addr_base => self.bases.addr = Some(u64::MAX),
+            dw::DW_AT_GNU_ranges_base => self.bases.ranges = Some(u64::MAX),
+            _ => {}
         }
     }
 

@@ -16,6 +16,7 @@ use super::errors::Errors;
 use super::sections::Sections;
 use super::shape::{Shape, Step, is_checked};
 use super::unit::{Unit, new_unit};
+use super::unreadable::{of_section, within};
 use super::value::{ADDRX_OFFSET, Slice, Strings, resolve};
 use crate::error::{At, Count, Error, ErrorKind, Result};
 use crate::op::{Dialect, DraftCodes, Encoding};
@@ -184,7 +185,9 @@ impl<'m, 'o> Reader<'m, 'o> {
             };
             let Some(errors) = &mut self.errors else { return Err(error) };
             self.dwarf.broken_units.push((start, error.clone()));
-            errors.add::<()>(error);
+            if !sections.has_error(&error) {
+                errors.add::<()>(error);
+            }
             // The length of a unit is that of the next one's offset, whatever is in the unit.
             let mut from = sections.cursor(".debug_info", rest);
             let Ok((length, _)) = from.initial_length("a unit header") else { return Ok(()) };
@@ -217,6 +220,17 @@ impl<'m, 'o> Reader<'m, 'o> {
         }
         let number = self.table(&header)?;
         let mut unit = new_unit(&header, bytes, start, encoding, sections.is_split);
+        if !sections.unreadable.is_empty() {
+            let (section, offset) = self.dwarf.place(start);
+            unit.contents.start = offset;
+            let fields = of_section(sections.unreadable, section);
+            unit.contents.unreadable = within(fields, offset..offset + bytes.len() as u64);
+            let mut entries = bytes;
+            entries.skip(header.root_offset().0).map_err(|error| self.broken(error, "an entry", start))?;
+            if let Some(field) = unit.contents.unreadable(&bytes, &entries) {
+                return Err(field.error.clone());
+            }
+        }
         (unit.contents.entries.start, unit.contents.table) = (self.next_index(start)?, number);
         // The table is borrowed while entries are added to `dwarf`.
         let table = core::mem::take(&mut self.dwarf.tables[number as usize]);
@@ -324,12 +338,19 @@ impl<'m, 'o> Reader<'m, 'o> {
             };
             for Step { skipped, spec, is_wanted } in &shape.read {
                 let skip = rest.skip(*skipped);
+                let before = rest;
                 let read = skip.and_then(|()| read(&mut rest, unit.contents.forms, table, *spec));
                 let read = read.map_err(|error| self.broken(error, "an entry", offset))?;
+                // The object has the error of a relocation.
+                if !unit.contents.unreadable.is_empty() && unit.contents.unreadable(&before, &rest).is_some()
+                {
+                    continue;
+                }
                 if *is_wanted && let Err(error) = resolve(&self.dwarf, unit, *spec, read.raw_value()) {
                     let unit = unit.name.as_deref().map(String::from);
                     let error = self.place(error, offset).or_at(At { unit, ..At::default() });
                     match &mut self.errors {
+                        Some(_) if self.dwarf.sections.has_error(&error) => {}
                         Some(errors) => errors.add::<()>(error),
                         None => return Err(error),
                     }
@@ -365,15 +386,30 @@ impl<'m, 'o> Reader<'m, 'o> {
         abbreviation: &gimli::Abbreviation,
         table: &gimli::Abbreviations,
     ) -> gimli::Result<()> {
-        let specs = abbreviation.attributes().iter();
-        let raw = specs.clone().map(|&spec| read(&mut rest, unit.contents.forms, table, spec));
-        let raw = raw.collect::<gimli::Result<Vec<Raw<'o>>>>()?;
+        let (mut raw, mut specs) = (Vec::new(), Vec::new());
+        for &spec in abbreviation.attributes() {
+            let before = rest;
+            let one = read(&mut rest, unit.contents.forms, table, spec)?;
+            let unreadable = match unit.contents.unreadable {
+                [] => None,
+                _ => unit.contents.unreadable(&before, &rest),
+            };
+            match unreadable {
+                None => {
+                    raw.push(one);
+                    specs.push(spec);
+                }
+                Some(field) => unit.set_unreadable(spec.name(), field.error.clone()),
+            }
+        }
         unit.set_bases(abbreviation.tag(), &raw);
         self.set_skeleton(unit);
-        for (one, &spec) in raw.iter().zip(specs) {
+        for (one, spec) in raw.iter().zip(specs) {
             // The check of the attributes reports the error.
-            let Ok(value) = resolve(&self.dwarf, unit, spec, one.raw_value()) else { continue };
-            unit.set_rest(one.name(), value);
+            match resolve(&self.dwarf, unit, spec, one.raw_value()) {
+                Ok(value) => unit.set_rest(one.name(), value),
+                Err(error) => unit.set_unreadable(one.name(), error),
+            }
         }
         Ok(())
     }
@@ -390,6 +426,7 @@ impl<'m, 'o> Reader<'m, 'o> {
         unit.bases.ranges = skeleton.bases.ranges;
         if unit.kind == dw::DW_UT_split_compile {
             unit.low_pc = skeleton.low_pc;
+            unit.contents.unreadable_base.clone_from(&skeleton.contents.unreadable_base);
             unit.stmt_list = skeleton.stmt_list;
             unit.comp_dir.clone_from(&skeleton.comp_dir);
         }

@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::op::{Dialect, Encoding};
 use crate::read::cursor::Cursor;
 use crate::read::sections::Base;
+use crate::read::unreadable::of_section;
 use crate::read::{LineProgram, Object, Sections};
 
 const SECTION: &str = ".nv_debug_line_sass";
@@ -23,6 +24,7 @@ pub fn lines<'o>(object: &'o Object<'_>) -> impl Iterator<Item = Result<LineProg
 fn programs<'o>(object: &'o Object<'_>, name: &'static str) -> impl Iterator<Item = Result<LineProgram<'o>>> {
     let data = object.section(name).map_or(&[][..], |section| &section.data);
     let section = Cursor::new(name, data, object.is_big_endian());
+    let section = section.around(of_section(object.unreadable_fields(), name));
     let sections = Sections::of(object);
     let strings = Base { offset: None, encoding: Encoding::new(object.address_bytes(), Dialect::Dwarf5) };
     let mut next = Some(0);

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::error::{Count, ErrorKind, Result};
 use crate::read::Object;
 use crate::read::cursor::Cursor;
+use crate::read::unreadable::of_section;
 use crate::target::nvptx::class;
 
 const SECTION: &str = ".nv_debug_info_reg_sass";
@@ -105,7 +106,8 @@ impl<'o> RegisterMap<'o> {
     /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed), with the offset.
     pub fn read(object: &'o Object<'_>) -> Result<Self> {
         let Some(section) = object.section(SECTION) else { return Ok(Self::default()) };
-        let mut from = Cursor::new(SECTION, &section.data, object.is_big_endian());
+        let mut from = Cursor::new(SECTION, &section.data, object.is_big_endian())
+            .around(of_section(object.unreadable_fields(), SECTION));
         let mut functions = Vec::new();
         while !from.is_at_end() {
             functions.push(read_function(&mut from, object)?);

@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::read::Object;
 use crate::read::cursor::Cursor;
+use crate::read::unreadable::of_section;
 
 const SECTION: &str = ".nv_debug_info_reg_type";
 const WHAT: &str = "the types of registers";
@@ -28,7 +29,8 @@ impl<'o> RegisterTypes<'o> {
     /// [`Truncated`](crate::error::ErrorKind::Truncated), with the offset.
     pub fn read(object: &'o Object<'_>) -> Result<Self> {
         let Some(section) = object.section(SECTION) else { return Ok(Self::default()) };
-        let mut from = Cursor::new(SECTION, &section.data, object.is_big_endian());
+        let mut from = Cursor::new(SECTION, &section.data, object.is_big_endian())
+            .around(of_section(object.unreadable_fields(), SECTION));
         let mut functions = Vec::new();
         while !from.is_at_end() {
             let name = from.string(WHAT)?;

@@ -1,0 +1,33 @@
+//! Fields whose relocations cannot be applied: their numbers are unknown.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::error::Error;
+
+/// A field of a section whose relocation cannot be applied. What contains the field cannot be read.
+#[derive(Debug, Clone)]
+pub struct UnreadableField {
+    /// Name of the section.
+    pub section: Arc<str>,
+    /// Offset of the field's first byte in the section, in bytes.
+    pub offset: u64,
+    /// Reason, with section and offset.
+    pub error: Error,
+}
+
+/// Returns the fields of one section, among fields that are sorted by section and offset.
+#[cold]
+pub(in crate::read) fn of_section<'o>(all: &'o [UnreadableField], section: &str) -> &'o [UnreadableField] {
+    let start = all.partition_point(|field| *field.section < *section);
+    let rest = &all[start..];
+    &rest[..rest.partition_point(|field| *field.section == *section)]
+}
+
+/// Returns the fields of one section that begin within a range of it.
+#[cold]
+pub(super) fn within(of_section: &[UnreadableField], range: Range<u64>) -> &[UnreadableField] {
+    let start = of_section.partition_point(|field| field.offset < range.start);
+    let rest = &of_section[start..];
+    &rest[..rest.partition_point(|field| field.offset < range.end)]
+}
