@@ -89,9 +89,8 @@ impl<'d> Dump<'_, 'd, '_> {
             writeln!(self.out, "  type unit {number}: foreign, signature {signature:#018x}")?;
         }
         for name in index.names() {
-            match self.error(name) {
-                Some(name) => self.indexed(&index, &name)?,
-                None => return Ok(()),
+            if let Some(name) = self.error(name) {
+                self.indexed(&index, &name)?;
             }
         }
         Ok(())

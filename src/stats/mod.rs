@@ -32,7 +32,9 @@ pub use compare::{Change, compare};
 pub use coverage::{Coverage, FunctionCoverage, Group, HISTOGRAM, UnitCoverage, VariableCoverage};
 pub use lines::LineCounts;
 pub use sizes::{Contents, Repeated};
-pub use variable_lines::{BaseLines, Build, VariableLines, variable_lines};
+pub use variable_lines::{
+    BaseLines, Build, ReadableLines, VariableLines, readable_variable_lines, variable_lines,
+};
 
 use core::sync::atomic::AtomicUsize;
 

@@ -9,9 +9,10 @@ use std::ops::Range;
 use gimli::constants as dw;
 
 use super::attributes::linkage_name;
-use super::lines;
-use crate::error::Result;
-use crate::read::{Dwarf, Entry, Object, OtherUnits, SplitFiles, Unit};
+use super::{distinct, lines};
+use crate::error::{At, Error, Result};
+use crate::op::Dialect;
+use crate::read::{Dwarf, Entry, Object, OtherUnits, SplitFiles, Unit, Value};
 
 /// A file, by number, and a line.
 type Line = (u32, u64);
@@ -90,16 +91,42 @@ impl<'a> Build<'a> {
 /// `llvm-dwarfdump --show-variable-coverage --combine-inline-variable-instances`.
 ///
 /// # Errors
-/// The errors of [`Object::read`] and [`Dwarf::read`].
+/// The errors of [`Object::read`] and [`Dwarf::read`], and those of line programs, ranges and lists.
 pub fn variable_lines(
     build: Build<'_>,
     base: Option<Build<'_>>,
     combine: bool,
 ) -> Result<Vec<VariableLines>> {
-    let mut files = HashMap::new();
+    let ReadableLines { variables, unreadable, unreadable_base } =
+        readable_variable_lines(build, base, combine)?;
+    unreadable_base.into_iter().chain(unreadable).next().map_or(Ok(variables), Err)
+}
+
+/// Source lines of the variables that can be read.
+#[derive(Debug, Clone, Default)]
+pub struct ReadableLines {
+    /// Variables, in the order of the file.
+    pub variables: Vec<VariableLines>,
+    /// Errors of the other parts of the object.
+    pub unreadable: Vec<Error>,
+    /// Errors of the other parts of the unoptimised build.
+    pub unreadable_base: Vec<Error>,
+}
+
+/// Returns the source lines of the variables that can be read, as [`variable_lines`] does, with the errors of the other parts.
+/// The variables of a unit whose line program cannot be read are left out.
+///
+/// # Errors
+/// The errors of [`Object::read`] and [`Dwarf::read_readable`], and those of the finder of [`Build::split`].
+pub fn readable_variable_lines(
+    build: Build<'_>,
+    base: Option<Build<'_>>,
+    combine: bool,
+) -> Result<ReadableLines> {
+    let (mut files, mut unreadable, mut unreadable_base) = (HashMap::new(), Vec::new(), Vec::new());
     let mut known: BTreeMap<Key, Lines> = BTreeMap::new();
     if let Some(base) = base {
-        for one in instances(base, &mut files)? {
+        for one in instances(base, &mut files, &mut unreadable_base)? {
             let all = known.entry(one.key).or_default();
             all.extend(one.located);
             all.sort_unstable();
@@ -107,7 +134,7 @@ pub fn variable_lines(
         }
     }
     let mut all: Vec<VariableLines> = Vec::new();
-    for one in instances(build, &mut files)? {
+    for one in instances(build, &mut files, &mut unreadable)? {
         let base = known.get(&one.key).map(|lines| BaseLines {
             located: lines.len() as u64,
             present: lines.iter().filter(|line| one.function.binary_search(line).is_ok()).count() as u64,
@@ -139,7 +166,9 @@ pub fn variable_lines(
         });
         all.iter_mut().for_each(|one| one.calls.clear());
     }
-    Ok(all)
+    let (unreadable, unreadable_base) =
+        (distinct(unreadable.into_iter()), distinct(unreadable_base.into_iter()));
+    Ok(ReadableLines { variables: all, unreadable, unreadable_base })
 }
 
 /// Rows of a unit: address, and file and line.
@@ -149,9 +178,9 @@ struct Rows {
 }
 
 impl Rows {
-    fn read(dwarf: &Dwarf<'_>, unit: &Unit<'_>, files: &mut HashMap<String, u32>) -> Self {
-        let Some(program) = dwarf.lines(unit).ok().flatten() else {
-            return Self { rows: Vec::new(), paths: Vec::new() };
+    fn read(dwarf: &Dwarf<'_>, unit: &Unit<'_>, files: &mut HashMap<String, u32>) -> Result<Self> {
+        let Some(program) = dwarf.lines(unit)? else {
+            return Ok(Self { rows: Vec::new(), paths: Vec::new() });
         };
         let paths = lines::paths(&program, unit);
         let numbers: Vec<u32> = paths
@@ -162,15 +191,16 @@ impl Rows {
             })
             .collect();
         let mut rows = Vec::new();
-        for row in program.rows().map_while(Result::ok) {
+        for row in program.rows() {
             crate::work::step();
+            let row = row?;
             let file = usize::try_from(row.file).ok().and_then(|file| numbers.get(file));
             if let Some(file) = file.filter(|_| row.line != 0 && !row.end_sequence) {
                 rows.push((row.address, (*file, row.line)));
             }
         }
         rows.sort_unstable();
-        Self { rows, paths }
+        Ok(Self { rows, paths })
     }
 
     fn add(&self, range: &Range<u64>, all: &mut Lines) {
@@ -210,69 +240,106 @@ fn function_lines(function: Entry<'_, '_>, rows: &Rows) -> Result<Lines> {
     Ok(all)
 }
 
-fn instances(build: Build<'_>, files: &mut HashMap<String, u32>) -> Result<Vec<Instance>> {
+/// Returns the variables of a build, and appends the errors of what cannot be read of the object. The finder of split units
+/// takes the errors of files.
+fn instances(
+    build: Build<'_>,
+    files: &mut HashMap<String, u32>,
+    unreadable: &mut Vec<Error>,
+) -> Result<Vec<Instance>> {
     let object = Object::read_with(build.bytes, build.supplementary, None)?;
-    let dwarf = Dwarf::read(&object)?;
+    let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, 1)?;
     let mut all = Vec::new();
-    instances_in(&dwarf, files, &mut all)?;
     build.split.with(&object, &dwarf, |split| {
-        split.iter().try_for_each(|dwarf| {
-            let read = match (dwarf.split_file(), dwarf.errors()) {
-                (None, [first, ..]) => Err(first.clone()),
-                _ => instances_in(dwarf, files, &mut all),
+        for dwarf in std::iter::once(&dwarf).chain(split) {
+            let mut errors = match dwarf.split_file() {
+                None => dwarf.errors().to_vec(),
+                Some(_) => Vec::new(),
             };
-            build.split.readable(dwarf.split_file(), read).map(drop)
-        })
+            instances_in(dwarf, files, &mut all, &mut errors);
+            unreadable.extend(build.split.take_unreadable(dwarf, errors)?);
+        }
+        Ok(())
     })?;
     Ok(all)
 }
 
-fn instances_in(dwarf: &Dwarf<'_>, files: &mut HashMap<String, u32>, all: &mut Vec<Instance>) -> Result<()> {
+fn instances_in(
+    dwarf: &Dwarf<'_>,
+    files: &mut HashMap<String, u32>,
+    all: &mut Vec<Instance>,
+    errors: &mut Vec<Error>,
+) {
     let others = OtherUnits::default();
     for unit in dwarf.units() {
-        let rows = Rows::read(dwarf, unit, files);
-        let mut last: Option<(usize, Lines)> = None;
-        for entry in dwarf.entries_of(unit) {
+        let rows = match Rows::read(dwarf, unit, files) {
+            Ok(rows) => rows,
+            Err(error) => {
+                let unit = unit.name.as_deref().map(String::from);
+                errors.push(error.or_at(At { unit, ..At::default() }));
+                continue;
+            }
+        };
+        let mut unit = InUnit { unit, rows, others: &others, last: None };
+        for entry in dwarf.entries_of(unit.unit) {
             crate::work::step();
             if !matches!(entry.tag(), dw::DW_TAG_variable | dw::DW_TAG_formal_parameter) {
                 continue;
             }
-            let functions = around(entry);
-            let Some(function) = functions.first().copied() else { continue };
-            // An abstract instance has no code, nor does a function that the linker discarded.
-            if !function.ranges()?.iter().any(|range| dwarf.is_code(range.start)) {
-                continue;
+            match unit.instance(entry) {
+                Ok(instance) => all.extend(instance),
+                Err(error) => errors.push(error.or_at(entry.place())),
             }
-            let (Some(name), Some(own)) = (entry.name(), linkage_name(function)) else { continue };
-            if last.as_ref().is_none_or(|last| last.0 != function.index()) {
-                last = Some((function.index(), function_lines(function, &rows)?));
-            }
-            let lines = last.as_ref().map(|last| &last.1[..]).unwrap_or_default();
-            let ranges = entry.parent().map(Entry::ranges).transpose()?.unwrap_or_default();
-            let is_of = |line: &Line| lines.binary_search(line).is_ok();
-            let mut scope = rows.of(&ranges);
-            scope.retain(is_of);
-            let number = |name| entry.inherited(name).and_then(|value| value.unsigned());
-            let file = match entry.declared_file() {
-                Some((declared, file)) if declared.unit().offset != unit.offset => {
-                    others.path(declared, file).unwrap_or_default()
-                }
-                file => rows.path(file.map(|file| file.1)),
-            };
-            let calls =
-                functions.iter().filter(|one| one.tag() == dw::DW_TAG_inlined_subroutine).map(|one| {
-                    (rows.path(one.number(dw::DW_AT_call_file)), one.number(dw::DW_AT_call_line).unwrap_or(0))
-                });
-            all.push(Instance {
-                key: (own, name.into_owned(), file, number(dw::DW_AT_decl_line).unwrap_or(0)),
-                calls: calls.collect(),
-                located: located(entry, &scope, &rows)?,
-                scope,
-                function: lines.to_vec(),
-            });
         }
     }
-    Ok(())
+}
+
+/// Unit whose variables are read.
+struct InUnit<'a, 'r, 'o> {
+    unit: &'r Unit<'o>,
+    rows: Rows,
+    others: &'a OtherUnits<'o>,
+    /// Lines of the function of the last variable, with the index of its entry.
+    last: Option<(usize, Lines)>,
+}
+
+impl<'r, 'o> InUnit<'_, 'r, 'o> {
+    /// Returns the lines of a variable or parameter of a function with code.
+    fn instance(&mut self, entry: Entry<'r, 'o>) -> Result<Option<Instance>> {
+        let rows = &self.rows;
+        let functions = around(entry);
+        let Some(function) = functions.first().copied() else { return Ok(None) };
+        // An abstract instance has no code, nor does a function that the linker discarded.
+        if !function.ranges()?.iter().any(|range| entry.dwarf().is_code(range.start)) {
+            return Ok(None);
+        }
+        let (Some(name), Some(own)) = (entry.name(), linkage_name(function)) else { return Ok(None) };
+        if self.last.as_ref().is_none_or(|last| last.0 != function.index()) {
+            self.last = Some((function.index(), function_lines(function, rows)?));
+        }
+        let lines = self.last.as_ref().map(|last| &last.1[..]).unwrap_or_default();
+        let ranges = entry.parent().map(Entry::ranges).transpose()?.unwrap_or_default();
+        let mut scope = rows.of(&ranges);
+        scope.retain(|line| lines.binary_search(line).is_ok());
+        let file = match entry.declared_file() {
+            Some((declared, file)) if declared.unit().offset != self.unit.offset => {
+                self.others.path(declared, file).unwrap_or_default()
+            }
+            file => rows.path(file.map(|file| file.1)),
+        };
+        let line = entry.inherited(dw::DW_AT_decl_line).and_then(Value::unsigned).unwrap_or(0);
+        let calls = functions.iter().filter(|one| one.tag() == dw::DW_TAG_inlined_subroutine);
+        let calls = calls.map(|one| {
+            (rows.path(one.number(dw::DW_AT_call_file)), one.number(dw::DW_AT_call_line).unwrap_or(0))
+        });
+        Ok(Some(Instance {
+            key: (own, name.into_owned(), file, line),
+            calls: calls.collect(),
+            located: located(entry, &scope, rows)?,
+            scope,
+            function: lines.to_vec(),
+        }))
+    }
 }
 
 /// Returns the lines of a scope at which a variable has a location.

@@ -8,11 +8,11 @@ use eitri::emit::elf::{Code as ElfCode, new_object};
 use eitri::error::ErrorKind;
 use eitri::lint::{Code, Options, lint};
 use eitri::lower::lower;
-use eitri::model::{BaseEncoding, Loc, Module, Row, Val};
+use eitri::model::{BaseEncoding, Loc, Module, Row, SourceLine, Val};
 use eitri::op::{Dialect, Encoding, Expr};
 use eitri::read::{Dwarf, Entry, FrameSection, Frames, Object, Sections, Value};
 use eitri::report::readable_report;
-use eitri::stats::stats;
+use eitri::stats::{Build, readable_variable_lines, stats, variable_lines};
 use eitri::target::{SpaceId, Target};
 use gimli::constants as dw;
 
@@ -124,6 +124,11 @@ fn three_units() -> (Module, ElfCode) {
         m.row(f, Row::new(8, file, 3)).unwrap();
         let places = [0, 1].map(|number| Loc::register(registers[number]));
         let [first, second] = places;
+        // Ranges with a gap are lists: those of a block, and of an inlined call.
+        let block = m.block(f, &[0..4, 8..12]).unwrap();
+        m.variable(block, &format!("i{name}"), int).unwrap().live(0..4, Loc::register(registers[0])).unwrap();
+        let g = m.function(unit, &format!("g{name}")).unwrap().id();
+        m.inlined(f, g, &[12..14, 16..18], SourceLine { file, line: 4, column: 0 }).unwrap();
         m.variable(f, &format!("x{name}"), int)
             .unwrap()
             .live(0..8, first)
@@ -173,6 +178,14 @@ fn damaged_part_of_a_unit_changes_nothing_about_other_units() {
             4 => (".debug_loc", None),
             _ => (".debug_loclists", Some(offset(root, dw::DW_AT_macros))),
         };
+        let with_ranges = |tag| {
+            let mut all = dwarf.entries_of(unit);
+            let entry = all.find(|one| one.tag() == tag && one.has(dw::DW_AT_ranges)).expect("ranges");
+            match entry.attr(dw::DW_AT_ranges) {
+                Some(Value::RngList(offset)) => offset,
+                value => panic!("{value:?}"),
+            }
+        };
         // The bytes that make each part unreadable: versions, an abbreviation code, the size of an expression or the kind
         // of a list entry, an opcode with an invalid address size, the pointer to a common information entry.
         let list = offset(variable, dw::DW_AT_location) + if version == 4 { 17 } else { 0 };
@@ -187,6 +200,11 @@ fn damaged_part_of_a_unit_changes_nothing_about_other_units() {
             (".debug_aranges", aranges(&sections) + 4, 9, false),
         ];
         damages.extend(macros.map(|at| (".debug_macro", at, 9, false)));
+        // Each number is a range of `.debug_ranges`.
+        if version == 5 {
+            let tags = [dw::DW_TAG_lexical_block, dw::DW_TAG_inlined_subroutine];
+            damages.extend(tags.map(|tag| (".debug_rnglists", with_ranges(tag), 0x7f, true)));
+        }
         for (name, at, byte, is_counted) in damages {
             let mut sections = sections.clone();
             let section = sections.iter_mut().find(|one| one.name == name).expect(name);
@@ -225,6 +243,8 @@ fn damaged_part_of_a_unit_changes_nothing_about_other_units() {
             };
             let (before, after) = (judged(&good), judged(&bad));
             assert!(others(&before).len() >= 2 && others(&before) == others(&after), "{what}: {after:?}");
+            let is_reported = after.findings.iter().any(|one| one.code == Code::Unreadable);
+            assert_eq!(is_reported, is_counted, "{what}: {:?}", after.findings);
 
             let measured = |bytes: &[u8]| stats(bytes, &Default::default()).expect(&what);
             let others = |found: &eitri::stats::Statistics| {
@@ -241,6 +261,181 @@ fn damaged_part_of_a_unit_changes_nothing_about_other_units() {
                 assert!(error.at().offset.is_some(), "{what}: {error}");
             }
         }
+    }
+}
+
+/// Returns the places of the relocation records of a section's relocations in an ELF file for x86-64, with the offsets of
+/// their fields.
+fn relocation_records(bytes: &[u8], section: &str) -> Vec<(usize, u64)> {
+    let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+    let object = Object::read(bytes).unwrap();
+    let (table, name) = (word(0x28) as usize, format!(".rela{section}"));
+    let index = object.sections().iter().position(|one| *one.name == name);
+    let Some(header) = index.map(|index| table + 64 * index) else { return Vec::new() };
+    let (start, size) = (word(header + 24) as usize, word(header + 32) as usize);
+    (start..start + size).step_by(24).map(|at| (at, word(at))).collect()
+}
+
+/// Each relocation, with a type that cannot be applied: the object is read, the error has section and offset and is named by
+/// all commands, and no line of the dump has a new number.
+#[test]
+fn relocation_that_cannot_be_applied_is_an_error_of_what_reads_its_field() {
+    let (module, code) = three_units();
+    let mut count = 0;
+    for version in [4, 5] {
+        let mut consumer = Consumer::dwarf5();
+        consumer.version = version;
+        consumer.tables = Tables { names: version >= 5, pubs: version < 5, aranges: true };
+        let sections = lower(&module, &consumer, Policy::Strict).unwrap().sections;
+        let good = new_object(module.target(), &code, &sections).unwrap();
+        let printed = |bytes: &[u8]| {
+            let mut out = Vec::new();
+            let printed = dump::print_to(&mut out, bytes, None, None, Dialect::Llvm, Default::default());
+            (String::from_utf8(out).unwrap(), printed)
+        };
+        let whole = printed(&good).0;
+        let known: Vec<_> = whole.lines().collect();
+        for section in &sections {
+            for (record, offset) in relocation_records(&good, section.name) {
+                let mut bad = good.clone();
+                // R_X86_64_GOT32.
+                bad[record + 8] = 3;
+                let what = format!("DWARF {version}, {} at {offset:#x}", section.name);
+                let object = Object::read(&bad).expect(&what);
+                let [error] = object.errors() else { panic!("{what}: {:?}", object.errors()) };
+                let place = (error.at().section.as_deref(), error.at().offset);
+                assert_eq!(place, (Some(section.name), Some(offset)), "{what}");
+                assert!(Dwarf::read(&object).is_err(), "{what}");
+                let (text, result) = printed(&bad);
+                assert_eq!(result.unwrap_err().at().offset, Some(offset), "{what}");
+                let message = "unsupported relocation type 3 of machine 62";
+                for line in text.lines() {
+                    let is_shorter = || known.iter().any(|known| known.starts_with(line));
+                    // Or what is counted from an unknown base, or refers to a unit or entry that is left out.
+                    let is_named = [message, "has no base", "without name", "no unit", "no entry"];
+                    let is_named = is_named.iter().any(|text| line.contains(text));
+                    assert!(is_named || is_shorter(), "{what}: {line}");
+                }
+                count += 1;
+                if count % 4 != 0 && version == 4 {
+                    continue;
+                }
+                let report = lint(&bad, &Options::default()).expect(&what);
+                assert!(report.count(Code::Unreadable) >= 1, "{what}: {report:?}");
+                let errors = stats(&bad, &Default::default()).expect(&what).unreadable;
+                let of_page = readable_report(&bad, &Default::default()).expect(&what).1;
+                for all in [&report.unreadable, &errors, &of_page] {
+                    let places = all.iter().map(|one| (one.at().section.as_deref(), one.at().offset));
+                    assert_eq!(places.filter(|one| *one == place).count(), 1, "{what}: {all:?}");
+                }
+            }
+        }
+    }
+    assert!(count >= 100, "{count}");
+}
+
+/// Lines of the variables of an object with one damaged line program: those of the other units.
+#[test]
+fn damaged_line_program_loses_variable_lines_of_its_unit_alone() {
+    let (module, code) = three_units();
+    for version in [4, 5] {
+        let mut consumer = Consumer::dwarf5();
+        consumer.version = version;
+        let sections = lower(&module, &consumer, Policy::Strict).unwrap().sections;
+        let good = new_object(module.target(), &code, &sections).unwrap();
+        let lines = {
+            let read = Object::read(&good).unwrap();
+            Dwarf::read(&read).unwrap().units()[1].stmt_list.unwrap()
+        };
+        let all = variable_lines(Build::new(&good), None, false).unwrap();
+        let names: Vec<_> = all.iter().map(|one| &*one.name).collect();
+        assert!(["xa", "xb", "xc", "ib"].iter().all(|name| names.contains(name)), "{names:?}");
+        // The version of the program, and an opcode after its first rows.
+        let opcode = lines + 4 + lines_header(&sections, lines) + 1;
+        for (at, byte) in [(lines + 4, 9), (opcode, 4)] {
+            let mut sections = sections.clone();
+            let section = sections.iter_mut().find(|one| one.name == ".debug_line").unwrap();
+            section.bytes[at as usize] = byte;
+            let bad = new_object(module.target(), &code, &sections).unwrap();
+            assert!(variable_lines(Build::new(&bad), None, false).is_err());
+            let found = readable_variable_lines(Build::new(&bad), None, false).unwrap();
+            let of_others = all.iter().filter(|one| !one.name.ends_with('b')).cloned().collect::<Vec<_>>();
+            assert_eq!(found.variables, of_others);
+            let [error] = &found.unreadable[..] else { panic!("{:?}", found.unreadable) };
+            assert_eq!(error.at().section.as_deref(), Some(".debug_line"), "{error}");
+            assert!(error.at().unit.as_deref() == Some("b.c") && error.at().offset.is_some(), "{error}");
+            // The other build is damaged: nothing is known of its unit.
+            let against = readable_variable_lines(Build::new(&good), Some(Build::new(&bad)), false).unwrap();
+            assert_eq!((against.unreadable.len(), against.unreadable_base.len()), (0, 1));
+            let known = against.variables.iter().filter(|one| one.base.is_some()).map(|one| &one.name);
+            let known: Vec<_> = known.collect();
+            assert!(known.iter().all(|name| !name.ends_with('b')) && known.len() >= 4, "{known:?}");
+        }
+    }
+}
+
+/// Returns what begins the text of a table.
+fn heading(section: &str) -> &str {
+    match section {
+        ".debug_aranges" => "addresses:",
+        ".debug_pubnames" => "pubnames:",
+        ".debug_pubtypes" => "pubtypes:",
+        _ => "names:",
+    }
+}
+
+/// Each byte of the tables of names and of address ranges, damaged in turn: what is printed of the units, frames and lines
+/// does not change, what is printed of the other tables does not either, and an error has the table's section and an offset.
+#[test]
+fn damaged_table_changes_nothing_that_is_printed_outside_the_table() {
+    let (module, code) = three_units();
+    for version in [4, 5] {
+        let mut consumer = Consumer::dwarf5();
+        consumer.version = version;
+        consumer.tables = Tables { names: version >= 5, pubs: version < 5, aranges: true };
+        let sections = lower(&module, &consumer, Policy::Strict).unwrap().sections;
+        let names = [".debug_names", ".debug_pubnames", ".debug_pubtypes", ".debug_aranges"];
+        let printed = |sections: &[Section]| {
+            let bytes = new_object(module.target(), &code, sections).unwrap();
+            let mut out = Vec::new();
+            let _ = dump::print_to(&mut out, &bytes, None, None, Dialect::Llvm, Default::default());
+            let text = String::from_utf8(out).unwrap();
+            let parts = text.split("\n\n").map(String::from);
+            let (tables, rest): (Vec<_>, Vec<_>) =
+                parts.partition(|part| names.iter().any(|name| part.starts_with(heading(name))));
+            (tables, rest, bytes)
+        };
+        let (whole, rest, _) = printed(&sections);
+        let mut damaged = 0;
+        for (index, section) in sections.iter().enumerate().filter(|one| names.contains(&one.1.name)) {
+            for (at, change) in (0..section.bytes.len()).flat_map(|at| [(at, 0xff), (at, 1)]) {
+                // A relocated field is 0.
+                let mut relocated = section.relocations.iter();
+                if relocated.any(|one| (one.offset..one.offset + u64::from(one.bytes)).contains(&(at as u64)))
+                {
+                    continue;
+                }
+                let mut sections = sections.clone();
+                sections[index].bytes[at] ^= change;
+                let (tables, others, bytes) = printed(&sections);
+                let what = format!("DWARF {version}, {} at {at:#x}", section.name);
+                assert_eq!(others, rest, "{what}");
+                let of_others = |tables: &[String]| {
+                    let others = tables.iter().filter(|part| !part.starts_with(heading(section.name)));
+                    others.cloned().collect::<Vec<_>>()
+                };
+                assert_eq!(of_others(&tables), of_others(&whole), "{what}");
+                for line in tables.concat().lines().filter(|line| line.contains("<section ")) {
+                    let place = format!("<section {}, offset 0x", section.name);
+                    assert!(line.contains(&place), "{what}: {line}");
+                    damaged += 1;
+                }
+                let read = Object::read(&bytes).unwrap();
+                let unreadable = Dwarf::read(&read).map(|dwarf| dwarf.units().len());
+                assert_eq!(unreadable.unwrap(), 3, "{what}");
+            }
+        }
+        assert!(damaged > 20, "{damaged}");
     }
 }
 

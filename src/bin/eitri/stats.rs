@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use eitri::read::SplitFiles;
 use eitri::stats::{
-    Build, Change, Coverage, FunctionCoverage, Options, Repeated, Statistics, UnitCoverage, VariableLines,
-    compare, stats, variable_lines,
+    Build, Change, Coverage, FunctionCoverage, Options, ReadableLines, Repeated, Statistics, UnitCoverage,
+    VariableLines, compare, readable_variable_lines, stats,
 };
 use serde_json::{Map, Value, json};
 
@@ -75,18 +75,31 @@ impl StatsArguments {
         let begin = |file: &Path| Progress::begin("stats", file);
         let mut out = Printer::new(if self.format == Format::Json { Form::Json } else { Form::Text });
         let mut failures = if self.lines {
+            let (mut unreadable, mut is_base_known) = (Vec::new(), false);
+            let base_name = base.as_ref().map_or_else(PathBuf::new, |base| PathBuf::from(&base.name));
             let base = base.as_ref().map(|base| build(base, &of_base));
             let read = |file: &Path, object: &Described| {
                 let find = split.of(file);
                 let build = build(object, &find);
-                variable_lines(build, base, self.combine_instances)
+                readable_variable_lines(build, base, self.combine_instances)
             };
-            containers::each(begin, &self.files, member, read, |name, found| match self.format {
-                Format::Json => {
-                    found.iter().for_each(|one| out.put(&format!("{}\n", line_object(&name, one))));
+            let take = |name: String, found: ReadableLines| {
+                // The errors of the other build are the same for each object.
+                let of_base = found.unreadable_base.into_iter().filter(|_| !is_base_known);
+                unreadable.extend(of_base.map(of(&base_name)));
+                is_base_known = true;
+                unreadable.extend(found.unreadable.into_iter().map(of(Path::new(&name))));
+                let found = found.variables;
+                match self.format {
+                    Format::Json => {
+                        found.iter().for_each(|one| out.put(&format!("{}\n", line_object(&name, one))));
+                    }
+                    Format::Text => out.put(&line_text(&name, &found, base.is_some())),
                 }
-                Format::Text => out.put(&line_text(&name, &found, base.is_some())),
-            })
+            };
+            let mut failures = containers::each(begin, &self.files, member, read, take);
+            failures.append(&mut unreadable);
+            failures
         } else {
             let mut unreadable = Vec::new();
             let base = match &base {
