@@ -7,7 +7,8 @@ use hashbrown::{HashMap, HashSet};
 use super::report::{Finding, Kind};
 use crate::error::{At, Count, Result};
 use crate::model::{
-    Address, BaseEncoding, FunctionId, LocId, Module, Node, TypeId, TypeKind, VariableId, Warned, Warning,
+    Address, BaseEncoding, Call, CallId, FunctionId, LocId, Module, Node, TypeId, TypeKind, VariableId,
+    Warned, Warning,
 };
 use crate::op::Reg;
 use crate::ptx::{Declarations, Flow, Function, RegisterKind, Registers, Text};
@@ -29,14 +30,16 @@ pub struct PtxReport {
 /// * A function has another number of instructions.
 /// * A location contains a register that the function does not declare in the blocks of the pc range, a register with
 ///   fewer bits than the variable or the part, or a predicate for a variable that is not a Boolean.
-/// * No instruction can set the register before the end of the pc range, or, if an address or a value is computed from
-///   the register, before the start of the range.
+/// * No value that an instruction gives to the register reaches the pc range along the control flow of the text; or, if
+///   an address or a value is computed from the register, the start of the range.
+/// * An operand of a call site is such a register: the value of an argument and the target of an indirect call at the
+///   call, the location of an argument in the called function.
 /// * A location is at a symbol that the text declares in another state space. A generic address is that of a symbol in
 ///   `.global`.
 ///
 /// A register with more bits than the variable is a warning, as the upper bits may be unused. Registers of up to 32 bits
 /// are not: PTX has no registers of 8 bits, and nvcc puts variables of 8 and 16 bits into registers of 16 and 32 bits.
-/// A register that no instruction can set before the start of the pc range is a warning, too, because the variable may be
+/// A register whose values reach the pc range, but not its start, is a warning, too, because the variable may be
 /// uninitialized.
 ///
 /// # Errors
@@ -76,17 +79,33 @@ pub(super) fn compare(module: &Module, texts: &[Text<'_>]) -> PtxReport {
     for (_, body) in in_order {
         compared.size(body);
     }
+    let code = |function: Option<FunctionId>| {
+        let (name, start) = *starts.get(&function?)?;
+        Some(Code { body: bodies.get(name)?, start, bytes: module.function(function?).bytes })
+    };
     for (id, variable) in module.variables() {
-        let function = module.function_of(variable.scope);
-        let code = function.and_then(|function| {
-            let (name, start) = *starts.get(&function)?;
-            Some(Code { body: bodies.get(name)?, start, bytes: module.function(function).bytes })
-        });
+        let code = code(module.function_of(variable.scope));
+        let place = |pcs| Place { variable: Some(id), call: None, pcs, code };
         if let Some(loc) = module.always(id) {
-            compared.location(&Place { id, pcs: None, code }, loc);
+            compared.location(&place(None), loc);
         }
         for live in module.live(id) {
-            compared.location(&Place { id, pcs: Some(live.pcs()), code }, live.loc);
+            compared.location(&place(Some(live.pcs())), live.loc);
+        }
+    }
+    for (id, call) in module.calls() {
+        let caller = code(module.function_of(call.scope));
+        let here = Place { variable: None, call: Some(id), pcs: pcs_of(call), code: caller };
+        for target in [call.target, call.clobbered_target].into_iter().flatten() {
+            compared.location(&here, target);
+        }
+        for argument in module.arguments(id) {
+            for loc in [argument.value, argument.data_location, argument.data_value].into_iter().flatten() {
+                compared.location(&here, loc);
+            }
+            let callee = code(call.callee);
+            let there = Place { variable: argument.parameter, call: Some(id), pcs: None, code: callee };
+            compared.location(&there, argument.location);
         }
     }
     compared.report
@@ -117,9 +136,11 @@ struct Code<'b> {
     bytes: u64,
 }
 
-/// A variable in a pc range; without a range, it has one location.
+/// Location of a variable or of an operand of a call in a pc range; without a range, in the whole function.
 struct Place<'b> {
-    id: VariableId,
+    /// The variable or parameter; none for other operands of a call.
+    variable: Option<VariableId>,
+    call: Option<CallId>,
     pcs: Option<Range<u64>>,
     code: Option<Code<'b>>,
 }
@@ -183,7 +204,7 @@ impl Compared<'_, '_> {
     /// Compares the nodes of a location, the root first.
     fn location(&mut self, place: &Place<'_>, loc: LocId) {
         let module = self.module;
-        let bits = module.ty(module.variable(place.id).ty).value_bits();
+        let bits = place.variable.and_then(|id| module.ty(module.variable(id).ty).value_bits());
         let mut locs = vec![(loc, Need::Variable(bits))];
         let (mut registers, mut procedures) = (Vec::new(), HashSet::new());
         while let Some((loc, need)) = locs.pop() {
@@ -251,7 +272,7 @@ impl Compared<'_, '_> {
         }
     }
 
-    /// Compares a register of PTX with its declarations and with the instructions that name it.
+    /// Compares a PTX register with its declarations and with the instructions that set it.
     fn register(&mut self, place: &Place<'_>, reg: Reg, need: Need) {
         let Some(code) = &place.code else { return };
         let Some(register) = self.module.target.register(reg) else { return };
@@ -291,22 +312,20 @@ impl Compared<'_, '_> {
         need: Need,
         (body, positions): (&Body<'_, '_>, Range<u64>),
     ) -> bool {
-        let reaches = |position| body.flow.is_set(name, position);
         let is_number = matches!(need, Need::Number(_));
         let first = match body.flow.first(name) {
-            Some(position) => format!("which is first named at {position:#x}"),
-            None => format!("which no instruction of `{}` names", body.function.name),
+            Some(position) => format!("which is first set at {position:#x}"),
+            None => format!("which no instruction of `{}` sets", body.function.name),
         };
-        if !reaches(positions.end - 1) || (is_number && place.pcs.is_some() && !reaches(positions.start)) {
-            let expected = format!("pcs after an instruction that sets {name}");
+        let reaches_start =
+            place.pcs.is_none() || body.flow.is_set(name, positions.start..positions.start + 1);
+        if !body.flow.is_set(name, positions) || (is_number && !reaches_start) {
+            let expected = format!("pcs that a value of {name} reaches");
             self.wrong(Kind::Location, self.at(place), expected, format!("{name}, {first}"));
             return false;
         }
-        if place.pcs.is_some() && !reaches(positions.start) {
-            self.warn(
-                place,
-                format!("no instruction can set {name} before the start of the pc range: {name}, {first}"),
-            );
+        if !reaches_start {
+            self.warn(place, format!("no value of {name}, {first}, reaches the start of the pc range"));
         }
         true
     }
@@ -320,9 +339,9 @@ impl Compared<'_, '_> {
                 RegisterKind::Unknown => return,
                 RegisterKind::Bits(bits) => widest = widest.max(bits),
                 RegisterKind::Predicate => {
-                    let ty = self.module.variable(place.id).ty;
+                    let ty = place.variable.map(|id| self.module.variable(id).ty);
                     // A predicate is read as the number 0 or 1.
-                    if matches!(need, Need::Number(_)) || is_boolean(self.module, ty) {
+                    if matches!(need, Need::Number(_)) || ty.is_none_or(|ty| is_boolean(self.module, ty)) {
                         return;
                     }
                 }
@@ -345,7 +364,15 @@ impl Compared<'_, '_> {
     }
 
     fn at(&self, place: &Place<'_>) -> At {
-        self.module.at_variable(place.id, place.pcs.clone())
+        let module = self.module;
+        match (place.call, place.variable) {
+            (Some(call), _) => {
+                let call = module.call(call);
+                At { pcs: pcs_of(call), ..module.at_scope(call.scope) }
+            }
+            (None, Some(variable)) => module.at_variable(variable, place.pcs.clone()),
+            (None, None) => At::default(),
+        }
     }
 
     fn wrong(&mut self, kind: Kind, at: At, expected: String, found: String) {
@@ -353,9 +380,15 @@ impl Compared<'_, '_> {
     }
 
     fn warn(&mut self, place: &Place<'_>, what: String) {
-        let at = self.at(place);
-        self.report.warnings.push(Warning { warned: Warned::Register(place.id), at, what });
+        let Some(variable) = place.variable else { return };
+        self.report.warnings.push(Warning { warned: Warned::Register(variable), at: self.at(place), what });
     }
+}
+
+/// Returns the pc range of a call instruction, which is one position of the text.
+fn pcs_of(call: &Call) -> Option<Range<u64>> {
+    let pc = call.pc.or(call.return_pc.and_then(|pc| pc.checked_sub(1)))?;
+    Some(pc..pc.saturating_add(1))
 }
 
 fn is_boolean(module: &Module, mut ty: TypeId) -> bool {

@@ -174,11 +174,13 @@ fn set_at(body: &str, register: &str) -> Vec<u64> {
     let text = Text::read(&text).expect("the text is PTX");
     let [function] = &text.functions[..] else { panic!("one function") };
     let flow = Flow::new(&text, function);
-    (0..=function.instructions.len() as u64).filter(|&position| flow.is_set(register, position)).collect()
+    (0..=function.instructions.len() as u64)
+        .filter(|&position| flow.is_set(register, position..position + 1))
+        .collect()
 }
 
 #[test]
-fn register_has_a_value_after_its_first_instruction_and_in_its_loop() {
+fn register_has_a_value_where_control_flows_from_an_instruction_that_sets_it() {
     // Comments and declarations name no register.
     let straight = "mov.u32 %r1, 0; /* %r2; */ .reg .b32 %r2; mov.u32 %r3, %r1; mov.u32 %r2, %r3; ret;";
     assert_eq!(set_at(straight, "%r2"), [3, 4]);
@@ -194,10 +196,39 @@ fn register_has_a_value_after_its_first_instruction_and_in_its_loop() {
     assert_eq!(set_at("A: nop; B: @%p1 bra A; nop; mov.u32 %r1, 0; bra B;", "%r1"), [0, 1, 2, 3, 4, 5]);
     assert_eq!(set_at("A: nop; @%p1 bra A; B: nop; mov.u32 %r1, 0; bra B;", "%r1"), [2, 3, 4, 5]);
     // A block that comes first in the text runs after a later block.
-    assert_eq!(set_at("bra C; A: nop; ret; C: mov.u32 %r1, 0; bra A;", "%r1"), [1, 2, 3, 4, 5]);
+    assert_eq!(set_at("bra C; A: nop; ret; C: mov.u32 %r1, 0; bra A;", "%r1"), [1, 2, 4, 5]);
+    // The other branch of a condition, which reads the register.
+    let branches = "@!%p1 bra E; mov.u32 %r1, 0; bra J; E: mov.u32 %r2, %r1; J: add.s32 %r3, %r1, 1; ret;";
+    assert_eq!(set_at(branches, "%r1"), [2, 4, 5, 6]);
+    assert_eq!(set_at(branches, "%r2"), [4, 5, 6]);
+    // A guarded exit continues, and two labels of one name are in two blocks.
+    assert_eq!(set_at("mov.u32 %r1, 0; @%p1 exit; nop; ret; nop;", "%r1"), [1, 2, 3]);
+    assert_eq!(set_at("{ bra L; L: ret; } mov.u32 %r1, 0; bra L; { L: nop; }", "%r1"), [1, 3, 4, 5]);
+    // Sources: of a store, of an address, after the first operand. Destinations: two of a comparison, and of a load.
+    assert!(set_at("st.global.v2.u32 [%rd1], {%r1, %r2}; ret;", "%r1").is_empty());
+    assert!(set_at("ld.global.u32 %r2, [%rd1+4]; ret;", "%rd1").is_empty());
+    assert_eq!(set_at("setp.lt.s32 %p1|%p2, %r1, %r2; ret;", "%p2"), [1, 2]);
+    assert!(set_at("setp.lt.s32 %p1|%p2, %r1, %r2; ret;", "%r1").is_empty());
+    assert_eq!(set_at("tcgen05.ld.red.sync.f32 {%f1, %f2}, %f3, [%r1], %r2; ret;", "%f3"), [1, 2]);
+    assert!(set_at("@%p1 mov.u32 %r1, 0; ret;", "%p1").is_empty());
     // Targets of an indirect branch, and of an unknown label: any label.
     assert_eq!(set_at("nop; A: nop; mov.u32 %r1, 0; brx.idx %r2, ts;", "%r1"), [1, 2, 3, 4]);
     assert_eq!(set_at("nop; A: nop; mov.u32 %r1, 0; bra other;", "%r1"), [1, 2, 3, 4]);
+}
+
+/// Blocks in a row, each of which sets a register that the last one reads: no product of blocks and registers.
+#[test]
+fn visits_of_blocks_are_limited() {
+    let body: String =
+        (0..1000).map(|block| format!("L{block}: @%p1 bra L0; mov.u32 %r{block}, 0;")).collect();
+    let text = format!(".version 8.0\n.target sm_80\n.visible .entry k()\n{{\n{body}\n}}\n");
+    let text = Text::read(&text).expect("the text is PTX");
+    let flow = Flow::new(&text, &text.functions[0]);
+    for register in 0..1000 {
+        assert!(flow.is_set(&format!("%r{register}"), 0..1), "{register}");
+    }
+    assert_eq!(flow.visits.get(), 0);
+    assert!(!flow.is_set("%r1000", 0..1));
 }
 
 #[test]

@@ -132,12 +132,12 @@ fn description_that_contradicts_its_text_is_refused_and_found() {
         (
             11,
             r#""type": "int", "live": [[1, 4, {"per_lane": "%r3"}]]"#,
-            "found %r3, which is first named at 0x4",
+            "found %r3, which is first set at 0x4",
         ),
         (
             11,
             r#""type": "int", "live": [[0, 4, {"memory": ["global", {"read": [{"per_lane": "%rd1"}, 64]}]}]]"#,
-            "found %rd1, which is first named at 0x0",
+            "found %rd1, which is first set at 0x0",
         ),
     ];
     for (instructions, variable, expected) in cases {
@@ -180,7 +180,7 @@ fn description_that_contradicts_its_text_is_refused_and_found() {
         ),
         (
             r#""type": "int", "live": [[4, 8, {"per_lane": "%r3"}]]"#,
-            "no instruction can set %r3 before the start of the pc range",
+            "no value of %r3, which is first set at 0x4, reaches the start of the pc range",
         ),
     ];
     for (variable, expected) in doubtful {

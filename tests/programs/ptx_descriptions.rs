@@ -149,7 +149,7 @@ fn mistake_is_reported_at_each_register() {
                 refused(2, report(*bits, count - 1..count, name), &expected);
             }
             if *first > 0 {
-                let expected = format!("found {name}, which is first named at {first:#x}");
+                let expected = format!("found {name}, which is first set at {first:#x}");
                 refused(3, report(*bits, 0..1, name), &expected);
             }
             // A wider register, and a range that begins too early, can be right.
@@ -210,14 +210,14 @@ fn register_in_a_computation_has_the_bits_that_are_read() {
         (16, 4..10, in_register("%r1").offset(2), None),
         (96, 4..10, parts(64), Some("expected a register of 64 bits, found %r2, a register of 32 bits")),
         (32, 4..10, Loc::memory(global, read("%rd2", 64).plus(4)), None),
-        (32, 1..10, Loc::memory(global, read("%rd2", 64)), Some("%rd2, which is first named at 0x1")),
+        (32, 1..10, Loc::memory(global, read("%rd2", 64)), Some("%rd2, which is first set at 0x1")),
         (32, 4..10, Loc::memory(global, read("%r2", 64)), Some("expected a register of 64 bits, found %r2")),
         (32, 4..10, Loc::value(read("%rd2", 32)), None),
         (
             32,
             4..10,
             Loc::value(read("%r1", 32).add(read("%r7", 32))),
-            Some("%r7, which no instruction of `k` names"),
+            Some("%r7, which no instruction of `k` sets"),
         ),
         (2048, 4..10, Loc::whole(reg("%r1")), None),
     ];
@@ -302,6 +302,47 @@ fn description_of_nvcc_has_no_mistake() {
         assert!(report.warnings.iter().all(is_at_start), "{:#?}", report.warnings);
     }
     assert!(counts.iter().all(|&count| count > 10), "{counts:?}");
+}
+
+/// A call at an instruction of the second text, whose first four instructions set %SPL, %rd2, %rd3 and %r1.
+#[test]
+fn operands_of_calls_are_compared_with_the_registers_of_the_text() {
+    let (text, kernel) = TEXTS[1];
+    let (_, count) = registers(text);
+    let read = |name, bits| Loc::per_lane(target().register_named(name).expect("a register")).read(bits);
+    let cases: [(u64, &str, Val, Option<&str>); 6] = [
+        (3, "%r1", read("%rd3", 64), None),
+        (2, "%r1", read("%rd3", 64), Some("pc 0x2..0x3: expected pcs that a value of %rd3 reaches")),
+        (3, "%r1", read("%r1", 32), Some("found %r1, which is first set at 0x3")),
+        (9, "%r1", read("%rd99", 64), Some("found %rd99, which is not declared")),
+        (9, "%r1", read("%r1", 64), Some("expected a register of 64 bits, found %r1")),
+        (9, "%r14", read("%r1", 32), Some("found %r14, which is not declared")),
+    ];
+    for (pc, location, value, expected) in cases {
+        for is_target in [false, true] {
+            let mut m = Builder::new(target());
+            let unit = m.unit("k.cu");
+            let function = m.function(unit, kernel).expect("a function").code(kernel, count).kernel().id();
+            let mut call = m.call(function).expect("a call");
+            call.at(pc).expect("a pc").returns_to(pc + 1).expect("a pc").calls(function).expect("a function");
+            if is_target {
+                call.target(value.clone()).expect("a target");
+            }
+            let mut argument = call.argument(&in_register(location)).expect("an argument");
+            if !is_target {
+                argument.value(value.clone()).expect("a value");
+            }
+            let report = check_ptx(&m.finish().expect("a module"), text).expect("a report");
+            let found: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
+            match expected {
+                None => assert_eq!(found, Vec::<String>::new(), "{value:?}"),
+                Some(expected) => {
+                    let is_found = found.len() == 1 && found[0].contains(expected);
+                    assert!(is_found && found[0].contains("function `k`"), "{value:?}: {found:?}");
+                }
+            }
+        }
+    }
 }
 
 /// Names of registers in the scopes of a text: ptxas refuses an instruction with a name that is not declared there.
