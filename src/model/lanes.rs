@@ -46,7 +46,9 @@ impl Region {
     }
 }
 
-/// Kind of control flow of a region. Informative only: the meaning of a region does not depend on its kind.
+/// Kind of control flow of a region, which messages name. It is no property of the program: the meaning of a region is its
+/// pcs, its masks and the pc where its lanes wait, and DWARF has no attribute for the statement of the source. Output does
+/// not depend on it, and no omission lists it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum RegionKind {

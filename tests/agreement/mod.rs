@@ -131,7 +131,7 @@ fn may_be_outside(node: Node<'_>) -> bool {
         || matches!(node, Node::Memory(_) | Node::Call(_) | Node::Read(_))
 }
 
-/// Locations of frames, calls and procedures.
+/// Locations of frames, calls, procedures and masks.
 fn other_locations(module: &Module) -> impl Iterator<Item = LocId> + '_ {
     let functions = module.functions().flat_map(|(id, function)| {
         let rules = module.frame(id).iter().map(|rule| rule.loc);
@@ -144,7 +144,8 @@ fn other_locations(module: &Module) -> impl Iterator<Item = LocId> + '_ {
         arguments.flatten().chain(call.target).chain(call.clobbered_target)
     });
     let procedures = module.procedures().map(|(_, procedure)| procedure.loc);
-    functions.chain(calls).chain(procedures)
+    let masks = module.regions().flat_map(|(id, _)| module.masks(id).iter().map(|mask| mask.loc));
+    functions.chain(calls).chain(procedures).chain(masks)
 }
 
 /// Locations of a variable, for a message.

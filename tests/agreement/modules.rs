@@ -7,7 +7,8 @@ use eitri::emit::elf::{Binding, Code, Place, Symbol, SymbolKind, Visibility};
 use eitri::lower::Consumer;
 use eitri::model::{
     Accessibility, Address, BaseEncoding, CompositeKind, FileId, FunctionId, Language, Loc, MemorySpace,
-    Passed, PointerKind, Qualifier, Row, ScopeId, SourceLine, TypeId, UnitId, Val, VariableId, VariantValues,
+    Passed, PointerKind, Qualifier, RegionId, RegionKind, Row, ScopeId, SourceLine, TypeId, UnitId, Val,
+    VariableId, VariantValues,
 };
 use eitri::op::Expr;
 use eitri::target::{Scaling, SpaceId, Target};
@@ -559,8 +560,45 @@ impl Maker<'_, '_> {
         self.body(id, bytes, &[], 2, In { body: (id, false), is: Is::OfFunction }, &mut variables);
         if is_placed {
             self.rows(id, bytes);
+            if self.m.target().lanes() > 1 && self.c.is(3) {
+                self.regions(id, 0..bytes, bytes, None);
+            }
         }
         self.functions.push((id, variables));
+    }
+
+    /// Divergent regions in a range of code, with nested regions. The builder refuses masks that depend on the lane.
+    fn regions(&mut self, function: FunctionId, pcs: Range<u64>, bytes: u64, around: Option<RegionId>) {
+        let mut start = pcs.start / 4;
+        while start < pcs.end / 4 {
+            let end = self.c.between(start + 1, pcs.end / 4);
+            let pcs = 4 * start..4 * end;
+            start = self.c.between(end, end + 3);
+            let moves_at = 4 * self.c.between(pcs.start / 4, pcs.end / 4);
+            let masks = [(0..moves_at, self.mask()), (moves_at..bytes, self.mask())];
+            let masks = &masks[usize::from(moves_at == 0)..];
+            let kind = self.c.of(&RegionKind::NAMES).0;
+            let waits_at = 4 * self.c.between(0, bytes / 4 - 1);
+            let Ok(mut lanes) = self.m.lanes(function) else { return };
+            if let Some(around) = around {
+                lanes.inside(around).unwrap();
+            }
+            if let Ok(region) = lanes.region(kind, pcs.clone(), waits_at, masks)
+                && self.c.is(2)
+            {
+                self.regions(function, pcs, bytes, Some(region));
+            }
+        }
+    }
+
+    fn mask(&mut self) -> Loc {
+        let (target, lanes) = (self.m.target(), self.m.target().lanes());
+        let scalars = (0..lanes.div_ceil(32) as u16).map(|index| target.sgpr(40 + index).unwrap());
+        match self.c.below(4) {
+            0 => Loc::over(scalars),
+            1 => Loc::expr(self.c.of(&self.names.exprs)),
+            _ => self.names.loc(self.c, lanes.into(), 2),
+        }
     }
 
     fn body(
