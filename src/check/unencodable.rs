@@ -15,6 +15,7 @@ pub(super) fn is_unencodable(module: &Module, subject: Subject, property: Proper
         | Property::MemorySpace
         | Property::AddressSpace
         | Property::Encoding
+        | Property::Kind
         | Property::BodyLine
         | Property::DescribedCalls => true,
         Property::Frame | Property::StaticLink => match subject {
@@ -47,6 +48,7 @@ impl Compare<'_, '_> {
         for (id, ty) in module.types() {
             let all = match ty.kind() {
                 TypeKind::Base { encoding, .. } => &[(encoding.is_other_float(), Property::Encoding)][..],
+                TypeKind::CooperativeMatrix { .. } => &[(true, Property::Kind)],
                 TypeKind::Pointer { space, memory, .. } => &[
                     (memory.is_some() && !has_memory, Property::MemorySpace),
                     (*space != SpaceId::DEFAULT && !has_address, Property::AddressSpace),

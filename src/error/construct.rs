@@ -35,6 +35,7 @@ texts! {
     AddressSpace "a pointer's address space";
     FloatFormat "a floating-point format other than IEEE 754";
     BodyLine "the line where a function body begins";
+    CooperativeMatrix "a cooperative matrix";
     FrameOfNoCode "the frame base of a function without code";
     StaticLinkOfNoCode "the static link of a function without code";
     CallsOfNoCode "the set of described calls in a function without code";

@@ -13,8 +13,8 @@ use super::reader::Reader;
 use super::schema::{self, HasSchema, Schemas};
 use super::shape::Shaped;
 use super::types::{
-    Array, BaseType, Class, DescribeType, Enumeration, Incomplete, Matrix, MemberPointer, Pointer, Qualified,
-    Structure, Subroutine, Typedef, Union, UnspecifiedType, Vector,
+    Array, BaseType, Class, CooperativeMatrix, DescribeType, Enumeration, Incomplete, Matrix, MemberPointer,
+    Pointer, Qualified, Structure, Subroutine, Typedef, Union, UnspecifiedType, Vector,
 };
 use super::units::{
     Block, DescribeScope, DescribeUnit, File, Inlined, InlinedBlock, Macros, Namespace, Unit,
@@ -101,6 +101,7 @@ statements! {
     Array "array" Array;
     Vector "vector" Vector;
     Matrix "matrix" Matrix;
+    CooperativeMatrix "cooperative_matrix" CooperativeMatrix;
     Typedef "typedef" Typedef;
     Qualified "qualified" Qualified;
     Subroutine "subroutine" Subroutine;

@@ -29,6 +29,7 @@ objects! {
     }
     Vector { unit: Ref<'a>, of: Ref<'a>, count: Number } { packed: bool, id: Text<'a> }
     Matrix { unit: Ref<'a>, of: Ref<'a>, count: Number } { column_major: bool, stride_bits: Number, id: Text<'a> }
+    CooperativeMatrix { unit: Ref<'a>, of: Ref<'a>, scope: u32, rows: u32, columns: u32, usage: u32 } { id: Text<'a> }
     Typedef { unit: Ref<'a>, name: Text<'a> } { of: Ref<'a>, id: Text<'a> }
     Qualified { unit: Ref<'a>, qualifier: Word<Qualifier> } { of: Ref<'a>, id: Text<'a> }
     Subroutine { unit: Ref<'a>, parameters: Vec<Ref<'a>> } { returns: Ref<'a>, id: Text<'a> }
@@ -174,6 +175,16 @@ impl<'a> Matrix<'a> {
         let major = if self.column_major == Some(true) { Major::Column } else { Major::Row };
         let stride = self.stride_bits.map(|Number(bits)| bits);
         let ty = reader.builder.matrix_of(unit, element, self.count.0, major, stride)?;
+        reader.add_type(ty, self.id.as_ref(), None)
+    }
+}
+
+impl<'a> CooperativeMatrix<'a> {
+    pub fn apply(self, reader: &mut Reader<'a>) -> Result<()> {
+        let Self { scope, rows, columns, usage, .. } = self;
+        let unit = reader.unit(&self.unit)?;
+        let element = reader.ty(unit, &self.of)?;
+        let ty = reader.builder.cooperative_matrix(unit, element, scope, rows, columns, usage)?;
         reader.add_type(ty, self.id.as_ref(), None)
     }
 }

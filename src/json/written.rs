@@ -4,8 +4,8 @@ use super::functions::{Function, FunctionDefinition, FunctionFacts};
 use super::ids::Known;
 use super::statement::Statement;
 use super::types::{
-    Array, BaseType, Class, Enumeration, Incomplete, Matrix, MemberPointer, Pointer, Qualified, Structure,
-    Subroutine, Typedef, Union, UnspecifiedType, Vector,
+    Array, BaseType, Class, CooperativeMatrix, Enumeration, Incomplete, Matrix, MemberPointer, Pointer,
+    Qualified, Structure, Subroutine, Typedef, Union, UnspecifiedType, Vector,
 };
 use super::units::{Block, Inlined, InlinedBlock, Namespace, pairs};
 use super::values::{Bytes, Integer, Number, Text};
@@ -142,6 +142,10 @@ pub(super) fn ty<'m>(known: &'m Known<'m>, id: TypeId) -> Statement<'m> {
             id,
             ..Matrix::new(unit, reference(of), Number(count))
         }),
+        &TypeKind::CooperativeMatrix { of, scope, rows, columns, usage } => {
+            let json = CooperativeMatrix::new(unit, reference(of), scope, rows, columns, usage);
+            Statement::CooperativeMatrix(CooperativeMatrix { id, ..json })
+        }
         &TypeKind::Typedef { name, of } => {
             Statement::Typedef(Typedef { of: of.map(reference), id, ..Typedef::new(unit, text(name)) })
         }

@@ -181,7 +181,7 @@ impl<'m> Signatures<'m> {
                 self.number(gimli::DW_AT_byte_size, bits.div_ceil(8));
                 self.number(gimli::DW_AT_encoding, constants::encoding(*encoding).0.into());
             }
-            TypeKind::Unspecified { .. } => self.alignment(ty),
+            TypeKind::Unspecified { .. } | TypeKind::CooperativeMatrix { .. } => self.alignment(ty),
             TypeKind::Pointer { to, space, memory, .. } => {
                 let space = consumer
                     .attributes

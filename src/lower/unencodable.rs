@@ -60,6 +60,9 @@ impl Unencodable<'_, '_> {
             TypeKind::Base { encoding, .. } if encoding.is_other_float() => {
                 self.omit(Subject::Type(id), Property::Encoding, Construct::FloatFormat)?;
             }
+            TypeKind::CooperativeMatrix { .. } => {
+                self.omit(Subject::Type(id), Property::Kind, Construct::CooperativeMatrix)?;
+            }
             TypeKind::Pointer { space, memory, .. } => {
                 let attributes = &self.units.consumer.attributes;
                 if memory.is_some() && attributes.memory_space.is_none() {

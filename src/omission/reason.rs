@@ -81,6 +81,7 @@ texts! {
     AsArray(count: u64) "it is encoded as an array of {}", Count(*count, "element");
     MatrixAsArray(count: u64, is_column_major: bool)
         "a matrix of {count} {} is encoded as an array of them", vectors(*is_column_major);
+    CooperativeMatrix "a cooperative matrix is encoded as a type that has only a name";
     AsUnspecified(encoding: BaseEncoding) "{encoding:?} is encoded as Unspecified";
     AsGlobalMemory "the module lacks a capability of the storage class; CrossWorkgroup is encoded";
     AsStorageClass(_space: SpaceId, _class: u32) "{object}";
@@ -102,6 +103,8 @@ texts! {
     Temporaries(count: usize)
         "{} that LLVM generated for temporaries: not described", Count(*count, "name");
     NoDescription(id: u32) "`{object}`, %{id}, is of a type that is not described";
+    Specialized(id: u32)
+        "%{id} has a dimension that specialization can change: only its name is described";
     SampledImage(id: u32)
         "`{object}`, %{id}, is the result of an OpSampledImage, which a debug instruction cannot reference";
 

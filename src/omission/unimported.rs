@@ -49,8 +49,8 @@ texts! {
     Format(format: u32) "only its name is imported, not its format {}", Enumeration::FpEncoding.text(*format, Set::Shader101);
     NameOnly(bits: u64) "only its name is imported, not its size of {}", Count(*bits, "bit");
     OpaqueNameOnly "only its name is imported";
-    CooperativeMatrix "it is imported as a type without contents: the elements of each invocation are unknown";
-    LengthId "its length is an id, and is imported as a constant";
+    CooperativeMatrix(operand: Field) "its {} is unknown, and it is imported as an unspecified type", operand.text();
+    LengthId "its length is an id, and it is imported as a vector with a literal length";
     NoParameterType "a parameter has no type";
     StorageClass "its storage class is not imported";
     UnknownCount(id: u32) "the count %{id} is unknown";

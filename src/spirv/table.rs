@@ -187,6 +187,11 @@ impl Set {
         }
     }
 
+    /// Whether the set has the instruction.
+    pub(crate) fn has(self, name: Name) -> bool {
+        name.row().number(self).is_some()
+    }
+
     /// Whether an instruction of the set has the operand.
     pub(crate) fn has_operand(self, name: Name, field: Field) -> bool {
         let row = name.row();

@@ -338,6 +338,10 @@ impl Making<'_> {
             let m = &mut self.m;
             let whole = bits.filter(|bits| bits % 8 == 0);
             let (ty, bits) = match self.c.below(14) {
+                0 if whole.is_some() && self.c.below(4) == 0 => {
+                    let [scope, rows, columns, usage] = [(); 4].map(|()| self.c.below(17) as u32);
+                    (m.cooperative_matrix(unit, of, scope, rows, columns, usage).expect("a type"), None)
+                }
                 0 => {
                     let bits = self.c.one(&[1, 8, 16, 64]);
                     let encoding = self.c.one(&[

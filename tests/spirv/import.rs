@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use eitri::lower::{Consumer, Policy, lower};
 use eitri::model::{BaseEncoding, TypeKind};
-use eitri::omission::{Reason, Unimported};
+use eitri::omission::{Omission, Reason, Unimported};
 use eitri::spirv::{Field, Name, Statement, import, read};
 use eitri::target::{Gfx, Target, Wave};
 
@@ -114,7 +114,7 @@ fn types_of_shaders() {
     assert_eq!(left(of(Name::TypeVectorId)), ["not imported: its Component Count is unknown"]);
     let is_opaque = |kind: &&TypeKind| matches!(kind, TypeKind::Unspecified { .. });
     assert!(kinds().any(|kind| is_opaque(&kind)));
-    let what = "it is imported as a type without contents: the elements of each invocation are unknown";
+    let what = "its Rows is unknown, and it is imported as an unspecified type";
     assert_eq!(left(of(Name::TypeCooperativeMatrix)), [what]);
     let basic = facts.iter().find(|fact| fact.operand(Field::FpEncoding).is_some()).expect("is there").at;
     assert_eq!(left(basic), [] as [&str; 0]);
@@ -124,10 +124,20 @@ fn types_of_shaders() {
     assert_eq!(imported.binding.build_id(), Some(("0123456789abcdef0123456789abcdef", true)));
     assert_eq!(imported.binding.stored_at(), Some("debug/a.spv"));
 
-    let long = shader101().replace("%float %spec\n", "%float %u8\n");
+    let long = shader101().replace("%float %spec\n", "%float %u8\n").replace("%u3 %spec %u8", "%u3 %u4 %u8");
     let words = assemble(&long).words;
     let imported = import(&read(&words).expect("reads"), &Target::x86_64()).expect("is imported");
-    let mut kinds = imported.module.types().map(|(_, ty)| ty.kind());
-    assert!(kinds.any(|kind| matches!(kind, TypeKind::Vector { count: 8, .. })));
-    assert!(imported.omissions.iter().any(|left| left.reason == Reason::Unimported(Unimported::LengthId)));
+    let has = |is: &dyn Fn(&TypeKind) -> bool| imported.module.types().any(|(_, ty)| is(ty.kind()));
+    assert!(has(&|kind| matches!(kind, TypeKind::Vector { count: 8, .. })));
+    assert!(has(&|kind| {
+        matches!(kind, TypeKind::CooperativeMatrix { scope: 3, rows: 4, columns: 8, usage: 2, .. })
+    }));
+    let is_of_length = |left: &Omission| left.reason == Reason::Unimported(Unimported::LengthId);
+    assert!(!imported.omissions.iter().any(is_of_length), "{:?}", imported.omissions);
+
+    // A `DebugTypeVector` is written for a short one.
+    let short = shader101().replace("%float %spec\n", "%float %u4\n");
+    let words = assemble(&short).words;
+    let imported = import(&read(&words).expect("reads"), &Target::x86_64()).expect("is imported");
+    assert!(imported.omissions.iter().any(is_of_length), "{:?}", imported.omissions);
 }

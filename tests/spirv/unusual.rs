@@ -5,8 +5,8 @@ use eitri::model::SourceLine;
 use eitri::model::TypeKind;
 use eitri::omission::{Property, Reason, Subject, Unimported};
 use eitri::spirv::{
-    Attached, Binding, DescribedModule, Field, Id, Mode, Name, Source, Words, attach, describe, from_bytes,
-    import, read, strip, strip_unused,
+    Attached, Binding, DescribedModule, Field, Id, Instruction, Mode, Name, Set, Source, Words, attach,
+    describe, from_bytes, import, read, strip, strip_unused,
 };
 use eitri::target::Target;
 use pretty_assertions::assert_eq;
@@ -196,6 +196,14 @@ fn untyped_variable_is_listed() {
 fn types_without_an_encoding_have_a_name() {
     let (described, vulkan) = attached(&module!("encoded_floats"));
     assert_eq!(described.omissions, []);
+    let mode = Mode::validating(Set::Shader101);
+    let newer = attach(&described.words, &described.module, &described.binding, &mode).expect("is attached");
+    assert_eq!(newer.omissions, []);
+    let facts = read(&newer.words).expect("reads");
+    let matrix =
+        facts.iter().find(|fact| fact.name() == Some(Name::TypeCooperativeMatrix)).expect("a matrix");
+    let numbers = [Field::MatrixScope, Field::Rows, Field::Columns, Field::Use];
+    assert_eq!(numbers.map(|field| facts.number(&matrix, field)), [Some(3), Some(16), Some(16), Some(0)]);
     let globals = names(&vulkan.words, Name::GlobalVariable);
     assert_eq!(globals, ["bf", "e4", "e5", "tile", "long", "Params"]);
     let types = names(&vulkan.words, Name::TypeBasic);
@@ -215,6 +223,23 @@ fn types_without_an_encoding_have_a_name() {
         let has = |id| named.layout().string(id).is_some_and(|text| text.contains(name));
         assert!(named.iter().any(|fact| fact.id(Field::Name).is_some_and(has)), "{name}");
     }
+}
+
+/// The number of rows is a specialization constant, opcode 50. A description has numbers only.
+#[test]
+fn cooperative_matrix_with_a_specialization_constant_is_listed() {
+    let mut words = module!("encoded_floats");
+    let is_rows = |it: &Instruction<'_>| it.opcode() == 43 && it.operands() == [16];
+    let rows = Words::new(&words).expect("is a module").instructions().find(is_rows).expect("a constant").at;
+    words[rows] = words[rows] & 0xffff_0000 | 50;
+    let (described, _) = attached(&words);
+    // The vector has this constant as well.
+    let [matrix, vector] = &described.omissions[..] else { panic!("{:?}", described.omissions) };
+    for omission in [matrix, vector] {
+        assert!(matches!(omission.reason, Reason::Specialized(_)), "{omission}");
+        assert_eq!(omission.property, Property::Kind);
+    }
+    assert!(matrix.to_string().contains("type `cooperative matrix`: kind: %"), "{matrix}");
 }
 
 /// The text of `line_beyond_text`, with declarations: the lines of a block, a member and a variable are known from it.

@@ -259,6 +259,40 @@ fn matrices() {
     assert_eq!(validating.left().iter().filter(|left| left.contains("a matrix of 2 rows")).count(), 1);
 }
 
+/// Operands in the order of `DebugTypeCooperativeMatrixKHR`, `NonSemantic.Shader.DebugInfo` revision 101: component type,
+/// scope, rows, columns, use. No DWARF attribute and no other set has them.
+#[test]
+fn cooperative_matrix_is_encoded_in_version_101_only() {
+    let mut case = Case::new();
+    let (int, unit) = (case.int(), case.unit);
+    let matrix = case.m.cooperative_matrix(unit, int, 3, 16, 8, 2).unwrap();
+    case.m.variable(unit, "tile", matrix).unwrap();
+    let described = case.finish();
+    for mode in [Mode::exact(Set::Shader101), Mode::validating(Set::Shader101)] {
+        let emitted = described.emitted(&mode);
+        assert_eq!(emitted.all(Name::TypeCooperativeMatrix), ["TypeCooperativeMatrixKHR int 3 16 8 2"]);
+        assert_eq!(emitted.left(), [] as [&str; 0]);
+    }
+    let expected = "kind: a cooperative matrix is encoded as a type that has only a name";
+    for mode in [Mode::exact(Set::Shader), Mode::vulkan(), Mode::exact(Set::Shader200), Mode::opencl()] {
+        let emitted = described.emitted(&mode);
+        let left = emitted.left();
+        assert!(left.iter().any(|left| left.ends_with(expected)), "{}: {left:?}", mode.name());
+    }
+}
+
+/// A vector of 16 is one of `OpTypeVectorIdEXT` in a shader, which version 101 describes by `DebugTypeVectorIdEXT`.
+#[test]
+fn long_vector_is_encoded_with_the_id_of_its_length_in_version_101() {
+    let mut case = Case::new();
+    let (int, unit) = (case.int(), case.unit);
+    case.m.vector(unit, int, 16).unwrap();
+    let described = case.finish();
+    let emitted = described.emitted(&Mode::validating(Set::Shader101));
+    assert_eq!(emitted.all(Name::TypeVectorId), ["TypeVectorIdEXT int 16"]);
+    assert_eq!(emitted.left(), [] as [&str; 0]);
+}
+
 #[test]
 fn vectors() {
     let mut case = Case::new();

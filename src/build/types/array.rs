@@ -282,6 +282,26 @@ impl Builder {
         Ok(self.intern(unit, TypeKind::Matrix { of: vector, count, is_column_major, stride_bits }, bits))
     }
 
+    /// Adds a cooperative matrix, whose elements the invocations of a scope share. `scope` and `usage` are SPIR-V's numbers:
+    /// 3 for a subgroup; 0 for matrix A, 1 for matrix B, 2 for the accumulator. The type has no size. Only
+    /// `NonSemantic.Shader.DebugInfo.101` encodes it; in DWARF and in other versions it is an omission.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId).
+    pub fn cooperative_matrix(
+        &mut self,
+        unit: UnitId,
+        of: TypeId,
+        scope: u32,
+        rows: u32,
+        columns: u32,
+        usage: u32,
+    ) -> Result<TypeId> {
+        self.known_types(unit, [of])?;
+        self.known_unit(unit)?;
+        Ok(self.intern(unit, TypeKind::CooperativeMatrix { of, scope, rows, columns, usage }, None))
+    }
+
     /// Refuses elements that are not whole bytes: DWARF would place consecutive elements differently.
     fn whole_bytes(&self, of: TypeId) -> Result<()> {
         match self.module.types[of].bits {

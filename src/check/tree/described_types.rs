@@ -34,7 +34,7 @@ impl<'a> Described<'a> {
                 node = node.number(bytes, size).number(dw::DW_AT_encoding, Some(encoding(*of)));
                 node.number(dw::DW_AT_bit_size, bits)
             }
-            TypeKind::Unspecified { .. } => node,
+            TypeKind::Unspecified { .. } | TypeKind::CooperativeMatrix { .. } => node,
             TypeKind::Pointer { to, space, memory, .. } => {
                 node = node.number(bytes, size.or(Some(0))).entry(type_, to.map(Entity::Type));
                 if let Some(name) = consumer.attributes.address_space {

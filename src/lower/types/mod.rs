@@ -38,6 +38,9 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId) -> Result<Option<Open
             out.info.begin_entry(gimli::DW_TAG_unspecified_type, gimli::DW_CHILDREN_no, is);
             out.name(Some(*name));
         }
+        TypeKind::CooperativeMatrix { .. } => {
+            out.info.begin_entry(gimli::DW_TAG_unspecified_type, false, is);
+        }
         TypeKind::Pointer { to, space, memory, .. } => {
             out.info.begin_entry(ty.kind.tag(), gimli::DW_CHILDREN_no, is);
             out.type_of(*to);

@@ -103,6 +103,21 @@ pub enum TypeKind {
         /// Distance between the vectors in bits, where it differs from the size of a vector.
         stride_bits: Option<u64>,
     },
+    /// A cooperative matrix, SPIR-V's `OpTypeCooperativeMatrixKHR`: the invocations of a scope share its elements. It has
+    /// no size, because the implementation chooses the elements of each invocation.
+    CooperativeMatrix {
+        /// The type of an element.
+        of: TypeId,
+        /// SPIR-V's number of the scope whose invocations share the matrix, such as 2 for a workgroup and 3 for a
+        /// subgroup.
+        scope: u32,
+        /// Number of rows.
+        rows: u32,
+        /// Number of columns.
+        columns: u32,
+        /// SPIR-V's number of the use: 0 for matrix A, 1 for matrix B, 2 for the accumulator.
+        usage: u32,
+    },
     /// A structure, class or union.
     Composite(Composite),
     /// An enumeration.
@@ -155,7 +170,7 @@ macro_rules! tags { ($($kind:pat => $tag:ident;)*) => {
 } }
 tags! {
     TypeKind::Base { .. } => DW_TAG_base_type;
-    TypeKind::Unspecified { .. } => DW_TAG_unspecified_type;
+    TypeKind::Unspecified { .. } | TypeKind::CooperativeMatrix { .. } => DW_TAG_unspecified_type;
     TypeKind::Pointer { kind: PointerKind::Pointer, .. } => DW_TAG_pointer_type;
     TypeKind::Pointer { kind: PointerKind::Reference, .. } => DW_TAG_reference_type;
     TypeKind::Pointer { kind: PointerKind::RvalueReference, .. } => DW_TAG_rvalue_reference_type;
@@ -189,6 +204,7 @@ impl Store for TypeKind {
             | Self::MemberPointer { .. }
             | Self::Vector { .. }
             | Self::Matrix { .. }
+            | Self::CooperativeMatrix { .. }
             | Self::Qualified { .. }
             | Self::Subroutine { .. } => {}
         }
@@ -295,7 +311,9 @@ impl Type {
                 composite.bases.iter().for_each(|base| each(base.ty));
                 composite.all_members(module).for_each(|member| each(member.ty));
             }
-            TypeKind::Array { of, .. } | TypeKind::Enum { of, .. } => each(*of),
+            TypeKind::Array { of, .. }
+            | TypeKind::CooperativeMatrix { of, .. }
+            | TypeKind::Enum { of, .. } => each(*of),
             TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => {
                 of.iter().copied().for_each(each)
             }
@@ -322,9 +340,10 @@ impl Type {
                 each(*of);
                 dimensions.iter().filter_map(|dimension| dimension.index).for_each(each);
             }
-            TypeKind::Vector { of, .. } | TypeKind::Matrix { of, .. } | TypeKind::Enum { of, .. } => {
-                each(*of)
-            }
+            TypeKind::Vector { of, .. }
+            | TypeKind::Matrix { of, .. }
+            | TypeKind::CooperativeMatrix { of, .. }
+            | TypeKind::Enum { of, .. } => each(*of),
             TypeKind::Composite(composite) => {
                 composite.templates.iter().for_each(|parameter| parameter.types(&mut each));
                 composite.bases.iter().for_each(|base| each(base.ty));

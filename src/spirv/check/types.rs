@@ -42,6 +42,7 @@ impl Projection<'_> {
         let is_none = |of: &TypeId| self.cut_cycle(subject, *of) == Some(true);
         match kind {
             TypeKind::Array { of, .. } => is_none(of),
+            TypeKind::CooperativeMatrix { of, .. } => is_none(of),
             TypeKind::MemberPointer { to, .. } => is_none(to) || self.omissions.has(subject, Property::Class),
             TypeKind::Subroutine { parameters, .. } => parameters.iter().any(is_none),
             kind => kind.elements().is_some_and(|elements| is_none(&elements.of)),
@@ -180,6 +181,17 @@ impl Projection<'_> {
                     true => self.elements(id, element, count, stride_bits),
                     false => shape!(self.shapes; "matrix of", vectors, element, count),
                 };
+                EncodedType { is_sized, shape }
+            }
+            &TypeKind::CooperativeMatrix { of, scope, rows, columns, usage } => {
+                if self.omissions.has(subject, Property::Kind) {
+                    let shape = shape!(self.shapes; "unspecified", Quoted("cooperative matrix"));
+                    return EncodedType { shape, is_sized: false };
+                }
+                let (element, is_sized) = self.element(subject, of);
+                let [scope, rows, columns, usage] = [scope, rows, columns, usage].map(u64::from);
+                let shape =
+                    shape!(self.shapes; "cooperative matrix of", element, scope, rows, columns, usage);
                 EncodedType { is_sized, shape }
             }
             TypeKind::Composite(_) | TypeKind::Enum { .. } => sized(self.type_key(id)),
@@ -348,7 +360,10 @@ impl Projection<'_> {
         let mut all = Properties::new();
         match ty.kind() {
             // Encoded as an unspecified type, which has a line.
-            TypeKind::Base { .. } if self.omissions.has(subject, Property::Encoding) => {
+            TypeKind::Base { .. } | TypeKind::CooperativeMatrix { .. }
+                if self.omissions.has(subject, Property::Encoding)
+                    || self.omissions.has(subject, Property::Kind) =>
+            {
                 all.push((Property::Line, "line".into(), self.line_shape(None)));
             }
             TypeKind::Unspecified { .. } => {

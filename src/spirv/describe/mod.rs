@@ -237,8 +237,13 @@ impl Describer<'_, '_> {
     /// Lists the lines outside the text of their files since the last call.
     fn omit_lines(&mut self, subject: Subject) {
         for reason in core::mem::take(&mut self.beyond) {
-            self.omitted.push(Omitted { subject, property: Property::Line, reason, name: String::new() });
+            self.omit(subject, Property::Line, reason);
         }
+    }
+
+    /// Lists a property that the description lacks.
+    fn omit(&mut self, subject: Subject, property: Property, reason: Reason) {
+        self.omitted.push(Omitted { subject, property, reason, name: String::new() });
     }
 
     /// Lists a variable that is not described.

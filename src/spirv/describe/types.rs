@@ -6,6 +6,7 @@ use super::Describer;
 use crate::build::{Extent, Major};
 use crate::error::Result;
 use crate::model::{BaseEncoding, PointerKind, TypeId};
+use crate::omission::{Property, Reason, Subject};
 use crate::spirv::opcodes as op;
 use crate::spirv::words::{HEADER, Id, Instruction, string_bytes};
 use crate::target::SpaceId;
@@ -168,6 +169,11 @@ impl<'a> Describer<'_, 'a> {
                 let Some(element) = self.ty(Id(element))? else { return Ok(None) };
                 self.m.vector(unit, element, self.count(Id(count)).unwrap_or_default())?
             }
+            (TYPE_COOPERATIVE_MATRIX, &[element, ..]) if self.matrix_numbers(it).is_some() => {
+                let Some(element) = self.ty(Id(element))? else { return Ok(None) };
+                let [scope, rows, columns, usage] = self.matrix_numbers(it).unwrap_or_default();
+                self.m.cooperative_matrix(unit, element, scope, rows, columns, usage)?
+            }
             (op::TYPE_MATRIX, &[column, count]) => {
                 let Some(column) = self.ty(Id(column))? else { return Ok(None) };
                 self.m.matrix(unit, column, count.into(), Major::Column)?
@@ -200,7 +206,11 @@ impl<'a> Describer<'_, 'a> {
                     (None, op::TYPE_SAMPLED_IMAGE) => "sampled image".into(),
                     (None, _) => format!("type {id}"),
                 };
-                self.m.unspecified_type(unit, &name)?
+                let ty = self.m.unspecified_type(unit, &name)?;
+                if matches!(opcode, TYPE_VECTOR_ID | TYPE_COOPERATIVE_MATRIX) {
+                    self.omit(Subject::Type(ty), Property::Kind, Reason::Specialized(id.0));
+                }
+                ty
             }
             _ => return Ok(None),
         };
@@ -216,6 +226,16 @@ impl<'a> Describer<'_, 'a> {
     /// Returns a number of elements, unless specialization can change it.
     fn count(&self, constant: Id) -> Option<u64> {
         self.layout.constant(constant)?.value
+    }
+
+    /// Returns scope, rows, columns and use of a cooperative matrix, unless specialization can change one of the numbers.
+    fn matrix_numbers(&self, it: Instruction<'_>) -> Option<[u32; 4]> {
+        let constants: &[u32; 4] = it.operands().get(1..)?.as_array()?;
+        let mut numbers = [0; 4];
+        for (number, &constant) in numbers.iter_mut().zip(constants) {
+            *number = u32::try_from(self.count(Id(constant))?).ok()?;
+        }
+        Some(numbers)
     }
 
     fn array(&mut self, id: Id, element: TypeId, count: Option<Id>) -> Result<TypeId> {

@@ -74,7 +74,7 @@ pub struct ImportedModule {
 /// |---|---|
 /// | a type used in several units | one type per unit |
 /// | a basic type that is `Unspecified` or without a size | an unspecified type |
-/// | a floating-point number that is neither IEEE 754's nor bfloat16, E4M3 or E5M2, a cooperative matrix | an unspecified type |
+/// | a floating-point number that is neither IEEE 754's nor bfloat16, E4M3 or E5M2; a cooperative matrix with unknown numbers | an unspecified type |
 /// | a dynamic array, a string of version 200 | an array without a descriptor; an unspecified type |
 /// | a module of version 200 | a namespace |
 /// | a vector whose length is an id | a vector, if the number is known |

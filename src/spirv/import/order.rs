@@ -61,7 +61,7 @@ fn add_needs(importer: &mut Importer<'_, '_>, node: Node, needs: &mut Vec<Node>)
                 Some(Name::TypePointer | Name::TypeQualifier | Name::Typedef) => &[Field::BaseType],
                 Some(Name::TypeArray | Name::TypeArrayDynamic | Name::TypeVector) => &[Field::BaseType],
                 Some(Name::TypeMatrix) => &[Field::VectorType],
-                Some(Name::TypeVectorId) => &[Field::ComponentType],
+                Some(Name::TypeVectorId | Name::TypeCooperativeMatrix) => &[Field::ComponentType],
                 Some(Name::TypeFunction) => &[Field::ReturnType, Field::ParameterType],
                 Some(Name::TypeEnum) => &[Field::UnderlyingType],
                 Some(Name::TypePtrToMember) => &[Field::MemberType, Field::Parent],

@@ -37,6 +37,9 @@ const FORMATS: [(u32, u64, BaseEncoding); 3] = [
     (4215, 8, BaseEncoding::Float8E5M2),
 ];
 
+/// Operands of a `DebugTypeCooperativeMatrixKHR` after the component type.
+const MATRIX_NUMBERS: [Field; 4] = [Field::MatrixScope, Field::Rows, Field::Columns, Field::Use];
+
 /// Storage classes, with their memory and the name of the target's address space for each.
 const CLASSES: [(u32, Option<MemorySpace>, &str); 6] = [
     (0, Some(MemorySpace::Constant), ""),
@@ -123,12 +126,24 @@ fn new_type(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> M
                 .facts
                 .number(fact, Field::ComponentCount)
                 .ok_or(Unimported::Unknown(Field::ComponentCount))?;
-            importer.omissions.omit(fact, Unimported::LengthId);
+            if count <= 4 {
+                importer.omissions.omit(fact, Unimported::LengthId);
+            }
             importer.m.vector(unit, of, count).map_err(refused)
         }
         Name::TypeCooperativeMatrix => {
-            importer.omissions.omit(fact, Unimported::CooperativeMatrix);
-            importer.m.unspecified_type(unit, "").map_err(refused)
+            let of = importer.ty(fact, Field::ComponentType, unit)?;
+            let mut numbers = [0; 4];
+            for (number, field) in numbers.iter_mut().zip(MATRIX_NUMBERS) {
+                let known = importer.facts.number(fact, field).and_then(|known| u32::try_from(known).ok());
+                let Some(known) = known else {
+                    importer.omissions.omit(fact, Unimported::CooperativeMatrix(field));
+                    return importer.m.unspecified_type(unit, "").map_err(refused);
+                };
+                *number = known;
+            }
+            let [scope, rows, columns, usage] = numbers;
+            importer.m.cooperative_matrix(unit, of, scope, rows, columns, usage).map_err(refused)
         }
         Name::Typedef => {
             let of = importer.pointee(fact, Field::BaseType, unit)?;

@@ -13,7 +13,7 @@ use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
-const UNSPECIFIED: u32 = 0;
+pub(super) const UNSPECIFIED: u32 = 0;
 const ADDRESS: u32 = 1;
 const FLOAT: u32 = 3;
 
@@ -83,6 +83,7 @@ impl Globals<'_, '_, '_> {
             }
             TypeKind::Vector { of: ty, .. }
             | TypeKind::Matrix { of: ty, .. }
+            | TypeKind::CooperativeMatrix { of: ty, .. }
             | TypeKind::Enum { of: ty, .. } => of(*ty),
             TypeKind::MemberPointer { class, to } => [*class, *to].into_iter().for_each(of),
             TypeKind::Subroutine { returns, parameters } => {
@@ -225,6 +226,9 @@ impl Globals<'_, '_, '_> {
             &TypeKind::Matrix { of, count, is_column_major, stride_bits } => {
                 self.matrix(id, of, count, is_column_major, stride_bits)
             }
+            &TypeKind::CooperativeMatrix { of, scope, rows, columns, usage } => {
+                self.cooperative_matrix(id, of, [scope, rows, columns, usage])
+            }
             TypeKind::Composite(composite) => self.composite(id, composite),
             TypeKind::Enum { name, of, enumerators, is_class } => {
                 self.enumeration(id, *name, *of, enumerators, *is_class)
@@ -244,7 +248,7 @@ impl Globals<'_, '_, '_> {
         self.writer.define(result, name, operands)
     }
 
-    fn basic(&mut self, id: TypeId, name: Word, size: Word, encoding: u32) -> Result<()> {
+    pub(super) fn basic(&mut self, id: TypeId, name: Word, size: Word, encoding: u32) -> Result<()> {
         self.define(id, Name::TypeBasic, &basic_type(name, size, encoding))
     }
 

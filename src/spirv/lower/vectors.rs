@@ -1,6 +1,7 @@
 //! Vectors and matrices, and their replacement by arrays: section 4.3.
 
-use super::entities::Globals;
+use super::entities::{Globals, Operands};
+use super::types::UNSPECIFIED;
 use crate::error::Result;
 use crate::model::{Elements, TypeId, TypeKind};
 use crate::omission::{Property, Reason, Subject};
@@ -8,16 +9,24 @@ use crate::spirv::mode::Vectors;
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 
+/// Operands of a `DebugTypeCooperativeMatrixKHR` after the component type.
+const MATRIX_NUMBERS: [Field; 4] = [Field::MatrixScope, Field::Rows, Field::Columns, Field::Use];
+
 impl Globals<'_, '_, '_> {
-    /// Element type and number of elements for a `DebugTypeVector`; `None` if the mode cannot encode such a vector.
-    fn as_vector(&self, of: TypeId, count: u64) -> Option<(TypeId, u32)> {
+    /// Instruction, element type and number of elements of a vector; `None` if the mode cannot encode such a vector.
+    fn as_vector(&self, of: TypeId, count: u64) -> Option<(Name, TypeId, u32)> {
         let literal = u32::try_from(count).ok()?;
-        match self.writer.mode.vector {
-            Vectors::Any => Some((of, literal)),
-            Vectors::Short if (1..=4).contains(&count) => {
-                Some((self.described.replacements.basic(of)?, literal))
+        let mode = self.writer.mode;
+        match mode.vector {
+            Vectors::Any => Some((Name::TypeVector, of, literal)),
+            Vectors::Short => {
+                let basic = self.described.replacements.basic(of)?;
+                match literal {
+                    0 => None,
+                    1..=4 => Some((Name::TypeVector, basic, literal)),
+                    _ => mode.set.has(Name::TypeVectorId).then_some((Name::TypeVectorId, basic, literal)),
+                }
             }
-            Vectors::Short => None,
         }
     }
 
@@ -26,13 +35,19 @@ impl Globals<'_, '_, '_> {
             self.omit(Subject::Type(id), Property::Size, Reason::NoOperand);
         }
         match self.as_vector(of, count) {
-            Some((base, literal)) => {
+            Some((name, base, literal)) => {
                 if base != of {
                     self.omit(Subject::Type(id), Property::ElementType, Reason::AsBasic(of, base));
                 }
                 let base = self.type_word(Some(base), Subject::Type(id))?;
-                let operands = [(Field::BaseType, base), (Field::ComponentCount, literal.into())];
-                self.define(id, Name::TypeVector, &operands)
+                let operands = match name {
+                    Name::TypeVectorId => [
+                        (Field::ComponentType, base),
+                        (Field::ComponentCount, self.writer.constant(literal.into())?.into()),
+                    ],
+                    _ => [(Field::BaseType, base), (Field::ComponentCount, literal.into())],
+                };
+                self.define(id, name, &operands)
             }
             None => self.as_array(id, Elements { of, count, stride_bits: None }, Reason::AsArray(count)),
         }
@@ -48,7 +63,9 @@ impl Globals<'_, '_, '_> {
         stride_bits: Option<u64>,
     ) -> Result<()> {
         let is_vector = match self.module.types[vector].kind {
-            TypeKind::Vector { of, count, .. } => self.as_vector(of, count).is_some(),
+            TypeKind::Vector { of, count, .. } => {
+                matches!(self.as_vector(of, count), Some((Name::TypeVector, ..)))
+            }
             _ => false,
         };
         match u32::try_from(count) {
@@ -68,6 +85,22 @@ impl Globals<'_, '_, '_> {
                 self.as_array(id, Elements { of: vector, count, stride_bits }, reason)
             }
         }
+    }
+
+    /// Writes a cooperative matrix with the numbers of its scope, rows, columns and use; in a set without such matrices, a
+    /// type that has only a name.
+    pub(super) fn cooperative_matrix(&mut self, id: TypeId, of: TypeId, numbers: [u32; 4]) -> Result<()> {
+        if !self.writer.mode.set.has(Name::TypeCooperativeMatrix) {
+            self.omit(Subject::Type(id), Property::Kind, Reason::CooperativeMatrix);
+            let (name, size) = (self.text("cooperative matrix")?, self.writer.constant(0)?.into());
+            return self.basic(id, name, size, UNSPECIFIED);
+        }
+        let mut operands = Operands::new();
+        operands.push((Field::ComponentType, self.type_word(Some(of), Subject::Type(id))?));
+        for (field, number) in MATRIX_NUMBERS.into_iter().zip(numbers) {
+            operands.push((field, self.writer.constant(number.into())?.into()));
+        }
+        self.define(id, Name::TypeCooperativeMatrix, &operands)
     }
 
     /// Writes a type of elements as an array. The reason has the facts of the kind that the array lacks.

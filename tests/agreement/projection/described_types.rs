@@ -68,7 +68,7 @@ impl Described<'_> {
         let ty = module.ty(id);
         let kind = match ty.kind() {
             TypeKind::Base { .. } => return None,
-            TypeKind::Unspecified { .. } => "unspecified type",
+            TypeKind::Unspecified { .. } | TypeKind::CooperativeMatrix { .. } => "unspecified type",
             TypeKind::Pointer { kind: PointerKind::Pointer, .. } => "pointer",
             TypeKind::Pointer { kind: PointerKind::Reference, .. } => "reference",
             TypeKind::Pointer { kind: PointerKind::RvalueReference, .. } => "rvalue reference",
@@ -162,7 +162,7 @@ impl Described<'_> {
                     tree.inside.push(inner);
                 }
             }
-            TypeKind::Base { .. } | TypeKind::Unspecified { .. } => {}
+            TypeKind::Base { .. } | TypeKind::Unspecified { .. } | TypeKind::CooperativeMatrix { .. } => {}
         }
         Some(tree)
     }

@@ -272,6 +272,20 @@ const KINDS: &[Call<()>] = &[
         Ok(())
     })
     .of(": stride: "),
+    Call::new("Builder::cooperative_matrix", 5, |case, (), way| {
+        let int = case.int();
+        let [scope, rows, columns, usage] = match way {
+            0 => return Ok(()),
+            1 => [3, 16, 8, 0],
+            2 => [2, 16, 8, 0],
+            3 => [3, 8, 8, 0],
+            4 => [3, 16, 16, 0],
+            _ => [3, 16, 8, 1],
+        };
+        case.m.cooperative_matrix(case.unit, int, scope, rows, columns, usage)?;
+        Ok(())
+    })
+    .of(": kind: "),
 ];
 
 const ENCODINGS: [BaseEncoding; 18] = {
