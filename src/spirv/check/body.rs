@@ -4,9 +4,10 @@ use core::ops::Range;
 
 use hashbrown::HashMap;
 
+use super::compare::{Compare, Difference};
 use super::described::Projection;
 use super::shapes::{Shape, shape};
-use super::{Compare, Difference};
+use super::{lines, locations, scopes};
 use crate::error::{At, Count};
 use crate::model::{FunctionId, ScopeId, ScopeKind, SourceLine, VariableId};
 use crate::omission::{Property, Subject};
@@ -239,7 +240,7 @@ pub(super) fn body(
         }
         let scope = match now.scope {
             Some(scope) => {
-                let shape = projection.scope(scope);
+                let shape = scopes::scope(projection, scope);
                 let is_block = module.scope(scope).kind == ScopeKind::Block;
                 match projection.discriminator(scope).filter(|_| is_block) {
                     Some(number) => shape!(projection.shapes; shape, "discriminator", number),
@@ -249,9 +250,11 @@ pub(super) fn body(
             None => shape!(projection.shapes; "no scope"),
         };
         let line = match own_line {
-            Some(OwnLine { line: Some((file, line, column)), .. }) => projection.line_at(file, line, column),
-            Some(OwnLine { line: None, .. }) => projection.line_shape(None),
-            None => projection.line_shape(now.line),
+            Some(OwnLine { line: Some((file, line, column)), .. }) => {
+                lines::line_at(projection, file, line, column)
+            }
+            Some(OwnLine { line: None, .. }) => lines::line_shape(projection, None),
+            None => lines::line_shape(projection, now.line),
         };
         instructions.push((real.word, scope, line));
     }
@@ -272,7 +275,7 @@ fn value(
     places: Range<u32>,
     is_declaration: bool,
 ) {
-    let key = projection.value_key(variable);
+    let key = scopes::value_key(projection, variable);
     let ty = projection.module.variable(variable).ty;
     if places.is_empty() {
         let nothing = shape!(projection.shapes; "nothing");
@@ -285,8 +288,8 @@ fn value(
         let shape = match is_omitted {
             // An earlier declaration stays in effect.
             true if is_declaration => continue,
-            true => projection.nothing_around(provider, ty),
-            false => projection.holding(provider, ty, is_declaration),
+            true => locations::nothing_around(projection, provider, ty),
+            false => locations::holding(projection, provider, ty, is_declaration),
         };
         values.push((index, key, variable, shape));
     }

@@ -4,20 +4,21 @@ use std::borrow::Cow;
 
 use cranelift_entity::{EntitySet, SecondaryMap};
 use hashbrown::{HashMap, HashSet};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use super::omissions::Omissions;
-use super::shapes::{Part, Quoted, Shape, Shapes, Text, shape};
-use super::types::EncodedType;
+use super::shapes::{Part, Shape, Shapes, Text, shape};
 use crate::model::{
-    FileId, FunctionId, Imported, Macro, Module, ScopeId, ScopeKind, VariableId, VariableKind,
+    FileId, FunctionId, Module, ScopeId, ScopeKind, TypeId, TypeKind, VariableId, VariableKind,
 };
-use crate::omission::{Property, Subject};
+use crate::omission::{Property, Reason, Subject};
 use crate::spirv::binding::Binding;
-use crate::spirv::languages;
 use crate::spirv::layout::Layout;
-use crate::spirv::mode::{Dimensions, Mode};
+use crate::spirv::mode::{Dimensions, Discriminators, Mode};
+use crate::spirv::names::{Enumeration, flags};
 use crate::spirv::opcodes as op;
+use crate::spirv::operand::Field;
+use crate::spirv::table::{Name, Set};
 use crate::spirv::words::{HEADER, Id};
 
 /// A record: an entity and its properties, as the mode encodes them.
@@ -62,6 +63,14 @@ impl Description {
             RecordSubject::Other(index) => self.subjects[index as usize],
         }
     }
+}
+
+/// The encoding of a type.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct EncodedType {
+    pub shape: Shape,
+    /// Whether its size, if it has one, is encoded. Types made of an unspecified type have no encoded size.
+    pub is_sized: bool,
 }
 
 /// Makes the records of a module.
@@ -150,29 +159,6 @@ impl<'m> Projection<'m> {
         }
     }
 
-    /// Makes the records.
-    pub fn describe(mut self) -> Self {
-        let Module { types, files, scopes, functions, variables, .. } = self.module;
-        let most = [types.len(), files.len(), scopes.len(), functions.len(), variables.len()];
-        // One more is the module's.
-        self.described.records.reserve_exact(most.into_iter().sum::<usize>() + 1);
-        self.metadata();
-        self.types();
-        self.units();
-        self.files();
-        for (id, scope) in self.module.scopes() {
-            self.scope_record(id, &scope.kind);
-        }
-        for id in self.module.functions.keys() {
-            self.function_record(id);
-        }
-        for id in self.module.variables.keys() {
-            self.variable_record(id);
-        }
-        self.imports();
-        self
-    }
-
     pub fn record(&mut self, key: Shape, subject: Subject, properties: &Properties, is_once: bool) {
         let pairs = properties.iter().flat_map(|(property, name, value)| {
             [Part::Number(property.number().into()), Part::Word(name), Part::Shape(*value)]
@@ -202,124 +188,214 @@ impl<'m> Projection<'m> {
         }
     }
 
-    /// Properties of the module rather than of its source: build identifier and storage path.
-    fn metadata(&mut self) {
-        let mut all = Properties::new();
-        let is_omitted = |property| self.omissions.has(Subject::Module, property);
-        let build_id = self.binding.build_id().filter(|_| !is_omitted(Property::BuildIdentifier));
-        let path = self.binding.stored_at().filter(|_| !is_omitted(Property::StoragePath));
-        if let Some((digits, may_be_shared)) = build_id {
-            all.push((
-                Property::BuildIdentifier,
-                "build identifier".into(),
-                shape!(self.shapes; Quoted(digits)),
-            ));
-            self.yes(&mut all, may_be_shared, (Property::BuildIdentifier, "shared"));
-        }
-        if let Some(path) = path {
-            all.push((Property::StoragePath, "storage path".into(), shape!(self.shapes; Quoted(path))));
-        }
-        let key = shape!(self.shapes; "the module");
-        self.record(key, Subject::Module, &all, false);
+    /// Whether a flag marks bit fields, so that one as large as its type differs from another member.
+    pub fn has_bit_fields(&self) -> bool {
+        Enumeration::Flags.has(flags::BIT_FIELD, self.mode.set)
     }
 
-    fn units(&mut self) {
-        for (id, unit) in self.module.units() {
-            let mut all = Properties::new();
-            let subject = Subject::Unit(id);
-            let is_omitted = |property| self.omissions.has(subject, property);
-            let language = unit.language.filter(|_| !is_omitted(Property::Language));
-            let number = language.and_then(|language| languages::number(language, self.mode.set));
-            let bound = self.binding.language_number(id).filter(|_| !is_omitted(Property::Language));
-            let language = match (language, number) {
-                _ if bound.is_some() => shape!(self.shapes; u64::from(bound.unwrap_or_default())),
-                (None, _) => shape!(self.shapes; 0u64),
-                (_, Some(number)) => shape!(self.shapes; u64::from(number)),
-                (Some(language), None) => shape!(self.shapes; "DWARF language", u64::from(language.0)),
+    pub fn path(&self, file: FileId) -> String {
+        let file = self.module.file(file);
+        let directory = self.module.unit(file.unit).directory;
+        let parts = [directory, file.directory, Some(file.name)];
+        let mut path = String::new();
+        for part in parts.into_iter().flatten().map(|part| self.module.string(part)) {
+            if is_absolute(part) {
+                path.clear();
+            } else if !path.is_empty() && !path.ends_with(['/', '\\']) {
+                path.push('/');
+            }
+            path.push_str(part);
+        }
+        path
+    }
+
+    /// The file of a scope: that of its line, or, for a block without a line, of the enclosing scope.
+    pub fn file_of(&self, mut scope: ScopeId) -> FileId {
+        loop {
+            let data = self.module.scope(scope);
+            let (line, next) = match data.kind {
+                ScopeKind::Function(id) => {
+                    let function = self.module.function(id);
+                    let declared = || self.module.function(function.specification?).line;
+                    (function.line.or_else(declared), None)
+                }
+                ScopeKind::Inlined { function, .. } => (None, Some(self.module.function(function).scope)),
+                ScopeKind::Block if self.call(scope).is_some() => (None, data.origin.or(data.parent)),
+                ScopeKind::Block => (data.line, data.parent),
+                _ => (data.line, None),
             };
-            all.push((Property::Language, "language".into(), language));
-            self.yes(
-                &mut all,
-                unit.is_optimized && !is_omitted(Property::Optimized),
-                (Property::Optimized, "optimized"),
-            );
-            for (property, name, text) in [
-                (Property::Producer, "producer", unit.producer),
-                (Property::CommandLine, "command line", unit.command_line),
-            ] {
-                let text = text.map_or("", |text| self.module.string(text));
-                if !text.is_empty() && !is_omitted(property) {
-                    all.push((property, name.into(), shape!(self.shapes; Quoted(text))));
-                }
+            match (line, next) {
+                (Some(line), _) => return line.file,
+                (None, Some(next)) => scope = next,
+                (None, None) => return self.module.unit(data.unit).file,
             }
-            if !is_omitted(Property::Macros) {
-                all.extend(self.macros(id));
-            }
-            let key = self.scope(unit.scope);
-            self.record(key, subject, &all, false);
         }
     }
 
-    /// Macro definitions in order, those of the command line first.
-    fn macros(&mut self, id: crate::model::UnitId) -> Properties {
-        let (mut files, mut macros, mut defined) = (Vec::new(), Vec::new(), HashSet::new());
-        for (index, what) in (0..).zip(self.module.macros(id)) {
-            let is_omitted = |property| self.omissions.has(Subject::Macro(id, index), property);
-            let file = files.last().copied().unwrap_or(self.module.unit(id).file);
-            match *what {
-                Macro::File { file, line } => {
-                    files.push(file);
-                    if line != 0 && !is_omitted(Property::MacroInclusion) {
-                        macros.push((
-                            line,
-                            shape!(self.shapes; "include", self.path_text(file), u64::from(line)),
-                        ));
-                    }
-                }
-                Macro::EndFile => drop(files.pop()),
-                Macro::Define { line, text } => {
-                    let text = self.module.string(text).trim_end_matches(' ').to_owned();
-                    let head = text.find(['(', ' ']).unwrap_or(text.len());
-                    defined.insert(text[..head].to_owned());
-                    let path = if line == 0 { self.shapes.text_of("") } else { self.path_text(file) };
-                    macros.push((line, shape!(self.shapes; "define", text, path, u64::from(line))));
-                }
-                Macro::Undefine { line, name } => {
-                    let name = self.module.string(name).to_owned();
-                    if defined.remove(&name) || !is_omitted(Property::MacroUndefinition) {
-                        let path = if line == 0 { self.shapes.text_of("") } else { self.path_text(file) };
-                        macros.push((line, shape!(self.shapes; "undefine", name, path, u64::from(line))));
-                    }
-                }
-            }
-        }
-        macros.sort_by_key(|(line, _)| *line != 0);
-        macros
-            .into_iter()
-            .enumerate()
-            .map(|(index, (_, shape))| (Property::Macros, format!("macro {index}").into(), shape))
-            .collect()
+    /// Whether the reference from one entity to a type is omitted; if so, whether `DebugInfoNone` is encoded there.
+    pub fn cut_cycle(&self, subject: Subject, of: TypeId) -> Option<bool> {
+        self.omissions.cut_cycle(subject, self.stand_in(of))
     }
 
-    fn imports(&mut self) {
-        let module = self.module;
-        for (id, import) in module.imports() {
-            if self.omissions.has(Subject::Import(id), Property::Entity) {
-                continue;
+    /// The type that is encoded in place of a qualified type or typedef of it.
+    pub fn stand_in(&self, mut of: TypeId) -> TypeId {
+        while self
+            .omissions
+            .of(Subject::Type(of))
+            .any(|it| matches!(it.reason, Reason::AsUnqualified(_) | Reason::AsUnnamed(_)))
+        {
+            match *self.module.ty(of).kind() {
+                TypeKind::Qualified { of: Some(next), .. } | TypeKind::Typedef { of: Some(next), .. } => {
+                    of = next
+                }
+                _ => break,
             }
-            let (kind, what) = match import.what {
-                Imported::Function(id) => ("of", self.scope(module.function(id).scope)),
-                Imported::Variable(id) => ("of", self.variable_key(id)),
-                Imported::Type(id) => ("of", self.ty(id)),
-                Imported::Namespace(id) => ("of", self.scope(id)),
-                Imported::AllOf(id) => ("of all of", self.scope(id)),
+        }
+        of
+    }
+
+    /// The innermost inlined call that a scope is in.
+    pub fn call(&self, id: ScopeId) -> Option<ScopeId> {
+        let mut at = Some(id);
+        while let Some(scope) = at {
+            let data = self.module.scope(scope);
+            match data.kind {
+                ScopeKind::Inlined { .. } => return Some(scope),
+                ScopeKind::Block => at = data.parent,
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// The discriminator of a block's instructions or of an inlined call, in modes that encode discriminators as
+    /// scopes. A call without a discriminator has that of the enclosing block.
+    pub fn discriminator(&self, id: ScopeId) -> Option<u64> {
+        let data = self.module.scope(id);
+        let number = match (&data.kind, data.parent) {
+            _ if self.mode.discriminators == Discriminators::Beside => 0,
+            (ScopeKind::Inlined { .. }, Some(around_id)) if data.discriminator == 0 => {
+                let around = self.module.scope(around_id);
+                if around.kind == ScopeKind::Block {
+                    self.discriminator(around_id).unwrap_or_default()
+                } else {
+                    0
+                }
+            }
+            (ScopeKind::Inlined { .. }, _) => data.discriminator.into(),
+            // An instance without an origin is encoded as the scope around it.
+            (ScopeKind::Block, _) if data.origin.is_none() && self.call(id).is_some() => 0,
+            (ScopeKind::Block, _) => data.discriminator.into(),
+            _ => 0,
+        };
+        (number != 0).then_some(number)
+    }
+
+    /// The lexical scope in which an entity is encoded. For an inlined call it is the function; for a block in one, the
+    /// block's origin, or else the lexical scope of the enclosing scope.
+    pub fn lexical(&self, mut scope: ScopeId) -> ScopeId {
+        while let Some(call) = self.call(scope) {
+            let data = self.module.scope(scope);
+            scope = match (&data.kind, data.origin.or(data.parent)) {
+                (ScopeKind::Block, Some(around)) => around,
+                (ScopeKind::Inlined { function, .. }, _) => self.module.function(*function).scope,
+                _ => call,
             };
-            let name = Quoted(import.name.map_or("", |name| module.string(name)));
-            let scope = self.scope(self.lexical(import.scope));
-            let key = shape!(self.shapes; scope, "import", kind, what, name);
-            let line = self.line(import.line, Subject::Import(id), Property::Line);
-            let all = smallvec![(Property::Line, "line".into(), line)];
-            self.record(key, Subject::Import(id), &all, false);
+        }
+        scope
+    }
+
+    /// The innermost unit or namespace around a scope, or the scope itself.
+    pub fn enclosing_lexical(&self, id: ScopeId) -> ScopeId {
+        let mut at = id;
+        loop {
+            let data = self.module.scope(at);
+            match (&data.kind, data.parent) {
+                (ScopeKind::Unit | ScopeKind::Namespace { .. }, _) | (_, None) => return at,
+                (_, Some(parent)) => at = parent,
+            }
         }
     }
+
+    /// Whether a function is read back as a declaration. A `DebugFunction` with code or blocks is read back as a
+    /// definition, because not all producers mark definitions.
+    pub fn is_only_declared(&self, id: FunctionId) -> bool {
+        let is_function = self.is_method(id) && self.with_body.contains(&id);
+        self.module.function(id).is_declaration && !is_function
+    }
+
+    /// Whether a function is a member function that is declared only. `OpenCL.DebugInfo.100` encodes it as a
+    /// `DebugFunction` with parameters, because members of a type are functions there, not declarations.
+    pub fn is_method(&self, id: FunctionId) -> bool {
+        let parent = self.module.scope(self.module.function(id).scope).parent;
+        let is_in_type = parent.is_some_and(|parent| match self.module.scope(parent).kind {
+            ScopeKind::Type(ty) => !self.module.ty(ty).is_declaration(),
+            _ => false,
+        });
+        self.mode.set == Set::OpenCl && is_in_type && !self.defined.contains(&id)
+    }
+
+    pub fn ty(&self, id: TypeId) -> Shape {
+        self.types[id.as_u32() as usize].shape
+    }
+
+    /// The shape of a type; `None` is `void`.
+    pub fn maybe(&mut self, id: Option<TypeId>) -> Shape {
+        match id {
+            Some(id) => self.ty(id),
+            None => shape!(self.shapes; "void"),
+        }
+    }
+
+    /// Whether dimensions are encoded as subranges.
+    pub fn has_subranges(&self) -> bool {
+        self.mode.set.has_operand(Name::TypeArray, Field::Subrange)
+    }
+
+    /// The type behind typedefs and qualifiers.
+    pub fn class(&self, mut id: TypeId) -> TypeId {
+        // Ends, because a typedef or qualified type is newer than its target.
+        while let TypeKind::Typedef { of: Some(of), .. } | TypeKind::Qualified { of: Some(of), .. } =
+            self.module.ty(id).kind()
+        {
+            id = *of;
+        }
+        id
+    }
+
+    /// The integer in the bytes of a constant, zero-extended; `None` for other types and for more than 8 bytes.
+    pub fn integer(&self, ty: TypeId, bytes: &[u8]) -> Option<u64> {
+        if bytes.is_empty() || bytes.len() > 8 || !self.is_integer(ty) {
+            return None;
+        }
+        let fold = |number: u64, &byte: &u8| number << 8 | u64::from(byte);
+        Some(match self.module.target.is_big_endian() {
+            true => bytes.iter().fold(0, fold),
+            false => bytes.iter().rev().fold(0, fold),
+        })
+    }
+
+    fn is_integer(&self, id: TypeId) -> bool {
+        match self.module.ty(self.class(id)).kind() {
+            TypeKind::Base { encoding, .. } => !encoding.is_float(),
+            TypeKind::Pointer { .. } => true,
+            &TypeKind::Enum { of, .. } => {
+                matches!(self.module.ty(self.class(of)).kind(), TypeKind::Base { .. })
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a variable is outside of functions, or an `OpVariable` of the module.
+    pub fn is_global(&self, id: VariableId) -> bool {
+        let scope = self.module.variable(id).scope;
+        self.module.function_of(scope).is_none() || self.binding.global_id(id).is_some()
+    }
+}
+
+/// Whether a path is absolute, on POSIX or Windows.
+pub(super) fn is_absolute(path: &str) -> bool {
+    let letter = path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic);
+    let rest = path.get(1..).unwrap_or_default();
+    path.starts_with(['/', '\\']) || letter && (rest.starts_with(":/") || rest.starts_with(":\\"))
 }

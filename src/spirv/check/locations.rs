@@ -61,103 +61,112 @@ impl Architecture for Everywhere {
     }
 }
 
-impl Projection<'_> {
-    /// The shape of a location of a variable of type `ty`, or of a part of the variable.
-    pub(super) fn holding(&mut self, provider: &Provider, ty: TypeId, is_declaration: bool) -> Shape {
-        let id = provider.id();
-        let defined = self.layout.definition(id);
-        // A declaration references an OpVariable only. The target of another pointer is described by a value with a
-        // dereference.
-        let is_variable = defined.is_some_and(|it| it.opcode() == op::VARIABLE);
-        let is_variable = is_variable && is_declaration;
-        let mut operations = provider.operations(is_declaration);
-        let is_whole = matches!(operations[..], [] | [DebugOperation::Fragment { .. }]);
-        if is_whole && defined.is_some_and(|it| it.opcode() == op::UNDEF) {
-            return self.nothing_holds(provider, ty);
-        }
-        if is_declaration && !is_variable {
-            let is_part = |operation: &DebugOperation| {
-                matches!(operation, DebugOperation::BitPiece { .. } | DebugOperation::Fragment { .. })
-            };
-            let end = operations.iter().position(is_part).unwrap_or(operations.len());
-            operations.insert(end, DebugOperation::Deref);
-        }
-        let number = Element::Value(Value::generic(mixed(id.0.into()), 8));
-        let initial = if is_variable { Initial::Address(number) } else { Initial::Value(number) };
-        let mut parts = vec![if is_variable { "declare".into() } else { "value".into() }];
-        parts.push(u64::from(id.0).into());
-        if !operations.is_empty() {
-            let of = |operations: &[DebugOperation]| evaluate(operations, &initial, &Everywhere, &Everywhere);
-            match of(&operations) {
-                // The location is that without operations.
-                Ok(found) if of(&[]).is_ok_and(|it| it.location == found.location) => {}
-                Ok(found) => parts.push(Typed::Location(found.location).into()),
-                // Operations that cannot be evaluated are compared as they are.
-                Err(_) => parts.push(Typed::Operations(operations.to_vec()).into()),
-            }
-        }
-        parts.extend(self.part(provider, ty, is_variable));
-        self.shapes.of(&parts)
+/// The shape of a location of a variable of type `ty`, or of a part of the variable.
+pub(super) fn holding(
+    projection: &mut Projection<'_>,
+    provider: &Provider,
+    ty: TypeId,
+    is_declaration: bool,
+) -> Shape {
+    let id = provider.id();
+    let defined = projection.layout.definition(id);
+    // A declaration references an OpVariable only. The target of another pointer is described by a value with a
+    // dereference.
+    let is_variable = defined.is_some_and(|it| it.opcode() == op::VARIABLE);
+    let is_variable = is_variable && is_declaration;
+    let mut operations = provider.operations(is_declaration);
+    let is_whole = matches!(operations[..], [] | [DebugOperation::Fragment { .. }]);
+    if is_whole && defined.is_some_and(|it| it.opcode() == op::UNDEF) {
+        return nothing_holds(projection, provider, ty);
     }
-
-    /// The shape of a variable without a location, or of such a part of it.
-    pub(super) fn nothing_holds(&mut self, provider: &Provider, ty: TypeId) -> Shape {
-        let parts = [Part::from("nothing")].into_iter().chain(self.part(provider, ty, false));
-        let parts: Vec<_> = parts.collect();
-        self.shapes.of(&parts)
-    }
-
-    /// The shape of a part without a location: the smallest part around it that the mode can encode.
-    pub(super) fn nothing_around(&mut self, provider: &Provider, ty: TypeId) -> Shape {
-        let known = provider.indexes().iter().take_while(|index| self.is_known(index)).count();
-        let mut around = provider.around(known);
-        if !self.mode.has(Feature::Indexes) && self.bits(&around, ty).is_none() {
-            around = around.around(0);
-        }
-        self.nothing_holds(&around, ty)
-    }
-
-    /// The part of a variable: its indexes, or its bits in a mode without indexes.
-    fn part(&self, provider: &Provider, ty: TypeId, is_declaration: bool) -> Vec<Part<'static>> {
-        let bits = provider.selected_bits().map(|bits| bits.start.into()..bits.end.into());
-        let (indexes, bits) = match self.has_indexes(is_declaration) || provider.indexes().is_empty() {
-            true => (provider.indexes(), bits),
-            false => (&[][..], self.bits(provider, ty)),
+    if is_declaration && !is_variable {
+        let is_part = |operation: &DebugOperation| {
+            matches!(operation, DebugOperation::BitPiece { .. } | DebugOperation::Fragment { .. })
         };
-        let mut parts = Vec::new();
-        for index in indexes {
-            let index = index.number(|id| self.number_of(id).or(Some(1 << 32 | u64::from(id.0))));
-            parts.extend(["part".into(), index.unwrap_or_default().into()]);
+        let end = operations.iter().position(is_part).unwrap_or(operations.len());
+        operations.insert(end, DebugOperation::Deref);
+    }
+    let number = Element::Value(Value::generic(mixed(id.0.into()), 8));
+    let initial = if is_variable { Initial::Address(number) } else { Initial::Value(number) };
+    let mut parts = vec![if is_variable { "declare".into() } else { "value".into() }];
+    parts.push(u64::from(id.0).into());
+    if !operations.is_empty() {
+        let of = |operations: &[DebugOperation]| evaluate(operations, &initial, &Everywhere, &Everywhere);
+        match of(&operations) {
+            // The location is that without operations.
+            Ok(found) if of(&[]).is_ok_and(|it| it.location == found.location) => {}
+            Ok(found) => parts.push(Typed::Location(found.location).into()),
+            // Operations that cannot be evaluated are compared as they are.
+            Err(_) => parts.push(Typed::Operations(operations.to_vec()).into()),
         }
-        if let Some(Range { start, end }) = bits {
-            parts.extend(["for bits".into(), start.into(), end.into()]);
-        }
-        parts
     }
+    parts.extend(part(projection, provider, ty, is_variable));
+    projection.shapes.of(&parts)
+}
 
-    /// Whether a part is encoded with indexes. A declaration has them in the shader set only.
-    fn has_indexes(&self, is_declaration: bool) -> bool {
-        self.mode.has(Feature::Indexes) && (!is_declaration || self.mode.set.is_shader())
+/// The shape of a variable without a location, or of such a part of it.
+pub(super) fn nothing_holds(projection: &mut Projection<'_>, provider: &Provider, ty: TypeId) -> Shape {
+    let parts = [Part::from("nothing")].into_iter().chain(part(projection, provider, ty, false));
+    let parts: Vec<_> = parts.collect();
+    projection.shapes.of(&parts)
+}
+
+/// The shape of a part without a location: the smallest part around it that the mode can encode.
+pub(super) fn nothing_around(projection: &mut Projection<'_>, provider: &Provider, ty: TypeId) -> Shape {
+    let known = provider.indexes().iter().take_while(|index| is_known(projection, index)).count();
+    let mut around = provider.around(known);
+    if !projection.mode.has(Feature::Indexes) && part_bits(projection, &around, ty).is_none() {
+        around = around.around(0);
     }
+    nothing_holds(projection, &around, ty)
+}
 
-    fn bits(&self, provider: &Provider, ty: TypeId) -> Option<Range<u64>> {
-        let part = provider.part_of(self.module, ty, |id| self.number_of(id)).ok()??;
-        let bits = provider.absolute(self.module, &part)?;
-        (bits.start.max(bits.end) < 1 << 32).then_some(bits)
+/// The part of a variable: its indexes, or its bits in a mode without indexes.
+fn part(
+    projection: &Projection<'_>,
+    provider: &Provider,
+    ty: TypeId,
+    is_declaration: bool,
+) -> Vec<Part<'static>> {
+    let bits = provider.selected_bits().map(|bits| bits.start.into()..bits.end.into());
+    let (indexes, bits) = match has_indexes(projection, is_declaration) || provider.indexes().is_empty() {
+        true => (provider.indexes(), bits),
+        false => (&[][..], part_bits(projection, provider, ty)),
+    };
+    let mut parts = Vec::new();
+    for index in indexes {
+        let index = index.number(|id| number_of(projection, id).or(Some(1 << 32 | u64::from(id.0))));
+        parts.extend(["part".into(), index.unwrap_or_default().into()]);
     }
-
-    fn number_of(&self, id: Id) -> Option<u64> {
-        self.layout.constant(id)?.value.filter(|&number| number < 1 << 32)
+    if let Some(Range { start, end }) = bits {
+        parts.extend(["for bits".into(), start.into(), end.into()]);
     }
+    parts
+}
 
-    /// Whether the mode can encode an index.
-    fn is_known(&self, index: &Index) -> bool {
-        match *index {
-            Index::Number(_) => true,
-            Index::Id(id) => {
-                let is_constant = |it: Constant| it.value.is_some();
-                self.mode.has(Feature::RunTimeIndexes) || self.layout.constant(id).is_some_and(is_constant)
-            }
+/// Whether a part is encoded with indexes. A declaration has them in the shader set only.
+fn has_indexes(projection: &Projection<'_>, is_declaration: bool) -> bool {
+    projection.mode.has(Feature::Indexes) && (!is_declaration || projection.mode.set.is_shader())
+}
+
+fn part_bits(projection: &Projection<'_>, provider: &Provider, ty: TypeId) -> Option<Range<u64>> {
+    let part = provider.part_of(projection.module, ty, |id| number_of(projection, id)).ok()??;
+    let bits = provider.absolute(projection.module, &part)?;
+    (bits.start.max(bits.end) < 1 << 32).then_some(bits)
+}
+
+fn number_of(projection: &Projection<'_>, id: Id) -> Option<u64> {
+    projection.layout.constant(id)?.value.filter(|&number| number < 1 << 32)
+}
+
+/// Whether the mode can encode an index.
+fn is_known(projection: &Projection<'_>, index: &Index) -> bool {
+    match *index {
+        Index::Number(_) => true,
+        Index::Id(id) => {
+            let is_constant = |it: Constant| it.value.is_some();
+            projection.mode.has(Feature::RunTimeIndexes)
+                || projection.layout.constant(id).is_some_and(is_constant)
         }
     }
 }

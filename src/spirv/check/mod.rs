@@ -10,6 +10,7 @@
 //! The check stands on [`Mode`] and the specification, and shares nothing else with the writing half.
 
 mod body;
+mod compare;
 mod composites;
 mod described;
 mod entities;
@@ -17,6 +18,7 @@ mod lines;
 mod locations;
 mod omissions;
 mod omitted_types;
+mod records;
 mod scopes;
 mod shapes;
 mod types;
@@ -36,13 +38,16 @@ use super::operand::Field;
 use super::read::{Fact, Facts, read};
 use super::table::Name;
 use super::validate::{Finding, Report, Rule, validate};
-use crate::error::{At, Count, Result};
+use crate::error::{Count, Result};
 use crate::model::Module;
-use crate::omission::{Omission, Property, Subject};
+use crate::omission::Omission;
+pub use compare::Difference;
+
 use body::{Bodies, body, own_files};
-use described::{Description, Projection, Record};
+use compare::Compare;
+use described::Projection;
 use omissions::Omissions;
-use shapes::{Shape, Shapes};
+use shapes::Shapes;
 
 /// The result of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,30 +60,10 @@ pub struct Checked {
     pub compared: usize,
 }
 
-/// An entity or a property that is not encoded, is encoded otherwise, or was not described.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Difference {
-    /// Place of the difference: unit, function, variable; in code, the id of the instruction or block.
-    pub at: At,
-    /// Entity of the description; `None` for an entity that only the words have.
-    pub subject: Option<Subject>,
-    /// The property; [`Property::Entity`] where the entity as a whole is not encoded or was not described.
-    pub property: Property,
-    /// The difference as text.
-    pub what: String,
-}
-
 impl Checked {
     /// Whether the words are valid and no difference was found.
     pub fn is_clean(&self) -> bool {
         self.valid.is_clean() && self.differences.is_empty()
-    }
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { at, what, .. } = self;
-        write!(f, "{at}: {what}")
     }
 }
 
@@ -130,34 +115,36 @@ fn checked(
     added: &[Range<usize>],
 ) -> Result<Checked> {
     let facts = read(words)?;
-    let imported = import_set(&facts, module.target(), mode.set)?;
-    let ImportedModule { module: read_back, binding: read_binding, omissions: unimported, types } = imported;
+    let read_module = import_set(&facts, module.target(), mode.set)?;
+    let ImportedModule { module: read_back, binding: read_binding, omissions: unimported, types } =
+        read_module;
     let shapes = Shapes::default();
     let exact =
         Mode { dimensions: mode.dimensions, discriminators: mode.discriminators, ..Mode::exact(mode.set) }
             .with(Feature::InlinedVariables, mode.has(Feature::InlinedVariables));
     let (by_subject, nothing) = (Omissions::new(omissions), Omissions::default());
-    let mut described =
-        Projection::new(module, binding, mode, facts.layout(), &shapes, &by_subject).describe().unencodable();
-    let mut found_there =
-        Projection::new(&read_back, &read_binding, &exact, facts.layout(), &shapes, &nothing).describe();
+    let mut described = Projection::new(module, binding, mode, facts.layout(), &shapes, &by_subject);
+    records::describe(&mut described);
+    unencodable::unencodable(&mut described);
+    let mut imported = Projection::new(&read_back, &read_binding, &exact, facts.layout(), &shapes, &nothing);
+    records::describe(&mut imported);
     let modules = [module, &read_back];
     let mut compare = Compare { shapes: &shapes, modules, found: Vec::new(), compared: 0 };
-    let bodies = [Bodies::new(&described), Bodies::new(&found_there)];
+    let bodies = [Bodies::new(&described), Bodies::new(&imported)];
     for function in facts.layout().functions() {
         own_files(&mut described, function, added);
         let ours = body(&mut described, &bodies[0], function, added);
-        let theirs = body(&mut found_there, &bodies[1], function, &[]);
+        let theirs = body(&mut imported, &bodies[1], function, &[]);
         if let Some((ours, theirs)) = ours.zip(theirs) {
             compare.body(&ours, &theirs);
         }
     }
     drop(bodies);
     let of_bodies = core::mem::take(&mut compare.found);
-    compare.records(&described.described, &found_there.described);
+    compare.records(&described.described, &imported.described);
     compare.found.extend(of_bodies);
     let expected = described.described.unimported;
-    compare.found.extend(found_there.unimported(&facts, &types, &unimported, expected));
+    compare.found.extend(unimported::unimported(&mut imported, &facts, &types, &unimported, expected));
     let Compare { found, compared, .. } = compare;
     let mut valid = validate(&facts);
     let discriminated = match mode.discriminators {
@@ -211,128 +198,4 @@ fn discriminated(facts: &Facts<'_>) -> HashSet<usize> {
         scope == Some(Name::LexicalBlockDiscriminator)
     };
     facts.iter().filter(is_discriminator).map(|fact| fact.at).collect()
-}
-
-/// A comparison: the differences so far, and the number of compared records.
-struct Compare<'c> {
-    shapes: &'c Shapes,
-    /// The description, and the imported module.
-    modules: [&'c Module; 2],
-    found: Vec<Difference>,
-    compared: usize,
-}
-
-impl Compare<'_> {
-    /// Compares the records with equal keys.
-    fn records(&mut self, described: &Description, read_back: &Description) {
-        let [ours, theirs] = [described, read_back].map(|all| by_key(&all.records));
-        let (mut ours, mut theirs) = (&ours[..], &theirs[..]);
-        let mut different = Vec::new();
-        while let Some(key) = [ours.first(), theirs.first()].into_iter().flatten().map(|it| it.0).min() {
-            let [our, their] = [&mut ours, &mut theirs].map(|all| {
-                let (equal, rest) = all.split_at(all.partition_point(|it| it.0 == key));
-                *all = rest;
-                equal
-            });
-            self.compared += our.len();
-            if !our.iter().map(|it| it.1).eq(their.iter().map(|it| it.1)) {
-                // The described records come first, in their order.
-                let first = our.iter().map(|it| (0, it.2)).chain(their.iter().map(|it| (1, it.2))).min();
-                different.push((first, our, their));
-            }
-        }
-        different.sort_unstable_by_key(|&(first, ..)| first);
-        for (_, our, their) in different {
-            let (ours, theirs) = unequal(our, their);
-            let first = their.iter().map(|it| it.2).min();
-            for pair in 0..ours.len().max(theirs.len()) {
-                let our = ours.get(pair).map(|&index| &described.records[index as usize]);
-                // Two types that differ only in omitted properties can have one instruction.
-                let is_once = our.is_some_and(|our| our.is_once);
-                let their = theirs.get(pair).or(first.as_ref().filter(|_| is_once));
-                match (our, their.map(|&index| &read_back.records[index as usize])) {
-                    (Some(our), Some(their)) => self.properties(described, our, their),
-                    (Some(our), None) => {
-                        let what = format!("expected {}, found none", self.shapes.text(our.key));
-                        self.different(0, described, our, Property::Entity, what);
-                    }
-                    (None, Some(their))
-                        if described.own_files.contains(&their.key)
-                            && self.shapes.properties(their.properties).is_empty() => {}
-                    (None, Some(their)) => {
-                        let what = format!("expected none, found {}", self.shapes.text(their.key));
-                        self.different(1, read_back, their, Property::Entity, what);
-                    }
-                    (None, None) => {}
-                }
-            }
-        }
-    }
-
-    /// Lists the differences of two records with one key and different properties: at least one.
-    fn properties(&mut self, described: &Description, our: &Record, their: &Record) {
-        let before = self.found.len();
-        let [ours, theirs] = [our, their].map(|record| self.shapes.properties(record.properties));
-        let value = |all: &[(Property, String, Shape)], of: &(Property, String, Shape)| {
-            all.iter().find(|it| (it.0, &it.1) == (of.0, &of.1)).map(|it| it.2)
-        };
-        let new = theirs.iter().filter(|it| value(&ours, it).is_none());
-        for one @ (property, name, _) in ours.iter().chain(new) {
-            let both = [value(&ours, one), value(&theirs, one)];
-            if both[0] != both[1] {
-                let [ours, theirs] = both.map(|it| it.map_or("none".into(), |shape| self.shapes.text(shape)));
-                let key = self.shapes.text(our.key);
-                let what = format!("{key}: {name}: expected {ours}, found {theirs}");
-                self.different(0, described, our, *property, what);
-            }
-        }
-        // Properties of one name in messages.
-        if self.found.len() == before {
-            let [ours, theirs] = [our, their].map(|record| self.shapes.text(record.properties));
-            let what = format!("{}: expected {ours}, found {theirs}", self.shapes.text(our.key));
-            self.different(0, described, our, Property::Entity, what);
-        }
-    }
-
-    fn different(
-        &mut self,
-        side: usize,
-        of: &Description,
-        record: &Record,
-        property: Property,
-        what: String,
-    ) {
-        let subject = of.subject(record);
-        let at = subject.at(self.modules[side]);
-        self.found.push(Difference { at, subject: (side == 0).then_some(subject), property, what });
-    }
-}
-
-/// Key, properties and index of a record.
-type Keyed = (Shape, Shape, u32);
-
-/// The records by key and properties.
-fn by_key(records: &[Record]) -> Vec<Keyed> {
-    let mut all: Vec<Keyed> =
-        (0..).zip(records).map(|(index, record)| (record.key, record.properties, index)).collect();
-    all.sort_unstable();
-    all
-}
-
-/// Indices of the records of either side without an equal one of the other, in order.
-fn unequal<'k>(mut ours: &'k [Keyed], mut theirs: &'k [Keyed]) -> (Vec<u32>, Vec<u32>) {
-    let (mut our, mut their) = (Vec::new(), Vec::new());
-    while let Some(next) = [ours.first(), theirs.first()].into_iter().flatten().map(|it| it.1).min() {
-        let [these, those] = [&mut ours, &mut theirs].map(|all| {
-            let (equal, rest) = all.split_at(all.partition_point(|it| it.1 == next));
-            *all = rest;
-            equal
-        });
-        let pairs = these.len().min(those.len());
-        our.extend(these[pairs..].iter().map(|it| it.2));
-        their.extend(those[..those.len() - pairs].iter().map(|it| it.2));
-    }
-    our.sort_unstable();
-    their.sort_unstable();
-    (our, their)
 }

@@ -1,211 +1,216 @@
 //! Scopes: the key of each, and the scope that entities are encoded in.
 
 use super::described::{Projection, Properties};
+use super::lines;
 use super::shapes::{Quoted, Shape, shape};
+use crate::model::CompositeKind;
+use crate::model::TypeId;
+use crate::model::TypeKind;
+use crate::model::VariableId;
 use crate::model::{FunctionId, ScopeId, ScopeKind, SourceLine};
 use crate::omission::{Property, Subject};
 use crate::spirv::mode::Discriminators;
 use crate::spirv::operand::Field;
-use crate::spirv::table::{Name, Set};
+use crate::spirv::table::Name;
 
-impl Projection<'_> {
-    /// The key of a scope.
-    pub(super) fn scope(&mut self, id: ScopeId) -> Shape {
-        if let Some(shape) = self.scopes[id] {
-            return shape;
+/// The key of a scope.
+pub(super) fn scope(projection: &mut Projection<'_>, id: ScopeId) -> Shape {
+    if let Some(shape) = projection.scopes[id] {
+        return shape;
+    }
+    let mut open = vec![id];
+    while let Some(&at) = open.last() {
+        if projection.scopes[at].is_some() {
+            open.pop();
+            continue;
         }
-        let mut open = vec![id];
-        while let Some(&at) = open.last() {
-            if self.scopes[at].is_some() {
-                open.pop();
-                continue;
-            }
-            let data = self.module.scope(at);
-            let needs = [data.parent.filter(|_| !matches!(data.kind, ScopeKind::Type(_))), data.origin];
-            let before = open.len();
-            open.extend(needs.into_iter().flatten().filter(|&need| self.scopes[need].is_none()));
-            if let ScopeKind::Inlined { function, .. } = data.kind {
-                let callee = self.module.function(function).scope;
-                open.extend(Some(callee).filter(|&callee| self.scopes[callee].is_none()));
-            }
-            if let ScopeKind::Type(ty) = data.kind {
-                let around = self.enclosing_lexical(self.module.ty(ty).scope());
-                open.extend(Some(around).filter(|&around| self.scopes[around].is_none()));
-            }
-            if open.len() == before {
-                self.scopes[at] = Some(self.scope_here(at));
-                open.pop();
-            }
+        let data = projection.module.scope(at);
+        let needs = [data.parent.filter(|_| !matches!(data.kind, ScopeKind::Type(_))), data.origin];
+        let before = open.len();
+        open.extend(needs.into_iter().flatten().filter(|&need| projection.scopes[need].is_none()));
+        if let ScopeKind::Inlined { function, .. } = data.kind {
+            let callee = projection.module.function(function).scope;
+            open.extend(Some(callee).filter(|&callee| projection.scopes[callee].is_none()));
         }
-        match self.scopes[id] {
-            Some(shape) => shape,
-            None => shape!(self.shapes; "nothing"),
+        if let ScopeKind::Type(ty) = data.kind {
+            let around = projection.enclosing_lexical(projection.module.ty(ty).scope());
+            open.extend(Some(around).filter(|&around| projection.scopes[around].is_none()));
+        }
+        if open.len() == before {
+            projection.scopes[at] = Some(scope_here(projection, at));
+            open.pop();
         }
     }
+    match projection.scopes[id] {
+        Some(shape) => shape,
+        None => shape!(projection.shapes; "nothing"),
+    }
+}
 
-    /// The key of a scope, from the keys of the enclosing scopes, which exist already.
-    pub(super) fn scope_here(&mut self, id: ScopeId) -> Shape {
-        let data = self.module.scope(id);
-        let known = |this: &Self, id: Option<ScopeId>| id.and_then(|id| this.scopes[id]);
-        let nothing = shape!(self.shapes; "nothing");
-        let parent = known(self, data.parent).unwrap_or(nothing);
-        let text = |id: crate::model::StringId| self.module.string(id);
-        match data.kind {
-            ScopeKind::Unit => shape!(self.shapes; "unit", self.path_text(self.module.unit(data.unit).file)),
-            ScopeKind::Namespace { name, .. } => {
-                shape!(self.shapes; parent, "namespace", Quoted(name.map(text).unwrap_or_default()))
+/// The key of a scope, from the keys of the enclosing scopes, which exist already.
+pub(super) fn scope_here(projection: &mut Projection<'_>, id: ScopeId) -> Shape {
+    let data = projection.module.scope(id);
+    let known = |this: &Projection<'_>, id: Option<ScopeId>| id.and_then(|id| this.scopes[id]);
+    let nothing = shape!(projection.shapes; "nothing");
+    let parent = known(projection, data.parent).unwrap_or(nothing);
+    let text = |id: crate::model::StringId| projection.module.string(id);
+    match data.kind {
+        ScopeKind::Unit => {
+            shape!(projection.shapes; "unit", lines::path_text(projection, projection.module.unit(data.unit).file))
+        }
+        ScopeKind::Namespace { name, .. } => {
+            shape!(projection.shapes; parent, "namespace", Quoted(name.map(text).unwrap_or_default()))
+        }
+        ScopeKind::Function(function) => function_key(projection, function, parent),
+        ScopeKind::Type(ty) => type_key(projection, ty),
+        ScopeKind::Block => match (data.origin, projection.call(id)) {
+            (Some(origin), Some(call)) => {
+                let (call, origin) = (known(projection, Some(call)), known(projection, Some(origin)));
+                shape!(projection.shapes; call.unwrap_or(nothing), "of", origin.unwrap_or(nothing))
             }
-            ScopeKind::Function(function) => self.function_key(function, parent),
-            ScopeKind::Type(ty) => self.type_key(ty),
-            ScopeKind::Block => match (data.origin, self.call(id)) {
-                (Some(origin), Some(call)) => {
-                    let (call, origin) = (known(self, Some(call)), known(self, Some(origin)));
-                    shape!(self.shapes; call.unwrap_or(nothing), "of", origin.unwrap_or(nothing))
-                }
-                // An instance without an origin is encoded as the enclosing scope.
-                (None, Some(_)) => parent,
-                _ => {
-                    let line = self.line(data.line, Subject::Scope(id), Property::Line);
-                    shape!(self.shapes; parent, "block", line)
-                }
-            },
-            ScopeKind::Inlined { function, call } => {
-                let subject = Subject::Scope(id);
-                let callee = known(self, Some(self.module.function(function).scope)).unwrap_or(nothing);
-                let file = data.parent.map_or(call.file, |around| self.file_of(around));
-                let has_column = self.mode.set.has_operand(Name::InlinedAt, Field::Column);
-                let column = if has_column { call.column } else { 0 };
-                let line = Some(SourceLine { file, column, ..call });
-                let line = self.line(line, subject, Property::CallLine);
-                let number = self.discriminator(id).unwrap_or_default();
-                shape!(self.shapes; parent, "call in line", line, number, "of", callee)
+            // An instance without an origin is encoded as the enclosing scope.
+            (None, Some(_)) => parent,
+            _ => {
+                let line = lines::line(projection, data.line, Subject::Scope(id), Property::Line);
+                shape!(projection.shapes; parent, "block", line)
             }
+        },
+        ScopeKind::Inlined { function, call } => {
+            let subject = Subject::Scope(id);
+            let callee =
+                known(projection, Some(projection.module.function(function).scope)).unwrap_or(nothing);
+            let file = data.parent.map_or(call.file, |around| projection.file_of(around));
+            let has_column = projection.mode.set.has_operand(Name::InlinedAt, Field::Column);
+            let column = if has_column { call.column } else { 0 };
+            let line = Some(SourceLine { file, column, ..call });
+            let line = lines::line(projection, line, subject, Property::CallLine);
+            let number = projection.discriminator(id).unwrap_or_default();
+            shape!(projection.shapes; parent, "call in line", line, number, "of", callee)
         }
     }
+}
 
-    pub(super) fn function_key(&mut self, id: FunctionId, parent: Shape) -> Shape {
-        let function = self.module.function(id);
-        let declared = function.specification.map(|of| self.module.function(of));
-        let linkage = function.linkage_name.or_else(|| declared?.linkage_name);
-        let name = self.module.string(function.name);
-        let linkage = linkage.map_or("", |linkage| self.module.string(linkage));
-        let linkage = if linkage == name { "" } else { linkage };
-        let kind = if self.is_only_declared(id) { "declaration" } else { "function" };
-        shape!(self.shapes; parent, kind, Quoted(name), Quoted(linkage))
-    }
+pub(super) fn function_key(projection: &mut Projection<'_>, id: FunctionId, parent: Shape) -> Shape {
+    let function = projection.module.function(id);
+    let declared = function.specification.map(|of| projection.module.function(of));
+    let linkage = function.linkage_name.or_else(|| declared?.linkage_name);
+    let name = projection.module.string(function.name);
+    let linkage = linkage.map_or("", |linkage| projection.module.string(linkage));
+    let linkage = if linkage == name { "" } else { linkage };
+    let kind = if projection.is_only_declared(id) { "declaration" } else { "function" };
+    shape!(projection.shapes; parent, kind, Quoted(name), Quoted(linkage))
+}
 
-    /// The innermost inlined call that a scope is in.
-    pub(super) fn call(&self, id: ScopeId) -> Option<ScopeId> {
-        let mut at = Some(id);
-        while let Some(scope) = at {
-            let data = self.module.scope(scope);
-            match data.kind {
-                ScopeKind::Inlined { .. } => return Some(scope),
-                ScopeKind::Block => at = data.parent,
-                _ => return None,
+pub(super) fn namespace(projection: &mut Projection<'_>, id: ScopeId) -> Shape {
+    let enclosing_lexical = projection.enclosing_lexical(id);
+    scope(projection, enclosing_lexical)
+}
+
+pub(super) fn scope_record(projection: &mut Projection<'_>, id: ScopeId, kind: &ScopeKind) {
+    let data = projection.module.scope(id);
+    let mut all = Properties::new();
+    match kind {
+        &ScopeKind::Namespace { name, is_inline } => {
+            all.push((
+                Property::Line,
+                "line".into(),
+                lines::line(projection, data.line, Subject::Scope(id), Property::Line),
+            ));
+            let has_flag = projection.mode.set.has_operand(Name::LexicalBlock, Field::InlineNamespace);
+            projection.yes(
+                &mut all,
+                has_flag && is_inline && name.is_some(),
+                (Property::InlineNamespace, "inline"),
+            );
+        }
+        ScopeKind::Block if projection.call(id).is_none() => {
+            if data.discriminator != 0 && projection.mode.discriminators == Discriminators::Beside {
+                let number = shape!(projection.shapes; u64::from(data.discriminator));
+                all.push((Property::Discriminator, "discriminator".into(), number));
             }
         }
-        None
+        _ => return,
     }
+    let key = scope(projection, id);
+    projection.record(key, Subject::Scope(id), &all, false);
+}
 
-    /// The discriminator of a block's instructions or of an inlined call, in modes that encode discriminators as
-    /// scopes. A call without a discriminator has that of the enclosing block.
-    pub(super) fn discriminator(&self, id: ScopeId) -> Option<u64> {
-        let data = self.module.scope(id);
-        let number = match (&data.kind, data.parent) {
-            _ if self.mode.discriminators == Discriminators::Beside => 0,
-            (ScopeKind::Inlined { .. }, Some(around_id)) if data.discriminator == 0 => {
-                let around = self.module.scope(around_id);
-                if around.kind == ScopeKind::Block {
-                    self.discriminator(around_id).unwrap_or_default()
-                } else {
-                    0
-                }
+/// The key of a variable: name and scope; for an instance also the inlined call.
+pub(super) fn variable_key(projection: &mut Projection<'_>, id: VariableId) -> Shape {
+    let module = projection.module;
+    let variable = module.variable(id);
+    let name = Quoted(module.name_of(id).unwrap_or_default());
+    let of = module.variable(module.first_origin(id)).scope;
+    match projection.call(variable.scope).filter(|_| variable.origin.is_some()) {
+        Some(call) => {
+            let (call, of) = (scope(projection, call), scope(projection, of));
+            shape!(projection.shapes; call, "instance of", of, "variable", name)
+        }
+        None => {
+            let lexical = projection.lexical(variable.scope);
+            let scope = scope(projection, lexical);
+            shape!(projection.shapes; scope, "variable", name)
+        }
+    }
+}
+
+/// The key of a variable in code. A variable that is declared in an inlined call only is encoded as one of the
+/// function, and its declarations and values as those of an instance.
+pub(super) fn value_key(projection: &mut Projection<'_>, id: VariableId) -> Shape {
+    instance_key(projection, id).unwrap_or_else(|| variable_key(projection, id))
+}
+
+pub(super) fn instance_key(projection: &mut Projection<'_>, id: VariableId) -> Option<Shape> {
+    let variable = projection.module.variable(id);
+    let call = projection.call(variable.scope).filter(|_| variable.origin.is_none())?;
+    let name = Quoted(projection.module.name_of(id).unwrap_or_default());
+    let call = scope(projection, call);
+    let lexical = projection.lexical(variable.scope);
+    let of = scope(projection, lexical);
+    Some(shape!(projection.shapes; call, "instance of", of, "variable", name))
+}
+
+/// The key of a type that can have a name. Enclosing functions and types are not part of it, since they cannot
+/// always be encoded.
+pub(super) fn type_key(projection: &mut Projection<'_>, id: TypeId) -> Shape {
+    let ty = projection.module.ty(id);
+    let around = namespace(projection, ty.scope());
+    let name = ty.name().map(|name| projection.module.string(name));
+    match ty.kind() {
+        TypeKind::Typedef { .. } => {
+            shape!(projection.shapes; around, "typedef", Quoted(name.unwrap_or_default()))
+        }
+        TypeKind::Enum { enumerators, .. } => match name {
+            Some(name) => shape!(projection.shapes; around, "enum", Quoted(name)),
+            None => {
+                let mut encoded =
+                    (0..).zip(enumerators).filter(|&(index, _)| is_encoded(projection, id, index));
+                let first = encoded.next().map(|(_, (name, _))| projection.module.string(*name));
+                let line = lines::line(projection, ty.line(), Subject::Type(id), Property::Line);
+                shape!(projection.shapes; around, "enum of", Quoted(first.unwrap_or_default()), line)
             }
-            (ScopeKind::Inlined { .. }, _) => data.discriminator.into(),
-            // An instance without an origin is encoded as the scope around it.
-            (ScopeKind::Block, _) if data.origin.is_none() && self.call(id).is_some() => 0,
-            (ScopeKind::Block, _) => data.discriminator.into(),
-            _ => 0,
-        };
-        (number != 0).then_some(number)
-    }
-
-    /// The lexical scope in which an entity is encoded. For an inlined call it is the function; for a block in one, the
-    /// block's origin, or else the lexical scope of the enclosing scope.
-    pub(super) fn lexical(&self, mut scope: ScopeId) -> ScopeId {
-        while let Some(call) = self.call(scope) {
-            let data = self.module.scope(scope);
-            scope = match (&data.kind, data.origin.or(data.parent)) {
-                (ScopeKind::Block, Some(around)) => around,
-                (ScopeKind::Inlined { function, .. }, _) => self.module.function(*function).scope,
-                _ => call,
+        },
+        TypeKind::Composite(composite) => {
+            let kind = match composite.kind {
+                CompositeKind::Class => "class",
+                CompositeKind::Struct => "struct",
+                CompositeKind::Union => "union",
             };
-        }
-        scope
-    }
-
-    /// The innermost unit or namespace around a scope, or the scope itself.
-    pub(super) fn enclosing_lexical(&self, id: ScopeId) -> ScopeId {
-        let mut at = id;
-        loop {
-            let data = self.module.scope(at);
-            match (&data.kind, data.parent) {
-                (ScopeKind::Unit | ScopeKind::Namespace { .. }, _) | (_, None) => return at,
-                (_, Some(parent)) => at = parent,
-            }
-        }
-    }
-
-    pub(super) fn namespace(&mut self, id: ScopeId) -> Shape {
-        let enclosing_lexical = self.enclosing_lexical(id);
-        self.scope(enclosing_lexical)
-    }
-
-    pub(super) fn scope_record(&mut self, id: ScopeId, kind: &ScopeKind) {
-        let data = self.module.scope(id);
-        let mut all = Properties::new();
-        match kind {
-            &ScopeKind::Namespace { name, is_inline } => {
-                all.push((
-                    Property::Line,
-                    "line".into(),
-                    self.line(data.line, Subject::Scope(id), Property::Line),
-                ));
-                let has_flag = self.mode.set.has_operand(Name::LexicalBlock, Field::InlineNamespace);
-                self.yes(
-                    &mut all,
-                    has_flag && is_inline && name.is_some(),
-                    (Property::InlineNamespace, "inline"),
-                );
-            }
-            ScopeKind::Block if self.call(id).is_none() => {
-                if data.discriminator != 0 && self.mode.discriminators == Discriminators::Beside {
-                    let number = shape!(self.shapes; u64::from(data.discriminator));
-                    all.push((Property::Discriminator, "discriminator".into(), number));
+            match name.filter(|name| !name.is_empty()) {
+                Some(name) => shape!(projection.shapes; around, kind, Quoted(name)),
+                None => {
+                    let line = lines::line(projection, ty.line(), Subject::Type(id), Property::Line);
+                    let first = composite.members.first().and_then(|member| member.name);
+                    let first = Quoted(first.map_or("", |name| projection.module.string(name)));
+                    shape!(projection.shapes; around, kind, "with", first, line, ty.bits().unwrap_or_default())
                 }
             }
-            _ => return,
         }
-        let key = self.scope(id);
-        self.record(key, Subject::Scope(id), &all, false);
+        _ => projection.ty(id),
     }
+}
 
-    /// Whether a function is read back as a declaration. A `DebugFunction` with code or blocks is read back as a
-    /// definition, because not all producers mark definitions.
-    pub(super) fn is_only_declared(&self, id: FunctionId) -> bool {
-        let is_function = self.is_method(id) && self.with_body.contains(&id);
-        self.module.function(id).is_declaration && !is_function
-    }
-
-    /// Whether a function is a member function that is declared only. `OpenCL.DebugInfo.100` encodes it as a
-    /// `DebugFunction` with parameters, because members of a type are functions there, not declarations.
-    pub(super) fn is_method(&self, id: FunctionId) -> bool {
-        let parent = self.module.scope(self.module.function(id).scope).parent;
-        let is_in_type = parent.is_some_and(|parent| match self.module.scope(parent).kind {
-            ScopeKind::Type(ty) => !self.module.ty(ty).is_declaration(),
-            _ => false,
-        });
-        self.mode.set == Set::OpenCl && is_in_type && !self.defined.contains(&id)
-    }
+/// Whether an enumerator is not omitted.
+pub(super) fn is_encoded(projection: &Projection<'_>, id: TypeId, index: u32) -> bool {
+    !projection.omissions.has(Subject::Enumerator(id, index), Property::Entity)
 }

@@ -3,8 +3,9 @@
 use cranelift_entity::SecondaryMap;
 use hashbrown::HashSet;
 
-use super::described::{Projection, Properties};
+use super::described::{Projection, Properties, is_absolute};
 use super::shapes::{Typed, shape};
+use super::types;
 use crate::model::{
     FunctionId, Macro, ScopeId, ScopeKind, StringId, TemplateArgument, TemplateParameter, TypeId, TypeKind,
     UnitId, VariableId, VariableKind,
@@ -15,358 +16,343 @@ use crate::spirv::mode::{Discriminators, Feature};
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 
-impl Projection<'_> {
-    /// Adds a record for each described property that no instruction encodes, unless the property is omitted.
-    pub(super) fn unencodable(mut self) -> Self {
-        let module = self.module;
-        for (id, unit) in module.units() {
-            let all = [
-                (unit.language_version.is_some(), Property::LanguageVersion),
-                (unit.split_name.is_some(), Property::SplitName),
-            ];
-            self.unless_omitted(Subject::Unit(id), &all);
-            self.files_of_macros(id);
-        }
-        let has_checksums = self.mode.set.has_operand(Name::Source, Field::Checksum);
-        for (id, file) in module.files() {
-            self.unless_omitted(
-                Subject::File(id),
-                &[(file.md5.is_some() && !has_checksums, Property::Checksum)],
-            );
-            let unit = module.unit(file.unit);
-            let (unit_directory, is_primary) = (unit.directory, unit.file == id);
-            let parts = [unit_directory, file.directory, Some(file.name)];
-            let is_full = |part: &Option<StringId>| part.is_some_and(|part| is_absolute(module.string(part)));
-            let first = parts.iter().rposition(is_full).unwrap_or(0);
-            // The directory of the unit counts once.
-            let cut = parts[..first].iter().flatten().copied();
-            let cut: Vec<_> = cut.filter(|&part| is_primary || Some(part) != unit_directory).collect();
-            for directory in cut {
-                let mut all = self.omissions.of(Subject::File(id));
-                if !all.any(|omission| omission.reason == Reason::NoFullPath(directory)) {
-                    self.unencoded(Subject::File(id), Property::Directory);
-                }
-            }
-        }
-        for id in module.types.keys() {
-            self.unencodable_of_type(id);
-        }
-        // Functions whose code is an entry point, and their declarations.
-        let is_point = |id: &FunctionId| {
-            self.binding.function_id(*id).is_some_and(|code| self.entry_points.contains(&code))
-        };
-        let points = module.functions.keys().filter(is_point);
-        let points = points.flat_map(|id| [Some(id), module.function(id).specification]);
-        let entered: HashSet<FunctionId> = points.flatten().collect();
-        for id in module.functions.keys() {
-            self.unencodable_of_function(id, &entered);
-        }
-        for id in module.variables.keys() {
-            self.unencodable_of_variable(id);
-        }
-        self.unencodable_of_scopes();
-        for (id, import) in module.imports() {
-            let is_omitted = self.omissions.has(Subject::Import(id), Property::Entity);
-            let is_inlined = !is_omitted && self.call(import.scope).is_some();
-            self.unless_omitted(Subject::Import(id), &[(is_inlined, Property::InlinedScope)]);
-        }
-        for id in module.labels.keys() {
-            self.unless_omitted(Subject::Label(id), &[(true, Property::Entity)]);
-        }
-        for call in module.calls.values() {
-            let function = module.function_of(call.scope);
-            let subject = function.map_or(Subject::Scope(call.scope), Subject::Function);
-            self.unless_omitted(subject, &[(true, Property::Calls)]);
-        }
-        self
+/// Adds a record for each described property that no instruction encodes, unless the property is omitted.
+pub(super) fn unencodable(projection: &mut Projection<'_>) {
+    let module = projection.module;
+    for (id, unit) in module.units() {
+        let all = [
+            (unit.language_version.is_some(), Property::LanguageVersion),
+            (unit.split_name.is_some(), Property::SplitName),
+        ];
+        unless_omitted(projection, Subject::Unit(id), &all);
+        files_of_macros(projection, id);
     }
-
-    /// Adds a record for each described property that is not omitted.
-    fn unless_omitted(&mut self, subject: Subject, all: &[(bool, Property)]) {
-        for &(is_described, property) in all {
-            if is_described && !self.omissions.has(subject, property) {
-                self.unencoded(subject, property);
-            }
-        }
-    }
-
-    fn unencoded(&mut self, subject: Subject, property: Property) {
-        let key = shape!(self.shapes; Typed::Unencoded(subject, property, subject.name(self.module)));
-        self.record(key, subject, &Properties::new(), false);
-    }
-
-    /// Inclusions of files that no macro is in, at the start of the preprocessor's input.
-    fn files_of_macros(&mut self, id: UnitId) {
-        if self.omissions.has(Subject::Unit(id), Property::Macros) {
-            return;
-        }
-        // Whether a file is included by another, or has a macro.
-        let mut is_known = Vec::new();
-        for (index, what) in (0..).zip(self.module.macros(id)) {
-            let subject = Subject::Macro(id, index);
-            match *what {
-                Macro::File { line, .. } => is_known.push(line != 0),
-                Macro::EndFile => {
-                    let is_unencodable = is_known.pop() == Some(false);
-                    self.unless_omitted(subject, &[(is_unencodable, Property::MacroFile)]);
-                }
-                Macro::Undefine { .. } if self.omissions.has(subject, Property::MacroUndefinition) => {}
-                Macro::Define { .. } | Macro::Undefine { .. } => {
-                    is_known.last_mut().into_iter().for_each(|is_known| *is_known = true);
-                }
-            }
-        }
-    }
-
-    fn unencodable_of_type(&mut self, id: TypeId) {
-        let module = self.module;
-        let ty = module.ty(id);
-        let subject = Subject::Type(id);
-        let has_place = matches!(
-            ty.kind(),
-            TypeKind::Composite(_)
-                | TypeKind::Enum { .. }
-                | TypeKind::Typedef { .. }
-                | TypeKind::Unspecified { .. }
+    let has_checksums = projection.mode.set.has_operand(Name::Source, Field::Checksum);
+    for (id, file) in module.files() {
+        unless_omitted(
+            projection,
+            Subject::File(id),
+            &[(file.md5.is_some() && !has_checksums, Property::Checksum)],
         );
-        let is_outside = module.scope(ty.scope()).kind == ScopeKind::Unit;
-        let all = [
-            (ty.alignment.is_some(), Property::Alignment),
-            (!has_place && ty.line().is_some(), Property::Line),
-            (!has_place && !is_outside, Property::EnclosingScope),
-        ];
-        self.unless_omitted(subject, &all);
-        match ty.kind() {
-            TypeKind::Array { dimensions, stride_bits, .. } => {
-                let has_subranges = self.has_subranges();
-                let is_lost =
-                    stride_bits.is_some() && self.strides(subject, dimensions, *stride_bits).is_none();
-                self.unless_omitted(subject, &[(is_lost, Property::Stride)]);
-                for (index, dimension) in (0..).zip(dimensions) {
-                    let all = [
-                        (dimension.lower.is_some() && !has_subranges, Property::FirstIndex),
-                        (dimension.index.is_some(), Property::IndexType),
-                    ];
-                    self.unless_omitted(Subject::Dimension(id, index), &all);
-                }
-            }
-            TypeKind::Vector { is_packed, .. } => {
-                self.unless_omitted(subject, &[(*is_packed, Property::Size)]);
-            }
-            TypeKind::Enum { .. } => {
-                let is_unsized = ty.bits().unwrap_or_default() == 0;
-                self.unless_omitted(subject, &[(is_unsized, Property::Size)]);
-            }
-            TypeKind::Composite(composite) => {
-                let has_parts = !composite.variant_parts.is_empty();
-                self.unless_omitted(subject, &[(has_parts, Property::VariantParts)]);
-                for (index, member) in (0..).zip(&composite.members) {
-                    let is_whole = member.bits.is_some() && member.bits == module.ty(member.ty).bits();
-                    let is_whole = is_whole && !self.has_bit_fields();
-                    let all = [(member.is_mutable, Property::Mutable), (is_whole, Property::BitField)];
-                    self.unless_omitted(Subject::Member(id, index), &all);
-                }
-                for (index, base) in (0..).zip(&composite.bases) {
-                    let subject = Subject::Base(id, index);
-                    let is_named = self.class(base.ty) != base.ty;
-                    let is_named = is_named && !self.omissions.has(subject, Property::Entity);
-                    self.unless_omitted(subject, &[(is_named, Property::Named)]);
-                }
-                self.defaults(TemplateOwner::Type(id), &composite.templates);
-            }
-            kind => {
-                if let Some(bits) = kind.elements().and_then(|elements| elements.stride_bits) {
-                    let is_array = self.omissions.has(subject, Property::Kind);
-                    let is_encoded = is_array && self.has_subranges() && bits.is_multiple_of(8);
-                    self.unless_omitted(subject, &[(!is_encoded, Property::Stride)]);
-                }
+        let unit = module.unit(file.unit);
+        let (unit_directory, is_primary) = (unit.directory, unit.file == id);
+        let parts = [unit_directory, file.directory, Some(file.name)];
+        let is_full = |part: &Option<StringId>| part.is_some_and(|part| is_absolute(module.string(part)));
+        let first = parts.iter().rposition(is_full).unwrap_or(0);
+        // The directory of the unit counts once.
+        let cut = parts[..first].iter().flatten().copied();
+        let cut: Vec<_> = cut.filter(|&part| is_primary || Some(part) != unit_directory).collect();
+        for directory in cut {
+            let mut all = projection.omissions.of(Subject::File(id));
+            if !all.any(|omission| omission.reason == Reason::NoFullPath(directory)) {
+                unencoded(projection, Subject::File(id), Property::Directory);
             }
         }
     }
-
-    /// Default arguments of template parameters.
-    fn defaults(&mut self, owner: TemplateOwner, parameters: &[TemplateParameter]) {
-        let whole = match owner {
-            TemplateOwner::Type(id) => Subject::Type(id),
-            TemplateOwner::Function(id) => Subject::Function(id),
-        };
-        if matches!(self.omissions.why(whole, Property::TemplateParameters), Some(Reason::NotTemplate)) {
-            return;
-        }
-        for (index, parameter) in (0..).zip(parameters) {
-            let mut all = vec![(None, parameter)];
-            if let TemplateArgument::Pack(inner) = &parameter.argument {
-                all.extend((0..).map(Some).zip(inner));
-            }
-            for (place, parameter) in all {
-                let subject = Subject::TemplateParameter(owner, index, place);
-                let is_encoded = !self.omissions.has(subject, Property::Entity);
-                self.unless_omitted(subject, &[(parameter.is_default && is_encoded, Property::Default)]);
-            }
-        }
+    for id in module.types.keys() {
+        unencodable_of_type(projection, id);
     }
-
-    fn unencodable_of_function(&mut self, id: FunctionId, entered: &HashSet<FunctionId>) {
-        let module = self.module;
-        let function = module.function(id);
-        let member = &function.member;
-        let has_body = !function.is_declaration || self.is_method(id);
-        let code = |id: FunctionId| self.binding.function_id(id);
-        let both = [Some(id), function.specification];
-        let is_kernel = both.into_iter().flatten().any(|id| module.function(id).is_kernel);
-        let is_entered = entered.contains(&id);
-        let has_object = function.object_pointer.is_some_and(|object| !has_body || self.is_global(object));
-        let has_frame =
-            function.frame_base.is_some() || function.frame_extent.is_some() || !module.frame(id).is_empty();
-        let parent = module.scope(function.scope).parent;
-        let all = [
-            (is_kernel && !is_entered, Property::Kernel),
-            (is_entered && code(id).is_some() && !is_kernel, Property::NotKernel),
-            (!has_body && function.body_line != 0, Property::BodyLine),
-            (has_object, Property::ObjectPointer),
-            (function.is_variadic, Property::Variadic),
-            (function.is_noreturn, Property::NoReturn),
-            (function.is_main, Property::Main),
-            (function.is_declared_inline, Property::DeclaredInline),
-            (function.convention.is_some(), Property::Convention),
-            (member.virtuality.is_some(), Property::Virtuality),
-            (member.is_deleted, Property::Deleted),
-            (member.defaulted.is_some(), Property::Defaulted),
-            (has_frame, Property::Frame),
-            (function.static_link.is_some(), Property::StaticLink),
-            (function.calls.is_some(), Property::DescribedCalls),
-            (function.lanes.is_described || !function.lanes.regions.is_empty(), Property::Lanes),
-            (parent.is_some_and(|parent| self.call(parent).is_some()), Property::InlinedScope),
-        ];
-        self.unless_omitted(Subject::Function(id), &all);
-        self.defaults(TemplateOwner::Function(id), &function.templates);
+    // Functions whose code is an entry point, and their declarations.
+    let is_point = |id: &FunctionId| {
+        projection.binding.function_id(*id).is_some_and(|code| projection.entry_points.contains(&code))
+    };
+    let points = module.functions.keys().filter(is_point);
+    let points = points.flat_map(|id| [Some(id), module.function(id).specification]);
+    let entered: HashSet<FunctionId> = points.flatten().collect();
+    for id in module.functions.keys() {
+        unencodable_of_function(projection, id, &entered);
     }
-
-    /// Whether a variable is outside of functions, or an `OpVariable` of the module.
-    fn is_global(&self, id: VariableId) -> bool {
-        let scope = self.module.variable(id).scope;
-        self.module.function_of(scope).is_none() || self.binding.global_id(id).is_some()
+    for id in module.variables.keys() {
+        unencodable_of_variable(projection, id);
     }
-
-    fn unencodable_of_variable(&mut self, id: VariableId) {
-        let module = self.module;
-        let variable = module.variable(id);
-        let subject = Subject::Variable(id);
-        let (mut of, is_instance) = (id, variable.origin.is_some());
-        while let Some(origin) = module.variable(of).origin {
-            of = origin;
-        }
-        if is_instance {
-            let has_own = self.mode.has(Feature::InlinedVariables) && !self.is_global(of);
-            let is_unencodable = !has_own && !self.in_code.contains(id);
-            self.unless_omitted(subject, &[(is_unencodable, Property::Entity)]);
-        }
-        if !is_instance && self.omissions.has(subject, Property::Entity) {
-            return;
-        }
-        let origin = module.variable(of);
-        let is_member = matches!(module.scope(variable.scope).kind, ScopeKind::Type(_));
-        let is_bound = self.binding.global_id(id).is_some();
-        let is_local = !is_member && !self.is_global(id);
-        let bound = self.binding.global_id(id);
-        let has_bound_value = bound.is_some_and(|bound| self.layout.constant(bound).is_some());
-        let is_parameter = variable.kind == VariableKind::Parameter && !is_local && !is_member;
-        let is_inlined = !is_instance && self.call(variable.scope).is_some();
-        let has_value = variable.is_constant && (is_local || is_bound);
-        let is_of_other = variable.specification.is_some_and(|of| !module.is_static_member(of));
-        let all = [
-            (variable.line.is_some() && is_instance && variable.line != origin.line, Property::Line),
-            (variable.is_artificial && !origin.is_artificial, Property::Artificial),
-            (is_instance && is_bound, Property::Storage),
-            (is_member && !variable.is_external, Property::External),
-            (is_local && variable.is_external, Property::External),
-            (variable.memory_space.is_some(), Property::MemorySpace),
-            (has_value, Property::Value),
-            (variable.is_declaration && (is_local || has_bound_value), Property::Declaration),
-            (is_local && variable.accessibility.is_some(), Property::Accessibility),
-            ((is_local || is_member) && variable.linkage_name.is_some(), Property::LinkageName),
-            (variable.kind == VariableKind::Constant, Property::NamedConstant),
-            (is_parameter, Property::Parameter),
-            (is_inlined, Property::InlinedScope),
-            (is_of_other, Property::Definition),
-        ];
-        self.unless_omitted(subject, &all);
+    unencodable_of_scopes(projection);
+    for (id, import) in module.imports() {
+        let is_omitted = projection.omissions.has(Subject::Import(id), Property::Entity);
+        let is_inlined = !is_omitted && projection.call(import.scope).is_some();
+        unless_omitted(projection, Subject::Import(id), &[(is_inlined, Property::InlinedScope)]);
     }
-
-    fn unencodable_of_scopes(&mut self) {
-        let module = self.module;
-        let is_used = self.used_scopes();
-        for (id, scope) in module.scopes() {
-            let subject = Subject::Scope(id);
-            let is_inlined = self.call(id).is_some();
-            let origin = scope.origin.map(|origin| module.scope(origin));
-            let is_beside = self.mode.discriminators == Discriminators::Beside && scope.discriminator != 0;
-            let is_call = matches!(scope.kind, ScopeKind::Inlined { .. });
-            let has_other = match origin {
-                Some(origin) => origin.discriminator != scope.discriminator,
-                None => is_call,
-            };
-            let place = match scope.kind {
-                ScopeKind::Inlined { call, .. } => Some(call),
-                _ => None,
-            };
-            let is_elsewhere =
-                scope.parent.zip(place).is_some_and(|(of, call)| self.file_of(of) != call.file);
-            let has_line = origin.is_some_and(|of| scope.line.is_some() && scope.line != of.line);
-            let is_inline = matches!(scope.kind, ScopeKind::Namespace { name: Some(_), is_inline: true });
-            let is_inline =
-                is_inline && !self.mode.set.has_operand(Name::LexicalBlock, Field::InlineNamespace);
-            let has_column = self.mode.set.has_operand(Name::InlinedAt, Field::Column);
-            // An instance without an origin is encoded as the enclosing scope.
-            let is_unencodable = is_inlined && (!is_call && origin.is_none() || !is_used[id]);
-            let all = [
-                (is_inline, Property::InlineNamespace),
-                (place.is_some_and(|call| call.column != 0 && !has_column), Property::Column),
-                (is_elsewhere, Property::CallFile),
-                (is_beside && has_other, Property::Discriminator),
-                (has_line, Property::Line),
-                (is_unencodable, Property::Entity),
-            ];
-            self.unless_omitted(subject, &all);
-        }
+    for id in module.labels.keys() {
+        unless_omitted(projection, Subject::Label(id), &[(true, Property::Entity)]);
     }
-
-    /// Scopes of instructions and variables in code, with the scopes around them.
-    fn used_scopes(&self) -> SecondaryMap<ScopeId, bool> {
-        let module = self.module;
-        let mut is_used = SecondaryMap::new();
-        for (_, statement) in self.binding.statements() {
-            let scope = match *statement {
-                Statement::Scope(scope) => scope,
-                Statement::Declare { variable, .. } | Statement::Value { variable, .. } => {
-                    Some(module.variable(variable).scope)
-                }
-                Statement::Line(_) => None,
-            };
-            scope.into_iter().for_each(|scope| is_used[scope] = true);
-        }
-        for (id, variable) in module.variables() {
-            if variable.origin.is_some()
-                && self.mode.has(Feature::InlinedVariables)
-                && !self.is_global(module.first_origin(id))
-            {
-                is_used[variable.scope] = true;
-            }
-        }
-        // The contents of a scope follow the scope. A call references the scope around it.
-        for (id, scope) in module.scopes().collect::<Vec<_>>().into_iter().rev() {
-            let is_call = matches!(scope.kind, ScopeKind::Inlined { .. });
-            if let Some(parent) = scope.parent.filter(|_| is_used[id] || is_call) {
-                is_used[parent] = true;
-            }
-        }
-        is_used
+    for call in module.calls.values() {
+        let function = module.function_of(call.scope);
+        let subject = function.map_or(Subject::Scope(call.scope), Subject::Function);
+        unless_omitted(projection, subject, &[(true, Property::Calls)]);
     }
 }
 
-/// Whether a path is absolute, on POSIX or Windows.
-pub(super) fn is_absolute(path: &str) -> bool {
-    let letter = path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic);
-    let rest = path.get(1..).unwrap_or_default();
-    path.starts_with(['/', '\\']) || letter && (rest.starts_with(":/") || rest.starts_with(":\\"))
+/// Adds a record for each described property that is not omitted.
+fn unless_omitted(projection: &mut Projection<'_>, subject: Subject, all: &[(bool, Property)]) {
+    for &(is_described, property) in all {
+        if is_described && !projection.omissions.has(subject, property) {
+            unencoded(projection, subject, property);
+        }
+    }
+}
+
+fn unencoded(projection: &mut Projection<'_>, subject: Subject, property: Property) {
+    let key = shape!(projection.shapes; Typed::Unencoded(subject, property, subject.name(projection.module)));
+    projection.record(key, subject, &Properties::new(), false);
+}
+
+/// Inclusions of files that no macro is in, at the start of the preprocessor's input.
+fn files_of_macros(projection: &mut Projection<'_>, id: UnitId) {
+    if projection.omissions.has(Subject::Unit(id), Property::Macros) {
+        return;
+    }
+    // Whether a file is included by another, or has a macro.
+    let mut is_known = Vec::new();
+    for (index, what) in (0..).zip(projection.module.macros(id)) {
+        let subject = Subject::Macro(id, index);
+        match *what {
+            Macro::File { line, .. } => is_known.push(line != 0),
+            Macro::EndFile => {
+                let is_unencodable = is_known.pop() == Some(false);
+                unless_omitted(projection, subject, &[(is_unencodable, Property::MacroFile)]);
+            }
+            Macro::Undefine { .. } if projection.omissions.has(subject, Property::MacroUndefinition) => {}
+            Macro::Define { .. } | Macro::Undefine { .. } => {
+                is_known.last_mut().into_iter().for_each(|is_known| *is_known = true);
+            }
+        }
+    }
+}
+
+fn unencodable_of_type(projection: &mut Projection<'_>, id: TypeId) {
+    let module = projection.module;
+    let ty = module.ty(id);
+    let subject = Subject::Type(id);
+    let has_place = matches!(
+        ty.kind(),
+        TypeKind::Composite(_)
+            | TypeKind::Enum { .. }
+            | TypeKind::Typedef { .. }
+            | TypeKind::Unspecified { .. }
+    );
+    let is_outside = module.scope(ty.scope()).kind == ScopeKind::Unit;
+    let all = [
+        (ty.alignment.is_some(), Property::Alignment),
+        (!has_place && ty.line().is_some(), Property::Line),
+        (!has_place && !is_outside, Property::EnclosingScope),
+    ];
+    unless_omitted(projection, subject, &all);
+    match ty.kind() {
+        TypeKind::Array { dimensions, stride_bits, .. } => {
+            let has_subranges = projection.has_subranges();
+            let is_lost = stride_bits.is_some()
+                && types::strides(projection, subject, dimensions, *stride_bits).is_none();
+            unless_omitted(projection, subject, &[(is_lost, Property::Stride)]);
+            for (index, dimension) in (0..).zip(dimensions) {
+                let all = [
+                    (dimension.lower.is_some() && !has_subranges, Property::FirstIndex),
+                    (dimension.index.is_some(), Property::IndexType),
+                ];
+                unless_omitted(projection, Subject::Dimension(id, index), &all);
+            }
+        }
+        TypeKind::Vector { is_packed, .. } => {
+            unless_omitted(projection, subject, &[(*is_packed, Property::Size)]);
+        }
+        TypeKind::Enum { .. } => {
+            let is_unsized = ty.bits().unwrap_or_default() == 0;
+            unless_omitted(projection, subject, &[(is_unsized, Property::Size)]);
+        }
+        TypeKind::Composite(composite) => {
+            let has_parts = !composite.variant_parts.is_empty();
+            unless_omitted(projection, subject, &[(has_parts, Property::VariantParts)]);
+            for (index, member) in (0..).zip(&composite.members) {
+                let is_whole = member.bits.is_some() && member.bits == module.ty(member.ty).bits();
+                let is_whole = is_whole && !projection.has_bit_fields();
+                let all = [(member.is_mutable, Property::Mutable), (is_whole, Property::BitField)];
+                unless_omitted(projection, Subject::Member(id, index), &all);
+            }
+            for (index, base) in (0..).zip(&composite.bases) {
+                let subject = Subject::Base(id, index);
+                let is_named = projection.class(base.ty) != base.ty;
+                let is_named = is_named && !projection.omissions.has(subject, Property::Entity);
+                unless_omitted(projection, subject, &[(is_named, Property::Named)]);
+            }
+            defaults(projection, TemplateOwner::Type(id), &composite.templates);
+        }
+        kind => {
+            if let Some(bits) = kind.elements().and_then(|elements| elements.stride_bits) {
+                let is_array = projection.omissions.has(subject, Property::Kind);
+                let is_encoded = is_array && projection.has_subranges() && bits.is_multiple_of(8);
+                unless_omitted(projection, subject, &[(!is_encoded, Property::Stride)]);
+            }
+        }
+    }
+}
+
+/// Default arguments of template parameters.
+fn defaults(projection: &mut Projection<'_>, owner: TemplateOwner, parameters: &[TemplateParameter]) {
+    let whole = match owner {
+        TemplateOwner::Type(id) => Subject::Type(id),
+        TemplateOwner::Function(id) => Subject::Function(id),
+    };
+    if matches!(projection.omissions.why(whole, Property::TemplateParameters), Some(Reason::NotTemplate)) {
+        return;
+    }
+    for (index, parameter) in (0..).zip(parameters) {
+        let mut all = vec![(None, parameter)];
+        if let TemplateArgument::Pack(inner) = &parameter.argument {
+            all.extend((0..).map(Some).zip(inner));
+        }
+        for (place, parameter) in all {
+            let subject = Subject::TemplateParameter(owner, index, place);
+            let is_encoded = !projection.omissions.has(subject, Property::Entity);
+            unless_omitted(projection, subject, &[(parameter.is_default && is_encoded, Property::Default)]);
+        }
+    }
+}
+
+fn unencodable_of_function(projection: &mut Projection<'_>, id: FunctionId, entered: &HashSet<FunctionId>) {
+    let module = projection.module;
+    let function = module.function(id);
+    let member = &function.member;
+    let has_body = !function.is_declaration || projection.is_method(id);
+    let code = |id: FunctionId| projection.binding.function_id(id);
+    let both = [Some(id), function.specification];
+    let is_kernel = both.into_iter().flatten().any(|id| module.function(id).is_kernel);
+    let is_entered = entered.contains(&id);
+    let has_object = function.object_pointer.is_some_and(|object| !has_body || projection.is_global(object));
+    let has_frame =
+        function.frame_base.is_some() || function.frame_extent.is_some() || !module.frame(id).is_empty();
+    let parent = module.scope(function.scope).parent;
+    let all = [
+        (is_kernel && !is_entered, Property::Kernel),
+        (is_entered && code(id).is_some() && !is_kernel, Property::NotKernel),
+        (!has_body && function.body_line != 0, Property::BodyLine),
+        (has_object, Property::ObjectPointer),
+        (function.is_variadic, Property::Variadic),
+        (function.is_noreturn, Property::NoReturn),
+        (function.is_main, Property::Main),
+        (function.is_declared_inline, Property::DeclaredInline),
+        (function.convention.is_some(), Property::Convention),
+        (member.virtuality.is_some(), Property::Virtuality),
+        (member.is_deleted, Property::Deleted),
+        (member.defaulted.is_some(), Property::Defaulted),
+        (has_frame, Property::Frame),
+        (function.static_link.is_some(), Property::StaticLink),
+        (function.calls.is_some(), Property::DescribedCalls),
+        (function.lanes.is_described || !function.lanes.regions.is_empty(), Property::Lanes),
+        (parent.is_some_and(|parent| projection.call(parent).is_some()), Property::InlinedScope),
+    ];
+    unless_omitted(projection, Subject::Function(id), &all);
+    defaults(projection, TemplateOwner::Function(id), &function.templates);
+}
+
+fn unencodable_of_variable(projection: &mut Projection<'_>, id: VariableId) {
+    let module = projection.module;
+    let variable = module.variable(id);
+    let subject = Subject::Variable(id);
+    let (mut of, is_instance) = (id, variable.origin.is_some());
+    while let Some(origin) = module.variable(of).origin {
+        of = origin;
+    }
+    if is_instance {
+        let has_own = projection.mode.has(Feature::InlinedVariables) && !projection.is_global(of);
+        let is_unencodable = !has_own && !projection.in_code.contains(id);
+        unless_omitted(projection, subject, &[(is_unencodable, Property::Entity)]);
+    }
+    if !is_instance && projection.omissions.has(subject, Property::Entity) {
+        return;
+    }
+    let origin = module.variable(of);
+    let is_member = matches!(module.scope(variable.scope).kind, ScopeKind::Type(_));
+    let is_bound = projection.binding.global_id(id).is_some();
+    let is_local = !is_member && !projection.is_global(id);
+    let bound = projection.binding.global_id(id);
+    let has_bound_value = bound.is_some_and(|bound| projection.layout.constant(bound).is_some());
+    let is_parameter = variable.kind == VariableKind::Parameter && !is_local && !is_member;
+    let is_inlined = !is_instance && projection.call(variable.scope).is_some();
+    let has_value = variable.is_constant && (is_local || is_bound);
+    let is_of_other = variable.specification.is_some_and(|of| !module.is_static_member(of));
+    let all = [
+        (variable.line.is_some() && is_instance && variable.line != origin.line, Property::Line),
+        (variable.is_artificial && !origin.is_artificial, Property::Artificial),
+        (is_instance && is_bound, Property::Storage),
+        (is_member && !variable.is_external, Property::External),
+        (is_local && variable.is_external, Property::External),
+        (variable.memory_space.is_some(), Property::MemorySpace),
+        (has_value, Property::Value),
+        (variable.is_declaration && (is_local || has_bound_value), Property::Declaration),
+        (is_local && variable.accessibility.is_some(), Property::Accessibility),
+        ((is_local || is_member) && variable.linkage_name.is_some(), Property::LinkageName),
+        (variable.kind == VariableKind::Constant, Property::NamedConstant),
+        (is_parameter, Property::Parameter),
+        (is_inlined, Property::InlinedScope),
+        (is_of_other, Property::Definition),
+    ];
+    unless_omitted(projection, subject, &all);
+}
+
+fn unencodable_of_scopes(projection: &mut Projection<'_>) {
+    let module = projection.module;
+    let is_used = used_scopes(projection);
+    for (id, scope) in module.scopes() {
+        let subject = Subject::Scope(id);
+        let is_inlined = projection.call(id).is_some();
+        let origin = scope.origin.map(|origin| module.scope(origin));
+        let is_beside = projection.mode.discriminators == Discriminators::Beside && scope.discriminator != 0;
+        let is_call = matches!(scope.kind, ScopeKind::Inlined { .. });
+        let has_other = match origin {
+            Some(origin) => origin.discriminator != scope.discriminator,
+            None => is_call,
+        };
+        let place = match scope.kind {
+            ScopeKind::Inlined { call, .. } => Some(call),
+            _ => None,
+        };
+        let is_elsewhere =
+            scope.parent.zip(place).is_some_and(|(of, call)| projection.file_of(of) != call.file);
+        let has_line = origin.is_some_and(|of| scope.line.is_some() && scope.line != of.line);
+        let is_inline = matches!(scope.kind, ScopeKind::Namespace { name: Some(_), is_inline: true });
+        let is_inline =
+            is_inline && !projection.mode.set.has_operand(Name::LexicalBlock, Field::InlineNamespace);
+        let has_column = projection.mode.set.has_operand(Name::InlinedAt, Field::Column);
+        // An instance without an origin is encoded as the enclosing scope.
+        let is_unencodable = is_inlined && (!is_call && origin.is_none() || !is_used[id]);
+        let all = [
+            (is_inline, Property::InlineNamespace),
+            (place.is_some_and(|call| call.column != 0 && !has_column), Property::Column),
+            (is_elsewhere, Property::CallFile),
+            (is_beside && has_other, Property::Discriminator),
+            (has_line, Property::Line),
+            (is_unencodable, Property::Entity),
+        ];
+        unless_omitted(projection, subject, &all);
+    }
+}
+
+/// Scopes of instructions and variables in code, with the scopes around them.
+fn used_scopes(projection: &Projection<'_>) -> SecondaryMap<ScopeId, bool> {
+    let module = projection.module;
+    let mut is_used = SecondaryMap::new();
+    for (_, statement) in projection.binding.statements() {
+        let scope = match *statement {
+            Statement::Scope(scope) => scope,
+            Statement::Declare { variable, .. } | Statement::Value { variable, .. } => {
+                Some(module.variable(variable).scope)
+            }
+            Statement::Line(_) => None,
+        };
+        scope.into_iter().for_each(|scope| is_used[scope] = true);
+    }
+    for (id, variable) in module.variables() {
+        if variable.origin.is_some()
+            && projection.mode.has(Feature::InlinedVariables)
+            && !projection.is_global(module.first_origin(id))
+        {
+            is_used[variable.scope] = true;
+        }
+    }
+    // The contents of a scope follow the scope. A call references the scope around it.
+    for (id, scope) in module.scopes().collect::<Vec<_>>().into_iter().rev() {
+        let is_call = matches!(scope.kind, ScopeKind::Inlined { .. });
+        if let Some(parent) = scope.parent.filter(|_| is_used[id] || is_call) {
+            is_used[parent] = true;
+        }
+    }
+    is_used
 }

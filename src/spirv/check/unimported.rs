@@ -2,7 +2,8 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::Difference;
+use super::compare::Difference;
+use super::composites;
 use super::described::Projection;
 use super::shapes::Shape;
 use crate::model::TypeId;
@@ -11,56 +12,58 @@ use crate::spirv::operand::Field;
 use crate::spirv::read::{Fact, Facts};
 use crate::spirv::words::Id;
 
-impl Projection<'_> {
-    /// Differences for instructions that were not imported as they are. Exceptions: instructions whose records show the
-    /// change, and as many instructions of a type or layout as omissions of the description make `expected`.
-    pub(super) fn unimported(
-        &mut self,
-        facts: &Facts<'_>,
-        types: &HashMap<Id, TypeId>,
-        unimported: &[Omission],
-        mut expected: HashMap<Shape, usize>,
-    ) -> Vec<Difference> {
-        let (mut found, mut excused) = (Vec::new(), HashSet::new());
-        for omission in unimported {
-            let (Reason::Unimported(why), Subject::Instruction(id)) = (&omission.reason, omission.subject)
-            else {
-                continue;
-            };
-            let fact = facts.get(Id(id));
-            let ty = types.get(&Id(id)).map(|&ty| self.ty(ty));
-            let shape = match why {
-                Unimported::Untyped(_) if ty.is_none() => continue,
-                Unimported::Untyped(_) | Unimported::NoParameterType => ty,
-                // Records show these.
-                Unimported::NameOnly(_)
-                | Unimported::Format(_)
-                | Unimported::NothingInlined
-                | Unimported::LargerThanType => continue,
-                _ => fact.and_then(|fact| self.layout_of(facts, &fact)),
-            };
-            let has_left = shape.and_then(|shape| expected.get_mut(&shape)).filter(|left| **left > 0);
-            match has_left {
-                _ if excused.contains(&id) => {}
-                Some(left) => {
-                    *left -= 1;
-                    excused.insert(id);
-                }
-                None => found.push(Difference {
-                    at: omission.names.at.clone(),
-                    subject: None,
-                    property: omission.property,
-                    what: omission.text(),
-                }),
+/// Differences for instructions that were not imported as they are. Exceptions: instructions whose records show the
+/// change, and as many instructions of a type or layout as omissions of the description make `expected`.
+pub(super) fn unimported(
+    projection: &mut Projection<'_>,
+    facts: &Facts<'_>,
+    types: &HashMap<Id, TypeId>,
+    unimported: &[Omission],
+    mut expected: HashMap<Shape, usize>,
+) -> Vec<Difference> {
+    let (mut found, mut excused) = (Vec::new(), HashSet::new());
+    for omission in unimported {
+        let (Reason::Unimported(why), Subject::Instruction(id)) = (&omission.reason, omission.subject) else {
+            continue;
+        };
+        let fact = facts.get(Id(id));
+        let ty = types.get(&Id(id)).map(|&ty| projection.ty(ty));
+        let shape = match why {
+            Unimported::Untyped(_) if ty.is_none() => continue,
+            Unimported::Untyped(_) | Unimported::NoParameterType => ty,
+            // Records show these.
+            Unimported::NameOnly(_)
+            | Unimported::Format(_)
+            | Unimported::NothingInlined
+            | Unimported::LargerThanType => continue,
+            _ => fact.and_then(|fact| layout_of(projection, facts, &fact)),
+        };
+        let has_left = shape.and_then(|shape| expected.get_mut(&shape)).filter(|left| **left > 0);
+        match has_left {
+            _ if excused.contains(&id) => {}
+            Some(left) => {
+                *left -= 1;
+                excused.insert(id);
             }
+            None => found.push(Difference {
+                at: omission.names.at.clone(),
+                subject: None,
+                property: omission.property,
+                what: omission.text(),
+            }),
         }
-        found
     }
+    found
+}
 
-    /// Name, offset and size of an instruction with a size.
-    fn layout_of(&mut self, facts: &Facts<'_>, fact: &Fact<'_>) -> Option<Shape> {
-        let bits = facts.number(fact, Field::Size)?;
-        let offset = facts.number(fact, Field::Offset).unwrap_or_default();
-        Some(self.layout_shape(&facts.text(fact, Field::Name).unwrap_or_default(), offset, bits))
-    }
+/// Name, offset and size of an instruction with a size.
+fn layout_of(projection: &mut Projection<'_>, facts: &Facts<'_>, fact: &Fact<'_>) -> Option<Shape> {
+    let bits = facts.number(fact, Field::Size)?;
+    let offset = facts.number(fact, Field::Offset).unwrap_or_default();
+    Some(composites::layout_shape(
+        projection,
+        &facts.text(fact, Field::Name).unwrap_or_default(),
+        offset,
+        bits,
+    ))
 }

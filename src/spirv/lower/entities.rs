@@ -1,12 +1,17 @@
-//! Entities outside of functions.
+//! Writer of entities outside functions: what entities of all kinds have.
 
-use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
+use crate::error::At;
+use crate::model::ScopeKind;
+use crate::spirv::layout::Layout;
+use crate::spirv::opcodes as op;
+use crate::spirv::words::HEADER;
+use cranelift_entity::SecondaryMap;
 use hashbrown::{HashMap, HashSet};
 use smallvec::SmallVec;
 
 use super::inverse::Inverse;
-use super::order::{Item, Pending, Slot, Slots, State};
 use super::replacements::Replacements;
+use super::slots::{Item, Pending, Slot, Slots, State, for_all};
 use super::writer::{Word, Writer};
 use crate::error::Result;
 use crate::model::{FileId, FunctionId, Module, ScopeId, SourceLine, StringId, TypeId, UnitId, VariableId};
@@ -81,45 +86,6 @@ pub(super) struct Scoped {
 /// Operands, in the order of the table.
 pub(super) type Operands = SmallVec<[(Field, Word); 16]>;
 
-/// Writes all entities outside of functions.
-///
-/// # Errors
-/// With the function or variable: [`TooLarge`](crate::error::ErrorKind::TooLarge) for a name that does not fit one
-/// instruction.
-pub(super) fn globals(
-    writer: &mut Writer<'_>,
-    module: &Module,
-    binding: &Binding,
-    texts: &Texts,
-) -> Result<Entities> {
-    let mut globals = Globals::new(writer, module, binding, texts);
-    globals.metadata()?;
-    globals.sources()?;
-    globals.units()?;
-    for ty in module.types.keys() {
-        if let Some(item) = globals.type_item(ty) {
-            globals.root(item)?;
-        }
-    }
-    for function in module.functions.keys() {
-        globals.root(Item::Function(function))?;
-    }
-    for scope in module.scopes.keys() {
-        if let Some(item) = globals.scope_item(scope) {
-            globals.root(item)?;
-        }
-    }
-    globals.variables()?;
-    globals.templates()?;
-    globals.imports()?;
-    globals.macros()?;
-    globals.entry_points()?;
-    let scopes = globals.scoped()?;
-    globals.inlined_variables(&scopes)?;
-    globals.omissions();
-    Ok(globals.finish(scopes))
-}
-
 /// Input of the writer, and indexes of it.
 #[derive(Debug)]
 pub(super) struct Described<'g> {
@@ -184,13 +150,18 @@ pub(super) struct Globals<'g, 'w, 'm> {
 }
 
 impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
-    fn new(writer: &'g mut Writer<'w>, module: &'m Module, binding: &'g Binding, texts: &'g Texts) -> Self {
+    pub fn new(
+        writer: &'g mut Writer<'w>,
+        module: &'m Module,
+        binding: &'g Binding,
+        texts: &'g Texts,
+    ) -> Self {
         let described = Described {
             binding,
             texts,
             relations: Inverse::new(writer, module),
             replacements: Replacements::new(writer, module),
-            entry_points: super::sources::entry_points(writer.layout, module, binding),
+            entry_points: entered(writer.layout, module, binding),
         };
         Self {
             writer,
@@ -204,7 +175,7 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
         }
     }
 
-    fn finish(mut self, scopes: SecondaryMap<ScopeId, Option<Scoped>>) -> Entities {
+    pub fn finish(mut self, scopes: SecondaryMap<ScopeId, Option<Scoped>>) -> Entities {
         for (function, slot) in self.slots.functions.iter_mut() {
             slot.id = slot.id.filter(|_| self.described.relations.has_body(function));
         }
@@ -297,11 +268,68 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
         self.omit(subject, property, Reason::NoRoom(most, all.len()));
         &all[..most]
     }
+
+    /// Location of an item, for an error.
+    pub fn at_item(&self, item: Item) -> At {
+        match item {
+            Item::Type(id) => self.module.at_type(id),
+            Item::FunctionType(id) | Item::Function(id) => {
+                self.module.at_scope(self.module.functions[id].scope)
+            }
+            Item::Scope(id) => self.module.at_scope(id),
+            Item::Variable(id) => self.module.at_variable(id, None),
+        }
+    }
+
+    /// Id of an item, allocated if necessary.
+    pub fn id(&mut self, item: Item) -> Result<Id> {
+        if let Some(id) = self.slots.of(item).id {
+            return Ok(id);
+        }
+        let id = self.writer.fresh()?;
+        self.slots.of(item).id = Some(id);
+        Ok(id)
+    }
+
+    /// The abstract origin of an inlined instance, or the variable itself.
+    pub fn origin(&self, id: VariableId) -> VariableId {
+        origin(self.module, id)
+    }
+
+    pub fn is_static_member(&self, id: VariableId) -> bool {
+        self.module.is_static_member(id)
+    }
+
+    /// Whether an instruction describes the variable. Exceptions: inlined instances (their origin is described),
+    /// parameters of declarations, static members of types without members, and those that do not fit the instruction
+    /// of their type.
+    pub fn is_encoded(&self, id: VariableId) -> bool {
+        let variable = &self.module.variables[id];
+        if variable.origin.is_some() {
+            return false;
+        }
+        match self.module.scopes[variable.scope].kind {
+            ScopeKind::Type(_) => !self.described.relations.is_unlisted(id),
+            ScopeKind::Function(function) => self.described.relations.has_body(function),
+            _ => true,
+        }
+    }
+
+    /// Whether a `DebugGlobalVariable` describes the variable: it is outside of functions, or an `OpVariable` of the
+    /// module.
+    pub fn is_global(&self, id: VariableId) -> bool {
+        let scope = self.module.variables[id].scope;
+        self.described.relations.function_of(scope).is_none()
+            || self.described.binding.global_id(id).is_some()
+    }
 }
 
-/// A map with space for all keys.
-pub(super) fn for_all<K: EntityRef, V, T: Clone + Default>(all: &PrimaryMap<K, V>) -> SecondaryMap<K, T> {
-    let mut map = SecondaryMap::new();
-    map.resize(all.len());
-    map
+/// Functions whose code is an entry point of the module, and their declarations.
+fn entered(layout: &Layout<'_>, module: &Module, binding: &Binding) -> HashSet<FunctionId> {
+    let points = layout.words().between(HEADER..layout.globals_end());
+    let points = points.filter(|it| it.opcode() == op::ENTRY_POINT);
+    let points: HashSet<u32> = points.filter_map(|it| it.operands().get(1).copied()).collect();
+    let is_entered = |id: &FunctionId| binding.function_id(*id).is_some_and(|code| points.contains(&code.0));
+    let all = module.functions.keys().filter(is_entered);
+    all.flat_map(|id| [Some(id), module.functions[id].specification]).flatten().collect()
 }

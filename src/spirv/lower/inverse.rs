@@ -5,7 +5,6 @@ use core::ops::Range;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use hashbrown::{HashMap, HashSet};
 
-use super::types::class_of;
 use super::writer::{MOST_WORDS, Writer};
 use crate::model::{
     Base, BaseOffset, Composite, CompositeKind, FileId, FunctionId, Module, ScopeId, ScopeKind, SourceLine,
@@ -246,4 +245,22 @@ pub(super) fn encoded_bases<'m>(
 pub(super) fn line_of(module: &Module, id: FunctionId) -> Option<SourceLine> {
     let function = &module.functions[id];
     function.line.or_else(|| module.functions[function.specification?].line)
+}
+
+/// The class or structure below the qualifiers and typedefs of a type.
+pub(super) fn class_of(module: &Module, mut ty: TypeId) -> Option<TypeId> {
+    use crate::model::CompositeKind;
+    loop {
+        match &module.types[ty].kind {
+            // Types follow their components, so that this ends.
+            TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => ty = (*of)?,
+            TypeKind::Composite(composite) => return (composite.kind != CompositeKind::Union).then_some(ty),
+            _ => return None,
+        }
+    }
+}
+
+/// Whether a scope is that of a type.
+pub(super) fn is_type(kind: &ScopeKind) -> bool {
+    matches!(kind, ScopeKind::Type(_))
 }

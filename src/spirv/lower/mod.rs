@@ -4,6 +4,7 @@ mod arrays;
 mod blocks;
 mod body;
 mod composites;
+mod constants;
 mod entities;
 mod enumerations;
 mod expressions;
@@ -18,8 +19,10 @@ mod order;
 mod out;
 mod pointers;
 mod positions;
+mod references;
 mod replacements;
 mod scopes;
+mod slots;
 mod sources;
 mod templates;
 mod types;
@@ -28,15 +31,17 @@ mod variables;
 mod vectors;
 mod writer;
 
+use entities::{Entities, Globals};
+use slots::{Item, State};
 use writer::Writer;
 
 use super::attached::Attached;
 use super::binding::Binding;
 use super::layout::Layout;
+use super::lines::Texts;
 use super::mode::Mode;
 use crate::error::Result;
 use crate::model::Module;
-use crate::omission::Omission;
 
 /// The module with all its debug instructions.
 ///
@@ -51,26 +56,65 @@ pub(super) fn lower(
     let texts = lines::texts(module, mode);
     let places = positions::Places::new(layout, module, binding, &texts)?;
     let mut writer = Writer::new(layout, mode)?;
-    let entities = entities::globals(&mut writer, module, binding, &texts)?;
+    let entities = globals(&mut writer, module, binding, &texts)?;
     let out = body::body(&mut writer, module, binding, &places, &entities)?;
     Ok(out.finish(writer.finish()))
 }
 
-/// New instructions before the functions, by section of the module.
-#[derive(Debug, Default)]
-pub(super) struct Preamble {
-    /// `OpExtension`.
-    pub extensions: Vec<u32>,
-    /// `OpExtInstImport`.
-    pub imports: Vec<u32>,
-    /// `OpString`.
-    pub strings: Vec<u32>,
-    /// Types and constants.
-    pub constants: Vec<u32>,
-    /// Debug instructions before the functions.
-    pub debug: Vec<u32>,
-    /// The id bound.
-    pub bound: u32,
-    /// Omissions.
-    pub omissions: Vec<Omission>,
+/// Writes all entities outside of functions.
+///
+/// # Errors
+/// With the function or variable: [`TooLarge`](crate::error::ErrorKind::TooLarge) for a name that does not fit one
+/// instruction.
+fn globals(writer: &mut Writer<'_>, module: &Module, binding: &Binding, texts: &Texts) -> Result<Entities> {
+    let mut globals = Globals::new(writer, module, binding, texts);
+    metadata::metadata(&mut globals)?;
+    sources::sources(&mut globals)?;
+    sources::units(&mut globals)?;
+    for ty in module.types.keys() {
+        if let Some(item) = references::type_item(&globals, ty) {
+            order::root(&mut globals, item)?;
+        }
+    }
+    for function in module.functions.keys() {
+        order::root(&mut globals, Item::Function(function))?;
+    }
+    for scope in module.scopes.keys() {
+        if let Some(item) = scopes::scope_item(&globals, scope) {
+            order::root(&mut globals, item)?;
+        }
+    }
+    variables(&mut globals)?;
+    templates::templates(&mut globals)?;
+    names::imports(&mut globals)?;
+    macros::macros(&mut globals)?;
+    sources::entry_points(&mut globals)?;
+    let scopes = scopes::scoped(&mut globals)?;
+    variables::inlined_variables(&mut globals, &scopes)?;
+    omissions::omissions(&mut globals);
+    Ok(globals.finish(scopes))
+}
+
+/// Writes all variables.
+fn variables(out: &mut Globals<'_, '_, '_>) -> Result<()> {
+    let module = out.module;
+    // A local variable has twelve words, a parameter 13; the words after them go into the same buffer.
+    let behind = out.writer.layout.words().all().len() + body::most_words(out.writer, out.described.binding);
+    let before = out.writer.out.strings.len() + out.writer.out.constants.len();
+    out.writer.out.debug.reserve_exact(13 * module.variables.len() + before + behind);
+    for (id, variable) in &module.variables {
+        out.locals.places[id] = Some((variable.scope, variable.ty));
+        if !variables::is_common(out, id, variable) {
+            out.locals.multiple.push(id);
+            if out.is_encoded(id) {
+                order::root(out, Item::Variable(id))?;
+            }
+        } else if out.slots.variables[id].state == State::New && variables::has_named(out, variable) {
+            variables::local(out, id).map_err(|error| error.or_at(module.at_variable(id, None)))?;
+            out.slots.variables[id].state = State::Done;
+        } else {
+            order::root(out, Item::Variable(id))?;
+        }
+    }
+    Ok(())
 }

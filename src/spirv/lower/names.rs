@@ -1,8 +1,9 @@
 //! Imported entities: section 4.10.
 
 use super::entities::{Globals, Operands};
-use super::order::{Item, State};
+use super::slots::{Item, State};
 use super::writer::Word;
+use super::{references, scopes};
 use crate::error::Result;
 use crate::model::Imported;
 use crate::omission::{Property, Reason, Subject};
@@ -13,46 +14,44 @@ use crate::spirv::table::Name;
 const MODULE: u32 = 0;
 const DECLARATION: u32 = 1;
 
-impl Globals<'_, '_, '_> {
-    /// Writes the imports.
-    pub(super) fn imports(&mut self) -> Result<()> {
-        for (id, import) in &self.module.imports {
-            let subject = Subject::Import(id);
-            if !self.writer.mode.has(Feature::Imports) {
-                self.omit(subject, Property::Entity, Reason::Mode(self.writer.mode.name));
-                continue;
-            }
-            let Some(entity) = self.imported(import.what)? else {
-                self.omit(subject, Property::Entity, Reason::NotInUnit);
-                continue;
-            };
-            let tag = if matches!(import.what, Imported::AllOf(_)) { MODULE } else { DECLARATION };
-            let unit = self.module.scopes[import.scope].unit;
-            let [source, line, column] = self.place(import.line, unit, subject, Property::Line);
-            let mut operands = Operands::new();
-            operands.push((Field::Name, self.name(import.name)?));
-            operands.push((Field::Tag, tag.into()));
-            operands.push(source);
-            operands.push((Field::Entity, entity));
-            operands.extend([line, column]);
-            self.omit_inlined(import.scope, subject);
-            operands.push((Field::Scope, self.scope(import.scope, subject)?));
-            self.writer.instruction(Name::ImportedEntity, &operands)?;
+/// Writes the imports.
+pub(super) fn imports(out: &mut Globals<'_, '_, '_>) -> Result<()> {
+    for (id, import) in &out.module.imports {
+        let subject = Subject::Import(id);
+        if !out.writer.mode.has(Feature::Imports) {
+            out.omit(subject, Property::Entity, Reason::Mode(out.writer.mode.name));
+            continue;
         }
-        Ok(())
-    }
-
-    /// Operand for the imported entity, if the entity is written.
-    fn imported(&mut self, what: Imported) -> Result<Option<Word>> {
-        let item = match what {
-            Imported::Function(id) => Some(Item::Function(id)),
-            Imported::Variable(id) => Some(Item::Variable(id)),
-            Imported::Type(id) => self.type_item(id),
-            Imported::Namespace(id) | Imported::AllOf(id) => Some(Item::Scope(id)),
+        let Some(entity) = imported(out, import.what)? else {
+            out.omit(subject, Property::Entity, Reason::NotInUnit);
+            continue;
         };
-        match item {
-            Some(item) if self.slots.state(item) == State::Done => self.id(item).map(|id| Some(id.into())),
-            _ => Ok(None),
-        }
+        let tag = if matches!(import.what, Imported::AllOf(_)) { MODULE } else { DECLARATION };
+        let unit = out.module.scopes[import.scope].unit;
+        let [source, line, column] = out.place(import.line, unit, subject, Property::Line);
+        let mut operands = Operands::new();
+        operands.push((Field::Name, out.name(import.name)?));
+        operands.push((Field::Tag, tag.into()));
+        operands.push(source);
+        operands.push((Field::Entity, entity));
+        operands.extend([line, column]);
+        scopes::omit_inlined(out, import.scope, subject);
+        operands.push((Field::Scope, scopes::scope(out, import.scope, subject)?));
+        out.writer.instruction(Name::ImportedEntity, &operands)?;
+    }
+    Ok(())
+}
+
+/// Operand for the imported entity, if the entity is written.
+fn imported(out: &mut Globals<'_, '_, '_>, what: Imported) -> Result<Option<Word>> {
+    let item = match what {
+        Imported::Function(id) => Some(Item::Function(id)),
+        Imported::Variable(id) => Some(Item::Variable(id)),
+        Imported::Type(id) => references::type_item(out, id),
+        Imported::Namespace(id) | Imported::AllOf(id) => Some(Item::Scope(id)),
+    };
+    match item {
+        Some(item) if out.slots.state(item) == State::Done => out.id(item).map(|id| Some(id.into())),
+        _ => Ok(None),
     }
 }

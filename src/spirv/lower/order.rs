@@ -8,244 +8,128 @@
 //! Cycles are therefore cut there: a local class that its function returns is reached from the function, and loses its
 //! scope.
 
-use std::collections::VecDeque;
-
-use cranelift_entity::SecondaryMap;
-
-use super::entities::{Globals, for_all};
-use crate::error::{At, Result};
-use crate::model::{FunctionId, Module, ScopeId, TypeId, VariableId};
+use super::entities::Globals;
+use super::slots::{Item, State, Step};
+use super::{composites, functions, references, scopes, types, variables};
+use crate::error::Result;
+use crate::model::TypeId;
 use crate::spirv::words::Id;
 
-/// An item to be written in its turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Item {
-    /// A type.
-    Type(TypeId),
-    /// The type of a function.
-    FunctionType(FunctionId),
-    /// A function, or the declaration of one.
-    Function(FunctionId),
-    /// A block or a namespace.
-    Scope(ScopeId),
-    /// A variable or static member.
-    Variable(VariableId),
-}
-
-/// Progress of an item.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum State {
-    /// Entity that is not started.
-    #[default]
-    New,
-    /// The items that it refers to are being written.
-    Open,
-    /// Entity with a written instruction.
-    Done,
-}
-
-/// Id and progress of an item.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Slot {
-    /// Id of the item, which can be allocated before the item is written.
-    pub id: Option<Id>,
-    pub state: State,
-}
-
-/// A step for an item.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Step {
-    /// Visit the references that precede opening.
-    Into(Item),
-    /// Visit the other references.
-    Open(Item),
-    /// Write the item.
-    Write(Item),
-}
-
-/// Ids and progress of all items.
-#[derive(Debug)]
-pub(super) struct Slots {
-    pub types: SecondaryMap<TypeId, Slot>,
-    pub function_types: SecondaryMap<FunctionId, Slot>,
-    pub functions: SecondaryMap<FunctionId, Slot>,
-    /// Blocks and namespaces.
-    pub scopes: SecondaryMap<ScopeId, Slot>,
-    pub variables: SecondaryMap<VariableId, Slot>,
-}
-
-impl Slots {
-    pub fn new(module: &Module) -> Self {
-        Self {
-            types: for_all(&module.types),
-            function_types: for_all(&module.functions),
-            functions: for_all(&module.functions),
-            scopes: for_all(&module.scopes),
-            variables: for_all(&module.variables),
-        }
+/// Writes an item and everything it refers to, then the members of the types among them.
+pub(super) fn root(out: &mut Globals<'_, '_, '_>, item: Item) -> Result<()> {
+    visit(out, item)?;
+    while let Some((ty, ids)) = out.pending.composites.pop_front() {
+        members(out, ty, &ids).map_err(|error| error.or_at(out.module.at_type(ty)))?;
     }
-
-    pub fn state(&self, item: Item) -> State {
-        match item {
-            Item::Type(id) => self.types[id].state,
-            Item::FunctionType(id) => self.function_types[id].state,
-            Item::Function(id) => self.functions[id].state,
-            Item::Scope(id) => self.scopes[id].state,
-            Item::Variable(id) => self.variables[id].state,
-        }
-    }
-
-    pub fn of(&mut self, item: Item) -> &mut Slot {
-        match item {
-            Item::Type(id) => &mut self.types[id],
-            Item::FunctionType(id) => &mut self.function_types[id],
-            Item::Function(id) => &mut self.functions[id],
-            Item::Scope(id) => &mut self.scopes[id],
-            Item::Variable(id) => &mut self.variables[id],
-        }
-    }
+    Ok(())
 }
 
-/// Items to be written.
-#[derive(Debug, Default)]
-pub(super) struct Pending {
-    /// Composite types whose members follow later, with the ids allocated for the members.
-    pub composites: VecDeque<(TypeId, Vec<Id>)>,
-    steps: Vec<Step>,
-    /// Number of open items.
-    pub open: usize,
+/// Writes the members and base classes of a type, under the ids that the type already refers to.
+fn members(out: &mut Globals<'_, '_, '_>, ty: TypeId, ids: &[Id]) -> Result<()> {
+    for (part, &id) in composites::parts(out, ty).into_iter().zip(ids) {
+        if let Some(item) = composites::referenced(out, ty, part) {
+            visit(out, item)?;
+        }
+        composites::part(out, id, ty, part)?;
+    }
+    Ok(())
 }
 
-impl Globals<'_, '_, '_> {
-    /// Writes an item and everything it refers to, then the members of the types among them.
-    pub(super) fn root(&mut self, item: Item) -> Result<()> {
-        self.visit(item)?;
-        while let Some(composite) = self.pending.composites.pop_front() {
-            let id = composite.0;
-            self.members(composite).map_err(|error| error.or_at(self.module.at_type(id)))?;
-        }
-        Ok(())
+/// Writes an item and everything it refers to, with an explicit stack, as types may be nested deeply.
+fn visit(out: &mut Globals<'_, '_, '_>, item: Item) -> Result<()> {
+    if out.slots.state(item) != State::New {
+        return Ok(());
     }
-
-    /// Writes an item and everything it refers to, with an explicit stack, as types may be nested deeply.
-    pub(super) fn visit(&mut self, item: Item) -> Result<()> {
-        if self.slots.state(item) != State::New {
-            return Ok(());
-        }
-        if self.is_ready(item) {
-            return self.write(item);
-        }
-        let mut steps = core::mem::take(&mut self.pending.steps);
-        steps.push(Step::Into(item));
-        while let Some(step) = steps.pop() {
-            match step {
-                Step::Into(item) | Step::Open(item) if self.slots.state(item) != State::New => {}
-                Step::Into(item) => {
-                    steps.push(Step::Open(item));
-                    let start = steps.len();
-                    self.before(item, |first| steps.push(Step::Into(first)));
-                    steps[start..].reverse();
-                }
-                Step::Open(item) => {
-                    self.slots.of(item).state = State::Open;
-                    self.pending.open += 1;
-                    steps.push(Step::Write(item));
-                    let start = steps.len();
-                    self.named(item, |named| steps.push(Step::Into(named)));
-                    steps[start..].reverse();
-                }
-                Step::Write(item) => {
-                    self.write(item)?;
-                    self.pending.open -= 1;
-                }
+    if is_ready(out, item) {
+        return write(out, item);
+    }
+    let mut steps = core::mem::take(&mut out.pending.steps);
+    steps.push(Step::Into(item));
+    while let Some(step) = steps.pop() {
+        match step {
+            Step::Into(item) | Step::Open(item) if out.slots.state(item) != State::New => {}
+            Step::Into(item) => {
+                steps.push(Step::Open(item));
+                let start = steps.len();
+                before(out, item, |first| steps.push(Step::Into(first)));
+                steps[start..].reverse();
+            }
+            Step::Open(item) => {
+                out.slots.of(item).state = State::Open;
+                out.pending.open += 1;
+                steps.push(Step::Write(item));
+                let start = steps.len();
+                named(out, item, |named| steps.push(Step::Into(named)));
+                steps[start..].reverse();
+            }
+            Step::Write(item) => {
+                write(out, item)?;
+                out.pending.open -= 1;
             }
         }
-        self.pending.steps = steps;
-        Ok(())
     }
+    out.pending.steps = steps;
+    Ok(())
+}
 
-    /// Whether all references are written or open, so that no stack is needed: the usual case. An item that refers to
-    /// itself is not ready.
-    fn is_ready(&self, item: Item) -> bool {
-        let mut is_ready = true;
-        self.before(item, |first| is_ready &= self.slots.state(first) != State::New);
-        if is_ready {
-            self.named(item, |named| is_ready &= self.slots.state(named) != State::New);
+/// Whether all references are written or open, so that no stack is needed: the usual case. An item that refers to
+/// itself is not ready.
+fn is_ready(out: &Globals<'_, '_, '_>, item: Item) -> bool {
+    let mut is_ready = true;
+    before(out, item, |first| is_ready &= out.slots.state(first) != State::New);
+    if is_ready {
+        named(out, item, |named| is_ready &= out.slots.state(named) != State::New);
+    }
+    is_ready
+}
+
+/// Writes an item whose references are all written or open.
+fn write(out: &mut Globals<'_, '_, '_>, item: Item) -> Result<()> {
+    match item {
+        Item::Type(id) => types::ty(out, id),
+        Item::FunctionType(id) => functions::function_type(out, id),
+        Item::Function(id) => functions::function(out, id),
+        Item::Scope(id) => scopes::block(out, id),
+        Item::Variable(id) => variables::variable(out, id),
+    }
+    .map_err(|error| error.or_at(out.at_item(item)))?;
+    out.slots.of(item).state = State::Done;
+    Ok(())
+}
+
+/// References to visit before an item is opened.
+fn before(out: &Globals<'_, '_, '_>, item: Item, mut each: impl FnMut(Item)) {
+    let module = out.module;
+    let mut scope = |scope| scopes::scope_before(out, scope).into_iter().for_each(&mut each);
+    match item {
+        Item::Type(id) => types::before_type(out, id, each),
+        Item::FunctionType(_) => {}
+        Item::Function(id) => {
+            scope(scopes::parent(out, module.functions[id].scope));
+            module.functions[id].specification.map(Item::Function).into_iter().for_each(each);
         }
-        is_ready
+        Item::Scope(id) => scope(scopes::parent(out, id)),
+        Item::Variable(id) => scope(module.variables[id].scope),
     }
+}
 
-    /// Writes an item whose references are all written or open.
-    fn write(&mut self, item: Item) -> Result<()> {
-        match item {
-            Item::Type(id) => self.ty(id),
-            Item::FunctionType(id) => self.function_type(id),
-            Item::Function(id) => self.function(id),
-            Item::Scope(id) => self.block(id),
-            Item::Variable(id) => self.variable(id),
+/// The other references of an item.
+fn named(out: &Globals<'_, '_, '_>, item: Item, mut each: impl FnMut(Item)) {
+    let module = out.module;
+    match item {
+        Item::Type(id) => types::named_by_type(out, id, each),
+        Item::FunctionType(id) => {
+            let parameters = functions::parameters(out, id).iter().map(|&id| module.variables[id].ty);
+            let types = module.functions[id].returns.into_iter().chain(parameters);
+            types.filter_map(|ty| references::type_item(out, ty)).for_each(each);
         }
-        .map_err(|error| error.or_at(self.at_item(item)))?;
-        self.slots.of(item).state = State::Done;
-        Ok(())
-    }
-
-    /// Location of an item, for an error.
-    fn at_item(&self, item: Item) -> At {
-        match item {
-            Item::Type(id) => self.module.at_type(id),
-            Item::FunctionType(id) | Item::Function(id) => {
-                self.module.at_scope(self.module.functions[id].scope)
-            }
-            Item::Scope(id) => self.module.at_scope(id),
-            Item::Variable(id) => self.module.at_variable(id, None),
-        }
-    }
-
-    /// Id of an item, allocated if necessary.
-    pub(super) fn id(&mut self, item: Item) -> Result<Id> {
-        if let Some(id) = self.slots.of(item).id {
-            return Ok(id);
-        }
-        let id = self.writer.fresh()?;
-        self.slots.of(item).id = Some(id);
-        Ok(id)
-    }
-
-    /// References to visit before an item is opened.
-    fn before(&self, item: Item, mut each: impl FnMut(Item)) {
-        let module = self.module;
-        let mut scope = |scope| self.scope_before(scope).into_iter().for_each(&mut each);
-        match item {
-            Item::Type(id) => self.before_type(id, each),
-            Item::FunctionType(_) => {}
-            Item::Function(id) => {
-                scope(self.parent(module.functions[id].scope));
-                module.functions[id].specification.map(Item::Function).into_iter().for_each(each);
-            }
-            Item::Scope(id) => scope(self.parent(id)),
-            Item::Variable(id) => scope(module.variables[id].scope),
-        }
-    }
-
-    /// The other references of an item.
-    fn named(&self, item: Item, mut each: impl FnMut(Item)) {
-        let module = self.module;
-        match item {
-            Item::Type(id) => self.named_by_type(id, each),
-            Item::FunctionType(id) => {
-                let parameters = self.parameters(id).iter().map(|&id| module.variables[id].ty);
-                let types = module.functions[id].returns.into_iter().chain(parameters);
-                types.filter_map(|ty| self.type_item(ty)).for_each(each);
-            }
-            Item::Function(id) => each(Item::FunctionType(id)),
-            Item::Scope(_) => {}
-            Item::Variable(id) => {
-                let variable = &module.variables[id];
-                self.type_item(variable.ty).into_iter().for_each(&mut each);
-                let member =
-                    variable.specification.filter(|&of| self.is_static_member(of) && self.is_encoded(of));
-                member.map(Item::Variable).into_iter().for_each(each);
-            }
+        Item::Function(id) => each(Item::FunctionType(id)),
+        Item::Scope(_) => {}
+        Item::Variable(id) => {
+            let variable = &module.variables[id];
+            references::type_item(out, variable.ty).into_iter().for_each(&mut each);
+            let member = variable.specification.filter(|&of| out.is_static_member(of) && out.is_encoded(of));
+            member.map(Item::Variable).into_iter().for_each(each);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::Preamble;
+use super::writer::Preamble;
 use crate::spirv::attached::{Attached, BOUND};
 use crate::spirv::layout::Layout;
 use crate::spirv::opcodes as op;

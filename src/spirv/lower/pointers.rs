@@ -19,56 +19,59 @@ const CLASSES: [(u32, Option<MemorySpace>, &str); 5] = [
     (GENERIC, None, "generic"),
 ];
 
-impl Globals<'_, '_, '_> {
-    /// Target type of a pointer, if the mode can encode it.
-    pub(super) fn pointee(&self, id: TypeId, to: TypeId) -> Option<TypeId> {
-        match self.writer.mode.pointee {
-            BaseTypes::Any => Some(to),
-            BaseTypes::Basic if self.described.replacements.basic(id) == Some(id) => None,
-            BaseTypes::Basic => self.described.replacements.basic(to),
-        }
+/// Target type of a pointer, if the mode can encode it.
+pub(super) fn pointee(out: &Globals<'_, '_, '_>, id: TypeId, to: TypeId) -> Option<TypeId> {
+    match out.writer.mode.pointee {
+        BaseTypes::Any => Some(to),
+        BaseTypes::Basic if out.described.replacements.basic(id) == Some(id) => None,
+        BaseTypes::Basic => out.described.replacements.basic(to),
     }
+}
 
-    /// Whether the module lacks the capability of a storage class that is a literal. A literal enumerant requires the
-    /// capability; `NonSemantic.Shader.DebugInfo` uses a constant instead.
-    fn is_forbidden(&self, class: u32) -> bool {
-        self.writer.mode.set == Set::OpenCl && self.writer.layout.lacking_capabilities(class).is_some()
+/// Whether the module lacks the capability of a storage class that is a literal. A literal enumerant requires the
+/// capability; `NonSemantic.Shader.DebugInfo` uses a constant instead.
+fn is_forbidden(out: &Globals<'_, '_, '_>, class: u32) -> bool {
+    out.writer.mode.set == Set::OpenCl && out.writer.layout.lacking_capabilities(class).is_some()
+}
+
+/// The storage class, or `CrossWorkgroup` if the module lacks its capability.
+fn permitted(out: &mut Globals<'_, '_, '_>, id: TypeId, class: u32) -> u32 {
+    if !is_forbidden(out, class) {
+        return class;
     }
+    out.omit(Subject::Type(id), Property::StorageClass, Reason::AsGlobalMemory);
+    CLASSES[0].0
+}
 
-    /// The storage class, or `CrossWorkgroup` if the module lacks its capability.
-    fn permitted(&mut self, id: TypeId, class: u32) -> u32 {
-        if !self.is_forbidden(class) {
-            return class;
-        }
-        self.omit(Subject::Type(id), Property::StorageClass, Reason::AsGlobalMemory);
-        CLASSES[0].0
-    }
-
-    /// Storage class of a pointer: from the memory space in the source, or else from the address space.
-    pub(super) fn storage_class(&mut self, id: TypeId, space: SpaceId, memory: Option<MemorySpace>) -> u32 {
-        let module = self.module;
-        let target = &module.target;
-        if let Some(class) = target.storage_class(space) {
-            // The default space is CrossWorkgroup in a kernel: nothing is lost.
-            if space == SpaceId::DEFAULT && self.is_forbidden(class) {
-                return CLASSES[0].0;
-            }
-            return self.permitted(id, class);
-        }
-        let name = target.space(space).map_or("", |space| &*space.name);
-        let found = CLASSES.iter().find(|&&(_, of, space_name)| match memory {
-            Some(_) => of == memory,
-            None if name == "private_wave" => space_name == "private_lane",
-            None => space_name == name,
-        });
-        let &(class, _, space_name) = found.unwrap_or(&CLASSES[0]);
-        if self.permitted(id, class) != class {
+/// Storage class of a pointer: from the memory space in the source, or else from the address space.
+pub(super) fn storage_class(
+    out: &mut Globals<'_, '_, '_>,
+    id: TypeId,
+    space: SpaceId,
+    memory: Option<MemorySpace>,
+) -> u32 {
+    let module = out.module;
+    let target = &module.target;
+    if let Some(class) = target.storage_class(space) {
+        // The default space is CrossWorkgroup in a kernel: nothing is lost.
+        if space == SpaceId::DEFAULT && is_forbidden(out, class) {
             return CLASSES[0].0;
         }
-        let space_name = target.spaces().iter().find(|space| space.name == space_name);
-        if space_name.map_or(SpaceId::DEFAULT, |space_name| space_name.id) != space {
-            self.omit(Subject::Type(id), Property::AddressSpace, Reason::AsStorageClass(space, class));
-        }
-        class
+        return permitted(out, id, class);
     }
+    let name = target.space(space).map_or("", |space| &*space.name);
+    let found = CLASSES.iter().find(|&&(_, of, space_name)| match memory {
+        Some(_) => of == memory,
+        None if name == "private_wave" => space_name == "private_lane",
+        None => space_name == name,
+    });
+    let &(class, _, space_name) = found.unwrap_or(&CLASSES[0]);
+    if permitted(out, id, class) != class {
+        return CLASSES[0].0;
+    }
+    let space_name = target.spaces().iter().find(|space| space.name == space_name);
+    if space_name.map_or(SpaceId::DEFAULT, |space_name| space_name.id) != space {
+        out.omit(Subject::Type(id), Property::AddressSpace, Reason::AsStorageClass(space, class));
+    }
+    class
 }

@@ -4,6 +4,7 @@ use core::ops::Range;
 
 use smallvec::SmallVec;
 
+use super::expressions::expression;
 use super::writer::{Word, Writer};
 use crate::error::{Error, Result};
 use crate::model::{Module, Part, TypeId, VariableId};
@@ -144,7 +145,7 @@ impl VariableWriter<'_, '_> {
         operations: &[DebugOperation],
         indexes: &[Id],
     ) -> Result<()> {
-        let expression = self.writer.expression(operations)?;
+        let expression = expression(self.writer, operations)?;
         if indexes.is_empty() {
             let operands = [self.debug, id, expression].map(Word::Id);
             return self.writer.all_in_body(self.words, name, operands);

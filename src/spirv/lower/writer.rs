@@ -3,13 +3,13 @@
 //! One encoder serves all sets: the caller passes the operands that an instruction has in any set, and the
 //! [table](mod@super::super::table) selects those of the set and distinguishes literals from ids.
 
+use crate::spirv::provider::DebugOperation;
 use core::hash::BuildHasher;
+use smallvec::SmallVec;
 
 use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
-use super::Preamble;
-use super::expressions::Expressions;
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::model::Module;
 use crate::omission::{Omission, Property, Reason, Subject};
@@ -487,4 +487,39 @@ fn string_at<'w>(text: Text, old: &'w [u32], new: &'w [u32]) -> &'w [u32] {
     };
     let len = (words[at] >> 16) as usize;
     &words[at + 2..at + len]
+}
+
+/// Ids of the written operations and expressions.
+#[derive(Debug, Default)]
+pub(super) struct Expressions {
+    pub operations: HashMap<DebugOperation, Id>,
+    pub expressions: HashMap<SmallVec<[DebugOperation; 4]>, Id>,
+    /// The expression without operations, which most variables use.
+    pub empty: Option<Id>,
+}
+
+impl Expressions {
+    /// Whether no expression is written yet.
+    pub fn is_empty(&self) -> bool {
+        self.empty.is_none() && self.expressions.is_empty()
+    }
+}
+
+/// New instructions before the functions, by section of the module.
+#[derive(Debug, Default)]
+pub(super) struct Preamble {
+    /// `OpExtension`.
+    pub extensions: Vec<u32>,
+    /// `OpExtInstImport`.
+    pub imports: Vec<u32>,
+    /// `OpString`.
+    pub strings: Vec<u32>,
+    /// Types and constants.
+    pub constants: Vec<u32>,
+    /// Debug instructions before the functions.
+    pub debug: Vec<u32>,
+    /// The id bound.
+    pub bound: u32,
+    /// Omissions.
+    pub omissions: Vec<Omission>,
 }

@@ -1,0 +1,153 @@
+//! Comparison of records with equal keys.
+
+use core::fmt;
+
+use super::described::{Description, Record};
+use super::shapes::{Shape, Shapes};
+use crate::error::At;
+use crate::model::Module;
+use crate::omission::{Property, Subject};
+
+/// An entity or a property that is not encoded, is encoded otherwise, or was not described.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// Place of the difference: unit, function, variable; in code, the id of the instruction or block.
+    pub at: At,
+    /// Entity of the description; `None` for an entity that only the words have.
+    pub subject: Option<Subject>,
+    /// The property; [`Property::Entity`] where the entity as a whole is not encoded or was not described.
+    pub property: Property,
+    /// The difference as text.
+    pub what: String,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { at, what, .. } = self;
+        write!(f, "{at}: {what}")
+    }
+}
+
+/// A comparison: the differences so far, and the number of compared records.
+pub(super) struct Compare<'c> {
+    pub shapes: &'c Shapes,
+    /// The description, and the imported module.
+    pub modules: [&'c Module; 2],
+    pub found: Vec<Difference>,
+    pub compared: usize,
+}
+
+impl Compare<'_> {
+    /// Compares the records with equal keys.
+    pub fn records(&mut self, described: &Description, read_back: &Description) {
+        let [ours, theirs] = [described, read_back].map(|all| by_key(&all.records));
+        let (mut ours, mut theirs) = (&ours[..], &theirs[..]);
+        let mut different = Vec::new();
+        while let Some(key) = [ours.first(), theirs.first()].into_iter().flatten().map(|it| it.0).min() {
+            let [our, their] = [&mut ours, &mut theirs].map(|all| {
+                let (equal, rest) = all.split_at(all.partition_point(|it| it.0 == key));
+                *all = rest;
+                equal
+            });
+            self.compared += our.len();
+            if !our.iter().map(|it| it.1).eq(their.iter().map(|it| it.1)) {
+                // The described records come first, in their order.
+                let first = our.iter().map(|it| (0, it.2)).chain(their.iter().map(|it| (1, it.2))).min();
+                different.push((first, our, their));
+            }
+        }
+        different.sort_unstable_by_key(|&(first, ..)| first);
+        for (_, our, their) in different {
+            let (ours, theirs) = unequal(our, their);
+            let first = their.iter().map(|it| it.2).min();
+            for pair in 0..ours.len().max(theirs.len()) {
+                let our = ours.get(pair).map(|&index| &described.records[index as usize]);
+                // Two types that differ only in omitted properties can have one instruction.
+                let is_once = our.is_some_and(|our| our.is_once);
+                let their = theirs.get(pair).or(first.as_ref().filter(|_| is_once));
+                match (our, their.map(|&index| &read_back.records[index as usize])) {
+                    (Some(our), Some(their)) => self.properties(described, our, their),
+                    (Some(our), None) => {
+                        let what = format!("expected {}, found none", self.shapes.text(our.key));
+                        self.different(0, described, our, Property::Entity, what);
+                    }
+                    (None, Some(their))
+                        if described.own_files.contains(&their.key)
+                            && self.shapes.properties(their.properties).is_empty() => {}
+                    (None, Some(their)) => {
+                        let what = format!("expected none, found {}", self.shapes.text(their.key));
+                        self.different(1, read_back, their, Property::Entity, what);
+                    }
+                    (None, None) => {}
+                }
+            }
+        }
+    }
+
+    /// Lists the differences of two records with one key and different properties: at least one.
+    fn properties(&mut self, described: &Description, our: &Record, their: &Record) {
+        let before = self.found.len();
+        let [ours, theirs] = [our, their].map(|record| self.shapes.properties(record.properties));
+        let value = |all: &[(Property, String, Shape)], of: &(Property, String, Shape)| {
+            all.iter().find(|it| (it.0, &it.1) == (of.0, &of.1)).map(|it| it.2)
+        };
+        let new = theirs.iter().filter(|it| value(&ours, it).is_none());
+        for one @ (property, name, _) in ours.iter().chain(new) {
+            let both = [value(&ours, one), value(&theirs, one)];
+            if both[0] != both[1] {
+                let [ours, theirs] = both.map(|it| it.map_or("none".into(), |shape| self.shapes.text(shape)));
+                let key = self.shapes.text(our.key);
+                let what = format!("{key}: {name}: expected {ours}, found {theirs}");
+                self.different(0, described, our, *property, what);
+            }
+        }
+        // Properties of one name in messages.
+        if self.found.len() == before {
+            let [ours, theirs] = [our, their].map(|record| self.shapes.text(record.properties));
+            let what = format!("{}: expected {ours}, found {theirs}", self.shapes.text(our.key));
+            self.different(0, described, our, Property::Entity, what);
+        }
+    }
+
+    pub fn different(
+        &mut self,
+        side: usize,
+        of: &Description,
+        record: &Record,
+        property: Property,
+        what: String,
+    ) {
+        let subject = of.subject(record);
+        let at = subject.at(self.modules[side]);
+        self.found.push(Difference { at, subject: (side == 0).then_some(subject), property, what });
+    }
+}
+
+/// Key, properties and index of a record.
+type Keyed = (Shape, Shape, u32);
+
+/// The records by key and properties.
+fn by_key(records: &[Record]) -> Vec<Keyed> {
+    let mut all: Vec<Keyed> =
+        (0..).zip(records).map(|(index, record)| (record.key, record.properties, index)).collect();
+    all.sort_unstable();
+    all
+}
+
+/// Indices of the records of either side without an equal one of the other, in order.
+fn unequal<'k>(mut ours: &'k [Keyed], mut theirs: &'k [Keyed]) -> (Vec<u32>, Vec<u32>) {
+    let (mut our, mut their) = (Vec::new(), Vec::new());
+    while let Some(next) = [ours.first(), theirs.first()].into_iter().flatten().map(|it| it.1).min() {
+        let [these, those] = [&mut ours, &mut theirs].map(|all| {
+            let (equal, rest) = all.split_at(all.partition_point(|it| it.1 == next));
+            *all = rest;
+            equal
+        });
+        let pairs = these.len().min(those.len());
+        our.extend(these[pairs..].iter().map(|it| it.2));
+        their.extend(those[..those.len() - pairs].iter().map(|it| it.2));
+    }
+    our.sort_unstable();
+    their.sort_unstable();
+    (our, their)
+}
