@@ -164,7 +164,6 @@ impl<'t> Flow<'t> {
             }
             let Some(left) = self.visits.get().checked_sub(1) else { return true };
             self.visits.set(left);
-            crate::work::step();
             // The node after the blocks has no instructions.
             let start = self.starts.get(block).copied().unwrap_or(u64::MAX);
             if is_set_in(start..self.starts.get(block + 1).copied().unwrap_or(u64::MAX)) {

@@ -85,7 +85,7 @@ fn kernels_of_the_llvm_translator_are_described() {
                 "size is described as that of the base class",
                 "values are described",
                 // A block may precede its dominator, and attach refuses that.
-                "is defined behind the position",
+                "is defined after the position",
             ];
             for left in &imported.omissions {
                 assert!(known.iter().any(|known| left.to_string().contains(known)), "{name} {level}: {left}");
