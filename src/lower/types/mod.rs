@@ -39,7 +39,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId) -> Result<Option<Open
             out.name(Some(*name));
         }
         TypeKind::CooperativeMatrix { .. } => {
-            out.info.begin_entry(gimli::DW_TAG_unspecified_type, false, is);
+            out.info.begin_entry(gimli::DW_TAG_unspecified_type, gimli::DW_CHILDREN_no, is);
         }
         TypeKind::Pointer { to, space, memory, .. } => {
             out.info.begin_entry(ty.kind.tag(), gimli::DW_CHILDREN_no, is);
