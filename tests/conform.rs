@@ -339,10 +339,10 @@ fn a_vector_changes_the_machine_key_by_key() {
 #[test]
 fn malformed_files_are_refused_with_vector_and_key() {
     let malformed = [
-        (json!({"expect": {"bytes": "a0 a"}}), "vectors[0].expect.bytes", "two hexadecimal digits"),
+        (json!({"expect": {"bytes": "a0 a"}}), "vectors[0].expect.bytes", "expected two hexadecimal digits"),
         (json!({"expect": {"bytes": "b:102-----"}}), "vectors[0].expect.bytes", "b:"),
-        (json!({"expect": {}}), "vectors[0].expect", "the vector has no expectation"),
-        (json!({"expect": {"bytes": "", "value": 1}}), "vectors[0].expect", "at most one of"),
+        (json!({"expect": {}}), "vectors[0].expect", "vector has no expectation"),
+        (json!({"expect": {"bytes": "", "value": 1}}), "vectors[0].expect", "expected at most one of"),
         (json!({"expect": {"location": "reg:x"}}), "vectors[0].expect.location", "no register `x`"),
         (json!({"expect": {"location": "reg:-1"}}), "vectors[0].expect.location", "DWARF number"),
         (json!({"expect": {"location": "reg:999"}}), "vectors[0].expect.location", "no register 999"),
@@ -357,7 +357,7 @@ fn malformed_files_are_refused_with_vector_and_key() {
         (
             json!({"expect": {"location": "[reg:0/8"}}),
             "vectors[0].expect.location",
-            "`]` is expected at the end",
+            "ends too early; expected `]`",
         ),
         (
             json!({"expect": {"location": "reg:0", "error": "evaluation"}}),
@@ -369,18 +369,18 @@ fn malformed_files_are_refused_with_vector_and_key() {
             "vectors[0].expect.error",
             "`ill-formed`, `evaluation` or `unmapped`",
         ),
-        (json!({"expect": {"bytes": "", "type": "signed/8"}}), "vectors[0].expect.type", "needs a `value`"),
+        (json!({"expect": {"bytes": "", "type": "signed/8"}}), "vectors[0].expect.type", "without a `value`"),
         (
             json!({"expect": {"value": 1, "type": "sigend/8"}}),
             "vectors[0].expect.type",
-            "an encoding of base types is expected",
+            "is not an encoding of base types",
         ),
         (json!({"expect": {"value": 1.5}}), "vectors[0].expect.value", "a number"),
         (json!({"expect": {"value": "1"}}), "vectors[0].expect.value", "a number"),
         (
             json!({"expect": {"bytes": "", "written": {}}}),
             "vectors[0].expect.written",
-            "needs a vector with `write`",
+            "the vector has no `write`",
         ),
         (json!({"write": "00", "expect": {"bytes": ""}}), "vectors[0].expect", "missing field `written`"),
         (
@@ -410,11 +410,11 @@ fn malformed_files_are_refused_with_vector_and_key() {
         (json!({"where": "cfa"}), "vectors[0].where", "unknown variant"),
         (json!({"read": -1}), "vectors[0].read", "a number"),
         (json!({"read": "32"}), "vectors[0].read", "a number"),
-        (json!({"opcodes": {"offset": "0xac"}}), "vectors[0].opcodes", "needs the dialect `dwarf6`"),
+        (json!({"opcodes": {"offset": "0xac"}}), "vectors[0].opcodes", "only valid in the dialect `dwarf6`"),
         (
             json!({"dialect": "dwarf6", "opcodes": {"plus": "0xac"}}),
             "vectors[0].opcodes.plus",
-            "an operation without a number",
+            "is not an operation without a number",
         ),
         (
             json!({"dialect": "dwarf6", "opcodes": {"offset": "0x22"}}),
@@ -430,7 +430,7 @@ fn malformed_files_are_refused_with_vector_and_key() {
         (
             json!({"machine": {"registers": {"-1": "00"}}}),
             "vectors[0].machine.registers.-1",
-            "a DWARF number or a name",
+            "neither a DWARF number nor a name",
         ),
         (
             json!({"machine": {"registers": {"rax": "00", "0x0": "00"}}}),
@@ -464,25 +464,25 @@ fn malformed_files_are_refused_with_vector_and_key() {
             json!({"target": {"name": "amdgpu-gfx1030-wave32"},
                    "machine": {"registers": null, "memory": [{"space": 5, "address": "0x0", "bytes": "00"}]}}),
             "vectors[0].machine.memory[0]",
-            "a lane is missing",
+            "lane is missing",
         ),
         (
             json!({"target": {"name": "amdgpu-gfx1030-wave32"}, "machine": {"registers": null},
                    "expect": {"location": "mem:5:0x10"}}),
             "vectors[0].expect.location",
-            "a lane is missing",
+            "lane is missing",
         ),
         (
             json!({"target": {"name": "amdgpu-gfx1030-wave32"},
                    "machine": {"registers": null, "object": "mem:5:0x10"}}),
             "vectors[0].machine.object",
-            "a lane is missing",
+            "lane is missing",
         ),
         (
             json!({"target": {"name": "amdgpu-gfx1030-wave32"}, "machine": {"registers": null}, "write": "00",
                    "expect": {"location": "mem:5:0x10@3", "written": {"mem:5:0x10": "00"}}}),
             "vectors[0].expect.written.mem:5:0x10",
-            "a lane is missing",
+            "lane is missing",
         ),
         (
             json!({"machine": {"memory": [{"space": 0, "address": "0xffffffffffffffff", "bytes": "00 00"}]}}),
@@ -518,9 +518,13 @@ fn malformed_files_are_refused_with_vector_and_key() {
         (json!({"target": null}), "vectors[0]", "missing field `target`"),
         (json!({"valid_in": ["dwarf4"]}), "vectors[0].valid_in[0]", "unknown variant `dwarf4`"),
         (json!({"valid_in": []}), "vectors[0].valid_in", "one document"),
-        (json!({"status": "open", "issue": "251120.1"}), "vectors[0].status", "needs the dialect `dwarf6`"),
-        (json!({"dialect": "dwarf6", "status": "open"}), "vectors[0].status", "has an `issue`"),
-        (json!({"dialect": "dwarf6", "issue": "251120.1"}), "vectors[0].issue", "needs a `status`"),
+        (
+            json!({"status": "open", "issue": "251120.1"}),
+            "vectors[0].status",
+            "only valid in the dialect `dwarf6`",
+        ),
+        (json!({"dialect": "dwarf6", "status": "open"}), "vectors[0].status", "has no `issue`"),
+        (json!({"dialect": "dwarf6", "issue": "251120.1"}), "vectors[0].issue", "without a `status`"),
         (json!({"expr": null, "loclist": 5}), "vectors[0].loclist", "a list of entries, or an object"),
         (
             json!({"expr": null, "loclist": {"bytes": "00", "extra": 1}}),
@@ -536,7 +540,7 @@ fn malformed_files_are_refused_with_vector_and_key() {
         (
             json!({"expr": null, "cfi": {"bytes": ""}, "machine": {"cfa": "0x10"}}),
             "vectors[0].machine.cfa",
-            "computes this itself",
+            "a vector with `cfi` computes its value",
         ),
         (json!({"expr": null, "cfi": {"bytes": ""}, "read": 8}), "vectors[0].read", "cannot read"),
         (
@@ -559,7 +563,7 @@ fn malformed_files_are_refused_with_vector_and_key() {
             json!({"expr": null, "cfi": {"bytes": ""},
                    "expect": {"rows": [{"pcs": ["0x4", "0x4"], "cfa": "7+8", "rules": {}}]}}),
             "vectors[0].expect.rows[0]",
-            "begins before its end",
+            "is empty; expected a start before the end",
         ),
         (
             json!({"expr": null, "cfi": {"bytes": ""},

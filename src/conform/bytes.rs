@@ -23,7 +23,7 @@ impl FromStr for Pattern {
             let len = if rest.starts_with("b:") { 10 } else { 2 };
             let (byte, defined) = rest.get(..len).and_then(byte).ok_or_else(|| {
                 format!(
-                    "two hexadecimal digits, `--`, or `b:` and eight of `0`, `1`, `-` are expected: `{rest}`"
+                    "`{rest}` is not a byte; expected two hexadecimal digits, `--`, or `b:` and eight of `0`, `1`, `-`"
                 )
             })?;
             bits.bytes.push(byte);

@@ -66,7 +66,9 @@ impl FromStr for Word {
     fn from_str(text: &str) -> Result<Self, String> {
         let classes = [Class::IllFormed, Class::Evaluation, Class::Unmapped];
         let word = classes.into_iter().map(Self).find(|word| word.to_string() == text);
-        word.ok_or_else(|| format!("`ill-formed`, `evaluation` or `unmapped` is expected: `{text}`"))
+        word.ok_or_else(|| {
+            format!("`{text}` is not a class of errors; expected `ill-formed`, `evaluation` or `unmapped`")
+        })
     }
 }
 
@@ -225,10 +227,12 @@ impl ExpectText {
         let answer = answers.next();
         let more = answers.next();
         if more.is_some() {
-            return Err(Wrong::new("at most one of `bytes`, `value`, `pointer` and `error` is allowed"));
+            return Err(Wrong::new(
+                "expectation has several results; expected at most one of `bytes`, `value`, `pointer` and `error`",
+            ));
         }
         if self.ty.is_some() && self.value.is_none() {
-            return Err(Wrong::new("a `type` needs a `value`").under("type"));
+            return Err(Wrong::new("`type` is given without a `value`").under("type"));
         }
         let is_beside = match &answer {
             Some(Answer::Value(..)) => false,
@@ -242,14 +246,14 @@ impl ExpectText {
             .under("location"));
         }
         if self.location.is_none() && answer.is_none() && self.written.is_none() {
-            return Err(Wrong::new("the vector has no expectation"));
+            return Err(Wrong::new("vector has no expectation"));
         }
         match (&self.written, is_stored) {
             (Some(_), false) => {
-                return Err(Wrong::new("`written` needs a vector with `write`").under("written"));
+                return Err(Wrong::new("`written` is given, but the vector has no `write`").under("written"));
             }
             (None, true) if !matches!(answer, Some(Answer::Error(_))) => {
-                return Err(Wrong::new("missing field `written`: a vector with `write` needs it"));
+                return Err(Wrong::new("missing field `written`, which a vector with `write` needs"));
             }
             _ => {}
         }

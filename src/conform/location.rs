@@ -89,7 +89,9 @@ impl Stored {
             [Place { storage: Named::Memory { space, address, lane }, by: 0 }] => {
                 Ok(Self::Memory { space: space.space(architecture)?, address: *address, lane: *lane })
             }
-            _ => Err(format!("`reg:N` or `mem:SPACE:ADDRESS` is expected: `{text}`")),
+            _ => {
+                Err(format!("`{text}` is not a register or memory; expected `reg:N` or `mem:SPACE:ADDRESS`"))
+            }
         }
     }
 
@@ -145,8 +147,8 @@ impl<'a> Reader<'a> {
 
     fn expected(&self, what: &str) -> String {
         match self.rest() {
-            "" => format!("`{}`: {what} is expected at the end", self.text),
-            rest => format!("`{}`: {what} is expected at `{rest}`", self.text),
+            "" => format!("`{}` ends too early; expected {what}", self.text),
+            rest => format!("`{}` is invalid at `{rest}`; expected {what}", self.text),
         }
     }
 
@@ -364,9 +366,9 @@ impl Place {
 /// Checks that a lane is given exactly for memory per lane.
 pub(super) fn check_lane(SpaceId(space): SpaceId, per: Per, lane: Option<u32>) -> Result<(), String> {
     match (per, lane) {
-        (Per::Lane, None) => Err(format!("address space {space} is per lane: a lane is missing")),
+        (Per::Lane, None) => Err(format!("lane is missing, because address space {space} is per lane")),
         (Per::Process | Per::Thread, Some(_)) => {
-            Err(format!("address space {space} is not per lane: a lane is given"))
+            Err(format!("lane is given, but address space {space} is not per lane"))
         }
         _ => Ok(()),
     }

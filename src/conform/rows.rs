@@ -125,7 +125,7 @@ impl FromStr for RowCfa {
             Some(Self::Register { register, offset: signed(&place[sign..])?, space })
         };
         parsed().ok_or_else(|| {
-            format!("`7+16`, `7-8`, `7+16 space 6`, `expr HEX` or `none` is expected: `{text}`")
+            format!("`{text}` is not a canonical frame address; expected `7+16`, `7-8`, `7+16 space 6`, `expr HEX` or `none`")
         })
     }
 }
@@ -154,8 +154,8 @@ impl FromStr for RowRule {
         };
         parsed().ok_or_else(|| {
             format!(
-                "`undefined`, `same_value`, `offset(-8)`, `val_offset(16)`, `register(3)`, \
-                    `expression(HEX)` or `val_expression(HEX)` is expected: `{text}`"
+                "`{text}` is not a rule; expected `undefined`, `same_value`, `offset(-8)`, `val_offset(16)`, \
+                 `register(3)`, `expression(HEX)` or `val_expression(HEX)`"
             )
         })
     }
@@ -209,7 +209,7 @@ impl RowText {
     pub fn resolve(&self) -> Result<Row, String> {
         let (Parsed(Offset(start)), Parsed(Offset(end))) = self.pcs;
         if start >= end {
-            return Err(format!("a row begins before its end: {start:#x}..{end:#x}"));
+            return Err(format!("row {start:#x}..{end:#x} is empty; expected a start before the end"));
         }
         let Map(rules) = &self.rules;
         let rule = |(register, rule): (&Column, &Option<Parsed<RowRule>>)| {

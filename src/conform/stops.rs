@@ -57,7 +57,7 @@ impl Machine {
         let (mut machines, target) = Self::stops(text, target)?;
         match (machines.pop(), machines.len()) {
             (Some(machine), 0) => Ok((machine, target)),
-            (_, others) => Err(Error::malformed(format!("one machine is expected: {} stops", others + 1))),
+            (_, others) => Err(Error::malformed(format!("machine has {} stops; expected one", others + 1))),
         }
     }
 

@@ -244,10 +244,10 @@ impl Numbers {
             Self::Range(Number(first), Number(last)) => (first, last),
         };
         match last.checked_sub(first) {
-            None => Err(format!("a range of registers ascends: {first} to {last}")),
-            Some(more) if more >= MOST_REGISTERS => {
-                Err(format!("a range has at most {MOST_REGISTERS} registers: {first} to {last}"))
-            }
+            None => Err(format!("register range {first} to {last} descends; expected an ascending range")),
+            Some(more) if more >= MOST_REGISTERS => Err(format!(
+                "register range {first} to {last} is too large; expected at most {MOST_REGISTERS} registers"
+            )),
             Some(_) => Ok(first..=last),
         }
     }
@@ -362,7 +362,10 @@ impl Target {
         let address_size = last!(layers, address_size).ok_or_else(|| layers.missing("address_size"))?;
         let address_bytes = match address_size.value.0 {
             bytes @ 1..=8 => bytes,
-            bytes => return Err(address_size.error(format!("an address has 1 to 8 bytes: {bytes}"))),
+            bytes => {
+                return Err(address_size
+                    .error(format!("address size {bytes} is out of range; expected 1 to 8 bytes")));
+            }
         };
         let offset_bytes = match last!(layers, name) {
             // The offset size is a property of the unit, which a definition can leave to the vectors.
@@ -387,7 +390,9 @@ impl Target {
                 names.add_register(&name, Reg(number));
             }
             if layout.registers.len() as u64 > MOST_REGISTERS {
-                return Err(wrong(format!("a target has at most {MOST_REGISTERS} registers")));
+                return Err(wrong(format!(
+                    "target has too many registers; expected at most {MOST_REGISTERS}"
+                )));
             }
         }
         if let Some(spaces) = last!(layers, spaces) {
@@ -395,7 +400,9 @@ impl Target {
                 let wrong = |what: String| spaces.wrong(Wrong::new(what).at(index));
                 let address_bits = space.address_bits.0;
                 if !(1..=64).contains(&address_bits) {
-                    return Err(wrong(format!("an address has 1 to 64 bits: {address_bits}")));
+                    return Err(wrong(format!(
+                        "address size {address_bits} is out of range; expected 1 to 64 bits"
+                    )));
                 }
                 let layout_of = SpaceLayout { address_bits, per: space.per.into() };
                 if layout.spaces.insert(SpaceId(space.id.0), layout_of).is_some() {
@@ -440,7 +447,7 @@ fn offset_bytes(layers: &Layers<'_, TargetText>) -> Result<Option<u8>, Wrong> {
     let Some(item) = last!(layers, offset_size) else { return Ok(None) };
     match item.value.0 {
         bytes @ (4 | 8) => Ok(Some(bytes)),
-        bytes => Err(item.error(format!("a section offset has 4 or 8 bytes: {bytes}"))),
+        bytes => Err(item.error(format!("section offset size {bytes} is invalid; expected 4 or 8 bytes"))),
     }
 }
 
@@ -448,6 +455,6 @@ fn version(layers: &Layers<'_, TargetText>) -> Result<Option<u16>, Wrong> {
     let Some(item) = last!(layers, version) else { return Ok(None) };
     match item.value.0 {
         version @ 2..=6 => Ok(Some(version)),
-        version => Err(item.error(format!("a DWARF version is 2 to 6: {version}"))),
+        version => Err(item.error(format!("DWARF version {version} is unknown; expected 2 to 6"))),
     }
 }

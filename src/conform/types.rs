@@ -38,7 +38,7 @@ impl FromStr for Encoding {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let named = names().find(|(_, name)| name == text);
-        let (code, _) = named.ok_or_else(|| format!("an encoding of base types is expected: `{text}`"))?;
+        let (code, _) = named.ok_or_else(|| format!("`{text}` is not an encoding of base types"))?;
         Ok(Self(TypeEncoding::from_code(code)))
     }
 }
@@ -99,7 +99,7 @@ impl FromStr for ValueType {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("a type like `signed/32` is expected: `{text}`");
+        let wrong = || format!("`{text}` is not a type; expected a type like `signed/32`");
         let (encoding, size) = text.split_once('/').ok_or_else(wrong)?;
         let (bits, elements) = size.split_once('x').unwrap_or((size, "1"));
         let number = |digits: &str| digits.parse().ok().filter(|&number: &u32| number != 0);

@@ -93,15 +93,18 @@ impl UnwoundText {
         };
         let is_answer = expected.cfa.is_some() || expected.caller.is_some() || expected.is_outermost;
         match &self.outermost {
-            Some(false) => Err(Wrong::new("`outermost` is `true` or omitted").under("outermost")),
+            Some(false) => {
+                Err(Wrong::new("`outermost` is false; expected `true`, or no such key").under("outermost"))
+            }
             _ if expected.is_outermost && expected.caller.is_some() => {
-                Err(Wrong::new("an outermost frame does not have a caller").under("caller"))
+                Err(Wrong::new("outermost frame has a caller").under("caller"))
             }
             _ if expected.error.is_some() && is_answer => {
-                Err(Wrong::new("only `rows` are allowed with `error`").under("error"))
+                Err(Wrong::new("result is given beside an `error`; only `rows` are allowed with `error`")
+                    .under("error"))
             }
             _ if expected.error.is_none() && expected.rows.is_none() && !is_answer => {
-                Err(Wrong::new("the vector has no expectation"))
+                Err(Wrong::new("vector has no expectation"))
             }
             _ => Ok(expected),
         }

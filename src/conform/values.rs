@@ -188,7 +188,7 @@ impl Unread {
             None => Natural::parse(text),
         };
         number.ok_or_else(|| {
-            Wrong::new(format!("a number of at most 128 bits, or text like \"0x1f\", is expected: {text}"))
+            Wrong::new(format!("{text} is not a number; expected at most 128 bits, or text like \"0x1f\""))
         })
     }
 }
@@ -229,7 +229,7 @@ impl core::str::FromStr for Offset {
         let natural = text.starts_with("0x").then(|| Natural::parse(text)).flatten();
         let number = natural.and_then(|natural| natural.as_u128()?.try_into().ok());
         number.map(Self).ok_or_else(|| {
-            format!("a number of at most 64 bits, in text like \"0x1f\", is expected: `{text}`")
+            format!("`{text}` is not a number; expected at most 64 bits, in text like \"0x1f\"")
         })
     }
 }
@@ -251,7 +251,7 @@ impl core::str::FromStr for Named {
             None if text.starts_with(|char: char| char.is_alphabetic() || char == '_') => {
                 Ok(Self::Name(text.to_owned()))
             }
-            None => Err(format!("a DWARF number or a name is expected: `{text}`")),
+            None => Err(format!("`{text}` is neither a DWARF number nor a name")),
         }
     }
 }
@@ -302,7 +302,7 @@ impl core::str::FromStr for Column {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let number = Natural::parse(text).and_then(|natural| natural.as_u128()?.try_into().ok());
-        number.map(Self).ok_or_else(|| format!("the DWARF number of a register is expected: `{text}`"))
+        number.map(Self).ok_or_else(|| format!("`{text}` is not the DWARF number of a register"))
     }
 }
 
@@ -354,7 +354,7 @@ where
                 let mut bytes = BTreeMap::new();
                 while let Some(Parsed(key)) = map.next_key()? {
                     if bytes.contains_key(&key) {
-                        return Err(de::Error::custom("the key occurs twice"));
+                        return Err(de::Error::custom("key occurs twice"));
                     }
                     bytes.insert(key, map.next_value()?);
                 }

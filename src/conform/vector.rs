@@ -155,7 +155,7 @@ impl VectorText {
         let mut encoding = target.encoding(dialect);
         if let Some(Map(opcodes)) = &self.opcodes {
             if dialect != Dialect::Dwarf6 {
-                return Err(Wrong::new("`opcodes` needs the dialect `dwarf6`").under("opcodes"));
+                return Err(Wrong::new("`opcodes` is only valid in the dialect `dwarf6`").under("opcodes"));
             }
             for (name, code) in opcodes {
                 let Some(Number(code)) = *code else { continue };
@@ -174,17 +174,22 @@ impl VectorText {
                 self.check_frames(&machine)?;
                 Body::Frames(cfi.resolve())
             }
-            _ => return Err(Wrong::new("a vector has exactly one of `expr`, `loclist` and `cfi`")),
+            _ => {
+                return Err(Wrong::new(
+                    "vector has nothing to evaluate, or several things; expected one of `expr`, `loclist` and `cfi`",
+                ));
+            }
         };
         let valid_in = match &self.valid_in {
             Some(documents) if documents.is_empty() => {
-                return Err(Wrong::new("a vector is valid in at least one document").under("valid_in"));
+                return Err(Wrong::new("vector is valid in no document; expected at least one document")
+                    .under("valid_in"));
             }
             Some(documents) => documents.clone(),
             None => documents(dialect).to_vec(),
         };
         let read = self.read.as_ref().map_or(Ok(0), |read| {
-            read.natural()?.as_u128().ok_or_else(|| Wrong::new("a number of at most 128 bits is expected"))
+            read.natural()?.as_u128().ok_or_else(|| Wrong::new("number does not fit in 128 bits"))
         });
         let read = read.map_err(|wrong| wrong.under("read"))?;
         let expect = match &body {
@@ -228,11 +233,13 @@ impl VectorText {
             ("frame", machine.frame != 0),
         ];
         if let Some((key, _)) = given.iter().find(|(_, is_given)| *is_given) {
-            return Err(Wrong::new("a vector with `cfi` computes this itself").under(key).under("machine"));
+            return Err(Wrong::new("key is given, but a vector with `cfi` computes its value")
+                .under(key)
+                .under("machine"));
         }
         match (&self.read, &self.write) {
-            (Some(_), _) => Err(Wrong::new("a vector with `cfi` cannot read").under("read")),
-            (_, Some(_)) => Err(Wrong::new("a vector with `cfi` cannot write").under("write")),
+            (Some(_), _) => Err(Wrong::new("vector with `cfi` cannot read").under("read")),
+            (_, Some(_)) => Err(Wrong::new("vector with `cfi` cannot write").under("write")),
             _ => Ok(()),
         }
     }
@@ -241,11 +248,13 @@ impl VectorText {
         let issue = self.issue.clone();
         match (self.status, dialect) {
             (Some(_), dialect) if dialect != Dialect::Dwarf6 => {
-                Err(Wrong::new("`status` needs the dialect `dwarf6`").under("status"))
+                Err(Wrong::new("`status` is only valid in the dialect `dwarf6`").under("status"))
             }
-            (None, _) if issue.is_some() => Err(Wrong::new("an `issue` needs a `status`").under("issue")),
+            (None, _) if issue.is_some() => {
+                Err(Wrong::new("`issue` is given without a `status`").under("issue"))
+            }
             (Some(Status::Accepted | Status::Open), _) if issue.is_none() => {
-                Err(Wrong::new("a submitted proposal has an `issue`").under("status"))
+                Err(Wrong::new("submitted proposal has no `issue`").under("status"))
             }
             (status, _) => Ok(status.map(|status| Proposal { status, issue })),
         }
@@ -265,7 +274,7 @@ fn documents(dialect: Dialect) -> &'static [Document] {
 fn supplied(draft: DraftCodes, name: &str, code: u8) -> Result<DraftCodes, String> {
     let operation = Name::parse(name).filter(|name| name.row().six == Code::Unassigned);
     let operation = operation
-        .ok_or_else(|| format!("an operation without a number in the draft is expected: `{name}`"))?;
+        .ok_or_else(|| format!("`{name}` is not an operation without a number; expected an operation that the draft does not number"))?;
     let is_of = |known: &Name| {
         let row = known.row();
         row.std == Code::Is(code) || row.six == Code::Is(code) || draft.get(*known) == Some(code)
@@ -273,7 +282,7 @@ fn supplied(draft: DraftCodes, name: &str, code: u8) -> Result<DraftCodes, Strin
     let other = Name::ALL.iter().find(|known| is_of(known)).map(|known| known.row().text);
     let compact = COMPACT.iter().find(|family| (family.first..=family.last()).contains(&code));
     match other.or(compact.map(|family| family.text)) {
-        Some(other) => Err(format!("an opcode is used once: {code:#04x} encodes `{other}`")),
+        Some(other) => Err(format!("opcode {code:#04x} already encodes `{other}`")),
         None if code == 0 => Err("0 is not an opcode".into()),
         None => Ok(draft.with(operation, code)),
     }

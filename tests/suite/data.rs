@@ -139,7 +139,11 @@ fn malformed_targets_are_refused() {
     let register = |numbers: Value| serde_json::json!([{"dwarf": numbers, "name": "r", "bits": 32}]);
     assert!(with(register(serde_json::json!([3, 9]))).is_ok());
     let cases = [
-        (with(register(serde_json::json!([9, 3]))), "targets.mine.registers[0]", "ascends"),
+        (
+            with(register(serde_json::json!([9, 3]))),
+            "targets.mine.registers[0]",
+            "expected an ascending range",
+        ),
         (with(register(serde_json::json!([0, 0x1_0000]))), "targets.mine.registers[0]", "at most"),
         (
             with(register(serde_json::json!([3]))),
