@@ -126,8 +126,8 @@ fn handed_over(consumer: &Consumer) -> Result<Vec<Section>> {
         m.hand_over(|module| stream.push(module))?;
         large_unit(&mut m, 7)?;
         m.symbol("");
-        let error = m.hand_over(|module| stream.push(module)).expect_err("the name of a symbol is empty");
-        assert!(error.to_string().contains("symbol is empty"), "{error}");
+        let error = m.hand_over(|module| stream.push(module)).expect_err("symbol name is empty");
+        assert!(error.to_string().contains("symbol name is empty"), "{error}");
     }
     stream.finish()
 }

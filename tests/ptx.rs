@@ -672,7 +672,8 @@ fn texts_that_do_not_fit_are_refused() {
     let error = fails(&text(11, 2), &of_twelve);
     // The closing brace is alone on the last line.
     let line = text(11, 2).lines().count();
-    let expected = format!("function `k`, which ends in line {line}, has 11 instructions: position 12");
+    let expected =
+        format!("position 12 is outside function `k`, which ends in line {line} and has 11 instructions");
     assert_eq!(error, expected);
     let without = plain.replace("entry k(", "entry other(");
     assert_eq!(fails(&without, &of_twelve), "the object has no symbol `k`");
@@ -687,7 +688,7 @@ fn texts_that_do_not_fit_are_refused() {
     let late = module(12, &[(0, 1, 0, 3, 5)], &[(2, 7, false)]).expect("a module");
     assert_eq!(
         fails(&plain, &late),
-        "the first row of a function is at position 0, as ptxas misplaces labels otherwise: 2 in `k`"
+        "first row is at position 2 in `k`; expected position 0, because ptxas misplaces labels otherwise"
     );
     let (twice, _) = attached(&plain, &of_twelve, Policy::Strict).expect("a text");
     assert_eq!(fails(&twice, &of_twelve), "the PTX text already has a section .debug_abbrev");

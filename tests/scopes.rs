@@ -14,48 +14,48 @@ type Row = (fn(&mut Builder) -> Result<()>, &'static str);
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
     (|m| { let u = m.unit("u"); { let s = scope(m)?; m.import(u, Imported::AllOf(s)) }?.name("x").map(drop) },
-        "unit `u`: an import of all names of a namespace has no name of its own"),
+        "unit `u`: import of all names in a namespace has a name"),
     (|m| { let f = function(m)?; let b = m.block(f, &[])?; m.import(f, Imported::Namespace(b)).map(drop) },
         "unit `a.c`, function `f`: scope2 is not a namespace"),
     (|m| { let f = function(m)?; m.call(f)?.returns_to(0x44).map(drop) },
         "unit `a.c`, function `f`, pc 0x44..0x45: range is outside the function, which has 0x40 bytes"),
     (|m| { let u = m.unit("u"); m.call(u).map(drop) },
-        "unit `u`: the scope of a call is a function, a block or an inlined call"),
+        "unit `u`: call is in another scope; expected a function, a block or an inlined call"),
     (|m| { let f = function(m)?; m.call(f)?.argument(&Loc::register(Reg(5)))?.value(Val::entry_value(Reg(999))).map(drop) },
         "unit `a.c`, function `f`: the target has no register 999 (x86_64)"),
     (|m| { let u = m.unit("u"); m.label(u, "l").map(drop) },
-        "unit `u`: a label belongs to a function"),
+        "unit `u`: label is outside all functions"),
     (|m| { let f = function(m)?; m.function_definition(f, f).map(drop) },
-        "unit `a.c`, function `f`: a definition completes a declaration: `f` is a definition itself"),
+        "unit `a.c`, function `f`: `f` is a definition; expected a declaration to complete"),
     (|m| { let f = function(m)?; m.entry_pc(f, 0x40) },
         "unit `a.c`, function `f`, pc 0x40..0x41: range is outside the function, which has 0x40 bytes"),
     (|m| { let f = function(m)?; let b = m.block(f, &[0..8])?; m.entry_pc(b, 8) },
         "unit `a.c`, function `f`, pc 0x8..0x9: entry pc is outside the scope's code: 0x0..0x8"),
     (|m| { let f = function(m)?; { let n = m.namespace(f, "n")?; m.discriminator(n, 1) } },
-        "unit `a.c`, function `f`: a discriminator belongs to an inlined call or a block"),
+        "unit `a.c`, function `f`: scope has no discriminator; expected an inlined call or a block"),
     (|m| {
         let u = m.unit("u");
         let d = m.function_declaration(u, "d")?.id();
         let f = m.function(u, "f")?.code("f", 4).id();
         let file = m.primary_file(u)?;
         m.inlined(f, d, &[], SourceLine { file, line: 1, column: 0 }).map(drop)
-    }, "unit `u`, function `f`: an inlined function has a body: `d` is only declared"),
+    }, "unit `u`, function `f`: inlined function `d` is only declared; expected a definition"),
     (|m| {
         let f = function(m)?;
         m.call(f)?;
         core::mem::replace(m, Builder::new(Target::x86_64())).finish().map(drop)
-    }, "unit `a.c`, function `f`: a call has a pc, a return pc or both: neither is given"),
+    }, "unit `a.c`, function `f`: call has neither a pc nor a return pc"),
     (|m| {
         let u = m.unit("u");
         m.function_declaration(u, "d")?.code("d", 4);
         core::mem::replace(m, Builder::new(Target::x86_64())).finish().map(drop)
-    }, "unit `u`, function `d`: a declaration has no code"),
+    }, "unit `u`, function `d`: declaration has code"),
     (|m| {
         let u = m.unit("u");
         let int = m.base_type(u, "int", BaseEncoding::Signed, 32)?;
         m.extern_variable(u, "v", int)?.always(Loc::implicit(&[0; 4]))?;
         core::mem::replace(m, Builder::new(Target::x86_64())).finish().map(drop)
-    }, "unit `u`, variable `v`: a declaration has no location"),
+    }, "unit `u`, variable `v`: declaration has a location"),
 ];
 
 fn scope(m: &mut Builder) -> Result<eitri::model::ScopeId> {

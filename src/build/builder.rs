@@ -158,7 +158,7 @@ impl Builder {
             if !fits {
                 let entity = entity_text(&self.module, *entity);
                 return Err(Error::bad_argument(format!(
-                    "the operation with slot {slot} cannot refer to {entity}"
+                    "operation with slot {slot} refers to {entity}, which is of the wrong kind"
                 )));
             }
         }
@@ -284,7 +284,7 @@ impl Builder {
     /// Interns a symbol's name, which is not empty.
     pub(super) fn symbol_name(&mut self, text: &str, at: impl Fn(&Module) -> At) -> StringId {
         if text.is_empty() && self.wrong.is_none() {
-            self.wrong = Some(Error::bad_argument("the name of a symbol is empty").or_at(at(&self.module)));
+            self.wrong = Some(Error::bad_argument("symbol name is empty").or_at(at(&self.module)));
         }
         self.string(text, at)
     }

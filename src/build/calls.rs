@@ -47,7 +47,7 @@ impl Builder {
             || self.module.function_of(scope).is_none()
         {
             return Err(crate::Error::bad_argument(
-                "the scope of a call is a function, a block or an inlined call",
+                "call is in another scope; expected a function, a block or an inlined call",
             )
             .or_at(self.module.at_scope(scope)));
         }
@@ -210,7 +210,9 @@ impl ArgumentBuilder<'_> {
         let variable = &module.variables[parameter];
         let is_its = call.callee.is_some_and(|callee| module.functions[callee].scope == variable.scope);
         if !is_its || variable.kind != VariableKind::Parameter {
-            let error = crate::Error::bad_argument("an argument is for a parameter of the callee");
+            let error = crate::Error::bad_argument(
+                "argument is for a variable that is not a parameter of the callee",
+            );
             let variable = module.at_variable(parameter, None).variable;
             return Err(error.or_at(crate::error::At { variable, ..at() }));
         }

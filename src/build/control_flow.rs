@@ -284,7 +284,7 @@ impl ControlFlow {
         let end = || match &known.restored {
             Some(restored) => Ok(restored.end),
             None => {
-                let what = "lanes wait where their mask is restored: this mask is saved and not restored";
+                let what = "mask is saved and not restored; expected a restore, where its lanes wait";
                 Err(at_pcs(Error::bad_argument(what), saved.clone()))
             }
         };
@@ -295,7 +295,8 @@ impl ControlFlow {
             (false, false, _) if is_loop => (RegionKind::Loop, end()?),
             (false, false, _) => (RegionKind::Other, end()?),
             (false, true, true) => {
-                let what = "lanes that have run and lanes yet to run need separate masks: one mask is saved";
+                let what =
+                    "one mask is saved for lanes that have run and lanes yet to run; expected separate masks";
                 return Err(at_pcs(Error::bad_argument(what), saved));
             }
         })
@@ -327,7 +328,7 @@ impl ControlFlow {
             // Blocks do not overlap: the last one that begins before the instruction is around it, or none is.
             let after = sorted.partition_point(|block| block.start <= pcs.start);
             if sorted[..after].last().is_none_or(|block| pcs.end > block.end) {
-                let what = "an instruction that writes EXEC is in a block: this one is in none";
+                let what = "instruction that writes EXEC is outside all blocks";
                 return Err(at_pcs(Error::bad_argument(what), Some(pcs.clone())));
             }
         }
@@ -390,7 +391,7 @@ impl ControlFlow {
             };
             if let Some(other) = place.replace(pcs.clone()) {
                 let what = format!(
-                    "a mask is saved once and restored once: this mask is also saved or restored at {:#x}",
+                    "mask is also saved or restored at {:#x}; expected one save and one restore",
                     other.start
                 );
                 return Err(at_pcs(Error::bad_argument(what), Some(pcs.clone())));
@@ -433,7 +434,7 @@ impl ControlFlow {
             let expected = entered[to].unwrap_or_default();
             if !found.is_same(left[from], expected) {
                 let what = format!(
-                    "all edges to a block have the same saved masks: those of the edge {} differ",
+                    "edge {} has other saved masks than the block's other edges",
                     self.edge_text(from, to)
                 );
                 return Err(at_pcs(Error::bad_argument(what), Some(self.blocks[to].clone())));
@@ -506,18 +507,16 @@ impl Stretches {
         Ok(match (write, at) {
             (ExecWrite::Save(_), None) => self.push(Level { mask, is_other: false, around: open }),
             (ExecWrite::Save(_), Some(_)) => {
-                return Err(Error::bad_argument(format!(
-                    "a saved mask is restored before it is saved again: mask {mask}"
-                )));
+                return Err(Error::bad_argument(format!("mask {mask} is saved again before it is restored")));
             }
             (_, None) => {
                 return Err(Error::bad_argument(format!(
-                    "a mask is saved on every path to its use: mask {mask} is not"
+                    "mask {mask} is not saved on every path to its use"
                 )));
             }
             (ExecWrite::And(_), Some(_)) if !is_innermost => {
                 return Err(Error::bad_argument(format!(
-                    "EXEC becomes lanes of the innermost saved mask: mask {mask} is not the innermost"
+                    "mask {mask} is not the innermost saved mask; expected EXEC to become lanes of the innermost"
                 )));
             }
             (ExecWrite::And(_) | ExecWrite::AndNot(_), Some(_)) => open,
@@ -526,7 +525,7 @@ impl Stretches {
             }
             (ExecWrite::Else(_), Some(_)) => {
                 return Err(Error::bad_argument(format!(
-                    "the other side of a mask begins once, while the mask is the innermost: mask {mask}"
+                    "other side of mask {mask} begins twice, or while the mask is not the innermost"
                 )));
             }
             // All lanes of the mask run again, including those of masks saved later.

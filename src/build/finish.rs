@@ -125,13 +125,13 @@ fn check_functions(module: &Module) -> Result<()> {
         let has_file = function.line.is_some() || declared.is_some_and(|declared| declared.line.is_some());
         if function.body_line != 0 && !has_file {
             let what = format!(
-                "the line of a body needs a declaration line, which gives the file: line {}",
+                "body line {} has no declaration line, which would give its file",
                 function.body_line
             );
             return Err(Error::bad_argument(what).or_at(at()));
         }
         if function.is_declaration && function.address.is_some() {
-            return Err(Error::bad_argument("a declaration has no code").or_at(at()));
+            return Err(Error::bad_argument("declaration has code").or_at(at()));
         }
         // The end of the rows is encoded in multiples of the shortest instruction.
         let step = u64::from(module.target.min_instruction_bytes());
@@ -146,7 +146,7 @@ fn check_functions(module: &Module) -> Result<()> {
 fn check_calls(module: &Module) -> Result<()> {
     for call in module.calls.values() {
         if call.return_pc.is_none() && call.pc.is_none() {
-            let what = "a call has a pc, a return pc or both: neither is given";
+            let what = "call has neither a pc nor a return pc";
             return Err(Error::bad_argument(what).or_at(module.at_scope(call.scope)));
         }
     }
@@ -226,19 +226,19 @@ fn check_variable(module: &Module, id: VariableId, variable: &Variable, around: 
     let is_always = variable.always.is_some();
     let is_elsewhere = |loc| module.constant(loc).is_none();
     let what = if around.is_type && (is_live || variable.always.is_some_and(is_elsewhere)) {
-        "the location of a static member belongs to its definition: the member itself can only be a constant"
+        "static member has a location; expected a constant, as its definition has the location"
     } else if variable.is_declaration && (is_live || is_always) {
-        "a declaration has no location"
+        "declaration has a location"
     } else if around.is_of_declaration && !is_parameter {
-        "the declaration of a function contains parameters, not variables"
+        "function declaration contains a variable; expected only parameters"
     } else if around.is_of_declaration && is_always {
-        "a parameter of a declaration has no location"
+        "parameter of a declaration has a location"
     } else if is_live && is_always {
-        "a variable with one location for all pcs has no live ranges"
+        "variable has live ranges and a location for all pcs"
     } else if is_live && around.function.is_none() {
-        "a variable outside all functions has no live ranges"
+        "variable outside all functions has live ranges"
     } else if is_parameter && !around.takes_parameters {
-        "a parameter belongs to a function"
+        "parameter is outside all functions"
     } else {
         return Ok(());
     };
@@ -251,7 +251,7 @@ fn check_files(module: &Module) -> Result<()> {
         if file.md5.is_some() != module.files[first].md5.is_some() {
             let unit = Some(module.string(module.units[file.unit].name).into());
             let what = format!(
-                "either all files of a unit have an MD5 sum, or none does: `{}` differs from the primary file",
+                "only one file has an MD5 sum, `{}` or the primary file; expected sums for all files of a unit or for none",
                 module.string(file.name)
             );
             return Err(Error::bad_argument(what).or_at(At { unit, ..At::default() }));

@@ -158,7 +158,7 @@ impl FrameBuilder<'_> {
         let lanes = target.lanes();
         let wrong = match target.register(vgpr) {
             Some(register) if !register.is_vector() => Some(Error::bad_argument(format!(
-                "a register with lanes is a vector register: {} is scalar",
+                "{} is a scalar register; expected a vector register",
                 register.name()
             ))),
             _ if slot % 4 != 0 => {
@@ -220,7 +220,7 @@ impl FrameBuilder<'_> {
     pub fn extent(&mut self, bytes: Range<i64>) -> Result<&mut Self> {
         if bytes.start > 0 || bytes.end < 0 {
             let what = format!(
-                "the extent of a frame contains or touches the canonical frame address: bytes {}..{}",
+                "frame extent {}..{} in bytes neither contains nor touches the canonical frame address",
                 bytes.start, bytes.end
             );
             return Err(Error::bad_argument(what).or_at(at_function(&self.builder.module, self.function)));

@@ -59,7 +59,7 @@ impl Builder {
         let of = self.same_unit_function(parent, declaration)?;
         if !of.is_declaration {
             let what = format!(
-                "a definition completes a declaration: `{}` is a definition itself",
+                "`{}` is a definition; expected a declaration to complete",
                 self.module.string(of.name)
             );
             return Err(crate::Error::bad_argument(what).or_at(self.module.at_scope(parent)));
@@ -196,8 +196,7 @@ impl FunctionBuilder<'_> {
             .map_err(|error| error.or_at(module.at_scope(scope)))?;
         let variable = &module.variables[parameter];
         if variable.scope != scope || variable.kind != VariableKind::Parameter {
-            let error =
-                crate::Error::bad_argument("the object pointer of a function is one of its parameters");
+            let error = crate::Error::bad_argument("object pointer is not a parameter of the function");
             return Err(error.or_at(crate::error::At {
                 variable: module.at_variable(parameter, None).variable,
                 ..module.at_scope(scope)

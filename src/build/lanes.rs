@@ -69,9 +69,9 @@ impl Builder {
             _ => {
                 let error = match module.target.lanes() {
                     1 => loc::lacks(&module.target, Feature::Lanes, "the pc of a lane"),
-                    _ => {
-                        Error::bad_argument("lane pcs belong to a function with code, or to an inlined call")
-                    }
+                    _ => Error::bad_argument(
+                        "scope has no lane pcs; expected a function with code or an inlined call",
+                    ),
                 };
                 return Err(error.or_at(module.at_scope(scope)));
             }
@@ -217,10 +217,7 @@ impl LanesBuilder<'_> {
         if let Some(around) = self.around.map(|around| module.region(around)).map(Region::pcs)
             && !(around.start <= pcs.start && pcs.end <= around.end)
         {
-            let what = format!(
-                "a region lies inside its parent: the parent is {:#x}..{:#x}",
-                around.start, around.end
-            );
+            let what = format!("region is outside its parent region {:#x}..{:#x}", around.start, around.end);
             return Err(Error::bad_argument(what).or_at(at(module, &pcs)));
         }
         let first = module.lanes.masks.len();
@@ -286,9 +283,9 @@ impl LanesBuilder<'_> {
         let unit = module.scopes[self.scope].unit;
         let lanes = module.target.lanes();
         let what = if place.nodes().all(|node| node == Node::Undefined) {
-            Some("the location of the mask is undefined")
+            Some("mask location is undefined")
         } else if depends_on_lane(module, place) {
-            Some("a mask is the same for all lanes of the wave: its location depends on the current lane")
+            Some("mask location depends on the current lane; expected a location for the whole wave")
         } else {
             None
         };
@@ -420,7 +417,7 @@ fn each_pc(masks: &[Mask], pcs: &Range<u64>) -> Result<(), (u64, Error)> {
     if last.end == pcs.end {
         Ok(())
     } else {
-        let what = "a mask has a location at each pc of its region: this pc is without one";
+        let what = "mask has no location at this pc; expected a location at each pc of its region";
         Err((last.end, Error::bad_argument(what)))
     }
 }

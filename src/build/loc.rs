@@ -409,7 +409,7 @@ pub(crate) fn scalar(target: &Target, reg: Reg) -> Result<()> {
     if register.is_vector() || register.bits > 64 {
         let name = register.name();
         let bits = crate::error::Count(register.bits, "bit");
-        let what = format!("the register of an address is a scalar of at most 64 bits: {name} has {bits}");
+        let what = format!("{name} has {bits}; expected a scalar register of at most 64 bits for an address");
         return Err(Error::bad_argument(what));
     }
     Ok(())
@@ -423,7 +423,7 @@ fn vector(module: &Module, reg: Reg) -> Result<Register<'_>> {
     let name = register.name();
     Err(match module.target.lanes() {
         1 => lacks(&module.target, Feature::Lanes, &format!("a lane of register {name}")),
-        _ => Error::bad_argument(format!("a register with lanes is a vector register: {name} is scalar")),
+        _ => Error::bad_argument(format!("{name} is a scalar register; expected a vector register")),
     })
 }
 

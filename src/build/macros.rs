@@ -79,7 +79,7 @@ impl MacroBuilder<'_> {
         };
         if head == 0 || !is_formed {
             let what = format!(
-                "a macro definition has the form `NAME text` or `NAME(a,b) text`: `{}`",
+                "macro definition `{}` has the wrong form; expected `NAME text` or `NAME(a,b) text`",
                 text.escape_debug()
             );
             return Err(self.error(what));
@@ -127,7 +127,7 @@ impl MacroBuilder<'_> {
     pub fn end_file(&mut self) -> Result<&mut Self> {
         let state = &mut self.builder.preprocessors[self.unit];
         match state.depth.checked_sub(1) {
-            None => Err(self.error("a file ends after it begins: no file is open".into())),
+            None => Err(self.error("file ends, but no file is open".into())),
             Some(depth) => {
                 state.depth = depth;
                 Ok(self.push(Macro::EndFile))
@@ -142,8 +142,8 @@ impl MacroBuilder<'_> {
             return Err(self.at(ErrorKind::ZeroByte { text }.into()));
         }
         let what = match line {
-            0 if has_begun => "line 0 is for macros before the first file".into(),
-            1.. if depth == 0 => format!("a macro outside all files has line 0, not {line}"),
+            0 if has_begun => "macro in a file is in line 0; expected a line from 1".into(),
+            1.. if depth == 0 => format!("macro outside all files is in line {line}; expected line 0"),
             _ => return Ok(()),
         };
         Err(self.error(what))
@@ -186,7 +186,7 @@ pub(super) fn check(module: &Module) -> Result<()> {
         }
         if let Some(&file) = open.last() {
             let name = module.string(module.files[file].name);
-            let what = format!("a file that begins among the macros also ends: `{name}` does not");
+            let what = format!("file `{name}` begins among the macros and does not end");
             return Err(Error::bad_argument(what).or_at(module.at_scope(module.units[unit].scope)));
         }
     }

@@ -45,7 +45,7 @@ impl Builder {
     pub fn label(&mut self, scope: impl InScope, name: &str) -> Result<LabelBuilder<'_>> {
         let scope = scope.scope(&self.module)?;
         if self.module.function_of(scope).is_none() {
-            let error = crate::Error::bad_argument("a label belongs to a function");
+            let error = crate::Error::bad_argument("label is outside all functions");
             return Err(error.or_at(self.module.at_scope(scope)));
         }
         let name = self.name(name).map_err(|error| error.or_at(self.module.at_scope(scope)))?;
@@ -83,7 +83,7 @@ fn imported(module: &Module, scope: ScopeId, what: Imported) -> Result<()> {
     known(of == Some(module.scopes[scope].unit), || format!("{id} of this unit"))?;
     match what {
         Imported::Variable(id) if module.function_of(module.variables[id].scope).is_some() => {
-            Err(crate::Error::bad_argument("a variable of a function cannot be imported"))
+            Err(crate::Error::bad_argument("imported variable belongs to a function"))
         }
         Imported::Namespace(id) | Imported::AllOf(id)
             if !matches!(module.scopes[id].kind, ScopeKind::Namespace { .. }) =>
@@ -108,8 +108,7 @@ impl ImportBuilder<'_> {
     pub fn name(&mut self, name: &str) -> Result<&mut Self> {
         let Import { scope, what, .. } = self.builder.module.imports[self.id];
         if let Imported::AllOf(_) = what {
-            let error =
-                crate::Error::bad_argument("an import of all names of a namespace has no name of its own");
+            let error = crate::Error::bad_argument("import of all names in a namespace has a name");
             return Err(error.or_at(self.builder.module.at_scope(scope)));
         }
         let name = self.builder.name(name);

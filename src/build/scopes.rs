@@ -162,7 +162,7 @@ impl Builder {
         known(is_there, || format!("{} of this unit", call.file)).map_err(|error| error.or_at(at()))?;
         if self.module.functions[function].is_declaration {
             let name = self.module.string(self.module.functions[function].name);
-            let what = format!("an inlined function has a body: `{name}` is only declared");
+            let what = format!("inlined function `{name}` is only declared; expected a definition");
             return Err(crate::Error::bad_argument(what).or_at(at()));
         }
         let scope = self.code_scope(parent, ScopeKind::Inlined { function, call }, pcs)?;
@@ -201,7 +201,7 @@ impl Builder {
         let scope = scope.scope(&self.module)?;
         let result = match self.module.scopes[scope].kind {
             ScopeKind::Block | ScopeKind::Namespace { .. } => check_line(&self.module, Some(line), scope),
-            _ => Err(Error::bad_argument("the line where a scope begins belongs to a block or a namespace")),
+            _ => Err(Error::bad_argument("scope has no begin line; expected a block or a namespace")),
         };
         result.map_err(|error| error.or_at(self.module.at_scope(scope)))?;
         self.module.scopes[scope].line = Some(line);
@@ -223,7 +223,8 @@ impl Builder {
                 Ok(())
             }
             _ => {
-                let error = Error::bad_argument("a discriminator belongs to an inlined call or a block");
+                let error =
+                    Error::bad_argument("scope has no discriminator; expected an inlined call or a block");
                 Err(error.or_at(self.module.at_scope(scope)))
             }
         }
@@ -241,7 +242,7 @@ impl Builder {
     pub(super) fn instruction_pc(&self, scope: ScopeId, pc: u64) -> Result<()> {
         let at = || At { pcs: Some(pc..pc.saturating_add(1)), ..self.module.at_scope(scope) };
         let Some(function) = self.module.function_of(scope) else {
-            return Err(crate::Error::bad_argument("a pc belongs to a scope in a function").or_at(at()));
+            return Err(crate::Error::bad_argument("scope with a pc is outside all functions").or_at(at()));
         };
         let size = self.module.functions[function].bytes;
         if pc >= size {

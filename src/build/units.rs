@@ -35,7 +35,7 @@ impl UnitBuilder<'_> {
         let is_taken = module.units.iter().any(|(id, unit)| id != self.id && known == unit.split_name);
         if name.is_empty() || known.is_some() && is_taken {
             let error = match name {
-                "" => Error::bad_argument("the file of a split unit has a name: this one is empty"),
+                "" => Error::bad_argument("split file name is empty"),
                 _ => ErrorKind::DuplicateName { kind: Named::SplitUnit, name: name.into() }.into(),
             };
             return Err(error.or_at(module.at_scope(module.units[self.id].scope)));

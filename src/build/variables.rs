@@ -119,8 +119,7 @@ impl Builder {
         let function = self.module.function_of(of.scope);
         let is_inlined = |body| function.is_some_and(|function| body == (function, true));
         if !is_code || !self.body(scope).is_some_and(is_inlined) {
-            let what =
-                "an instance of a variable is in an inlined call of the variable's function: this one is not";
+            let what = "variable instance is not in an inlined call of the variable's function";
             return Err(crate::Error::bad_argument(what).or_at(crate::error::At {
                 variable: self.module.at_variable(origin, None).variable,
                 ..self.module.at_scope(scope)
@@ -146,12 +145,12 @@ impl Builder {
         let at = self.module.at_variable(member, None);
         if !self.module.is_static_member(member) && !of.is_declaration {
             return Err(crate::Error::bad_argument(
-                "a definition completes a static member or a declaration: the variable is neither",
+                "completed variable is neither a static member nor a declaration",
             )
             .or_at(at));
         }
         if !matches!(self.module.scopes[scope].kind, ScopeKind::Unit | ScopeKind::Namespace { .. }) {
-            let what = "the definition of a static member is in the unit or a namespace";
+            let what = "definition of a static member is in another scope; expected the unit or a namespace";
             return Err(crate::Error::bad_argument(what).or_at(at));
         }
         let mut definition = self.new_variable(scope, None, ty, VariableKind::Variable, None)?;
@@ -254,16 +253,13 @@ impl VariableBuilder<'_> {
     pub fn live_in(&mut self, pcs: Range<u64>, locs: &[Loc]) -> Result<&mut Self> {
         self.range(&pcs)?;
         if locs.is_empty() {
-            return Err(
-                self.error(crate::Error::bad_argument("a live range needs at least one location"), Some(pcs))
-            );
+            return Err(self.error(crate::Error::bad_argument("live range has no location"), Some(pcs)));
         }
         let is_undefined = |loc: &Loc| loc.nodes().all(|node| node == Node::Undefined);
         let undefined = locs.iter().position(is_undefined).filter(|_| locs.len() > 1);
         if let Some(index) = undefined {
             let number = index + 1;
-            let what =
-                format!("each of several locations is defined: number {number} of {} is not", locs.len());
+            let what = format!("simultaneous location {number} of {} is undefined", locs.len());
             return Err(self.error(crate::Error::bad_argument(what), Some(pcs)));
         }
         for loc in locs {

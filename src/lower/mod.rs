@@ -87,7 +87,7 @@ pub fn lower_loc(
     let refers =
         |node| matches!(node, Node::Address(..) | Node::PointerTo(..) | Node::Call(_) | Node::Expr(_));
     if loc.nodes().any(refers) {
-        let what = "without a module, a location references no symbol, variable or procedure: this one does";
+        let what = "location references a symbol, variable or procedure; expected none without a module";
         return Err(Error::bad_argument(what));
     }
     if let Some(reg) = stack.base {

@@ -160,8 +160,8 @@ fn bad_code_is_refused_with_its_name() {
     };
     refused(&|code| code.sections[1].name = ".text".into(), ".text");
     refused(&|code| code.sections[1].name = String::new(), "\"\"");
-    refused(&|code| code.sections[1].align = 24, "section .rodata: an alignment is a power of two: 24");
-    refused(&|code| code.sections[1].align = 0, "section .rodata: an alignment is a power of two: 0");
+    refused(&|code| code.sections[1].align = 24, "section .rodata: alignment is 24; expected a power of two");
+    refused(&|code| code.sections[1].align = 0, "section .rodata: alignment is 0; expected a power of two");
     refused(&|code| code.sections[1].relocations[0].symbol = "nowhere".into(), "`nowhere`");
     refused(&|code| code.sections[1].relocations[0].offset = 64, "section .rodata, offset 0x40");
     refused(&|code| code.symbols[0].size = 49, "a symbol lies within its section: `kernel` in section 1");

@@ -172,10 +172,8 @@ fn paths_that_disagree_are_refused_with_the_edge() {
         flow.write(0..4, ExecWrite::Save(mask)).write(4..8, ExecWrite::And(mask));
         flow.write(20..24, ExecWrite::Restore(mask));
     });
-    let what =
-        "all edges to a block have the same saved masks: those of the edge 0x20..0x30 -> 0x30..0x40 differ";
-    let other =
-        "all edges to a block have the same saved masks: those of the edge 0x10..0x20 -> 0x30..0x40 differ";
+    let what = "edge 0x20..0x30 -> 0x30..0x40 has other saved masks than the block's other edges";
+    let other = "edge 0x10..0x20 -> 0x30..0x40 has other saved masks than the block's other edges";
     let at = "unit `a.cl`, function `k`, pc 0x30..0x40";
     assert!([what, other].iter().any(|what| error == format!("{at}: {what}")), "{error}");
 }
@@ -195,21 +193,17 @@ fn writes_that_do_not_fit_are_refused() {
     let (other, restore) = (ExecWrite::Else, ExecWrite::Restore);
     for (writes, pcs, what) in [
         (&[(0, save as fn(_) -> _), (4, and_not)][..], "0x0..0x4", "lanes wait where their mask is restored"),
-        (&[(4, and)], "0x4..0x8", "a mask is saved on every path to its use: mask 0 is not"),
+        (&[(4, and)], "0x4..0x8", "mask 0 is not saved on every path to its use"),
         (
             &[(0, save), (4, save), (8, restore)],
             "0x4..0x8",
-            "a mask is saved once and restored once: this mask is also saved or restored at 0x0",
+            "mask is also saved or restored at 0x0; expected one save and one restore",
         ),
-        (
-            &[(0, save), (4, restore), (8, other)],
-            "0x8..0xc",
-            "a mask is saved on every path to its use: mask 0 is not",
-        ),
+        (&[(0, save), (4, restore), (8, other)], "0x8..0xc", "mask 0 is not saved on every path to its use"),
         (
             &[(0, save), (4, other), (8, other), (12, restore)],
             "0x8..0xc",
-            "the other side of a mask begins once, while the mask is the innermost: mask 0",
+            "other side of mask 0 begins twice, or while the mask is not the innermost",
         ),
         (
             &[(0, save), (4, and), (8, and_not), (12, restore)],

@@ -40,17 +40,21 @@ fn a_mask_is_somewhere_at_each_pc_of_its_region() {
     let at = "unit `a.cl`, function `k`, region0 (loop, 0x8..0x20)";
     assert_eq!(
         a_loop(8..32, 32, &[]),
-        format!("{at}, pc 0x8..0x9: a mask has a location at each pc of its region: this pc is without one")
+        format!(
+            "{at}, pc 0x8..0x9: mask has no location at this pc; expected a location at each pc of its region"
+        )
     );
     assert_eq!(
         a_loop(8..32, 32, &[(8..16, s(4))]),
         format!(
-            "{at}, pc 0x10..0x11: a mask has a location at each pc of its region: this pc is without one"
+            "{at}, pc 0x10..0x11: mask has no location at this pc; expected a location at each pc of its region"
         )
     );
     assert_eq!(
         a_loop(8..32, 32, &[(16..64, s(4)), (0..12, s(6))]),
-        format!("{at}, pc 0xc..0xd: a mask has a location at each pc of its region: this pc is without one")
+        format!(
+            "{at}, pc 0xc..0xd: mask has no location at this pc; expected a location at each pc of its region"
+        )
     );
     assert_eq!(
         a_loop(8..32, 32, &[(0..20, s(4)), (16..64, s(6))]),
@@ -58,16 +62,15 @@ fn a_mask_is_somewhere_at_each_pc_of_its_region() {
     );
     assert_eq!(
         a_loop(8..32, 32, &[(0..64, Loc::undefined())]),
-        format!("{at}, pc 0x8..0x20: the location of the mask is undefined")
+        format!("{at}, pc 0x8..0x20: mask location is undefined")
     );
 }
 
 #[test]
 fn a_mask_is_one_of_the_wave_and_has_a_bit_for_each_lane() {
     let at = "unit `a.cl`, function `k`, region0 (loop, 0x8..0x20), pc 0x8..0x20";
-    let depends = format!(
-        "{at}: a mask is the same for all lanes of the wave: its location depends on the current lane"
-    );
+    let depends =
+        format!("{at}: mask location depends on the current lane; expected a location for the whole wave");
     let v3 = gpu().vgpr(3).expect("a register");
     for mask in [
         Loc::per_lane(v3),
@@ -201,7 +204,7 @@ enclosing scope: this parent is in another inlined call"
     assert!(error.to_string().contains("the module has no region0 of this function"), "{error}");
     let error = m.lanes(callee).expect_err("it has no code");
     assert!(
-        error.to_string().contains("function `callee`: lane pcs belong to a function with code"),
+        error.to_string().contains("function `callee`: scope has no lane pcs; expected a function with code"),
         "{error}"
     );
 }

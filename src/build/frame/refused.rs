@@ -68,7 +68,7 @@ fn place_of_cfa(tree: &Tree<'_>, root: usize) -> Result<usize> {
             Node::Offset(_) => tree.last(at),
             Node::OffsetBy => tree.two(at).0,
             _ => {
-                let what = "the canonical frame address is a location in memory: this location is not";
+                let what = "location is not in memory; expected memory for the canonical frame address";
                 return Err(Error::bad_argument(what));
             }
         };
@@ -88,8 +88,8 @@ fn refuse_itself(module: &Module, tree: &Tree<'_>, root: usize, reg: Reg) -> Res
         return Ok(());
     }
     let what = match module.target.register(reg) {
-        Some(register) if register.is_vector() => "a register cannot be saved to a lane of itself",
-        _ => "a register cannot be saved to a part of itself",
+        Some(register) if register.is_vector() => "register is saved to a lane of itself",
+        _ => "register is saved to a part of itself",
     };
     Err(Error::bad_argument(what))
 }
@@ -101,7 +101,7 @@ fn is_of_lanes(module: &Module, space: SpaceId) -> bool {
 #[cold]
 fn no_lane(module: &Module, space: SpaceId) -> Error {
     let name = module.target.space(space).map_or("", |space| &*space.name);
-    Error::bad_argument(format!("each lane has its own memory of space {name}: the location needs a lane"))
+    Error::bad_argument(format!("location in space {name}, which each lane has separately, names no lane"))
 }
 
 /// Refuses frames whose rules are wrong in combination.
@@ -177,9 +177,9 @@ impl<'m> Frame<'m> {
     #[cold]
     fn missing_rule(&self, column: Column, pcs: Range<u64>) -> Error {
         let what = match column {
-            Column::Cfa => "a frame needs a rule for the canonical frame address at every pc",
+            Column::Cfa => "no rule for the canonical frame address; expected a rule at every pc",
             Column::Register(_) => {
-                "a frame needs a rule for the return address at every pc; without a caller, the rule is undefined"
+                "no rule for the return address; expected a rule at every pc, which is undefined in code without a caller"
             }
         };
         self.wrong(what, column, pcs)
@@ -212,7 +212,7 @@ impl<'m> Frame<'m> {
             let none = loc::Procedures::new();
             if loc::check_in(module, &none, unit, nodes, needs, "the slot", room).is_err() {
                 let what = format!(
-                    "the slot is outside of the frame, which has bytes {}..{} around the canonical frame address",
+                    "slot is outside the frame, which has bytes {}..{} around the canonical frame address",
                     extent.start, extent.end
                 );
                 return Err(self.wrong(what, rule.column, rule.pcs()));
@@ -231,7 +231,7 @@ impl<'m> Frame<'m> {
         // Rules that form a cycle at a pc all apply at the start of the last of them.
         for rule in self.rules {
             if self.comes_back(rule) {
-                let what = "a rule does not depend on itself: this one does, through entry values";
+                let what = "save rule depends on itself through entry values";
                 return Err(self.wrong(what, rule.column, rule.pcs()));
             }
         }
@@ -250,7 +250,7 @@ impl<'m> Frame<'m> {
                 let Some(reg) = from(last) else { break };
                 let column = Column::Register(reg);
                 if column == rule.column {
-                    let what = "a rule does not depend on itself: this one does, through registers saved in each other";
+                    let what = "save rules form a cycle: registers are saved in each other";
                     return Err(self.wrong(what, rule.column, rule.pcs()));
                 }
                 let Some(next) = self.rule_at(column, rule.start) else { break };

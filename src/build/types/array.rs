@@ -267,7 +267,7 @@ impl Builder {
         let of = &self.module.types[vector];
         if !matches!(of.kind, TypeKind::Vector { .. }) {
             let what = format!(
-                "the columns or rows of a matrix are vectors: {} is not a vector",
+                "{} is not a vector; expected a vector as the column or row of a matrix",
                 self.module.called(vector)
             );
             return Err(Error::bad_argument(what).or_at(self.module.at_unit(unit)));
@@ -306,7 +306,7 @@ impl Builder {
     fn whole_bytes(&self, of: TypeId) -> Result<()> {
         match self.module.types[of].bits {
             Some(bits) if !bits.is_multiple_of(8) => Err(Error::bad_argument(format!(
-                "elements are whole bytes: an element has {bits}",
+                "element has {bits}; expected whole bytes",
                 bits = Counted(bits, "bit")
             ))),
             _ => Ok(()),

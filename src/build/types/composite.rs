@@ -231,7 +231,7 @@ impl Builder {
         let check = || {
             if values.is_empty() && data.variants.iter().any(|variant| variant.values.is_empty()) {
                 let what = format!(
-                    "a variant part has at most one default variant: {} has two",
+                    "{} has a variant part with two default variants; expected at most one",
                     self.module.called(data.of)
                 );
                 return Err(Error::bad_argument(what));
@@ -243,7 +243,7 @@ impl Builder {
                 };
                 if first > last {
                     let what = format!(
-                        "a range of discriminants ascends: {} has {first} to {last}",
+                        "discriminant range {first} to {last} of {} descends",
                         self.module.called(data.of)
                     );
                     return Err(Error::bad_argument(what));

@@ -80,10 +80,7 @@ impl TypeBuilder<'_> {
     pub fn alignment(&mut self, bytes: u64) -> Result<&mut Self> {
         if !bytes.is_power_of_two() {
             return Err(self.refused(|name| {
-                format!(
-                    "an alignment is a power of two: {name} is aligned to {bytes}",
-                    bytes = Count(bytes, "byte")
-                )
+                format!("{name} is aligned to {bytes}; expected a power of two", bytes = Count(bytes, "byte"))
             }));
         }
         self.data().alignment = Some(bytes);
@@ -109,7 +106,7 @@ impl TypeBuilder<'_> {
         }
         if scope != outermost && matches!(kind, TypeKind::Base { .. }) {
             return Err(
-                self.refused(|name| format!("a base type belongs to its unit, not to another scope: {name}"))
+                self.refused(|name| format!("{name} is a base type in another scope; expected the unit"))
             );
         }
         // A scope without inner scopes encloses no other scope.
@@ -126,7 +123,7 @@ impl TypeBuilder<'_> {
         }
         // A type is never in an inlined call, so checking the scope itself suffices.
         if self.builder.around[scope].is_in_call {
-            return Err(self.refused(|name| format!("a type cannot be in an inlined call: {name}")));
+            return Err(self.refused(|name| format!("{name} is in an inlined call")));
         }
         self.put(scope, own);
         Ok(self)

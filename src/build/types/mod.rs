@@ -98,7 +98,7 @@ impl Builder {
         self.known_unit(unit)?;
         loc::space(&self.module, space).map_err(|error| error.or_at(self.module.at_unit(unit)))?;
         if kind != PointerKind::Pointer && to.is_none() {
-            let what = "a reference needs a referenced type";
+            let what = "reference has no referenced type";
             return Err(Error::bad_argument(what).or_at(self.module.at_unit(unit)));
         }
         let bits = self.module.target.space(space).map(|space| space.address_bits.into());
@@ -222,7 +222,7 @@ impl Builder {
             (Some(true), 0..) => 129 - u64::from(value.leading_zeros()),
             (Some(false), ..0) => {
                 return Err(Error::bad_argument(format!(
-                    "an unsigned type has no negative values: {what} is {value}"
+                    "{what} is {value}; expected a nonnegative value for an unsigned type"
                 )));
             }
             (Some(false) | None, 0..) => 128 - u64::from(value.leading_zeros()),

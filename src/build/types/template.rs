@@ -119,7 +119,7 @@ impl Builder {
             Argument::Template(name) => TemplateArgument::Template(self.name(name)?),
             Argument::Pack(parameters) => {
                 if parameters.iter().any(|inner| matches!(inner.argument, Argument::Pack(_))) {
-                    return Err(Error::bad_argument(format!("a pack cannot contain a pack: {}", what())));
+                    return Err(Error::bad_argument(format!("{} contains a pack in a pack", what())));
                 }
                 let all: Result<_> =
                     parameters.iter().map(|inner| self.template_parameter(unit, inner)).collect();

@@ -188,7 +188,7 @@ fn check_name(name: &str) -> Result<()> {
 
 fn code_section(section: &CodeSection) -> Result<ImageSection<'_>> {
     if !section.align.is_power_of_two() {
-        let text = format!("an alignment is a power of two: {}", section.align);
+        let text = format!("alignment is {}; expected a power of two", section.align);
         return Err(Error::bad_argument(text).in_section(&section.name));
     }
     let flags = match section.kind {

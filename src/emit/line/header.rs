@@ -111,7 +111,9 @@ impl Header<'_, '_> {
         self.out.push(0);
         for file in files {
             if file.name.is_empty() {
-                return Err(Error::bad_argument("before DWARF 5, a file of a line table has a name"));
+                return Err(Error::bad_argument(
+                    "file has no name; expected a name in a line table before DWARF 5",
+                ));
             }
             self.name(file.name, dw::DW_FORM_string);
             write_uleb(self.out, file.directory);

@@ -174,7 +174,7 @@ fn a_file_without_a_name_ends_an_old_table() {
     let names = Names { offset: &mut |_| 0, are_shared: false };
     let error = LineProgram::begin(&mut out, &mut relocations, format, 1, LLVM, names, &[""], &[file("")])
         .unwrap_err();
-    assert_eq!(error.to_string(), "before DWARF 5, a file of a line table has a name");
+    assert_eq!(error.to_string(), "file has no name; expected a name in a line table before DWARF 5");
 }
 
 /// Formula of DWARF 5 section 6.2.5.1: `opcode = (lines - line_base) + line_range * instructions + opcode_base`.

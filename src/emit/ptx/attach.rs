@@ -60,7 +60,7 @@ pub fn attach(text: &str, target: &Target, sections: &[Section], how: &Attach<'_
     let read = Text::read(&text)?;
     refuse_existing(&read)?;
     let Some((_, end_of_target)) = read.processor else {
-        return Err(Error::bad_argument("a text of PTX has the directive `.target`"));
+        return Err(Error::bad_argument("PTX text has no directive `.target`"));
     };
     sections.iter().try_for_each(refuse_many_attributes)?;
     let labels = Labels::new(&read, sections)?;
@@ -96,7 +96,7 @@ pub fn attach(text: &str, target: &Target, sections: &[Section], how: &Attach<'_
     for (number, name) in (1..).zip(how.lines.iter().flat_map(|lines| &lines.files)) {
         if name.contains(['"', '\n']) {
             return Err(Error::bad_argument(format!(
-                "the name of a file of PTX has no `\"` and one line: {name:?}"
+                "file name {name:?} contains `\"` or a line break, which PTX cannot express"
             )));
         }
         let _ = writeln!(out, ".file\t{number} \"{name}\"");
@@ -157,7 +157,7 @@ fn refuse_many_attributes(section: &Section) -> Result<()> {
         if count > MOST_ATTRIBUTES {
             let count = Count(count, "attribute");
             let what = format!(
-                "abbreviation {code} has {count}: NVIDIA's tools read an entry with up to {MOST_ATTRIBUTES}"
+                "abbreviation {code} has {count}; expected at most {MOST_ATTRIBUTES}, because NVIDIA's tools read no more"
             );
             return Err(Error::bad_argument(what).in_section(section.name));
         }
@@ -264,7 +264,7 @@ impl Attaching<'_> {
         }
         if let Some(row) = rows.peek().filter(|row| !labels.is_empty() && row.pc != 0) {
             return Err(Error::bad_argument(format!(
-                "the first row of a function is at position 0, as ptxas misplaces labels otherwise: {} in `{}`",
+                "first row is at position {} in `{}`; expected position 0, because ptxas misplaces labels otherwise",
                 row.pc, function.name
             )));
         }
@@ -284,7 +284,10 @@ impl Attaching<'_> {
         }
         let Some(row) = rows.next() else { return Ok(()) };
         position(self.text, function, row.pc)?;
-        let what = format!("rows of a function have ascending positions: {} in `{}`", row.pc, function.name);
+        let what = format!(
+            "row at position {} in `{}` comes after a later row; expected ascending positions",
+            row.pc, function.name
+        );
         Err(Error::bad_argument(what))
     }
 
@@ -345,7 +348,8 @@ fn call(
     let mut next = inlined;
     while let Some(number) = next {
         let one = lines.calls.get(number).filter(|_| missing.len() <= lines.calls.len());
-        let one = one.ok_or_else(|| Error::bad_argument("a row refers to an inlined call that is listed"))?;
+        let one =
+            one.ok_or_else(|| Error::bad_argument("row refers to an inlined call that is not listed"))?;
         missing.push(one);
         next = one.within;
     }

@@ -79,7 +79,7 @@ pub(super) fn position(text: &str, function: &Function<'_>, position: u64) -> Re
         let line = line_of(text, function.end);
         let count = Count(count, "instruction");
         let what = format!(
-            "function `{}`, which ends in line {line}, has {count}: position {position}",
+            "position {position} is outside function `{}`, which ends in line {line} and has {count}",
             function.name
         );
         Error::bad_argument(what)

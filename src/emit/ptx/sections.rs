@@ -35,7 +35,9 @@ impl Writer<'_> {
             let at = usize::try_from(relocation.offset).unwrap_or(usize::MAX);
             let end = at.saturating_add(relocation.bytes.into());
             if at < done || end > section.bytes.len() {
-                let what = format!("relocations are in the section and do not overlap: offset {at:#x}");
+                let what = format!(
+                    "relocation at offset {at:#x} is outside the section or overlaps another relocation"
+                );
                 return Err(in_section(Error::bad_argument(what)));
             }
             self.bytes(&section.bytes[done..at]);
@@ -83,7 +85,7 @@ impl Writer<'_> {
         let directive = match bytes {
             4 => ".b32",
             8 => ".b64",
-            _ => return Err(Error::bad_argument(format!("a reference has 4 or 8 bytes: {bytes}"))),
+            _ => return Err(Error::bad_argument(format!("reference has {bytes} bytes; expected 4 or 8"))),
         };
         self.out.push_str(directive);
         self.out.push('\t');
@@ -106,7 +108,8 @@ impl Writer<'_> {
                 }
             }
             RelocationTarget::Distance(name) => {
-                let what = format!("sections of PTX have no distances: that to `{name}`");
+                let what =
+                    format!("relocation is the distance to `{name}`, which PTX sections cannot express");
                 return Err(Error::bad_argument(what));
             }
         }
@@ -127,7 +130,7 @@ impl Writer<'_> {
         }
         if addend != 0 {
             // ptxas ignores it in `.local` symbols.
-            let what = format!("a reference to a variable of PTX has no addend: `{name}` + {addend}");
+            let what = format!("reference to PTX variable `{name}` has the addend {addend}; expected none");
             return Err(Error::bad_argument(what));
         }
         self.out.push_str(name);

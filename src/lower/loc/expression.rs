@@ -70,14 +70,12 @@ impl Entries for NoEntries {
 
 #[cold]
 pub(super) fn malformed() -> Error {
-    Error::bad_argument("the nodes form no location, or its offsets add up to more than 63 bits")
+    Error::bad_argument("location nodes form no tree, or the offsets add up to more than 63 bits")
 }
 
 #[cold]
 pub(super) fn nameless() -> Error {
-    Error::bad_argument(
-        "without a module, a location references no symbol, variable or procedure: this one does",
-    )
+    Error::bad_argument("location references a symbol, variable or procedure; expected none without a module")
 }
 
 /// References of an expression to entries and addresses, which are appended as the operations are.
@@ -354,9 +352,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
             }
             let what = || {
                 let slot = fixup.slot.0;
-                Error::bad_argument(format!(
-                    "a slot references an entry: slot {slot} has an entity without an entry"
-                ))
+                Error::bad_argument(format!("slot {slot} references an entity without an entry"))
             };
             let entry = self.context.entries.entity(entity).ok_or_else(what)?;
             self.reach(entry)?;
