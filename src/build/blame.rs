@@ -24,7 +24,7 @@ pub(crate) enum Blame {
     Live(VariableId, Range<u64>),
     /// Location of a variable for all pcs.
     Always(VariableId),
-    /// Rule of a frame.
+    /// Frame rule.
     Rule(FunctionId, Column, Range<u64>),
     /// Region of lanes.
     Region(RegionId),

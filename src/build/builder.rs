@@ -215,7 +215,7 @@ impl Builder {
     /// vectors double their capacity.
     #[cfg(feature = "json")]
     pub(crate) fn bytes_soon(&self, more: usize) -> usize {
-        /// Bytes of an entry in a name table.
+        /// Entry bytes in a name table.
         const NAME: usize = 48;
         let of = |count: usize, bytes: usize| match count {
             0 => 0,
@@ -266,7 +266,7 @@ impl Builder {
         }
     }
 
-    /// Interns a name, and refuses one with a zero byte, which ends a name in DWARF. Errors name no place.
+    /// Interns a name, and refuses one with a zero byte, which ends a name in DWARF. Errors name no entity.
     pub(super) fn name(&mut self, text: &str) -> Result<StringId> {
         let name = StringId::from_u32(self.module.strings.add(text));
         if self.module.strings.has_zero(text) { Err(zero_byte(text)) } else { Ok(name) }

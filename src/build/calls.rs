@@ -29,7 +29,7 @@ pub struct ArgumentBuilder<'b> {
 }
 
 impl Builder {
-    /// Adds a call in the code of a function, block or inlined call. The call is identified by the pc to which the
+    /// Adds a call in a function's code, block or inlined call. The call is identified by the pc to which the
     /// callee returns, by the pc of the call instruction, or by both.
     ///
     /// DWARF 5 debuggers find a call in any of these scopes. LLVM's tools expect it directly in the function, and the
@@ -170,7 +170,7 @@ impl CallBuilder<'_> {
 }
 
 impl ArgumentBuilder<'_> {
-    /// Sets the value of the argument, computed from what the caller knows while the callee runs.
+    /// Sets the argument's value, computed from what the caller knows while the callee runs.
     ///
     /// # Errors
     /// The errors of [`VariableBuilder::live`](super::VariableBuilder::live) for the number.

@@ -79,7 +79,7 @@ impl ExecWrite {
 #[derive(Debug, Clone, Default)]
 pub struct ControlFlow {
     pub(crate) blocks: Vec<Range<u64>>,
-    /// Edges of the wave.
+    /// Wave edges.
     pub(crate) edges: Vec<(usize, usize)>,
     /// Edges of the wave that no lane takes.
     pub(crate) wave_edges: Vec<(usize, usize)>,
@@ -115,7 +115,7 @@ impl ControlFlow {
     }
 
     /// Adds an edge that lanes take and the wave does not: it runs other blocks in between, while these lanes wait at
-    /// the start of `to`. A compiler that has a graph of lanes beside that of the wave adds the difference of the two.
+    /// the start of `to`. A compiler that has a graph of lanes beside that of the wave adds the two's difference.
     ///
     /// [`LanesBuilder::control_flow`] needs none of these edges: regions follow from writes of EXEC.
     pub fn lane_edge(&mut self, from: BlockId, to: BlockId) -> &mut Self {
@@ -217,7 +217,7 @@ struct Piece {
 pub(crate) type Ends = (Option<Range<u64>>, Option<Range<u64>>);
 
 impl ControlFlow {
-    /// Checks the graph, and returns its blocks in reverse postorder, and the ends of each mask.
+    /// Checks the graph, and returns its blocks in reverse postorder, and each mask's ends.
     pub(crate) fn checked(&self, target: &Target) -> Result<(Vec<usize>, Vec<Ends>)> {
         let size = self.blocks.iter().map(|pcs| pcs.end).max().unwrap_or(0);
         if size > u32::MAX.into() {
@@ -400,7 +400,7 @@ impl ControlFlow {
         Ok(known)
     }
 
-    /// Returns the open masks of each stretch of code, and the innermost one at the entry of each loop.
+    /// Returns the open masks of each stretch of code, and the innermost one at each loop's entry.
     fn stretches(&self, order: &[usize]) -> Result<Stretches> {
         let mut writes: Vec<&(Range<u64>, ExecWrite)> = self.writes.iter().collect();
         writes.sort_by_key(|(pcs, _)| pcs.start);
@@ -471,7 +471,7 @@ struct Level {
 struct Stretches {
     levels: Vec<Level>,
     all: Vec<(Range<u64>, Open)>,
-    /// The innermost open mask at the entry of each loop, and whether its other side runs.
+    /// The innermost open mask at each loop's entry, and whether its other side runs.
     loops: HashSet<(usize, bool)>,
 }
 

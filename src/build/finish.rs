@@ -17,7 +17,7 @@ impl Builder {
     /// * [`ErrorKind::OverlappingRanges`]: two ranges of a variable, rules of a column, or ranges of whole-wave code have pcs
     ///   in common.
     /// * [`ErrorKind::CyclicType`]: a type contains itself.
-    /// * [`ErrorKind::UnknownId`]: a line is in a file of another unit, or the symbol of a function does not exist.
+    /// * [`ErrorKind::UnknownId`]: a line is in a file of another unit, or a function's symbol does not exist.
     /// * [`ErrorKind::OutsideFunction`]: the code of a function became smaller than a range in it.
     /// * [`ErrorKind::BadArgument`]: a parameter outside a function; a variable with locations by pc that also has one
     ///   for all pcs, or is in no function; a declaration with code or a location; the line of a body without a file; a

@@ -88,15 +88,15 @@ impl FrameBuilder<'_> {
     /// Adds the canonical frame address for half-open pcs, in bytes from the start of the function. The address is a
     /// place in memory: usually a register plus a number of bytes, in a space.
     ///
-    /// In a space in which each lane has its own memory (`private_lane`) each lane has its own place. A place of each
-    /// lane suffices for variables. A register belongs to the wave, so it cannot be saved in such a place, where no
+    /// In a space in which each lane has its own memory (`private_lane`) each lane has a separate location. A location of each
+    /// lane suffices for variables. A register belongs to the wave, so it cannot be saved in such a location, where no
     /// lane is known. [`Builder::finish`] refuses registers that are saved at an offset from such a frame.
     ///
     /// # Errors
     /// [`EmptyRange`](crate::error::ErrorKind::EmptyRange),
     /// [`OutsideFunction`](crate::error::ErrorKind::OutsideFunction);
     /// [`Misaligned`](crate::error::ErrorKind::Misaligned) where the range begins or ends inside an instruction;
-    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where the location is not a place in memory, or the
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) where the location is not in memory, or the
     /// location uses an operation that is not allowed in call frame information (the error names the operation,
     /// A.6.4.2); and the errors of [`VariableBuilder::live`](super::VariableBuilder::live) for the location.
     /// [`Builder::finish`] refuses ranges that overlap.
@@ -211,7 +211,7 @@ impl FrameBuilder<'_> {
         self.cfa(pcs.clone(), Loc::memory(SpaceId::PRIVATE_WAVE, Val::constant(0)))?.undefined(pcs, column)
     }
 
-    /// Sets the bytes of the frame, counted from the canonical frame address in its space. [`Builder::finish`] refuses
+    /// Sets the frame's bytes, counted from the canonical frame address in its space. [`Builder::finish`] refuses
     /// registers saved outside these bytes.
     ///
     /// # Errors

@@ -90,7 +90,7 @@ impl Builder {
         Ok(FunctionBuilder { builder: self, id: function })
     }
 
-    /// Returns the function, if it belongs to the unit of the scope.
+    /// Returns the function, if it belongs to the scope's unit.
     pub(super) fn same_unit_function(
         &self,
         scope: crate::model::ScopeId,

@@ -3,7 +3,7 @@
 use crate::error::{ErrorKind, Result};
 use crate::model::{Entity, Module, ScopeId, SourceLine, UnitId};
 
-/// Name of an entity in an error: its id, if it does not exist.
+/// Entity name in an error: its id, if it does not exist.
 pub(super) fn entity_text(module: &Module, entity: Entity) -> String {
     match entity {
         Entity::Variable(id) => match module.variables.get(id).and_then(|of| of.name) {

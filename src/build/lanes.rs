@@ -37,7 +37,7 @@ impl Builder {
     /// A region belongs to the function or inlined call whose source contains the control flow. Lanes that wait in a
     /// region around an inlined call did not enter the call.
     ///
-    /// Regions nest to any depth. Each region is a procedure that calls the procedure of its parent, so a reader
+    /// Regions nest to any depth. Each region is a procedure that calls its parent's procedure, so a reader
     /// follows one call for each level: the [evaluator](crate::eval::Limits) up to 32 by default, and
     /// [`check`](crate::check()) up to 64.
     ///

@@ -9,23 +9,23 @@ use crate::model::{Entity, Module, Node, Nodes, ProcedureId, UnitId};
 use crate::op::{Expr, FixupKind, Reg};
 use crate::target::{Register, SpaceId, Target};
 
-/// Numbers of bits of the storage before and after a place, as far as known. Each place of each location has one; it is
+/// Numbers of bits of the storage before and after a piece of storage, where known. Each piece of each location has one; it is
 /// two words, to be passed in registers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Room {
-    /// Bits before the place, with the flag [`ALL_LANES`].
+    /// Bits before the piece, with the flag [`ALL_LANES`].
     before: u64,
-    /// Bits after the place; [`u64::MAX`] if unknown.
+    /// Bits after the piece; [`u64::MAX`] if unknown.
     after: u64,
 }
 
-/// Flag: the place is all lanes of a vector register. No storage has this number of bits.
+/// Flag: the piece is all lanes of a vector register. No storage has this number of bits.
 const ALL_LANES: u64 = 1 << 63;
 
 pub(super) const UNKNOWN: Room = Room { before: ALL_LANES - 1, after: u64::MAX };
 
 impl Room {
-    /// Returns a room with `before` and `after` bits around a place.
+    /// Returns a room with `before` and `after` bits around a piece of storage.
     #[inline]
     pub(super) fn around(before: u64, after: u64) -> Self {
         Self { before: before.min(ALL_LANES - 1), after }
@@ -83,7 +83,7 @@ impl Checked {
 /// Facts of each procedure.
 pub(super) type Procedures = SecondaryMap<ProcedureId, Checked>;
 
-/// Stack of places with its top in registers: most locations have one place at a time.
+/// Stack of pieces with its top in registers: most locations have one piece at a time.
 struct Places {
     top: Room,
     has_top: bool,
@@ -132,7 +132,7 @@ fn room(bits: u64) -> Room {
 /// location its required `bits`, where known. Refuses to take fewer bits than all lanes of a vector register, as the
 /// lane would be unknown. The room around the canonical frame address is known.
 ///
-/// One pass over the nodes, with the room of each place on a stack; numbers are not on it.
+/// One pass over the nodes, with the room of each piece on a stack; numbers are not on it.
 #[inline]
 pub(super) fn check_in(
     module: &Module,
@@ -249,7 +249,7 @@ fn node_by_node(
                         ErrorKind::DoesNotFit { what: "the mask".into(), needs: count, has: 64 }.into()
                     );
                 }
-                // Each element is at the offset that it would have if all came from this place.
+                // Each element is at the offset that it would have if all came from this piece.
                 let one = places.pop();
                 let zero = places.pop();
                 fits("a vector", one, total)?;
@@ -450,7 +450,7 @@ fn moved(from: Room, bits: i64) -> Result<Room> {
         let before = from.before().checked_sub(by).ok_or_else(|| does_not_fit(what, by, from.before()))?;
         return Ok(Room { before, after: after.saturating_add(by) }.lanes_as(from));
     }
-    // A place is inside its storage, not just after the end.
+    // A piece is inside its storage, not just after the end.
     if by >= after {
         return Err(does_not_fit(what, by.saturating_add(1), after));
     }

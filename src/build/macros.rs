@@ -1,11 +1,11 @@
-//! Macros of a preprocessor.
+//! Preprocessor macros.
 
 use super::builder::{Builder, Preprocessor};
 use super::ids::known;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{FileId, Macro, Module, UnitId};
 
-/// Describes the actions of a preprocessor, in order. Made by [`Builder::macros`].
+/// Describes a preprocessor's actions, in order. Made by [`Builder::macros`].
 ///
 /// ```
 /// use eitri::build::Builder;

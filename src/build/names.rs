@@ -37,7 +37,7 @@ impl Builder {
         Ok(ImportBuilder { builder: self, id })
     }
 
-    /// Adds a label, a named place in the code of a function.
+    /// Adds a label, a named location in a function's code.
     ///
     /// # Errors
     /// [`UnknownId`](crate::error::ErrorKind::UnknownId) where the scope does not exist;

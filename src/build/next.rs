@@ -1,4 +1,4 @@
-//! Modules of a program, described one after the other.
+//! Program modules, described one after the other.
 
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use hashbrown::HashTable;

@@ -1,5 +1,5 @@
 //! Methods of builders for plain properties, by the [table](crate::model::entities). A row with `by` has a hand-written
-//! method, other than the line of a declaration.
+//! method, other than a declaration's line.
 
 /// The methods of a builder: of one that has `data` and, for texts, `text`, `(self)`; of one with a `member`, which the
 /// methods return changed, `(value)`.

@@ -9,9 +9,9 @@ use crate::model::{Module, ScopeId, VariableId};
 /// Owner of a location that contains a stack slot.
 #[derive(Debug)]
 pub(super) enum Slot {
-    /// A variable, with the pcs of the location, or `None` for all pcs.
+    /// A variable, with the location's pcs, or `None` for all pcs.
     Variable(VariableId, Option<Range<u64>>),
-    /// Another entity, in the code of this scope.
+    /// Another entity, in this scope's code.
     Scope(ScopeId),
 }
 

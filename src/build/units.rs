@@ -23,7 +23,7 @@ impl UnitBuilder<'_> {
         self
     }
 
-    /// Sets the file name of the unit's split unit, relative to the directory of the compilation, for consumers with
+    /// Sets the file name of the unit's split unit, relative to the compilation's directory, for consumers with
     /// [split units](crate::Consumer::is_split). DWARF 5 section 3.1.2, `DW_AT_dwo_name`.
     ///
     /// # Errors
@@ -91,7 +91,7 @@ impl Builder {
         self.module.units.get(unit).map(|unit| unit.file).ok_or_else(missing)
     }
 
-    /// Adds another source file of a unit; `directory` is `None` for the directory of the compilation. Equal files
+    /// Adds another source file of a unit; `directory` is `None` for the compilation's directory. Equal files
     /// share one id.
     ///
     /// # Errors

@@ -209,7 +209,7 @@ impl VariableBuilder<'_> {
         self.id
     }
 
-    /// Sets the variable's constant value, lowest byte first, in place of a location: the variable was optimized away.
+    /// Sets the variable's constant value, lowest byte first, instead of a location: the variable was optimized away.
     /// DWARF 5 section 4.1, item 10.
     ///
     /// # Errors
@@ -237,7 +237,7 @@ impl VariableBuilder<'_> {
     /// [`ErrorKind::EmptyRange`], [`ErrorKind::OutsideFunction`]; [`ErrorKind::Misaligned`] where the range begins or
     /// ends inside an instruction; and for the location, [`ErrorKind::UnknownRegister`], [`ErrorKind::UnknownSpace`],
     /// [`ErrorKind::LaneOutOfWave`], [`ErrorKind::TargetLacks`], [`ErrorKind::Limit`], [`ErrorKind::UnknownId`],
-    /// [`ErrorKind::DoesNotFit`] if a part, or the variable, is larger than the rest of its storage, and
+    /// [`ErrorKind::DoesNotFit`] if a part, or the variable, is larger than its storage's rest, and
     /// [`ErrorKind::WhichLane`] if it is smaller than all lanes of a vector register that contains it.
     /// [`Builder::finish`] refuses ranges that overlap, and stack slots of a function whose frame has no known base.
     #[inline]

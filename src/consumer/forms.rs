@@ -23,7 +23,7 @@ pub struct ExpressionForm {
 }
 
 impl ExpressionForm {
-    /// Operations of the standard, without procedures.
+    /// Standard operations, without procedures.
     pub const STANDARD: Self = Self {
         dialect: Dialect::Dwarf5,
         draft: DraftCodes::NONE,
@@ -76,8 +76,8 @@ pub struct AttributeNumbers {
     pub address_space: Option<DwAt>,
     /// Memory space that the source declares for a pointer or a variable.
     pub memory_space: Option<DwAt>,
-    /// Address space of a variable's memory places, whose expressions have addresses alone. A variable has one space;
-    /// its other memory places are refused or omitted. The first expressible place of several is encoded. `None` for a
+    /// Address space of a variable's locations in memory, whose expressions have addresses alone. A variable has one space;
+    /// its other locations in memory are refused or omitted. The first expressible location of several is encoded. `None` for a
     /// consumer whose expressions name the space.
     pub variable_space: Option<DwAt>,
     /// Number of lanes of a function.

@@ -1,4 +1,4 @@
-//! Readers of the output: the encoding for each debugger, and the policy for facts that it cannot express.
+//! Output readers: the encoding for each debugger, and the policy for facts that it cannot express.
 
 mod forms;
 mod presets;
@@ -11,7 +11,7 @@ use crate::error::{Construct, Error, ErrorKind};
 use crate::op::{Dialect, Encoding};
 use crate::target::{SpaceId, Target};
 
-/// Reader of the output. The encoding depends on the target debugger.
+/// Output reader. The encoding depends on the target debugger.
 ///
 /// | consumer | for | operations | address space of a pointer | memory space | lanes | pcs of lanes | active lanes |
 /// |---|---|---|---|---|---|---|---|
@@ -69,7 +69,7 @@ pub struct Consumer {
     /// object](crate::lower::SplitUnit) that no linker has to read. A location then references its own unit only: a
     /// pointer to another unit's variable is refused or omitted.
     pub is_split: bool,
-    /// Forms of attributes, in place of the shortest. A form is ignored where the version lacks it, where it cannot
+    /// Forms of attributes, instead of the shortest. A form is ignored where the version lacks it, where it cannot
     /// encode the attribute's value, and where a linker would have to fill it in.
     pub forms: Vec<(DwAt, DwForm)>,
 }

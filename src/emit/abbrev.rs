@@ -7,7 +7,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::op::{write_sleb, write_uleb};
 
-/// Abbreviations of a unit. Equal ones are stored once. Codes count from 1 in the order of first use, or in the order
+/// Unit abbreviations. Equal ones are stored once. Codes count from 1 in the order of first use, or in the order
 /// chosen by [`by_use`](Self::by_use).
 #[derive(Debug)]
 pub(crate) struct Abbreviations {
@@ -56,7 +56,7 @@ impl Default for Abbreviations {
 pub(crate) const SHORT_CODES: usize = 127;
 
 impl Abbreviations {
-    /// Begins the description of an entry.
+    /// Begins an entry's description.
     #[inline]
     pub(crate) fn begin(&mut self, tag: DwTag, children: DwChildren) {
         self.current.clear();
@@ -204,7 +204,7 @@ impl Abbreviation {
     }
 }
 
-/// Slot of an abbreviation in the table of recent ones.
+/// Abbreviation slot in the table of recent ones.
 #[inline]
 fn slot(words: &[u32]) -> usize {
     let (pairs, last) = words.as_chunks();

@@ -15,13 +15,13 @@ pub(crate) struct AddressKey {
     pub(crate) addend: u64,
 }
 
-/// Addresses of a unit. Units could share a table, but some readers expect one table per unit.
+/// Unit addresses. Units could share a table, but some readers expect one table per unit.
 #[derive(Debug, Default)]
 pub(crate) struct Addresses {
     known: IndexSet<AddressKey, DefaultHashBuilder>,
 }
 
-/// Size of the header in bytes. Index 0, to which `DW_AT_addr_base` points, follows the header.
+/// Header size in bytes. Index 0, to which `DW_AT_addr_base` points, follows the header.
 pub(crate) fn addr_base(format: Format) -> u64 {
     format.length_bytes() as u64 + 4
 }

@@ -36,7 +36,7 @@ pub(crate) fn write(
     format.offset(out, 0);
     let segment_bytes = 0;
     out.extend_from_slice(&[format.address_bytes, segment_bytes]);
-    // The first pair is aligned to the size of a pair, counted from the start of the table.
+    // The first pair is aligned to a pair's size, counted from the start of the table.
     let pair = 2 * usize::from(format.address_bytes);
     out.resize(begin + (out.len() - begin).next_multiple_of(pair), 0);
     for range in ranges {

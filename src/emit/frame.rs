@@ -94,7 +94,7 @@ impl FrameFormat {
         out.push(code::RESTORE_STATE);
     }
 
-    /// Appends the rule of a register. `first` is the register's rule in the common information entry.
+    /// Appends a register's rule. `first` is the register's rule in the common information entry.
     pub(crate) fn rule(&self, reg: Reg, rule: Rule, first: Rule, exprs: &Exprs, out: &mut Program) {
         let bytes = &mut out.bytes;
         if rule == first {

@@ -1,4 +1,4 @@
-//! `.debug_info`: the entries of a unit, DWARF 5 section 7.5.
+//! `.debug_info`: a unit's entries, DWARF 5 section 7.5.
 
 mod attributes;
 
@@ -39,7 +39,7 @@ pub(crate) enum RefForm {
 /// Contents of a field that is filled in later.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Wanted {
-    /// Offset of an entry.
+    /// Entry offset.
     Entry { entry: UnitEntry, form: RefForm },
     /// An address, which a linker relocates.
     Address(AddressKey),
@@ -92,7 +92,7 @@ impl Default for EntryStyle {
     }
 }
 
-/// Writer of a unit. Offsets count from the start of the unit.
+/// Unit writer. Offsets count from the start of the unit.
 #[derive(Debug)]
 pub(crate) struct Info {
     pub(crate) bytes: Vec<u8>,
@@ -280,7 +280,7 @@ impl Info {
         Ok(())
     }
 
-    /// Offset of the entry in its unit, if the entry is written.
+    /// Entry offset in its unit, if the entry is written.
     #[inline(always)]
     pub(crate) fn offset_in_unit(&self, entry: EntryRef) -> Option<u64> {
         match self.offsets[entry.0 as usize] {
@@ -344,7 +344,7 @@ impl Info {
         }
     }
 
-    /// Ends the children of an entry.
+    /// Ends an entry's children.
     pub(crate) fn end_children(&mut self) {
         if let Some(named) = &mut self.named {
             named.end_children();
@@ -352,7 +352,7 @@ impl Info {
         self.bytes.push(0);
     }
 
-    /// Records the pending fields of an expression in this section. `name` gives the name of a symbol.
+    /// Records the pending fields of an expression in this section. `name` gives a symbol's name.
     pub(crate) fn defer(
         &mut self,
         pending: impl IntoIterator<Item = Pending>,

@@ -122,7 +122,7 @@ impl Lists {
         index.into()
     }
 
-    /// Writes header and table, and fills in references to entries of the unit. `name` gives the name of a symbol.
+    /// Writes header and table, and fills in references to entries of the unit. `name` gives a symbol's name.
     ///
     /// # Errors
     /// The errors of [`Info::end_unit`]; [`ErrorKind::TooLarge`] where the lists take 4 GiB.

@@ -1,7 +1,13 @@
-//! Encodes DWARF facts: sections with relocations, and the ELF objects that contain them.
+//! Encodes DWARF facts: sections with relocations, and the ELF objects or PTX texts that contain them.
 //!
-//! Each section is appended to while the facts arrive. Lengths are patched, abbreviations are collected on the way,
-//! and forward references to entries are filled in at the end of the unit.
+//! The room knows the formats, and nothing of the model: callers pass numbers, names and addresses. A section is appended
+//! to while the facts arrive, so that memory holds each fact once. Lengths are patched at the end of what they measure,
+//! abbreviations are collected on the way, and forward references to entries are filled in at the end of the unit. A
+//! field that only the linker knows becomes a [`Relocation`].
+//!
+//! `info` has the entries, `lists`, `line`, `frame`, `macros` and the lookup tables are a file or folder each. [`elf`]
+//! makes new objects and adds sections to existing objects, in which it keeps every byte that does not have to change;
+//! [`ptx`] does the same in an assembly text.
 
 pub(crate) mod abbrev;
 pub(crate) mod addr;

@@ -122,7 +122,7 @@ impl Named {
         }
     }
 
-    /// Ends the attributes of an entry. `has` returns whether the entry has an attribute.
+    /// Ends an entry's attributes. `has` returns whether the entry has an attribute.
     pub(crate) fn end(&mut self, tag: DwTag, children: DwChildren, has: impl Fn(DwAt) -> bool, offset: u32) {
         let within = self.open.last().copied();
         self.current.is_external = has(dw::DW_AT_external);

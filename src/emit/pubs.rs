@@ -7,9 +7,9 @@ use super::section::{Relocation, RelocationTarget};
 /// A unit in the tables.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PublicUnit {
-    /// Offset of the unit in `.debug_info`.
+    /// Unit offset in `.debug_info`.
     pub(crate) offset: u64,
-    /// Size of the unit in `.debug_info`, including the length field.
+    /// Unit size in `.debug_info`, including the length field.
     pub(crate) bytes: u64,
 }
 

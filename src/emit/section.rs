@@ -23,7 +23,7 @@ pub struct Section {
 pub struct Relocation {
     /// Offset from the start of the section, in bytes.
     pub offset: u64,
-    /// Size of the field in bytes: 4 or 8.
+    /// Field size in bytes: 4 or 8.
     pub bytes: u8,
     /// Section or symbol whose address or offset is stored.
     pub target: RelocationTarget,
@@ -47,7 +47,7 @@ pub enum RelocationTarget {
 const _: () = assert!(size_of::<Relocation>() <= 48);
 
 impl RelocationTarget {
-    /// Returns the name of the symbol.
+    /// Returns the symbol's name.
     pub fn symbol(&self) -> Option<&str> {
         match self {
             Self::Section(_) => None,

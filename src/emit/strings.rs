@@ -87,13 +87,13 @@ pub(crate) fn str_offsets_base(format: Format) -> u64 {
 }
 
 impl StringIndices {
-    /// Index of a string in the table, to which it is added.
+    /// String index in the table, to which it is added.
     #[inline]
     pub(crate) fn index(&mut self, number: u32) -> u64 {
         self.known(number).unwrap_or_else(|| self.add(number))
     }
 
-    /// Index of a string in the table, if it is there.
+    /// String index in the table, if it is there.
     #[inline(always)]
     pub(crate) fn known(&self, number: u32) -> Option<u64> {
         let page = self.pages.get(number as usize / PAGE)?.as_ref()?;

@@ -2,17 +2,17 @@
 
 use crate::model::UnitId;
 
-/// Entities of one kind by unit, in the order of the module.
+/// Entities of one kind by unit, in the module's order.
 pub(super) struct ByUnit {
     /// Index of each unit's first entity, and the total at the end.
     pub(super) starts: Vec<u32>,
-    /// Ids ordered by unit, and the index of each entity within its unit. `None` if the entities of each unit are
+    /// Ids ordered by unit, and the index of each entity within its unit. `None` if each unit's entities are
     /// consecutive, as in most modules.
     pub(super) mixed: Option<(Vec<u32>, Vec<u32>)>,
 }
 
 impl ByUnit {
-    /// Groups entities by unit. `units` yields the unit of each entity, in the order of ids.
+    /// Groups entities by unit. `units` yields each entity's unit, in the order of ids.
     pub(super) fn new(count: usize, units: impl ExactSizeIterator<Item = UnitId> + Clone) -> Self {
         if count == 1 {
             return Self { starts: vec![0, units.len() as u32], mixed: None };
@@ -53,7 +53,7 @@ impl ByUnit {
         Self { starts, mixed }
     }
 
-    /// Ids of the entities of a unit.
+    /// Ids of a unit's entities.
     pub(super) fn of(&self, unit: UnitId) -> impl ExactSizeIterator<Item = u32> + Clone + '_ {
         let unit = unit.as_u32() as usize;
         (self.starts[unit]..self.starts[unit + 1]).map(|at| match &self.mixed {

@@ -10,14 +10,14 @@ use crate::error::{Construct, Error, Result};
 use crate::model::{Argument, CallId, LocId, Stack, VariableId};
 use crate::omission::{Property, Subject};
 
-/// Expressions of an argument.
+/// Argument expressions.
 struct ArgumentExpressions {
     location: Expression,
     value: Option<Expression>,
     data: Option<(Expression, Expression)>,
 }
 
-/// Writes the entry of a call, in an instance with code.
+/// Writes a call's entry, in an instance with code.
 pub(super) fn write(out: &mut EntryWriter<'_>, id: CallId, instance: Option<&Instance>) -> Result<()> {
     let Some(instance) = instance else { return Ok(()) };
     let module = out.module;
@@ -120,7 +120,7 @@ fn parameter_entry(out: &EntryWriter<'_>, parameter: VariableId) -> EntryRef {
     }
 }
 
-/// Encodes the expressions of an argument.
+/// Encodes an argument's expressions.
 fn argument_expressions(
     expressions: &mut Expressions<'_>,
     argument: &Argument,
@@ -137,7 +137,7 @@ fn argument_expressions(
     Ok(ArgumentExpressions { location, value, data })
 }
 
-/// Encodes the target of a call; `None` without one, or if the consumer cannot express it.
+/// Encodes a call's target; `None` without one, or if the consumer cannot express it.
 fn call_target(
     expressions: &mut Expressions<'_>,
     call: CallId,

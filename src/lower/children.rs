@@ -5,7 +5,7 @@ use core::ops::Range;
 use super::by_unit::ByUnit;
 use crate::model::{CallId, ImportId, LabelId, Module, ScopeId, ScopeKind, TypeId, VariableId};
 
-/// Children of each scope, as linked lists in the order of the model.
+/// Children of each scope, as linked lists in the model's order.
 pub(super) struct Children {
     first_variable: Vec<u32>,
     next_variable: Vec<u32>,
@@ -25,7 +25,7 @@ pub(super) struct ListCount {
 }
 
 impl Children {
-    /// Returns the children of each scope, and in the same pass over the variables those of each unit with their lists.
+    /// Returns each scope's children, and in the same pass over the variables those of each unit with their lists.
     pub(super) fn new(module: &Module) -> (Self, ByUnit, Vec<ListCount>) {
         let mut children = Self {
             first_variable: vec![NONE; module.scopes.len()],
@@ -109,7 +109,7 @@ pub(super) enum ScopeItem {
     Call(CallId),
 }
 
-/// Children of each scope, sorted by scope, then in the order of the model.
+/// Children of each scope, sorted by scope, then in the model's order.
 pub(super) struct ScopeItems(Vec<(ScopeId, ScopeItem)>);
 
 impl ScopeItems {

@@ -51,7 +51,7 @@ pub(super) fn memory_space(memory: MemorySpace) -> u64 {
     }
 }
 
-/// Constant of an accessibility.
+/// Accessibility constant.
 pub(super) fn accessibility(accessibility: Accessibility) -> gimli::DwAccess {
     match accessibility {
         Accessibility::Public => gimli::DW_ACCESS_public,
@@ -75,12 +75,12 @@ pub(super) fn linkage_name(version: u16) -> gimli::DwAt {
     if version < 4 { gimli::DW_AT_MIPS_linkage_name } else { gimli::DW_AT_linkage_name }
 }
 
-/// Tag of the entry of a call. Before DWARF 5 it is GNU's.
+/// Tag of a call's entry. Before DWARF 5 it is GNU's.
 pub(super) fn call_tag(version: u16) -> gimli::DwTag {
     if version < 5 { gimli::DW_TAG_GNU_call_site } else { gimli::DW_TAG_call_site }
 }
 
-/// Tag of the entry of an argument.
+/// Tag of an argument's entry.
 pub(super) fn argument_tag(version: u16) -> gimli::DwTag {
     if version < 5 { gimli::DW_TAG_GNU_call_site_parameter } else { gimli::DW_TAG_call_site_parameter }
 }

@@ -101,7 +101,7 @@ impl Calls<'_> {
     }
 }
 
-/// Path of a file, relative to the directory of the compilation unless absolute.
+/// File path, relative to the directory of the compilation unless absolute.
 fn path(module: &Module, file: &crate::model::File) -> String {
     let name = module.string(file.name);
     match file.directory.map(|directory| module.string(directory)) {
@@ -115,7 +115,7 @@ fn place(SourceLine { file, line, column }: SourceLine) -> SourcePlace {
     SourcePlace { file: file.as_u32() + 1, line, column }
 }
 
-/// Whether a row has properties other than its place.
+/// Whether a row has properties other than its source location.
 fn has_flags(row: &Row) -> bool {
     !row.is_stmt || row.is_prologue_end || row.is_epilogue_begin || row.discriminator != 0
 }

@@ -19,7 +19,7 @@ use crate::model::{
 };
 use crate::omission::{Property, Subject};
 
-/// Writer of the entries of a unit.
+/// Writer of a unit's entries.
 pub(super) struct EntryWriter<'u> {
     pub(super) units: &'u Units<'u>,
     pub(super) module: &'u Module,
@@ -96,7 +96,7 @@ impl<'u> EntryWriter<'u> {
         Ok(())
     }
 
-    /// Writes the name of an entry, if it has one.
+    /// Writes an entry's name, if it has one.
     #[inline(always)]
     pub(super) fn name(&mut self, name: Option<StringId>) {
         if let Some(name) = name {
@@ -133,7 +133,7 @@ impl<'u> EntryWriter<'u> {
         self.info.string(at, id.as_u32(), || module.strings.bytes(id.as_u32()), || module.string(id));
     }
 
-    /// Writes the type of an entry; none for `void`.
+    /// Writes an entry's type; none for `void`.
     #[inline(always)]
     pub(super) fn type_of(&mut self, ty: Option<TypeId>) {
         if let Some(ty) = ty {
@@ -206,7 +206,7 @@ impl<'u> EntryWriter<'u> {
         self.info.attribute(gimli::DW_AT_const_value, form).extend_from_slice(bytes);
     }
 
-    /// Writes the position of a declaration.
+    /// Writes a declaration's position.
     #[inline(always)]
     pub(super) fn declared(&mut self, line: Option<SourceLine>) {
         let Some(SourceLine { file, line, column }) = line else { return };

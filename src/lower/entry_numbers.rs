@@ -36,7 +36,7 @@ struct UnitEntities<'u> {
 
 /// Numbers of the entries of one kind.
 struct KindEntities<'u> {
-    /// Number of the entry at place 0, less the place of the unit's first entity, modulo 2³².
+    /// Number of the entry at index 0, less the index of the unit's first entity, modulo 2³².
     from: u32,
     /// Place of each entity; `None` if it is the entity's id.
     places: Option<&'u [u32]>,
@@ -82,13 +82,13 @@ impl<'u> EntryNumbers<'u> {
         self.of_unit.count as usize
     }
 
-    /// Entry with the location of a variable.
+    /// Entry with a variable's location.
     #[inline]
     pub(super) fn variable(&self, id: VariableId) -> EntryRef {
         self.of_unit.variables.of(id.as_u32())
     }
 
-    /// Entry of a variable in the abstract instance, to which the other instances refer.
+    /// Variable entry in the abstract instance, to which the other instances refer.
     #[inline]
     pub(super) fn origin(&self, id: VariableId) -> EntryRef {
         self.of_unit.origins.of(id.as_u32())

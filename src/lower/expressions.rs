@@ -19,14 +19,14 @@ use crate::op::write_ulebs;
 /// Separate expression, with references relative to its start.
 pub(super) type Expression = (Vec<u8>, Vec<Pending>);
 
-/// Encoder of the expressions of a unit, and of its location lists.
+/// Encoder of a unit's expressions, and of its location lists.
 pub(super) struct Expressions<'u> {
     pub(super) module: &'u Module,
     pub(super) consumer: &'u Consumer,
     pub(super) policy: Policy,
     format: Format,
     pub(super) lowering: Lowering<'u>,
-    /// Entries of the unit, for references.
+    /// Unit entries, for references.
     pub(super) numbers: EntryNumbers<'u>,
     pub(super) addresses: Addresses,
     pub(super) loclists: Lists,

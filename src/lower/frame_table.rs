@@ -28,7 +28,7 @@ impl FrameTables {
         Self { tables, common: IndexMap::default() }
     }
 
-    /// Appends the frames of a unit.
+    /// Appends a unit's frames.
     pub(super) fn push(&mut self, units: &Units<'_>, frames: UnitFrames) -> Result<()> {
         let module = units.module;
         let names = &|number: u32| symbol_name(module, number);

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::model::{Defaulted, DescribedCalls, Function, FunctionId, LocId, Virtuality};
 use crate::omission::{Property, Subject};
 
-/// Writes the entry of a function: of its abstract instance if the function is inlined, else of its code. The
+/// Writes a function's entry: of its abstract instance if the function is inlined, else of its code. The
 /// caller writes the children, and then the code of an abstract instance.
 pub(super) fn write(
     out: &mut EntryWriter<'_>,
@@ -169,7 +169,7 @@ fn open(out: &mut EntryWriter<'_>, id: FunctionId, instance: Option<&Instance>) 
     Ok(Open::new(out.units, function.scope, instance))
 }
 
-/// Encodes the location of a frame; `None` without one, or if the consumer cannot express it.
+/// Encodes a frame's location; `None` without one, or if the consumer cannot express it.
 fn frame_place(
     expressions: &mut Expressions<'_>,
     function: FunctionId,

@@ -25,7 +25,7 @@ pub(super) const ABSOLUTE: Code = Code { key: AddressKey { symbol: None, addend:
 pub(super) enum Base {
     /// Base address of the unit, which is the function's address.
     Unit,
-    /// Address of the function.
+    /// Function address.
     Address(Code),
 }
 

@@ -20,7 +20,7 @@ pub struct Lowered {
     pub sections: Vec<Section>,
     /// Omissions: properties that the consumer cannot express, by entity and pc.
     pub omissions: Vec<Omission>,
-    /// Line table, for a consumer with [directives](crate::consumer::Consumer::has_line_directives) in place of a
+    /// Line table, for a consumer with [directives](crate::consumer::Consumer::has_line_directives) instead of a
     /// section.
     pub lines: Option<Lines>,
     /// Split units, one for each unit in the module's order, for a consumer that
@@ -94,18 +94,18 @@ pub(super) struct Skeleton {
     pub(super) files: Part,
 }
 
-/// Contents of a unit in a separate file, which a debugger finds through the unit's skeleton in the object.
+/// Unit contents in a separate file, which a debugger finds through the unit's skeleton in the object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SplitUnit {
     /// The unit.
     pub unit: UnitId,
-    /// Name of the file, relative to the directory of the compilation: `DW_AT_dwo_name`. See
+    /// File name, relative to the compilation's directory: `DW_AT_dwo_name`. See
     /// [`Module::split_names`](crate::model::Module::split_names).
     pub name: String,
     /// Id of the split unit and its skeleton: the first eight bytes, least significant first, of the MD5 digest of
     /// the name and the sections. DWARF 5 section 7.5.1.2.
     pub id: u64,
-    /// Sections of the file, without relocations.
+    /// File sections, without relocations.
     pub sections: Vec<Section>,
 }
 

@@ -5,7 +5,7 @@ use super::units::Units;
 use crate::emit::macros::{MacroProgram, MacroSection};
 use crate::model::{Macro, UnitId};
 
-/// Encodes the macros of a unit. `lines` is the offset of the unit's line program, if it has one.
+/// Encodes a unit's macros. `lines` is the offset of the unit's line program, if it has one.
 pub(super) fn program(units: &Units<'_>, unit: UnitId, lines: Option<u64>) -> Part {
     let module = units.module;
     let format = units.format;

@@ -1,8 +1,16 @@
-//! Lowering of the model to DWARF. No other module knows both.
+//! Lowering of the model to DWARF. No other room knows both.
 //!
-//! [`lower`] walks the module once and appends entries, lists and rows to the sections as it reaches them. [`Policy`]
-//! decides whether a property that the consumer cannot express is an error or an
-//! [`Omission`](crate::omission::Omission).
+//! [`lower`] walks the module once, unit by unit, and appends entries, lists and rows to the sections as it reaches
+//! them. A unit is written in isolation, so that threads can lower units side by side: references to other units stay
+//! open until `link` joins the sections and knows each unit's offset. Within a unit, `entry` is the writer that all kinds
+//! of entries share, and each kind has a file of functions over this writer; `loc` turns one location into one
+//! expression. To follow one fact to its bytes, start at `unit::write`, go to the file of its kind of entry, and from
+//! there to `loc` for a location or to `lists` for pc ranges.
+//!
+//! What a consumer cannot express is decided where the bytes would be written: the function returns an error with the
+//! construct, and its caller turns the error into an [`Omission`](crate::omission::Omission), or returns it with
+//! [`Policy::Strict`]. `unencodable` lists the properties that no attribute encodes. Since an omission can change which
+//! attributes an entry has, expressions are encoded before the entry that contains them is begun.
 
 mod by_unit;
 mod calls;

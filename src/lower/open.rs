@@ -10,7 +10,7 @@ use crate::model::{ScopeId, ScopeKind, Stack, TemplateParameter, TypeId, Variabl
 #[derive(Clone, Copy)]
 pub(super) struct Instance {
     pub(super) base: Base,
-    /// Address of the function.
+    /// Function address.
     pub(super) code: Code,
     pub(super) stack: Stack,
     pub(super) bytes: u64,
@@ -37,7 +37,7 @@ enum Next {
     Scope(Option<ScopeId>),
 }
 
-/// Children of a scope, in the order of their entries.
+/// Scope children, in the order of their entries.
 pub(super) enum Child {
     Type(TypeId),
     /// All variables.
@@ -77,7 +77,7 @@ impl Open {
     }
 }
 
-/// Returns whether the entry of a scope has children.
+/// Returns whether a scope's entry has children.
 pub(super) fn has_children(units: &Units<'_>, scope: ScopeId, instance: Option<&Instance>) -> bool {
     if units.children.first_variable(scope).is_some() || more_arguments(units, scope, instance).is_some() {
         return true;
@@ -107,7 +107,7 @@ pub(super) fn has_children(units: &Units<'_>, scope: ScopeId, instance: Option<&
         })
 }
 
-/// Returns whether an instance has the labels of a function: the code, or the abstract instance without code.
+/// Returns whether an instance has a function's labels: the code, or the abstract instance without code.
 pub(super) fn has_labels(units: &Units<'_>, scope: ScopeId, instance: Option<&Instance>) -> bool {
     let module = units.module;
     let function = module.function_of(scope);

@@ -69,7 +69,7 @@ pub(super) fn write_types(out: &mut EntryWriter<'_>, unit: ScopeId) -> Result<()
     Ok(())
 }
 
-/// Writes the entry of a scope. The caller writes the children.
+/// Writes a scope's entry. The caller writes the children.
 fn write(
     out: &mut EntryWriter<'_>,
     lanes: &LaneProcedures,

@@ -88,7 +88,7 @@ const AHEAD: usize = 7;
 /// Limit of a section of the 32-bit format in bytes: unit lengths from here on are reserved. DWARF 5 section 7.2.2.
 pub(super) const LIMIT: u64 = 0xffff_fff0;
 
-/// Name of a symbol, by its number.
+/// Symbol name, by its number.
 pub(super) fn symbol_name(module: &Module, symbol: u32) -> Cow<'static, str> {
     module.string(StringId::from_u32(symbol)).to_owned().into()
 }

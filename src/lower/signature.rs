@@ -34,9 +34,9 @@ pub(super) struct Signatures<'m> {
 
 /// Pending part of a description.
 enum Task<'m> {
-    /// Type that is the value of an attribute.
+    /// Type that is an attribute's value.
     Refer(DwAt, TypeId),
-    /// Target of a pointer.
+    /// Pointer target.
     Pointee(TypeId),
     Member(&'m Member),
     Base(&'m Base),
@@ -74,7 +74,7 @@ impl<'m> Signatures<'m> {
         }
     }
 
-    /// Returns the signature of a type: the number whose bytes, in the target's order, are the last eight of the
+    /// Returns a type's signature: the number whose bytes, in the target's order, are the last eight of the
     /// digest.
     pub(super) fn signature(&mut self, id: TypeId) -> u64 {
         let digest = self.digest(id, Purpose::Signature);
@@ -279,7 +279,7 @@ impl<'m> Signatures<'m> {
         self.tasks[first..].reverse();
     }
 
-    /// Step 5: the target of a pointer, by name if it has one.
+    /// Step 5: a pointer's target, by name if it has one.
     fn pointee(&mut self, to: TypeId, purpose: Purpose<'_>) {
         let ty = &self.module.types[to];
         match (purpose, ty.name()) {

@@ -60,7 +60,7 @@ impl<'c> Stream<'c> {
         Self { consumer, policy, so_far: None, scratch: Vec::new() }
     }
 
-    /// Lowers the units of a module. Returns the omissions of this module. Modules of
+    /// Lowers a module's units. Returns this module's omissions. Modules of
     /// [one builder](crate::build::Builder::hand_over) are lowered faster.
     ///
     /// # Errors
@@ -78,7 +78,7 @@ impl<'c> Stream<'c> {
         Ok(omissions)
     }
 
-    /// Lowers the units of a module, to be [appended](Self::append): without a stream, so that threads can describe and
+    /// Lowers a module's units, to be [appended](Self::append): without a stream, so that threads can describe and
     /// lower modules side by side.
     ///
     /// ```
@@ -113,7 +113,7 @@ impl<'c> Stream<'c> {
     }
 
     /// Appends the [lowered](Self::lower) units of a module, for the stream's consumer and policy. The bytes are those of
-    /// [`push`](Self::push). Returns the omissions of this module.
+    /// [`push`](Self::push). Returns this module's omissions.
     ///
     /// # Errors
     /// The errors of [`push`](Self::push); [`ErrorKind::UnknownId`] where a unit of

@@ -33,7 +33,7 @@ pub(super) fn producer(units: &Units<'_>, text: &str) -> u32 {
     split_name(units, units.module.units.next_key()) + index as u32
 }
 
-/// Text of a string, by its number. The module's strings come first, then the unnamed namespace and the added
+/// String text, by its number. The module's strings come first, then the unnamed namespace and the added
 /// unsigned types by their size in bits, the names of split files, and the compilers with their command lines.
 pub(super) fn text<'u>(units: &'u Units<'_>, number: u32) -> Cow<'u, str> {
     match number.checked_sub(units.module.strings.len() as u32) {

@@ -82,7 +82,7 @@ impl TypeUnits {
         Self { signatures, written }
     }
 
-    /// Signature of a type, if it has a type unit.
+    /// Type signature, if it has a type unit.
     #[inline]
     pub(super) fn signature(&self, id: TypeId) -> Option<u64> {
         self.signatures.get(id.as_u32() as usize).copied().flatten()

@@ -8,7 +8,7 @@ use crate::model::{FileId, FunctionId, TemplateParameter, TypeId, TypeKind, Unit
 use crate::omission::{Omission, Property, Subject, TemplateOwner};
 use crate::target::SpaceId;
 
-/// Adds the omissions of the entities of a unit. The writers of entries leave these properties out.
+/// Adds the omissions of a unit's entities. The writers of entries leave these properties out.
 ///
 /// # Errors
 /// The first omission, with [`Policy::Strict`].

@@ -21,7 +21,7 @@ const ENTRY_BYTES: usize = 10;
 /// Encoding of subexpressions that recur.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Recurring {
-    /// Calls of a procedure, if the consumer has calls.
+    /// Procedure calls, if the consumer has calls.
     Called,
     Inline,
 }

@@ -1,4 +1,4 @@
-//! Entry of a unit, and the summary of the unit that decides its attributes: DWARF 5 section 3.1.
+//! Unit entry, and the summary of the unit that decides its attributes: DWARF 5 section 3.1.
 
 use super::children::ScopeItem;
 use super::entry::EntryWriter;
@@ -84,7 +84,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, has: &Contents) {
     let format = out.info.format;
     let unit = &module.units[out.unit()];
     out.info.begin_entry(gimli::DW_TAG_compile_unit, gimli::DW_CHILDREN_yes, None);
-    // A split unit's tables are the first of its file, and the skeleton has the other attributes.
+    // A split unit's tables are its file's first, and the skeleton has the other attributes.
     let is_split = out.consumer.is_split;
     if format.version >= 5 && !is_split {
         let base = str_offsets_base(format);
@@ -135,7 +135,7 @@ fn producer_attribute(out: &mut EntryWriter<'_>, unit: &Unit) {
     }
 }
 
-/// Writes the language of a unit.
+/// Writes a unit's language.
 pub(super) fn language(out: &mut EntryWriter<'_>, unit: &Unit) {
     let Some(language) = unit.language else { return };
     let known = language.up_to(out.consumer.entries.last_language);

@@ -153,7 +153,7 @@ impl<'m> Units<'m> {
         ranges.flatten().map(|at| self.scope_items.get(at))
     }
 
-    /// Whether the entry of a unit has the described version of its language.
+    /// Whether a unit's entry has the described version of its language.
     pub(super) fn has_language_version(&self, unit: &Unit) -> bool {
         self.consumer.entries.language_names
             && unit.language.is_some_and(|language| language.name().is_some())

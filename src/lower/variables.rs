@@ -32,7 +32,7 @@ impl<'i> Around<'i> {
     }
 }
 
-/// Writes the variables of a scope. `instance` is that of the function around it.
+/// Writes a scope's variables. `instance` is that of the function around it.
 pub(super) fn write(out: &mut EntryWriter<'_>, scope: ScopeId, instance: Option<&Instance>) -> Result<()> {
     // The entry for further arguments follows the parameters.
     let mut more_after = more_arguments(out.units, scope, instance);
@@ -207,7 +207,7 @@ fn write_static_member(out: &mut EntryWriter<'_>, id: VariableId) -> Result<()> 
     Ok(())
 }
 
-/// Lowers the location of a variable. Returns it with the facts that the entry states.
+/// Lowers a variable's location. Returns it with the facts that the entry states.
 fn place<'u>(
     out: &mut EntryWriter<'u>,
     id: VariableId,

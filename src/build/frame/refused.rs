@@ -274,7 +274,7 @@ impl<'m> Frame<'m> {
         }
     }
 
-    /// Whether the dependencies of a rule, at its start, lead back to its column.
+    /// Whether a rule's dependencies, at its start, lead back to its column.
     fn comes_back(&self, rule: &'m FrameRule) -> bool {
         let mut waiting = vec![rule];
         let mut known = HashSet::new();
@@ -301,7 +301,7 @@ impl<'m> Frame<'m> {
     }
 }
 
-/// Returns the space of a frame, if each lane has its own memory of it.
+/// Returns a frame's space, if each lane has its own memory of it.
 fn lane_space(module: &Module, cfa: &FrameRule) -> Option<SpaceId> {
     let mut tree = Tree::default();
     let root = tree.read(module.nodes(cfa.loc))?;
@@ -311,7 +311,7 @@ fn lane_space(module: &Module, cfa: &FrameRule) -> Option<SpaceId> {
     }
 }
 
-/// Location of a rule in the description, for an error.
+/// Rule location in the description, for an error.
 pub(super) fn at(module: &Module, function: FunctionId, column: Column, pcs: Range<u64>) -> At {
     let column = Some(column.name(&module.target));
     At { column, pcs: Some(pcs), ..at_function(module, function) }

@@ -49,7 +49,7 @@ impl Extent {
         self
     }
 
-    /// Sets the type of the index.
+    /// Sets the index's type.
     #[must_use]
     pub fn index(mut self, ty: TypeId) -> Self {
         self.index = Some(ty);
@@ -83,7 +83,7 @@ impl Builder {
     }
 
     /// Adds an array with dimensions of any kind, outermost first. `stride_bits` is the distance in bits from one
-    /// element to the next, where it is not the size of an element.
+    /// element to the next, where it is not an element's size.
     ///
     /// ```
     /// # use eitri::build::{Builder, Extent};
@@ -234,7 +234,7 @@ impl Builder {
     }
 
     /// Adds a matrix of `count` vectors, its columns or its rows. `stride_bits` is the distance in bits from one vector
-    /// to the next, where it is not the size of a vector: SPIR-V's `MatrixStride`.
+    /// to the next, where it is not a vector's size: SPIR-V's `MatrixStride`.
     ///
     /// ```
     /// # use eitri::build::{Builder, Major};

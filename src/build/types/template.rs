@@ -44,7 +44,7 @@ impl<'a> Template<'a> {
         Self::value_at(name, ty, Loc::implicit(value))
     }
 
-    /// Returns a value parameter with a location: the address of a variable is [`Loc::value`] of its symbol's address.
+    /// Returns a value parameter with a location: a variable's address is [`Loc::value`] of its symbol's address.
     pub fn value_at(name: &'a str, ty: TypeId, value: Loc) -> Self {
         Self::new(name, Argument::Value(ty, value))
     }
@@ -89,7 +89,7 @@ impl Builder {
         Ok(self)
     }
 
-    /// Checks and interns a parameter of a template, for a type or function of the unit. Errors name no place.
+    /// Checks and interns a parameter of a template, for a type or function of the unit. Errors name no entity.
     pub(crate) fn template_parameter(
         &mut self,
         unit: UnitId,

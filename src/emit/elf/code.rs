@@ -205,7 +205,7 @@ fn code_section(section: &CodeSection) -> Result<ImageSection<'_>> {
     Ok(ImageSection::new(section.name.as_bytes(), header, &section.bytes[..]))
 }
 
-/// Symbols of the object, without the null symbol: local ones first, external ones last.
+/// Object symbols, without the null symbol: local ones first, external ones last.
 fn symbols(code: &Code) -> Result<Vec<Symbol>> {
     let externals = code.externals.iter().map(|name| Symbol {
         name: name.clone(),

@@ -17,7 +17,7 @@ pub(super) const HEADER: usize = size_of::<elf::FileHeader64<Endianness>>();
 pub(super) const SECTION_HEADER: usize = size_of::<elf::SectionHeader64<Endianness>>();
 /// Size of a program header in bytes.
 pub(super) const PROGRAM_HEADER: usize = size_of::<elf::ProgramHeader64<Endianness>>();
-/// Mask of the processor in AMD's `e_flags`, `EF_AMDGPU_MACH`.
+/// Processor mask in AMD's `e_flags`, `EF_AMDGPU_MACH`.
 const PROCESSOR: u32 = 0xff;
 /// The largest alignment of a section's *file offset*. The alignment in memory, in the section header, can be larger.
 pub(super) const MAX_FILE_ALIGN: u64 = 4096;
@@ -97,7 +97,7 @@ impl<'a> ImageSection<'a> {
         self.header.sh_offset as usize + self.contents.len()
     }
 
-    /// Name of the section, for messages.
+    /// Section name, for messages.
     pub fn display_name(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.name)
     }

@@ -66,7 +66,7 @@ pub(super) fn add<'a>(image: &mut Image<'a>, sections: &'a [Section]) -> Result<
     Ok(())
 }
 
-/// Value of a relocation. A section target begins at `start`.
+/// Relocation value. A section target begins at `start`.
 fn resolve(
     lookups: &[Lookup<'_>],
     relocation: &Relocation,

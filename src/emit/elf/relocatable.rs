@@ -5,7 +5,7 @@
 //! .symtab after    null  locals  sections  globals      indices of globals move up
 //! ```
 //!
-//! A relocation to a place in a debug section is against the section symbol, which has to be local. Local symbols come
+//! A relocation to a location in a debug section is against the section symbol, which has to be local. Local symbols come
 //! first, so that inserting them moves the global symbols and every reference to a symbol by index.
 //!
 //! Sections of a type unit form a group, whose signature is such a symbol as well. Specification: System V ABI,
@@ -201,7 +201,7 @@ impl Plan {
 /// A local symbol to be added, for the start of a section.
 #[derive(Debug, Clone, Copy)]
 struct Local {
-    /// Offset of the name in the string table.
+    /// Name offset in the string table.
     name: u32,
     kind: elf::SymbolType,
     section: u32,
@@ -278,7 +278,7 @@ fn rela(target: &Target, relocation: &Relocation, symbol: u32) -> Result<Rel> {
     })
 }
 
-/// Inserts symbols after the last local symbol and returns the index of the first.
+/// Inserts symbols after the last local symbol and returns the first's index.
 fn insert_locals(image: &mut Image<'_>, symtab: usize, locals: &[Local]) -> Result<u32> {
     let (first, count) = symbol_counts(image, symtab)?;
     if locals.is_empty() {

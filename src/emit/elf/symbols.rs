@@ -10,12 +10,12 @@ use super::image::{Image, ImageSection};
 use crate::error::{Error, ErrorKind, Named, Result};
 use crate::near::nearest;
 
-/// Size of a symbol in bytes.
+/// Symbol size in bytes.
 pub(super) const SYMBOL_SIZE: usize = size_of::<elf::Sym64<Endianness>>();
 /// Section index of symbols in AMD's local memory, `SHN_AMDGPU_LDS`.
 pub(super) const SHN_AMDGPU_LDS: u16 = elf::SHN_LOPROC;
 
-/// A name of a place in code or data.
+/// A name for a location in code or data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
     /// The name. Reading replaces bytes that are not UTF-8 by U+FFFD.
@@ -24,7 +24,7 @@ pub struct Symbol {
     pub place: Place,
     /// Size of the named code or data in bytes; 0 for an unknown size.
     pub size: u64,
-    /// Type of the symbol.
+    /// Symbol type.
     pub kind: SymbolKind,
     /// Visibility to other objects during linking.
     pub binding: Binding,
@@ -37,7 +37,7 @@ pub struct Symbol {
 pub enum Place {
     /// Place in a section of a relocatable object.
     Section {
-        /// Index of the section, counted from 1: 0 is the null section.
+        /// Section index, counted from 1: 0 is the null section.
         index: u32,
         /// Bytes from the start of the section.
         offset: u64,
@@ -60,7 +60,7 @@ pub enum Place {
     },
 }
 
-/// Type of a symbol.
+/// Symbol type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SymbolKind {
     /// Unspecified: `STT_NOTYPE`.
@@ -291,7 +291,7 @@ pub(super) fn defined<'i>(lookups: &[Lookup<'i>], name: &str) -> Result<(u32, Ra
     Err(error.into())
 }
 
-/// Symbols of an object, in the order of its `.symtab`; of its `.dynsym`, without a `.symtab`.
+/// Object symbols, in the order of its `.symtab`; of its `.dynsym`, without a `.symtab`.
 ///
 /// Symbols of sections, groups and source files are omitted: they do not name code or data. The list is empty for an
 /// object without a symbol table.

@@ -261,7 +261,7 @@ impl Info {
         self.section_offset(section, offset);
     }
 
-    /// An address in the entry itself, which a linker relocates. `name` gives the name of the symbol.
+    /// An address in the entry itself, which a linker relocates. `name` gives the symbol's name.
     pub(crate) fn address(
         &mut self,
         at: DwAt,
@@ -277,7 +277,7 @@ impl Info {
         self.format.version < 5 || self.wanted(at) == Some(gimli::DW_FORM_addr)
     }
 
-    /// Whether this attribute is a section offset rather than the index of a list.
+    /// Whether this attribute is a section offset rather than a list's index.
     pub(crate) fn wants_offset(&self, at: DwAt) -> bool {
         self.format.version < 5 || self.wanted(at) == Some(gimli::DW_FORM_sec_offset)
     }
@@ -298,7 +298,7 @@ impl Info {
     /// Begins an expression of `bytes` bytes, which the caller appends.
     pub(crate) fn begin_expression(&mut self, at: DwAt, bytes: usize) {
         let form = match self.format.version {
-            // From DWARF 4 on, a block does not have the class of an expression.
+            // From DWARF 4 on, a block does not have an expression's class.
             4.. => gimli::DW_FORM_exprloc,
             _ => self.wanted(at).unwrap_or(gimli::DW_FORM_block1),
         };

@@ -17,7 +17,7 @@ const STANDARD_OPERANDS: [u8; 12] = [0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1];
 
 /// Storage of file names outside of the line table.
 pub(crate) struct Names<'n> {
-    /// Gives the offset of a string in `.debug_line_str`. Called in the order of the table.
+    /// Gives the offset of a string in `.debug_line_str`. Called in the table's order.
     pub(crate) offset: &'n mut dyn FnMut(&str) -> u64,
     /// Whether other units may have the same names, so that sharing them can save space.
     pub(crate) are_shared: bool,

@@ -59,7 +59,7 @@ impl<'s> LineProgram<'s> {
         })
     }
 
-    /// Begins the sequence of a function. The pcs of rows count from the address: a symbol plus `addend`, or `addend`
+    /// Begins a function's sequence. The pcs of rows count from the address: a symbol plus `addend`, or `addend`
     /// itself.
     pub(crate) fn begin_sequence(&mut self, symbol: Option<RelocationTarget>, addend: u64) {
         self.pc = 0;

@@ -5,17 +5,17 @@ use crate::emit::format::Format;
 /// A file of a line table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LineFile<'t> {
-    /// Name of the file, relative to the directory.
+    /// File name, relative to the directory.
     pub(crate) name: &'t str,
-    /// Index of the directory; 0 is the compilation directory.
+    /// Directory index; 0 is the compilation directory.
     pub(crate) directory: u64,
     /// MD5 sum of the text. Either all files of a unit have a sum, or none.
     pub(crate) md5: Option<[u8; 16]>,
-    /// Text of the file.
+    /// File text.
     pub(crate) source: Option<&'t str>,
 }
 
-/// Registers of a row, without the pc.
+/// Row registers, without the pc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LineState {
     /// Number of the file in the section: see [`file_number`].

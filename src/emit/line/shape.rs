@@ -79,7 +79,7 @@ impl Shape {
         Step { lines: lines - in_special, const_adds, instructions: by_themselves, special }
     }
 
-    /// Size of a step in bytes.
+    /// Step size in bytes.
     const fn bytes(&self, instructions: u64, lines: i64) -> u8 {
         let step = self.step(instructions, lines);
         let mut bytes = 1 + step.const_adds as usize;
@@ -126,7 +126,7 @@ const fn bytes_by_range(instructions: u64, lines: i64) -> [u8; RANGES.len()] {
 /// Number of the shortest instructions in as many bytes.
 #[inline]
 pub(super) fn instructions(bytes: u64, min_instruction_bytes: u64) -> u64 {
-    // A division would take as long as the rest of a row.
+    // A division would take as long as a row's rest.
     if min_instruction_bytes.is_power_of_two() {
         bytes >> min_instruction_bytes.trailing_zeros()
     } else {
@@ -134,7 +134,7 @@ pub(super) fn instructions(bytes: u64, min_instruction_bytes: u64) -> u64 {
     }
 }
 
-/// Survey of the steps of a program: sums their sizes for each candidate shape.
+/// Survey of a program's steps: sums their sizes for each candidate shape.
 #[derive(Debug)]
 pub(crate) struct Survey {
     version: u16,
@@ -163,13 +163,13 @@ impl Survey {
         }
     }
 
-    /// Begins the sequence of a function.
+    /// Begins a function's sequence.
     pub(crate) fn begin_sequence(&mut self) {
         self.pc = 0;
         self.line = LineState::INITIAL.line;
     }
 
-    /// Adds a row. `is_marked`: the row is the end of a prologue or the beginning of an epilogue.
+    /// Adds a row. `is_marked`: the row is the end of a prologue or an epilogue's beginning.
     #[inline]
     pub(crate) fn row(&mut self, pc: u64, line: u32, is_marked: bool) {
         let instructions = instructions(pc - self.pc, self.min_instruction_bytes);

@@ -1,6 +1,6 @@
 //! Hash function for names: DWARF 5 section 7.33.
 
-/// Hash of a name, case-folded, encoded as UTF-8.
+/// Name hash, case-folded, encoded as UTF-8.
 pub(super) fn hash(name: &str) -> u32 {
     let mut hash = 5381u32;
     let mut add = |byte: u8| hash = hash.wrapping_mul(33).wrapping_add(byte.into());

@@ -15,7 +15,7 @@ use super::section::{Relocation, RelocationTarget};
 use crate::error::{Error, ErrorKind, Result};
 use crate::op::{uleb_len, write_uleb};
 
-/// Contents of the index. Names and entries are referred to by their positions in these lists.
+/// Index contents. Names and entries are referred to by their positions in these lists.
 #[derive(Debug)]
 pub(crate) struct NameIndex<'a> {
     pub(crate) format: Format,
@@ -35,7 +35,7 @@ pub(crate) struct NameIndex<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct IndexName<'a> {
     pub(crate) text: &'a str,
-    /// Offset of the name in `.debug_str`.
+    /// Name offset in `.debug_str`.
     pub(crate) offset: u64,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct IndexEntry {
     pub(crate) parent: Parent,
 }
 
-/// The unit of an entry, by its number among the units of its kind.
+/// The unit of an entry, by its number among its kind's units.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(not(test), expect(dead_code, reason = "an object has type units or an index of names"))]
 pub(crate) enum IndexUnit {
@@ -76,7 +76,7 @@ pub(crate) enum Parent {
 /// entries, and `DW_IDX_parent` of an entry whose parent is not indexed. Readers recognise the rules by this string.
 const AUGMENTATION: &[u8; 8] = b"LLVM0700";
 
-/// Contents of an abbreviation: tag, unit attribute and form of `DW_IDX_parent`.
+/// Abbreviation contents: tag, unit attribute and form of `DW_IDX_parent`.
 type Abbreviation = (DwTag, Option<(DwIdx, DwForm)>, Option<DwForm>);
 
 impl NameIndex<'_> {

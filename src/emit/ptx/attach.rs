@@ -34,7 +34,7 @@ const INLINED_SINCE: (u64, u64) = (7, 2);
 /// * `$L__eitri_<n>:` is inserted in front of an instruction, or the end of a body, to which the sections refer. There
 ///   are no other labels: each one can change the code that ptxas makes. A reference to position 0 is the name of the
 ///   function: without a row there, the label is behind the prologue.
-/// * `.loc` is inserted in front of the instruction of a row. The directive of an inlined call comes before the rows of
+/// * `.loc` is inserted in front of a row's instruction. The directive of an inlined call comes before the rows of
 ///   the inlined function. `.file` directives follow the text.
 /// * The sections follow, and `debug` becomes an option of `.target`. Without sections there is neither: only lines.
 ///
@@ -336,7 +336,7 @@ fn source_place(out: &mut String, SourcePlace { file, line, column }: SourcePlac
     decimal(out, column.into());
 }
 
-/// Adds the row of a call unless the last row of that place is of it: to ptxas, `inlined_at` is the last row before it
+/// Adds the row of a call unless the last row at that location is its row: to ptxas, `inlined_at` is the last row before it
 /// with the file, line and column.
 fn call(
     lines: &Lines,

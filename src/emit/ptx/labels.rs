@@ -54,7 +54,7 @@ impl<'t> Labels<'t> {
         self.by_name.contains_key(name)
     }
 
-    /// Returns the number of the label of a position, if the symbol is a function.
+    /// Returns the number of a position's label, if the symbol is a function.
     pub(super) fn number(&self, function: &str, position: u64) -> Option<u32> {
         let labels = &self.functions[*self.by_name.get(function)?];
         labels.get(usize::try_from(position).ok()?)?.checked_sub(1)
@@ -71,7 +71,7 @@ impl<'t> Labels<'t> {
     }
 }
 
-/// Returns the place of a position: an instruction, or the end of the body.
+/// Returns a position's offset in the text: an instruction, or the end of the body.
 pub(super) fn position(text: &str, function: &Function<'_>, position: u64) -> Result<usize> {
     let count = function.instructions.len();
     let index = usize::try_from(position).ok().filter(|&index| index <= count);

@@ -16,7 +16,7 @@ pub struct Lines {
 /// Rows of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FunctionLines {
-    /// Symbol of the function.
+    /// Function symbol.
     pub symbol: String,
     /// Rows with ascending pcs.
     pub rows: Vec<LineRow>,
@@ -31,7 +31,7 @@ impl FunctionLines {
     }
 }
 
-/// A row: the instructions from a pc on belong to a place in the source.
+/// A row: the instructions from a pc on belong to a location in the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineRow {
     /// Pc, counted from the start of the function: in PTX the number of an instruction.

@@ -4,7 +4,7 @@
 //! registers of PTX to those of the machine. ptxas refuses `debug` with optimization: a variable's locations are exact
 //! in the code that it makes at `-O0` from PTX that a front end has optimized.
 //!
-//! The pc of a function of PTX is a *position*: the number of an instruction in its body, in the order of the text,
+//! The pc of a function of PTX is a *position*: the number of an instruction in its body, in the text's order,
 //! counted from 0. Labels, `.loc`, declarations, braces and other directives are not instructions. A function of *n*
 //! instructions has *n* as its size.
 
@@ -22,7 +22,7 @@ pub use lines::{FunctionLines, InlinedCall, LineRow, Lines, SourcePlace};
 pub use super::elf::Existing;
 use crate::error::Result;
 
-/// Returns whether an input is PTX: after blanks and comments, it begins with the directive of the version.
+/// Returns whether an input is PTX: after blanks and comments, it begins with the version's directive.
 pub fn is_ptx(bytes: &[u8]) -> bool {
     crate::ptx::is_ptx(bytes)
 }

@@ -1,6 +1,6 @@
 //! Writing and lines of a text.
 
-/// Writes a number. Formatting would take most of the time of a section.
+/// Writes a number. Formatting would take most of a section's time.
 pub(super) fn decimal(out: &mut String, number: u64) {
     out.push_str(itoa::Buffer::new().format(number));
 }

@@ -49,7 +49,7 @@ pub(super) fn format(units: &Units<'_>) -> FrameFormat {
     }
 }
 
-/// Lowers the frames of a unit.
+/// Lowers a unit's frames.
 ///
 /// # Errors
 /// The errors of [`lower`](super::lower()).
@@ -231,7 +231,7 @@ impl<'m> Frames<'m> {
         Some((space, reg, first.checked_add(by?)?))
     }
 
-    /// Returns the index of an expression. Equal expressions have one index.
+    /// Returns an expression's index. Equal expressions have one index.
     fn expr(
         &mut self,
         stack: Stack,

@@ -40,7 +40,7 @@ pub(super) struct Rows {
     /// Columns with a rule that starts or ends at the pc of the current row.
     touched: Vec<usize>,
     rows: Vec<Row>,
-    /// Last row with each state, by the hash of the state.
+    /// Last row with each state, by the state's hash.
     latest: HashMap<u64, usize>,
     /// Ranges from a remembered row to the row that restores it; none of these is within another.
     outermost: Vec<Range<usize>>,

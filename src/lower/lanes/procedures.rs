@@ -19,7 +19,7 @@ use crate::model::{Function, FunctionId, Mask, Module, Node, RegionId, ScopeId, 
 use crate::omission::{Property, Subject};
 use crate::op::{Encoder, Encoding};
 
-/// Procedures for the lanes of a unit.
+/// Procedures for a unit's lanes.
 #[derive(Default)]
 pub(in crate::lower) struct LaneProcedures {
     pub(super) empty_mask: Option<Procedure>,
@@ -33,7 +33,7 @@ pub(in crate::lower) struct LaneProcedures {
     pub(super) pieces: HashMap<FunctionId, Vec<Piece>>,
 }
 
-/// Offset of a procedure in the unit, or the reason for its omission.
+/// Procedure offset in the unit, or the reason for its omission.
 pub(super) type Procedure = Result<u64, Error>;
 
 impl LaneProcedures {
@@ -86,7 +86,7 @@ impl LaneProcedures {
         Ok(procedures)
     }
 
-    /// Writes the procedure of a region.
+    /// Writes a region's procedure.
     fn region(&self, out: &mut EntryWriter<'_>, function: &Function, id: RegionId) -> Result<Procedure> {
         let module = out.module;
         let region = module.region(id);
@@ -153,7 +153,7 @@ struct Called {
     whole_waves: HashMap<u32, Result<()>>,
 }
 
-/// Whether the procedure of a region is written.
+/// Whether a region's procedure is written.
 #[derive(Clone, Default)]
 enum Expressible {
     /// No entry calls the procedure.
@@ -273,7 +273,7 @@ fn expressible(out: &mut EntryWriter<'_>, stack: Stack, masks: &[Mask], owner: M
     })
 }
 
-/// Returns the reason of an omission, or another error.
+/// Returns an omission's reason, or another error.
 fn inexpressible(consumer: &Consumer, error: Error) -> Result<Error> {
     if is_inexpressible(&error) { Ok(named(consumer, error)) } else { Err(error) }
 }
@@ -376,7 +376,7 @@ fn procedure(
     }
 }
 
-/// Records that the lanes of a scope are omitted, at some pcs or in all code.
+/// Records that a scope's lanes are omitted, at some pcs or in all code.
 pub(super) fn omit(
     out: &mut EntryWriter<'_>,
     scope: ScopeId,
@@ -403,7 +403,7 @@ fn read(encoder: &mut Encoder<'_>, lanes: u32) {
     };
 }
 
-/// Ends an expression: the mask on top selects the vector of each element.
+/// Ends an expression: the mask on top selects each element's vector.
 fn choose(sink: &mut Sink<'_>, encoding: Encoding, bits: u64, lanes: u32) -> Result<()> {
     let mut encoder = Encoder::new(sink.out, encoding);
     encoder.select_bit_piece(bits, lanes.into());

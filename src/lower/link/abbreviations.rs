@@ -16,7 +16,7 @@ pub(super) struct AbbreviationTables {
     places: Vec<u64>,
     /// Last tables, which later units can share or extend.
     recent: VecDeque<Abbreviations>,
-    /// Offset of the relocation of each unit header, with the index of its table, in ascending order.
+    /// Offset of the relocation of each unit header, with its table's index, in ascending order.
     references: Vec<(u64, usize)>,
 }
 
@@ -52,7 +52,7 @@ impl AbbreviationTables {
     }
 
     /// Writes the remaining tables, and sets the references to all tables among the relocations of `.debug_info`, which
-    /// are in ascending order. Returns the section, and the offset of each table.
+    /// are in ascending order. Returns the section, and each table's offset.
     pub(super) fn finish(mut self, relocations: &mut [Relocation]) -> (Vec<u8>, Vec<u64>) {
         while !self.recent.is_empty() {
             self.write_first();

@@ -28,7 +28,7 @@ use strings::StringSections;
 /// Sections, to which units are appended in order.
 pub(super) struct Linker {
     format: Format,
-    /// Limit of a section in bytes.
+    /// Section limit in bytes.
     limit: u64,
     parts: PerSection<SectionContents>,
     strings: StringSections,
@@ -49,7 +49,7 @@ pub(super) struct Linker {
 struct LastModule {
     /// Number of units of earlier modules.
     first: usize,
-    /// Offsets of the entries of each unit.
+    /// Offsets of each unit's entries.
     offsets: Vec<Vec<u32>>,
     /// Number of earlier relocations of `.debug_info` and of the location lists.
     relocations: [usize; 2],
@@ -74,7 +74,7 @@ impl Linker {
         }
     }
 
-    /// Appends a unit of a module. Units come in the order of the module; [`end_module`](Self::end_module) follows the
+    /// Appends a unit of a module. Units come in the module's order; [`end_module`](Self::end_module) follows the
     /// last.
     ///
     /// # Errors
@@ -134,7 +134,7 @@ impl Linker {
         Ok(())
     }
 
-    /// Ends the units of a module: resolves the references between them, and adds their names to the name index.
+    /// Ends a module's units: resolves the references between them, and adds their names to the name index.
     ///
     /// # Errors
     /// [`ErrorKind::BadArgument`] for a reference to an entry that no unit has.

@@ -161,7 +161,7 @@ fn is_simple(out: &ExpressionWriter<'_, '_>, at: At, from: i64) -> bool {
     }
 }
 
-/// Writes the location of a part. Returns the first bit of the part within it.
+/// Writes a part's location. Returns the first bit of the part within it.
 fn simple_part(out: &mut ExpressionWriter<'_, '_>, Fragment { at, from, .. }: Fragment) -> Result<u64> {
     let consumer = out.context.consumer;
     let not_before =
@@ -299,7 +299,7 @@ fn named_register(out: &ExpressionWriter<'_, '_>, reg: Reg) -> Result<()> {
     Err(out.context.consumer.inexpressible(Construct::RegisterNumber(register.name().to_string())))
 }
 
-/// Refuses memory in another space than that of the variable's other places.
+/// Refuses memory in another space than that of the variable's other locations.
 fn variable_in(out: &mut ExpressionWriter<'_, '_>, space: SpaceId) -> Result<()> {
     let first = *out.references.facts.space.get_or_insert(space);
     if first == space {

@@ -1,4 +1,4 @@
-//! Writer of one expression, from the tree of a location.
+//! Writer of one expression, from a location's tree.
 
 use super::linear::plus;
 use super::shared::{At, Shared};
@@ -10,7 +10,7 @@ use crate::model::{Entity, Module, Node, ProcedureId, Stack, Symbol, Tree, Varia
 use crate::op::{Decoder, Encoder, FixupKind, Reg};
 use crate::target::{Register, SpaceId};
 
-/// Writer of one expression, from the tree of a location.
+/// Writer of one expression, from a location's tree.
 pub(super) struct ExpressionWriter<'l, 'm> {
     pub(super) context: Context<'l, 'm>,
     pub(super) tree: &'l Tree<'m>,
@@ -23,7 +23,7 @@ pub(super) struct ExpressionWriter<'l, 'm> {
     pub(super) operands: Operands,
 }
 
-/// Context of an expression.
+/// Expression context.
 #[derive(Clone, Copy)]
 pub(super) struct Context<'l, 'm> {
     pub(super) module: &'m Module,
@@ -43,7 +43,7 @@ pub(in crate::lower) trait Entries {
     fn is_in_reach(&self, entry: UnitEntry) -> bool;
     /// Offset in the unit of an unsigned base type of `bits` bits.
     fn unsigned(&self, bits: u32) -> Option<u64>;
-    /// Returns whether the entry of a procedure has an expression.
+    /// Returns whether a procedure's entry has an expression.
     fn has_expression(&self, procedure: ProcedureId) -> bool;
 }
 
@@ -104,7 +104,7 @@ pub(in crate::lower) struct Facts {
 /// Elements of the stack below the operation that is written next.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Operands {
-    /// Number of remaining uses of the canonical frame address at the bottom of the stack, if it is on the initial
+    /// Number of remaining uses of the canonical frame address at the stack's bottom, if it is on the initial
     /// stack.
     pub(super) cfa_uses: Option<u32>,
     /// Number of operands of the enclosing operations.
@@ -208,7 +208,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         }
     }
 
-    /// Reads the tree of a procedure. Returns it with its root.
+    /// Reads a procedure's tree. Returns it with its root.
     pub(super) fn procedure(&self, procedure: ProcedureId) -> Result<(Tree<'m>, At)> {
         let mut tree = Tree::default();
         let loc = self.context.module.procedures.get(procedure).ok_or_else(malformed)?.loc;
@@ -242,7 +242,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         })
     }
 
-    /// Size of a location in bits, if it has one.
+    /// Location size in bits, if it has one.
     pub(super) fn bits(&self, at: At) -> Option<u64> {
         self.bits_of(self.tree, at)
     }

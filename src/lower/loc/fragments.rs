@@ -1,4 +1,4 @@
-//! Fragments of a location, with constant offsets, parts, overlays and repetitions resolved.
+//! Location fragments, with constant offsets, parts, overlays and repetitions resolved.
 
 use crate::model::{Node, Tree};
 

@@ -20,7 +20,7 @@ enum Before {
 
 /// Parts of a composite that are still to be written.
 struct Parts {
-    /// Size of the composite in bits, if it is known, less the parts so far.
+    /// Composite size in bits, if it is known, less the parts so far.
     rest: Option<u64>,
     count: u64,
 }

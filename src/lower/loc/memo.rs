@@ -14,7 +14,7 @@ const LARGE: usize = 1 << 12;
 const UNKNOWN: u32 = 0;
 const ONCE: u32 = 1;
 
-/// Length of an expression in bytes, the expression, and any bytes.
+/// Expression length in bytes, the expression, and any bytes.
 pub(in crate::lower) type Counted = [u8; COUNTED];
 
 /// Short expressions by location. Each is stored once, for the first size and stack frame that it was lowered for.
@@ -28,7 +28,7 @@ pub(in crate::lower) struct Memo {
     records: Vec<u8>,
 }
 
-/// Context of an expression: the size of the object in bits, plus 1, and above it the stack frame.
+/// Expression context: the size of the object in bits, plus 1, and above it the stack frame.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::lower) struct Key(u64);
 
@@ -54,7 +54,7 @@ impl Key {
 }
 
 impl Memo {
-    /// Returns the expression of a location, if it is known.
+    /// Returns a location's expression, if it is known.
     #[inline]
     pub(in crate::lower) fn get(&self, loc: LocId, key: Key) -> Option<&Counted> {
         let start = self.starts.get(loc.start() / 2).map_or(0, |&start| start as usize);
@@ -110,7 +110,7 @@ impl Memo {
         self.records.extend_from_slice(&[0; COUNTED]);
     }
 
-    /// Forgets the locations of a module.
+    /// Forgets a module's locations.
     pub(in crate::lower) fn clear(&mut self) {
         if self.starts.len() > LARGE {
             *self = Self::default();

@@ -66,7 +66,7 @@ enum Request {
     Read(u32),
 }
 
-/// Output of an expression, with its context.
+/// Expression output, with its context.
 pub(super) struct Sink<'a> {
     pub(super) out: &'a mut Vec<u8>,
     pub(super) references: References<'a>,
@@ -125,7 +125,7 @@ impl<'m> Lowering<'m> {
         self.lower_tree(self.module.nodes(loc), Request::SavedNumber, sink)
     }
 
-    /// Appends the expression of a procedure, after which the operations of its caller continue.
+    /// Appends a procedure's expression, after which the operations of its caller continue.
     ///
     /// # Errors
     /// The errors of [`lower`](Self::lower).
@@ -134,7 +134,7 @@ impl<'m> Lowering<'m> {
         self.lower_tree(self.module.nodes(loc), request, sink)
     }
 
-    /// Appends the expression of a location. `bits` is the size of the object at the location, if it is known.
+    /// Appends a location's expression. `bits` is the size of the object at the location, if it is known.
     ///
     /// # Errors
     /// [`ErrorKind::Inexpressible`]; the caller discards the bytes and the references that were appended.
@@ -158,7 +158,7 @@ impl<'m> Lowering<'m> {
         self.lower_anew(loc, bits, key, sink)
     }
 
-    /// Key of the expressions of an object, where they are remembered.
+    /// Key of an object's expressions, where they are remembered.
     #[inline]
     pub(super) fn key(&self, bits: Option<u64>, stack: Stack) -> Option<Key> {
         if self.is_direct(bits) { Key::new(bits, stack) } else { None }
@@ -290,7 +290,7 @@ impl<'m> Lowering<'m> {
         self.module.locs.at_most() >= shared::WORDS
     }
 
-    /// Counts the subexpressions of a location, for [`repeated`](Self::repeated).
+    /// Counts a location's subexpressions, for [`repeated`](Self::repeated).
     pub(super) fn count(&mut self, loc: LocId) {
         let has_places = self.consumer.has_locations_on_the_stack();
         let is_wanted = |node: Node<'_>| match node {
@@ -314,7 +314,7 @@ impl<'m> Lowering<'m> {
         let bytes = (sink.out.len() - start) as u64;
         sink.out.truncate(start);
         sink.references.pending.clear();
-        // A call takes up to five bytes; the entry takes its code and the length of the expression.
+        // A call takes up to five bytes; the entry takes its code and the expression's length.
         if !is_encoded || bytes < from_bytes.into() || 5 * times + bytes + 2 >= bytes * times {
             self.shared.forget(part);
             return false;

@@ -33,7 +33,7 @@ impl Read for OnStack {
     }
 }
 
-/// What comes after the operations of a location.
+/// What comes after a location's operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Follows {
     /// End of the expression, which completes a composite.

@@ -4,7 +4,7 @@ use hashbrown::{DefaultHashBuilder, HashMap};
 
 use crate::model::{LocId, Module, Node, Tree};
 
-/// Index of a node in its tree.
+/// Node index in its tree.
 pub(super) type At = usize;
 
 /// Minimum words of a location with subexpressions worth a call.
@@ -19,7 +19,7 @@ pub(super) struct Shared {
     known: HashMap<u64, Part>,
 }
 
-/// Subexpression of a location.
+/// Location subexpression.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::lower) struct Part {
     pub(super) loc: LocId,
@@ -42,7 +42,7 @@ impl Shared {
         tree.hashes(&self.hasher, out);
     }
 
-    /// Counts the subexpressions of a location.
+    /// Counts a location's subexpressions.
     pub(super) fn count<'m>(
         &mut self,
         module: &'m Module,

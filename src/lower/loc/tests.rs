@@ -1,4 +1,4 @@
-//! The pass over the nodes, and memory at a register, compared with the writer of the tree.
+//! The pass over the nodes, and memory at a register, compared with the tree's writer.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -136,7 +136,7 @@ fn targets() -> [(Target, Vec<Reg>, Vec<Reg>); 2] {
     [(gpu, vec![s4, s40], vec![v3]), (Target::x86_64(), vec![Reg(6), Reg(12)], vec![Reg(17)])]
 }
 
-/// Bytes of an expression, or the text of the error.
+/// Expression bytes, or the error's text.
 fn lowered(
     lowering: &mut Lowering<'_>,
     (loc, bits, stack): (LocId, Option<u64>, Stack),
@@ -144,7 +144,7 @@ fn lowered(
     written(stack, |sink| lowering.lower(loc, bits, sink))
 }
 
-/// Bytes that `write` appends to another byte, or the text of the error.
+/// Bytes that `write` appends to another byte, or the error's text.
 fn written(stack: Stack, write: impl FnOnce(&mut Sink<'_>) -> crate::Result<()>) -> Result<Vec<u8>, String> {
     let mut out = vec![7];
     let references = References {

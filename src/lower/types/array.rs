@@ -28,7 +28,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Writes the distance between elements, if it is not the size of an element.
+/// Writes the distance between elements, if it is not an element's size.
 pub(super) fn stride(out: &mut EntryWriter<'_>, bits: Option<u64>) {
     match bits {
         None => {}

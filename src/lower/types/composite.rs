@@ -82,7 +82,7 @@ fn write_member(out: &mut EntryWriter<'_>, member: &Member, part: Option<Variant
     out.info.end_entry();
 }
 
-/// Writes a bit field before DWARF 4: in a storage unit of the size of its type. The offset counts from the
+/// Writes a bit field before DWARF 4: in a storage unit of its type's size. The offset counts from the
 /// unit's most significant bit to the field's. DWARF 3 section 5.5.6.
 fn bit_field_in_unit(out: &mut EntryWriter<'_>, member: &Member, bits: u64) {
     let of_type = out.module.types[member.ty].bits.unwrap_or(bits).div_ceil(8).max(1);

@@ -12,7 +12,7 @@ use crate::emit::info::children;
 use crate::error::Result;
 use crate::model::{TypeId, TypeKind};
 
-/// Writes the entry of a type. The caller writes the children of its scope.
+/// Writes a type's entry. The caller writes its scope's children.
 pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId) -> Result<Option<Open>> {
     let module = out.module;
     let ty = &module.types[id];

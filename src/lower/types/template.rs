@@ -45,7 +45,7 @@ pub(in crate::lower) fn write(
     Ok(())
 }
 
-/// Writes a constant, or the location of a value.
+/// Writes a constant, or a value's location.
 fn write_value(out: &mut EntryWriter<'_>, subject: Subject, value: LocId, bits: Option<u64>) -> Result<()> {
     if let Some(bytes) = out.module.constant(value) {
         out.const_value(bytes);
