@@ -192,7 +192,7 @@ fn writes_that_do_not_fit_are_refused() {
     let (save, and, and_not) = (ExecWrite::Save, ExecWrite::And, ExecWrite::AndNot);
     let (other, restore) = (ExecWrite::Else, ExecWrite::Restore);
     for (writes, pcs, what) in [
-        (&[(0, save as fn(_) -> _), (4, and_not)][..], "0x0..0x4", "lanes wait where their mask is restored"),
+        (&[(0, save as fn(_) -> _), (4, and_not)][..], "0x0..0x4", "mask is saved and not restored"),
         (&[(4, and)], "0x4..0x8", "mask 0 is not saved on every path to its use"),
         (
             &[(0, save), (4, save), (8, restore)],
@@ -208,7 +208,7 @@ fn writes_that_do_not_fit_are_refused() {
         (
             &[(0, save), (4, and), (8, and_not), (12, restore)],
             "0x0..0x4",
-            "lanes that have run and lanes yet to run need separate masks",
+            "one mask is saved for lanes that have run and lanes yet to run; expected separate masks",
         ),
         (&[(64, save)], "0x40..0x44", "range is outside the function, which has 0x40 bytes"),
     ] {

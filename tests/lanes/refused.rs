@@ -147,8 +147,7 @@ expected nested or disjoint regions"
     });
     assert_eq!(
         outside,
-        "unit `a.cl`, function `k`, region1 (loop, 0x10..0x28), pc 0x10..0x28: a region lies inside its \
-parent: the parent is 0x8..0x20"
+        "unit `a.cl`, function `k`, region1 (loop, 0x10..0x28), pc 0x10..0x28: region is outside its parent region 0x8..0x20"
     );
     // Sibling regions.
     let (mut m, kernel) = kernel();
