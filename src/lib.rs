@@ -15,50 +15,30 @@
 
 #[cfg(feature = "describe")]
 pub mod build;
-pub mod cfi;
 #[cfg(feature = "check")]
 pub mod check;
 #[cfg(feature = "json")]
 pub mod conform;
 #[cfg(feature = "write")]
 pub mod consumer;
-#[cfg(feature = "read")]
-pub mod dump;
 #[cfg(feature = "write")]
 pub mod emit;
-pub mod error;
-#[cfg(feature = "read")]
-pub mod eval;
 #[cfg(any(doc, doctest))]
 pub mod guide;
 #[cfg(feature = "json")]
 pub mod json;
-#[cfg(feature = "read")]
-pub mod lint;
 #[cfg(feature = "write")]
 pub mod lower;
 #[cfg(feature = "describe")]
 pub mod model;
-mod near;
 #[cfg(feature = "describe")]
 pub mod omission;
-pub mod op;
-mod ptx;
-#[cfg(feature = "read")]
-pub mod read;
-#[cfg(feature = "read")]
-pub mod report;
 #[cfg(feature = "json")]
 pub mod schema;
 #[cfg(feature = "spirv")]
 pub mod spirv;
-#[cfg(feature = "read")]
-pub mod stats;
-mod tags;
-pub mod target;
-#[cfg(feature = "describe")]
+#[cfg(feature = "track")]
 pub mod track;
-mod work;
 
 #[cfg(feature = "check")]
 #[doc(no_inline)]
@@ -66,7 +46,22 @@ pub use check::check;
 #[cfg(feature = "write")]
 #[doc(no_inline)]
 pub use consumer::{Consumer, Policy};
-pub use error::{Error, Result};
+#[doc(inline)]
+pub use eitri_dwarf::{Error, Result, cfi, error, op, target};
+#[cfg(feature = "read")]
+#[doc(inline)]
+pub use eitri_dwarf::{dump, eval, read};
+#[cfg(feature = "lint")]
+#[doc(inline)]
+pub use eitri_inspect::lint;
+#[cfg(feature = "report")]
+#[doc(inline)]
+pub use eitri_inspect::report;
+#[cfg(feature = "stats")]
+#[doc(inline)]
+pub use eitri_inspect::stats;
+
+use eitri_dwarf::{near, ptx, tags, work};
 
 // Crates whose types appear in public signatures, so that users get the matching versions.
 pub use gimli;

@@ -4,7 +4,6 @@
 //! installed.
 
 mod big_endian;
-#[cfg(feature = "compress")]
 mod compressed;
 mod files;
 mod groups;

@@ -1,5 +1,4 @@
 //! The command: its output, its files, and its exit codes.
-#![cfg(feature = "cli")]
 
 mod code;
 use crate::common;
@@ -11,7 +10,6 @@ mod hints;
 use crate::common::cubin as kernel;
 mod lint;
 mod machines;
-#[cfg(feature = "spirv")]
 mod modules;
 mod near;
 mod output;
@@ -39,7 +37,7 @@ const CODE: [u32; 10] = [
 ];
 
 fn root(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+    Path::new(crate::common::ROOT).join(path)
 }
 
 fn text(path: &str) -> String {
@@ -426,13 +424,11 @@ fn debug_sections_are_replaced_and_compressed() {
     assert_eq!(run(&["emit", json, "--object", &first, "--replace", "-o", &again]).code, 0);
     assert_eq!(run(&["check", json, &again]).code, 0);
     assert!(std::fs::read(&first).expect("is there") == std::fs::read(&again).expect("is there"));
-    if cfg!(feature = "compress") {
-        let packed = folder.path("3.o");
-        for how in ["--compress-debug-sections", "--compress-debug-sections=zstd"] {
-            assert_eq!(run(&["emit", json, how, "-o", &packed]).code, 0);
-            let ran = run(&["check", json, &packed]);
-            assert_eq!((ran.code, &*ran.errors), (0, ""), "{how}: {}", ran.text());
-        }
+    let packed = folder.path("3.o");
+    for how in ["--compress-debug-sections", "--compress-debug-sections=zstd"] {
+        assert_eq!(run(&["emit", json, how, "-o", &packed]).code, 0);
+        let ran = run(&["check", json, &packed]);
+        assert_eq!((ran.code, &*ran.errors), (0, ""), "{how}: {}", ran.text());
     }
 }
 
@@ -514,7 +510,6 @@ fn files_of_split_units_are_named_after_the_object() {
 }
 
 /// Words of a module with one `DebugSource`, whose text operand is `text`; ids are below 10.
-#[cfg(feature = "spirv")]
 fn module(text: u32) -> Vec<u32> {
     let mut words = vec![0x0723_0203, 0x0001_0100, 0, 10, 0];
     let import = "OpenCL.DebugInfo.100\0\0\0\0".as_bytes().as_chunks::<4>().0;
@@ -524,8 +519,6 @@ fn module(text: u32) -> Vec<u32> {
     words.extend([7 << 16 | 12, 3, 4, 1, 35, 2, text]);
     words
 }
-
-#[cfg(feature = "spirv")]
 #[test]
 fn modules_are_printed_and_checked() {
     let folder = Folder::new("spirv");
@@ -563,7 +556,6 @@ fn modules_are_printed_and_checked() {
 }
 
 /// The command reports an unknown set of debug instructions and exits with 1.
-#[cfg(feature = "spirv")]
 #[test]
 fn modules_with_another_set() {
     let folder = Folder::new("other-set");

@@ -1,6 +1,5 @@
 //! Conformance vectors: those of the project pass, wrong expectations of every kind fail, and malformed files are
 //! refused with the location of the error.
-#![cfg(feature = "json")]
 
 use crate::common;
 

@@ -13,8 +13,7 @@ use eitri::target::Target;
 use tools::{Folder, Tool};
 
 fn file(name: &str) -> Vec<u8> {
-    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects/containers").join(name))
-        .expect("a file")
+    std::fs::read(Path::new(crate::common::ROOT).join("tests/objects/containers").join(name)).expect("a file")
 }
 
 /// Names and processors of the members.

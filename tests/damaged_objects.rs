@@ -28,7 +28,7 @@ fn use_up(bytes: &[u8], known: &[Member<'_>]) -> bool {
 }
 
 fn sweep(name: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects").join(name);
+    let path = Path::new(crate::common::ROOT).join("tests/objects").join(name);
     let mut bytes = std::fs::read(path).expect("a file");
     let original = bytes.clone();
     let known = members(&original).expect("it is read").unwrap_or_default();

@@ -19,14 +19,11 @@ const RSPIRV: &str = "rspirv_shader";
 
 /// Names of the examples, one per file.
 fn names() -> Vec<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let folder = Path::new(crate::common::ROOT).join("examples");
     let files = std::fs::read_dir(folder).expect("the examples").map(|file| file.expect("a file").path());
     let sources = files.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
     let mut names: Vec<String> =
         sources.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
-    // Two need features that are not default ones.
-    names.retain(|name| cfg!(feature = "regalloc2") || name != ALLOCATED);
-    names.retain(|name| cfg!(feature = "rspirv") || name != RSPIRV);
     names.sort();
     names
 }
@@ -86,8 +83,6 @@ fn objects_of_examples_say_what_was_reviewed() {
         ("spirv_kernel", "saxpy.debug.o"),
         (ALLOCATED, "sum.o"),
     ];
-    let objects = objects.into_iter().filter(|(name, _)| cfg!(feature = "regalloc2") || *name != ALLOCATED);
-    let objects: Vec<_> = objects.collect();
     let with_object: Vec<&str> = objects.iter().map(|(name, _)| *name).chain([PRINTS_ONLY, RSPIRV]).collect();
     assert!(names().iter().all(|name| with_object.contains(&name.as_str())), "each example has a golden");
     for (name, object) in objects {
@@ -98,8 +93,6 @@ fn objects_of_examples_say_what_was_reviewed() {
         common::check_golden(&format!("examples/{name}.txt"), &text);
     }
 }
-
-#[cfg(feature = "spirv")]
 #[test]
 fn modules_of_examples_say_what_was_reviewed() {
     let print = |bytes: &[u8]| {
@@ -112,15 +105,13 @@ fn modules_of_examples_say_what_was_reviewed() {
         let text = print(&files[&format!("saxpy.{name}.spv")]);
         common::check_golden(&format!("examples/spirv_kernel.{name}.txt"), &text);
     }
-    if cfg!(feature = "rspirv") {
-        let (_, files) = run(RSPIRV, 6);
-        common::check_golden("examples/rspirv_shader.txt", &print(&files["scale.spv"]));
-    }
+    let (_, files) = run(RSPIRV, 6);
+    common::check_golden("examples/rspirv_shader.txt", &print(&files["scale.spv"]));
 }
 
 /// Lines of an example, from one with the prefix `first` to one with the prefix `last`, without their indentation.
 fn part(name: &str, first: &str, last: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name).with_extension("rs");
+    let path = Path::new(crate::common::ROOT).join("examples").join(name).with_extension("rs");
     let source = std::fs::read_to_string(path).expect("the example");
     let mut lines = source.lines().skip_while(|line| !line.trim_start().starts_with(first)).peekable();
     let indent = lines.peek().map(|line| line.len() - line.trim_start().len()).expect("the first line");
@@ -138,7 +129,7 @@ fn part(name: &str, first: &str, last: &str) -> String {
 #[test]
 fn the_pages_show_examples_and_what_they_print() {
     let source = |name: &str| {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name).with_extension("rs");
+        let path = Path::new(crate::common::ROOT).join("examples").join(name).with_extension("rs");
         std::fs::read_to_string(path).expect("the example")
     };
     let printed = |name| run(name, 4).0.replace("FOLDER", "target/examples");

@@ -14,7 +14,7 @@ use tools::Tool;
 
 /// Objects for AMD GPUs in the tests, and in the folder that the variable `EITRI_OBJECTS` names.
 fn objects() -> Vec<PathBuf> {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects");
+    let own = Path::new(crate::common::ROOT).join("tests/objects");
     let mut folders = vec![own];
     folders.extend(std::env::var_os("EITRI_OBJECTS").map(PathBuf::from));
     let mut files = Vec::new();

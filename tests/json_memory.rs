@@ -1,5 +1,4 @@
 //! A large description is read in a few times its own size.
-#![cfg(feature = "json")]
 
 #[path = "../benches/emission/memory.rs"]
 mod memory;

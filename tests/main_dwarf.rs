@@ -32,3 +32,5 @@ mod type_units;
 mod unwind;
 mod versions;
 mod wave;
+#[cfg(debug_assertions)]
+mod work;

@@ -1,7 +1,5 @@
 //! Tests of SPIR-V debug instructions.
 
-#![cfg(feature = "spirv")]
-
 mod common;
 mod spirv;
 mod spirv_attach;

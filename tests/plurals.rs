@@ -51,7 +51,7 @@ const NEVER_ONE: &[(&str, &str, &str)] = &[
 
 /// Files under a folder, except those of SPIR-V and of tests.
 fn files(under: &str) -> Vec<(PathBuf, String)> {
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(under)];
+    let mut folders = vec![Path::new(crate::common::ROOT).join(under)];
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
         for found in std::fs::read_dir(folder).expect("a folder") {

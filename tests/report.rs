@@ -21,7 +21,7 @@ const CUOBJDUMP: Tool = Tool::new("cuobjdump", "nvidia-cuda-cuobjdump of PyPI");
 const PYTHON: Tool = Tool::new("python3", "python3");
 
 fn object(name: &str) -> Vec<u8> {
-    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects").join(name)).expect("an object")
+    std::fs::read(Path::new(crate::common::ROOT).join("tests/objects").join(name)).expect("an object")
 }
 
 fn page(name: &str) -> String {
@@ -34,7 +34,7 @@ fn asked(page: &str, hash: &str, question: &str) -> Option<Value> {
     let folder = Folder::new();
     let file = folder.file("page.html", page);
     let url = format!("file://{}{hash}", file.display());
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/report/browser.py");
+    let script = Path::new(crate::common::ROOT).join("tests/report/browser.py");
     let ran = PYTHON.run(&[script.as_os_str(), url.as_ref(), question.as_ref()])?.clean();
     let mut found: Value = serde_json::from_str(&ran).expect("JSON");
     assert_eq!(found["messages"], Value::Array(vec![]), "messages of the console");
@@ -178,7 +178,7 @@ fn a_ptx_register_is_shown_by_its_homes() {
 #[test]
 fn registers_of_ptx_have_their_homes() {
     let name = "triton/scan_limit.sm_90.cubin";
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects").join(name);
+    let file = Path::new(crate::common::ROOT).join("tests/objects").join(name);
     let Some(printed) = CUOBJDUMP.run(&["-elf".as_ref(), file.as_os_str()]) else { return };
     let printed = printed.clean();
     let rows = printed.lines().filter_map(|line| line.trim().strip_prefix("(reg: ")?.split_once(") "));

@@ -1,5 +1,4 @@
 //! The promise: attaching debug instructions takes memory of a few times the size of the module.
-#![cfg(all(feature = "spirv", feature = "check"))]
 
 #[path = "../benches/emission/memory.rs"]
 mod memory;

@@ -42,7 +42,7 @@ fn run_by_itself(text: &str) -> Vec<String> {
 #[test]
 fn programs_of_others_are_run_in_one_way() {
     assert_eq!(run_by_itself("Command::new(\"cc\"); use std::process::Command as C;").len(), 2);
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(crate::common::ROOT);
     for path in sources(&root.join("tests")) {
         let name = path.strip_prefix(root).expect("a file of the project").display().to_string();
         let text = std::fs::read_to_string(&path).expect("a source file");

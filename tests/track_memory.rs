@@ -1,5 +1,4 @@
 //! The promise: derived locations take at most 64 bytes for each instruction and live range.
-#![cfg(feature = "regalloc2")]
 
 #[path = "../benches/track/function.rs"]
 mod function;

@@ -369,7 +369,6 @@ proptest! {
 }
 
 /// Conformance vectors in each of 64 lanes; most machines have fewer.
-#[cfg(feature = "json")]
 #[test]
 fn vectors_in_all_lanes() {
     use eitri::conform::{Body, File};

@@ -60,7 +60,7 @@ impl Program {
     pub fn compile(&self) -> Option<Vec<u8>> {
         let out: PathBuf = [env!("CARGO_TARGET_TMPDIR"), &format!("{}.o", self.name())].iter().collect();
         let mut clang = Command::new("clang-19");
-        clang.current_dir(env!("CARGO_MANIFEST_DIR")).env("LC_ALL", "C");
+        clang.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).env("LC_ALL", "C");
         clang.args(["-g", "-gdwarf-5", "-w", "-ffunction-sections", &format!("-O{}", self.level)]);
         match self.machine {
             Machine::Gfx1030 => clang.args([

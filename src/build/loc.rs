@@ -530,7 +530,8 @@ fn too_large(of: Quantity, bits: u128) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Val;
+    use crate::build::Builder;
+    use crate::model::{Loc, Val};
     use crate::target::{Gfx, Wave};
 
     #[test]

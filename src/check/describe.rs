@@ -81,6 +81,7 @@ describe! {
         Value::Flag(is) => is.describe(),
         Value::Block(bytes) => Count(bytes.len(), "byte").to_string(),
         Value::Other => "something in a supplementary file".into(),
+        _ => "a value of an unknown form".into(),
     };
     Source<'_>: |source| {
         let (directory, name, md5) = source;

@@ -122,6 +122,6 @@ fn found<'o>(program: Option<&LineProgram<'o>>, fact: read::Macro<'_>) -> MacroF
             MacroFact::Other("what is in a supplementary file".into())
         }
         read::Macro::Vendor { number, .. } => MacroFact::Other(format!("an entry of a vendor's, {number}")),
-        read::Macro::Other => MacroFact::Other("an entry of a vendor's".into()),
+        _ => MacroFact::Other("an entry of a vendor's".into()),
     }
 }

@@ -201,7 +201,7 @@ impl Unwound {
             Class::IllFormed => 0,
             Class::Evaluation => 1,
             Class::Unmapped => 2,
-            Class::Unsupported => 3,
+            _ => 3,
         };
         let first = [self.rows.as_ref().err(), self.cfa.as_ref().err(), self.return_address.as_ref().err()];
         let registers =

@@ -91,36 +91,34 @@ pub(crate) fn finding_schema(to: &mut Schemas) -> Value {
     schema::object(keys.map(|(key, schema, about)| (key, schema::about(schema, about, ""), false)))
 }
 
-impl Finding {
-    /// Writes the finding as an object of JSON on one line, valid by [`Schema::Finding`](crate::schema::Schema).
-    ///
-    /// # Panics
-    /// Never: the keys are text.
-    pub fn to_json(&self, file: &str) -> String {
-        let hexadecimal = |number: u64| format!("{number:#x}");
-        let line = Line {
-            code: self.code.name(),
-            declared: self.declared.as_ref().map(|(file, line)| Declared { file, line: *line }),
-            evidence: &self.evidence,
-            expression: self.expression.as_ref().map(|expression| Fault {
-                fault: (expression.fault.start as u64, expression.fault.end as u64),
-                text: &expression.text,
-            }),
-            file,
-            fingerprint: format!("{:016x}", self.fingerprint()),
-            function: self.function.as_deref(),
-            inlined: self.inlined.names(),
-            level: self.level.name(),
-            meant: self.meant.as_deref(),
-            offset: self.offset,
-            pcs: self.pcs.as_ref().map(|pcs| (hexadecimal(pcs.start), hexadecimal(pcs.end))),
-            section: &self.section,
-            split: self.split.as_deref(),
-            unit: self.unit.as_deref(),
-            variable: self.variable.as_deref(),
-            version: VERSION,
-            written: &self.written,
-        };
-        serde_json::to_string(&line).expect("the keys are text")
-    }
+/// Writes a finding of `lint` as an object of JSON on one line, valid by [`Schema::Finding`](crate::schema::Schema).
+///
+/// # Panics
+/// Never: the keys are text.
+pub fn write_finding(finding: &Finding, file: &str) -> String {
+    let hexadecimal = |number: u64| format!("{number:#x}");
+    let line = Line {
+        code: finding.code.name(),
+        declared: finding.declared.as_ref().map(|(file, line)| Declared { file, line: *line }),
+        evidence: &finding.evidence,
+        expression: finding.expression.as_ref().map(|expression| Fault {
+            fault: (expression.fault.start as u64, expression.fault.end as u64),
+            text: &expression.text,
+        }),
+        file,
+        fingerprint: format!("{:016x}", finding.fingerprint()),
+        function: finding.function.as_deref(),
+        inlined: finding.inlined.names(),
+        level: finding.level.name(),
+        meant: finding.meant.as_deref(),
+        offset: finding.offset,
+        pcs: finding.pcs.as_ref().map(|pcs| (hexadecimal(pcs.start), hexadecimal(pcs.end))),
+        section: &finding.section,
+        split: finding.split.as_deref(),
+        unit: finding.unit.as_deref(),
+        variable: finding.variable.as_deref(),
+        version: VERSION,
+        written: &finding.written,
+    };
+    serde_json::to_string(&line).expect("the keys are text")
 }

@@ -35,10 +35,12 @@ mod write;
 mod written;
 
 pub(crate) use finding::finding_schema;
+pub use finding::write_finding;
 pub use loc::{LOCATIONS, NUMBERS};
 pub use located::{Located, locate};
 pub(crate) use read::document_schema;
 pub use statement::STATEMENTS;
+pub use target::{read_target, write_target};
 
 use std::io::Write;
 

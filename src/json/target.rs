@@ -358,29 +358,27 @@ impl Serialize for TargetJson<'_> {
     }
 }
 
-impl Target {
-    /// Reads a target: the name of a built-in one in JSON, an object as in a [description](crate::json), or the target
-    /// of a whole description.
-    ///
-    /// # Errors
-    /// [`Malformed`](crate::error::ErrorKind::Malformed) for a text of another form; the errors of
-    /// [`named`](Self::named) and [`TargetBuilder::build`].
-    pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self> {
-        const WHAT: &str = "the target";
-        let text = position::utf8(WHAT, text.as_ref())?;
-        let read = |text| serde_json::from_str::<TargetText<'_>>(text);
-        let target = match serde_json::from_str::<Described<'_>>(text) {
-            Ok(described) => read(described.target.get()),
-            Err(_) => read(text),
-        };
-        target.map_err(|error| position::syntax_error(WHAT, text, 0, text, &error))?.resolve()
-    }
+/// Reads a target: the name of a built-in one in JSON, an object as in a [description](crate::json), or the target
+/// of a whole description.
+///
+/// # Errors
+/// [`Malformed`](crate::error::ErrorKind::Malformed) for a text of another form; the errors of
+/// [`Target::named`] and [`TargetBuilder::build`].
+pub fn read_target(text: impl AsRef<[u8]>) -> Result<Target> {
+    const WHAT: &str = "the target";
+    let text = position::utf8(WHAT, text.as_ref())?;
+    let read = |text| serde_json::from_str::<TargetText<'_>>(text);
+    let target = match serde_json::from_str::<Described<'_>>(text) {
+        Ok(described) => read(described.target.get()),
+        Err(_) => read(text),
+    };
+    target.map_err(|error| position::syntax_error(WHAT, text, 0, text, &error))?.resolve()
+}
 
-    /// Writes the target as JSON, from which [`from_json`](Self::from_json) makes an equal one: a built-in target as
-    /// its name.
-    pub fn to_json(&self) -> String {
-        serde_json::to_string_pretty(&TargetJson(self)).unwrap_or_default()
-    }
+/// Writes a target as JSON, from which [`read_target`] makes an equal one: a built-in target as
+/// its name.
+pub fn write_target(target: &Target) -> String {
+    serde_json::to_string_pretty(&TargetJson(target)).unwrap_or_default()
 }
 
 /// The target of a description.

@@ -1,6 +1,6 @@
 //! Properties that can be omitted: one table.
 
-use crate::error::texts;
+use eitri_dwarf::texts;
 
 macro_rules! properties { ($($name:ident $text:literal;)*) => {
     texts! {

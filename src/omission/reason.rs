@@ -4,11 +4,12 @@ use core::fmt;
 
 #[cfg(feature = "spirv")]
 use super::Unimported;
-use crate::error::{Construct, Count, texts};
+use crate::error::{Construct, Count};
 #[cfg(feature = "spirv")]
 use crate::model::Module;
 use crate::model::{BaseEncoding, FileId, FunctionId, ScopeId, StringId, TypeId, VariableId};
 use crate::target::SpaceId;
+use eitri_dwarf::texts;
 
 texts! {
     /// Reason of an omission. `{object}` is the name of the entity that the reason references.

@@ -1,7 +1,8 @@
 //! Reasons why an import of debug instructions omits or changes what they encode: one table.
 
-use crate::error::{Count, ErrorKind, texts};
+use crate::error::{Count, ErrorKind};
 use crate::spirv::{Enumeration, Field, Name, Set};
+use eitri_dwarf::texts;
 
 texts! {
     /// Reason why an import omits or changes what debug instructions encode.

@@ -27,7 +27,7 @@ pub const READOBJ: Tool = Tool::new("llvm-readobj-19", "llvm-19");
 
 /// A gfx1030 object that clang made, without debug information.
 pub fn uspill() -> Vec<u8> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/uspill.o");
+    let path = Path::new(crate::common::ROOT).join("examples/data/uspill.o");
     std::fs::read(path).expect("the example object")
 }
 

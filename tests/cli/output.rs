@@ -131,11 +131,9 @@ fn output_replaces_no_input() {
         vec!["explain", "lit1", "--machine", machine, "--svg", machine],
         vec!["explain", "lit1", "--target", machine, "--svg", machine],
     ];
-    if cfg!(feature = "spirv") {
-        asked.push(vec!["attach", module, "-o", module]);
-        asked.push(vec!["attach", module, "--source", text, "-o", text]);
-        asked.push(vec!["strip", module, "-o", module]);
-    }
+    asked.push(vec!["attach", module, "-o", module]);
+    asked.push(vec!["attach", module, "--source", text, "-o", text]);
+    asked.push(vec!["strip", module, "-o", module]);
     #[cfg(unix)]
     for (name, target) in [("link.json", "d.json"), ("link.o", "code.o")] {
         std::os::unix::fs::symlink(target, folder.path(name)).expect("a link");

@@ -1,8 +1,6 @@
 //! Shared helpers: golden files, and reading sections back as a linker and a debugger would.
 
 #![allow(dead_code, unused_imports, reason = "each test uses a part")]
-
-#[cfg(feature = "spirv")]
 pub mod assemble;
 pub mod built;
 pub mod bytes;
@@ -13,7 +11,6 @@ pub mod fields;
 pub mod idle;
 pub mod random;
 pub mod source;
-#[cfg(feature = "spirv")]
 pub mod spirv;
 pub mod tools;
 pub mod validate;
@@ -27,6 +24,9 @@ use gimli::{EndianSlice, RunTimeEndian};
 
 pub use built::example;
 
+/// Folder of the project.
+pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
 /// Reader of written sections.
 pub type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 
@@ -37,7 +37,7 @@ pub fn bless() -> bool {
 
 /// Path of `goldens/{path}`.
 pub fn golden(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("goldens").join(path)
+    Path::new(crate::common::ROOT).join("goldens").join(path)
 }
 
 /// Compares a text with the golden file `goldens/{path}`, or writes it there if `EITRI_BLESS=1`.
@@ -64,7 +64,7 @@ pub fn check_golden(path: &str, text: &str) {
 
 /// Compares the fences after these comments of a page with texts, or replaces the fences if `EITRI_BLESS=1`.
 pub fn check_page(page: &str, shown: &[(&str, String)]) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
+    let path = Path::new(crate::common::ROOT).join(page);
     let mut text = std::fs::read_to_string(&path).expect("the page");
     for (comment, expected) in shown {
         let comment = text.find(comment).unwrap_or_else(|| panic!("{page} lacks {comment}"));

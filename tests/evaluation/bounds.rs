@@ -139,7 +139,7 @@ fn a_frame_base_of_dwarf_6_is_any_location() {
 }
 
 /// The first fault decides the class, in the order of the elements from the top down, the operation's numbers, and the
-/// parts from the first on (`src/eval/decisions.md`).
+/// parts from the first on (`crates/eitri-dwarf/src/eval/decisions.md`).
 #[test]
 fn the_first_fault_of_a_selection_decides() {
     let of = |expr: &str| shown(outcome(expr, Kind::Location, &machine(), LLVM));

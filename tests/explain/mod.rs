@@ -1,5 +1,4 @@
 //! `eitri eval` and `eitri explain`: output and figures, and agreement of figures with the denoted bits.
-#![cfg(feature = "cli")]
 
 use crate::common;
 mod lanes;
@@ -19,7 +18,7 @@ use proptest::prelude::*;
 /// Runs the command in the folder of the project. Returns exit code, output and error output.
 fn eitri(arguments: &[&str]) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_eitri"));
-    command.current_dir(env!("CARGO_MANIFEST_DIR")).stdin(Stdio::null()).args(arguments);
+    command.current_dir(crate::common::ROOT).stdin(Stdio::null()).args(arguments);
     let output = command.output().expect("the command runs");
     let text = |bytes| String::from_utf8(bytes).expect("text");
     (output.status.code().expect("it ended by itself"), text(output.stdout), text(output.stderr))
@@ -71,7 +70,7 @@ fn explained(name: &str, code: i32, arguments: &[&str]) -> String {
 
 /// Compares a figure with that of the documentation.
 fn documented(name: &str, svg: &str) {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name);
+    let page = Path::new(crate::common::ROOT).join("docs").join(name);
     if common::bless() {
         std::fs::write(&page, svg).expect("the picture is written");
     }

@@ -1,14 +1,9 @@
 //! The harness of `fuzz/`, for a bounded number of deterministic inputs: random bytes, and mutated conformance vectors
 //! and SPIR-V modules.
-#![cfg(feature = "json")]
-
-#[cfg(feature = "spirv")]
 use crate::common::assemble;
-#[cfg(feature = "spirv")]
 mod attach;
 mod harness;
 mod ptx;
-#[cfg(feature = "spirv")]
 mod spirv;
 mod track;
 
@@ -55,7 +50,7 @@ impl Random {
 
 /// The vectors of `goldens/conformance`, each in a file of its own with the common parts of its file.
 fn vectors() -> Vec<serde_json::Value> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("goldens/conformance");
+    let folder = Path::new(crate::common::ROOT).join("goldens/conformance");
     let files = std::fs::read_dir(folder).expect("the folder").map(|file| file.expect("a file").path());
     let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|it| it == "json")).collect();
     files.sort();
@@ -113,7 +108,7 @@ fn changes(usual: usize) -> usize {
 #[test]
 fn objects_are_judged_with_changes() {
     let mut random = Random(0x3c6e_f372_fe94_f82b);
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects");
+    let folder = Path::new(crate::common::ROOT).join("tests/objects");
     for (name, count) in [
         ("llvm19/k01_saxpy.gfx1030.O2.hsaco", 4_000),
         ("triton/scan_limit.sm_90.cubin", 1_000),
@@ -132,7 +127,7 @@ fn objects_are_judged_with_changes() {
 #[test]
 fn containers_are_taken_apart_with_changes() {
     let mut random = Random(0x510e_527f_ade6_82d1);
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects/containers");
+    let folder = Path::new(crate::common::ROOT).join("tests/objects/containers");
     for name in ["k06.hipfb", "k01_k06.a", "host_with_hip_fatbin.o"] {
         let object = std::fs::read(folder.join(name)).expect("a container");
         for _ in 0..changes(3_000) {
@@ -172,8 +167,6 @@ fn vectors_are_run_with_changes() {
         harness::conform(&text);
     }
 }
-
-#[cfg(feature = "spirv")]
 #[test]
 fn modules_are_read_with_changes() {
     let texts =
@@ -197,8 +190,6 @@ fn modules_are_read_with_changes() {
         spirv::words(&words);
     }
 }
-
-#[cfg(feature = "spirv")]
 #[test]
 fn random_words_are_read() {
     let mut random = Random(0x1f83_d9ab_fb41_bd6b);
@@ -206,8 +197,6 @@ fn random_words_are_read() {
         spirv::spirv(&random.bytes(256));
     }
 }
-
-#[cfg(feature = "spirv")]
 #[test]
 fn anything_is_attached_to_modules() {
     let mut random = Random(0x3c6e_f372_fe94_f82b);
@@ -220,7 +209,7 @@ fn anything_is_attached_to_modules() {
 #[test]
 fn the_lock_names_what_the_library_needs() {
     let read = |path: &str| {
-        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("the file is there")
+        std::fs::read_to_string(Path::new(crate::common::ROOT).join(path)).expect("the file is there")
     };
     let (manifest, lock) = (read("Cargo.toml"), read("fuzz/Cargo.lock"));
     let between = |text: &str, first: &str, end: &str| {
@@ -255,7 +244,6 @@ fn the_lock_names_what_the_library_needs() {
 }
 
 /// Modules of other producers with a changed byte, or cut off.
-#[cfg(feature = "spirv")]
 #[test]
 fn modules_of_other_producers_are_taken_with_changes() {
     let all: [&[u8]; 6] = [

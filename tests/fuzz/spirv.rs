@@ -80,7 +80,6 @@ pub fn whole(module: &[u32]) -> bool {
     }
     let Ok(imported) = import(&facts, &Target::shader()) else { return false };
     drop(check(&imported.module, &imported.binding, &mode, &imported.omissions, module));
-    #[cfg(feature = "json")]
     if let Ok(text) = imported.binding.to_json(&imported.module) {
         let (described, binding) = eitri::spirv::Binding::from_json(&text, module).expect("was written");
         assert!((&described, &binding) == (&imported.module, &imported.binding), "{text}");

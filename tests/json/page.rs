@@ -151,7 +151,7 @@ fn tables_are_those_of_the_schema() {
     let entities = entities
         .map(|entity| (format!("properties: {entity} -->\n\n| key | value | since | |"), properties(entity)));
     for (begin, rows) in nodes.into_iter().chain(entities) {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/description.md");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/description.md");
         let mut page = std::fs::read_to_string(path).expect("the page");
         let columns = begin.lines().last().expect("a line").matches(" | ").count() + 1;
         let begin = format!("<!-- {begin}\n{}|\n", "|---".repeat(columns));

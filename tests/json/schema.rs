@@ -14,7 +14,7 @@ use super::validate;
 
 /// Path of the schema in the repository.
 fn path(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("docs/{name}.schema.json"))
+    Path::new(crate::common::ROOT).join(format!("docs/{name}.schema.json"))
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn validate(name: &str, files: &[(PathBuf, bool)]) {
 
 /// Files of a folder of the repository whose names have this suffix.
 fn files(folder: &str, end: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let folder = Path::new(crate::common::ROOT).join(folder);
     let entries = std::fs::read_dir(folder).expect("the folder").map(|entry| entry.expect("an entry").path());
     let mut found: Vec<_> = entries.filter(|path| path.to_string_lossy().ends_with(end)).collect();
     found.sort();

@@ -100,11 +100,11 @@ impl Inside<'_> {
         }
     }
 
-    /// The path from the root, of a path that begins with a keyword or with the crate's name.
+    /// The path from the root, of a path that begins with a keyword or with the name of a library.
     fn absolute(&self, path: &[String]) -> Option<Path> {
         let mut base = match path.first()?.as_str() {
             "crate" => self.root.clone(),
-            "eitri" => Vec::new(),
+            "eitri" | "eitri_dwarf" | "eitri_inspect" => Vec::new(),
             "self" | "super" if path.len() > 1 => self.at.clone(),
             _ => return None,
         };

@@ -13,12 +13,14 @@ use imports::{Imports, Path, path};
 use order::{FILES_OF_A_TYPE, ORDER, SPREAD};
 use rooms::ROOMS;
 
-/// Imports of the library, and of the command as `bin`.
+/// Imports of the libraries, and of the command as `bin`.
 static IMPORTS: LazyLock<Imports> = LazyLock::new(|| {
-    let src = File::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let root = File::new(crate::common::ROOT);
     let mut imports = Imports::default();
-    imports.read(&src.join("lib.rs"), &[]);
-    imports.read(&src.join("bin/eitri/main.rs"), &["bin"]);
+    for library in ["crates/eitri-dwarf/src/lib.rs", "crates/eitri-inspect/src/lib.rs", "src/lib.rs"] {
+        imports.read(&root.join(library), &[]);
+    }
+    imports.read(&root.join("crates/eitri-cli/src/main.rs"), &["bin"]);
     imports
 });
 

@@ -106,7 +106,9 @@ impl<'ast> Visit<'ast> for Structs<'_> {
 /// The structs of the library and the command.
 fn sources() -> Vec<Struct> {
     let mut found = Vec::new();
-    structs_below(&File::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
+    for folder in ["crates", "src"] {
+        structs_below(&File::new(crate::common::ROOT).join(folder), &mut found);
+    }
     found
 }
 
@@ -144,7 +146,7 @@ fn each_field_of_a_consumer_is_on_its_page() {
             Some((group, of)) => fields(of).iter().map(|field| format!("{group}.{field}")).collect(),
             None => vec![field.clone()],
         });
-    let page = fs::read_to_string(File::new(env!("CARGO_MANIFEST_DIR")).join("docs/consumers.md"));
+    let page = fs::read_to_string(File::new(crate::common::ROOT).join("docs/consumers.md"));
     let page = page.expect("the page of consumers");
     let table = page.split("| field | meaning |\n|---|---|\n").nth(1).expect("the table of fields");
     let rows = table.lines().take_while(|line| line.starts_with('|'));

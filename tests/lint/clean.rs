@@ -20,9 +20,6 @@ fn objects_of_the_examples() {
     let (mut wrong, mut objects) = (Vec::new(), Vec::<PathBuf>::new());
     for name in ["quickstart", "attach", "frames", "diverged", "own_dwarf", "spirv_kernel", "allocated"] {
         let out = folder.path().join(name);
-        if name == "allocated" && !cfg!(feature = "regalloc2") {
-            continue;
-        }
         let ran = Command::new(common::example(name)).arg(&out).output().expect("the example runs");
         assert!(ran.status.success(), "{name}: {}", String::from_utf8_lossy(&ran.stderr));
         let files = std::fs::read_dir(&out).expect("the folder").map(|file| file.expect("a file").path());
@@ -40,7 +37,7 @@ fn objects_of_the_examples() {
 
 #[test]
 fn a_description_for_each_consumer() {
-    let own = |file: &str| std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).expect("a file");
+    let own = |file: &str| std::fs::read(Path::new(crate::common::ROOT).join(file)).expect("a file");
     let (module, code) = (own("examples/scale.json"), own("examples/data/scale_code.o"));
     let module = Module::from_json(&module).expect("a description");
     assert!(module.warnings().iter().any(|warning| warning.kind() == WarningKind::NoFrame));

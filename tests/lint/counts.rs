@@ -33,7 +33,7 @@ const DIFFERENT: &[(&str, &str, usize)] = &[
 ];
 
 fn folders() -> Vec<PathBuf> {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects");
+    let own = Path::new(crate::common::ROOT).join("tests/objects");
     std::iter::once(own).chain(std::env::var_os("EITRI_OBJECTS").map(PathBuf::from)).collect()
 }
 

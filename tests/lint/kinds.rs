@@ -311,7 +311,7 @@ fn split(is_split: bool) -> Vec<u8> {
 
 /// An object of another compiler.
 fn foreign(name: &str) -> Vec<u8> {
-    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects").join(name)).expect("an object")
+    std::fs::read(Path::new(crate::common::ROOT).join("tests/objects").join(name)).expect("an object")
 }
 
 fn bytes(expr: &str) -> Vec<u8> {
@@ -499,7 +499,7 @@ fn address_in_register_is_value_of_pointer() {
 /// ptxas makes the frames; a text has none.
 #[test]
 fn ptx_has_no_frames() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("goldens/ptx/sample.ptx");
+    let path = Path::new(crate::common::ROOT).join("goldens/ptx/sample.ptx");
     let report = lint(&std::fs::read(path).expect("a text"), &Options::default()).expect("it is read");
     assert!(report.functions > 0 && report.findings.is_empty(), "{:?}", report.findings);
 }

@@ -32,7 +32,7 @@ fn findings_have_their_evidence() {
         "triton/scan_limit.gfx1100.hsaco",
         "triton/scan_limit.sm_90.cubin",
     ] {
-        let bytes = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects").join(object));
+        let bytes = std::fs::read(Path::new(crate::common::ROOT).join("tests/objects").join(object));
         let report = lint(&bytes.expect("an object"), &Options::default()).expect("it is read");
         let mut text = String::new();
         for finding in &report.findings {

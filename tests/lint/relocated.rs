@@ -17,7 +17,7 @@ fn stored_numbers_are_not_read() {
         ("tests/objects/llvm19/k02_reduce.gfx1030.O2.o", true),
         ("tests/objects/llvm19/k21_pointers.gfx1100.O1.o", true),
     ] {
-        let object = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).expect("an object");
+        let object = std::fs::read(Path::new(crate::common::ROOT).join(file)).expect("an object");
         let findings = |bytes: &[u8]| {
             let all = lint(bytes, &Options::default()).expect("it is read").findings;
             let (stale, others): (Vec<_>, Vec<_>) =

@@ -7,7 +7,7 @@ use eitri::lint::{Finding, Options, lint};
 
 /// Returns the findings of an object about the places of a variable in a function.
 fn findings(object: &str, function: &str, variable: &str) -> Vec<Finding> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects/llvm19").join(object);
+    let path = Path::new(crate::common::ROOT).join("tests/objects/llvm19").join(object);
     let report =
         lint(&std::fs::read(path).expect("an object"), &Options::default()).expect("the object is read");
     let is_of = |finding: &Finding| {
@@ -92,7 +92,7 @@ fn instructions_of_a_loop_set_registers_for_its_start() {
 /// The result of a call is in v0: 0xcc of the object is `s_swappc_b64`, and `v_add_f32 v0` at 0xc4 sets the argument.
 #[test]
 fn calls_can_set_registers() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects/containers/k01_k06.a");
+    let path = Path::new(crate::common::ROOT).join("tests/objects/containers/k01_k06.a");
     let bytes = std::fs::read(path).expect("an archive");
     let members = eitri::read::containers::members(&bytes).expect("it is read").expect("members");
     let calls = members.iter().find(|member| member.name.starts_with("k06_calls")).expect("the member");
@@ -132,7 +132,7 @@ fn differences_of_addresses_have_one_unit() {
 /// read: they have no rules.
 #[test]
 fn malformed_frames_are_findings() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects/llvm19/k06_calls.gfx1100.O0.hsaco");
+    let path = Path::new(crate::common::ROOT).join("tests/objects/llvm19/k06_calls.gfx1100.O0.hsaco");
     let object = std::fs::read(path).expect("an object");
     let frames = eitri::read::Object::read(&object)
         .expect("it is read")
@@ -168,7 +168,7 @@ fn malformed_frames_are_findings() {
 /// are numbers of NVIDIA's own table.
 #[test]
 fn address_classes_of_amd_have_two_meanings() {
-    let objects = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects");
+    let objects = Path::new(crate::common::ROOT).join("tests/objects");
     for (object, expected) in [
         ("llvm19/k21_pointers.gfx1100.O1.o", &["DW_AT_address_class is 1", "DW_AT_address_class is 2"][..]),
         ("triton/add.gfx942.hsaco", &["DW_AT_address_class is 1"]),

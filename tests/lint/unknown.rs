@@ -15,7 +15,7 @@ const NOP: u32 = 0xbf80_0000;
 
 fn saxpy() -> Vec<u8> {
     let object = "tests/objects/llvm19/k01_saxpy.gfx1030.O2.hsaco";
-    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(object)).expect("an object")
+    std::fs::read(Path::new(crate::common::ROOT).join(object)).expect("an object")
 }
 
 fn findings(object: &[u8]) -> Vec<Finding> {

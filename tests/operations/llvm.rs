@@ -337,7 +337,6 @@ fn llvm_knows_what_is_listed() {
 }
 
 /// All expressions of the conformance vectors.
-#[cfg(feature = "json")]
 #[test]
 fn llvm_decodes_the_vectors_the_same() {
     use std::collections::BTreeMap;
@@ -345,7 +344,7 @@ fn llvm_decodes_the_vectors_the_same() {
     use eitri::conform::{Body, File};
     use eitri::eval::OwnedBody;
 
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("goldens/conformance");
+    let folder = std::path::Path::new(crate::common::ROOT).join("goldens/conformance");
     let mut all: BTreeMap<(bool, u8, u8, u16), Vec<Vec<u8>>> = BTreeMap::new();
     for path in std::fs::read_dir(folder).expect("the folder").map(|file| file.unwrap().path()) {
         if path.extension().is_none_or(|extension| extension != "json") {

@@ -94,7 +94,7 @@ const REGISTERS: u64 = 0x1000;
 
 #[test]
 fn tables_of_vectors_are_those_of_gimli() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("goldens/conformance");
+    let folder = Path::new(crate::common::ROOT).join("goldens/conformance");
     let paths = std::fs::read_dir(folder).expect("the folder").map(|file| file.expect("a file").path());
     let (mut same, mut refused, mut wrong) = (0, 0, String::new());
     for path in paths.filter(|path| path.extension().is_some_and(|extension| extension == "json")) {

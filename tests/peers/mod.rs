@@ -4,9 +4,7 @@
 mod asked;
 mod differences;
 mod evaluators;
-#[cfg(feature = "json")]
 mod frames;
 mod machine;
 mod random;
-#[cfg(feature = "json")]
 mod vectors;

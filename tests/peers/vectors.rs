@@ -80,7 +80,7 @@ fn read_at(location: &Location, vector: &Vector) -> Result<Read, Fault> {
 
 #[test]
 fn vectors_note_where_gimli_answers_differently() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("goldens/conformance");
+    let folder = Path::new(crate::common::ROOT).join("goldens/conformance");
     let mut files: Vec<_> =
         std::fs::read_dir(folder).expect("the folder").map(|file| file.unwrap().path()).collect();
     // The samples come from the authors of the format.

@@ -29,7 +29,7 @@ fn cubin(
     level: &str,
 ) -> Option<PathBuf> {
     let [text, out] = ["k.ptx", "k.cubin"].map(|name| folder.path().join(name));
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(crate::common::ROOT);
     let [source, library] = [kernel, "tests/programs/nvidia/minilib.cl"].map(|path| root.join(path));
     let mut arguments: Vec<&str> =
         "-x cl -cl-std=CL2.0 --target=nvptx64-nvidia-cuda -nogpulib -g -S".split(' ').collect();
@@ -115,7 +115,7 @@ fn cubins_of_triton_are_printed_as_by_the_tools_of_nvidia() {
     let (mut located, mut homes) = (0, 0);
     for name in ["add", "matmul", "reduce_rows", "scan_limit"] {
         let file = format!("tests/objects/triton/{name}.sm_90.cubin");
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+        let path = std::path::Path::new(crate::common::ROOT).join(file);
         let Some(lines) = compare_lines(&path, "-gi", name) else { return };
         assert!(lines.len() > 4, "{name}: {lines:?}");
         // cuobjdump 13.5 ends in the lists of this one: "Checked Data was Invalid".

@@ -33,7 +33,7 @@ const BUILDS: [(&str, &str); 8] = [
 
 /// A cubin of the kernel; `None` without the tools.
 fn cubin(folder: &Folder, (processor, flags): (&str, &str)) -> Option<PathBuf> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/nvidia/kernel.cu");
+    let source = Path::new(crate::common::ROOT).join("tests/programs/nvidia/kernel.cu");
     let out = folder.path().join("k.cubin");
     let arch = format!("-arch={processor}");
     let mut arguments: Vec<&str> = flags.split(' ').chain(["-cubin", &arch, "-o"]).collect();

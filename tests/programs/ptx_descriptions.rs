@@ -258,7 +258,7 @@ fn description_of_nvcc_has_no_mistake() {
     let folder = Folder::new();
     let mut counts = [0; 2];
     for source in ["kernel.cu", "kinds.cu"] {
-        let source = format!("{}/tests/programs/nvidia/{source}", env!("CARGO_MANIFEST_DIR"));
+        let source = format!("{}/tests/programs/nvidia/{source}", crate::common::ROOT);
         let out = folder.path().join("k.ptx");
         let out = out.to_str().expect("a path");
         let Some(ran) = NVCC.run(&["-G", "-arch=sm_80", "-ptx", "-o", out, &source]) else { return };

@@ -293,7 +293,7 @@ fn cubin() -> Vec<u8> {
 /// `tests/damaged_cubin.rs` damages the committed file where there is no ptxas.
 #[test]
 fn the_committed_cubin_is_the_typed_one() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/objects/typed.cubin");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/objects/typed.cubin");
     if std::env::var_os("EITRI_BLESS").is_some() {
         std::fs::write(path, cubin()).expect("the file is written");
     }

@@ -7,7 +7,6 @@ use crate::common;
 use crate::common::bytes;
 mod compare;
 mod compiled;
-#[cfg(feature = "compress")]
 mod compressed;
 mod cubin;
 mod ends;

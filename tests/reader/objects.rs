@@ -240,17 +240,3 @@ fn facts_of_a_compiler_are_those_that_gimli_reads() {
         }
     }
 }
-
-#[cfg(not(feature = "compress"))]
-#[test]
-fn missing_features_are_named() {
-    let folder = crate::reader::compiled::sources();
-    let flags = "-c -gdwarf-5 -gz=zlib";
-    let Some(path) = compile(crate::reader::compiled::CLANGXX, folder.path(), "types.cpp", flags, "a.o")
-    else {
-        return;
-    };
-    let error = Object::read(&std::fs::read(path).unwrap()).unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::Unsupported(_)));
-    assert!(error.to_string().contains("cargo feature `compress`"), "{error}");
-}

@@ -86,8 +86,7 @@ fn a_unit_that_cannot_be_read_hides_no_other() {
 /// An object of clang with two kernels, whose unit gets another version: what is not in the unit is printed and judged.
 #[test]
 fn the_rest_of_an_object_is_printed_and_judged() {
-    let file =
-        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects/llvm19/k02_reduce.gfx1030.O2.o");
+    let file = std::path::Path::new(crate::common::ROOT).join("tests/objects/llvm19/k02_reduce.gfx1030.O2.o");
     let good = std::fs::read(file).expect("an object");
     let info =
         Object::read(&good).expect("it is read").section(".debug_info").expect("units").data[..4].to_vec();

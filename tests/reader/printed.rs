@@ -112,7 +112,7 @@ fn the_command_prints_and_refuses() {
     let (code, out, _) = eitri(&["dump", "--target", "amdgpu-gfx1030-wave32", "-"], &bytes);
     assert!(code == Some(0) && out.contains("regx exec; piece 4"), "{out}");
 
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/uspill.o");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/uspill.o");
     assert_eq!(eitri(&["dump", file], &[]), (Some(0), "no units\n".into(), "".into()));
 
     for (arguments, input, message) in [

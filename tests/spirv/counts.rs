@@ -66,7 +66,7 @@ const VERBS: [&str; 9] = ["comes", "does", "ends", "has", "holds", "includes", "
 /// its noun are not found.
 #[test]
 fn messages_count_nouns_with_count() {
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src/spirv")];
+    let mut folders = vec![Path::new(crate::common::ROOT).join("src/spirv")];
     let (mut texts, mut wrong) = (0, Vec::new());
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).expect("is a folder") {

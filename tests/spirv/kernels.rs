@@ -56,7 +56,7 @@ impl Kernel {
 
     /// Words compiled now with clang and the translator.
     pub fn compiled(&self, flags: &[&str]) -> Option<Vec<u32>> {
-        compiled(&Path::new(env!("CARGO_MANIFEST_DIR")).join(self.source), flags)
+        compiled(&Path::new(crate::common::ROOT).join(self.source), flags)
     }
 }
 

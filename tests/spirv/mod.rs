@@ -1,6 +1,5 @@
 //! SPIR-V debug instructions: comparison of the table with the specifications; reading, text and validation; kernels
 //! with attached instructions, read by other tools.
-#![cfg(feature = "spirv")]
 
 use crate::common::assemble;
 mod attached;

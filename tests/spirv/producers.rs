@@ -77,7 +77,6 @@ fn imported_modules_are_attached_again() {
 }
 
 /// Description and binding, written as JSON, are read back as they were.
-#[cfg(feature = "json")]
 #[test]
 fn imported_modules_are_written_as_json() {
     for (name, bytes) in MODULES {

@@ -78,7 +78,7 @@ fn the_readme_has_the_table() {
         table.push('\n');
     }
     table.push('\n');
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/spirv.md");
+    let path = std::path::Path::new(crate::common::ROOT).join("docs/spirv.md");
     let page = std::fs::read_to_string(&path).expect("the page");
     let start = page.find(START).expect("the comment") + START.len();
     let end = start + page[start..].find(END).expect("the end of the table");

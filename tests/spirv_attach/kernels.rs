@@ -17,7 +17,7 @@ use crate::spirv_attach::tools::Folder;
 
 /// Modules without debug information.
 fn modules() -> Vec<(String, Vec<u32>)> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/spirv/kernels");
+    let folder = PathBuf::from(crate::common::ROOT).join("tests/spirv/kernels");
     let mut all = Vec::new();
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
@@ -118,7 +118,6 @@ fn whatever_is_said_of_kernels_is_taken_out_again() {
                 assert!(is_taken, "{name}: {ran}");
                 accepted += 1;
             }
-            #[cfg(feature = "rspirv")]
             same_with_rspirv(&name, &words, &module, &binding, &mode, &attached);
         }
         if was_taken.is_none() {
@@ -127,8 +126,6 @@ fn whatever_is_said_of_kernels_is_taken_out_again() {
     }
     assert!(accepted > 40, "{accepted}");
 }
-
-#[cfg(feature = "rspirv")]
 fn same_with_rspirv(
     name: &str,
     words: &[u32],

@@ -1,6 +1,5 @@
 //! Refused bindings: an error names the variable or function, and the id. Nothing is returned.
 
-use cranelift_entity::EntityRef;
 use eitri::model::{FileId, FunctionId, ScopeId, SourceLine, VariableId};
 use eitri::spirv::{Binding, DebugOperation, Id, Mode, Name, Position, Provider, Set, attach, import, read};
 use pretty_assertions::assert_eq;
@@ -53,7 +52,7 @@ fn functions_and_globals() {
     );
     f(
         &|it| {
-            it.function(FunctionId::new(9), case.id("scale"));
+            it.function(FunctionId::from_u32(9), case.id("scale"));
         },
         "the module has no function9",
     );
@@ -78,7 +77,7 @@ fn functions_and_globals() {
     );
     f(
         &|it| {
-            it.global(VariableId::new(99), case.id("table"));
+            it.global(VariableId::from_u32(99), case.id("table"));
         },
         "the module has no variable99",
     );
@@ -165,17 +164,17 @@ fn entities_of_the_model() {
     let provider = Provider::value(case.id("n"));
     f(
         &|it| {
-            it.value(start, VariableId::new(77), std::slice::from_ref(&provider));
+            it.value(start, VariableId::from_u32(77), std::slice::from_ref(&provider));
         },
         &format!("{SCALE}: the module has no variable77"),
     );
     f(
         &|it| {
-            it.scope(start, ScopeId::new(77));
+            it.scope(start, ScopeId::from_u32(77));
         },
         &format!("{SCALE}: the module has no scope77"),
     );
-    let line = SourceLine { file: FileId::new(7), line: 1, column: 0 };
+    let line = SourceLine { file: FileId::from_u32(7), line: 1, column: 0 };
     f(
         &|it| {
             it.line(start, line);

@@ -1,5 +1,4 @@
 //! Debug instructions against their description: read back, imported and compared, with and without seeded faults.
-#![cfg(feature = "spirv")]
 
 mod bad;
 mod corners;

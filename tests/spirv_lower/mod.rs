@@ -1,6 +1,5 @@
 //! Instructions before the functions, for both sets and every mode. Expectations are typed from the text of the
 //! specification and the description rather than copied from the output.
-#![cfg(feature = "spirv")]
 
 use crate::common::assemble;
 mod case;

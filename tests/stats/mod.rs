@@ -59,7 +59,7 @@ fn compared(file: &Path, expected: &BTreeMap<String, Value>) -> Vec<String> {
 fn objects() -> Vec<PathBuf> {
     let mut all = Vec::new();
     for folder in ["llvm19", "llvm22", "triton"] {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects").join(folder);
+        let folder = Path::new(crate::common::ROOT).join("tests/objects").join(folder);
         all.extend(std::fs::read_dir(folder).expect("the folder").map(|one| one.expect("a file").path()));
     }
     all.sort();
@@ -450,7 +450,7 @@ fn units_sum_their_functions() -> eitri::Result<()> {
 /// An object of clang 19 for gfx1030 has errors at `-O2`: sound coverage omits the entries with errors.
 #[test]
 fn sound_coverage_omits_entries_with_errors() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects/llvm19/k02_reduce.gfx1030.O2.o");
+    let file = Path::new(crate::common::ROOT).join("tests/objects/llvm19/k02_reduce.gfx1030.O2.o");
     let bytes = std::fs::read(file).expect("the file");
     let with = stats(&bytes, &Options::default()).expect("it is read").variables.coverage;
     let without = stats(&bytes, &Options { sound: false, ..Options::default() })

@@ -108,7 +108,7 @@ fn ask(folder: &Folder, program: &Path) -> Option<Asked> {
 }
 
 fn compile(folder: &Folder, tool: Tool, flags: &str) -> Option<PathBuf> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/unwind/data/deep.c");
+    let source = Path::new(crate::common::ROOT).join("tests/unwind/data/deep.c");
     let program = folder.path().join("deep");
     let mut arguments: Vec<&str> = flags.split_whitespace().collect();
     arguments.extend(["-o", program.to_str()?, source.to_str()?]);

@@ -39,7 +39,7 @@ struct Stop {
 
 /// Runs the program in gdb.
 fn stops(program: &Path) -> Option<Vec<Stop>> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/unwind/data/variables.py");
+    let script = Path::new(crate::common::ROOT).join("tests/unwind/data/variables.py");
     let arguments = ["-batch", "-nx", "-x", script.to_str()?, program.to_str()?];
     let output = GDB.run(&arguments)?;
     if output.errors.contains("ptrace") {
@@ -191,7 +191,7 @@ fn compare(program: &Path, stops: &[Stop], plain: &Plain, what: &str) -> [usize;
 /// In each of 20 programs by two compilers, a variable of any frame has gdb's value or none.
 #[test]
 fn variable_in_frame_of_caller_has_value_of_gdb_or_none() {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/unwind/data/calls.c");
+    let source = Path::new(crate::common::ROOT).join("tests/unwind/data/calls.c");
     let mut plain = Plain::new();
     for (tool, flags, least) in [
         (GCC, "-O0 -g", [100, 0]),

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::shape::{Shape, Step};
 use super::*;
+use crate::emit::format::Format;
 use crate::emit::sample::{EU_READELF, Folder, LLVM_DWARFDUMP, READELF, Tool, formats, sample, section};
 use crate::emit::section::{Relocation, RelocationTarget};
 

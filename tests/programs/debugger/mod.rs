@@ -59,8 +59,6 @@ impl Written {
         written.consumer.tables = Tables { names: version >= 5, pubs: version < 5, aranges: true };
         written
     }
-
-    #[cfg(feature = "compress")]
     fn compressed() -> Self {
         Self { compression: Compression::Zlib, ..Self::version(5) }
     }
@@ -138,7 +136,6 @@ fn gdb_prints_what_was_described() {
     let mut all: Vec<Written> = (2..=5).map(Written::version).collect();
     all.extend([Written::dwarf64(), Written::split(), Written::tables(5), Written::tables(4)]);
     all.extend([Written::type_units(4), Written::type_units(5)]);
-    #[cfg(feature = "compress")]
     all.push(Written::compressed());
     for written in all {
         if written.ask(Debugger::Gdb, &[]).is_none() {
@@ -151,7 +148,6 @@ fn gdb_prints_what_was_described() {
 fn lldb_prints_what_was_described() {
     let mut all: Vec<Written> = (3..=5).map(Written::version).collect();
     all.extend([Written::split(), Written::tables(5), Written::tables(4)]);
-    #[cfg(feature = "compress")]
     all.push(Written::compressed());
     for written in all {
         let has_names = written.consumer.tables.names;
@@ -198,7 +194,6 @@ const UNKNOWN: [&str; 3] = ["<decoding error> a0 ", "<decoding error> f2 ", "<de
 fn the_same_is_linked_for_a_gpu() {
     let mut all: Vec<Written> = (2..=5).map(Written::version).collect();
     all.extend([Written::dwarf64(), Written::tables(5)]);
-    #[cfg(feature = "compress")]
     all.push(Written::compressed());
     for Written { consumer, compression } in all {
         let version = consumer.version;

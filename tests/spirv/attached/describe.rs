@@ -30,7 +30,7 @@ pub struct Described {
 
 /// The model of a kernel; with a list, including its inlined calls.
 pub fn describe(kernel: &Kernel, level: &str, list: Option<&Listed>) -> Described {
-    let source = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(kernel.source));
+    let source = std::fs::read_to_string(Path::new(crate::common::ROOT).join(kernel.source));
     let source = source.expect("the source is there");
     let mut m = Builder::new(Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("is known"));
     let unit = m.unit(&format!("{}.cl", kernel.name));

@@ -17,7 +17,7 @@ use crate::spirv::values::{Entry, Function, Listed, Named, Piece, in_functions, 
 /// clang's debug information of the source.
 fn of_clang(bound: &Bound) -> Option<Program> {
     let folder = Folder::new();
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(bound.kernel.source);
+    let source = Path::new(crate::common::ROOT).join(bound.kernel.source);
     let bitcode = bitcode(&folder, &source, &["-g", bound.level])?;
     Some(Program::read(&disassembled(&bitcode)?.clean()))
 }

@@ -159,7 +159,7 @@ fn clang_metadata_is_read() {
 #[test]
 fn optimized_metadata_is_read() {
     let folder = Folder::new();
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/data/inline.cl");
+    let source = Path::new(crate::common::ROOT).join("benches/data/inline.cl");
     let Some(bitcode) = bitcode(&folder, &source, &["-g", "-O2"]) else { return };
     let Some(ran) = disassembled(&bitcode) else { return };
     let program = Program::read(&ran.clean());
@@ -191,7 +191,7 @@ fn optimized_metadata_is_read() {
 fn attached_metadata_reads_back_as_clang_wrote_it() {
     for kernel in KERNELS {
         let folder = Folder::new();
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(kernel.source);
+        let source = Path::new(crate::common::ROOT).join(kernel.source);
         let Some(bitcode) = bitcode(&folder, &source, &["-g", "-O0"]) else { return };
         let Some(ran) = disassembled(&bitcode) else { return };
         let mut expected = Program::read(&ran.clean());

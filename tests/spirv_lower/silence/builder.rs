@@ -106,7 +106,7 @@ fn called() -> BTreeSet<String> {
 
 #[test]
 fn every_method_is_called() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(crate::common::ROOT);
     let mut all = BTreeSet::new();
     methods(&root.join("src/build"), &mut all);
     properties(&mut all);

@@ -1,0 +1,255 @@
+//! Arguments of the program, and those that several commands have.
+
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use eitri::lower::{Consumer, Policy};
+use eitri::op;
+use eitri::target::Target;
+
+use super::check::CheckArguments;
+use super::color::Color;
+use super::conform::ConformArguments;
+use super::dump::DumpArguments;
+use super::emit::EmitArguments;
+use super::evaluate::EvalArguments;
+use super::explain::{EXPLAINED, ExplainArguments};
+use super::lint::LintArguments;
+use super::locate::LocateArguments;
+use super::modules::{AttachArguments, StripArguments};
+use super::program::{CompletionsArguments, ManArguments, SchemaArguments};
+use super::report::ReportArguments;
+use super::stats::StatsArguments;
+use super::targets::TargetsArguments;
+use super::{Failure, judged};
+
+/// Write, check, print and explain the debug information of GPU code.
+///
+/// Exit codes: 0 for success; 1 if `check` found a difference, `lint` a mistake, `stats` a part below `--fail-below`, a
+/// vector of `conform` failed, or an evaluation of `eval` or `explain` failed; 2 if the input or the arguments cannot be
+/// used.
+#[derive(Debug, Parser)]
+#[command(name = "eitri", version)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+    /// Use colours: `auto` uses them on a terminal, unless the variable `NO_COLOR` is set and not empty.
+    #[arg(long, value_enum, global = true, value_name = "WHEN", default_value_t = Color::Auto)]
+    pub color: Color,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Write the debug information of a description to an object file.
+    ///
+    /// Information that the consumer's format cannot express is an error. With --partial it is omitted, and listed on
+    /// standard error.
+    #[command(after_help = "Example: eitri emit scale.json --object scale_code.o --for llvm -o scale.o\n\
+                            Example: eitri emit d.json --object k.ptx --for cuda-gdb -o out.ptx")]
+    Emit(EmitArguments),
+    /// Compare the debug information of an object file with a description, or check a SPIR-V module by itself.
+    ///
+    /// Each difference is printed. Raw expressions of the description cannot be compared, and are listed as unproven.
+    /// Files of split units are read from the folder of the object, by their names in it.
+    ///
+    /// A cubin that ptxas made of PTX for `cuda-gdb` is compared by way of the lines of the PTX, and the number of pcs
+    /// at which the debugger finds each variable is printed.
+    ///
+    /// In a SPIR-V module, every debug instruction is checked by the rules of its specification.
+    #[command(after_help = "Example: eitri check scale.json scale.o --for llvm\n\
+                            Example: eitri check kernel.spv")]
+    Check(CheckArguments),
+    /// Derive the locations of variables from statements `code` of a description, which declare the effects of
+    /// instructions on storage and the values of variables.
+    ///
+    /// The output is the description with these locations. Assignments of values that some path of a lane does not
+    /// define are listed on standard error; such a variable has no location there.
+    #[command(after_help = "Example: eitri locate kernel.json -o located.json")]
+    Locate(LocateArguments),
+    /// Print the debug sections of an object file, or the debug instructions of a SPIR-V module.
+    ///
+    /// Files of any producer are accepted. An object that is not linked gets assumed section addresses, which are
+    /// printed first.
+    #[command(after_help = "Example: eitri dump scale.o\nExample: eitri dump kernel.spv")]
+    Dump(DumpArguments),
+    /// Add debug instructions to a SPIR-V module, from its own names, types, lines and control flow.
+    ///
+    /// Compile without optimization, with names and lines: naga, DXC and glslang write them if asked for debug
+    /// information. Properties that the instruction set cannot express are listed on standard error. The output is read
+    /// back and compared with the description; exit code 1 if they differ.
+    #[command(after_help = "Example: eitri attach shader.spv --source shader.wgsl --for vulkan -o debug.spv")]
+    Attach(AttachArguments),
+    /// Remove the debug instructions and lines of any producer from a SPIR-V module.
+    ///
+    /// Names, types, constants and `OpSource` stay. With `--all`, types and constants that nothing uses are removed, too, as
+    /// are the extensions of debug instructions.
+    #[command(after_help = "Example: eitri strip debug.spv -o shader.spv")]
+    Strip(StripArguments),
+    /// Judge the debug information of object files, without a description.
+    ///
+    /// Each finding is printed with its evidence: the instruction that set a register, the symbol that is missing, the
+    /// rows of a frame. Objects of any producer for AMD GPUs, NVIDIA's GPUs and CPUs are accepted.
+    #[command(after_help = "Example: eitri lint kernel.hsaco\n\
+                            Example: eitri lint *.hsaco --format sarif --fail-on warning\n\
+                            Example: eitri lint --explain register-as-memory")]
+    Lint(LintArguments),
+    /// Measure the part of the code in which the variables of object files have a location.
+    ///
+    /// `sound` omits the locations in which `lint` finds an error. JSON has the numbers of the statistics of
+    /// llvm-dwarfdump, version 9, under the same names.
+    #[command(after_help = "Example: eitri stats kernel.hsaco\n\
+                            Example: eitri stats *.hsaco --format json\n\
+                            Example: eitri stats new.hsaco --against old.hsaco --fail-below 98\n\
+                            Example: eitri stats O2.hsaco --lines --against O0.hsaco")]
+    Stats(StatsArguments),
+    /// Write a page that shows the debug information of an object file.
+    ///
+    /// The page is one HTML file without references to others: for each function a timeline of its variables, with the
+    /// expressions, their steps, and the findings of `lint`.
+    #[command(after_help = "Example: eitri report kernel.hsaco -o report.html\n\
+                            Example: eitri report kernel.hsaco --disassembly kernel.s --source src -o report.html")]
+    Report(ReportArguments),
+    /// Run conformance vectors with the built-in evaluator.
+    ///
+    /// Each vector that fails is printed with its name, the expected result and the found result. The last line has the
+    /// counts.
+    #[command(after_help = "Example: eitri conform goldens/conformance/*.json --only piece")]
+    Conform(ConformArguments),
+    /// Evaluate an expression, or the location of a variable of a file, on a stopped machine.
+    ///
+    /// The result is printed in the notation of the conformance format (`location reg:v3+160, bytes 05 45 85 c5`), and
+    /// so is an error, with its operation and rule.
+    #[command(after_help = "\
+        Example: eitri eval 'regx v3; push_lane; lit4; mul; offset' --machine machine.json --read 32\n\
+        Example: eitri eval --var x --pc scale+0x8 --lane 5 scale.o --machine machine.json")]
+    Eval(EvalArguments),
+    /// Evaluate step by step, or print the position of each lane of a wave.
+    ///
+    /// Each step is printed with its operation, the stack after it, and the bits that were read. For a wave, the active
+    /// lanes are printed, and the pcs at which the other lanes wait.
+    #[command(after_help = "\
+        Example: eitri explain 'regx v3; push_lane; lit4; mul; offset' --machine wave.json --svg a.svg\n\
+        Example: eitri explain --var x --pc scale+0x8 --lane 5 scale.o --machine machine.json\n\
+        Example: eitri explain --lanes kernel.o --machine stops.json --svg lanes.svg",
+        after_long_help = EXPLAINED)]
+    Explain(ExplainArguments),
+    /// List the targets, or the registers and address spaces of one.
+    #[command(after_help = "Example: eitri targets amdgpu-gfx1030-wave32")]
+    Targets(TargetsArguments),
+    /// Write the JSON Schema of a format to standard output, for editors and generators.
+    #[command(after_help = "Example: eitri schema description >description.schema.json")]
+    Schema(SchemaArguments),
+    /// Write the completions of a shell to standard output.
+    #[command(
+        after_help = "Example: eitri completions bash >~/.local/share/bash-completion/completions/eitri"
+    )]
+    Completions(CompletionsArguments),
+    /// Write a manual page to standard output.
+    #[command(after_help = "Example: eitri man emit >eitri-emit.1")]
+    Man(ManArguments),
+}
+
+impl Command {
+    /// Runs the command, and returns the exit code.
+    pub fn run(self) -> Result<ExitCode, Failure> {
+        match self {
+            Self::Emit(emit) => emit.run(),
+            Self::Check(check) => check.run(),
+            Self::Locate(locate) => locate.run(),
+            Self::Dump(dump) => dump.run(),
+            Self::Attach(attach) => attach.run(),
+            Self::Strip(strip) => strip.run(),
+            Self::Lint(lint) => {
+                let (fails, failures) = lint.run()?;
+                judged(fails, &failures)
+            }
+            Self::Stats(stats) => {
+                let (fails, failures) = stats.run()?;
+                judged(fails, &failures)
+            }
+            Self::Report(report) => report.run(),
+            Self::Conform(conform) => conform.run(),
+            Self::Eval(eval) => eval.run(),
+            Self::Explain(explain) => explain.run(),
+            Self::Targets(targets) => targets.run(),
+            Self::Schema(schema) => schema.run(),
+            Self::Completions(completions) => completions.run(),
+            Self::Man(man) => man.run(),
+        }
+    }
+}
+
+/// ELF machine of NVIDIA's processors.
+const EM_CUDA: u16 = 190;
+
+/// Consumer of the object.
+#[derive(Debug, Args)]
+pub struct Reader {
+    /// Consumer of the object. The default is `cuda-gdb` on NVIDIA's targets, and `llvm` on all others.
+    #[arg(long = "for", value_name = "CONSUMER", value_parser = Consumer::NAMES)]
+    name: Option<String>,
+    /// Use the 64-bit DWARF format.
+    #[arg(long)]
+    dwarf64: bool,
+    /// Add the name index of DWARF 5 (`.debug_names`).
+    #[arg(long)]
+    names: bool,
+    /// Add the tables of names from before DWARF 5 (`.debug_pubnames`, `.debug_pubtypes`).
+    #[arg(long)]
+    pubnames: bool,
+    /// Add the table of address ranges (`.debug_aranges`).
+    #[arg(long)]
+    aranges: bool,
+    /// Put named structures and enumerations into type units, of DWARF 4 and 5.
+    #[arg(long)]
+    type_units: bool,
+    /// Split the units of DWARF 5: the parts without relocations are in files beside the object. The default names
+    /// beside `out.o` are `out.dwo` for a single unit, and `out-a.dwo` for the unit `src/a.c` of several.
+    #[arg(long)]
+    pub split_dwarf: bool,
+}
+
+impl Reader {
+    /// Returns the consumer of an object for a target.
+    pub fn consumer(&self, target: &Target) -> eitri::Result<Consumer> {
+        let default = if target.elf().machine == EM_CUDA { "cuda-gdb" } else { "llvm" };
+        let mut consumer = Consumer::named(self.name.as_deref().unwrap_or(default))?;
+        if self.dwarf64 {
+            consumer.format = eitri::gimli::Format::Dwarf64;
+        }
+        consumer.tables.names |= self.names;
+        consumer.tables.pubs |= self.pubnames;
+        consumer.tables.aranges |= self.aranges;
+        consumer.has_type_units |= self.type_units;
+        consumer.is_split |= self.split_dwarf;
+        Ok(consumer)
+    }
+}
+
+/// Returns the policy for information that the consumer's format cannot express.
+pub fn policy(partial: bool) -> Policy {
+    if partial { Policy::Partial } else { Policy::Strict }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Dialect {
+    /// `DW_OP_LLVM_user` and a sub-operation.
+    Llvm,
+    /// One-byte operations of older AMD debuggers.
+    Legacy,
+    /// DWARF 5 without vendor operations.
+    Dwarf5,
+    /// Operations accepted for DWARF 6.
+    Dwarf6,
+}
+
+impl From<Dialect> for op::Dialect {
+    fn from(dialect: Dialect) -> Self {
+        match dialect {
+            Dialect::Llvm => Self::Llvm,
+            Dialect::Legacy => Self::Legacy,
+            Dialect::Dwarf5 => Self::Dwarf5,
+            Dialect::Dwarf6 => Self::Dwarf6,
+        }
+    }
+}

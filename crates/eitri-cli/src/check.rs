@@ -1,0 +1,154 @@
+//! `check`: an object compared with a description, or a module by itself.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use eitri::check::{self, Finding, Kind, check_split};
+use eitri::emit::ptx;
+use eitri::lower::{Consumer, lower};
+use eitri::model::Module;
+use eitri::omission::Omission;
+use eitri::read::{Dwarf, Object};
+use eitri::spirv;
+use eitri::track;
+
+use super::arguments::{Reader, policy};
+use super::described::{described, not_described};
+use super::output::{Form, print, print_findings};
+use super::progress::Progress;
+use super::split::file_name;
+use super::{Failure, containers, exit_code, hints, input, of};
+
+/// Arguments of `check`.
+#[derive(Debug, Args)]
+pub struct CheckArguments {
+    /// Description or SPIR-V module; `-` is standard input.
+    #[arg(value_name = "DESCRIPTION|MODULE")]
+    description: PathBuf,
+    /// Object file, with a description; `-` is standard input.
+    object: Option<PathBuf>,
+    /// Choose the member of an archive or bundle whose name contains this text.
+    #[arg(long, requires = "object", value_name = "TEXT")]
+    member: Option<String>,
+    #[command(flatten)]
+    reader: Reader,
+    /// Accept omissions of --partial: information that the consumer's format cannot express may be missing.
+    #[arg(long, requires = "object")]
+    partial: bool,
+    /// Suppress findings of this kind: `extra`, units, types, files and frames that the description does not have.
+    #[arg(long, requires = "object", value_name = "KIND", value_parser = ["extra"])]
+    allow: Vec<String>,
+    /// Judge the locations of the description too, by its statements `code`.
+    #[arg(long, requires = "object")]
+    code: bool,
+}
+
+impl CheckArguments {
+    pub fn run(self) -> Result<ExitCode, Failure> {
+        let Some(object) = &self.object else { return self.module() };
+        let Self { description, partial, code, .. } = &self;
+        let text = input(description)?;
+        let bytes = containers::one("check", object, self.member.as_deref())?.1;
+        let progress = Progress::begin("check", object);
+        if hints::is_elf(&text) && hints::is_json(&bytes) {
+            let (first, second) = (object.display(), description.display());
+            return Err(not_described(description)
+                .and(&format!("the description comes first: eitri check {first} {second}")));
+        }
+        let (mut module, all) = if *code {
+            track::Code::from_json(&text).map_err(of(description))?
+        } else {
+            (described(description, &text)?, Vec::new())
+        };
+        let consumer = self.reader.consumer(module.target())?;
+        if consumer.has_line_directives && !ptx::is_ptx(&bytes) {
+            let coverage = check::coverage(&module, &consumer, &bytes).map_err(of(object))?;
+            print(Form::Text, &format!("{coverage}\n"))?;
+            return Ok(exit_code(coverage.is_clean()));
+        }
+        if consumer.is_split {
+            file_name(object)?;
+            module.set_split_names(skeletons(&bytes).map_err(of(object))?)?;
+        }
+        // Parts that the consumer cannot express may be missing.
+        let hint = (!partial).then_some("--partial is for objects written with it");
+        let lowered = lower(&module, &consumer, policy(*partial));
+        let omissions = lowered.map_err(hints::if_refused(description, hint))?.omissions;
+        let mut report = compare(&module, &consumer, &omissions, object, &bytes)?;
+        if !self.allow.is_empty() {
+            report = report.without(Kind::Extra);
+        }
+        let judged = judge(&module, &all).map_err(of(description))?;
+        report.findings.extend(judged.iter().flat_map(|judged| judged.stale.iter().map(Finding::from)));
+        drop(progress);
+        if *code {
+            print(Form::Text, &totals(&judged))?;
+        }
+        print_findings(&report)?;
+        Ok(exit_code(report.is_clean()))
+    }
+
+    /// Checks a module by itself.
+    fn module(&self) -> Result<ExitCode, Failure> {
+        let file = &self.description;
+        let progress = Progress::begin("check", file);
+        let words = module(&input(file)?).map_err(of(file))?;
+        let report = spirv::validate(&spirv::read(&words).map_err(of(file))?);
+        drop(progress);
+        print_findings(&report)?;
+        Ok(exit_code(report.is_clean()))
+    }
+}
+
+/// Compares an object, and the files of its split units beside it, with a description.
+fn compare(
+    module: &Module,
+    consumer: &Consumer,
+    omissions: &[Omission],
+    object: &Path,
+    bytes: &[u8],
+) -> Result<check::Report, Failure> {
+    let report = if consumer.is_split {
+        let split = module.split_names().into_iter().map(|name| input(&object.with_file_name(name)));
+        let split = split.collect::<Result<Vec<_>, _>>()?;
+        let split: Vec<&[u8]> = split.iter().map(Vec::as_slice).collect();
+        check_split(module, consumer, omissions, bytes, &split)
+    } else {
+        eitri::check(module, consumer, omissions, bytes)
+    };
+    report.map_err(of(object))
+}
+
+/// Judges the locations of a description by the statements about code.
+fn judge(module: &Module, all: &[track::Code]) -> eitri::Result<Vec<track::Report>> {
+    all.iter().map(|code| Ok(code.track()?.judge(module))).collect()
+}
+
+/// Totals of all functions: what is claimed, right and recoverable, and locations that cannot be judged.
+fn totals(judged: &[track::Report]) -> String {
+    let sum = |of: fn(&track::Report) -> u64| judged.iter().map(of).sum::<u64>();
+    let [claimed, right, recoverable] =
+        [sum(|one| one.claimed), sum(|one| one.right), sum(|one| one.recoverable)];
+    let unjudged = sum(|one| one.unjudged.len() as u64);
+    format!("code: {claimed} claimed, {right} right, {recoverable} recoverable, {unjudged} not judged\n")
+}
+
+/// The words of a SPIR-V module, the only input that is checked without a description.
+fn module(bytes: &[u8]) -> eitri::Result<Vec<u32>> {
+    spirv::from_bytes(bytes).map_err(|error| {
+        if spirv::is_module(bytes) {
+            return error;
+        }
+        let what = "this is not a SPIR-V module; a description is compared with an object: eitri check DESCRIPTION OBJECT";
+        eitri::error::ErrorKind::BadArgument(what.into()).into()
+    })
+}
+
+/// Names of the split files that an object refers to.
+fn skeletons(object: &[u8]) -> eitri::Result<Vec<String>> {
+    let object = Object::read(object)?;
+    let dwarf = Dwarf::read(&object)?;
+    let names = dwarf.units().iter().filter_map(|unit| unit.dwo_name.as_deref());
+    Ok(names.map(String::from).collect())
+}

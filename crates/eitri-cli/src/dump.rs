@@ -1,0 +1,92 @@
+//! `dump`: debug information as text.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use eitri::dump::{DumpOptions, print_object_to};
+use eitri::error::ErrorKind;
+use eitri::spirv;
+
+use super::arguments::Dialect;
+use super::color::escaped;
+use super::containers;
+use super::contents::Contents;
+use super::output::{Form, Printer};
+use super::progress::Progress;
+use super::{Failure, companions, hints, input, judged, of, targets};
+use super::{exit_code, output::print};
+
+/// Arguments of `dump`.
+#[derive(Debug, Args)]
+pub struct DumpArguments {
+    /// Object file, archive or offload bundle of object files, or SPIR-V module; `-` is standard input.
+    file: PathBuf,
+    /// Print only members of archives and bundles whose name contains this text.
+    #[arg(long, value_name = "TEXT")]
+    member: Option<String>,
+    /// Print section offsets, forms and encodings too; for a module, the word at which each instruction begins.
+    #[arg(short, long)]
+    verbose: bool,
+    /// File of split units (`.dwo`) with their skeleton units in the object file: print these units, with the
+    /// addresses and lines of the object file.
+    #[arg(long, value_name = "DWO")]
+    split: Option<PathBuf>,
+    /// Target whose register names are printed, such as `amdgpu-gfx1030-wave32`, or a file `.json` with one: a
+    /// description, or the value of its key `target`. The default is the target of the file.
+    #[arg(long, value_name = "TARGET")]
+    target: Option<String>,
+    /// Encoding of vendor operations, which a file does not record.
+    #[arg(long, value_enum, default_value_t = Dialect::Llvm)]
+    dialect: Dialect,
+}
+
+impl DumpArguments {
+    pub fn run(self) -> Result<ExitCode, Failure> {
+        let Self { file, member, verbose, split, target, dialect } = self;
+        let target = target.as_deref().map(targets::named).transpose()?;
+        let (target, dialect, options) = (target.as_ref(), dialect.into(), DumpOptions { verbose });
+        let _progress = Progress::beside_output("dump", &file);
+        let bytes = Contents::read(&file)?;
+        if spirv::is_module(&bytes) {
+            if split.is_some() || target.is_some() {
+                return Err(Failure("--split and --target are for object files: this is a module".into()));
+            }
+            let words = spirv::from_bytes(&bytes).map_err(of(&file))?;
+            let facts = spirv::read(&words).map_err(of(&file))?;
+            print(Form::Text, &spirv::print(&facts, spirv::TextOptions { verbose }))?;
+            let is_whole = facts.layout().unknown_sets().next().is_none();
+            return Ok(exit_code(is_whole));
+        }
+        if hints::is_json(&bytes) {
+            let what = "an object file or a SPIR-V module is expected: this is a description or other JSON";
+            return Err(of(&file)(ErrorKind::BadArgument(what.into()).into()));
+        }
+        let dwo = split.as_deref().map(input).transpose()?;
+        let (objects, mut failures) = containers::inside(&file, bytes, member.as_deref())?;
+        let mut out = Printer::new(Form::Text);
+        let is_one = objects.len() == 1;
+        for object in objects {
+            let object = companions::described(&file, object);
+            let name = &object.name;
+            if !is_one {
+                out.put(&format!("{}:\n", escaped(name)));
+            }
+            let printed = object.read(target).and_then(|object| {
+                print_object_to(&mut out, &object, dwo.as_deref(), target, dialect, options)
+            });
+            match printed {
+                // The reader of the output has seen enough.
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::Io { kind: io::ErrorKind::BrokenPipe, .. }) =>
+                {
+                    break;
+                }
+                printed => failures.extend(printed.map_err(of(Path::new(name))).err()),
+            }
+        }
+        out.finish()?;
+        judged(false, &failures)
+    }
+}

@@ -1,0 +1,204 @@
+//! `emit`: a description written as debug information of an object, of PTX, or of a module.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use clap::ValueEnum;
+use eitri::check::{Finding, check_code, check_ptx};
+use eitri::emit::elf::{self, Attach, Code, Existing, attach_with, new_object_with};
+use eitri::emit::ptx;
+use eitri::error::ErrorKind;
+use eitri::lower::{Consumer, Lowered, lower};
+use eitri::model::{Module, Warning, WarningKind};
+
+use super::arguments::{Reader, policy};
+use super::contents::Contents;
+use super::described::describe;
+use super::modules;
+use super::output::{say_line, write_files};
+use super::split::file_name;
+use super::{Failure, containers, hints, input, of};
+
+/// Arguments of `emit`.
+#[derive(Debug, Args)]
+pub struct EmitArguments {
+    /// Description; `-` is standard input.
+    description: PathBuf,
+    /// Object file with the code, relocatable or linked, to which the debug sections are added; for `cuda-gdb`, the
+    /// text of the PTX. Without this option, the output is a relocatable object of the debug sections alone, with
+    /// undefined symbols.
+    #[arg(long, value_name = "FILE")]
+    object: Option<PathBuf>,
+    /// Choose the member of an archive or bundle whose name contains this text.
+    #[arg(long, requires = "object", value_name = "TEXT")]
+    member: Option<String>,
+    /// SPIR-V module without debug instructions, to which those of the description are added: its key `spirv` has
+    /// the ids and positions.
+    #[arg(long, value_name = "MODULE", conflicts_with_all = ["object", "replace"])]
+    spirv: Option<PathBuf>,
+    /// Reader of the SPIR-V module. The default is `vulkan` for a shader, otherwise `opencl`.
+    #[arg(long, value_name = "READER", requires = "spirv", value_parser = eitri::spirv::Mode::NAMES)]
+    spirv_for: Option<String>,
+    #[command(flatten)]
+    reader: Reader,
+    /// Omit information that the consumer's format cannot express, and list it on standard error.
+    #[arg(long)]
+    partial: bool,
+    /// Suppress warnings of this kind: `shared-bits`, variables in the same bits at one pc; `no-frame`, functions
+    /// without frame rules; `doubtful-register`, PTX registers that are wider than the variable or set after the
+    /// start of the pc range. Can be repeated.
+    #[arg(long, value_name = "KIND", value_parser = WarningKind::ALL.map(WarningKind::name))]
+    allow: Vec<String>,
+    /// Remove the debug sections of the object first.
+    #[arg(long, requires = "object")]
+    replace: bool,
+    #[command(flatten)]
+    compression: Compression,
+    /// Output file; `-` is standard output.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+}
+
+impl EmitArguments {
+    pub fn run(self) -> Result<ExitCode, Failure> {
+        if let Some(module) = &self.spirv {
+            return self.module(module);
+        }
+        let Self { description, reader, partial, output, .. } = &self;
+        let mut module = describe(description)?;
+        let consumer = reader.consumer(module.target())?;
+        if consumer.is_split {
+            module.name_split_units(&file_name(output)?)?;
+        }
+        let hint = (!partial).then_some("--partial omits it, and lists it");
+        let written =
+            lower(&module, &consumer, policy(*partial)).map_err(hints::if_refused(description, hint))?;
+        let (bytes, warnings) = if consumer.has_line_directives {
+            self.ptx(&module, &written)?
+        } else {
+            (self.object(&module, &written)?, Vec::new())
+        };
+        self.warn(&consumer, module.warnings().into_iter().chain(warnings));
+        for omission in &written.omissions {
+            say_line(format_args!("omitted: {omission}"));
+        }
+        let split = self.split_files(&module, &written)?;
+        // The object is written last: the files that it refers to exist then.
+        let files = split.iter().map(|(file, bytes)| (&**file, &**bytes));
+        write_files(&files.chain([(&**output, &*bytes)]).collect::<Vec<_>>())?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Writes the debug instructions of a module.
+    fn module(&self, module: &Path) -> Result<ExitCode, Failure> {
+        let attached = modules::emit(&self.description, module, self.spirv_for.as_deref())?;
+        if let Some(first) = attached.omissions.first().filter(|_| !self.partial) {
+            let what = Failure::line(format_args!("{}: omitted: {first}", self.description.display()));
+            return Err(what.and("--partial omits it, and lists it"));
+        }
+        attached.finish(&self.output)
+    }
+
+    fn existing(&self) -> Existing {
+        if self.replace { Existing::Replace } else { Existing::Refuse }
+    }
+
+    /// Returns the text of PTX with the debug information, and warnings about registers of the text.
+    fn ptx(&self, module: &Module, written: &Lowered) -> Result<(Vec<u8>, Vec<Warning>), Failure> {
+        let object = self.object.as_deref();
+        let text = ptx_text(object)?;
+        let how = ptx::Attach { existing: self.existing(), lines: written.lines.as_ref() };
+        let of_object = hints::if_there(object.unwrap_or(Path::new("-")));
+        let found = check_ptx(module, &text).map_err(&of_object)?;
+        refuse(&self.description, &found.findings)?;
+        let bytes =
+            ptx::attach(&text, module.target(), &written.sections, &how).map_err(of_object)?.into_bytes();
+        Ok((bytes, found.warnings))
+    }
+
+    /// Returns the object with the debug information.
+    fn object(&self, module: &Module, written: &Lowered) -> Result<Vec<u8>, Failure> {
+        let (target, sections) = (module.target(), &written.sections);
+        let compression = self.compression.method();
+        let Some(file) = &self.object else {
+            return Ok(new_object_with(target, &Code::elsewhere(sections), sections, compression)?);
+        };
+        let bytes = match &self.member {
+            Some(member) => containers::one("emit", file, Some(member))?.1,
+            None => Contents::read(file)?,
+        };
+        check_code(module, &bytes).map_err(of(file))?;
+        let how = Attach { existing: self.existing(), compression };
+        attach_with(&bytes, target, sections, &how).map_err(hints::if_there(file))
+    }
+
+    /// Prints the warnings that are not allowed.
+    fn warn(&self, consumer: &Consumer, warnings: impl Iterator<Item = Warning>) {
+        // Without a section for them, frames come from somewhere else: for PTX, from ptxas.
+        let has_frames = consumer.frames.debug_frame;
+        for warning in warnings {
+            let kind = warning.kind();
+            let is_of_object = has_frames || kind != WarningKind::NoFrame;
+            if is_of_object && !self.allow.iter().any(|allowed| allowed == kind.name()) {
+                say_line(warning);
+            }
+        }
+    }
+
+    /// Returns the files of split units, beside the output.
+    fn split_files(&self, module: &Module, written: &Lowered) -> Result<Vec<(PathBuf, Vec<u8>)>, Failure> {
+        let split = written.split_files(module.target())?.into_iter().map(|(name, bytes)| {
+            let file = self.output.with_file_name(name);
+            // `./a` equals `a`.
+            if self.output.components().eq(file.components()) {
+                let output = self.output.display();
+                return Err(Failure::line(format_args!(
+                    "{output} would be written over by the file of a split unit"
+                )));
+            }
+            Ok((file, bytes))
+        });
+        split.collect()
+    }
+}
+
+/// Reads the text of PTX to which debug information is added.
+fn ptx_text(object: Option<&Path>) -> Result<String, Failure> {
+    let what = "the consumer reads PTX: --object gives the text";
+    let file = object.ok_or_else(|| Failure(what.into()))?;
+    let text = String::from_utf8(input(file)?).ok().filter(|text| ptx::is_ptx(text.as_bytes()));
+    text.ok_or_else(|| of(file)(ErrorKind::BadArgument(what.into()).into()))
+}
+
+/// Refuses a description with findings, and lists them.
+fn refuse(description: &Path, findings: &[Finding]) -> Result<(), Failure> {
+    let line = |finding| Failure::line(format_args!("{}: {finding}", description.display())).0;
+    let lines: Vec<String> = findings.iter().map(line).collect();
+    if lines.is_empty() { Ok(()) } else { Err(Failure(lines.join("\n"))) }
+}
+
+/// Compression of debug sections.
+#[derive(Debug, Args)]
+struct Compression {
+    /// Compress the debug sections. The default method is `zlib`, which every reader of compressed sections supports.
+    #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true,
+          default_missing_value = "zlib", default_value = "none", hide_possible_values = false)]
+    compress_debug_sections: Algorithm,
+}
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Algorithm {
+    None,
+    Zlib,
+    Zstd,
+}
+
+impl Compression {
+    fn method(&self) -> elf::Compression {
+        match self.compress_debug_sections {
+            Algorithm::None => elf::Compression::None,
+            Algorithm::Zlib => elf::Compression::Zlib,
+            Algorithm::Zstd => elf::Compression::Zstd,
+        }
+    }
+}

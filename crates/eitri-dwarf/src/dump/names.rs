@@ -1,0 +1,120 @@
+//! Names of tags, attributes and numbers, with the prefixes of the specification.
+
+use std::borrow::Cow;
+
+use gimli::{DwAt, DwForm, DwTag, constants as dw};
+
+use crate::read::Value;
+
+/// The name, or the prefix and number if there is no name.
+fn or_number(name: Option<&'static str>, prefix: &str, number: u64) -> Cow<'static, str> {
+    name.map_or_else(|| format!("{prefix}_{number:#x}").into(), Cow::Borrowed)
+}
+pub fn tag(tag: DwTag) -> Cow<'static, str> {
+    or_number(tag.static_string(), "DW_TAG", tag.0.into())
+}
+
+pub(super) fn form(form: DwForm) -> Cow<'static, str> {
+    or_number(form.static_string(), "DW_FORM", form.0.into())
+}
+
+/// Name of an attribute. For vendor numbers with two meanings the value decides: an attribute with a location is one
+/// of lanes.
+pub fn attribute(name: DwAt, value: &Value<'_>) -> Cow<'static, str> {
+    let has_location = matches!(value, Value::Expr(_) | Value::LocList(_));
+    let vendor = match (name.0, has_location) {
+        (0x3e08, true) => Some("DW_AT_LLVM_active_lane"),
+        (0x3e0b, true) => Some("DW_AT_LLVM_lane_pc"),
+        (0x2703, _) => Some("DW_AT_NV_general_flags"),
+        (number, _) => {
+            let index = usize::from(number.wrapping_sub(0x3e00));
+            LLVM.get(index).copied()
+        }
+    };
+    or_number(vendor.or_else(|| name.static_string()), "DW_AT", name.0.into())
+}
+
+/// LLVM's attributes from 0x3e00 on, from its registry.
+#[rustfmt::skip]
+static LLVM: [&str; 0x16] = [
+    "DW_AT_LLVM_include_path",
+    "DW_AT_LLVM_config_macros",
+    "DW_AT_LLVM_sysroot",
+    "DW_AT_LLVM_tag_offset",
+    "DW_AT_LLVM_ptrauth_key",
+    "DW_AT_LLVM_ptrauth_address_discriminated",
+    "DW_AT_LLVM_ptrauth_extra_discriminator",
+    "DW_AT_LLVM_apinotes",
+    "DW_AT_LLVM_ptrauth_isa_pointer",
+    "DW_AT_LLVM_ptrauth_authenticates_null_values",
+    "DW_AT_LLVM_ptrauth_authentication_mode",
+    "DW_AT_LLVM_num_extra_inhabitants",
+    "DW_AT_LLVM_stmt_sequence",
+    "DW_AT_LLVM_coro_suspend_idx",
+    "DW_AT_LLVM_alloc_type",
+    "DW_AT_LLVM_memory_space",
+    "DW_AT_LLVM_address_space",
+    "DW_AT_LLVM_lanes",
+    "DW_AT_LLVM_lane_pc",
+    "DW_AT_LLVM_vector_size",
+    "DW_AT_LLVM_virtual_call_origin",
+    "DW_AT_LLVM_language_dialect",
+];
+
+/// Name of a number in an enumerated attribute.
+pub(super) fn constant(attribute: DwAt, number: u64) -> Option<Cow<'static, str>> {
+    let byte = u8::try_from(number).ok();
+    let wide = u16::try_from(number).ok();
+    macro_rules! of {
+        ($number:ident, $kind:ident, $prefix:literal) => {
+            Some(or_number($number.and_then(|number| dw::$kind(number).static_string()), $prefix, number))
+        };
+    }
+    match attribute {
+        dw::DW_AT_encoding => of!(byte, DwAte, "DW_ATE"),
+        dw::DW_AT_language => match vendor_language(number) {
+            Some(name) => Some(name.into()),
+            None => of!(wide, DwLang, "DW_LANG"),
+        },
+        dw::DW_AT_inline => of!(byte, DwInl, "DW_INL"),
+        dw::DW_AT_calling_convention => match number {
+            0xc6 => Some("DW_CC_LLVM_SpirFunction".into()),
+            0xc7 => Some("DW_CC_LLVM_DeviceKernel".into()),
+            _ => of!(byte, DwCc, "DW_CC"),
+        },
+        dw::DW_AT_accessibility => of!(byte, DwAccess, "DW_ACCESS"),
+        dw::DW_AT_visibility => of!(byte, DwVis, "DW_VIS"),
+        dw::DW_AT_virtuality => of!(byte, DwVirtuality, "DW_VIRTUALITY"),
+        dw::DW_AT_endianity => of!(byte, DwEnd, "DW_END"),
+        dw::DW_AT_ordering => of!(byte, DwOrd, "DW_ORD"),
+        dw::DW_AT_identifier_case => of!(byte, DwId, "DW_ID"),
+        dw::DW_AT_decimal_sign => of!(byte, DwDs, "DW_DS"),
+        dw::DW_AT_defaulted => of!(byte, DwDefaulted, "DW_DEFAULTED"),
+        // DW_AT_LLVM_memory_space.
+        DwAt(0x3e0f) => match number {
+            0 => Some("DW_MSPACE_LLVM_none".into()),
+            1 => Some("DW_MSPACE_LLVM_global".into()),
+            2 => Some("DW_MSPACE_LLVM_constant".into()),
+            3 => Some("DW_MSPACE_LLVM_group".into()),
+            4 => Some("DW_MSPACE_LLVM_private".into()),
+            _ => Some(format!("DW_MSPACE_LLVM_{number:#x}").into()),
+        },
+        _ => None,
+    }
+}
+
+/// GPU languages that are missing from gimli's table.
+fn vendor_language(number: u64) -> Option<&'static str> {
+    Some(match number {
+        0x30 => "DW_LANG_HIP",
+        0x33 => "DW_LANG_Mojo",
+        0x34 => "DW_LANG_GLSL",
+        0x35 => "DW_LANG_GLSL_ES",
+        0x36 => "DW_LANG_HLSL",
+        0x37 => "DW_LANG_OpenCL_CPP",
+        0x38 => "DW_LANG_CPP_for_OpenCL",
+        0x39 => "DW_LANG_SYCL",
+        0x3d => "DW_LANG_Metal",
+        _ => return None,
+    })
+}

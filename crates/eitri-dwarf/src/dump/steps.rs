@@ -1,0 +1,327 @@
+//! Traces an evaluation step by step.
+//!
+//! ```text
+//! depth  offset  operation  stack, top first  read
+//!                           (empty)
+//! 0      0x0     regx v3    > v3
+//! 0      0x3     push_lane  > 0x5             lane: 5
+//!                             v3
+//! ```
+
+use core::fmt;
+
+use super::descriptions::Descriptions;
+use super::watch::{Asked, Watched};
+use crate::eval::{Body, Class, Context, Element, Evaluator, Fault, ListEntry, Location, Machine, Storage};
+use crate::op::{Decoder, Encoder, Encoding, Op, text};
+use crate::target::Target;
+
+/// Maximum number of recorded steps; further ones are counted.
+const MOST_STEPS: usize = 1000;
+/// Maximum total [`weight`] of the recorded stacks.
+const MOST_KEPT: u64 = 1 << 20;
+/// Maximum number of stack elements printed.
+const MOST_ELEMENTS: usize = 32;
+
+/// An executed operation.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// Nesting depth of the expression: 0 for the evaluated one; 1 for an entry of a location list.
+    pub depth: u32,
+    /// Offset of the operation from the start of its expression, in bytes.
+    pub offset: usize,
+    /// The operation as [text].
+    pub operation: String,
+    /// The stack after the operation, bottom first. An expression with a stack of its own shows that one.
+    pub stack: Vec<Element>,
+    /// Queries to the machine, with the answers.
+    pub asked: Vec<Asked>,
+    /// Number of bits that the operation uses of the location previously on top, as a part or to read them.
+    pub(super) takes: Option<u128>,
+    /// Whether the operation reorders elements.
+    pub(super) exchanges: bool,
+}
+
+/// A traced evaluation. Printed as a table.
+#[derive(Debug, Clone)]
+pub struct Steps<'t> {
+    /// The evaluated expressions, as [text]; for a location list all entries, with their bounds.
+    pub expressions: Vec<String>,
+    /// The initial stack, bottom first.
+    pub initial: Vec<Element>,
+    /// The executed operations, in order: at most the first 1000, and fewer if their stacks are very large.
+    pub steps: Vec<Step>,
+    /// Number of further operations.
+    pub more: usize,
+    /// Queries after the last successful operation: by the operation that failed, or by the conversion of the result.
+    pub asked: Vec<Asked>,
+    /// Result of the evaluation.
+    pub result: Result<Element, Fault>,
+    pub(super) words: Descriptions<'t>,
+}
+
+/// Evaluates the value of an attribute and records each step. Registers and spaces are printed with the names of the
+/// target.
+///
+/// Expressions are evaluated as by [`Evaluator::traced`], location lists as by [`Evaluator::list_traced`].
+///
+/// ```
+/// use eitri_dwarf::dump::steps;
+/// use eitri_dwarf::eval::{Body, Context, Snapshot};
+/// use eitri_dwarf::op::{Dialect, Encoding, text};
+/// use eitri_dwarf::target::Target;
+///
+/// let target = Target::named("amdgpu-gfx1030-wave32")?;
+/// let encoding = Encoding::new(8, Dialect::Llvm);
+/// let expr = text::parse("regx v3; push_lane; lit4; mul; offset", encoding, Some(&target))?;
+/// let machine = Snapshot { lane: Some(5), lanes: Some(32), ..Snapshot::default() };
+/// let run = steps(Body::Expression(expr.bytes()), &machine, &Context::new(encoding, &target), Some(&target));
+/// assert_eq!(run.steps[1].operation, "push_lane");
+/// assert!(run.to_string().ends_with("result: v3 + 20 bytes\n"));
+/// # Ok::<(), eitri_dwarf::Error>(())
+/// ```
+pub fn steps<'t>(
+    body: Body<'_>,
+    machine: &dyn Machine,
+    context: &Context<'_>,
+    target: Option<&'t Target>,
+) -> Steps<'t> {
+    let list = match body {
+        Body::List(entries) => entries.to_vec(),
+        Body::EncodedList(list) => {
+            let entries = list.entries(context.encoding, |index| machine.debug_addr(context.unit, index));
+            match entries.collect::<Result<Vec<_>, Fault>>() {
+                Ok(entries) => entries,
+                Err(fault) => return Steps::without(context, target, Err(fault)),
+            }
+        }
+        Body::Expression(expr) => vec![ListEntry { bounds: None, expr: expr.into() }],
+        Body::Constant(bytes) => {
+            let location = Element::Location(Location::implicit(bytes));
+            let result = finished(location, machine, context);
+            return Steps::without(context, target, result);
+        }
+        Body::Nothing => {
+            let fault = Fault::new(Class::Evaluation, "the entry has no location and no value");
+            return Steps::without(context, target, Err(fault));
+        }
+    };
+    let is_list = !matches!(body, Body::Expression(_));
+    let expressions: Vec<&[u8]> = list.iter().map(|entry| &*entry.expr).collect();
+    let watched = Watched::new(machine);
+    let (mut steps, mut more, mut kept) = (Vec::new(), 0, 0);
+    let mut trace = |step: crate::eval::Step<'_>| {
+        let asked = watched.take();
+        kept += step.stack.iter().map(weight).sum::<u64>();
+        if steps.len() == MOST_STEPS || kept > MOST_KEPT {
+            more += 1;
+            return;
+        }
+        let own = if step.depth == u32::from(is_list) { &expressions[..] } else { &[] };
+        steps.push(Step {
+            depth: step.depth,
+            offset: step.offset,
+            operation: operation(step.op, step.offset, own, context.encoding, target),
+            stack: step.stack.to_vec(),
+            asked,
+            takes: match step.op {
+                Op::Piece { bytes } => u128::from(bytes).checked_mul(8),
+                Op::BitPiece { bits, offset: 0 } => Some(bits.into()),
+                Op::Deref {} => Some(u128::from(context.encoding.address_bytes) * 8),
+                Op::DerefSize { bytes } | Op::DerefType { bytes, .. } => Some(u128::from(bytes) * 8),
+                _ => None,
+            },
+            exchanges: matches!(step.op, Op::Swap {} | Op::Rot {}),
+        });
+    };
+    let mut evaluator = Evaluator::new();
+    let result = if is_list {
+        let found = evaluator.list_traced(&list, &watched, context, &mut trace);
+        found.and_then(|location| finished(Element::Location(location), machine, context))
+    } else {
+        evaluator.traced(expressions[0], &watched, context, &mut trace)
+    };
+    let asked = watched.take();
+    let initial = if is_list { Vec::new() } else { context.initial.to_vec() };
+    let print = |entry: &ListEntry<'_>| {
+        let expr = text::print(&entry.expr, context.encoding, target);
+        match (is_list, entry.bounds) {
+            (false, _) => expr,
+            (true, None) => format!("default: {expr}"),
+            (true, Some((start, end))) => format!("[{start:#x}, {end:#x}): {expr}"),
+        }
+    };
+    let expressions = list.iter().map(print).collect();
+    Steps { expressions, initial, steps, more, asked, result, words: Descriptions(target) }
+}
+
+/// Approximate memory of an element: number of places, or of 64-bit words of a value.
+fn weight(element: &Element) -> u64 {
+    match element {
+        Element::Value(value) => 1 + value.ty().size() / 64,
+        Element::Location(location) => location.places().count() as u64,
+    }
+}
+
+/// Converts an element to the kind of result that the context requests.
+fn finished(element: Element, machine: &dyn Machine, context: &Context<'_>) -> Result<Element, Fault> {
+    Evaluator::new().evaluate(&[], machine, &Context { initial: &[element], ..*context })
+}
+
+/// The operation as text, in the spelling of the given expressions if it occurs there.
+fn operation(op: Op<'_>, offset: usize, of: &[&[u8]], encoding: Encoding, target: Option<&Target>) -> String {
+    let spelled = of.iter().find_map(|expr| {
+        let mut decoder = Decoder::new(expr, encoding);
+        decoder.seek(offset);
+        let found = decoder.next()?.ok()?;
+        (found.op == op).then(|| &expr[offset..decoder.offset()])
+    });
+    let mut bytes = Vec::new();
+    let bytes = spelled.unwrap_or_else(|| {
+        Encoder::new(&mut bytes, encoding).op(op);
+        &bytes
+    });
+    text::print(bytes, encoding, target)
+}
+
+impl<'t> Steps<'t> {
+    /// A trace without operations, with the given result.
+    fn without(context: &Context<'_>, target: Option<&'t Target>, result: Result<Element, Fault>) -> Self {
+        let (initial, words) = (context.initial.to_vec(), Descriptions(target));
+        let (expressions, steps, asked) = (Vec::new(), Vec::new(), Vec::new());
+        Self { expressions, initial, steps, more: 0, asked, result, words }
+    }
+
+    /// The operation, the stack after it (top first) and the queries of each step, as text.
+    pub fn texts(&self) -> impl Iterator<Item = (&str, Vec<String>, Vec<String>)> {
+        let words = self.words;
+        self.steps.iter().map(move |step| {
+            let stack = step.stack.iter().rev().take(MOST_ELEMENTS).map(|one| words.element(one)).collect();
+            let asked = step.asked.iter().map(|one| words.asked(one)).collect();
+            (&*step.operation, stack, asked)
+        })
+    }
+
+    /// The result as text, or the fault.
+    pub fn result_text(&self) -> String {
+        match &self.result {
+            Ok(element) => self.words.element(element),
+            Err(fault) => self.words.fault(fault),
+        }
+    }
+
+    /// Size in bits of the object at the topmost location after a step, if known. A composite: its remaining size. Any
+    /// other location: the size that the next operation on this stack position uses, to make a part or to read; if the
+    /// location stays to the end, the size of the whole object, if that is given.
+    pub fn bits_at(&self, step: usize, object: Option<u64>) -> Option<u128> {
+        let top = self.steps.get(step)?.stack.last()?;
+        Self::bits_of(top, self.wanted(step, object))
+    }
+
+    /// Size in bits of the object at an element that is used with `wanted` bits.
+    pub(super) fn bits_of(element: &Element, wanted: Option<u128>) -> Option<u128> {
+        let Element::Location(location) = element else { return None };
+        let left = location.remaining();
+        if let Some(Storage::Composite(_)) = location.single().map(|place| &place.storage) {
+            return left;
+        }
+        let bits = wanted?;
+        Some(left.map_or(bits, |left| left.min(bits)))
+    }
+
+    /// Number of bits used of the topmost element after a step: by the next operation that makes it a part or reads
+    /// it; if the element stays to the end, the size of the object.
+    fn wanted(&self, step: usize, object: Option<u64>) -> Option<u128> {
+        let Step { depth, ref stack, .. } = self.steps[step];
+        let height = stack.len();
+        let mut before = height;
+        // Deeper steps belong to the calling operation.
+        for next in self.steps[step + 1..].iter().filter(|next| next.depth <= depth) {
+            if next.depth < depth {
+                return object.map(Into::into);
+            }
+            if before == height && next.takes.is_some() {
+                return next.takes;
+            }
+            if next.exchanges {
+                return None;
+            }
+            before = next.stack.len();
+            if before < height || matches!(next.stack[height - 1], Element::Value(_)) {
+                return None;
+            }
+        }
+        object.map(Into::into)
+    }
+}
+
+impl fmt::Display for Steps<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = self.words;
+        let stack = |stack: &[Element]| -> Vec<String> {
+            let elements = stack.iter().rev().take(MOST_ELEMENTS);
+            let mut lines: Vec<String> =
+                elements.flat_map(|one| words.lines(one)).map(|line| format!("  {line}")).collect();
+            if stack.len() > MOST_ELEMENTS {
+                lines.push(format!("  … {} more", stack.len() - MOST_ELEMENTS));
+            }
+            match lines.first_mut() {
+                Some(top) => top.replace_range(..1, ">"),
+                None => lines.push("(empty)".into()),
+            }
+            lines
+        };
+        let asked = |all: &[Asked]| -> Vec<String> { all.iter().map(|one| words.asked(one)).collect() };
+        let cell = |text: &str| vec![text.to_owned()];
+        let mut rows = vec![["depth", "offset", "operation", "stack, top first", "read"].map(cell)];
+        rows.push([cell(""), cell(""), cell(""), stack(&self.initial), Vec::new()]);
+        for step in &self.steps {
+            let operation =
+                format!("{:width$}{}", "", step.operation, width = 2 * step.depth.min(8) as usize);
+            rows.push([
+                cell(&step.depth.to_string()),
+                cell(&format!("{:#x}", step.offset)),
+                vec![operation],
+                stack(&step.stack),
+                asked(&step.asked),
+            ]);
+        }
+        if self.more > 0 {
+            rows.push([cell(""), cell(""), cell(&format!("… {} more", self.more)), Vec::new(), Vec::new()]);
+        }
+        if !self.asked.is_empty() {
+            let what = if self.result.is_ok() { "(result)" } else { "(failed)" };
+            rows.push([cell(""), cell(""), cell(what), Vec::new(), asked(&self.asked)]);
+        }
+        table(f, &rows)?;
+        match &self.result {
+            Ok(element) => writeln!(f, "result: {}", words.lines(element).join("\n      ")),
+            Err(fault) => writeln!(f, "fault: {}", words.fault(fault)),
+        }
+    }
+}
+
+/// Maximum width of a column, so that one long text does not widen the table.
+const WIDEST: usize = 60;
+
+pub(super) fn table<const N: usize>(f: &mut fmt::Formatter<'_>, rows: &[[Vec<String>; N]]) -> fmt::Result {
+    let width = |column: usize| {
+        let lines = rows.iter().flat_map(|row| &row[column]);
+        lines.map(|line| line.chars().count()).filter(|&width| width <= WIDEST).max().unwrap_or(0)
+    };
+    let widths: [usize; N] = core::array::from_fn(width);
+    for row in rows {
+        let height = row.iter().map(Vec::len).max().unwrap_or(0);
+        for index in 0..height {
+            let line = row.iter().zip(widths).fold(String::new(), |mut line, (cell, width)| {
+                let text = cell.get(index).map_or("", String::as_str);
+                line.push_str(text);
+                let padding = (width + 2).saturating_sub(text.chars().count()).max(2);
+                line.extend(core::iter::repeat_n(' ', padding));
+                line
+            });
+            writeln!(f, "{}", line.trim_end())?;
+        }
+    }
+    Ok(())
+}

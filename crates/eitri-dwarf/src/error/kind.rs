@@ -1,0 +1,428 @@
+//! Error kinds and their messages.
+
+use core::fmt;
+use core::ops::Range;
+use std::io;
+
+use super::at::At;
+use super::construct::Construct;
+use super::count::Count;
+use super::facts::{Aligned, Conflict, Enclosed, Feature, Identity, Present, Unavailable};
+use super::limit::Limit;
+use crate::near::suggestion_text;
+
+/// Kind of an error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The target does not have this register.
+    UnknownRegister {
+        /// Requested name or number.
+        name: String,
+        /// Name of the target.
+        target: String,
+        /// Similar known names, if there are any.
+        nearest: Vec<String>,
+        /// First and last register with the same name prefix, if the target has any.
+        bounds: Option<(String, String)>,
+    },
+    /// The target does not have this address space.
+    UnknownSpace {
+        /// Requested name or number.
+        name: String,
+        /// Name of the target.
+        target: String,
+        /// Similar known names, if there are any.
+        nearest: Vec<String>,
+    },
+    /// The processor is unknown, or does not have this wave size.
+    UnknownTarget {
+        /// Requested name.
+        name: String,
+        /// Similar known names, or the processor's names, if there are any.
+        nearest: Vec<String>,
+    },
+    /// No entity has this name.
+    UnknownName {
+        /// Kind of the entity.
+        kind: Named,
+        /// Requested name.
+        name: String,
+        /// Similar known names, if there are any.
+        nearest: Vec<String>,
+    },
+    /// Several entities have this name.
+    AmbiguousName {
+        /// Kind of the entities.
+        kind: Named,
+        /// Requested name.
+        name: String,
+        /// Descriptions of the entities, if they differ.
+        candidates: Vec<String>,
+    },
+    /// Two entities of an output have the same name.
+    DuplicateName {
+        /// Kind of the entities.
+        kind: Named,
+        /// The shared name.
+        name: String,
+    },
+    /// The input already has what would be added.
+    AlreadyPresent(Present),
+    /// The consumer's fields contradict each other, or the target.
+    InvalidConsumer(Conflict),
+    /// The target's facts contradict each other.
+    InvalidTarget {
+        /// Name of the target.
+        name: String,
+        /// The problem, with the offending value.
+        what: String,
+    },
+    /// The object or the module is for another target.
+    WrongTarget {
+        /// Name of the target.
+        target: String,
+        /// The target's property.
+        expected: Identity,
+        /// The property of the object or the module.
+        actual: Identity,
+    },
+    /// The target lacks a feature.
+    TargetLacks {
+        /// The feature.
+        feature: Feature,
+        /// Part of the description that needs the feature.
+        needed_by: String,
+        /// Name of the target.
+        target: String,
+    },
+    /// The text does not follow its grammar.
+    Syntax(String),
+    /// The lane is not in the wave. Lanes count from 0.
+    LaneOutOfWave {
+        /// Requested lane.
+        lane: u64,
+        /// Number of lanes in the wave.
+        wave: u64,
+    },
+    /// A pc range does not end after its start.
+    EmptyRange,
+    /// Two pc ranges overlap.
+    OverlappingRanges {
+        /// Kind of the ranges.
+        kind: Ranges,
+        /// The earlier half-open range, in bytes from the start of the function.
+        other: Range<u64>,
+    },
+    /// A pc range is outside the function.
+    OutsideFunction {
+        /// Size of the function in bytes.
+        size: u64,
+    },
+    /// A pc range is outside a scope's code.
+    OutsideScope {
+        /// Kind of the code, and of the scope.
+        kind: Enclosed,
+        /// Scope code: half-open ranges, in bytes from the start of the function.
+        code: Vec<Range<u64>>,
+    },
+    /// A pc, a size or an offset is not a multiple of a number.
+    Misaligned {
+        /// Kind of the number.
+        kind: Aligned,
+        /// Divisor in bytes.
+        step: u64,
+        /// The number.
+        value: u64,
+    },
+    /// A quantity is outside its limits.
+    Limit(Box<Limit>),
+    /// The control flow graph is not reducible: a loop has two entries. Blocks are half-open pc ranges, in bytes from the
+    /// start of the function.
+    Irreducible {
+        /// Block from which an edge enters the loop.
+        from: Range<u64>,
+        /// Block in the loop to which the edge leads.
+        to: Range<u64>,
+    },
+    /// No control flow path leads to a block.
+    UnreachableBlock,
+    /// A SPIR-V value is not available where a variable has it.
+    UnavailableValue(Unavailable),
+    /// A text contains a zero byte, which no debug information can encode.
+    ZeroByte {
+        /// Description of the text.
+        text: String,
+    },
+    /// An object is larger than its storage.
+    DoesNotFit {
+        /// Description of the object.
+        what: String,
+        /// Size of the object in bits.
+        needs: u64,
+        /// Available bits.
+        has: u64,
+    },
+    /// An object is smaller than the vector register that contains it, and its lane is unknown.
+    WhichLane {
+        /// Description of the object.
+        what: String,
+        /// Size of the object in bits.
+        needs: u64,
+        /// Name of the register.
+        register: String,
+        /// Size of all the register's lanes in bits.
+        has: u64,
+    },
+    /// A type contains itself, other than through a pointer.
+    CyclicType(String),
+    /// This module has no entity with this id, or the entity is of another kind.
+    UnknownId(String),
+    /// An argument contradicts a rule of the call, or another argument: a mistake in the program or the file that
+    /// describes the code.
+    ///
+    /// Only a person can react to the message. An error has a separate kind if a program can react: by leaving out or
+    /// changing a part of the description, by choosing another consumer, target or option, or by asking its user.
+    BadArgument(String),
+    /// The consumer's format cannot express something.
+    Inexpressible {
+        /// The construct that the format cannot express.
+        what: Construct,
+        /// Name of the consumer.
+        consumer: String,
+    },
+    /// The bytes end within an item.
+    Truncated(String),
+    /// The bytes are invalid.
+    Malformed(String),
+    /// The dialect has no operation with this number. The rest cannot be decoded, because operations do not encode
+    /// their length.
+    UnknownOperation {
+        /// Opcode byte.
+        code: u8,
+        /// Sub-operation, for vendor operations that have one.
+        sub: Option<u64>,
+    },
+    /// The file uses an unsupported feature.
+    Unsupported(String),
+    /// A size or an offset does not fit in the 32-bit DWARF format.
+    TooLarge(String),
+    /// Input or output failed.
+    Io {
+        /// Kind of the failure.
+        kind: io::ErrorKind,
+        /// The system's message, with the path if it is known.
+        message: String,
+    },
+}
+
+/// Kinds of named entities.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Named {
+    /// Consumer presets.
+    Consumer,
+    /// SPIR-V debug instruction presets.
+    Mode,
+    /// DWARF operations.
+    Operation,
+    /// Functions in an object's debug information.
+    Function,
+    /// Variables in scope at a pc, or outside functions if there is no pc.
+    Variable {
+        /// The address.
+        pc: Option<u64>,
+    },
+    /// Object sections.
+    Section,
+    /// Object symbols.
+    Symbol,
+    /// Source languages.
+    Language,
+    /// Ids in a SPIR-V module, by `OpName`.
+    Id,
+    /// SPIR-V debug operations.
+    DebugOperation,
+    /// Files of split units.
+    SplitUnit,
+    /// Described entities, by id or name; the text is their kind.
+    Described(&'static str),
+}
+
+/// Kinds of pc ranges that are disjoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Ranges {
+    /// A variable's live ranges. Simultaneous locations are given in one call.
+    Live,
+    /// A scope's ranges.
+    Scope,
+    /// A frame column's rules.
+    Rule,
+    /// Blocks of the control flow.
+    Block,
+    /// Whole-wave code.
+    WholeWave,
+    /// Divergent regions: disjoint or nested.
+    Region,
+    /// A mask's locations.
+    Mask,
+    /// Instructions in code.
+    Instruction,
+}
+
+/// A requested name, displayed in quotes, or a number.
+struct Requested<'n>(&'n str);
+
+impl fmt::Display for Requested<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.parse::<u64>() {
+            Ok(_) => f.write_str(self.0),
+            Err(_) => write!(f, "`{}`", self.0),
+        }
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownRegister { name, target, nearest, bounds } => {
+                write!(
+                    f,
+                    "the target has no register {} ({target}){}",
+                    Requested(name),
+                    suggestion_text(nearest)
+                )?;
+                match bounds {
+                    Some((first, last)) => write!(f, "; the target has `{first}` to `{last}`"),
+                    None => Ok(()),
+                }
+            }
+            Self::UnknownSpace { name, target, nearest } => {
+                write!(
+                    f,
+                    "the target has no address space {} ({target}){}",
+                    Requested(name),
+                    suggestion_text(nearest)
+                )
+            }
+            Self::UnknownTarget { name, nearest } => {
+                write!(f, "unknown target: `{name}`{}", suggestion_text(nearest))
+            }
+            Self::UnknownName { kind, name, nearest } => {
+                match kind {
+                    Named::Consumer => write!(f, "no consumer has the name `{name}`")?,
+                    Named::Mode => write!(f, "no mode has the name `{name}`")?,
+                    Named::Operation => write!(f, "unknown operation `{name}`")?,
+                    Named::Function => write!(f, "no function has the name `{name}`")?,
+                    Named::Id => write!(f, "no id of the module has the name `{name}`")?,
+                    Named::DebugOperation => write!(f, "`{name}` is not a debug operation")?,
+                    Named::Variable { pc } => {
+                        write!(f, "no variable in scope{} has the name `{name}`", At::pc(*pc))?
+                    }
+                    Named::Section => write!(f, "the object has no section `{name}`")?,
+                    Named::Symbol => write!(f, "the object has no symbol `{name}`")?,
+                    Named::Described(kind) => write!(f, "no {kind} has the id or name `{name}` so far")?,
+                    Named::SplitUnit => write!(f, "no split unit has the file `{name}`")?,
+                    Named::Language => write!(f, "no language is `DW_LANG_{name}`")?,
+                }
+                f.write_str(&suggestion_text(nearest))
+            }
+            Self::AmbiguousName { kind, name, candidates } => match kind {
+                Named::Variable { pc } => {
+                    write!(f, "`{name}` is ambiguous{}: {}", At::pc(*pc), candidates.join("; "))
+                }
+                Named::Symbol => write!(f, "the object has several local symbols `{name}`"),
+                Named::Id => write!(f, "`{name}` is the name of {}", candidates.join(" and of ")),
+                Named::Described(kind) => {
+                    write!(f, "`{name}` is the name of more than one {kind}; expected an id")
+                }
+                Named::Function => write!(f, "function `{name}` is ambiguous: at {}", candidates.join(", ")),
+                _ => write!(f, "`{name}` is ambiguous: {}", candidates.join("; ")),
+            },
+            Self::DuplicateName { kind: Named::Symbol, name } => {
+                write!(f, "two symbols have the name `{name}`")
+            }
+            Self::DuplicateName { kind: Named::Described(kind), name } => {
+                write!(f, "another {kind} has the id `{name}`")
+            }
+            Self::DuplicateName { kind: Named::Section, .. } => f.write_str("two sections have this name"),
+            Self::DuplicateName { kind: Named::SplitUnit, name } => {
+                write!(f, "file `{name}` belongs to another split unit")
+            }
+            Self::DuplicateName { name, .. } => write!(f, "two entities have the name `{name}`"),
+            Self::LaneOutOfWave { lane, wave } => {
+                write!(f, "lane {lane} is out of range for a {wave}-lane wave")
+            }
+            Self::EmptyRange => f.write_str("range does not end after its start"),
+            Self::OverlappingRanges { kind, other: Range { start, end } } => {
+                let (subject, expected) = match kind {
+                    Ranges::Live => {
+                        ("live range", " of the same variable; expected simultaneous locations in one call")
+                    }
+                    Ranges::Scope => ("range", " of the same scope"),
+                    Ranges::Rule => ("rule", "; expected one rule for the column at each pc"),
+                    Ranges::Block => ("block", ""),
+                    Ranges::WholeWave => ("whole-wave code", ""),
+                    Ranges::Region => ("region", "; expected nested or disjoint regions"),
+                    Ranges::Mask => ("mask location", "; expected one location at each pc"),
+                    Ranges::Instruction => ("instruction", ""),
+                };
+                write!(f, "{subject} overlaps {start:#x}..{end:#x}{expected}")
+            }
+            Self::OutsideFunction { size } => {
+                write!(f, "range is outside the function, which has {size:#x}", size = Count(*size, "byte"))
+            }
+            Self::OutsideScope { kind, code } => f.write_str(&kind.message(code)),
+            Self::Misaligned { kind, step, value } => {
+                write!(f, "{kind} is {value:#x}; expected a multiple of {}", Count(*step, "byte"))
+            }
+            Self::Limit(limit) => limit.fmt(f),
+            Self::Irreducible { from, to } => write!(
+                f,
+                "control flow graph is not reducible: the edge {:#x}..{:#x} -> {:#x}..{:#x} enters a loop that has \
+                 another entry",
+                from.start, from.end, to.start, to.end
+            ),
+            Self::UnreachableBlock => f.write_str("block is unreachable from the entry"),
+            Self::ZeroByte { text } => write!(f, "{text} contains a zero byte"),
+            Self::TargetLacks { feature, needed_by, target } => {
+                write!(f, "target {target} has no {feature}; needed by {needed_by}")
+            }
+            Self::WrongTarget { expected: Identity::Name(first), actual: Identity::Name(next), .. } => {
+                write!(f, "modules of one program have different targets: {first} and {next}")
+            }
+            Self::WrongTarget { target, expected, actual } => {
+                write!(f, "code is {actual}, but target {target} is {expected}")
+            }
+            Self::AlreadyPresent(what) => what.fmt(f),
+            Self::InvalidConsumer(what) => what.fmt(f),
+            Self::UnavailableValue(what) => what.fmt(f),
+            Self::DoesNotFit { what, needs, has } => {
+                write!(f, "{what} needs {}, but only {has} are available", Count(*needs, "bit"))
+            }
+            Self::WhichLane { what, needs, register, has } => write!(
+                f,
+                "{what} has {needs}, but all lanes of {register} have {has}; expected `lane({register}, 0)` for one \
+                 value of the wave, `per_lane({register})` for the current lane's value, or `whole({register})` for \
+                 all lanes",
+                needs = Count(*needs, "bit"),
+            ),
+            Self::CyclicType(name) => write!(f, "type `{name}` contains itself"),
+            Self::UnknownId(what) => write!(f, "the module has no {what}"),
+            Self::Inexpressible { what, consumer } => write!(f, "{consumer} cannot express {what}"),
+            Self::Truncated(what) => write!(f, "the bytes end inside {what}"),
+            Self::UnknownOperation { code, sub: Some(sub) } => {
+                write!(f, "unknown operation {code:#04x}, sub-operation {sub:#x}")
+            }
+            Self::UnknownOperation { code, sub: None } => write!(f, "unknown operation {code:#04x}"),
+            Self::InvalidTarget { name, what } => write!(f, "target `{name}`: {what}"),
+            Self::BadArgument(what)
+            | Self::Malformed(what)
+            | Self::Unsupported(what)
+            | Self::TooLarge(what)
+            | Self::Syntax(what)
+            | Self::Io { message: what, .. } => f.write_str(what),
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Faults: the reasons why an evaluation stopped.
+
+use core::fmt::{self, Display, Write as _};
+use std::borrow::Cow;
+
+use super::location::NameOf;
+use super::machine::Architecture;
+use super::wide::operations;
+use crate::op::{Encoding, Reg};
+
+/// Class of a fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Class {
+    /// The expression breaks a rule: its producer made a mistake, on every machine.
+    IllFormed,
+    /// The expression is well-formed, but this machine cannot evaluate it: something is missing in the context,
+    /// undefined, or unreadable; or a limit of the evaluator was reached.
+    Evaluation,
+    /// A location was found, but its bytes cannot be read. Only reading at a *result* reports this; within an
+    /// expression it is an evaluation error.
+    Unmapped,
+    /// The evaluator does not support this. The expression may or may not be well-formed.
+    Unsupported,
+}
+
+/// Reason and place of a stopped evaluation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// Class of the fault.
+    pub class: Class,
+    /// Index of the operation in its expression, counted from 0. `None` where no operation is to blame, as for a result
+    /// of the wrong kind.
+    pub operation: Option<usize>,
+    /// Offset of the operation in bytes from the start of the expression.
+    pub offset: Option<usize>,
+    /// The entry whose expression contains the operation, as an offset in `.debug_info`, where it was reached by a call
+    /// or through an implicit pointer.
+    pub entry: Option<u64>,
+    /// The register that the rule is about, if it is about one.
+    pub register: Option<Reg>,
+    /// The broken rule, or the missing item.
+    pub rule: Cow<'static, str>,
+    /// Whether a limit of the evaluator was reached, which says nothing about the expression.
+    pub is_limit: bool,
+}
+
+impl Fault {
+    /// Returns a fault without a place.
+    #[cold]
+    pub fn new(class: Class, rule: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            class,
+            operation: None,
+            offset: None,
+            entry: None,
+            register: None,
+            rule: rule.into(),
+            is_limit: false,
+        }
+    }
+
+    /// Adds the place, unless an inner one is already known.
+    #[cold]
+    pub(super) fn or_at(
+        mut self,
+        expr: &[u8],
+        offset: usize,
+        encoding: Encoding,
+        entry: Option<u64>,
+    ) -> Self {
+        if self.offset.is_none() {
+            let before = operations(expr, encoding, 0).take_while(|(end, _)| *end <= offset);
+            self.operation = Some(before.count());
+            self.offset = Some(offset);
+            self.entry = entry;
+        }
+        self
+    }
+
+    /// Moves the place into the rule, for an operation that refers to an expression without an entry of its own.
+    /// `entry` is the entry that both expressions are evaluated for.
+    #[cold]
+    pub(super) fn within(mut self, what: &str, entry: Option<u64>) -> Self {
+        if self.entry == entry
+            && let (Some(operation), Some(offset)) = (self.operation.take(), self.offset.take())
+        {
+            self.rule = format!("in {what}, operation {operation}, offset {offset:#x}: {}", self.rule).into();
+            self.entry = None;
+        }
+        self
+    }
+
+    /// Adds the register that the rule is about.
+    #[cold]
+    pub(super) fn about(mut self, register: Reg) -> Self {
+        self.register = Some(register);
+        self
+    }
+
+    /// Formats the fault with an architecture's name of the register in place of the DWARF number.
+    pub fn in_names<'a>(&'a self, architecture: &'a dyn Architecture) -> impl Display + 'a {
+        struct InNames<'a>(&'a Fault, &'a dyn Architecture);
+        impl Display for InNames<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.print(f, &|reg| self.1.register_name(reg))
+            }
+        }
+        InNames(self, architecture)
+    }
+
+    fn print(&self, f: &mut fmt::Formatter<'_>, name: NameOf<'_>) -> fmt::Result {
+        if let Some(entry) = self.entry {
+            write!(f, "entry {entry:#x}, ")?;
+        }
+        if let (Some(operation), Some(offset)) = (self.operation, self.offset) {
+            write!(f, "operation {operation}, offset {offset:#x}: ")?;
+        }
+        write!(f, "{}: {}", self.class, self.rule)?;
+        self.print_register(f, name)
+    }
+
+    /// Prints the register, behind the rule.
+    #[doc(hidden)]
+    pub fn print_register(&self, f: &mut fmt::Formatter<'_>, name: NameOf<'_>) -> fmt::Result {
+        match self.register {
+            Some(reg) => write!(f, ": register {}", name(reg).unwrap_or_else(|| reg.0.to_string())),
+            None => Ok(()),
+        }
+    }
+
+    /// Converts a fault of reading to one within an expression, where an unreadable location is an evaluation error.
+    #[cold]
+    pub(super) fn inside(mut self) -> Self {
+        if self.class == Class::Unmapped {
+            self.class = Class::Evaluation;
+        }
+        self
+    }
+}
+
+impl core::error::Error for Fault {}
+
+impl Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::IllFormed => "ill-formed",
+            Self::Evaluation => "evaluation error",
+            Self::Unmapped => "unmapped",
+            Self::Unsupported => "unsupported",
+        })
+    }
+}
+
+impl Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.print(f, &|_| None)
+    }
+}
+
+#[cold]
+pub(super) fn ill_formed(rule: impl Into<Cow<'static, str>>) -> Fault {
+    Fault::new(Class::IllFormed, rule)
+}
+
+#[cold]
+pub(super) fn error(rule: impl Into<Cow<'static, str>>) -> Fault {
+    Fault::new(Class::Evaluation, rule)
+}
+
+#[cold]
+pub(super) fn limit(rule: impl Into<Cow<'static, str>>) -> Fault {
+    Fault { is_limit: true, ..error(rule) }
+}
+
+#[cold]
+pub(super) fn unsupported(rule: impl Into<Cow<'static, str>>) -> Fault {
+    Fault::new(Class::Unsupported, rule)
+}
+
+/// Maximum length of a location in a message, in bytes.
+const BRIEF: usize = 240;
+
+/// Returns a location or element for a message, shortened if it is long.
+#[cold]
+pub(super) fn brief(what: &dyn Display) -> String {
+    shortened(what, BRIEF)
+}
+
+/// Returns text of at most about `most` bytes, with an ellipsis in place of the rest, which is not even formatted:
+/// parts of a composite can share storage, so that its full text might exceed the memory.
+pub fn shortened(what: &dyn Display, most: usize) -> String {
+    struct Short {
+        text: String,
+        most: usize,
+    }
+    impl fmt::Write for Short {
+        fn write_str(&mut self, more: &str) -> fmt::Result {
+            let left = self.most - self.text.len();
+            if more.len() <= left {
+                self.text.push_str(more);
+                return Ok(());
+            }
+            self.text.push_str(&more[..more.floor_char_boundary(left)]);
+            Err(fmt::Error)
+        }
+    }
+    let mut short = Short { text: String::new(), most };
+    if write!(short, "{what}").is_err() {
+        short.text.push('…');
+    }
+    short.text
+}

@@ -1,0 +1,162 @@
+//! Location lists: evaluation (A.2.5.5), and decoding from a section.
+
+use super::fault::{Fault, error, ill_formed};
+use super::location::Location;
+use super::machine::ListEntry;
+use super::run::Run;
+use crate::error::Error;
+use crate::op::Encoding;
+use crate::read::{self, Addressed, ListFormat, RawList};
+
+/// An encoded location list (DWARF 5, sections 2.6.2 and 7.7.3, and earlier versions).
+///
+/// A [`Machine`](super::Machine) can return it straight from the file: iteration does not copy or allocate.
+///
+/// ```
+/// use eitri_dwarf::eval::EncodedList;
+/// use eitri_dwarf::op::{Dialect, Encoding};
+/// use eitri_dwarf::read::ListFormat;
+///
+/// // DW_LLE_offset_pair 4..8 {reg0}; DW_LLE_default_location {reg1}; DW_LLE_end_of_list
+/// let bytes = [0x04, 4, 8, 1, 0x50, 0x05, 1, 0x51, 0x00];
+/// let list = EncodedList { format: ListFormat::Loclists, bytes: &bytes, base: 0x1000 };
+/// let entries = list.entries(Encoding::new(8, Dialect::Dwarf5), |_| None);
+/// let found = entries.map(|entry| entry.map(|entry| entry.bounds)).collect::<Result<Vec<_>, _>>()?;
+/// assert_eq!(found, [Some((0x1004, 0x1008)), None]);
+/// # Ok::<(), eitri_dwarf::eval::Fault>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EncodedList<'a> {
+    /// Encoding, which follows from the section: `.debug_loclists`, `.debug_loc`, or GNU's `.debug_loc.dwo`.
+    pub format: ListFormat,
+    /// The bytes from the first entry on; bytes after the end of the list are ignored.
+    pub bytes: &'a [u8],
+    /// Initial base address of the list's offsets: `DW_AT_low_pc` of the unit, or 0.
+    pub base: u64,
+}
+
+/// Bounds of an entry, and its expression.
+pub(super) type Bounded<'a> = (Option<(u64, u64)>, &'a [u8]);
+
+impl<'a> EncodedList<'a> {
+    /// Returns the entries with resolved addresses. Base address entries and view numbers are omitted.
+    ///
+    /// `address` returns an address of the unit's part of `.debug_addr`, by index.
+    ///
+    /// # Errors
+    /// Ill-formed if an entry is truncated, of an unknown kind, or of an index unknown to `address`; the iterator ends
+    /// after the error.
+    pub fn entries<F>(
+        self,
+        encoding: Encoding,
+        address: F,
+    ) -> impl Iterator<Item = Result<ListEntry<'a>, Fault>> + Clone
+    where
+        F: Fn(u64) -> Option<u64> + Clone,
+    {
+        let own = |(bounds, expr): Bounded<'a>| ListEntry { bounds, expr: expr.into() };
+        self.bounded(encoding, address).map(move |entry| entry.map(own))
+    }
+
+    pub(super) fn bounded<F>(
+        self,
+        encoding: Encoding,
+        address: F,
+    ) -> impl Iterator<Item = Result<Bounded<'a>, Fault>> + Clone
+    where
+        F: Fn(u64) -> Option<u64> + Clone,
+    {
+        let list = Addressed::new(RawList::of_bytes(self.format, encoding, self.bytes), self.base);
+        Entries { list, address }
+    }
+}
+
+/// The entries of an encoded list.
+#[derive(Clone)]
+struct Entries<'a, F> {
+    list: Addressed<'a>,
+    address: F,
+}
+
+impl<'a, F: Fn(u64) -> Option<u64>> Iterator for Entries<'a, F> {
+    type Item = Result<Bounded<'a>, Fault>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let unknown = |index| Error::malformed(format!(".debug_addr has no address {index}"));
+        let entry = self.list.next(|index| (self.address)(index).ok_or_else(|| unknown(index)))?;
+        Some(match entry {
+            Ok(entry) => Ok(((!entry.is_default()).then_some((entry.start, entry.end)), entry.expr)),
+            Err(error) => Err(ill_formed(error.to_string())),
+        })
+    }
+}
+
+impl<'a> From<read::ListEntry<'a>> for ListEntry<'a> {
+    fn from(entry: read::ListEntry<'a>) -> Self {
+        let bounds = (!entry.is_default()).then_some((entry.start, entry.end));
+        Self { bounds, expr: entry.expr.into() }
+    }
+}
+
+/// Returns the entries of a list, each with its bounds.
+pub(super) fn bounded<'e>(
+    entries: impl Iterator<Item = &'e ListEntry<'e>> + Clone,
+) -> impl Iterator<Item = Result<Bounded<'e>, Fault>> + Clone {
+    entries.map(|entry| Ok((entry.bounds, &*entry.expr)))
+}
+
+impl Run<'_, '_> {
+    /// Evaluates a location list.
+    pub fn list<'e>(
+        &mut self,
+        entries: impl Iterator<Item = Result<Bounded<'e>, Fault>> + Clone,
+    ) -> Result<Location, Fault> {
+        let pc = self.machine.pc(self.scope.frame);
+        if pc.is_none() && !self.is_draft() {
+            return Err(error("a location list needs a program location (A.2.5.5)"));
+        }
+        let mut found = None;
+        let mut count = 0;
+        for entry in entries.clone() {
+            crate::work::step();
+            let (bounds, expr) = entry?;
+            if bounds.zip(pc).is_some_and(|((start, end), pc)| (start..end).contains(&pc)) {
+                found = Some(self.list_entry(count, expr, found)?);
+            }
+            count += 1;
+        }
+        self.charge(count / 8)?;
+        if found.is_none() {
+            for (index, entry) in (0..).zip(entries) {
+                if let (None, expr) = entry? {
+                    found = Some(self.list_entry(index, expr, found)?);
+                }
+            }
+        }
+        Ok(found.unwrap_or_else(Location::undefined))
+    }
+
+    /// Evaluates an encoded location list.
+    pub fn encoded_list(&mut self, list: EncodedList<'_>) -> Result<Location, Fault> {
+        let (machine, unit) = (self.machine, self.scope.unit);
+        self.list(list.bounded(self.scope.encoding, move |index| machine.debug_addr(unit, index)))
+    }
+
+    fn list_entry(&mut self, index: u64, expr: &[u8], others: Option<Location>) -> Result<Location, Fault> {
+        let places = others.as_ref().map_or(0, |others| others.places().count());
+        self.charge(1 + places as u64 / 4)?;
+        let location = self.apart(self.scope, |run| {
+            run.expression(expr)?;
+            run.finish_location()
+        });
+        let location = location.map_err(|fault| match self.scope.entry {
+            // The fault names the entry of the list already.
+            Some(_) => fault,
+            None => fault.within(&format!("entry {index} of the location list"), None),
+        })?;
+        Ok(match others {
+            Some(others) => others.and(location),
+            None => location,
+        })
+    }
+}

@@ -1,0 +1,472 @@
+//! Inputs of an evaluation: the [`Machine`] (a stopped program and its debug information) and the [`Architecture`] (its
+//! registers and address spaces).
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::lists::EncodedList;
+use super::location::Location;
+use super::value::BaseType;
+use crate::op::{Encoding, Reg};
+use crate::target::{Per, SpaceId, Target};
+
+/// Properties of an address space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SpaceLayout {
+    /// Size of an address in bits, at most 64.
+    pub address_bits: u32,
+    /// Owner of the memory: each process, thread or lane.
+    pub per: Per,
+}
+
+/// The registers and address spaces. Using an unknown number in an expression is ill-formed.
+pub trait Architecture {
+    /// Returns the size of a register in bits.
+    fn register_bits(&self, reg: Reg) -> Option<u32>;
+
+    /// Returns the size of a register in bits, where an expression that names it means the whole register.
+    fn whole_register_bits(&self, reg: Reg) -> Option<u32> {
+        self.register_bits(reg)
+    }
+
+    /// Returns the properties of an address space.
+    fn space(&self, space: SpaceId) -> Option<SpaceLayout>;
+
+    /// Returns the size of a lane in bits, where an expression that names the register means the part of the current
+    /// lane, as on NVIDIA's processors. `None` where it means the whole register.
+    fn lane_bits(&self, reg: Reg) -> Option<u32> {
+        let _ = reg;
+        None
+    }
+
+    /// Returns the number that a [`Machine`] knows a register by, where a register has several, as in the frames of
+    /// NVIDIA's cubins.
+    fn first_number(&self, reg: Reg) -> Reg {
+        reg
+    }
+
+    /// Returns the size in bits of the largest address of all spaces: no composite is larger than that memory.
+    fn largest_address_bits(&self) -> u32;
+
+    /// Returns the register that contains the canonical frame address in the caller, where call frame information has
+    /// no rule for it: a stack pointer, on an architecture that defines the address by it (A.6.4.1, "an ABI authoring
+    /// body may specify an alternate default value").
+    fn cfa_register(&self) -> Option<Reg> {
+        None
+    }
+
+    /// Returns the number of low bits of a register that have the same value in the caller, where call frame
+    /// information has no rule for the register; its other bits are undefined there. The default rule is undefined
+    /// unless the ABI says otherwise (A.6.4.1): its calling convention has functions preserve registers. By default all
+    /// bits of all registers.
+    fn preserved_bits(&self, reg: Reg) -> Option<u32> {
+        self.register_bits(reg)
+    }
+
+    /// Returns the register of a name.
+    ///
+    /// # Errors
+    /// A message with the nearest names, if the name is unknown.
+    fn register_named(&self, name: &str) -> Result<Reg, String> {
+        Err(format!("the target has no register `{name}`"))
+    }
+
+    /// Returns the name of a register, if it has one.
+    fn register_name(&self, _reg: Reg) -> Option<String> {
+        None
+    }
+
+    /// Returns the address space of a name.
+    ///
+    /// # Errors
+    /// A message with the nearest names, if the name is unknown.
+    fn space_named(&self, name: &str) -> Result<SpaceId, String> {
+        Err(format!("the target has no address space `{name}`"))
+    }
+}
+
+impl Architecture for Target {
+    fn register_bits(&self, reg: Reg) -> Option<u32> {
+        Some(self.register(reg)?.bits)
+    }
+
+    fn whole_register_bits(&self, reg: Reg) -> Option<u32> {
+        let registers = self.registers_of(reg)?;
+        (!(self.has_lane_expressions() && registers.are_vectors())).then_some(registers.bits())
+    }
+
+    fn lane_bits(&self, reg: Reg) -> Option<u32> {
+        if !self.has_lane_expressions() {
+            return None;
+        }
+        self.register(reg).filter(|register| register.is_vector()).map(|register| register.lane_bits())
+    }
+
+    fn first_number(&self, reg: Reg) -> Reg {
+        self.register(reg).map_or(reg, |register| register.reg)
+    }
+
+    fn space(&self, space: SpaceId) -> Option<SpaceLayout> {
+        let space = Target::space(self, space)?;
+        Some(SpaceLayout { address_bits: space.address_bits, per: space.per })
+    }
+
+    fn largest_address_bits(&self) -> u32 {
+        self.spaces().iter().map(|space| space.address_bits).max().unwrap_or(64)
+    }
+
+    fn cfa_register(&self) -> Option<Reg> {
+        Target::cfa_register(self)
+    }
+
+    fn preserved_bits(&self, reg: Reg) -> Option<u32> {
+        Target::preserved_bits(self, reg)
+    }
+
+    fn register_named(&self, name: &str) -> Result<Reg, String> {
+        Target::register_named(self, name).map_err(|error| error.to_string())
+    }
+
+    fn register_name(&self, reg: Reg) -> Option<String> {
+        Some(self.register(reg)?.name().to_string())
+    }
+
+    fn space_named(&self, name: &str) -> Result<SpaceId, String> {
+        Target::space_named(self, name).map(|space| space.id).map_err(|error| error.to_string())
+    }
+}
+
+/// An [`Architecture`] as plain data.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// Size of each register in bits.
+    pub registers: BTreeMap<Reg, u32>,
+    /// Address spaces; number 0 is the default one.
+    pub spaces: BTreeMap<SpaceId, SpaceLayout>,
+}
+
+impl Architecture for Layout {
+    fn register_bits(&self, reg: Reg) -> Option<u32> {
+        self.registers.get(&reg).copied()
+    }
+
+    fn space(&self, space: SpaceId) -> Option<SpaceLayout> {
+        self.spaces.get(&space).copied()
+    }
+
+    fn largest_address_bits(&self) -> u32 {
+        self.spaces.values().map(|space| space.address_bits).max().unwrap_or(64)
+    }
+}
+
+/// Error of a machine that does not have the requested bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unavailable;
+
+/// A decoded entry of a location list: with base addresses applied, and lengths converted to ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListEntry<'a> {
+    /// Half-open range of pcs. `None` marks a default entry, which applies where no bounded entry does.
+    pub bounds: Option<(u64, u64)>,
+    /// The expression.
+    pub expr: Cow<'a, [u8]>,
+}
+
+/// The location or constant of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Body<'a> {
+    /// `DW_AT_location` (or `DW_AT_frame_base`) with an expression.
+    Expression(&'a [u8]),
+    /// The same attributes with a location list of decoded entries.
+    List(&'a [ListEntry<'a>]),
+    /// The same attributes with an encoded location list.
+    EncodedList(EncodedList<'a>),
+    /// `DW_AT_const_value` as bytes in memory order.
+    Constant(&'a [u8]),
+    /// Unknown entry, without either.
+    Nothing,
+}
+
+/// An entry that an expression refers to, or a subprogram with an attribute of its frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry<'a> {
+    /// Location or constant.
+    pub body: Body<'a>,
+    /// Offset in `.debug_info` of the header of its unit.
+    pub unit: u64,
+    /// Encoding of its unit, where it differs from that of the referring expression.
+    pub encoding: Option<Encoding>,
+}
+
+/// A value that a caller passed, computed in the frame of the caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallValue<'a> {
+    /// `DW_AT_call_value` of the parameter at the call site.
+    pub value: Entry<'a>,
+    /// `DW_AT_call_target` of a call through an address, and the address in the file of the subprogram in the called
+    /// frame. If the target is another one, the subprogram was entered by a jump, and the value is not what it got.
+    pub target: Option<(Entry<'a>, u64)>,
+}
+
+/// A stopped program, and the debug information that expressions refer to.
+///
+/// Only methods without a default must be implemented. The default of all others is "not in the context", which makes
+/// an operation that needs it an evaluation error (A.2.5.1).
+///
+/// * Frames count from 0, the innermost; frame 1 is its caller.
+/// * Offsets of units and entries count bytes from the start of `.debug_info`. In a program of several files, a machine
+///   represents the file whose `.debug_info` contains the expression.
+/// * Arguments are references and results are written in place: no result needs an allocation, except a location in
+///   several places or in parts.
+/// * The results of a machine must not change during an evaluation.
+///
+/// ```
+/// use eitri_dwarf::eval::{Body, Context, Entry, Evaluator, Machine, Unavailable};
+/// use eitri_dwarf::op::{Dialect, Encoding, Reg};
+/// use eitri_dwarf::target::{SpaceId, Target};
+///
+/// /// A stopped process: 16 registers, one range of memory, one subprogram.
+/// struct Process<'p> {
+///     registers: [u64; 16],
+///     memory: &'p [u8],
+///     start: u64,
+///     frame_base: &'p [u8],
+/// }
+///
+/// impl Machine for Process<'_> {
+///     fn register(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable> {
+///         let value = self.registers.get(reg.0 as usize).filter(|_| frame == 0).ok_or(Unavailable)?;
+///         let bytes = value.to_le_bytes();
+///         let wanted = bytes.get(at as usize..).and_then(|from| from.get(..into.len()));
+///         into.copy_from_slice(wanted.ok_or(Unavailable)?);
+///         Ok(())
+///     }
+///
+///     fn memory(
+///         &self,
+///         _space: SpaceId,
+///         _lane: Option<u32>,
+///         address: u64,
+///         into: &mut [u8],
+///     ) -> Result<(), Unavailable> {
+///         let at = address.checked_sub(self.start).ok_or(Unavailable)? as usize;
+///         let wanted = self.memory.get(at..).and_then(|from| from.get(..into.len()));
+///         into.copy_from_slice(wanted.ok_or(Unavailable)?);
+///         Ok(())
+///     }
+///
+///     fn frame_base(&self, frame: u32) -> Option<Entry<'_>> {
+///         let body = Body::Expression(self.frame_base);
+///         (frame == 0).then_some(Entry { body, unit: 0, encoding: None })
+///     }
+/// }
+///
+/// let memory = 0x1122u64.to_le_bytes();
+/// // DW_OP_breg7 0: the frame base is the address in rsp.
+/// let mut process = Process { registers: [0; 16], memory: &memory, start: 0x7000, frame_base: &[0x77, 0] };
+/// process.registers[7] = 0x6ff0;
+/// let target = Target::x86_64();
+/// let context = Context::new(Encoding::new(8, Dialect::Dwarf5), &target);
+/// // DW_OP_fbreg 16; DW_OP_deref
+/// let value = Evaluator::new().value(&[0x91, 16, 0x06], &process, &context)?;
+/// assert_eq!(value.as_u64(), Some(0x1122));
+/// # Ok::<(), eitri_dwarf::eval::Fault>(())
+/// ```
+pub trait Machine {
+    /// Reads bytes of a register in a frame, from byte `at`; byte 0 is the least significant on every machine
+    /// (A.2.5.4.4.4).
+    ///
+    /// `frame` is 0, or a frame in a result of [`saved`](Self::saved). The bytes are within the size that the
+    /// [`Architecture`] gives for the register.
+    ///
+    /// # Errors
+    /// [`Unavailable`] if a byte is unknown.
+    fn register(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable>;
+
+    /// Returns the reason why a byte of a register is not available, for messages.
+    fn register_problem(&self, reg: Reg, frame: u32, at: u32) -> Option<String> {
+        let _ = (reg, frame, at);
+        None
+    }
+
+    /// Reads memory, in order of addresses (A.2.5.4.4.3). `lane` is given in a space where each lane has its own
+    /// memory: the current lane when the location was made. The bytes do not extend beyond the largest address of the
+    /// space.
+    ///
+    /// # Errors
+    /// [`Unavailable`] if a byte is not mapped.
+    fn memory(
+        &self,
+        space: SpaceId,
+        lane: Option<u32>,
+        address: u64,
+        into: &mut [u8],
+    ) -> Result<(), Unavailable>;
+
+    /// Returns the number in the lowest `bytes` bytes of a register, at most 8, as [`register`](Self::register) reads
+    /// them. The method is called far more often than all other methods, and need not be implemented.
+    ///
+    /// # Errors
+    /// The errors of [`register`](Self::register).
+    #[inline]
+    fn register_word(&self, reg: Reg, frame: u32, bytes: u8) -> Result<u64, Unavailable> {
+        word(bytes, false, |into| self.register(reg, frame, 0, into))
+    }
+
+    /// Returns the number in `bytes` bytes of memory, at most 8, as [`memory`](Self::memory) reads them in the order of
+    /// [`is_big_endian`](Self::is_big_endian). The method need not be implemented.
+    ///
+    /// # Errors
+    /// The errors of [`memory`](Self::memory).
+    #[inline]
+    fn memory_word(
+        &self,
+        space: SpaceId,
+        lane: Option<u32>,
+        address: u64,
+        bytes: u8,
+    ) -> Result<u64, Unavailable> {
+        word(bytes, self.is_big_endian(), |into| self.memory(space, lane, address, into))
+    }
+
+    /// Whether numbers in memory have their most significant byte first (A.2.5.2, "endianity"). Bits then count from
+    /// the most significant, except those of registers.
+    fn is_big_endian(&self) -> bool {
+        false
+    }
+
+    /// Returns the current lane, counted from 0, for `DW_OP_LLVM_push_lane` and for memory that each lane has of its
+    /// own.
+    fn lane(&self) -> Option<u64> {
+        None
+    }
+
+    /// Returns the number of lanes (`DW_AT_LLVM_lanes` of the subprogram).
+    fn lanes(&self) -> u64 {
+        1
+    }
+
+    /// Returns the iteration in focus, counted from 0 (`DW_OP_LLVM_push_iteration`).
+    fn iteration(&self) -> Option<u64> {
+        None
+    }
+
+    /// Returns the number of concurrent iterations (`DW_AT_LLVM_iterations`).
+    fn iterations(&self) -> u64 {
+        1
+    }
+
+    /// Returns the program location of a frame (A.2.5.1): the program counter of the innermost frame, the call of an
+    /// outer one. The pc selects the entries of location lists, so it is an address of the file, without the [load
+    /// bias](Self::load_bias).
+    fn pc(&self, frame: u32) -> Option<u64> {
+        let _ = frame;
+        None
+    }
+
+    /// Returns the canonical frame address of a frame, in any space, from call frame information
+    /// (`DW_OP_call_frame_cfa`, A.6.4).
+    fn cfa(&self, frame: u32) -> Option<Location> {
+        let _ = frame;
+        None
+    }
+
+    /// Returns `DW_AT_frame_base` of a frame's subprogram (`DW_OP_fbreg`, A.3.3.5), or `None` without it. The
+    /// attribute is evaluated in that frame and in the subprogram's unit.
+    fn frame_base(&self, frame: u32) -> Option<Entry<'_>> {
+        let _ = frame;
+        None
+    }
+
+    /// Returns the current location of a register of an outer frame, by the rules of call frame information
+    /// (A.2.5.4.4.4, A.6.4.1): `frame` is 1 or more. The location can be a register, memory, known bits, parts of
+    /// these, or undefined if the rule is. A register without a rule follows the architecture's default (R
+    /// A.2.5.4.4.1). Returns `None` if the frame is unknown.
+    ///
+    /// A machine may evaluate expressions of call frame information for this, in which
+    /// `DW_OP_LLVM_call_frame_entry_reg` calls this method again; the machine must end such cycles.
+    fn saved(&self, reg: Reg, frame: u32) -> Option<Location> {
+        let _ = (reg, frame);
+        None
+    }
+
+    /// Returns the current object (`DW_OP_push_object_address`), unless a [`Context`](super::Context) sets another.
+    fn object(&self) -> Option<Location> {
+        None
+    }
+
+    /// Returns the start of the thread-local storage block of the thread and the expression's file, in the default
+    /// space (`DW_OP_form_tls_address`).
+    fn tls(&self) -> Option<u64> {
+        None
+    }
+
+    /// Returns the number of bytes by which the expression's file is loaded above its addresses (A.2.5.4.4.3, "A may
+    /// need to be relocated"). `DW_OP_addr` and `DW_OP_addrx` add it. Constants are not relocated, including those of
+    /// `DW_OP_constx` (DWARF 5, 2.5.1.1). Location lists and [`pc`](Self::pc) use addresses of the file.
+    fn load_bias(&self) -> u64 {
+        0
+    }
+
+    /// Returns an address of the unit's part of `.debug_addr`, by index, as in the file (`DW_OP_addrx`, `DW_OP_constx`,
+    /// location lists).
+    fn debug_addr(&self, unit: u64, index: u64) -> Option<u64> {
+        let _ = (unit, index);
+        None
+    }
+
+    /// Returns the base type of an entry of a unit; `offset` counts from the unit's header. Returns `None` if the unit
+    /// has no `DW_TAG_base_type` there.
+    fn base_type(&self, unit: u64, offset: u64) -> Option<BaseType> {
+        let _ = (unit, offset);
+        None
+    }
+
+    /// Returns the entry at an offset, for calls and implicit pointers (A.2.5.4.2, A.2.5.4.4.5), with its
+    /// `DW_AT_location`, or else its `DW_AT_const_value`. Returns `None` if there is no entry.
+    fn entry(&self, offset: u64) -> Option<Entry<'_>> {
+        let _ = offset;
+        None
+    }
+
+    /// Returns the value that the caller of a frame passed at a location (`DW_OP_entry_value`): `DW_AT_call_value` of the
+    /// parameter at the caller's call site whose `DW_AT_location` is the expression, or names the same register. Returns
+    /// `None` if the call site has no such value: then the expression is evaluated in the calling frame.
+    fn entry_value(&self, expr: &[u8], encoding: Encoding, frame: u32) -> Option<CallValue<'_>> {
+        let _ = (expr, encoding, frame);
+        None
+    }
+
+    /// Returns the value that the caller of a frame passed for a parameter (`DW_OP_GNU_parameter_ref`):
+    /// `DW_AT_call_value` of the parameter at the caller's call site. The parameter is given by the offset of its entry
+    /// in the called subprogram. Returns `None` if the call site has no such value.
+    fn call_value(&self, parameter: u64, frame: u32) -> Option<CallValue<'_>> {
+        let _ = (parameter, frame);
+        None
+    }
+
+    /// Returns the type of a variable's entry as a base type (`DW_OP_GNU_variable_value`); a pointer's is
+    /// [`Address`](super::TypeEncoding::Address). Returns `None` if the type is missing or cannot be represented as a
+    /// base type.
+    fn variable_type(&self, offset: u64) -> Option<BaseType> {
+        let _ = offset;
+        None
+    }
+}
+
+/// Reads up to 8 bytes as a number.
+#[inline]
+fn word(
+    bytes: u8,
+    big_endian: bool,
+    read: impl FnOnce(&mut [u8]) -> Result<(), Unavailable>,
+) -> Result<u64, Unavailable> {
+    let mut word = [0; 8];
+    match (usize::from(bytes.min(8)), big_endian) {
+        // Copies of a constant length are faster, and most have this length.
+        (8, _) => read(&mut word)?,
+        (len, false) => read(&mut word[..len])?,
+        (len, true) => read(&mut word[8 - len..])?,
+    }
+    Ok(if big_endian { u64::from_be_bytes(word) } else { u64::from_le_bytes(word) })
+}

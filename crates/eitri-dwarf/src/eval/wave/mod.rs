@@ -1,0 +1,156 @@
+//! Evaluation in all lanes of a wave at once.
+//!
+//! The lanes of a wave are a machine with different lanes in focus: lane *k* is [`InLane`] of that machine. For each
+//! lane, [`Evaluator::wave`] has the result of [`Evaluator::evaluate`] in that lane: the same location or value, or the
+//! same fault at the same operation.
+//!
+//! ```text
+//!              regx v0   push_lane   lit4   mul         offset             piece 4
+//!  the stack   v0        v0          v0     v0          v0 + 0│32│64│…     [v0 + 0│32│64│…]
+//!                        0│1│2│…     0│1│…  0│4│8│…
+//!                                    4
+//! ```
+//!
+//! * An element that is equal in all lanes is stored once, and operations on such elements are executed once, unless
+//!   they query the machine for its lane.
+//! * Numbers that differ evenly from lane to lane, as `4 × lane` does, are calculated as two numbers, others in one
+//!   loop. A storage can represent a place that differs between lanes: pieces, overlays and similar operations are then
+//!   executed once for all lanes.
+//! * Any other operation is executed lane by lane, and its results are combined into one element. Lanes with different
+//!   branch targets continue separately; a lane whose results cannot be combined with the others' is evaluated alone.
+//!
+//! ```
+//! use eitri_dwarf::eval::{Context, Element, Evaluator, Snapshot, read_bits};
+//! use eitri_dwarf::op::{Dialect, Encoding, Reg, text};
+//! use eitri_dwarf::target::Target;
+//!
+//! // Two vector registers with 32 bits per lane: a pair of numbers for each lane.
+//! let target = Target::named("amdgpu-gfx1030-wave32")?;
+//! let encoding = Encoding::new(8, Dialect::Llvm);
+//! let pair = "regx v0; push_lane; lit4; mul; offset; piece 4; \
+//!             regx v1; push_lane; lit4; mul; offset; piece 4";
+//! let expr = text::parse(pair, encoding, Some(&target))?;
+//! let mut machine = Snapshot { lanes: Some(32), ..Snapshot::default() };
+//! machine.registers.insert(Reg(1536), (0..128).collect());
+//! machine.registers.insert(Reg(1537), (128..=255).collect());
+//!
+//! // Of these 32 lanes, all but lane 0 are active.
+//! let active = 0xffff_fffe;
+//! let context = Context::new(encoding, &target);
+//! let wave = Evaluator::new().wave(expr.bytes(), active, &machine, &context);
+//! assert!(wave.lane(0).is_none());
+//! let Some(Ok(Element::Location(location))) = wave.lane(3) else { panic!("a location") };
+//! assert_eq!(location.to_string(), "[reg:1536+96/32, reg:1537+96/32]");
+//! assert_eq!(read_bits(&location, 64, &machine)?.bytes, [12, 13, 14, 15, 140, 141, 142, 143]);
+//! // The bits of all lanes, by one access to each register.
+//! let bits = wave.read_bits(64, &machine)?;
+//! let Some(Ok(bits)) = bits.lane(4) else { panic!("the bits of lane 4") };
+//! assert_eq!(bits.bytes, [16, 17, 18, 19, 144, 145, 146, 147]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod machine;
+mod numbers;
+mod read;
+mod run;
+
+pub use machine::InLane;
+pub use read::{LaneBits, WaveBits};
+
+use super::run::Run;
+use super::{Context, Evaluator, Fault, Machine, Outcome};
+use run::{Answer, WaveRun};
+
+/// Results of an expression in each lane of a wave.
+#[derive(Debug)]
+pub struct WaveOutcome {
+    lanes: u64,
+    answers: Vec<Answer>,
+    kept: Option<Kept>,
+}
+
+/// Result of a lane.
+#[derive(Debug)]
+struct Kept {
+    /// Index of the answer that it is from, and the answer's lanes.
+    index: usize,
+    lanes: u64,
+    outcome: Outcome,
+}
+
+impl WaveOutcome {
+    /// Returns the requested lanes: bit *k* for lane *k*.
+    pub fn lanes(&self) -> u64 {
+        self.lanes
+    }
+
+    /// Returns the result of a lane. `None` if the lane was not requested.
+    ///
+    /// The result is made on request: a location in parts takes one or two allocations. [`locate`](Self::locate) spares
+    /// them.
+    pub fn lane(&self, lane: u32) -> Option<Result<Outcome, Fault>> {
+        let (_, answer) = &self.answers[self.index(lane)?];
+        Some(match answer {
+            Ok(element) => Ok(element.in_lane(lane)),
+            Err(fault) => Err(fault.clone()),
+        })
+    }
+
+    /// Returns the result of a lane as [`lane`](Self::lane) does, and keeps it until the next call to reuse its memory,
+    /// as [`Evaluator::locate`] does in one lane.
+    pub fn locate(&mut self, lane: u32) -> Option<Result<&Outcome, &Fault>> {
+        let mask = 1u64.checked_shl(lane)?;
+        let kept = self.kept.as_mut().filter(|kept| kept.lanes & mask != 0);
+        let is_moved = kept.is_some_and(|kept| match &self.answers[kept.index].1 {
+            Ok(element) => kept.outcome.move_to(element, lane),
+            Err(_) => false,
+        });
+        if !is_moved {
+            let index = self.index(lane)?;
+            let (lanes, answer) = &self.answers[index];
+            match answer {
+                Ok(element) if element.varies() => {
+                    self.kept = Some(Kept { index, lanes: *lanes, outcome: element.in_lane(lane) });
+                }
+                answer => return Some(answer.as_ref()),
+            }
+        }
+        self.kept.as_ref().map(|kept| Ok(&kept.outcome))
+    }
+
+    /// Returns the index of a lane's answer.
+    fn index(&self, lane: u32) -> Option<usize> {
+        let mask = 1u64.checked_shl(lane)?;
+        self.answers.iter().position(|(lanes, _)| lanes & mask != 0)
+    }
+
+    /// Returns the common result of all lanes, if the expression proved independent of the lane. `None` also if no lane
+    /// was requested.
+    pub fn uniform(&self) -> Option<Result<&Outcome, &Fault>> {
+        let [(_, answer)] = &self.answers[..] else { return None };
+        let is_same = answer.as_ref().is_ok_and(|element| !element.varies()) || answer.is_err();
+        is_same.then_some(answer.as_ref())
+    }
+}
+
+impl Evaluator {
+    /// Evaluates an expression in several lanes of a wave at once: those set in `lanes`, bit *k* for lane *k*.
+    ///
+    /// The result for each lane is that of [`evaluate`](Self::evaluate) with [`InLane`] of the machine. The machine's
+    /// own current lane is ignored.
+    pub fn wave(
+        &mut self,
+        expr: &[u8],
+        lanes: u64,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> WaveOutcome {
+        let machine = InLane::new(machine, 0);
+        self.slots.clear();
+        self.stack.clear();
+        let run = Run::new(&mut self.stack, &mut self.slots, self.limits, &machine, context, None);
+        let answers = WaveRun::new(run, &machine, expr, context).whole(lanes);
+        self.stack.clear();
+        WaveOutcome { lanes, answers, kept: None }
+    }
+}

@@ -1,0 +1,176 @@
+//! Positions that the values of registers reach.
+
+use core::cell::Cell;
+use core::ops::Range;
+
+use hashbrown::{HashMap, HashSet};
+
+use super::lexer::{Kind, Lexer};
+use super::text::{Function, Text};
+
+/// Control flow of a function, with the instructions that set each register.
+///
+/// A register can have a value at a position if control can flow there from an instruction that sets the register. An
+/// instruction sets the registers before its first operand in memory, or without such an operand, those of its first
+/// operand: PTX ISA, "Instruction Operands". This includes every destination, and the first source of an instruction
+/// without a destination, so that no opcode needs a table of its operands. A jump to an unknown label, and one by a list
+/// of targets, may lead to each label.
+#[derive(Debug)]
+pub struct Flow<'t> {
+    /// Positions of the instructions that set each register, in ascending order.
+    set: HashMap<&'t str, Vec<u64>>,
+    /// First position of each block, in ascending order.
+    starts: Vec<u64>,
+    /// Blocks from which control flows to each block. After the blocks is the node of jumps that may lead to each label.
+    before: Vec<Vec<usize>>,
+    /// Visits of blocks until each register counts as set everywhere, because a text with many blocks and registers would
+    /// need the product of their numbers.
+    pub(super) visits: Cell<usize>,
+}
+
+/// Visits of blocks for each instruction of a function.
+const VISITS: usize = 256;
+
+/// Destinations of a jump.
+enum Jump<'t> {
+    To(&'t str),
+    ToAny,
+    /// The end of the function.
+    Out,
+}
+
+/// What control flow and registers need to know about an instruction.
+#[derive(Default)]
+struct Step<'t> {
+    sets: Vec<&'t str>,
+    jump: Option<Jump<'t>>,
+    /// Whether the next instruction can follow.
+    continues: bool,
+}
+
+impl<'t> Step<'t> {
+    /// Reads the tokens of an instruction, which were read before without an error.
+    fn read(mut from: Lexer<'t>) -> Self {
+        let (mut step, mut first) = (Self { continues: true, ..Self::default() }, None);
+        let (mut depth, mut is_guard, mut is_guarded, mut opcode) = (0u32, false, false, None);
+        while let Ok(Some(token)) = from.next() {
+            match token.kind {
+                Kind::Symbol(b';') if depth == 0 => break,
+                // Registers of addresses are sources, as are all operands after an address.
+                Kind::Symbol(b'[') => {
+                    first = Some(step.sets.len());
+                    break;
+                }
+                Kind::Symbol(b'{' | b'(') => depth += 1,
+                Kind::Symbol(b'}' | b')') => depth = depth.saturating_sub(1),
+                Kind::Symbol(b',') if depth == 0 => first = first.or(Some(step.sets.len())),
+                Kind::Symbol(b'@') => (is_guard, is_guarded) = (true, true),
+                Kind::Word if is_guard => is_guard = false,
+                Kind::Word => {
+                    // An element of a vector is `%v.x`, and an opcode has modifiers.
+                    let name = token.text.split('.').next().unwrap_or(token.text);
+                    match opcode {
+                        None => {
+                            opcode = Some(name);
+                            step.jump = match name {
+                                "brx" => Some(Jump::ToAny),
+                                "ret" | "exit" => Some(Jump::Out),
+                                _ => None,
+                            };
+                        }
+                        Some("bra") => step.jump = Some(Jump::To(token.text)),
+                        Some(_) if name.starts_with('%') => step.sets.push(name),
+                        Some(_) => {}
+                    }
+                }
+                _ => {}
+            }
+        }
+        step.sets.truncate(first.unwrap_or(step.sets.len()));
+        step.continues = step.jump.is_none() || is_guarded;
+        step
+    }
+}
+
+impl<'t> Flow<'t> {
+    pub fn new(text: &Text<'t>, function: &Function<'t>) -> Self {
+        let steps: Vec<Step<'t>> =
+            function.instructions.iter().map(|&start| Step::read(Lexer::from(text.text, start))).collect();
+        let mut set: HashMap<&str, Vec<u64>> = HashMap::new();
+        let mut starts = vec![0];
+        starts.extend(function.labels.iter().map(|label| label.position as u64));
+        for (position, step) in (0..).zip(&steps) {
+            starts.extend(step.jump.is_some().then_some(position + 1));
+            for register in &step.sets {
+                set.entry(register).or_default().push(position);
+            }
+        }
+        starts.retain(|&start| start < steps.len() as u64);
+        starts.sort_unstable();
+        starts.dedup();
+        let block = |position: u64| starts.partition_point(|&start| start <= position).saturating_sub(1);
+        let any = starts.len();
+        let mut labels: HashMap<&str, Vec<usize>> = HashMap::new();
+        let mut before = vec![Vec::new(); any + 1];
+        for label in function.labels.iter().filter(|label| label.position < steps.len()) {
+            let to = block(label.position as u64);
+            labels.entry(label.name).or_default().push(to);
+            before[to].push(any);
+        }
+        for index in 0..any {
+            let end = starts.get(index + 1).map_or(steps.len(), |&start| start as usize);
+            let Some(last) = end.checked_sub(1).map(|last| &steps[last]) else { continue };
+            if last.continues && index + 1 < any {
+                before[index + 1].push(index);
+            }
+            match &last.jump {
+                Some(Jump::To(label)) => match labels.get(label) {
+                    Some(blocks) => blocks.iter().for_each(|&to| before[to].push(index)),
+                    None => before[any].push(index),
+                },
+                Some(Jump::ToAny) => before[any].push(index),
+                Some(Jump::Out) | None => {}
+            }
+        }
+        Self { set, starts, before, visits: Cell::new(VISITS * steps.len()) }
+    }
+
+    /// Returns the position of the first instruction that sets a register.
+    pub fn first(&self, register: &str) -> Option<u64> {
+        self.set.get(register)?.first().copied()
+    }
+
+    /// Returns whether a register can have a value that an instruction of the function sets, before an instruction at one
+    /// of the positions.
+    pub fn is_set(&self, register: &str, positions: Range<u64>) -> bool {
+        let Some(set) = self.set.get(register) else { return false };
+        let is_set_in = |range: Range<u64>| {
+            set.get(set.partition_point(|&position| position < range.start))
+                .is_some_and(|&position| position < range.end)
+        };
+        let starts = |position: u64| self.starts.partition_point(|&start| start <= position);
+        let first = starts(positions.start).saturating_sub(1);
+        let blocks = first..starts(positions.end.saturating_sub(1));
+        let start = self.starts.get(first).copied().unwrap_or(0);
+        if is_set_in(start..positions.end.saturating_sub(1)) {
+            return true;
+        }
+        let mut seen = HashSet::new();
+        let mut pending: Vec<usize> =
+            blocks.filter_map(|block| self.before.get(block)).flatten().copied().collect();
+        while let Some(block) = pending.pop() {
+            if !seen.insert(block) {
+                continue;
+            }
+            let Some(left) = self.visits.get().checked_sub(1) else { return true };
+            self.visits.set(left);
+            // The node after the blocks has no instructions.
+            let start = self.starts.get(block).copied().unwrap_or(u64::MAX);
+            if is_set_in(start..self.starts.get(block + 1).copied().unwrap_or(u64::MAX)) {
+                return true;
+            }
+            pending.extend_from_slice(&self.before[block]);
+        }
+        false
+    }
+}

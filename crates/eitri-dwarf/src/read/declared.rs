@@ -1,0 +1,30 @@
+//! Files of declarations.
+
+use std::cell::RefCell;
+
+use hashbrown::HashMap;
+
+use super::entry::Entry;
+use super::line::LineProgram;
+
+/// Line programs of the units that contain declarations of other units' entries: partial units, and units of the
+/// supplementary file.
+#[derive(Debug, Default)]
+pub struct OtherUnits<'o> {
+    programs: RefCell<HashMap<u64, Option<LineProgram<'o>>>>,
+}
+
+impl<'o> OtherUnits<'o> {
+    /// Returns the path of a file of an entry's unit, with the folder of the compilation.
+    #[doc(hidden)]
+    pub fn path(&self, entry: Entry<'_, 'o>, number: u64) -> Option<String> {
+        let (dwarf, unit) = (entry.dwarf(), entry.unit());
+        let mut programs = self.programs.borrow_mut();
+        let program = programs.entry(unit.offset).or_insert_with(|| dwarf.lines(unit).ok().flatten());
+        let path = program.as_ref()?.path(number)?;
+        Some(match unit.comp_dir.as_deref().filter(|_| !path.starts_with('/')) {
+            Some(folder) => format!("{folder}/{path}"),
+            None => path.into_owned(),
+        })
+    }
+}

@@ -1,0 +1,487 @@
+//! Units and entries: the tree of `.debug_info`, flat. DWARF 5 sections 2 and 7.5.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use gimli::constants as dw;
+
+use super::Object;
+use super::entry::{Entries, Entry};
+use super::frame::{FrameSection, Frames};
+use super::line::LineProgram;
+use super::lists::{Addressed, List, ListEntry, ListFormat, RawList};
+use super::sections::{Base, Sections};
+use super::unit::Unit;
+use super::units::Reader;
+use super::value::Strings;
+use crate::error::{At, Error, ErrorKind, Result};
+use crate::op::{Dialect, DraftCodes, Encoding};
+
+/// Units and entries of `.debug_info`, with access to the other sections.
+///
+/// Entries are listed in the order of the file, one unit after another. [`Entry`] is a view of an entry; its attributes
+/// are checked when the file is read, and decoded each time they are requested.
+/// Offsets of units and entries are those in `.debug_info`. DWARF 4 puts type units in a section of their own,
+/// `.debug_types`; they come last here, and their offsets continue after the end of `.debug_info`, so that an offset
+/// identifies one entry: [`place`](Self::place) returns the section's own offset. Offsets of entries in the supplementary
+/// file, to which attributes refer ([`Object::set_supplementary`]), have the most significant bit set.
+#[derive(Debug, Clone)]
+pub struct Dwarf<'o> {
+    pub(super) sections: Sections<'o>,
+    pub(super) strings: Strings<'o>,
+    pub(super) units: Vec<Unit<'o>>,
+    pub(super) nodes: Vec<Node>,
+    /// Nodes that were read on other threads, with the index of the first of each.
+    pub(super) later: Vec<(u32, Vec<Node>)>,
+    /// Tables of abbreviations; units of one producer often share a table.
+    pub(super) tables: Vec<gimli::Abbreviations>,
+    /// Signatures of type units with the index of the unit, sorted.
+    pub(super) signatures: Vec<(u64, u32)>,
+    /// Encoding for sections without units.
+    pub(super) encoding: Encoding,
+    /// Skeleton units with an id, and the index of the unit, sorted.
+    pub(super) skeletons: Vec<(u64, u32)>,
+    /// Sections of the file with the skeletons, for split units.
+    pub(super) main: Option<Sections<'o>>,
+    /// Name of the file of split units, if it is another one than that with the skeletons.
+    pub(super) file: Option<&'o str>,
+    /// Units and entries of the supplementary file.
+    pub(super) supplementary: Option<Arc<Dwarf<'o>>>,
+    /// Offset of the first byte: 0, or [`SUPPLEMENTARY`].
+    pub(super) first: u64,
+    /// Name of the supplementary file that this is.
+    pub(super) name: Option<String>,
+    /// Errors of the units and attributes that were left out.
+    pub(super) errors: Vec<Error>,
+    /// Offsets of the units that were left out, with their errors.
+    pub(crate) broken_units: Vec<(u64, Error)>,
+}
+
+/// Offset of the first byte of a supplementary file. The file itself is shorter.
+pub const SUPPLEMENTARY: u64 = 1 << 63;
+
+/// Stored data of an entry: the tree only. The rest is decoded from the file on request.
+#[derive(Debug, Clone)]
+pub(super) struct Node {
+    /// Offset in the unit.
+    pub(super) offset: u32,
+    /// Code of the abbreviation.
+    pub(super) code: u32,
+    /// Number of entries from the parent to this one; 0 at the top.
+    pub(super) after_parent: u32,
+    /// Number of descendants.
+    pub(super) descendants: u32,
+}
+
+impl<'o> Dwarf<'o> {
+    /// Reads the units and entries of an object. An object with `.debug_info.dwo` and without `.debug_info` is a file
+    /// of split units, which are read instead; their addresses are then known by index only, unlike with
+    /// [`read_split`](Self::read_split).
+    ///
+    /// Expressions are decoded in LLVM's dialect, which has all operations of standard DWARF: a file does not name its
+    /// dialect. A file without `.debug_info` has no units.
+    ///
+    /// # Errors
+    /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed), with section and offset, where the
+    /// tree or the referent of an attribute cannot be read; [`Unsupported`](ErrorKind::Unsupported) for unknown
+    /// versions and forms.
+    pub fn read(object: &'o Object<'_>) -> Result<Self> {
+        Self::read_as(object, Dialect::Llvm, DraftCodes::NONE)
+    }
+
+    /// Reads an object with another dialect. `draft` has numbers for operations of the DWARF 6 draft.
+    ///
+    /// # Errors
+    /// The errors of [`read`](Self::read).
+    pub fn read_as(object: &'o Object<'_>, dialect: Dialect, draft: DraftCodes) -> Result<Self> {
+        let main = Sections::of(object);
+        let split = Sections::of_split(object);
+        if main.debug_info.is_empty() && !split.debug_info.is_empty() {
+            refuse_package(object)?;
+            return Self::from_sections(split, dialect, draft);
+        }
+        Reader::new(main, dialect, draft).with_parts(object).read()
+    }
+
+    /// Reads an object as [`read`](Self::read) does, on several threads. The result does not depend on their number.
+    ///
+    /// # Errors
+    /// The errors of [`read`](Self::read).
+    pub fn read_on(object: &'o Object<'_>, threads: usize) -> Result<Self> {
+        let (sections, split) = (Sections::of(object), Sections::of_split(object));
+        if threads < 2 || sections.debug_info.is_empty() && !split.debug_info.is_empty() {
+            return Self::read(object);
+        }
+        Reader::new(sections, Dialect::Llvm, DraftCodes::NONE).with_parts(object).read_on(threads)
+    }
+
+    /// Reads what can be read of an object: [`errors`](Self::errors) has the errors of units that are left out, and of
+    /// attributes, whose value is [`Value::Unreadable`](super::Value::Unreadable).
+    ///
+    /// # Errors
+    /// [`Unsupported`](ErrorKind::Unsupported) for a package, in which an index divides every section among the units.
+    pub fn read_readable(object: &'o Object<'_>, dialect: Dialect, threads: usize) -> Result<Self> {
+        let read = match (dialect, threads) {
+            (Dialect::Llvm, 2..) => Self::read_on(object, threads),
+            _ => Self::read_as(object, dialect, DraftCodes::NONE),
+        };
+        let main = Sections::of(object);
+        match read {
+            Ok(dwarf) => Ok(dwarf),
+            Err(_) if !main.debug_info.is_empty() => {
+                let reader = Reader::new(main, dialect, DraftCodes::NONE).around_errors();
+                reader.with_parts(object).read()
+            }
+            Err(_) => {
+                refuse_package(object)?;
+                Reader::new(Sections::of_split(object), dialect, DraftCodes::NONE).around_errors().read()
+            }
+        }
+    }
+
+    /// Returns the errors of the units and attributes that were left out, in the order of the file; at most 4096. Only
+    /// [`read_readable`](Self::read_readable) and [`read_readable_split`](Self::read_readable_split) leave parts out.
+    pub fn errors(&self) -> &[Error] {
+        &self.errors
+    }
+
+    /// Reads split units: the `.dwo` sections of an object, together with `main`, the file with their skeletons, which
+    /// has their addresses, bases and lines. `main` can be the same object. DWARF 5 sections 3.1.2 and 3.1.3, and GNU's
+    /// predecessor in DWARF 4. A unit is matched to the skeleton with its [`dwo_id`](Unit::dwo_id); without one it is
+    /// read alone.
+    ///
+    /// # Errors
+    /// The errors of [`read`](Self::read).
+    pub fn read_split(main: &Dwarf<'o>, dwo: &'o Object<'_>) -> Result<Self> {
+        refuse_package(dwo)?;
+        Self::read_split_sections(main, Sections::of_split(dwo))
+    }
+
+    /// Reads what can be read of split units, as [`read_readable`](Self::read_readable) does.
+    ///
+    /// # Errors
+    /// [`Unsupported`](ErrorKind::Unsupported) for a package.
+    pub fn read_readable_split(main: &Dwarf<'o>, dwo: &'o Object<'_>) -> Result<Self> {
+        refuse_package(dwo)?;
+        Self::read_readable_sections(main, Sections::of_split(dwo))
+    }
+
+    /// Reads split units from their sections.
+    fn read_split_sections(main: &Dwarf<'o>, sections: Sections<'o>) -> Result<Self> {
+        let Encoding { dialect, draft, .. } = main.encoding;
+        Reader::new(sections, dialect, draft).with_main(main).read()
+    }
+
+    /// Reads what can be read of split units from their sections.
+    pub(super) fn read_readable_sections(main: &Dwarf<'o>, sections: Sections<'o>) -> Result<Self> {
+        let Encoding { dialect, draft, .. } = main.encoding;
+        Reader::new(sections, dialect, draft).with_main(main).around_errors().read()
+    }
+
+    /// Reads the split units of an object without the file with their skeletons.
+    pub(super) fn read_split_alone(dwo: &'o Object<'_>) -> Result<Self> {
+        refuse_package(dwo)?;
+        Self::from_sections(Sections::of_split(dwo), Dialect::Llvm, DraftCodes::NONE)
+    }
+
+    /// Reads sections that are not in an object.
+    ///
+    /// # Errors
+    /// The errors of [`read`](Self::read).
+    pub fn from_sections(sections: Sections<'o>, dialect: Dialect, draft: DraftCodes) -> Result<Self> {
+        Reader::new(sections, dialect, draft).read()
+    }
+
+    /// Returns the name of the file, if it is one of split units beside that with the skeletons.
+    #[doc(hidden)]
+    pub fn split_file(&self) -> Option<&'o str> {
+        self.file
+    }
+
+    /// Returns the place of errors of a supplementary file.
+    pub(super) fn at(&self) -> At {
+        At { supplementary_file: self.name.clone(), ..At::default() }
+    }
+
+    /// Returns the sections that were read.
+    pub fn sections(&self) -> &Sections<'o> {
+        &self.sections
+    }
+
+    /// Returns all units, in the order of the file.
+    pub fn units(&self) -> &[Unit<'o>] {
+        &self.units
+    }
+
+    /// Returns the number of entries.
+    pub(super) fn count(&self) -> u32 {
+        self.units.last().map_or(0, |unit| unit.contents.entries.end)
+    }
+
+    /// Returns the node of the entry with an index.
+    #[inline]
+    pub(super) fn node(&self, index: u32) -> Option<&Node> {
+        self.nodes.get(index as usize).or_else(|| {
+            let (start, nodes) = self.later_part(index)?;
+            nodes.get((index - start) as usize)
+        })
+    }
+
+    /// Returns the nodes that another thread read, with the index of the first. `None` if that of the index is not one.
+    fn later_part(&self, index: u32) -> Option<(u32, &[Node])> {
+        let (start, nodes) = self.later.iter().rev().find(|part| part.0 <= index)?;
+        Some((*start, nodes))
+    }
+
+    /// Returns all entries of all units, in the order of the file: parents before children.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = Entry<'_, 'o>> + Clone {
+        Entries::new(self, 0..self.count(), 0)
+    }
+
+    /// Returns the entry with an index among all [entries](Self::entries).
+    #[doc(hidden)]
+    pub fn entry_with_index(&self, index: usize) -> Option<Entry<'_, 'o>> {
+        let index = u32::try_from(index).ok()?;
+        let unit = self.units.partition_point(|unit| unit.contents.entries.end <= index);
+        Some(Entry { dwarf: self, node: self.node(index)?, index, unit: unit as u32 })
+    }
+
+    /// Returns the entries of a unit; the first is the unit's own.
+    pub fn entries_of(&self, unit: &Unit<'o>) -> impl Iterator<Item = Entry<'_, 'o>> + Clone {
+        let number = self.units.partition_point(|one| one.offset < unit.offset);
+        Entries::new(self, unit.contents.entries.clone(), number as u32)
+    }
+
+    /// Returns the first entry of a unit, which describes the whole unit. `None` if the unit is empty.
+    pub fn root(&self, unit: &Unit<'o>) -> Option<Entry<'_, 'o>> {
+        self.entries_of(unit).next()
+    }
+
+    /// Returns the offset of an entry, counted as described at [`Dwarf`], that is at an offset of this file's
+    /// `.debug_info`. A larger offset than a file can have refers to nothing, in particular not to another file.
+    #[inline]
+    pub(crate) fn offset_in_info(&self, offset: u64) -> u64 {
+        self.first + offset.min(SUPPLEMENTARY - 1)
+    }
+
+    /// Returns the file that has an offset: this one, or the supplementary file.
+    #[inline]
+    fn file_at(&self, offset: u64) -> &Self {
+        self.supplementary.as_deref().filter(|_| offset >= SUPPLEMENTARY).unwrap_or(self)
+    }
+
+    /// Returns the supplementary file, to which attributes refer: see [`Object::set_supplementary`].
+    pub fn supplementary(&self) -> Option<&Dwarf<'o>> {
+        self.supplementary.as_deref()
+    }
+
+    /// Returns the entry at an offset, counted as described at [`Dwarf`].
+    pub fn entry_at(&self, offset: u64) -> Option<Entry<'_, 'o>> {
+        self.file_at(offset).own_entry_at(offset)
+    }
+
+    fn own_entry_at(&self, offset: u64) -> Option<Entry<'_, 'o>> {
+        let number = self.unit_number(offset)?;
+        let unit = &self.units[number];
+        let Range { start: first, end } = unit.contents.entries;
+        let offset = u32::try_from(offset.checked_sub(unit.offset)?).ok()?;
+        let (start, nodes) = self.later_part(first).unwrap_or((0, &self.nodes));
+        let nodes = nodes.get((first - start) as usize..(end - start) as usize)?;
+        let index = nodes.binary_search_by_key(&offset, |node| node.offset).ok()?;
+        Some(Entry { dwarf: self, node: &nodes[index], index: first + index as u32, unit: number as u32 })
+    }
+
+    /// Returns the entry of the type with a signature (`DW_FORM_ref_sig8`), if its unit was read.
+    pub fn type_of_signature(&self, signature: u64) -> Option<Entry<'_, 'o>> {
+        match self.signatures.binary_search_by_key(&signature, |&(signature, _)| signature) {
+            Ok(at) => self.entry_at(self.units[self.signatures[at].1 as usize].type_offset?),
+            Err(_) => self.supplementary()?.type_of_signature(signature),
+        }
+    }
+
+    /// Returns the first skeleton unit with an id.
+    pub(super) fn skeleton(&self, id: u64) -> Option<&Unit<'o>> {
+        let at = self.skeletons.binary_search_by_key(&id, |&(id, _)| id).ok()?;
+        self.units.get(self.skeletons[at].1 as usize)
+    }
+
+    /// Returns the unit whose header or entries contain an offset, counted as described at [`Dwarf`].
+    pub fn unit_at(&self, offset: u64) -> Option<&Unit<'o>> {
+        let file = self.file_at(offset);
+        file.unit_number(offset).map(|number| &file.units[number])
+    }
+
+    fn unit_number(&self, offset: u64) -> Option<usize> {
+        let number = self.units.partition_point(|unit| unit.offset <= offset).checked_sub(1)?;
+        (offset < self.units[number].end).then_some(number)
+    }
+
+    /// Returns the section of an offset, and the offset in that section: `.debug_info` or `.debug_types`, of this file or of
+    /// the supplementary file.
+    pub fn place(&self, offset: u64) -> (&'static str, u64) {
+        self.file_at(offset).own_place(offset)
+    }
+
+    fn own_place(&self, offset: u64) -> (&'static str, u64) {
+        let offset = offset.saturating_sub(self.first);
+        match offset.checked_sub(self.sections.debug_info.len() as u64) {
+            Some(offset) if !self.sections.debug_types.is_empty() => {
+                (self.sections.name(".debug_types"), offset)
+            }
+            _ => (self.sections.name(".debug_info"), offset),
+        }
+    }
+
+    /// Whether addresses by index can be resolved in this unit.
+    pub fn knows_addresses(&self, unit: &Unit<'o>) -> bool {
+        !unit.is_split() || unit.has_skeleton
+    }
+
+    /// Whether a section with code has an address. A linker moves the functions that it discards to 0, 1, or the largest
+    /// address, without their code. In a file without code, debug sections alone, all addresses count.
+    pub fn is_code(&self, address: u64) -> bool {
+        let code = self.main.as_ref().unwrap_or(&self.sections).code;
+        code.is_empty() || code_section(code, address).is_some()
+    }
+
+    /// Returns the sections of the skeleton's file for a split unit, or else the unit's own.
+    pub(super) fn main_sections(&self, unit: &Unit<'o>) -> &Sections<'o> {
+        self.main.as_ref().filter(|_| unit.has_skeleton).unwrap_or(&self.sections)
+    }
+
+    /// Returns address `index` of the unit, from `.debug_addr`: the operand of `addrx`. Indices count from 0.
+    ///
+    /// # Errors
+    /// [`Malformed`](ErrorKind::Malformed) or [`Truncated`](ErrorKind::Truncated) if there is no such address;
+    /// [`Unsupported`](ErrorKind::Unsupported) for a split unit without its skeleton.
+    pub fn address(&self, unit: &Unit<'o>, index: u64) -> Result<u64> {
+        if !self.knows_addresses(unit) {
+            let text = format!("address {index} of the split unit is in the file of its skeleton unit");
+            return Err(Error::new(ErrorKind::Unsupported(text)));
+        }
+        self.main_sections(unit)
+            .indexed_address(Base { offset: unit.bases.addr, encoding: unit.encoding }, index)
+    }
+
+    /// Returns the entries of the location list at an offset, with resolved addresses.
+    ///
+    /// # Errors
+    /// [`Malformed`](ErrorKind::Malformed) if the offset is outside the section.
+    pub fn locations(&self, unit: &Unit<'o>, offset: u64) -> Result<List<'o>> {
+        unit.contents.check_base()?;
+        Ok(List::new(self.raw_locations(unit, offset)?, self, unit))
+    }
+
+    /// Appends the entries of the location list at an offset, with resolved addresses.
+    #[doc(hidden)]
+    pub fn read_locations(&self, unit: &Unit<'o>, offset: u64, into: &mut Vec<ListEntry<'o>>) -> Result<()> {
+        unit.contents.check_base()?;
+        let list = Addressed::new(self.raw_locations(unit, offset)?, unit.low_pc.unwrap_or(0));
+        list.append(into, |index| self.address(unit, index))
+    }
+
+    /// Returns the entries of the location list at an offset, as encoded.
+    ///
+    /// # Errors
+    /// The errors of [`locations`](Self::locations).
+    pub fn raw_locations(&self, unit: &Unit<'o>, offset: u64) -> Result<RawList<'o>> {
+        RawList::new(&self.sections, unit.location_format(), unit.encoding, offset)
+    }
+
+    /// Returns the bytes of the location list at an offset, from its first entry to the end of the section. `None` if
+    /// the offset is outside the section, or the relocation of an address in the list cannot be applied.
+    pub fn location_bytes(&self, unit: &Unit<'o>, offset: u64) -> Option<(ListFormat, &'o [u8])> {
+        let format = unit.location_format();
+        let bytes = format.bytes(&self.sections).get(usize::try_from(offset).ok()?..)?;
+        let is_readable = || self.locations(unit, offset).is_ok_and(|mut list| list.all(|one| one.is_ok()));
+        (self.sections.unreadable.is_empty() || is_readable()).then_some((format, bytes))
+    }
+
+    /// Returns the entries of the range list at an offset, with resolved addresses.
+    ///
+    /// # Errors
+    /// The errors of [`locations`](Self::locations).
+    pub fn ranges(&self, unit: &Unit<'o>, offset: u64) -> Result<List<'o>> {
+        unit.contents.check_base()?;
+        Ok(List::new(self.raw_ranges(unit, offset)?, self, unit))
+    }
+
+    /// Returns the entries of the range list at an offset, as encoded.
+    ///
+    /// # Errors
+    /// The errors of [`locations`](Self::locations); [`Unsupported`](ErrorKind::Unsupported) for a split unit before
+    /// DWARF 5 without its skeleton.
+    pub fn raw_ranges(&self, unit: &Unit<'o>, offset: u64) -> Result<RawList<'o>> {
+        if unit.encoding.version >= 5 {
+            return RawList::new(&self.sections, ListFormat::Rnglists, unit.encoding, offset);
+        }
+        // Range lists of split units are in the skeleton's file, which has the relocations.
+        if !self.knows_addresses(unit) {
+            let text = "the range lists of the split unit are in the file of its skeleton unit";
+            return Err(Error::new(ErrorKind::Unsupported(text.into())));
+        }
+        RawList::new(self.main_sections(unit), ListFormat::Ranges, unit.encoding, offset)
+    }
+
+    /// Returns the call frame information of one of the two sections. Where the section does not encode the size of
+    /// addresses, it is that of the units.
+    ///
+    /// # Errors
+    /// The errors of [`Frames::read`].
+    pub fn frames(&self, section: FrameSection) -> Result<Frames<'o>> {
+        Frames::read(&self.sections, section, self.frame_encoding())
+    }
+
+    /// Returns the entries of call frame information that can be read, as [`frames`](Self::frames) does, with the
+    /// [errors](Frames::errors) of the others.
+    pub fn readable_frames(&self, section: FrameSection) -> Frames<'o> {
+        Frames::read_readable(&self.sections, section, self.frame_encoding())
+    }
+
+    /// Returns the call frame information of the code that can be read; for split units, that of the file with the
+    /// skeletons.
+    #[doc(hidden)]
+    pub fn frames_of_code(&self, section: FrameSection) -> Frames<'o> {
+        let sections = self.main.as_ref().unwrap_or(&self.sections);
+        Frames::read_readable(sections, section, self.frame_encoding())
+    }
+
+    fn frame_encoding(&self) -> Encoding {
+        let address_bytes = match self.units.first() {
+            Some(unit) => unit.encoding.address_bytes,
+            None => self.sections.address_bytes_or_8(),
+        };
+        Encoding { address_bytes, ..self.encoding }
+    }
+
+    /// Returns the line program of a unit, if any; for a split unit, that of its skeleton.
+    ///
+    /// # Errors
+    /// The errors of [`LineProgram::read`].
+    pub fn lines(&self, unit: &Unit<'o>) -> Result<Option<LineProgram<'o>>> {
+        let strings = Base { offset: unit.bases.str_offsets, encoding: unit.encoding };
+        let sections = match unit.kind {
+            dw::DW_UT_split_compile => self.main_sections(unit),
+            _ => &self.sections,
+        };
+        unit.stmt_list.map(|offset| LineProgram::read_with(sections, offset, strings)).transpose()
+    }
+}
+
+/// Returns the addresses of the section that has an address, of sections that are sorted by their start.
+pub fn code_section(code: &[Range<u64>], address: u64) -> Option<&Range<u64>> {
+    let count = code.partition_point(|range| range.start <= address);
+    code.get(count.checked_sub(1)?).filter(|range| range.contains(&address))
+}
+
+/// Refuses a package, in which an index divides every section among the units. DWARF 5 section 7.3.5.
+fn refuse_package(dwo: &Object<'_>) -> Result<()> {
+    let index = [".debug_cu_index", ".debug_tu_index"].into_iter().find(|name| dwo.section(name).is_some());
+    match index {
+        Some(index) => {
+            let text = "a file of split units is not a package here: `lint`, `stats` and `report` read one, with its program";
+            Err(Error::new(ErrorKind::Unsupported(text.into())).in_section(index))
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,745 @@
+//! ELF files: sections with relocations applied, and symbols with addresses.
+//!
+//! In a relocatable object every section starts at address 0, so that pcs of two text sections would be
+//! indistinguishable. Each loaded section is therefore assigned an address of its own: the first 0x10000, the others
+//! after it at multiples of 0x1000 (0x100 where addresses have 16 bits), never adjacent. Relocations and symbols use these addresses. Linked files keep
+//! their addresses.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::BuildHasher;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use hashbrown::DefaultHashBuilder;
+use hashbrown::hash_table::{Entry, HashTable};
+
+use super::companions::Companions;
+use super::elf_header::{Header, SHT_GROUP, place_sections};
+use super::errors::MOST;
+use super::reloc::{self, Applied, Unapplied};
+use super::unreadable::UnreadableField;
+use crate::error::{At, Error, Result};
+use crate::target::{Gfx, Sm, Target, Wave};
+
+/// `EM_X86_64`.
+pub(super) const X86_64: u16 = 62;
+/// `EM_AARCH64`.
+pub(super) const AARCH64: u16 = 183;
+/// `EM_RISCV`.
+pub(super) const RISCV: u16 = 243;
+/// `EM_CUDA`.
+pub(super) const CUDA: u16 = 190;
+/// `EI_OSABI` of cubins of ABI version 8.
+const CUDA_OS_ABI: u8 = 0x41;
+/// `EM_S390`.
+pub(super) const S390: u16 = 22;
+/// `EM_AMDGPU`.
+pub(super) const AMDGPU: u16 = 224;
+
+const SHF_ALLOC: u64 = 2;
+const SHF_EXECINSTR: u64 = 4;
+
+/// Sizes in bytes of the objects at symbols, by name.
+pub type Sizes<'s> = HashMap<&'s str, u64>;
+
+/// Addresses for the sections and undefined symbols of a relocatable object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Placing<'s> {
+    /// Debug sections start at 0, and undefined symbols have address 0.
+    AsIs,
+    /// Simulates linking after other objects: the debug sections that other sections refer to by offset, except
+    /// `.debug_info`, begin with zero bytes that are not in the file, a different number in each, and undefined symbols
+    /// have addresses after all sections, each with room for its size.
+    Linked(&'s Sizes<'s>),
+    /// Simulates linking `.debug_info` after [`INFO_BEHIND`] bytes of others: references to it are moved, its contents
+    /// are not.
+    InfoBehind,
+}
+
+/// Number of bytes by which [`Placing::InfoBehind`] moves references to `.debug_info`.
+pub const INFO_BEHIND: u64 = 0x1000;
+
+/// Minimum distance in bytes between assigned addresses of undefined symbols, and their alignment.
+const BETWEEN: u64 = 0x100;
+
+/// An ELF file.
+#[derive(Debug, Clone)]
+pub struct Object<'d> {
+    machine: u16,
+    flags: u32,
+    is_relocatable: bool,
+    groups: Groups<'d>,
+    is_fixed: bool,
+    os_abi: u8,
+    is_64: bool,
+    big_endian: bool,
+    sections: Vec<Section<'d>>,
+    symbols: Vec<Symbol<'d>>,
+    /// Made when a symbol is looked for by name.
+    by_name: OnceLock<ByName>,
+    /// Collected at the first request.
+    code: OnceLock<Vec<Range<u64>>>,
+    undefined: Vec<Undefined>,
+    stale: Option<StaleFields>,
+    mercury_copies: Vec<MercuryCopy>,
+    is_ptx: bool,
+    supplementary: Option<Box<Object<'d>>>,
+    /// Sorted by section and offset.
+    unreadable: Vec<UnreadableField>,
+    errors: Vec<Error>,
+}
+
+/// Parts of an object that was not read from an ELF file.
+pub(super) struct Parts<'d> {
+    /// Number of NVIDIA's processor; 0 if it is unknown.
+    pub(super) number: u16,
+    pub(super) sections: Vec<Section<'d>>,
+    pub(super) symbols: Vec<Symbol<'d>>,
+}
+
+/// A section `.nv.merc.*` of a cubin for sm_100 and later: a copy of another section for the finalizer. The copy is not
+/// read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MercuryCopy {
+    /// Index of the copy in [`Object::sections`].
+    pub copy: usize,
+    /// Index of the section with the name of the original, if the file has it.
+    pub original: Option<usize>,
+    /// Whether the contents in the file are equal.
+    pub is_equal: bool,
+}
+
+fn mercury_copies(sections: &[Section<'_>]) -> Vec<MercuryCopy> {
+    let copies = sections.iter().enumerate().filter_map(|(copy, section)| {
+        let name = section.name.strip_prefix(".nv.merc")?;
+        let original = sections.iter().position(|section| section.name == name);
+        let is_equal = original.is_some_and(|original| sections[original].data == section.data);
+        Some(MercuryCopy { copy, original, is_equal })
+    });
+    copies.collect()
+}
+
+/// A section of an ELF file.
+#[derive(Debug, Clone)]
+pub struct Section<'d> {
+    /// Name; for a compressed debug section, the name of the uncompressed one.
+    pub name: Cow<'d, str>,
+    /// `sh_type`.
+    pub kind: u32,
+    /// `sh_flags`.
+    pub flags: u64,
+    /// Address of the first byte; 0 if not loaded. In a relocatable object, and in a cubin, it is assigned by the
+    /// reader.
+    pub address: u64,
+    /// Size in bytes when loaded. `data` is empty where the file has no contents.
+    pub size: u64,
+    /// Size in bytes in the section header: of a compressed debug section, that before decompression.
+    pub stored: u64,
+    /// Contents, decompressed, and with relocations applied in debug sections (and `.eh_frame`) of a relocatable
+    /// object. Where such an object has several debug sections of one name, as for type units in section groups, the
+    /// first has the contents of all of them in the order of the file, as after linking, and the others are empty.
+    pub data: Cow<'d, [u8]>,
+    pub(super) link: u32,
+    pub(super) info: u32,
+    /// Number of bytes by which the contents are moved: see [`Placing::Linked`].
+    #[doc(hidden)]
+    pub moved: u64,
+}
+
+impl Section<'_> {
+    /// Whether the section is loaded (`SHF_ALLOC`).
+    pub fn is_loaded(&self) -> bool {
+        self.flags & SHF_ALLOC != 0
+    }
+
+    /// Whether the section is loaded as code (`SHF_EXECINSTR`).
+    pub fn is_code(&self) -> bool {
+        self.is_loaded() && self.flags & SHF_EXECINSTR != 0
+    }
+
+    pub(super) fn is_debug(&self) -> bool {
+        self.name.starts_with(".debug_") || self.name.starts_with(".nv_debug_")
+    }
+
+    /// Whether other sections refer to it by offset, so that it is not read from its start.
+    fn is_referred_to(&self) -> bool {
+        let name = self.name.strip_prefix(".debug_").unwrap_or_default();
+        let by_offset =
+            ["abbrev", "addr", "line", "line_str", "loc", "loclists", "macinfo", "macro", "ranges"];
+        by_offset.contains(&name) || matches!(name, "rnglists" | "str" | "str_offsets")
+    }
+}
+
+/// Kind of a symbol. ELF `st_info`, the low four bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SymbolKind {
+    /// Unspecified.
+    None,
+    /// Data.
+    Object,
+    /// Code.
+    Func,
+    /// A section.
+    Section,
+    /// A source file.
+    File,
+    /// Any other number.
+    Other(u8),
+}
+
+/// A symbol of an ELF file.
+#[derive(Debug, Clone)]
+pub struct Symbol<'d> {
+    /// Name. A section's symbol has the name of the section.
+    pub name: Cow<'d, str>,
+    /// Index of the section in [`Object::sections`]. `None` if the symbol is absolute or undefined.
+    pub section: Option<usize>,
+    /// Address; 0 if the symbol is undefined.
+    pub address: u64,
+    /// Size in bytes, 0 if unspecified.
+    pub size: u64,
+    /// Kind of the symbol.
+    pub kind: SymbolKind,
+    /// Whether other files can refer to it.
+    pub is_global: bool,
+    /// Whether this file defines it.
+    pub is_defined: bool,
+}
+
+/// A place in a debug section, or in `.eh_frame`, with the address of an undefined symbol. The address was taken as 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Undefined {
+    /// Index of the section in [`Object::sections`].
+    pub section: usize,
+    /// Offset in bytes from the start of the section.
+    pub offset: u64,
+    /// Index of the symbol in [`Object::symbols`].
+    pub symbol: usize,
+}
+
+/// Fields of debug sections and of `.eh_frame` whose number in the file is neither 0 nor the addend of the relocation. The
+/// relocation replaces them: only a reader that applies no relocations gets the numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StaleFields {
+    /// Number of the fields.
+    pub count: usize,
+    /// Index of the first one's section in [`Object::sections`].
+    pub section: usize,
+    /// Offset of the first one in bytes from the start of the section.
+    pub offset: u64,
+    /// Number that the file has there.
+    pub stored: u64,
+    /// Addend of the relocation.
+    pub addend: u64,
+}
+
+impl<'d> Object<'d> {
+    /// Reads an ELF file of either class and byte order. Fields of debug sections whose relocations cannot be applied are
+    /// [unreadable](Self::unreadable_fields): relocations of a type that is not an address or offset, or of another machine. Compressed debug sections are decompressed, with the cargo
+    /// feature `compress`. Linked files of every machine can be read; relocations are supported for NVIDIA's
+    /// and AMD's GPUs and for 18 kinds of CPUs, from x86-64 to MSP430; [`read_for`](Self::read_for) adds those of another
+    /// target.
+    ///
+    /// # Errors
+    /// [`Malformed`](crate::error::ErrorKind::Malformed) or [`Truncated`](crate::error::ErrorKind::Truncated) where the
+    /// file is not ELF or is damaged; [`Unsupported`](crate::error::ErrorKind::Unsupported) for other methods of compression,
+    /// and for any compression without the feature; [`TooLarge`](crate::error::ErrorKind::TooLarge) if the compressed
+    /// sections together have more than 4 GiB.
+    pub fn read(bytes: &'d [u8]) -> Result<Self> {
+        Self::read_placed(bytes, Placing::AsIs, None)
+    }
+
+    /// Reads an ELF file of a target that can be of another machine: its
+    /// [relocation types](crate::target::ElfIdentity::relocations) are supported too.
+    ///
+    /// # Errors
+    /// The errors of [`read`](Self::read).
+    pub fn read_for(bytes: &'d [u8], target: &Target) -> Result<Self> {
+        Self::read_placed(bytes, Placing::AsIs, Some(target))
+    }
+
+    /// Reads a relocatable object with simulated addresses of items that the linker places.
+    ///
+    /// # Errors
+    /// The errors of [`read`](Self::read).
+    #[doc(hidden)]
+    pub fn read_placed(bytes: &'d [u8], placing: Placing<'_>, target: Option<&Target>) -> Result<Self> {
+        if crate::ptx::is_ptx(bytes) {
+            return super::ptx::object(bytes, placing);
+        }
+        let header = Header::read(bytes)?;
+        let mut sections = header.sections(bytes)?;
+        if header.is_placed() {
+            place_sections(&mut sections, header.machine)?;
+        }
+        let sizes = match placing {
+            Placing::Linked(sizes) if header.is_relocatable => Some(sizes),
+            _ => None,
+        };
+        if sizes.is_some() {
+            for (section, by) in sections.iter_mut().filter(|section| section.is_referred_to()).zip(1..) {
+                section.moved = 0x40 * by;
+            }
+        }
+        if header.is_relocatable && placing == Placing::InfoBehind {
+            for section in sections.iter_mut().filter(|section| section.name == ".debug_info") {
+                section.moved = INFO_BEHIND;
+            }
+        }
+        // Sections of one name are concatenated in the first of them.
+        let merged = if header.is_relocatable { merged(&sections) } else { Vec::new() };
+        for section in &mut sections {
+            section.address = section.address.wrapping_add(section.moved);
+        }
+        for one in &merged {
+            let start = sections[one.into].address;
+            sections[one.section].moved = 0;
+            sections[one.section].address = start.wrapping_add(one.offset);
+        }
+        let (table, mut symbols) = header.symbols(&sections)?;
+        if let Some(sizes) = sizes {
+            place_symbols(&mut symbols, &sections, sizes);
+        }
+        let groups = groups(&header, &sections, &symbols, &merged);
+        let mercury_copies = if header.machine == CUDA { mercury_copies(&sections) } else { Vec::new() };
+        let mut applied = Applied::default();
+        if header.is_placed() {
+            let known = target.map(Target::elf);
+            applied = reloc::apply(&mut sections, &symbols, table, &header.file(), known);
+        }
+        let Applied { mut undefined, mut stale, mut unapplied, mut errors } = applied;
+        merge(&mut sections, &merged, &mut undefined, &mut unapplied);
+        if let Some(stale) = &mut stale
+            && let Ok(at) = merged.binary_search_by_key(&stale.section, |one| one.section)
+        {
+            (stale.section, stale.offset) = (merged[at].into, stale.offset + merged[at].offset);
+        }
+        if sizes.is_some() {
+            for section in sections.iter_mut().filter(|section| section.moved != 0) {
+                section.data = [&vec![0; section.moved as usize][..], &section.data].concat().into();
+                section.address = 0;
+            }
+        }
+        let unreadable = unreadable(&sections, unapplied);
+        errors.extend(unreadable.iter().map(|field| field.error.clone()).take(MOST));
+        if placing == Placing::InfoBehind {
+            for section in sections.iter_mut().filter(|section| section.moved != 0) {
+                (section.address, section.moved) = (section.address.wrapping_sub(section.moved), 0);
+            }
+        }
+        Ok(Self {
+            machine: header.machine,
+            os_abi: header.os_abi,
+            flags: header.flags,
+            is_relocatable: header.is_relocatable,
+            groups,
+            is_fixed: header.is_fixed,
+            is_64: header.is_64,
+            big_endian: header.big_endian,
+            sections,
+            symbols,
+            by_name: OnceLock::new(),
+            code: OnceLock::new(),
+            undefined,
+            stale,
+            mercury_copies,
+            is_ptx: false,
+            supplementary: None,
+            unreadable,
+            errors,
+        })
+    }
+
+    /// Reads an ELF file with the contents of its [supplementary file](Self::set_supplementary), if they are known; of a
+    /// target that can be of another machine, as [`read_for`](Self::read_for) does. The error of a supplementary file that
+    /// cannot be read, or is that of other objects, is one of the [`errors`](Self::errors).
+    ///
+    /// # Errors
+    /// The errors of [`read`](Self::read) for the object itself.
+    pub fn read_with(
+        bytes: &'d [u8],
+        supplementary: Option<&'d [u8]>,
+        target: Option<&Target>,
+    ) -> Result<Self> {
+        let mut object = Self::read_placed(bytes, Placing::AsIs, target)?;
+        if let Some(bytes) = supplementary {
+            let other = Self::read(bytes);
+            if let Err(error) = other.and_then(|other| object.set_supplementary(other)) {
+                let at = At { supplementary_file: object.supplementary_name(), ..At::default() };
+                object.errors.push(error.or_at(at));
+            }
+        }
+        Ok(object)
+    }
+
+    /// Sets the supplementary file, to whose strings and entries attributes refer: `.debug_sup` (DWARF 5 section 7.3.6), or
+    /// `.gnu_debugaltlink` of dwz. [`Companions::supplementary`] is its name. What it refers to in other files is not
+    /// read.
+    ///
+    /// # Errors
+    /// [`Malformed`](crate::error::ErrorKind::Malformed) if the object names no such file, or the file has another id or
+    /// checksum than the object has for it.
+    pub fn set_supplementary(&mut self, other: Object<'d>) -> Result<()> {
+        let own = Companions::of_sections(self.contents(), self.big_endian);
+        own.check_supplementary(&Companions::of_sections(other.contents(), other.big_endian))?;
+        self.supplementary = Some(Box::new(other));
+        Ok(())
+    }
+
+    /// Returns the supplementary file, if it is [set](Self::set_supplementary).
+    pub fn supplementary(&self) -> Option<&Object<'d>> {
+        self.supplementary.as_deref()
+    }
+
+    pub(super) fn supplementary_name(&self) -> Option<String> {
+        Some(Companions::of_sections(self.contents(), self.big_endian).supplementary?.0)
+    }
+
+    /// Returns names and contents of the sections.
+    fn contents(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.sections.iter().map(|section| (&*section.name, &*section.data))
+    }
+
+    /// Returns the fields whose relocations cannot be applied, sorted by section and offset.
+    pub fn unreadable_fields(&self) -> &[UnreadableField] {
+        &self.unreadable
+    }
+
+    /// Returns the errors of the parts that cannot be read: relocations, at most 4096 of them, and the supplementary file, if
+    /// it does not fit.
+    pub fn errors(&self) -> &[Error] {
+        &self.errors
+    }
+
+    /// Returns names and contents of the sections of a file. No other part is read.
+    pub(super) fn raw_sections(bytes: &'d [u8]) -> Result<Vec<(Cow<'d, str>, &'d [u8])>> {
+        Header::read(bytes)?.raw_sections(bytes)
+    }
+
+    /// Makes the object of a text of PTX. Its addresses are final.
+    pub(super) fn of_parts(Parts { number, sections, symbols }: Parts<'d>) -> Self {
+        Self {
+            machine: CUDA,
+            os_abi: CUDA_OS_ABI,
+            flags: u32::from(number) << 8,
+            is_relocatable: false,
+            groups: Groups::new(),
+            is_fixed: true,
+            is_64: true,
+            big_endian: false,
+            by_name: OnceLock::new(),
+            code: OnceLock::new(),
+            sections,
+            symbols,
+            undefined: Vec::new(),
+            stale: None,
+            mercury_copies: Vec::new(),
+            is_ptx: true,
+            supplementary: None,
+            unreadable: Vec::new(),
+            errors: Vec::new(),
+        }
+    }
+
+    /// Whether the object is a text of PTX, whose pcs are numbers of instructions. [`Object::read`] makes an object of
+    /// a text by its debug sections and line directives, as ptxas does.
+    pub fn is_ptx(&self) -> bool {
+        self.is_ptx
+    }
+
+    /// Returns `e_machine`.
+    pub fn machine(&self) -> u16 {
+        self.machine
+    }
+
+    /// Returns `e_flags`.
+    pub fn flags(&self) -> u32 {
+        self.flags
+    }
+
+    /// Whether the file is relocatable, with section addresses assigned by the reader.
+    pub fn is_relocatable(&self) -> bool {
+        self.is_relocatable
+    }
+
+    /// Returns the key of the section group with the debug section that begins at an offset of a section's contents, in
+    /// a relocatable file. System V ABI, "Section Groups".
+    #[doc(hidden)]
+    pub fn group_of(&self, section: &str, offset: u64) -> Option<&str> {
+        let section = self.sections.iter().position(|one| one.name == section)?;
+        self.groups.get(&(section, offset)).map(|key| &**key)
+    }
+
+    /// Whether the file is loaded exactly at its addresses: ELF's type `ET_EXEC`. A relocatable file can become one
+    /// that is loaded anywhere.
+    pub fn is_fixed(&self) -> bool {
+        self.is_fixed
+    }
+
+    /// Whether the most significant byte of a number comes first.
+    pub fn is_big_endian(&self) -> bool {
+        self.big_endian
+    }
+
+    /// Returns the size of an address in bytes, by the class of the file: 4 or 8.
+    pub fn address_bytes(&self) -> u8 {
+        if self.is_64 { 8 } else { 4 }
+    }
+
+    /// Returns all sections. The index is ELF's; section 0 is empty.
+    pub fn sections(&self) -> &[Section<'d>] {
+        &self.sections
+    }
+
+    /// Returns the first section of a name.
+    pub fn section(&self, name: &str) -> Option<&Section<'d>> {
+        self.sections.iter().find(|section| section.name == name)
+    }
+
+    /// Returns the address of the first section of a name.
+    pub fn section_address(&self, name: &str) -> Option<u64> {
+        Some(self.section(name)?.address)
+    }
+
+    /// Returns the addresses of the sections with code, sorted by their start.
+    pub fn code(&self) -> &[Range<u64>] {
+        self.code.get_or_init(|| {
+            let sections = self.sections.iter().filter(|section| section.is_code());
+            let mut code: Vec<_> =
+                sections.map(|one| one.address..one.address.saturating_add(one.size)).collect();
+            code.sort_unstable_by_key(|range| range.start);
+            code
+        })
+    }
+
+    /// Returns all symbols, in the order of the file.
+    pub fn symbols(&self) -> &[Symbol<'d>] {
+        &self.symbols
+    }
+
+    /// Returns the symbol of a name; a defined one if there are several.
+    pub fn symbol(&self, name: &str) -> Option<&Symbol<'d>> {
+        self.by_name.get_or_init(|| ByName::of(&self.symbols)).find(&self.symbols, name)
+    }
+
+    /// Returns the address of the symbol of a name, if the file defines it.
+    pub fn symbol_address(&self, name: &str) -> Option<u64> {
+        self.symbol(name).filter(|symbol| symbol.is_defined).map(|symbol| symbol.address)
+    }
+
+    /// Returns the places in debug sections and `.eh_frame` with undefined symbols, by section and offset.
+    pub fn undefined(&self) -> &[Undefined] {
+        &self.undefined
+    }
+
+    /// Returns the fields with numbers that their relocations replace by others, if any. ELF for x86-64, "Relocation": the
+    /// addend of a `Rela` entry is in the entry, and not in the field.
+    pub fn stale_fields(&self) -> Option<StaleFields> {
+        self.stale
+    }
+
+    /// Returns the AMD processor in the flags. `None` for other machines and unknown processors.
+    pub fn gfx(&self) -> Option<Gfx> {
+        let mach = |gfx| {
+            let wave = [Wave::W32, Wave::W64].into_iter().find(|&wave| Gfx::runs(gfx, wave))?;
+            Some(Target::amdgpu(gfx, wave).ok()?.elf().flags & 0xff)
+        };
+        (self.machine == AMDGPU)
+            .then(|| Gfx::all().find(|&gfx| mach(gfx) == Some(self.flags & 0xff)))
+            .flatten()
+    }
+
+    /// Returns the sections of a cubin that are copies of others.
+    pub fn mercury_copies(&self) -> &[MercuryCopy] {
+        &self.mercury_copies
+    }
+
+    /// Returns the processor of a cubin, from its flags. `None` for other machines and unknown processors.
+    pub fn sm(&self) -> Option<Sm> {
+        // Before ABI version 8, with OSABI 0x33, the number is in the low byte.
+        let number = if self.os_abi == CUDA_OS_ABI { self.flags >> 8 } else { self.flags };
+        Sm::numbered((number & 0xff) as u16).filter(|_| self.machine == CUDA)
+    }
+
+    /// Whether the file is a cubin: an object or program of NVIDIA's machine.
+    pub fn is_cubin(&self) -> bool {
+        self.machine == CUDA
+    }
+
+    /// Returns the wave size of all kernel descriptors in the file: bit 10 of `kernel_code_properties`. `None` without
+    /// kernels, or where they differ.
+    pub fn wave(&self) -> Option<Wave> {
+        let mut found = None;
+        for symbol in self.symbols.iter().filter(|symbol| symbol.name.ends_with(".kd") && symbol.size == 64) {
+            let section = self.sections.get(symbol.section?)?;
+            let start = usize::try_from(symbol.address.checked_sub(section.address)?).ok()?;
+            let properties = section.data.get(start.checked_add(57)?)?;
+            let wave = if properties & 4 != 0 { Wave::W32 } else { Wave::W64 };
+            if *found.get_or_insert(wave) != wave {
+                return None;
+            }
+        }
+        found
+    }
+
+    /// Returns the target of the header.
+    ///
+    /// The header does not contain the wave size of an AMD processor that runs both: it is `wave`, or else that of the
+    /// kernels ([`wave`](Self::wave)). `None` if the wave size or the processor is unknown, or the processor does not
+    /// run such waves.
+    pub fn target(&self, wave: Option<Wave>) -> Option<Target> {
+        match self.machine {
+            X86_64 => return Some(Target::x86_64()),
+            CUDA => return self.sm().map(Target::nvptx),
+            AARCH64 if !self.big_endian => return Some(Target::aarch64()),
+            RISCV if self.is_64 => return Some(Target::riscv64()),
+            S390 => return Some(Target::s390x()),
+            _ => {}
+        }
+        let gfx = self.gfx()?;
+        let only = match (gfx.runs(Wave::W32), gfx.runs(Wave::W64)) {
+            (true, false) => Some(Wave::W32),
+            (false, true) => Some(Wave::W64),
+            _ => None,
+        };
+        Target::amdgpu(gfx, wave.or(only).or_else(|| self.wave())?).ok()
+    }
+}
+
+/// Indices of the named symbols, by name: the first defined symbol of each name, or else the first one.
+#[derive(Debug, Clone, Default)]
+struct ByName {
+    hasher: DefaultHashBuilder,
+    indices: HashTable<u32>,
+}
+
+impl ByName {
+    fn of(symbols: &[Symbol<'_>]) -> Self {
+        let (hasher, mut indices) = (DefaultHashBuilder::default(), HashTable::with_capacity(symbols.len()));
+        let hash = |name: &str| hasher.hash_one(name);
+        for (symbol, index) in symbols.iter().zip(0..).filter(|(symbol, _)| !symbol.name.is_empty()) {
+            let known = |index: &u32| &symbols[*index as usize];
+            let is_same = |index: &u32| known(index).name == symbol.name;
+            match indices.entry(hash(&symbol.name), is_same, |index| hash(&known(index).name)) {
+                Entry::Vacant(entry) => drop(entry.insert(index)),
+                Entry::Occupied(mut entry) if symbol.is_defined && !known(entry.get()).is_defined => {
+                    *entry.get_mut() = index;
+                }
+                Entry::Occupied(_) => {}
+            }
+        }
+        Self { hasher, indices }
+    }
+
+    fn find<'s, 'd>(&self, symbols: &'s [Symbol<'d>], name: &str) -> Option<&'s Symbol<'d>> {
+        let is_same = |index: &u32| symbols[*index as usize].name == name;
+        let index = self.indices.find(self.hasher.hash_one(name), is_same)?;
+        Some(&symbols[*index as usize])
+    }
+}
+
+/// Assigns disjoint addresses after all sections to undefined symbols. After the last address, which no program
+/// reaches, the addresses wrap around.
+fn place_symbols(symbols: &mut [Symbol<'_>], sections: &[Section<'_>], sizes: &Sizes<'_>) {
+    let ends = sections.iter().filter(|section| section.is_loaded());
+    let mut next = ends.map(|section| section.address.wrapping_add(section.size)).max().unwrap_or(0);
+    for symbol in symbols.iter_mut().filter(|symbol| !symbol.is_defined && !symbol.name.is_empty()) {
+        symbol.address = next.wrapping_add(2 * BETWEEN) & !(BETWEEN - 1);
+        next = symbol.address.wrapping_add(sizes.get(&*symbol.name).copied().unwrap_or(0));
+    }
+}
+
+/// A debug section whose contents are appended to an earlier one of its name.
+struct Merged {
+    section: usize,
+    into: usize,
+    /// Offset of the contents in the concatenation.
+    offset: u64,
+}
+
+/// Keys of section groups, by debug section with the contents and offset in it.
+type Groups<'d> = BTreeMap<(usize, u64), Cow<'d, str>>;
+
+/// Returns the keys of the groups of debug sections. System V ABI, "Section Groups": a group has a symbol, whose name is
+/// the key, and its contents are a word of flags and the indices of the members.
+fn groups<'d>(
+    header: &Header,
+    sections: &[Section<'d>],
+    symbols: &[Symbol<'d>],
+    merged: &[Merged],
+) -> Groups<'d> {
+    let mut keys = Groups::new();
+    for group in sections.iter().filter(|section| section.kind == SHT_GROUP) {
+        let Some(symbol) = symbols.get(group.info as usize) else { continue };
+        for word in group.data.chunks_exact(4).skip(1) {
+            let word = [word[0], word[1], word[2], word[3]];
+            let member = if header.big_endian { u32::from_be_bytes(word) } else { u32::from_le_bytes(word) };
+            let member = member as usize;
+            if sections.get(member).is_some_and(Section::is_debug) {
+                let place = merged.binary_search_by_key(&member, |one| one.section);
+                let place = place.map_or((member, 0), |at| (merged[at].into, merged[at].offset));
+                keys.insert(place, symbol.name.clone());
+            }
+        }
+    }
+    keys
+}
+
+fn merged(sections: &[Section<'_>]) -> Vec<Merged> {
+    let mut firsts: BTreeMap<&str, (usize, u64)> = BTreeMap::new();
+    let mut all = Vec::new();
+    for (section, one) in sections.iter().enumerate().filter(|(_, one)| one.is_debug()) {
+        let (into, size) = firsts.entry(&one.name).or_insert((section, 0));
+        if *into != section {
+            all.push(Merged { section, into: *into, offset: *size });
+        }
+        *size += one.data.len() as u64;
+    }
+    all
+}
+
+/// Returns the fields whose relocations cannot be applied, sorted by section and offset.
+fn unreadable(sections: &[Section<'_>], unapplied: Vec<Unapplied>) -> Vec<UnreadableField> {
+    let mut names = BTreeMap::new();
+    let mut all: Vec<_> = unapplied
+        .into_iter()
+        .map(|one| {
+            let section = &sections[one.section];
+            let name = names.entry(one.section).or_insert_with(|| Arc::<str>::from(&*section.name)).clone();
+            UnreadableField {
+                section: name,
+                offset: one.offset.saturating_add(section.moved),
+                error: one.error,
+            }
+        })
+        .collect();
+    all.sort_by(|one, other| (&one.section, one.offset).cmp(&(&other.section, other.offset)));
+    all
+}
+
+fn merge(
+    sections: &mut [Section<'_>],
+    merged: &[Merged],
+    undefined: &mut [Undefined],
+    unapplied: &mut [Unapplied],
+) {
+    for one in merged {
+        let data = std::mem::take(&mut sections[one.section].data);
+        sections[one.section].address = 0;
+        sections[one.into].data.to_mut().extend_from_slice(&data);
+    }
+    for place in undefined.iter_mut() {
+        if let Ok(at) = merged.binary_search_by_key(&place.section, |one| one.section) {
+            place.section = merged[at].into;
+            place.offset += merged[at].offset;
+        }
+    }
+    undefined.sort_by_key(|one| (one.section, one.offset));
+    for field in unapplied {
+        if let Ok(at) = merged.binary_search_by_key(&field.section, |one| one.section) {
+            field.section = merged[at].into;
+            field.offset = field.offset.saturating_add(merged[at].offset);
+        }
+    }
+}

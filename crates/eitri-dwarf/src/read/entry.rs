@@ -1,0 +1,533 @@
+//! View of an entry, with access to its attributes and relatives.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+use std::slice;
+
+use gimli::{Abbreviation, AttributeSpecification, DwAt, DwTag, Reader, UnitOffset, constants as dw};
+
+use super::dwarf::{Dwarf, Node};
+use super::lists::{ListEntry, ListKind};
+use super::shape::{Shape, Step};
+use super::unit::{Contents, Unit};
+use super::units::read;
+use super::value::{ADDRX_OFFSET, Attribute, Slice, Str, Value, reference, resolve};
+use crate::error::{Error, Result};
+
+/// Maximum length of a chain of references: more than any file needs, and an end for cyclic ones.
+const MOST_STEPS: usize = 16;
+
+/// A debugging information entry (DIE): a tag, attributes, and children.
+#[derive(Clone, Copy)]
+pub struct Entry<'r, 'o> {
+    pub(super) dwarf: &'r Dwarf<'o>,
+    pub(super) node: &'r Node,
+    pub(super) index: u32,
+    /// Index of the unit.
+    pub(super) unit: u32,
+}
+
+impl<'r, 'o> Entry<'r, 'o> {
+    /// Returns the entry of the same unit with an index among all entries.
+    #[inline]
+    fn at_index(self, index: u32) -> Option<Self> {
+        Some(Self { node: self.dwarf.node(index)?, index, ..self })
+    }
+
+    /// Returns the index after the last descendant.
+    #[inline]
+    fn end(self) -> u32 {
+        self.index + 1 + self.node.descendants
+    }
+
+    /// Returns the file of the entry.
+    pub fn dwarf(self) -> &'r Dwarf<'o> {
+        self.dwarf
+    }
+
+    /// Returns the unit of the entry.
+    #[inline]
+    pub fn unit(self) -> &'r Unit<'o> {
+        &self.dwarf.units[self.unit as usize]
+    }
+
+    /// Returns the index among all [entries](Dwarf::entries), counted from 0.
+    pub fn index(self) -> usize {
+        self.index as usize
+    }
+
+    /// Returns the offset in bytes, counted as described at [`Dwarf`].
+    pub fn offset(self) -> u64 {
+        self.unit().offset + u64::from(self.node.offset)
+    }
+
+    /// Returns the size in bytes, with the descendants.
+    pub fn bytes(self) -> u64 {
+        let next = self.dwarf.node(self.end());
+        let is_inside = self.unit().contents.entries.contains(&self.end());
+        let end = next
+            .filter(|_| is_inside)
+            .map_or(self.unit().contents.bytes.len() as u64, |next| next.offset.into());
+        end.saturating_sub(self.node.offset.into())
+    }
+
+    /// Returns the code of the abbreviation. DWARF 5 section 7.5.2.
+    pub fn abbreviation(self) -> u64 {
+        self.node.code.into()
+    }
+
+    /// Returns the tag.
+    #[inline]
+    pub fn tag(self) -> DwTag {
+        // The reader knows the abbreviation.
+        self.declaration().map_or(DwTag(0), Abbreviation::tag)
+    }
+
+    /// Returns the declaration of the abbreviation.
+    #[inline]
+    fn declaration(self) -> Option<&'r Abbreviation> {
+        self.dwarf.tables[self.unit().contents.table as usize].get(self.abbreviation())
+    }
+
+    /// Returns the number of ancestors; 0 for the first entry of a unit. The ancestors are counted one by one.
+    pub fn depth(self) -> usize {
+        std::iter::successors(self.parent(), |entry| entry.parent()).count()
+    }
+
+    /// Returns the parent.
+    pub fn parent(self) -> Option<Self> {
+        let after = self.node.after_parent;
+        if after == 0 { None } else { self.at_index(self.index - after) }
+    }
+
+    /// Returns the children, in order.
+    pub fn children(self) -> impl Iterator<Item = Self> + use<'r, 'o> {
+        let (mut next, end) = (self.index + 1, self.end());
+        std::iter::from_fn(move || {
+            if next >= end {
+                return None;
+            }
+            let child = self.at_index(next)?;
+            next = child.end();
+            Some(child)
+        })
+    }
+
+    /// Returns all descendants, parents before children.
+    pub fn descendants(self) -> impl Iterator<Item = Self> + use<'r, 'o> {
+        Entries::new(self.dwarf, self.index + 1..self.end(), self.unit)
+    }
+
+    /// Returns the attributes, in order.
+    #[inline]
+    pub fn attributes(self) -> Attributes<'r, 'o> {
+        Attributes { entry: self, specs: self.specs().iter(), rest: self.encoded() }
+    }
+
+    /// Returns the names of the attributes, in order, without decoding the values.
+    pub fn names(self) -> impl ExactSizeIterator<Item = DwAt> + use<'r, 'o> {
+        self.specs().iter().map(AttributeSpecification::name)
+    }
+
+    /// Whether the entry has an attribute. The value is not decoded.
+    pub fn has(self, name: DwAt) -> bool {
+        self.names().any(|one| one == name)
+    }
+
+    /// Returns the bytes of the attributes, and what follows them in the unit.
+    #[inline]
+    fn encoded(self) -> Slice<'o> {
+        let mut rest = self.unit().contents.bytes;
+        // The code of the abbreviation is skipped. The reader has decoded it.
+        if rest.skip(self.node.offset as usize).and_then(|()| rest.skip_leb128()).is_err() {
+            rest.empty();
+        }
+        rest
+    }
+
+    /// Returns the decoder of the attributes.
+    #[inline]
+    fn raw(self) -> Raw<'r, 'o> {
+        let Contents { table, forms, .. } = self.unit().contents;
+        Raw::new(self.encoded(), forms, &self.dwarf.tables[table as usize], UnitOffset(0))
+    }
+
+    /// Returns the shape of the abbreviation, with the attributes that are wanted.
+    #[doc(hidden)]
+    pub fn shape_with(self, is_wanted: impl Fn(&AttributeSpecification) -> bool) -> Shape {
+        let mut shape = Shape::new(self.specs(), self.unit().contents.forms, is_wanted);
+        let wanted = shape.read.iter().rposition(|step| step.is_wanted).map_or(0, |last| last + 1);
+        shape.read.truncate(wanted);
+        shape
+    }
+
+    /// Calls a function for each attribute that a shape of the abbreviation has, in order. Attributes are passed by reference:
+    /// a copy in one piece would wait for the parts that were just written.
+    #[inline(always)]
+    #[doc(hidden)]
+    pub fn each_of(self, shape: &Shape, mut each: impl FnMut(Unresolved<'_, 'r, 'o>)) {
+        let (mut rest, forms) = (self.encoded(), self.unit().contents.forms);
+        let table = &self.dwarf.tables[self.unit().contents.table as usize];
+        for Step { skipped, spec, is_wanted } in &shape.read {
+            let skip = rest.skip(*skipped);
+            let before = rest;
+            let Ok(read) = skip.and_then(|()| read(&mut rest, forms, table, *spec)) else { return };
+            let contents = &self.unit().contents;
+            if !contents.unreadable.is_empty() && contents.unreadable(&before, &rest).is_some() {
+                continue;
+            }
+            if *is_wanted {
+                each(Unresolved { entry: self, spec: *spec, read: &read });
+            }
+        }
+    }
+
+    /// Returns the names and forms of the attributes of the abbreviation.
+    #[doc(hidden)]
+    pub fn specs(self) -> &'r [AttributeSpecification] {
+        self.declaration().map_or(&[][..], Abbreviation::attributes)
+    }
+
+    /// Returns the value of the first attribute of this name.
+    pub fn attr(self, name: DwAt) -> Option<Value<'o>> {
+        let specs = self.declaration()?.attributes();
+        let at = specs.iter().position(|spec| spec.name() == name)?;
+        if !self.unit().contents.unreadable.is_empty() {
+            return Some(self.checked(&specs[..=at])?.unwrap_or(Value::Unreadable));
+        }
+        let mut raw = self.raw();
+        let value = match raw.skip_attributes(&specs[..at]) {
+            Ok(()) if specs[at].form() != ADDRX_OFFSET => raw.read_attribute(specs[at]).ok()?.raw_value(),
+            _ => return Some(self.checked(&specs[..=at])?.unwrap_or(Value::Unreadable)),
+        };
+        Some(resolve(self.dwarf, self.unit(), specs[at], value).unwrap_or(Value::Unreadable))
+    }
+
+    /// Returns the error of the first attribute of this name, if its value cannot be read.
+    pub fn problem(self, name: DwAt) -> Option<Error> {
+        let specs = self.specs();
+        let at = specs.iter().position(|spec| spec.name() == name)?;
+        let error = self.checked(&specs[..=at])?.err()?;
+        let (section, offset) = self.dwarf.place(self.offset());
+        Some(error.in_section(section).at_offset(offset).or_at(self.place()))
+    }
+
+    /// Reads attributes, and returns the value of the last one or its error. Unlike `gimli`'s reader it knows all forms, and
+    /// fields that cannot be read.
+    #[cold]
+    fn checked(self, specs: &[AttributeSpecification]) -> Option<Result<Value<'o>>> {
+        let (mut rest, contents) = (self.encoded(), &self.unit().contents);
+        let table = &self.dwarf.tables[contents.table as usize];
+        let mut last = None;
+        for &spec in specs {
+            let before = rest;
+            let raw = read(&mut rest, contents.forms, table, spec).ok()?;
+            last = Some((spec, raw, contents.unreadable(&before, &rest)));
+        }
+        let (spec, raw, unreadable) = last?;
+        Some(match unreadable {
+            Some(field) => Err(field.error.clone()),
+            None => resolve(self.dwarf, self.unit(), spec, raw.raw_value()),
+        })
+    }
+
+    /// Returns the value of a numeric attribute, if it is not negative.
+    pub fn number(self, name: DwAt) -> Option<u64> {
+        self.attr(name)?.unsigned()
+    }
+
+    /// Returns the entry to which an attribute refers, by offset or signature.
+    pub fn reference(self, name: DwAt) -> Option<Self> {
+        self.referred(self.attr(name)?)
+    }
+
+    /// Returns the entry to which a value refers.
+    #[doc(hidden)]
+    pub fn referred(self, value: Value<'o>) -> Option<Self> {
+        match value {
+            Value::Reference(offset) => self.dwarf.entry_at(offset),
+            Value::Signature(signature) => self.dwarf.type_of_signature(signature),
+            _ => None,
+        }
+    }
+
+    /// Returns the value of an attribute of the entry itself, or of its abstract instance (`DW_AT_abstract_origin`) or
+    /// declaration (`DW_AT_specification`), and so on.
+    pub fn inherited(self, name: DwAt) -> Option<Value<'o>> {
+        self.inherited_from(name).map(|found| found.1)
+    }
+
+    /// Returns the value of an attribute that can be [inherited](Self::inherited), and the entry that has it.
+    fn inherited_from(self, name: DwAt) -> Option<(Self, Value<'o>)> {
+        let mut entry = self;
+        for _ in 0..MOST_STEPS {
+            if let Some(value) = entry.attr(name) {
+                return Some((entry, value));
+            }
+            entry = entry.completed()?;
+        }
+        None
+    }
+
+    /// Returns the number of the file of the declaration, and the entry that has it: the number is that of a file of its unit.
+    #[doc(hidden)]
+    pub fn declared_file(self) -> Option<(Self, u64)> {
+        let (entry, file) = self.inherited_from(dw::DW_AT_decl_file)?;
+        Some((entry, file.unsigned()?))
+    }
+
+    /// Returns the entry that this one completes: its abstract instance or declaration.
+    fn completed(self) -> Option<Self> {
+        let origin = self.reference(dw::DW_AT_abstract_origin);
+        origin.or_else(|| self.reference(dw::DW_AT_specification))
+    }
+
+    /// Calls `each` with the name and the value of each attribute, and then of each that may be
+    /// [inherited](Self::inherited). A value is `None` if it refers to what the file does not have.
+    #[doc(hidden)]
+    pub fn each_with_inherited(self, mut each: impl FnMut(DwAt, Option<Value<'o>>)) {
+        let mut entry = self;
+        for _ in 0..MOST_STEPS {
+            let (mut rest, unit) = (entry.encoded(), entry.unit());
+            let table = &entry.dwarf.tables[unit.contents.table as usize];
+            for &spec in entry.specs() {
+                let before = rest;
+                let read = read(&mut rest, unit.contents.forms, table, spec).ok();
+                let is_readable =
+                    unit.contents.unreadable.is_empty() || unit.contents.unreadable(&before, &rest).is_none();
+                let read = read.filter(|_| is_readable);
+                let value = read.map(|read| resolve(entry.dwarf, unit, spec, read.raw_value()));
+                each(spec.name(), value.and_then(Result::ok));
+            }
+            let has_origin = entry.has(dw::DW_AT_abstract_origin) || entry.has(dw::DW_AT_specification);
+            let Some(completed) = has_origin.then(|| entry.completed()).flatten() else { return };
+            entry = completed;
+        }
+    }
+
+    /// Whether an attribute is the entry's own or [inherited](Self::inherited). The value is not decoded.
+    pub fn has_inherited(self, name: DwAt) -> bool {
+        let mut entry = self;
+        for _ in 0..MOST_STEPS {
+            if entry.has(name) {
+                return true;
+            }
+            let mut origins = [dw::DW_AT_abstract_origin, dw::DW_AT_specification].into_iter();
+            let origin = origins.find_map(|name| entry.has(name).then(|| entry.reference(name)).flatten());
+            let Some(origin) = origin else { return false };
+            entry = origin;
+        }
+        false
+    }
+
+    /// Returns the name, the entry's own or [inherited](Self::inherited).
+    pub fn name(self) -> Option<Cow<'o, str>> {
+        self.inherited(dw::DW_AT_name)?.text()
+    }
+
+    /// Returns the entry of the type, the entry's own or [inherited](Self::inherited).
+    pub fn ty(self) -> Option<Self> {
+        self.referred(self.inherited(dw::DW_AT_type)?)
+    }
+
+    /// Returns the start address: `DW_AT_low_pc`.
+    pub fn low_pc(self) -> Option<u64> {
+        match self.attr(dw::DW_AT_low_pc)? {
+            Value::Address(address) => Some(address),
+            _ => None,
+        }
+    }
+
+    /// Returns the pc ranges of the code: from `DW_AT_low_pc` to `DW_AT_high_pc`, or those of `DW_AT_ranges`, in the
+    /// order of the file. A range can be empty or reversed in the file. DWARF 5 section 2.17.
+    ///
+    /// # Errors
+    /// The errors of [`List`](super::List).
+    pub fn ranges(self) -> Result<Vec<Range<u64>>> {
+        if let Some(Value::RngList(offset)) = self.attr(dw::DW_AT_ranges) {
+            let list = self.dwarf.ranges(self.unit(), offset)?;
+            return list.map(|entry| entry.map(|entry| entry.start..entry.end)).collect();
+        }
+        let Some(low) = self.low_pc() else { return Ok(Vec::new()) };
+        let high = match self.attr(dw::DW_AT_high_pc) {
+            Some(Value::Address(high)) => high,
+            Some(size) => match size.unsigned() {
+                Some(size) => low.wrapping_add(size),
+                None => return Ok(Vec::new()),
+            },
+            None => return Ok(Vec::new()),
+        };
+        Ok(std::iter::once(low..high).collect())
+    }
+
+    /// Returns the locations of an attribute: the entries of its location list, or a single entry for all pcs if it is
+    /// an expression. `None` if the attribute is missing or a constant.
+    ///
+    /// # Errors
+    /// The errors of [`List`](super::List).
+    pub fn locations(self, name: DwAt) -> Result<Option<Vec<ListEntry<'o>>>> {
+        match self.attr(name) {
+            Some(Value::LocList(offset)) => {
+                let mut list = Vec::new();
+                let read = self.dwarf.read_locations(self.unit(), offset, &mut list);
+                read.map(|()| Some(list)).map_err(|error: Error| error.or_at(self.place()))
+            }
+            Some(Value::Expr(expr)) => Ok(Some(Vec::from([ListEntry {
+                offset: self.offset(),
+                kind: ListKind::Default,
+                start: 0,
+                end: 0,
+                expr,
+            }]))),
+            Some(Value::Unreadable) => self.problem(name).map_or(Ok(None), Err),
+            _ => Ok(None),
+        }
+    }
+
+    /// Returns the names of the unit, function and variable that contain the entry, for messages.
+    pub fn place(self) -> crate::error::At {
+        let mut at =
+            crate::error::At { unit: self.unit().name.as_deref().map(String::from), ..Default::default() };
+        let mut entry = Some(self);
+        while let Some(one) = entry {
+            crate::work::step();
+            let name = || one.name().map(String::from);
+            match one.tag() {
+                dw::DW_TAG_variable | dw::DW_TAG_formal_parameter | dw::DW_TAG_constant => {
+                    at.variable = at.variable.take().or_else(name);
+                }
+                dw::DW_TAG_subprogram => at.function = at.function.take().or_else(name),
+                _ => {}
+            }
+            entry = one.parent();
+        }
+        at
+    }
+}
+
+/// An attribute of an entry whose value is not resolved.
+#[derive(Debug, Clone, Copy)]
+pub struct Unresolved<'a, 'r, 'o> {
+    entry: Entry<'r, 'o>,
+    spec: AttributeSpecification,
+    read: &'a gimli::Attribute<Slice<'o>>,
+}
+
+impl<'o> Unresolved<'_, '_, 'o> {
+    #[inline]
+    #[doc(hidden)]
+    pub fn name(self) -> DwAt {
+        self.read.name()
+    }
+
+    /// Returns the value.
+    #[inline]
+    #[doc(hidden)]
+    pub fn value(self) -> Option<Value<'o>> {
+        resolve(self.entry.dwarf, self.entry.unit(), self.spec, self.read.raw_value()).ok()
+    }
+
+    /// Returns the string.
+    #[inline]
+    #[doc(hidden)]
+    pub fn string(self) -> Option<Str<'o>> {
+        self.value()?.string()
+    }
+
+    /// Returns the offset of the entry to which the attribute refers by offset.
+    #[inline]
+    #[doc(hidden)]
+    pub fn reference(self) -> Option<u64> {
+        reference(self.entry.dwarf, self.entry.unit(), &self.read.raw_value())
+    }
+}
+
+/// Decoder of an entry's attributes.
+type Raw<'r, 'o> = gimli::EntriesRaw<'r, Slice<'o>>;
+
+/// Attributes of an entry, in order.
+///
+/// The reader checked the attributes: decoding does not fail.
+#[derive(Debug, Clone)]
+pub struct Attributes<'r, 'o> {
+    entry: Entry<'r, 'o>,
+    /// The rest, undecoded.
+    specs: slice::Iter<'r, AttributeSpecification>,
+    rest: Slice<'o>,
+}
+
+impl<'o> Iterator for Attributes<'_, 'o> {
+    type Item = Attribute<'o>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Attribute<'o>> {
+        let &spec = self.specs.next()?;
+        // Inlined, the match on the form and the match on the decoded value become one.
+        let Entry { dwarf, .. } = self.entry;
+        let unit = self.entry.unit();
+        let table = &dwarf.tables[unit.contents.table as usize];
+        let before = self.rest;
+        let raw = read(&mut self.rest, unit.contents.forms, table, spec).ok()?;
+        let is_readable =
+            unit.contents.unreadable.is_empty() || unit.contents.unreadable(&before, &self.rest).is_none();
+        let value = match is_readable {
+            true => resolve(dwarf, unit, spec, raw.raw_value()).unwrap_or(Value::Unreadable),
+            false => Value::Unreadable,
+        };
+        let form = if spec.form() == ADDRX_OFFSET { ADDRX_OFFSET } else { raw.form() };
+        Some(Attribute { name: spec.name(), form, value })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.specs.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Attributes<'_, '_> {}
+
+/// Entries in the order of the file.
+#[derive(Clone)]
+pub(super) struct Entries<'r, 'o> {
+    dwarf: &'r Dwarf<'o>,
+    rest: Range<u32>,
+    /// Index of the unit of the next entry, or of one before without further entries.
+    unit: u32,
+}
+
+impl<'r, 'o> Entries<'r, 'o> {
+    pub(super) fn new(dwarf: &'r Dwarf<'o>, rest: Range<u32>, unit: u32) -> Self {
+        Self { dwarf, rest, unit }
+    }
+}
+
+impl<'r, 'o> Iterator for Entries<'r, 'o> {
+    type Item = Entry<'r, 'o>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Entry<'r, 'o>> {
+        let index = self.rest.next()?;
+        while index >= self.dwarf.units.get(self.unit as usize)?.contents.entries.end {
+            self.unit += 1;
+        }
+        Some(Entry { dwarf: self.dwarf, node: self.dwarf.node(index)?, index, unit: self.unit })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.rest.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Entries<'_, '_> {}
+
+impl PartialEq for Entry<'_, '_> {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.dwarf, other.dwarf) && self.index == other.index
+    }
+}
+
+impl fmt::Debug for Entry<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Entry({:#x}, {}, {:?})", self.offset(), self.tag(), self.name())
+    }
+}

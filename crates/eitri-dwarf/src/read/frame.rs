@@ -1,0 +1,524 @@
+//! Call frame information: `.debug_frame` (DWARF 5 sections 6.4 and 7.24, versions 1, 3 and 4) and
+//! `.eh_frame` (Linux Standard Base, section 10.6).
+
+use super::cfi::Instructions;
+use super::cursor::{Cursor, is_address_size, max_address};
+use super::errors::Errors;
+use super::frame_index::FdeIndex;
+use super::frame_rows::{FrameRow, FrameRows};
+use super::sections::Sections;
+use crate::error::{Count, Error, ErrorKind, Result};
+use crate::op::{EncodedAddress, Encoding, PointerForm, Reg, sign_extended};
+
+/// Section with call frame information.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FrameSection {
+    /// `.debug_frame`.
+    Debug,
+    /// `.eh_frame`.
+    Eh,
+}
+
+impl FrameSection {
+    /// Returns the name of the section.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Debug => ".debug_frame",
+            Self::Eh => ".eh_frame",
+        }
+    }
+}
+
+/// Entries of a section with call frame information, in the order of the file.
+#[derive(Debug, Clone)]
+pub struct Frames<'o> {
+    /// Section of the entries.
+    pub section: FrameSection,
+    /// Common information entries.
+    pub cies: Vec<Cie<'o>>,
+    /// Frame description entries: one for each function, or part of a function.
+    pub fdes: Vec<Fde<'o>>,
+    /// Errors of the entries that were left out, in the order of the file.
+    pub errors: Vec<Error>,
+    /// Offsets of the FDEs whose pointer to their CIE is that of ptxas, which names no CIE: the entry before is the CIE.
+    pub recovered: Vec<u64>,
+    /// Address at which the section is loaded.
+    address: u64,
+    index: FdeIndex,
+}
+
+/// A common information entry. DWARF 5 section 6.4.1.
+#[derive(Debug, Clone, Copy)]
+pub struct Cie<'o> {
+    /// Offset in the section, in bytes.
+    pub offset: u64,
+    /// Version: 1, 3 or 4.
+    pub version: u8,
+    /// Augmentation string.
+    pub augmentation: &'o [u8],
+    /// Whether the augmentation is known. Otherwise nothing after it can be read: the fields below are placeholders,
+    /// and instructions and rows are errors (section 6.4.1).
+    pub is_known: bool,
+    /// Sizes of addresses and offsets, and encoding of expressions in the instructions.
+    pub encoding: Encoding,
+    /// Size of a segment selector in bytes; 0 without segments, as in all known files.
+    pub segment_bytes: u8,
+    /// Factor of location steps: `code_alignment_factor`.
+    pub code_alignment: u64,
+    /// Factor of factored offsets: `data_alignment_factor`.
+    pub data_alignment: i64,
+    /// Register whose rule gives the return address. The column need not be a register of the machine.
+    pub return_register: Reg,
+    /// Encoding of addresses in FDEs (`DW_EH_PE_*`, augmentation `R`); 0 for plain addresses.
+    pub pointer_encoding: u8,
+    /// Encoding of the FDEs' pointers to language-specific data, if any: augmentation `L`.
+    pub lsda_encoding: Option<u8>,
+    /// Personality routine: augmentation `P`.
+    pub personality: Option<Pointer>,
+    /// Whether these are frames of signal handlers: augmentation `S`.
+    pub is_signal: bool,
+    /// Instructions for the first row of each FDE.
+    pub instructions: FrameProgram<'o>,
+}
+
+/// A frame description entry. DWARF 5 section 6.4.1.
+#[derive(Debug, Clone, Copy)]
+pub struct Fde<'o> {
+    /// Offset in the section, in bytes.
+    pub offset: u64,
+    /// Index of its CIE in [`Frames::cies`].
+    pub cie: usize,
+    /// Start address of the code.
+    pub start: u64,
+    /// Size of the code in bytes.
+    pub length: u64,
+    /// Language-specific data.
+    pub lsda: Option<Pointer>,
+    /// Instructions, which follow those of the CIE.
+    pub instructions: FrameProgram<'o>,
+}
+
+impl Fde<'_> {
+    /// Whether the code contains the pc.
+    pub fn covers(&self, pc: u64) -> bool {
+        pc.wrapping_sub(self.start) < self.length
+    }
+}
+
+/// Bytes of instructions, with their offset.
+#[derive(Debug, Clone, Copy)]
+pub struct FrameProgram<'o> {
+    /// The bytes.
+    pub bytes: &'o [u8],
+    /// Offset of the first byte in the section.
+    pub offset: u64,
+}
+
+/// A pointer in `.eh_frame`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pointer {
+    /// The address.
+    pub address: u64,
+    /// Whether the actual address is stored in memory at `address`.
+    pub is_indirect: bool,
+}
+
+const CIE: &str = "a common information entry";
+const FDE: &str = "a frame description entry";
+const OMITTED: u8 = 0xff;
+
+impl<'o> Frames<'o> {
+    /// Reads all entries of a section. `encoding` supplies properties that the section does not encode: the size of
+    /// addresses, except in version 4, and the dialect of expressions.
+    ///
+    /// # Errors
+    /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed), with the offset;
+    /// [`Unsupported`](ErrorKind::Unsupported) for unknown versions and pointer encodings, for pointers relative to
+    /// addresses that are not in the section, and for unknown augmentations in `.eh_frame`, where they determine the
+    /// encoding of addresses.
+    pub fn read(sections: &Sections<'o>, section: FrameSection, encoding: Encoding) -> Result<Self> {
+        let frames = Self::read_readable(sections, section, encoding);
+        if let Some(error) = frames.errors.first() {
+            return Err(error.clone());
+        }
+        match frames.recovered.first() {
+            Some(&offset) => {
+                let text = format!("{FDE}: the pointer is not the offset of a common information entry");
+                Err(Error::malformed(text).in_section(section.name()).at_offset(offset))
+            }
+            None => Ok(frames),
+        }
+    }
+
+    /// Reads the entries that can be read, as [`read`](Self::read) does. The errors of the others are
+    /// [`errors`](Self::errors). An entry whose length exceeds the section is the last.
+    pub fn read_readable(sections: &Sections<'o>, section: FrameSection, encoding: Encoding) -> Self {
+        let (bytes, address) = match section {
+            FrameSection::Debug => (sections.debug_frame, 0),
+            FrameSection::Eh => (sections.eh_frame, sections.eh_frame_address),
+        };
+        let mut from = sections.cursor(section.name(), bytes);
+        let reader = Reader { section, address, encoding };
+        let (cies, fdes, index) = (Vec::new(), Vec::new(), FdeIndex::default());
+        let (mut errors, mut recovered) = (Errors::default(), Vec::new());
+        let mut frames =
+            Self { section, cies, fdes, errors: Vec::new(), recovered: Vec::new(), address, index };
+        // A CIE can stand after its FDEs.
+        let (mut all, mut count) = (from, 0);
+        while let Some(entry) = reader.entry(&mut all).unwrap_or_else(|error| errors.add(error)) {
+            let read = entry.and_then(|entry| match entry.cie {
+                None => reader.cie(entry).map(|cie| frames.cies.push(cie)),
+                Some(_) => {
+                    count += 1;
+                    Ok(())
+                }
+            });
+            read.unwrap_or_else(|error| errors.add(error));
+        }
+        frames.fdes.reserve_exact(count);
+        // The CIE before an entry, if the entry follows it.
+        let mut before = None;
+        // The first pass has the error of an entry that does not end, and of an id.
+        while let Ok(Some(entry)) = reader.entry(&mut from) {
+            crate::work::step();
+            let Ok(entry) = entry else { continue };
+            let find = |offset| frames.cies.binary_search_by_key(&offset, |cie| cie.offset).ok();
+            let Some(cie) = entry.cie else {
+                before = find(entry.offset);
+                continue;
+            };
+            let before = before.take();
+            let of_ptxas = || {
+                before.filter(|&index| reader.is_of_ptxas(cie, frames.cies[index].offset, frames.fdes.len()))
+            };
+            let offset = entry.offset;
+            let fde = match (find(cie), of_ptxas()) {
+                (Some(index), _) => reader.fde(entry, index, &frames.cies[index]),
+                (None, Some(index)) => {
+                    recovered.push(offset);
+                    reader.fde(entry, index, &frames.cies[index])
+                }
+                (None, None) => {
+                    let text = format!("{FDE}: {cie:#x} is not the offset of a common information entry");
+                    Err(entry.rest.error(ErrorKind::Malformed(text), offset))
+                }
+            };
+            match fde {
+                Ok(fde) => frames.fdes.push(fde),
+                Err(error) => errors.add(error),
+            }
+        }
+        frames.index = FdeIndex::of(&frames.fdes);
+        (frames.errors, frames.recovered) = (errors.finish(), recovered);
+        frames
+    }
+
+    /// Returns the CIE of an FDE.
+    pub fn cie(&self, fde: &Fde<'o>) -> &Cie<'o> {
+        &self.cies[fde.cie]
+    }
+
+    /// Returns the section reduced to one FDE and its CIE.
+    #[doc(hidden)]
+    pub fn only(&self, fde: &Fde<'o>) -> Self {
+        let fdes = vec![Fde { cie: 0, ..*fde }];
+        let index = FdeIndex::of(&fdes);
+        let (cies, errors, recovered) = (vec![*self.cie(fde)], Vec::new(), Vec::new());
+        Self { section: self.section, cies, fdes, errors, recovered, address: self.address, index }
+    }
+
+    /// Returns the first FDE whose code contains the pc.
+    pub fn fde_at(&self, pc: u64) -> Option<&Fde<'o>> {
+        self.fdes.get(self.index.find(pc)?)
+    }
+
+    /// Returns the instructions of a CIE.
+    pub fn initial_instructions(&self, cie: &Cie<'o>) -> Instructions<'o> {
+        Instructions::new(self.section, self.address, cie, cie.instructions)
+    }
+
+    /// Returns the instructions of an FDE, without those of its CIE.
+    pub fn instructions(&self, fde: &Fde<'o>) -> Instructions<'o> {
+        Instructions::new(self.section, self.address, self.cie(fde), fde.instructions)
+    }
+
+    /// Returns the rows of an FDE, by running the instructions of its CIE and its own.
+    pub fn rows(&self, fde: &Fde<'o>) -> FrameRows<'o> {
+        FrameRows::new(self.initial_instructions(self.cie(fde)), self.instructions(fde), fde)
+    }
+
+    /// Returns the row for a pc, if any.
+    ///
+    /// # Errors
+    /// The errors of [`FrameRows::next_row`].
+    pub fn row_at(&self, pc: u64) -> Result<Option<FrameRow<'o>>> {
+        self.fde_at(pc).map_or(Ok(None), |fde| self.rows(fde).find(pc))
+    }
+}
+
+/// Whether the data of an augmentation can be read.
+fn is_known(augmentation: &[u8]) -> bool {
+    match augmentation {
+        b"" | b"eh" | b"armcc+" | b"S" | [b'[', ..] => true,
+        [b'z', letters @ ..] => {
+            let vendor =
+                letters.iter().position(|&letter| letter == b'[').filter(|_| letters.contains(&b']'));
+            let letters = &letters[..vendor.unwrap_or(letters.len())];
+            letters.iter().all(|letter| b"RLPSBG".contains(letter))
+        }
+        _ => false,
+    }
+}
+
+/// Returns the error for instructions of a CIE with an unknown augmentation, and of its FDEs.
+#[cold]
+pub(super) fn unknown_augmentation(augmentation: &[u8], offset: u64) -> Error {
+    let text = format!("{CIE}: unknown augmentation {:?}", String::from_utf8_lossy(augmentation));
+    Error::new(ErrorKind::Unsupported(text)).at_offset(offset)
+}
+
+/// An entry whose fields after the id are not read yet.
+struct RawEntry<'o> {
+    offset: u64,
+    /// Size in bytes of an offset in the format of the entry.
+    offset_bytes: u8,
+    /// Offset of the CIE of an FDE; `None` for a CIE.
+    cie: Option<u64>,
+    /// The fields after the id.
+    rest: Cursor<'o>,
+}
+
+struct Reader {
+    section: FrameSection,
+    address: u64,
+    encoding: Encoding,
+}
+
+impl Reader {
+    /// Reads the next entry, if any; the inner error is that of its id.
+    ///
+    /// # Errors
+    /// An error where the entry does not end.
+    fn entry<'o>(&self, from: &mut Cursor<'o>) -> Result<Option<Result<RawEntry<'o>>>> {
+        while !from.is_at_end() {
+            let offset = from.offset();
+            let (len, offset_bytes) = from.initial_length("the length of a frame entry")?;
+            let mut rest = from.limit(len, "a frame entry")?;
+            from.take(len, "a frame entry")?;
+            match self.section {
+                // The terminator: "processing shall end" (LSB 5, 10.6.1.1).
+                FrameSection::Eh if len == 0 => break,
+                // Padding of a linker.
+                FrameSection::Debug if len == 0 => continue,
+                _ => {}
+            }
+            let at = rest.offset();
+            // `.eh_frame` has an id of four bytes even after a length of twelve.
+            let id_bytes = if self.section == FrameSection::Eh { 4 } else { offset_bytes };
+            let id = match rest.uint(id_bytes, "a frame entry") {
+                Ok(id) => id,
+                Err(error) => return Ok(Some(Err(error))),
+            };
+            let cie = match (self.section, id_bytes) {
+                (FrameSection::Eh, _) if id == 0 => None,
+                (FrameSection::Debug, _) if id == max_address(id_bytes) => None,
+                (FrameSection::Eh, _) => Some(at.wrapping_sub(sign_extended(id, 4))),
+                (FrameSection::Debug, _) => Some(id),
+            };
+            return Ok(Some(Ok(RawEntry { offset, offset_bytes, cie, rest })));
+        }
+        Ok(None)
+    }
+
+    fn cie<'o>(&self, entry: RawEntry<'o>) -> Result<Cie<'o>> {
+        let RawEntry { offset, offset_bytes, rest: mut from, .. } = entry;
+        let at = from.offset();
+        let version = from.u8(CIE)?;
+        if !matches!(version, 1 | 3 | 4) {
+            let text = format!("{CIE}: unsupported version {version}");
+            return Err(from.error(ErrorKind::Unsupported(text), at));
+        }
+        let mut encoding = Encoding { offset_bytes, ..self.encoding };
+        let augmentation = from.string(CIE)?;
+        if !is_known(augmentation) {
+            return Ok(Cie { augmentation, encoding, ..self.unknown(offset, version) });
+        }
+        if augmentation == b"eh" {
+            from.uint(encoding.address_bytes, CIE)?;
+        }
+        let mut segment_bytes = 0;
+        if version >= 4 {
+            encoding.address_bytes = from.u8(CIE)?;
+            segment_bytes = from.u8(CIE)?;
+        }
+        if !is_address_size(encoding.address_bytes) || segment_bytes > 8 {
+            let text = format!(
+                "{CIE}: invalid address size, {}, or segment selector size, {segment_bytes}",
+                Count(encoding.address_bytes, "byte")
+            );
+            return Err(from.error(ErrorKind::Malformed(text), at));
+        }
+        let mut cie = Cie {
+            offset,
+            version,
+            augmentation,
+            is_known: true,
+            encoding,
+            segment_bytes,
+            code_alignment: from.uleb(CIE)?,
+            data_alignment: from.sleb(CIE)?,
+            return_register: Reg(if version == 1 { from.u8(CIE)?.into() } else { from.uleb(CIE)? }),
+            pointer_encoding: 0,
+            lsda_encoding: None,
+            personality: None,
+            is_signal: false,
+            instructions: FrameProgram { bytes: &[], offset: 0 },
+        };
+        self.augmentation(&mut cie, &mut from)?;
+        cie.instructions = rest(&mut from);
+        from.check_from(offset)?;
+        Ok(cie)
+    }
+
+    /// Returns a CIE with an unknown augmentation.
+    fn unknown<'o>(&self, offset: u64, version: u8) -> Cie<'o> {
+        Cie {
+            offset,
+            version,
+            augmentation: &[],
+            is_known: false,
+            encoding: self.encoding,
+            segment_bytes: 0,
+            code_alignment: 1,
+            data_alignment: 1,
+            return_register: Reg(0),
+            pointer_encoding: 0,
+            lsda_encoding: None,
+            personality: None,
+            is_signal: false,
+            instructions: FrameProgram { bytes: &[], offset },
+        }
+    }
+
+    /// Reads the augmentation data. Strings of other vendors, in brackets, have no data.
+    fn augmentation(&self, cie: &mut Cie<'_>, from: &mut Cursor<'_>) -> Result<()> {
+        // Without a `z` there are no data.
+        cie.is_signal = cie.augmentation == b"S";
+        let Some((b'z', letters)) = cie.augmentation.split_first() else { return Ok(()) };
+        let len = from.uleb(CIE)?;
+        let mut data = from.limit(len, CIE)?;
+        from.take(len, CIE)?;
+        for letter in letters {
+            match letter {
+                b'R' => cie.pointer_encoding = data.u8(CIE)?,
+                b'L' => cie.lsda_encoding = Some(data.u8(CIE)?).filter(|&encoding| encoding != OMITTED),
+                b'P' => {
+                    let encoding = data.u8(CIE)?;
+                    cie.personality = self.pointer(&mut data, encoding, cie.encoding.address_bytes, None)?;
+                }
+                b'S' => cie.is_signal = true,
+                // AArch64: return addresses are signed with the second key; frames have memory tags.
+                b'B' | b'G' => {}
+                // A vendor's string, in brackets.
+                _ => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a pointer to a CIE is one that ptxas 13 writes for the CIE at `offset`: 8 bytes too large for each earlier FDE
+    /// of a function without a frame.
+    fn is_of_ptxas(&self, pointer: u64, offset: u64, fdes: usize) -> bool {
+        let by = pointer.wrapping_sub(offset);
+        self.section == FrameSection::Debug && by.is_multiple_of(8) && (8..=8 * fdes as u64).contains(&by)
+    }
+
+    fn fde<'o>(&self, entry: RawEntry<'o>, index: usize, cie: &Cie<'o>) -> Result<Fde<'o>> {
+        let RawEntry { offset, rest: mut from, .. } = entry;
+        let bytes = cie.encoding.address_bytes;
+        if cie.segment_bytes != 0 {
+            from.uint(cie.segment_bytes, FDE)?;
+        }
+        let (start, length) = match self.section {
+            FrameSection::Debug => (from.uint(bytes, FDE)?, from.uint(bytes, FDE)?),
+            FrameSection::Eh => {
+                let at = from.offset();
+                if !cie.is_known {
+                    // The encoding of the address is unknown.
+                    return Err(
+                        unknown_augmentation(cie.augmentation, cie.offset).in_section(self.section.name())
+                    );
+                }
+                let start = match self.pointer(&mut from, cie.pointer_encoding, bytes, None)? {
+                    // Code at 0: of an object that is not linked, or discarded by a linker.
+                    None => 0,
+                    Some(Pointer { address, is_indirect: false }) => address,
+                    Some(_) => {
+                        let text = format!("{FDE}: the initial location is an indirect or omitted pointer");
+                        return Err(from.error(ErrorKind::Malformed(text), at));
+                    }
+                };
+                // The length has the format of the address, and is absolute.
+                (start, value(&mut from, cie.pointer_encoding & 0x0f, bytes)?)
+            }
+        };
+        let mut lsda = None;
+        if cie.is_known && cie.augmentation.starts_with(b"z") {
+            let len = from.uleb(FDE)?;
+            let mut data = from.limit(len, FDE)?;
+            from.take(len, FDE)?;
+            if let Some(encoding) = cie.lsda_encoding {
+                lsda = self.pointer(&mut data, encoding, bytes, Some(start))?;
+            }
+        }
+        let instructions = rest(&mut from);
+        from.check_from(offset)?;
+        Ok(Fde { offset, cie: index, start, length, lsda, instructions })
+    }
+
+    /// Reads an encoded pointer: `None` if it is null. `function` is the start of the code that it belongs to.
+    fn pointer(
+        &self,
+        from: &mut Cursor<'_>,
+        encoding: u8,
+        address_bytes: u8,
+        function: Option<u64>,
+    ) -> Result<Option<Pointer>> {
+        let at = from.offset();
+        let start = match (encoding & 0x70, function) {
+            (0x00, _) => 0,
+            (0x10, _) => self.address.wrapping_add(at),
+            (0x40, Some(function)) => function,
+            _ => return Err(unknown_pointer(from, encoding, at)),
+        };
+        let value = value(from, encoding & 0x0f, address_bytes)?;
+        // A field of 0 is a null pointer, whatever it is relative to.
+        if value == 0 {
+            return Ok(None);
+        }
+        let address = start.wrapping_add(value) & max_address(address_bytes);
+        Ok(Some(Pointer { address, is_indirect: encoding & 0x80 != 0 }))
+    }
+}
+
+#[cold]
+fn unknown_pointer(from: &Cursor<'_>, encoding: u8, at: u64) -> Error {
+    from.error(ErrorKind::Unsupported(format!("unsupported pointer encoding {encoding:#x}")), at)
+}
+
+/// Reads a number in one of the formats of pointers.
+pub(super) fn value(from: &mut Cursor<'_>, format: u8, address_bytes: u8) -> Result<u64> {
+    const WHAT: &str = "an encoded pointer";
+    match EncodedAddress::form(format, address_bytes) {
+        Some(PointerForm::Uleb) => from.uleb(WHAT),
+        Some(PointerForm::Sleb) => from.sleb(WHAT).map(|value| value as u64),
+        Some(PointerForm::Unsigned(bytes)) => from.uint(bytes, WHAT),
+        Some(PointerForm::Signed(bytes)) => from.uint(bytes, WHAT).map(|value| sign_extended(value, bytes)),
+        None => Err(unknown_pointer(from, format, from.offset())),
+    }
+}
+
+fn rest<'o>(from: &mut Cursor<'o>) -> FrameProgram<'o> {
+    let offset = from.offset();
+    FrameProgram { bytes: from.take_rest(), offset }
+}

@@ -1,0 +1,124 @@
+//! Cached rows of call frame information by pc, for many requests to one entry.
+
+use core::cell::RefCell;
+
+use hashbrown::HashMap;
+
+use super::frame::{Fde, Frames};
+use super::frame_rows::{FrameRow, FrameRows};
+use crate::error::Result;
+
+/// Cached states within entries from which rows can be computed, so that a row is found without all earlier rows.
+///
+/// Only long entries have such states. A state is cached after the rows before it have been computed.
+#[derive(Debug, Default)]
+pub struct KnownRows<'o>(RefCell<HashMap<(usize, u64), Vec<Place<'o>>>>);
+
+/// State of the computation at a row.
+#[derive(Debug)]
+pub struct Place<'o> {
+    /// First pc of the next row.
+    start: u64,
+    rows: FrameRows<'o>,
+}
+
+/// Minimum number of rows between two cached states; more for rows with more rules, as each state contains them all.
+const ROWS: usize = 64;
+
+impl<'o> KnownRows<'o> {
+    /// Returns the row for a pc, like [`FrameRows::find`] on the rows of the entry. `section` identifies the section.
+    ///
+    /// # Errors
+    /// The errors of [`FrameRows::next_row`].
+    pub(crate) fn find(
+        &self,
+        section: usize,
+        frames: &Frames<'o>,
+        fde: &Fde<'o>,
+        pc: u64,
+    ) -> Result<Option<FrameRow<'o>>> {
+        let key = (section, fde.offset);
+        let (mut rows, is_beyond) = {
+            let known = self.0.borrow();
+            let places = known.get(&key).map_or(&[][..], Vec::as_slice);
+            let before = places.partition_point(|place| place.start <= pc);
+            let rows = places[..before].last().map(|place| place.rows.clone());
+            (rows.unwrap_or_else(|| frames.rows(fde)), before == places.len())
+        };
+        let (mut passed, mut is_in_order) = (0, is_beyond);
+        while let Some(row) = rows.next_row()? {
+            if (row.start..row.end).contains(&pc) {
+                return Ok(Some(rows.into_row()));
+            }
+            // Where rows go backwards, the row for a pc can precede a state beyond the pc.
+            is_in_order &= row.start <= row.end && row.end <= pc;
+            let (end, rules) = (row.end, row.rules.len());
+            passed += 1;
+            if is_in_order && passed >= ROWS + rules + rows.remembered_rules() {
+                passed = 0;
+                let mut known = self.0.borrow_mut();
+                known.entry(key).or_default().push(Place { start: end, rows: rows.clone() });
+            }
+        }
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::KnownRows;
+    use crate::op::{Dialect, Encoding};
+    use crate::read::{FrameSection, Frames, Sections};
+
+    /// A CIE whose CFA is register 7 plus 8, and an FDE at 0x1000 for a number of bytes.
+    fn section(bytes: u64, instructions: &[u8]) -> Vec<u8> {
+        let entry = |id: u32, rest: &[u8]| {
+            let bytes = [&id.to_le_bytes()[..], rest].concat();
+            [&(bytes.len() as u32).to_le_bytes()[..], &bytes].concat()
+        };
+        let cie = entry(u32::MAX, &[4, 0, 8, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1]);
+        let code = [0x1000u64.to_le_bytes(), bytes.to_le_bytes()].concat();
+        [cie, entry(0, &[&code, instructions].concat())].concat()
+    }
+
+    /// Asserts that the same row is found for each pc, regardless of earlier requests.
+    fn agrees(bytes: u64, instructions: &[u8], pcs: impl Iterator<Item = u64>) {
+        let section = section(bytes, instructions);
+        let sections = Sections { debug_frame: &section, ..Sections::default() };
+        let encoding = Encoding::new(8, Dialect::Dwarf5);
+        let frames = Frames::read(&sections, FrameSection::Debug, encoding).expect("it is read");
+        let (known, fde) = (KnownRows::default(), &frames.fdes[0]);
+        for pc in pcs {
+            let (found, expected) = (known.find(0, &frames, fde, pc), frames.rows(fde).find(pc));
+            assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{pc:#x}");
+        }
+        assert!(!known.0.borrow().is_empty());
+    }
+
+    /// Instructions with offsets that change at each byte, and with remembered and restored rules.
+    fn rows(count: u64) -> Vec<u8> {
+        (0..count)
+            .flat_map(|number| match number % 7 {
+                0 => vec![0x41, 0x0a, 0x80 | (number % 30) as u8, 1],
+                1 => vec![0x41, 0x0b],
+                _ => vec![0x41, 0x0e, (number % 100) as u8],
+            })
+            .collect()
+    }
+
+    #[test]
+    fn rows_are_found_from_where_they_are_known() {
+        let pcs = (0..4000u64).map(|number| 0x1000 + number * 1789 % 1010);
+        agrees(1000, &rows(1000), pcs);
+    }
+
+    #[test]
+    fn rows_that_go_back_or_cannot_be_read_are_found_as_without() {
+        // DW_CFA_set_loc in the middle, back to the start.
+        let back = [0x01, 0x10, 0x10, 0, 0, 0, 0, 0, 0];
+        let pcs = || (0..2000u64).map(|number| 0x1000 + number * 1789 % 610);
+        agrees(600, &[&rows(300)[..], &back, &rows(500)].concat(), pcs());
+        // An unknown instruction in the middle.
+        agrees(600, &[&rows(300)[..], &[0x3c], &rows(300)].concat(), pcs());
+    }
+}

@@ -1,0 +1,124 @@
+//! Reads the facts of an object file from its bytes, regardless of the producer.
+//!
+//! ```text
+//! bytes ─► Object ─► Sections ─► Dwarf ─► Unit, Entry, Value
+//!            │           │         ├────► List            where a variable is, by pc
+//!            │           │         ├────► LineProgram     rows of the line table
+//!            │           │         ├────► Macros
+//!            │           │         └────► Frames          where the caller's registers are, by pc
+//!            │           └► NameIndex, AddressRanges, PublicNames, IndexTable
+//!         symbols
+//! ```
+//!
+//! Versions 2 to 5, both formats and byte orders, and GNU's predecessors of DWARF 5 are supported. Type units are read
+//! like other units ([`Dwarf::type_of_signature`]); split units are read alone, with addresses by index, or together
+//! with their skeletons ([`Dwarf::read_split`], [`SplitFiles`], also in packages).
+//!
+//! Facts are plain data with their offsets. Wrong but readable data is kept for the caller to judge: a reversed range,
+//! a gap, an overlap. Unreadable data is an [`Error`](crate::Error) with section and offset; no input causes a panic.
+//! [`Dwarf::read`] keeps 16 bytes for each entry and checks all attributes; their values are decoded on request.
+//!
+//! This module shares no code with the writer of DWARF, so that the same mistake in both cannot cancel out. `gimli`
+//! decodes abbreviations and the tree of entries; everything else is decoded here.
+//!
+//! ```
+//! # fn main() -> eitri_dwarf::Result<()> {
+//! # let bytes = include_bytes!("../../examples/data/uspill.o");
+//! use eitri_dwarf::read::{Dwarf, Object};
+//!
+//! let object = Object::read(bytes)?;
+//! let target = object.target(None);
+//! assert_eq!(target.as_ref().map(|target| target.name()), Some("amdgpu-gfx1030-wave32"));
+//! let dwarf = Dwarf::read(&object)?;
+//! for unit in dwarf.units() {
+//!     println!("{:?}: {} entries", unit.name, dwarf.entries_of(unit).count());
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+mod abbrev;
+mod abbreviations;
+mod aranges;
+mod cfi;
+mod companions;
+mod compress;
+pub mod containers;
+mod cursor;
+mod declared;
+mod dwarf;
+mod elf;
+mod elf_header;
+mod entry;
+mod errors;
+mod frame;
+mod frame_index;
+mod frame_rows;
+mod known_rows;
+mod line;
+mod line_rows;
+mod lists;
+mod macros;
+mod names;
+pub mod nvidia;
+mod package;
+mod ptx;
+mod pubs;
+mod recurring;
+mod reloc;
+mod scope;
+mod sections;
+mod shape;
+mod size;
+mod split_files;
+mod string_ids;
+mod tables;
+#[doc(hidden)]
+pub mod threads;
+mod unit;
+mod units;
+mod unreadable;
+mod value;
+
+#[doc(hidden)]
+pub use abbreviations::ByAbbreviation;
+pub use aranges::{AddressRange, AddressRanges};
+pub use cfi::{FrameInstruction, Instruction, Instructions};
+pub use companions::Companions;
+#[doc(hidden)]
+pub use declared::OtherUnits;
+pub use dwarf::Dwarf;
+#[doc(hidden)]
+pub use dwarf::{SUPPLEMENTARY, code_section};
+#[doc(hidden)]
+pub use elf::{INFO_BEHIND, Placing, Sizes};
+pub use elf::{MercuryCopy, Object, Section, StaleFields, Symbol, SymbolKind, Undefined};
+pub use entry::{Attributes, Entry};
+pub use frame::{Cie, Fde, FrameProgram, FrameSection, Frames, Pointer};
+pub use frame_rows::{CfaRule, FrameRow, FrameRows, Rule};
+#[doc(hidden)]
+pub use known_rows::KnownRows;
+pub use line::{LineFile, LineFormat, LineProgram};
+pub use line_rows::{InlinedRow, LineRow, LineRows};
+pub(crate) use lists::Addressed;
+pub use lists::{List, ListEntry, ListFormat, ListKind, RawEntry, RawList};
+pub use macros::{Macro, MacroEntries, MacroEntry, Macros};
+pub use names::{
+    IndexedName, NameAbbreviation, NameEntries, NameEntry, NameIndex, NameParent, NameUnit, name_hash,
+};
+pub use pubs::{PublicName, PublicNames, PublicSection};
+#[doc(hidden)]
+pub use recurring::Recurring;
+#[doc(hidden)]
+pub use scope::unknown_function;
+pub use scope::{address_in, variable_at, variables_at};
+pub use sections::Sections;
+#[doc(hidden)]
+pub use shape::Shape;
+pub use split_files::{FindSplit, Skeleton, SplitFiles, split_ids};
+#[doc(hidden)]
+pub use string_ids::{StringId, StringIds};
+pub use tables::IndexTable;
+pub use unit::{Bases, Unit};
+pub use unreadable::UnreadableField;
+pub use value::{Attribute, Str, Value};

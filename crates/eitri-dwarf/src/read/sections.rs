@@ -1,0 +1,230 @@
+//! Debug sections of a file, with access by offset or index.
+
+use core::ops::Range;
+
+use gimli::{EndianSlice, RunTimeEndian};
+
+use super::Object;
+use super::cursor::{Cursor, is_address_size};
+use super::unreadable::{UnreadableField, of_section, within};
+use super::value::Slice;
+use crate::error::{Error, ErrorKind, Result};
+use crate::op::Encoding;
+
+/// Defines the table of sections: the fields, and their names in an object.
+macro_rules! sections { ($($field:ident $name:literal $dwo:literal;)*) => {
+    /// Contents of the debug sections. A section missing in the file is empty.
+    #[derive(Debug, Clone, Copy, Default)]
+    #[allow(missing_docs, reason = "each field is the section of that name")]
+    pub struct Sections<'o> {
+        /// Whether the most significant byte of a number comes first.
+        pub big_endian: bool,
+        /// Whether these are the `.dwo` sections of split units (DWARF 5 section 7.3.2), which need neither relocations
+        /// nor base attributes.
+        pub is_split: bool,
+        /// Size of an address in bytes, for sections that do not encode it. 0 if unknown, which means 8.
+        pub address_bytes: u8,
+        /// Address at which `.eh_frame` is loaded.
+        pub eh_frame_address: u64,
+        /// Addresses of the sections with code, sorted by their start. Empty if there is none, or it is unknown.
+        pub code: &'o [Range<u64>],
+        /// Fields whose relocations cannot be applied, sorted by section and offset.
+        pub unreadable: &'o [UnreadableField],
+        $(pub $field: &'o [u8],)*
+    }
+
+    impl<'o> Sections<'o> {
+        /// Returns the sections of an object, with relocations applied.
+        pub fn of(object: &'o Object<'_>) -> Self {
+            let of = |name| object.section(name).map_or(&[][..], |section| &section.data);
+            Self {
+                big_endian: object.is_big_endian(),
+                is_split: false,
+                address_bytes: object.address_bytes(),
+                eh_frame_address: object.section_address(".eh_frame").unwrap_or(0),
+                code: object.code(),
+                unreadable: object.unreadable_fields(),
+                $($field: of($name),)*
+            }
+        }
+
+        /// Returns the sections of split units in an object, whose names end in `.dwo`.
+        pub fn of_split(object: &'o Object<'_>) -> Self {
+            let of = |name: &str| match name {
+                "" => &[][..],
+                name => object.section(name).map_or(&[][..], |section| &section.data),
+            };
+            Self {
+                big_endian: object.is_big_endian(),
+                is_split: true,
+                address_bytes: object.address_bytes(),
+                eh_frame_address: 0,
+                code: &[],
+                unreadable: object.unreadable_fields(),
+                $($field: of($dwo),)*
+            }
+        }
+    }
+
+    /// Returns the name of a section of split units.
+    #[cold]
+    fn split_name(name: &'static str) -> &'static str {
+        match name {
+            $($name if !$dwo.is_empty() => $dwo,)*
+            _ => name,
+        }
+    }
+} }
+
+sections! {
+    debug_abbrev ".debug_abbrev" ".debug_abbrev.dwo";
+    debug_addr ".debug_addr" "";
+    debug_aranges ".debug_aranges" "";
+    debug_frame ".debug_frame" "";
+    debug_gnu_pubnames ".debug_gnu_pubnames" "";
+    debug_gnu_pubtypes ".debug_gnu_pubtypes" "";
+    debug_info ".debug_info" ".debug_info.dwo";
+    debug_line ".debug_line" ".debug_line.dwo";
+    debug_line_str ".debug_line_str" "";
+    debug_loc ".debug_loc" ".debug_loc.dwo";
+    debug_loclists ".debug_loclists" ".debug_loclists.dwo";
+    debug_macinfo ".debug_macinfo" ".debug_macinfo.dwo";
+    debug_macro ".debug_macro" ".debug_macro.dwo";
+    debug_names ".debug_names" "";
+    debug_pubnames ".debug_pubnames" "";
+    debug_pubtypes ".debug_pubtypes" "";
+    debug_ranges ".debug_ranges" "";
+    debug_rnglists ".debug_rnglists" ".debug_rnglists.dwo";
+    debug_str ".debug_str" ".debug_str.dwo";
+    debug_str_offsets ".debug_str_offsets" ".debug_str_offsets.dwo";
+    debug_types ".debug_types" ".debug_types.dwo";
+    eh_frame ".eh_frame" "";
+}
+
+impl<'o> Sections<'o> {
+    /// Whether a field that cannot be read is at an offset of a section: the object has the error.
+    #[doc(hidden)]
+    pub fn is_unreadable(&self, section: &str, offset: u64) -> bool {
+        !within(of_section(self.unreadable, section), offset..offset.saturating_add(1)).is_empty()
+    }
+
+    /// Whether an error is that of a field that cannot be read.
+    #[doc(hidden)]
+    pub fn has_error(&self, error: &Error) -> bool {
+        let place = error.at().section.as_deref().zip(error.at().offset);
+        place.is_some_and(|(section, offset)| self.is_unreadable(section, offset))
+    }
+
+    /// Returns the size of an address in bytes, for sections that do not encode it.
+    pub(super) fn address_bytes_or_8(&self) -> u8 {
+        if is_address_size(self.address_bytes) { self.address_bytes } else { 8 }
+    }
+
+    /// Returns the name of a section in this file.
+    #[inline]
+    #[doc(hidden)]
+    pub fn name(&self, name: &'static str) -> &'static str {
+        if self.is_split { split_name(name) } else { name }
+    }
+
+    /// Returns the string at an offset of `.debug_str`, without its zero byte.
+    ///
+    /// # Errors
+    /// [`Malformed`](ErrorKind::Malformed) or [`Truncated`](ErrorKind::Truncated) if there is no string.
+    pub fn string(&self, offset: u64) -> Result<&'o [u8]> {
+        self.cursor(".debug_str", self.debug_str).at(offset, "a string")?.string("a string")
+    }
+
+    /// Returns the string at an offset of `.debug_line_str`, without its zero byte.
+    ///
+    /// # Errors
+    /// The errors of [`string`](Self::string).
+    pub fn line_string(&self, offset: u64) -> Result<&'o [u8]> {
+        self.cursor(".debug_line_str", self.debug_line_str).at(offset, "a string")?.string("a string")
+    }
+
+    /// Returns string `index` of the table at `base` of `.debug_str_offsets`. Indices count from 0.
+    ///
+    /// # Errors
+    /// The errors of [`string`](Self::string); and an error without a base in DWARF 5.
+    pub(super) fn indexed_string(&self, base: Base, index: u64) -> Result<&'o [u8]> {
+        self.string(self.indexed_string_offset(base, index)?)
+    }
+
+    /// Returns the offset in `.debug_str` of string `index` of the table at `base`.
+    #[inline]
+    pub(super) fn indexed_string_offset(&self, base: Base, index: u64) -> Result<u64> {
+        let table = self.cursor(".debug_str_offsets", self.debug_str_offsets);
+        base.number(table, index, base.encoding.offset_bytes, "a string by index")
+    }
+
+    /// Returns address `index` of the table at `base` of `.debug_addr`. Indices count from 0.
+    pub(super) fn indexed_address(&self, base: Base, index: u64) -> Result<u64> {
+        base.address(self.cursor(".debug_addr", self.debug_addr), index)
+    }
+
+    /// Returns bytes of a section as input of `gimli`.
+    pub(super) fn slice(&self, bytes: &'o [u8]) -> Slice<'o> {
+        EndianSlice::new(bytes, if self.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little })
+    }
+
+    pub(super) fn cursor(&self, name: &'static str, bytes: &'o [u8]) -> Cursor<'o> {
+        let cursor = Cursor::new(self.name(name), bytes, self.big_endian);
+        if self.unreadable.is_empty() {
+            cursor
+        } else {
+            cursor.around(of_section(self.unreadable, self.name(name)))
+        }
+    }
+}
+
+/// Start of a table of indexed elements, with the encoding of the elements.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Base {
+    pub(super) offset: Option<u64>,
+    pub(super) encoding: Encoding,
+}
+
+/// Returns the size in bytes of a table's header in `.debug_str_offsets`, from DWARF 5 on. Section 7.26.
+pub(super) fn str_offsets_header(encoding: Encoding) -> u64 {
+    if encoding.offset_bytes == 8 { 16 } else { 8 }
+}
+
+/// Returns the size in bytes of the header of a table of lists. DWARF 5 sections 7.28 and 7.29.
+pub(super) fn lists_header(encoding: Encoding) -> u64 {
+    if encoding.offset_bytes == 8 { 20 } else { 12 }
+}
+
+impl Base {
+    /// Returns the number of `bytes` bytes at an index of a table. Without a base, a table before DWARF 5 starts with the
+    /// section.
+    #[inline]
+    pub(super) fn number(self, table: Cursor<'_>, index: u64, bytes: u8, what: &str) -> Result<u64> {
+        debug_assert!(is_address_size(bytes));
+        let base = match self.offset {
+            Some(base) => base,
+            None if self.encoding.version < 5 => 0,
+            None => return Err(no_base(index, what)),
+        };
+        let offset = index.checked_mul(bytes.into()).and_then(|by| by.checked_add(base));
+        let number = offset.and_then(|offset| table.uint_at(usize::try_from(offset).ok()?, bytes));
+        number.ok_or_else(|| no_number(table, offset.unwrap_or(u64::MAX), bytes, what))
+    }
+
+    /// Returns address `index` of a table of addresses.
+    #[inline]
+    pub(super) fn address(self, table: Cursor<'_>, index: u64) -> Result<u64> {
+        self.number(table, index, self.encoding.address_bytes, "an address by index")
+    }
+}
+
+#[cold]
+fn no_number(table: Cursor<'_>, offset: u64, bytes: u8, what: &str) -> Error {
+    let rest = table.at(offset, what);
+    rest.map_or_else(|error| error, |rest| rest.no_number(offset as usize, bytes, what))
+}
+
+#[cold]
+fn no_base(index: u64, what: &str) -> Error {
+    Error::new(ErrorKind::Malformed(format!("{what} {index}: the unit has no base of its table")))
+}

@@ -1,0 +1,180 @@
+//! Files of split units, whose skeleton units are in an object.
+
+use core::fmt;
+use std::borrow::Cow;
+
+use hashbrown::HashSet;
+
+use super::package::Package;
+use super::{Dwarf, Object};
+use crate::error::{At, Error, ErrorKind, Result};
+
+/// Skeleton unit whose split unit is in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Skeleton<'s> {
+    /// Id shared with the split unit.
+    pub dwo_id: u64,
+    /// Name of the file, `DW_AT_dwo_name`: absolute, or relative to `comp_dir`.
+    pub dwo_name: &'s str,
+    /// Folder of the compilation, `DW_AT_comp_dir`.
+    pub comp_dir: Option<&'s str>,
+}
+
+/// Finder of files of split units, which a function can be.
+pub trait FindSplit: Sync {
+    /// Returns names and contents of the files that can have the split units of skeleton units.
+    ///
+    /// # Errors
+    /// An error stops the reading of the object.
+    fn find(&self, skeletons: &[Skeleton<'_>]) -> Result<Vec<(String, Cow<'_, [u8]>)>>;
+
+    /// Takes the error of a file that cannot be read. The rest is read without it.
+    ///
+    /// # Errors
+    /// The error, if nothing is to be read then.
+    fn take_failure(&self, error: Error) -> Result<()> {
+        Err(error)
+    }
+
+    /// Takes the name of a file whose units are used.
+    fn take_used(&self, _name: &str) {}
+}
+
+impl<F: Fn(&[Skeleton<'_>]) -> Result<Vec<(String, Vec<u8>)>> + Sync> FindSplit for F {
+    fn find(&self, skeletons: &[Skeleton<'_>]) -> Result<Vec<(String, Cow<'_, [u8]>)>> {
+        Ok(self(skeletons)?.into_iter().map(|(name, bytes)| (name, bytes.into())).collect())
+    }
+}
+
+/// Files of split units (`.dwo`), or packages of them (`.dwp`), that are read with an object. By default there are none.
+///
+/// A file without a unit of the object's skeletons is not used: units match by [`dwo_id`](super::Unit::dwo_id). Offsets in a
+/// unit of a package count from the unit's part of the section. Type units of packages are not read.
+#[derive(Clone, Copy, Default)]
+pub struct SplitFiles<'a>(Option<&'a dyn FindSplit>);
+
+impl<'a> SplitFiles<'a> {
+    /// Returns the files that a finder returns, which is called if an object lacks the split units of its skeleton
+    /// units.
+    pub fn new(find: &'a dyn FindSplit) -> Self {
+        Self(Some(find))
+    }
+
+    /// Calls a function with the split units of an object that has units of its own: those in the object, and those in
+    /// files, for the skeleton units without one in the object. [`Dwarf::errors`] has what cannot be read of the object's,
+    /// and the finder takes the errors of files.
+    ///
+    /// # Errors
+    /// [`Unsupported`](ErrorKind::Unsupported) for an object that has split units alone; the errors of the finder, and of
+    /// the function.
+    pub fn with<T>(
+        self,
+        object: &Object<'_>,
+        dwarf: &Dwarf<'_>,
+        then: impl FnOnce(&[Dwarf<'_>]) -> Result<T>,
+    ) -> Result<T> {
+        if dwarf.sections().is_split && !dwarf.units().is_empty() {
+            let text = "split units alone have no addresses: the object with their skeleton units is to be read, \
+                        with this file beside it";
+            return Err(Error::new(ErrorKind::Unsupported(text.into())).in_section(".debug_info.dwo"));
+        }
+        let own = Dwarf::read_readable_split(dwarf, object)?;
+        let mut known: HashSet<u64> = ids(&own).collect();
+        let contents = self.contents(dwarf, &known)?;
+        let mut objects = Vec::with_capacity(contents.len());
+        for (name, bytes) in &contents {
+            let object = Object::read(bytes);
+            objects.extend(self.readable(Some(name), object)?.map(|object| (name, object)));
+        }
+        let mut all = Vec::new();
+        if !own.units().is_empty() {
+            all.push(own);
+        }
+        for (name, object) in &objects {
+            let Some(units) = self.readable(Some(name), read(dwarf, object, &known))? else { continue };
+            let before = known.len();
+            for split in units {
+                let Some(split) = self.readable(Some(name), split)? else { continue };
+                let split = Dwarf { file: Some(name), ..split };
+                self.take_unreadable(&split, split.errors().to_vec())?;
+                let count = known.len();
+                known.extend(ids(&split));
+                if known.len() > count {
+                    all.push(split);
+                }
+            }
+            if known.len() > before {
+                self.0.inspect(|find| find.take_used(name));
+            }
+        }
+        then(&all)
+    }
+
+    /// Returns names and contents of the files for the skeleton units whose ids are not known.
+    fn contents(self, dwarf: &Dwarf<'_>, known: &HashSet<u64>) -> Result<Vec<(String, Cow<'a, [u8]>)>> {
+        let Some(find) = self.0 else { return Ok(Vec::new()) };
+        let skeletons = dwarf.units().iter().filter(|unit| unit.is_skeleton());
+        let skeletons = skeletons.filter_map(|unit| {
+            let (dwo_id, dwo_name) = (unit.dwo_id?, unit.dwo_name.as_deref()?);
+            Some(Skeleton { dwo_id, dwo_name, comp_dir: unit.comp_dir.as_deref() })
+        });
+        let missing: Vec<_> = skeletons.filter(|one| !known.contains(&one.dwo_id)).collect();
+        if missing.is_empty() { Ok(Vec::new()) } else { find.find(&missing) }
+    }
+
+    /// Passes the errors of the parts of a file of split units on that cannot be read. Returns those of the object itself.
+    #[doc(hidden)]
+    pub fn take_unreadable(self, dwarf: &Dwarf<'_>, errors: Vec<Error>) -> Result<Vec<Error>> {
+        let Some(file) = dwarf.split_file() else { return Ok(errors) };
+        for error in errors {
+            self.readable(Some(file), Err::<(), _>(error))?;
+        }
+        Ok(Vec::new())
+    }
+
+    /// Returns the result for a file of split units, or `None` after passing an error on. Without a name, the file is the
+    /// object's, and its error is returned.
+    #[doc(hidden)]
+    pub fn readable<T>(self, file: Option<&str>, read: Result<T>) -> Result<Option<T>> {
+        match (read, file, self.0) {
+            (Err(error), Some(file), Some(find)) => {
+                let at = At { split_file: Some(file.into()), ..At::default() };
+                find.take_failure(error.or_at(at)).map(|()| None)
+            }
+            (read, ..) => read.map(Some),
+        }
+    }
+}
+
+/// Reads the split units in a file, or each of those of a package whose ids are not known.
+fn read<'o>(main: &Dwarf<'o>, file: &'o Object<'_>, known: &HashSet<u64>) -> Result<Vec<Result<Dwarf<'o>>>> {
+    let Some(package) = Package::read(file)? else { return Ok(vec![Dwarf::read_readable_split(main, file)]) };
+    let skeletons = main.units().iter().filter(|unit| unit.is_skeleton());
+    let ids = skeletons.filter_map(|unit| unit.dwo_id).filter(|id| !known.contains(id));
+    let units = ids.filter_map(|id| package.unit(id).transpose());
+    Ok(units.map(|sections| Dwarf::read_readable_sections(main, sections?)).collect())
+}
+
+/// Returns the ids of the split units in a file. `None` for a package, which has an index of them.
+///
+/// # Errors
+/// The errors of [`Object::read`] and [`Dwarf::read`].
+pub fn split_ids(bytes: &[u8]) -> Result<Option<Vec<u64>>> {
+    let object = Object::read(bytes)?;
+    if Package::read(&object)?.is_some() {
+        return Ok(None);
+    }
+    let split = Dwarf::read_split_alone(&object)?;
+    Ok(Some(split.units().iter().filter_map(|unit| unit.dwo_id).collect()))
+}
+
+/// Returns the ids of the split units with a skeleton.
+fn ids(split: &Dwarf<'_>) -> impl Iterator<Item = u64> {
+    split.units().iter().filter(|unit| unit.has_skeleton).filter_map(|unit| unit.dwo_id)
+}
+
+impl fmt::Debug for SplitFiles<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SplitFiles").field(&self.0.is_some()).finish()
+    }
+}

@@ -1,0 +1,346 @@
+//! Attribute values, independent of their forms. DWARF 5 sections 7.5.4 to 7.5.6.
+
+use core::fmt;
+use std::borrow::Cow;
+
+use gimli::{
+    AttributeSpecification, AttributeValue, DwAt, DwForm, EndianSlice, RunTimeEndian, constants as dw,
+};
+
+use super::cursor::max_address;
+use super::dwarf::Dwarf;
+use super::sections::{Base, Sections};
+use super::unit::Unit;
+use crate::error::Result;
+
+/// Input of `gimli`.
+pub(super) type Slice<'o> = EndianSlice<'o, RunTimeEndian>;
+
+/// An attribute of an entry.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Attribute<'o> {
+    /// Name of the attribute.
+    pub name: DwAt,
+    /// Form in the file.
+    pub form: DwForm,
+    /// Value of the attribute.
+    pub value: Value<'o>,
+}
+
+/// Value of an attribute. Indices and string offsets are already resolved.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Value<'o> {
+    /// An unsigned number, or one of unknown signedness (`data1` to `data8`): such a number has as many bits as the
+    /// form.
+    Unsigned(u64),
+    /// A signed number.
+    Signed(i64),
+    /// A number of 16 bytes.
+    Wide(u128),
+    /// An address.
+    Address(u64),
+    /// An address by its index in the unit's table, which is in the skeleton's file.
+    AddressIndex(u64),
+    /// An address as the sum of one by its index in such a table, and an offset in bytes.
+    AddressIndexOffset(u64, u32),
+    /// A string.
+    String(Str<'o>),
+    /// Reference to an entry by its offset, counted as described at [`Dwarf`]. The entry can be in the supplementary file.
+    Reference(u64),
+    /// Reference to a type in a type unit, by its signature.
+    Signature(u64),
+    /// An expression.
+    Expr(&'o [u8]),
+    /// A location list, by its offset in `.debug_loclists`, or in `.debug_loc` before DWARF 5.
+    LocList(u64),
+    /// A range list, by its offset in `.debug_rnglists`, or in `.debug_ranges` before DWARF 5.
+    RngList(u64),
+    /// A line program, by its offset in `.debug_line`.
+    LineProgram(u64),
+    /// Offset into a section that depends on the attribute's name.
+    Offset(u64),
+    /// A flag.
+    Flag(bool),
+    /// A block of bytes.
+    Block(&'o [u8]),
+    /// A value that cannot be read: [`Entry::problem`](super::Entry::problem) has the error.
+    Unreadable,
+    /// Reference to an entry or string of a supplementary file that was not read with the object.
+    Other,
+}
+
+/// A string of a file. Its end, the first zero byte, is searched each time the bytes are requested.
+#[derive(Clone, Copy)]
+pub struct Str<'o>(
+    /// The string and what follows it in the section.
+    &'o [u8],
+);
+
+impl<'o> Str<'o> {
+    /// Returns the bytes, without the zero byte.
+    pub fn bytes(self) -> &'o [u8] {
+        let Self(from) = self;
+        from.get(..memchr::memchr(0, from).unwrap_or(from.len())).unwrap_or_default()
+    }
+
+    /// Returns the address of the first byte, which identifies the string.
+    pub(crate) fn address(self) -> usize {
+        self.0.as_ptr().addr()
+    }
+
+    /// Returns the text, with U+FFFD in place of invalid UTF-8.
+    pub fn text(self) -> Cow<'o, str> {
+        String::from_utf8_lossy(self.bytes())
+    }
+}
+
+impl PartialEq for Str<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.bytes() == other.bytes()
+    }
+}
+
+impl Eq for Str<'_> {}
+
+impl fmt::Debug for Str<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.text(), f)
+    }
+}
+
+/// The sections of strings up to the last zero byte: each offset in them is one of a string.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Strings<'o> {
+    pub(super) debug_str: &'o [u8],
+    pub(super) debug_line_str: &'o [u8],
+}
+
+impl<'o> Strings<'o> {
+    pub(super) fn new(sections: &Sections<'o>) -> Self {
+        let [debug_str, debug_line_str] = [sections.debug_str, sections.debug_line_str]
+            .map(|bytes| &bytes[..memchr::memrchr(0, bytes).map_or(0, |last| last + 1)]);
+        Self { debug_str, debug_line_str }
+    }
+}
+
+/// Returns the string at an offset of a section.
+#[inline]
+fn string<'o>(section: &'o [u8], offset: u64, error: impl FnOnce() -> Result<&'o [u8]>) -> Result<Value<'o>> {
+    let from = usize::try_from(offset).ok().and_then(|offset| section.get(offset..));
+    match from.filter(|from| !from.is_empty()) {
+        Some(from) => Ok(Value::String(Str(from))),
+        None => error().map(|string| Value::String(Str(string))),
+    }
+}
+
+impl<'o> Value<'o> {
+    /// Returns the number, if it is not negative.
+    pub fn unsigned(self) -> Option<u64> {
+        match self {
+            Self::Unsigned(value) => Some(value),
+            Self::Signed(value) => u64::try_from(value).ok(),
+            _ => None,
+        }
+    }
+
+    /// Returns the string.
+    #[doc(hidden)]
+    pub fn string(self) -> Option<Str<'o>> {
+        match self {
+            Self::String(string) => Some(string),
+            _ => None,
+        }
+    }
+
+    /// Returns the string, with U+FFFD in place of invalid UTF-8.
+    pub fn text(self) -> Option<Cow<'o, str>> {
+        match self {
+            Self::String(string) => Some(string.text()),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a block of this attribute is an expression. DWARF 2 and 3 have no form for expressions, and producers write block
+/// forms for them in later versions too: the attribute has no class of blocks.
+fn is_location(name: DwAt) -> bool {
+    matches!(
+        name,
+        dw::DW_AT_location
+            | dw::DW_AT_byte_size
+            | dw::DW_AT_bit_offset
+            | dw::DW_AT_bit_size
+            | dw::DW_AT_string_length
+            | dw::DW_AT_lower_bound
+            | dw::DW_AT_return_addr
+            | dw::DW_AT_bit_stride
+            | dw::DW_AT_upper_bound
+            | dw::DW_AT_count
+            | dw::DW_AT_data_member_location
+            | dw::DW_AT_frame_base
+            | dw::DW_AT_segment
+            | dw::DW_AT_static_link
+            | dw::DW_AT_use_location
+            | dw::DW_AT_vtable_elem_location
+            | dw::DW_AT_allocated
+            | dw::DW_AT_associated
+            | dw::DW_AT_data_location
+            | dw::DW_AT_byte_stride
+            | dw::DW_AT_rank
+            | dw::DW_AT_call_value
+            | dw::DW_AT_call_target
+            | dw::DW_AT_call_target_clobbered
+            | dw::DW_AT_call_data_location
+            | dw::DW_AT_call_data_value
+            | dw::DW_AT_GNU_call_site_value
+            | dw::DW_AT_GNU_call_site_data_value
+            | dw::DW_AT_GNU_call_site_target
+            | dw::DW_AT_GNU_call_site_target_clobbered
+            | dw::DW_AT_PGI_lbase
+            | dw::DW_AT_PGI_soffset
+            | dw::DW_AT_PGI_lstride
+    ) || is_of_lanes(name)
+}
+
+/// Whether the attribute is active_lane or lane_pc by the numbers of AMD's documents and debugger, or lane_pc by the
+/// registry's. The registry's other attributes with these numbers are neither blocks nor offsets, and are later than
+/// DWARF 3.
+fn is_of_lanes(name: DwAt) -> bool {
+    matches!(name, DwAt(0x3e08 | 0x3e0b | 0x3e12))
+}
+
+/// Whether a section offset of this attribute is a location list.
+fn has_loclist(name: DwAt) -> bool {
+    match name {
+        dw::DW_AT_location
+        | dw::DW_AT_string_length
+        | dw::DW_AT_return_addr
+        | dw::DW_AT_data_member_location
+        | dw::DW_AT_frame_base
+        | dw::DW_AT_segment
+        | dw::DW_AT_static_link
+        | dw::DW_AT_use_location
+        | dw::DW_AT_vtable_elem_location => true,
+        _ => is_of_lanes(name),
+    }
+}
+
+/// LLVM's form of an address by index, ULEB128, plus an offset of four bytes.
+pub(super) const ADDRX_OFFSET: DwForm = DwForm(0x2001);
+
+/// Resolves the value of an attribute. `raw` is what [`read`](super::units::read) returns for the specification.
+#[inline]
+pub(super) fn resolve<'o>(
+    dwarf: &Dwarf<'o>,
+    unit: &Unit<'o>,
+    spec: AttributeSpecification,
+    raw: AttributeValue<Slice<'o>>,
+) -> Result<Value<'o>> {
+    let name = spec.name();
+    let (sections, strings) = (&dwarf.sections, &dwarf.strings);
+    let indirect = |offset| string(strings.debug_str, offset, || sections.string(offset));
+    let base = |offset| Base { offset, encoding: unit.encoding };
+    if let Some(offset) = reference(dwarf, unit, &raw) {
+        return Ok(Value::Reference(offset));
+    }
+    Ok(match raw {
+        AttributeValue::Addr(address) => Value::Address(address),
+        AttributeValue::DebugAddrIndex(index) if !dwarf.knows_addresses(unit) => {
+            Value::AddressIndex(index.0 as u64)
+        }
+        AttributeValue::DebugAddrIndex(index) => Value::Address(dwarf.address(unit, index.0 as u64)?),
+        AttributeValue::Block(block) if is_location(name) => Value::Expr(block.slice()),
+        AttributeValue::Block(block) => Value::Block(block.slice()),
+        AttributeValue::Exprloc(expr) => Value::Expr(expr.0.slice()),
+        // Before DWARF 4 a section offset has the form of a constant of its size.
+        AttributeValue::Data4(offset)
+            if unit.encoding.version < 4 && unit.encoding.offset_bytes == 4 && is_of_lanes(name) =>
+        {
+            Value::LocList(offset.into())
+        }
+        AttributeValue::Data8(offset)
+            if unit.encoding.version < 4 && unit.encoding.offset_bytes == 8 && is_of_lanes(name) =>
+        {
+            Value::LocList(offset)
+        }
+        AttributeValue::Data1(value) => Value::Unsigned(value.into()),
+        AttributeValue::Data2(value) => Value::Unsigned(value.into()),
+        AttributeValue::Data4(value) => Value::Unsigned(value.into()),
+        AttributeValue::Data8(value) | AttributeValue::Udata(value) => Value::Unsigned(value),
+        AttributeValue::Data16(value) => Value::Wide(value),
+        AttributeValue::Sdata(packed) if spec.form() == ADDRX_OFFSET => indexed_address(dwarf, unit, packed)?,
+        AttributeValue::Sdata(value) => Value::Signed(value),
+        AttributeValue::Flag(value) => Value::Flag(value),
+        AttributeValue::DebugTypesRef(signature) => Value::Signature(signature.0),
+        AttributeValue::String(string) => Value::String(Str(string.slice())),
+        AttributeValue::DebugStrRef(offset) => indirect(offset.0 as u64)?,
+        AttributeValue::DebugLineStrRef(offset) => {
+            let offset = offset.0 as u64;
+            string(strings.debug_line_str, offset, || sections.line_string(offset))?
+        }
+        AttributeValue::DebugStrRefSup(offset) => match &dwarf.supplementary {
+            Some(other) => {
+                let (offset, other) = (offset.0 as u64, &**other);
+                let error = || other.sections.string(offset).map_err(|error| error.or_at(other.at()));
+                string(other.strings.debug_str, offset, error)?
+            }
+            None => Value::Other,
+        },
+        AttributeValue::DebugStrOffsetsIndex(index) => {
+            indirect(sections.indexed_string_offset(base(unit.bases.str_offsets), index.0 as u64)?)?
+        }
+        AttributeValue::DebugLocListsIndex(index) => {
+            let table = sections.cursor(".debug_loclists", sections.debug_loclists);
+            Value::LocList(list_offset(base(unit.bases.loclists), table, index.0 as u64)?)
+        }
+        AttributeValue::DebugRngListsIndex(index) => {
+            let table = sections.cursor(".debug_rnglists", sections.debug_rnglists);
+            Value::RngList(list_offset(base(unit.bases.rnglists), table, index.0 as u64)?)
+        }
+        AttributeValue::SecOffset(offset) => {
+            let offset = offset as u64;
+            match name {
+                dw::DW_AT_stmt_list => Value::LineProgram(offset),
+                dw::DW_AT_ranges | dw::DW_AT_start_scope if unit.is_split() => {
+                    Value::RngList(offset.saturating_add(unit.bases.ranges.unwrap_or(0)))
+                }
+                dw::DW_AT_ranges | dw::DW_AT_start_scope => Value::RngList(offset),
+                _ if has_loclist(name) => Value::LocList(offset),
+                _ => Value::Offset(offset),
+            }
+        }
+        _ => Value::Other,
+    })
+}
+
+/// Returns the offset of the entry to which an attribute refers by offset, counted as described at [`Dwarf`].
+#[inline]
+pub(super) fn reference(dwarf: &Dwarf<'_>, unit: &Unit<'_>, raw: &AttributeValue<Slice<'_>>) -> Option<u64> {
+    match raw {
+        AttributeValue::UnitRef(offset) => Some(unit.offset.saturating_add(offset.0 as u64)),
+        AttributeValue::DebugInfoRef(offset) => Some(dwarf.offset_in_info(offset.0 as u64)),
+        AttributeValue::DebugInfoRefSup(offset) => {
+            dwarf.supplementary.as_ref().map(|other| other.offset_in_info(offset.0 as u64))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the address of a value of [`ADDRX_OFFSET`] with the index in the upper 32 bits.
+#[cold]
+fn indexed_address<'o>(dwarf: &Dwarf<'o>, unit: &Unit<'o>, packed: i64) -> Result<Value<'o>> {
+    let (index, offset) = (packed as u64 >> 32, packed as u32);
+    if !dwarf.knows_addresses(unit) {
+        return Ok(Value::AddressIndexOffset(index, offset));
+    }
+    let address = dwarf.address(unit, index)?.wrapping_add(offset.into());
+    Ok(Value::Address(address & max_address(unit.encoding.address_bytes)))
+}
+
+/// Returns the offset of list `index` of the table at `base`. Elements count from the start of the table.
+#[inline]
+fn list_offset(base: Base, table: super::cursor::Cursor<'_>, index: u64) -> Result<u64> {
+    let offset = base.number(table, index, base.encoding.offset_bytes, "an indexed list")?;
+    Ok(base.offset.unwrap_or(0).saturating_add(offset))
+}

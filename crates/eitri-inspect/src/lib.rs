@@ -1,0 +1,21 @@
+//! Debug information of any compiler, diagnosed by the code of its own object.
+//!
+//! * [`lint`](mod@lint) finds locations, rules and rows that the code contradicts, each with its evidence.
+//! * [`stats`](mod@stats) measures how much of the code has locations.
+//! * [`report`](mod@report) draws an object as a page: timelines, expressions, findings.
+//!
+//! The crate `eitri`, the debug-info back end for GPU compilers, re-exports these modules.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![forbid(unsafe_code)]
+#![deny(missing_docs, missing_debug_implementations)]
+// Without the page, parts of the findings have no caller.
+#![cfg_attr(not(feature = "report"), allow(dead_code, unused_imports))]
+
+pub mod lint;
+#[cfg(feature = "report")]
+pub mod report;
+#[cfg(feature = "stats")]
+pub mod stats;
+
+pub use eitri_dwarf::{Error, Result};

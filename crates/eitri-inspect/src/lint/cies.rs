@@ -1,0 +1,60 @@
+//! Findings about common information entries that readers complete by convention.
+
+use std::sync::Arc;
+
+use super::codes::Code;
+use super::details::Details;
+use super::finding::Finding;
+use eitri_dwarf::error::{Count, Error};
+use eitri_dwarf::read::{Cie, Frames, Instruction};
+
+/// Returns the findings about the common information entries, at most one for each.
+pub(super) fn findings<'f>(all: &'f [Frames<'_>]) -> impl Iterator<Item = Finding> + 'f {
+    all.iter().flat_map(|frames| {
+        let section = frames.section.name();
+        let recovered = frames.recovered.first().map(|&offset| {
+            let count = Count(frames.recovered.len(), "entry");
+            let written = "a pointer to a common information entry, which names none";
+            let details = Details::new(written).meant("the common information entry before it".into());
+            let evidence =
+                format!("{count} of functions with pointers that are too large by multiples of 8 bytes");
+            Finding::new(Code::CieByConvention, section, offset, details.evidence([evidence]))
+        });
+        let unreadable = frames.errors.iter().map(|error| unreadable(None, error));
+        let conventions = frames.cies.iter().filter_map(move |cie| {
+            let details = details(frames, cie)?;
+            Some(Finding::new(Code::CieByConvention, section, cie.offset, details))
+        });
+        conventions.chain(recovered).chain(unreadable)
+    })
+}
+
+/// Returns the finding about a part that cannot be read, of the object or of a file of split units.
+pub(super) fn unreadable(split: Option<&str>, error: &Error) -> Finding {
+    let section = error.at().section.clone().unwrap_or_default();
+    let offset = error.at().offset.unwrap_or(0);
+    let finding = Finding::new(Code::Unreadable, section, offset, Details::new(error.kind().to_string()));
+    Finding { split: split.map(Arc::from), ..finding }
+}
+
+fn details<'o>(frames: &Frames<'o>, cie: &Cie<'o>) -> Option<Details> {
+    if cie.augmentation == b"S" {
+        let details = Details::new("an augmentation `S` without `z`, and thus without the size of its data");
+        return Some(details.meant("frames of signal handlers".into()));
+    }
+    let mut instructions = frames.initial_instructions(cie).map_while(Result::ok);
+    let first = instructions.find(|one| {
+        use Instruction::{DefAspaceCfa, DefCfa, DefCfaExpression, DefCfaOffset, DefCfaRegister};
+        matches!(
+            one.instruction,
+            DefAspaceCfa { .. }
+                | DefCfa { .. }
+                | DefCfaExpression { .. }
+                | DefCfaOffset { .. }
+                | DefCfaRegister { .. }
+        )
+    })?;
+    let Instruction::DefCfaRegister { register } = first.instruction else { return None };
+    let written = format!("DW_CFA_def_cfa_register {} before a rule that has an offset", register.0);
+    Some(Details::new(written).meant("an offset of 0 bytes".into()))
+}

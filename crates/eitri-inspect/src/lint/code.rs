@@ -1,0 +1,549 @@
+//! Instructions of a function as a witness: which of them sets a register, uses one as an address, or changes `exec`.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use eitri_dwarf::target::code::{EXEC, Flow, Instruction, InstructionSet, RegisterKind, Source, VCC};
+use eitri_dwarf::target::is_preserved;
+
+/// An instruction with its pc.
+pub(super) type At = (u64, Instruction);
+
+/// Instructions of a function. The places are known, and an instruction is decoded when it is needed.
+#[derive(Debug, Default)]
+pub(super) struct Code<'r> {
+    set: Option<InstructionSet>,
+    start: u64,
+    bytes: &'r [u8],
+    /// Offset of the first bytes that are not decoded.
+    size: u32,
+    /// Whether all instructions of the function are decoded.
+    is_whole: bool,
+    /// Offsets of the instructions that write `exec`.
+    exec: Vec<u32>,
+    /// Offsets of those that copy `exec` to a scalar register.
+    copies: Vec<u32>,
+    /// Offsets at which a vector register contains an address in scratch, sorted by register.
+    addresses: Vec<(u16, u32)>,
+    /// Branches: pc and target.
+    branches: Vec<(u64, u64)>,
+    /// Pcs behind instructions after which the next one does not follow, in order.
+    breaks: Vec<u64>,
+    /// Pcs of calls.
+    calls: Vec<u64>,
+    /// Pcs of jumps to an address in registers.
+    jumps: Vec<u64>,
+    /// Offset of the last instruction that leaves the function.
+    leaves: Option<u32>,
+    writers: OnceCell<Writers>,
+    leaders: OnceCell<Vec<u64>>,
+    /// Vector registers with an answer of [`uniform`](Self::uniform), by number and depth.
+    uniform: RefCell<HashMap<(u16, u32), bool>>,
+}
+
+/// Instructions that write registers.
+#[derive(Debug, Default)]
+struct Writers {
+    /// Instructions with known destinations, sorted: kind and number of the register, and offset, in one word.
+    known: Vec<u64>,
+    /// Offsets of instructions that can write any register.
+    unknown: Vec<u32>,
+}
+
+/// Origin of the value in a register.
+#[derive(Debug)]
+enum Setter {
+    /// The last instruction that writes the register.
+    At(At),
+    /// Code outside of the function: no instruction before writes the register.
+    Outside,
+    /// An instruction whose destinations are not known.
+    Unknown,
+}
+
+/// Origins of the value in a register at a pc, by the paths that lead there.
+#[derive(Debug, Default)]
+pub(super) struct Setters {
+    /// Instructions that set the register, in order.
+    pub(super) known: Vec<At>,
+    /// Whether a path from the start of the function does not set the register.
+    pub(super) outside: bool,
+    /// Pc of an instruction on a path whose destinations are not known.
+    pub(super) unknown: Option<u64>,
+}
+
+/// Returns the word of a register and an offset.
+fn writer(kind: RegisterKind, number: u16, offset: u32) -> u64 {
+    (kind as u64) << 48 | u64::from(number) << 32 | u64::from(offset)
+}
+
+/// Maximum number of bytes of a function that are decoded.
+const MOST: usize = 1 << 25;
+/// Maximum number of instructions among which one that saves `exec` is looked for.
+const MOST_SAVES: usize = 64;
+/// Number of bytes of code that are decoded again to find a writer or a use.
+const NEAR: u64 = 1 << 10;
+/// Maximum number of definitions that are followed.
+const DEEPEST: u32 = 8;
+
+impl<'r> Code<'r> {
+    /// Scans the code of a function from its first range. Ends at the first unknown encoding, and nothing is decoded
+    /// without the instructions of the processor.
+    pub(super) fn scan(set: Option<InstructionSet>, ranges: &[Range<u64>], bytes: &'r [u8]) -> Self {
+        let bytes = &bytes[..bytes.len().min(MOST)];
+        let start = ranges.first().map_or(0, |range| range.start);
+        let mut code = Self { set, start, bytes, ..Self::default() };
+        let Some(set) = set else { return code };
+        let mut at = 0;
+        loop {
+            let rest = bytes.get(at..).unwrap_or_default();
+            if let Some((size, address)) = set.decode_frequent(rest) {
+                code.addresses.extend(address.map(|register| (register, at as u32)));
+                at += size;
+                continue;
+            }
+            let Some(one) = set.outline(rest) else { break };
+            let (offset, pc) = (at as u32, start.wrapping_add(at as u64));
+            if one.writes_exec {
+                code.exec.push(offset);
+            }
+            if one.copies_exec.is_some() {
+                code.copies.push(offset);
+            }
+            if let Some(register) = one.scratch_address {
+                code.addresses.push((register, offset));
+            }
+            match one.flow {
+                Flow::Branch => {
+                    code.branches.extend(code.target(offset).map(|target| (pc, target)));
+                    let name = code.instruction(offset).and_then(|at| at.1.name);
+                    if name == Some("s_branch") {
+                        code.breaks.push(pc + u64::from(one.bytes));
+                    }
+                }
+                Flow::Call => code.calls.push(pc),
+                Flow::Jump => code.jumps.push(pc),
+                Flow::Next | Flow::End => {}
+            }
+            if matches!(one.flow, Flow::Jump | Flow::End) {
+                code.leaves = Some(offset);
+                code.breaks.push(pc + u64::from(one.bytes));
+            }
+            at += usize::from(one.bytes);
+        }
+        code.size = at as u32;
+        code.is_whole = matches!(ranges, [range] if range.end == code.end());
+        code.addresses.sort_unstable();
+        code
+    }
+
+    fn target(&self, offset: u32) -> Option<u64> {
+        let (pc, one) = self.instruction(offset)?;
+        let Some(Source::Constant(words)) = one.source else { return None };
+        Some(pc.wrapping_add_signed(4 + 4 * words))
+    }
+
+    /// Decodes the instruction at an offset.
+    fn instruction(&self, offset: u32) -> Option<At> {
+        let one = self.set?.decode(self.bytes.get(offset as usize..)?)?;
+        Some((self.start.wrapping_add(offset.into()), one))
+    }
+
+    fn instructions(&self) -> impl Iterator<Item = (u32, At)> {
+        let mut next = 0;
+        std::iter::from_fn(move || {
+            let offset = next;
+            let at = (offset < self.size).then(|| self.instruction(offset))??;
+            next += u32::from(at.1.bytes);
+            Some((offset, at))
+        })
+    }
+
+    fn all_writers(&self) -> &Writers {
+        self.writers.get_or_init(|| {
+            let (mut all, mut at) = (Writers::default(), 0);
+            while at < self.size {
+                let rest = self.bytes.get(at as usize..);
+                let Some((size, writes)) =
+                    self.set.zip(rest).and_then(|(set, rest)| set.decode_destinations(rest))
+                else {
+                    break;
+                };
+                match writes {
+                    None => all.unknown.push(at),
+                    Some(writes) => {
+                        for write in writes {
+                            for number in write.first..write.first.saturating_add(write.count) {
+                                all.known.push(writer(write.kind, number, at));
+                            }
+                        }
+                    }
+                }
+                at += u32::from(size);
+            }
+            all.known.sort_unstable();
+            all
+        })
+    }
+
+    /// Returns the offsets of the instructions that write a register, in order.
+    fn writers(&self, kind: RegisterKind, number: u16) -> &[u64] {
+        let all = &self.all_writers().known;
+        let first = all.partition_point(|one| *one < writer(kind, number, 0));
+        let count = all[first..].partition_point(|one| *one <= writer(kind, number, u32::MAX));
+        &all[first..first + count]
+    }
+
+    /// Returns the writers of a register before a pc, and those from it on.
+    fn writers_around(&self, kind: RegisterKind, number: u16, pc: u64) -> (&[u64], &[u64]) {
+        let all = self.writers(kind, number);
+        all.split_at(all.partition_point(|one| self.pc(*one as u32) < pc))
+    }
+
+    fn pc(&self, offset: u32) -> u64 {
+        self.start.wrapping_add(offset.into())
+    }
+
+    /// Whether an instruction writes registers that are not known, in the decoded part or behind it.
+    fn has_unknown_writers(&self) -> bool {
+        !self.is_whole || !self.all_writers().unknown.is_empty()
+    }
+
+    /// Returns the last instruction before a pc that writes a register.
+    fn setter(&self, kind: RegisterKind, number: u16, before: u64) -> Setter {
+        if !(self.start..=self.end()).contains(&before) {
+            return Setter::Unknown;
+        }
+        let known = self.writers_around(kind, number, before).0.last().map(|one| *one as u32);
+        let unknown = &self.all_writers().unknown;
+        let unknown = unknown[..unknown.partition_point(|one| self.pc(*one) < before)].last();
+        match (known, unknown) {
+            (known, Some(unknown)) if known.is_none_or(|known| known < *unknown) => Setter::Unknown,
+            (known, _) => known.and_then(|known| self.instruction(known)).map_or(Setter::Outside, Setter::At),
+        }
+    }
+
+    /// Returns the instructions that can have set a register last at a pc, on whatever path.
+    pub(super) fn setters(&self, kind: RegisterKind, number: u16, pc: u64) -> Setters {
+        let mut setters = Setters::default();
+        if !(self.start..=self.end()).contains(&pc) {
+            setters.unknown = Some(if pc < self.start { pc } else { self.end() });
+            return setters;
+        }
+        let leaders = self.leaders();
+        let leader = |pc: u64, is_included: bool| {
+            let count = leaders.partition_point(|one| *one < pc || is_included && *one == pc);
+            leaders[..count].last().copied().unwrap_or(self.start)
+        };
+        let unknown = &self.all_writers().unknown;
+        let (mut known, mut seen) = (BTreeSet::new(), HashSet::new());
+        let mut ends = vec![(leader(pc, true), pc)];
+        while let Some((start, end)) = ends.pop() {
+            if !seen.insert((start, end)) {
+                continue;
+            }
+            let within = |offset: &u32| (start..end).contains(&self.pc(*offset));
+            let before = self.writers_around(kind, number, end).0;
+            let writer = before.last().map(|one| *one as u32).filter(within);
+            let unknown = &unknown[..unknown.partition_point(|one| self.pc(*one) < end)];
+            let unknown = unknown.last().copied().filter(within);
+            match (writer, unknown) {
+                (None, None) => {}
+                (writer, Some(unknown)) if writer.is_none_or(|writer| writer < unknown) => {
+                    setters.unknown = Some(self.pc(unknown));
+                    continue;
+                }
+                (writer, _) => {
+                    known.extend(writer);
+                    continue;
+                }
+            }
+            let branches = self.branches.iter().filter(|branch| branch.1 == start);
+            let count = ends.len();
+            ends.extend(branches.map(|branch| (leader(branch.0, true), branch.0)));
+            if start == self.start {
+                setters.outside = true;
+            } else if !self.breaks.contains(&start) || ends.len() == count {
+                // Code to which no branch leads is that of a jump to an address in registers.
+                ends.push((leader(start, false), start));
+            }
+        }
+        setters.known = known.into_iter().filter_map(|offset| self.instruction(offset)).collect();
+        setters
+    }
+
+    /// Returns the pcs at which paths begin or join, sorted: the start, targets of branches, and what follows a jump.
+    fn leaders(&self) -> &[u64] {
+        self.leaders.get_or_init(|| {
+            let targets = self.branches.iter().map(|branch| branch.1);
+            let mut leaders: Vec<_> =
+                targets.chain(self.breaks.iter().copied()).chain([self.start]).collect();
+            leaders.retain(|pc| (self.start..self.end()).contains(pc));
+            leaders.sort_unstable();
+            leaders.dedup();
+            leaders
+        })
+    }
+
+    /// Returns the last call within some pcs whose function can set a register.
+    pub(super) fn call(&self, kind: RegisterKind, number: u16, pcs: Range<u64>) -> Option<u64> {
+        let call = self.calls.iter().rfind(|pc| pcs.contains(pc));
+        call.copied().filter(|_| !is_preserved(kind, number))
+    }
+
+    /// Returns the end of the pcs from `from` on at which `count` registers have what the instruction at `from`, or an
+    /// earlier one, put there: where an instruction sets or can set one of them, where a call or a jump to an address in
+    /// registers can do so, or where code from outside of these pcs continues.
+    pub(super) fn lasting(
+        &self,
+        kind: RegisterKind,
+        (first, count): (u16, u16),
+        from: u64,
+        after: u64,
+    ) -> u64 {
+        let numbers = first..first.saturating_add(count);
+        let next = numbers
+            .filter_map(|number| Some(self.pc(*self.writers_around(kind, number, after).1.first()? as u32)));
+        let first = |pcs: &[u64]| pcs.iter().copied().find(|pc| *pc >= after);
+        let calls = [first(&self.calls), first(&self.jumps)].into_iter().flatten();
+        let unknown = self.all_writers().unknown.iter().map(|one| self.pc(*one)).find(|pc| *pc >= after);
+        let mut end = next.chain(calls).chain(unknown).min().unwrap_or_else(|| self.end());
+        // An instruction that sets the register still has the old value before it; a branch behind that has the new one.
+        loop {
+            let enters = |(pc, to): &&(u64, u64)| !(from..end).contains(pc) && (after..end).contains(to);
+            match self.branches.iter().filter(enters).map(|branch| branch.1).min() {
+                Some(to) => end = to,
+                None => return end,
+            }
+        }
+    }
+
+    /// Returns the scalar loads from an address in two scalar registers, each with the offset in bytes, and the pc behind
+    /// it.
+    pub(super) fn loads(&self, base: u16) -> impl Iterator<Item = (At, u64, u64)> {
+        self.instructions().filter_map(move |(_, at)| {
+            let (pc, one) = &at;
+            let is_load = one.name.is_some_and(|name| name.starts_with("s_load_"));
+            let is_of = one.source == Some(Source::Register(RegisterKind::Scalar, base));
+            let Some(Source::Constant(offset)) = one.second.filter(|_| is_load && is_of) else { return None };
+            let (offset, after) = (u64::try_from(offset).ok()?, pc + u64::from(one.bytes));
+            Some((at, offset, after))
+        })
+    }
+
+    /// Returns the end of the decoded instructions.
+    pub(super) fn end(&self) -> u64 {
+        self.pc(self.size)
+    }
+
+    /// Whether all instructions of the function are decoded.
+    pub(super) fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+
+    /// Whether a vector register is used as an address in scratch within a range.
+    pub(super) fn is_scratch_address(&self, number: u16, pcs: &Range<u64>) -> bool {
+        let first = self.addresses.partition_point(|one| (one.0, self.pc(one.1)) < (number, pcs.start));
+        self.addresses.get(first).is_some_and(|one| one.0 == number && self.pc(one.1) < pcs.end)
+    }
+
+    /// Returns the first instruction near the start of a range that uses a vector register as an address in LDS.
+    pub(super) fn lds_use(&self, number: u16, pcs: &Range<u64>) -> Option<At> {
+        let address = Some(Source::Register(RegisterKind::Vector, number));
+        let mut pc = pcs.start;
+        let end = pcs.end.min(self.end()).min(pcs.start.saturating_add(NEAR));
+        while pc < end {
+            let at = self.instruction(u32::try_from(pc.checked_sub(self.start)?).ok()?)?;
+            let is_access = |name: &str| {
+                ["ds_read", "ds_write", "ds_load", "ds_store"].iter().any(|start| name.starts_with(start))
+            };
+            if at.1.source == address && at.1.name.is_some_and(is_access) {
+                return Some(at);
+            }
+            pc += u64::from(at.1.bytes);
+        }
+        None
+    }
+
+    /// Whether each instruction that writes a vector register sets one lane: the lanes have scalars of the wave.
+    pub(super) fn has_scalars(&self, number: u16) -> bool {
+        let writers = self.writers(RegisterKind::Vector, number);
+        let mut names = writers.iter().map(|one| self.instruction(*one as u32).and_then(|(_, one)| one.name));
+        !writers.is_empty()
+            && !self.has_unknown_writers()
+            && names.all(|name| name.is_some_and(|name| name.starts_with("v_writelane")))
+    }
+
+    /// Whether a vector register has the same value in all lanes at a pc, as far as the instructions show it: one before
+    /// writes the register, and each of those that write it, on whatever path, has such sources.
+    pub(super) fn is_uniform(&self, number: u16, pc: u64) -> bool {
+        self.is_written_before(number, pc) && self.uniform(number, DEEPEST)
+    }
+
+    /// Whether an instruction before a pc writes a vector register: otherwise the value is that of the caller.
+    fn is_written_before(&self, number: u16, pc: u64) -> bool {
+        self.writers(RegisterKind::Vector, number).first().is_some_and(|one| self.pc(*one as u32) < pc)
+    }
+
+    fn uniform(&self, number: u16, depth: u32) -> bool {
+        if let Some(known) = self.uniform.borrow().get(&(number, depth)) {
+            return *known;
+        }
+        let is_uniform = depth > 0 && !self.has_unknown_writers() && self.has_uniform_writers(number, depth);
+        self.uniform.borrow_mut().insert((number, depth), is_uniform);
+        is_uniform
+    }
+
+    fn has_uniform_writers(&self, number: u16, depth: u32) -> bool {
+        let writers = self.writers(RegisterKind::Vector, number);
+        let same = [
+            "v_mov_b32",
+            "v_cvt_",
+            "v_lshlrev_b32",
+            "v_lshrrev_b32",
+            "v_ashrrev_i32",
+            "v_and_b32",
+            "v_or_b32",
+            "v_xor_b32",
+            "v_add_u32",
+            "v_add_nc_u32",
+            "v_sub_u32",
+            "v_sub_nc_u32",
+            "v_add_f32",
+            "v_mul_f32",
+            "v_sub_f32",
+            "v_max_f32",
+            "v_min_f32",
+            "v_max_i32",
+            "v_min_i32",
+            "v_max_u32",
+            "v_min_u32",
+        ];
+        let is_same = |pc: u64, source: Option<Source>| match source {
+            None | Some(Source::Constant(_) | Source::Register(RegisterKind::Scalar, _)) => true,
+            Some(Source::Register(RegisterKind::Vector, number)) => {
+                self.is_written_before(number, pc) && self.uniform(number, depth - 1)
+            }
+            Some(_) => false,
+        };
+        let is_uniform = |(pc, one): At| {
+            let is_simple = one.name.is_some_and(|name| same.iter().any(|start| name.starts_with(start)));
+            is_simple && one.source.is_some() && is_same(pc, one.source) && is_same(pc, one.second)
+        };
+        let mut all = writers.iter().map(|one| self.instruction(*one as u32));
+        !writers.is_empty() && all.all(|one| one.is_some_and(&is_uniform))
+    }
+
+    /// Returns the first instruction after which lanes wait: one that narrows `exec`. Code for all lanes of the wave,
+    /// which sets `exec` to all ones and back, is not meant.
+    pub(super) fn diverges(&self) -> Option<At> {
+        let is_all = |one: &Instruction| one.source == Some(Source::Constant(-1));
+        self.exec.iter().filter_map(|&offset| self.instruction(offset)).find(|(pc, one)| {
+            let Some(name) = one.name else { return false };
+            let narrows =
+                ["s_and_saveexec", "s_andn1", "s_andn2", "s_and_", "s_xor_", "s_nand", "s_nor", "v_cmpx"];
+            if narrows.iter().any(|start| name.starts_with(start)) {
+                return !(name.contains("saveexec") && is_all(one));
+            }
+            // A mask that was saved for the whole wave is restored.
+            match one.source {
+                _ if !name.starts_with("s_mov_") => false,
+                Some(Source::Constant(value)) => value != -1,
+                Some(Source::Register(RegisterKind::Scalar, number)) => match self.saver(number, *pc) {
+                    Setter::At((_, saved)) => {
+                        let name = saved.name.unwrap_or_default();
+                        let is_copy = saved.source == Some(Source::Register(RegisterKind::Scalar, EXEC));
+                        !(name.contains("saveexec") && is_all(&saved)
+                            || name.starts_with("s_mov_") && is_copy)
+                    }
+                    Setter::Outside => true,
+                    Setter::Unknown => false,
+                },
+                _ => true,
+            }
+        })
+    }
+
+    /// Returns the last instruction before a pc that writes a scalar register; [`Setter::Outside`] unless the instruction
+    /// uses `exec`.
+    fn saver(&self, number: u16, before: u64) -> Setter {
+        let last = |all: &[u32]| {
+            let count = all.partition_point(|offset| self.pc(*offset) < before);
+            let mut all = all[..count].iter().rev().take(MOST_SAVES);
+            all.find_map(|&offset| {
+                let (pc, one) = self.instruction(offset)?;
+                let is_of =
+                    one.writes.iter().flatten().any(|write| write.contains(RegisterKind::Scalar, number));
+                is_of.then_some((pc, one))
+            })
+        };
+        let found = last(&self.exec).into_iter().chain(last(&self.copies)).max_by_key(|one| one.0);
+        let saver = found.as_ref().map(|one| one.0);
+        // Another instruction can write the register in between.
+        let Some((pc, one)) = found.filter(|(pc, _)| before - pc <= NEAR) else {
+            return match self.setter(RegisterKind::Scalar, number, before) {
+                Setter::At((pc, _)) if saver != Some(pc) => Setter::Outside,
+                setter => setter,
+            };
+        };
+        let mut next = pc + u64::from(one.bytes);
+        while next < before {
+            let rest = self.bytes.get((next - self.start) as usize..);
+            let decoded = self.set.zip(rest).and_then(|(set, rest)| set.decode_destinations(rest));
+            let Some((size, Some(writes))) = decoded else { return Setter::Unknown };
+            if writes.iter().any(|write| write.contains(RegisterKind::Scalar, number)) {
+                return Setter::Outside;
+            }
+            next += u64::from(size);
+        }
+        Setter::At((pc, one))
+    }
+
+    /// Returns the last instruction that leaves the function.
+    pub(super) fn returns(&self) -> Option<At> {
+        self.instruction(self.leaves?)
+    }
+
+    /// Returns the instructions that change a scalar register by a constant, each with the number of bytes.
+    pub(super) fn moves(&self, number: u16) -> impl Iterator<Item = (At, i64)> {
+        let writers = self.writers(RegisterKind::Scalar, number).iter();
+        writers.filter_map(|one| self.instruction(*one as u32)).filter_map(move |at| {
+            let one = &at.1;
+            let own = Some(Source::Register(RegisterKind::Scalar, number));
+            let by = match (one.name?, one.source, one.second) {
+                ("s_add_i32" | "s_add_u32", source, Some(Source::Constant(by))) if source == own => by,
+                ("s_addk_i32", Some(Source::Constant(by)), _) => by,
+                _ => return None,
+            };
+            Some((at, by))
+        })
+    }
+}
+
+/// Describes an instruction whose destinations are not known.
+pub(super) fn unknown(pc: u64) -> String {
+    format!("the destinations of the instruction at {pc:#x} are not known")
+}
+
+/// Describes an instruction: its pc, name and destinations.
+pub(super) fn described((pc, one): &At) -> String {
+    let mut text = format!("{pc:#x}: {}", one.name.unwrap_or("an instruction"));
+    for (index, write) in one.writes.iter().flatten().enumerate() {
+        text.push_str(if index == 0 { " " } else { ", " });
+        let prefix = match write.kind {
+            RegisterKind::Scalar => "s",
+            RegisterKind::Vector => "v",
+            RegisterKind::Accumulator => "a",
+        };
+        let (first, last) = (write.first, write.first + write.count.saturating_sub(1));
+        let _ = match (write.kind, first) {
+            (RegisterKind::Scalar, EXEC) => write!(text, "exec"),
+            (RegisterKind::Scalar, VCC) => write!(text, "vcc"),
+            _ if first == last => write!(text, "{prefix}{first}"),
+            _ => write!(text, "{prefix}[{first}:{last}]"),
+        };
+    }
+    text
+}

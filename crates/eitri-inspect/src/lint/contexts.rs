@@ -1,0 +1,188 @@
+//! Contexts of expressions other than the locations of variables: the initial stack, and the kind of place that is needed.
+
+use gimli::{DwAt, DwForm, constants as dw};
+
+use super::bases::{self, Wrong};
+use super::codes::Code;
+use super::file::File;
+use super::functions::LANE_PC;
+use super::shape::{self, Number, Part, Place, Shape};
+use super::witness::{Machines, Site};
+use eitri_dwarf::error::Count;
+use eitri_dwarf::op::Encoding;
+
+/// Kind of place that a context needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Needs {
+    /// A value, or any place.
+    Anything,
+    /// A place, which can be changed.
+    Place,
+    /// An address: memory, or a register, which by convention is its contents.
+    Base,
+    /// An address.
+    Address,
+    /// An address, or the number of an entry in a table.
+    Entry,
+    /// A vector with an address for each lane.
+    Lanes,
+}
+
+/// Returns the context of an attribute's expression; `None` if the attribute is not judged here.
+fn of(name: DwAt) -> Option<(Site, Needs)> {
+    Some(match name {
+        dw::DW_AT_data_member_location => (Site::Object, Needs::Address),
+        dw::DW_AT_vtable_elem_location => (Site::Object, Needs::Entry),
+        dw::DW_AT_use_location => (Site::PointerAndObject, Needs::Address),
+        dw::DW_AT_data_location => (Site::Location, Needs::Address),
+        dw::DW_AT_static_link => (Site::Location, Needs::Base),
+        dw::DW_AT_return_addr => (Site::Location, Needs::Place),
+        dw::DW_AT_string_length
+        | dw::DW_AT_byte_size
+        | dw::DW_AT_bit_size
+        | dw::DW_AT_byte_stride
+        | dw::DW_AT_bit_stride
+        | dw::DW_AT_lower_bound
+        | dw::DW_AT_upper_bound
+        | dw::DW_AT_count
+        | dw::DW_AT_rank
+        | dw::DW_AT_allocated
+        | dw::DW_AT_associated
+        | dw::DW_AT_call_value
+        | dw::DW_AT_call_target
+        | dw::DW_AT_call_target_clobbered
+        | dw::DW_AT_call_data_location
+        | dw::DW_AT_call_data_value
+        | dw::DW_AT_GNU_call_site_value
+        | dw::DW_AT_GNU_call_site_target
+        | dw::DW_AT_GNU_call_site_target_clobbered
+        | dw::DW_AT_GNU_call_site_data_value => (Site::Value, Needs::Anything),
+        name if LANE_PC.contains(&name) => (Site::Location, Needs::Lanes),
+        _ => return None,
+    })
+}
+
+/// Whether an attribute of this form can have an expression, or a list of them, that is judged here.
+pub(super) fn has(name: DwAt, form: DwForm) -> bool {
+    let is_expression = matches!(
+        form,
+        dw::DW_FORM_exprloc
+            | dw::DW_FORM_block
+            | dw::DW_FORM_block1
+            | dw::DW_FORM_block2
+            | dw::DW_FORM_block4
+            | dw::DW_FORM_loclistx
+            | dw::DW_FORM_sec_offset
+    );
+    is_expression && of(name).is_some()
+}
+
+/// Returns the finding about the expression of an attribute.
+pub(super) fn attribute(
+    file: &File<'_, '_>,
+    name: DwAt,
+    expr: &[u8],
+    unit: u64,
+    encoding: Encoding,
+    address: &dyn Fn(u64) -> Option<u64>,
+) -> Option<Wrong> {
+    let (site, needs) = of(name).filter(|_| !expr.is_empty())?;
+    let attribute = match LANE_PC.contains(&name) {
+        true => "DW_AT_LLVM_lane_pc".to_owned(),
+        false => name.to_string(),
+    };
+    let shape = shape::of(&[site.operations(), expr].concat(), encoding, address);
+    let wrong = bases::expression(file, &shape)
+        .or_else(|| failure(file, expr, site, unit, encoding))
+        .map(|(code, written)| (code, format!("{attribute}: {written}")));
+    wrong.or_else(|| kind(file, &attribute, &shape, needs)).or_else(|| {
+        matches!(name, dw::DW_AT_call_target | dw::DW_AT_GNU_call_site_target)
+            .then(|| overwritten(file, &attribute, &shape))?
+    })
+}
+
+/// Returns the finding about the target of a call in the register that the call sets to the return address.
+fn overwritten(file: &File<'_, '_>, attribute: &str, shape: &Shape) -> Option<Wrong> {
+    let is_link = |number: &Number| matches!(number, Number::Register(reg, _) if file.is_link(*reg));
+    let register = shape.parts.iter().find_map(|part| match &part.place {
+        Place::Register(reg, _) => Some(*reg).filter(|reg| file.is_link(*reg)),
+        Place::Value(number) | Place::Memory { address: number, .. } => match number.find(&is_link)? {
+            Number::Register(reg, _) => Some(*reg),
+            _ => None,
+        },
+        _ => None,
+    })?;
+    let written =
+        format!("{attribute} is in {}, which the call sets to the return address", file.name(register));
+    Some((Code::CallTargetOverwritten, written))
+}
+
+/// Returns the finding about an expression that fails at every witness.
+pub(super) fn failure(
+    file: &File<'_, '_>,
+    expr: &[u8],
+    site: Site,
+    unit: u64,
+    encoding: Encoding,
+) -> Option<Wrong> {
+    let machines = Machines { info: &file.info, target: file.target.as_ref()?, unit, encoding };
+    let (_, rule) = machines.failure(expr, site)?;
+    Some((Code::IllFormed, format!("the expression fails on every machine: {rule}")))
+}
+
+/// Returns the finding about a place of another kind than its context needs.
+pub(super) fn kind(file: &File<'_, '_>, subject: &str, shape: &Shape, needs: Needs) -> Option<Wrong> {
+    let is_piece = |part: &Part| part.bits.is_some();
+    let found = match &shape.parts[..] {
+        _ if needs == Needs::Anything => return None,
+        [] => return None,
+        parts if parts.iter().any(is_piece) => match needs {
+            Needs::Place | Needs::Lanes => return None,
+            _ => Count(parts.len(), "piece").to_string(),
+        },
+        [part, ..] if needs == Needs::Lanes => of_one_lane(file, &part.place)?,
+        [part, ..] => match &part.place {
+            Place::Value(number) => format!("a value without a place, {}", described(file, number)?),
+            Place::Implicit(bytes) => format!("a value of {}", Count(bytes.len(), "byte")),
+            Place::Register(reg, _) if !matches!(needs, Needs::Base | Needs::Place) => {
+                format!("the register {}", file.name(*reg))
+            }
+            Place::Memory { space: None, address: Number::Known(address) }
+                if matches!(needs, Needs::Base | Needs::Address) =>
+            {
+                return Some((Code::ConstantAsAddress, format!("{subject} is memory at {address:#x}")));
+            }
+            _ => return None,
+        },
+    };
+    Some((Code::WrongKind, format!("{subject} is {found}")))
+}
+
+/// Describes a place that cannot have an address for each lane.
+fn of_one_lane(file: &File<'_, '_>, place: &Place) -> Option<String> {
+    let target = file.target.as_ref().filter(|target| target.lanes() > 1)?;
+    let addresses = Count(target.lanes(), "address");
+    let found = match place {
+        Place::Value(number) => format!("one value, {}", described(file, number)?),
+        Place::Implicit(bytes)
+            if (bytes.len() as u64) < u64::from(target.lanes()) * u64::from(target.address_bytes()) =>
+        {
+            format!("a value of {}", Count(bytes.len(), "byte"))
+        }
+        Place::Memory { space: None, address: Number::Symbol(address) } if file.is_code(*address) => {
+            format!("the code at {address:#x}")
+        }
+        _ => return None,
+    };
+    Some(format!("{found}, not a vector of {addresses}"))
+}
+
+fn described(file: &File<'_, '_>, number: &Number) -> Option<String> {
+    Some(match number {
+        Number::Known(value) => format!("{value:#x}"),
+        Number::Register(reg, by) => format!("{}{by:+}", file.name(*reg)),
+        Number::Symbol(address) => format!("{address:#x}"),
+        Number::Other => return None,
+        _ => "computed".into(),
+    })
+}

@@ -1,0 +1,308 @@
+//! Facts of a file that findings refer to: functions with their code, kernels, sections.
+
+use std::cell::OnceCell;
+use std::ops::{Deref, Range};
+use std::sync::OnceLock;
+
+use gimli::constants as dw;
+use hashbrown::HashMap;
+
+use super::code::Code;
+use super::kernels::{self, Kernel};
+use eitri_dwarf::error::Result;
+use eitri_dwarf::eval::DebugInfo;
+use eitri_dwarf::op::Reg;
+use eitri_dwarf::read::nvidia::RegisterMap;
+#[doc(hidden)]
+pub use eitri_dwarf::read::{
+    Dwarf, Entry, FrameSection, Frames, Object, Section, Symbol, SymbolKind, Unit, code_section, threads,
+};
+use eitri_dwarf::target::code::{InstructionSet, RegisterKind};
+use eitri_dwarf::target::{RegisterNames, Target, Wave, with_extensions};
+
+/// Architecture of a file, as far as findings depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// An AMD GPU.
+    Amd,
+    /// NVIDIA's GPUs.
+    Nvidia,
+    /// A CPU, or an unknown machine.
+    Cpu,
+}
+
+/// Facts of an object, whose code units in one or several files describe.
+#[derive(Debug)]
+pub(crate) struct Facts<'r, 'o> {
+    pub(super) object: &'r Object<'o>,
+    pub(super) target: Option<Target>,
+    pub(super) kind: Kind,
+    pub(crate) frames: Vec<Frames<'r>>,
+    /// Whether the call frame information of the code is in the file that this one has the debug information of.
+    pub(super) has_frames_elsewhere: bool,
+    pub(crate) registers: RegisterMap<'r>,
+    /// Decoder of the instructions; `None` if they are not known.
+    pub(super) set: Option<InstructionSet>,
+    /// Addresses of loaded code, sorted by start.
+    pub(crate) code: &'r [Range<u64>],
+    /// Function symbols by address: address, size.
+    symbols: OnceLock<Vec<(u64, u64)>>,
+    /// Kernels by address.
+    kernels: Vec<Kernel>,
+    /// Whether any code is in the file.
+    pub(super) has_code: bool,
+}
+
+/// A file of units, with the facts of the object.
+#[derive(Debug)]
+pub(crate) struct File<'r, 'o> {
+    facts: &'r Facts<'r, 'o>,
+    pub(super) dwarf: &'r Dwarf<'r>,
+    pub(super) info: DebugInfo<'r, 'r>,
+    /// Ranges of all functions, sorted by start.
+    extents: OnceLock<Vec<Range<u64>>>,
+    /// Starts of all functions with their entries, sorted.
+    starts: OnceLock<Vec<(u64, u64)>>,
+    /// Offsets of the first units with each line program, by its offset.
+    lines: OnceLock<HashMap<u64, u64>>,
+}
+
+impl<'r, 'o> Deref for File<'r, 'o> {
+    type Target = Facts<'r, 'o>;
+
+    fn deref(&self) -> &Self::Target {
+        self.facts
+    }
+}
+
+/// A function with code.
+#[derive(Debug)]
+pub(super) struct Function<'r, 'o> {
+    pub(super) entry: Entry<'r, 'o>,
+    pub(super) ranges: Vec<Range<u64>>,
+    /// Whether its code is in the file: a linker moves discarded functions to 0 or 1.
+    pub(super) is_live: bool,
+    code: OnceCell<Code<'r>>,
+}
+
+impl<'r, 'o> Function<'r, 'o> {
+    pub(super) fn new(file: &File<'_, '_>, entry: Entry<'r, 'o>) -> Result<Option<Self>> {
+        let ranges = entry.ranges()?;
+        let Some(first) = ranges.first() else { return Ok(None) };
+        let is_live = file.is_code(first.start);
+        Ok(Some(Self { entry, ranges, is_live, code: OnceCell::new() }))
+    }
+
+    pub(super) fn start(&self) -> u64 {
+        self.ranges.first().map_or(0, |range| range.start)
+    }
+
+    /// Returns the instructions of the function, on targets with known ones.
+    pub(super) fn code(&self, file: &File<'r, '_>) -> &Code<'r> {
+        self.code.get_or_init(|| {
+            let bytes = self.ranges.first().map_or(&[][..], |range| file.bytes_at(range));
+            Code::scan(file.set, &self.ranges, bytes)
+        })
+    }
+}
+
+/// Returns the call frame information of the sections that have any.
+fn frames<'r>(dwarf: &Dwarf<'r>) -> Vec<Frames<'r>> {
+    let all = [FrameSection::Debug, FrameSection::Eh].map(|section| dwarf.frames_of_code(section));
+    all.into_iter().filter(|one| !one.fdes.is_empty() || !one.errors.is_empty()).collect()
+}
+
+impl<'r, 'o> Facts<'r, 'o> {
+    /// Reads the facts of an object with its own units, on a number of threads.
+    pub(crate) fn new(object: &'r Object<'o>, dwarf: &Dwarf<'r>, threads: usize) -> Result<Self> {
+        let target = object.target(None).or_else(|| object.target(Some(Wave::W32)));
+        let target = target.map(with_extensions);
+        let kind = match object.machine() {
+            224 => Kind::Amd,
+            190 => Kind::Nvidia,
+            _ => Kind::Cpu,
+        };
+        let wave =
+            if target.as_ref().is_some_and(|target| target.lanes() == 64) { Wave::W64 } else { Wave::W32 };
+        // A file with the debug information of another has headers of that one's sections.
+        let is_elsewhere = |section: &Section<'_>| {
+            section.name == ".eh_frame" && section.size > 0 && section.data.is_empty()
+        };
+        let has_frames_elsewhere = object.sections().iter().any(is_elsewhere);
+        let code = object.code();
+        let has_code = !code.is_empty();
+        let of_target = || -> Result<_> {
+            let set = object.gfx().and_then(|gfx| InstructionSet::of(gfx, wave));
+            let kernels = if kind == Kind::Amd { kernels::read(object) } else { Vec::new() };
+            let registers =
+                if kind == Kind::Nvidia { RegisterMap::read(object)? } else { RegisterMap::default() };
+            Ok((set, kernels, registers))
+        };
+        let (frames, of_target) = threads::both(threads, || frames(dwarf), of_target);
+        let (set, kernels, registers) = of_target?;
+        Ok(Self {
+            object,
+            target,
+            kind,
+            frames,
+            has_frames_elsewhere,
+            registers,
+            set,
+            code,
+            symbols: OnceLock::new(),
+            kernels,
+            has_code,
+        })
+    }
+
+    /// Returns the kernel whose code is at an address.
+    pub(super) fn kernel(&self, address: u64) -> Option<&Kernel> {
+        let index = self.kernels.binary_search_by_key(&address, |kernel| kernel.address).ok()?;
+        self.kernels.get(index)
+    }
+
+    /// Returns the bytes of scratch of a kernel, by the address of its code; `None` if it is not a kernel.
+    pub(super) fn scratch_bytes(&self, address: u64) -> Option<u32> {
+        Some(self.kernel(address)?.scratch_bytes)
+    }
+
+    pub(super) fn is_code(&self, address: u64) -> bool {
+        self.section(address).is_some()
+    }
+
+    /// Returns the addresses of the code section that has an address.
+    pub(super) fn section(&self, address: u64) -> Option<&Range<u64>> {
+        code_section(self.code, address)
+    }
+
+    /// Returns the sizes of the function symbols at an address.
+    pub(super) fn symbol_sizes(&self, address: u64) -> impl Iterator<Item = u64> {
+        let symbols = self.symbols.get_or_init(|| {
+            let is_function = |symbol: &&Symbol<'_>| symbol.kind == SymbolKind::Func && symbol.is_defined;
+            let functions = self.object.symbols().iter().filter(is_function);
+            let mut symbols: Vec<_> = functions.map(|symbol| (symbol.address, symbol.size)).collect();
+            symbols.sort_unstable();
+            symbols
+        });
+        let first = symbols.partition_point(|symbol| symbol.0 < address);
+        symbols[first..].iter().take_while(move |symbol| symbol.0 == address).map(|symbol| symbol.1)
+    }
+
+    /// Whether an address is in a loaded section, or that of a defined symbol.
+    pub(super) fn is_loaded(&self, address: u64) -> bool {
+        let sections = self.object.sections().iter().filter(|section| section.is_loaded());
+        let mut ranges = sections.map(|one| one.address..=one.address.saturating_add(one.size));
+        ranges.any(|range| range.contains(&address))
+    }
+
+    fn bytes_at(&self, range: &Range<u64>) -> &'r [u8] {
+        let sections = self.object.sections().iter().filter(|section| section.is_code());
+        for section in sections {
+            let (Some(from), Some(to)) =
+                (range.start.checked_sub(section.address), range.end.checked_sub(section.address))
+            else {
+                continue;
+            };
+            let to = to.min(section.data.len() as u64);
+            if from < to {
+                return &section.data[from as usize..to as usize];
+            }
+        }
+        &[]
+    }
+
+    /// Returns kind and number of a register of an AMD GPU.
+    pub(super) fn operand(&self, reg: Reg) -> Option<(RegisterKind, u16)> {
+        let target = self.target.as_ref().filter(|_| self.kind == Kind::Amd)?;
+        let known = target
+            .register_ranges()
+            .iter()
+            .find(|registers| reg.0.wrapping_sub(registers.first().0) < registers.count())?;
+        let RegisterNames::Numbered { prefix, first } = known.names() else { return None };
+        let number = u16::try_from(first + (reg.0 - known.first().0)).ok()?;
+        let kind = match &**prefix {
+            "s" => RegisterKind::Scalar,
+            "v" => RegisterKind::Vector,
+            "a" => RegisterKind::Accumulator,
+            _ => return None,
+        };
+        Some((kind, number))
+    }
+
+    /// Whether a call sets the register to the return address: s[30:31] by AMD's convention, and on a CPU the register of
+    /// the return address in call frame information.
+    pub(super) fn is_link(&self, reg: Reg) -> bool {
+        match self.kind {
+            Kind::Amd => matches!(self.operand(reg), Some((RegisterKind::Scalar, 30 | 31))),
+            Kind::Nvidia => false,
+            Kind::Cpu => self
+                .frames
+                .iter()
+                .any(|frames| frames.fdes.first().is_some_and(|fde| frames.cie(fde).return_register == reg)),
+        }
+    }
+
+    /// Returns the name of a register, or its number.
+    pub(super) fn name(&self, reg: Reg) -> String {
+        let register = self.target.as_ref().and_then(|target| target.register(reg));
+        register.map_or_else(|| format!("register {}", reg.0), |register| register.name().to_string())
+    }
+}
+
+impl<'r, 'o> File<'r, 'o> {
+    pub(crate) fn new(facts: &'r Facts<'r, 'o>, dwarf: &'r Dwarf<'r>) -> Self {
+        Self {
+            facts,
+            dwarf,
+            info: DebugInfo::new(dwarf),
+            extents: OnceLock::new(),
+            starts: OnceLock::new(),
+            lines: OnceLock::new(),
+        }
+    }
+
+    /// Whether a unit is the first one with its line program.
+    pub(super) fn has_own_lines(&self, unit: &Unit<'_>) -> bool {
+        let first = self.lines.get_or_init(|| {
+            let mut first = HashMap::new();
+            for unit in self.dwarf.units() {
+                if let Some(program) = unit.stmt_list {
+                    first.entry(program).or_insert(unit.offset);
+                }
+            }
+            first
+        });
+        unit.stmt_list.is_some_and(|program| first.get(&program) == Some(&unit.offset))
+    }
+
+    /// Returns the first entry of the function whose code begins at an address, as an offset.
+    pub(super) fn first_entry(&self, start: u64) -> Option<u64> {
+        let starts = self.starts.get_or_init(|| {
+            let functions = self.dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
+            // The walk over the functions reports what cannot be read.
+            let with_code = |entry: Entry<'_, '_>| {
+                let first = entry.ranges().ok()?.into_iter().next()?;
+                (first.start < first.end).then_some((first.start, entry.offset()))
+            };
+            let mut starts: Vec<_> = functions.filter_map(with_code).collect();
+            starts.sort_unstable();
+            starts
+        });
+        let first = starts.get(starts.partition_point(|one| one.0 < start))?;
+        (first.0 == start).then_some(first.1)
+    }
+
+    /// Whether an address is in the code of any function that is described.
+    pub(super) fn is_described(&self, pc: u64) -> bool {
+        let extents = self.extents.get_or_init(|| {
+            let functions = self.dwarf.entries().filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
+            // The walk over the functions reports what cannot be read.
+            let ranges = functions.filter_map(|entry| entry.ranges().ok()).flatten();
+            let mut extents: Vec<_> = ranges.filter(|range| range.start < range.end).collect();
+            extents.sort_unstable_by_key(|range| range.start);
+            extents
+        });
+        let count = extents.partition_point(|range| range.start <= pc);
+        extents[..count].iter().rev().take(64).any(|range| range.contains(&pc))
+    }
+}

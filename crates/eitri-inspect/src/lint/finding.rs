@@ -1,0 +1,239 @@
+//! Findings, and the report that has them.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::codes::Code;
+use super::details::Details;
+use super::inlined::InlinedCalls;
+use eitri_dwarf::error::Error;
+#[doc(hidden)]
+pub use eitri_dwarf::read::Recurring;
+
+/// Weight of a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// A convention that every reader has to know, or information that is missing.
+    Note,
+    /// A debugger can show a wrong value.
+    Warning,
+    /// A debugger shows a wrong value, or none where the information promises one.
+    Error,
+}
+
+impl Level {
+    /// All levels, the lightest first.
+    pub const ALL: [Self; 3] = [Self::Note, Self::Warning, Self::Error];
+
+    /// Returns the name: `note`, `warning` or `error`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// An expression with a mistake.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expression {
+    /// The operations as text.
+    pub text: String,
+    /// Part of `text` that is at fault, in bytes.
+    pub fault: Range<usize>,
+}
+
+/// A mistake in debug information, with its evidence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// Kind of the mistake.
+    pub code: Code,
+    /// Weight of the finding.
+    pub level: Level,
+    /// Name of the compilation unit, or that of the file of its split unit.
+    pub unit: Option<Arc<str>>,
+    /// Name of the file of split units that has the unit, if it is not the object. Sections whose names end in `.dwo` are
+    /// in it, others in the object.
+    pub split: Option<Arc<str>>,
+    /// Name of the function.
+    pub function: Option<Arc<str>>,
+    /// Inlined calls around the variable.
+    pub inlined: InlinedCalls,
+    /// Name of the variable or parameter.
+    pub variable: Option<String>,
+    /// File and line of the variable's declaration, or of the function's.
+    pub declared: Option<(Arc<str>, u64)>,
+    /// Pcs of the location, or of the code.
+    pub pcs: Option<Range<u64>>,
+    /// Section of the mistake.
+    pub section: Cow<'static, str>,
+    /// Offset of the mistake in the section, in bytes.
+    pub offset: u64,
+    /// Offset of the entry of the variable, or else of the function, in bytes.
+    pub entry: Option<u64>,
+    /// The expression.
+    pub expression: Option<Expression>,
+    /// Meaning of the information as written.
+    pub written: String,
+    /// Intended meaning, where it can be inferred.
+    pub meant: Option<String>,
+    /// Facts of the file that prove the finding.
+    pub evidence: Vec<String>,
+    /// Number of findings that this one stands for: 1, unless [`Options::fold`](super::Options::fold) is set.
+    pub count: usize,
+}
+
+/// Code, unit, function and variable of a finding. Findings of one topic differ in pcs and expression; those about
+/// operations that every reader has to know are one topic in a unit.
+pub type Topic<'f> = (Code, Option<&'f str>, Option<&'f str>, Option<&'f str>);
+
+/// Findings about a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Findings, in the order of the file.
+    pub findings: Vec<Finding>,
+    /// Errors of units, attributes and lists that cannot be read: each is also a finding.
+    pub unreadable: Vec<Error>,
+    /// Number of functions with code.
+    pub functions: usize,
+    /// Functions of [`Options::only`](super::Options::only) that the file has.
+    pub named: Vec<String>,
+    /// Errors for those that the file does not have, with the nearest names.
+    pub unknown: Vec<Error>,
+    /// Number of location entries of variables: expressions, and entries of location lists.
+    pub entries: usize,
+}
+
+impl Report {
+    /// Returns the number of findings of a code.
+    pub fn count(&self, code: Code) -> usize {
+        self.findings.iter().filter(|finding| finding.code == code).map(|finding| finding.count).sum()
+    }
+
+    /// Replaces the findings of each topic by the first of them, with their count.
+    pub fn fold(&mut self) {
+        let (mut topics, mut counts) = (Recurring::default(), Vec::new());
+        let mut are_new = Vec::with_capacity(self.findings.len());
+        for finding in &self.findings {
+            let (number, is_new) = topics.add(finding.topic());
+            match is_new {
+                true => counts.push(finding.count),
+                false => counts[number] += finding.count,
+            }
+            are_new.push(is_new);
+        }
+        drop(topics);
+        let (mut are_new, mut counts) = (are_new.into_iter(), counts.into_iter());
+        self.findings.retain_mut(|finding| {
+            let is_new = are_new.next().unwrap_or(false);
+            if is_new {
+                finding.count = counts.next().unwrap_or(0);
+            }
+            is_new
+        });
+    }
+
+    /// Appends the report of later units.
+    pub(super) fn append(&mut self, later: Self) {
+        match self.findings.is_empty() {
+            true => self.findings = later.findings,
+            false => self.findings.extend(later.findings),
+        }
+        self.unreadable.extend(later.unreadable);
+        self.functions += later.functions;
+        self.entries += later.entries;
+        for name in later.named {
+            if !self.named.contains(&name) {
+                self.named.push(name);
+            }
+        }
+    }
+
+    /// Returns the heaviest level of the findings.
+    pub fn worst(&self) -> Option<Level> {
+        self.findings.iter().map(|finding| finding.level).max()
+    }
+}
+
+impl Finding {
+    /// Returns a finding about no unit, function or variable.
+    pub(super) fn new(
+        code: Code,
+        section: impl Into<Cow<'static, str>>,
+        offset: u64,
+        Details { written, meant, evidence }: Details,
+    ) -> Self {
+        Self {
+            code,
+            level: code.level(),
+            unit: None,
+            split: None,
+            function: None,
+            inlined: InlinedCalls::default(),
+            variable: None,
+            declared: None,
+            pcs: None,
+            section: section.into(),
+            offset,
+            entry: None,
+            expression: None,
+            written,
+            meant,
+            evidence,
+            count: 1,
+        }
+    }
+
+    /// Returns what the finding is about.
+    pub fn topic(&self) -> Topic<'_> {
+        let unit = self.unit.as_deref();
+        match self.code {
+            Code::XderefAsLocation => (self.code, unit, None, None),
+            code => (code, unit, self.function.as_deref(), self.variable.as_deref()),
+        }
+    }
+
+    /// Returns a number that identifies the finding in another build of the same source: it depends on names, code and
+    /// expression, and not on addresses or offsets.
+    pub fn fingerprint(&self) -> u64 {
+        let expression = self.expression.as_ref().map(|expression| &*expression.text).unwrap_or_default();
+        let parts = [
+            Cow::Borrowed(self.code.name()),
+            self.unit.as_deref().unwrap_or_default().into(),
+            self.function.as_deref().unwrap_or_default().into(),
+            self.inlined.names().join("/").into(),
+            self.variable.as_deref().unwrap_or_default().into(),
+            without_addresses(expression),
+        ];
+        // FNV-1a, with a byte that no name has between the parts.
+        let bytes = parts.iter().flat_map(|part| part.bytes().chain([0xff]));
+        bytes
+            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    }
+}
+
+/// Operations whose first operand is an address, or the index of one.
+const OF_ADDRESSES: [&str; 5] = ["addr", "addrx", "constx", "GNU_addr_index", "GNU_const_index"];
+
+/// Returns the text of an expression without addresses and offsets of entries: they change with the place of the code
+/// and with other entries.
+fn without_addresses(text: &str) -> Cow<'_, str> {
+    let is_of_address = |word: &str| OF_ADDRESSES.contains(&word.trim_start_matches('('));
+    let words = || text.split_inclusive(' ');
+    if !text.contains('@') && !words().any(|word| is_of_address(word.trim_end())) {
+        return text.into();
+    }
+    let (mut out, mut is_address) = (String::with_capacity(text.len()), false);
+    for word in words() {
+        // Punctuation after the operand separates operations.
+        match is_address || word.starts_with('@') {
+            true => out
+                .push_str(word.trim_start_matches(|char: char| char.is_ascii_alphanumeric() || char == '@')),
+            false => out.push_str(word),
+        }
+        is_address = is_of_address(word.trim_end());
+    }
+    out.into()
+}

@@ -1,0 +1,244 @@
+//! Findings about functions: their extent, frames, and lanes that wait.
+
+use std::sync::Arc;
+
+use gimli::{DwAt, constants as dw};
+
+use super::bases;
+use super::code::described;
+use super::codes::Code;
+use super::details::Details;
+use super::file::{File, Function, Kind};
+use super::shape::Shape;
+use eitri_dwarf::error::Count;
+use eitri_dwarf::read::{CfaRule, Entry, OtherUnits, Rule, Value};
+
+/// Takes a finding about a function: code, section with offset, and texts.
+pub(super) type Add<'a> = &'a mut dyn FnMut(Code, Option<(&'static str, u64)>, &dyn Fn() -> Details);
+
+/// Numbers of `DW_AT_LLVM_lane_pc`: the registry's, and that of AMD's documents.
+pub(super) const LANE_PC: [DwAt; 2] = [DwAt(0x3e12), DwAt(0x3e0b)];
+
+/// Judges a function with its frame base.
+pub(super) fn findings<'r>(
+    file: &File<'r, '_>,
+    function: &Function<'r, '_>,
+    frame_base: Option<&Shape>,
+    add: Add<'_>,
+) {
+    extent(file, function, add);
+    if function.is_live {
+        twice(file, function, add);
+        if let Some((code, written)) = frame_base.and_then(|shape| bases::frame_base(file, shape)) {
+            add(code, None, &|| Details::new(written.as_str()));
+        }
+        frame(file, function, add);
+        lanes(file, function, add);
+    }
+}
+
+fn extent<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
+    for range in &function.ranges {
+        if range.end < range.start {
+            let written = || Details::new(format!("code from {:#x} to {:#x}", range.start, range.end));
+            return add(Code::ReversedRange, None, &written);
+        }
+        let Some(section) = file.section(range.start).filter(|section| range.end > section.end) else {
+            continue;
+        };
+        return add(Code::ExtentNotCode, None, &|| {
+            let size = section.end - section.start;
+            let bytes = Count(range.end - range.start, "byte");
+            let section = format!(
+                "the section has {:#x}, from {:#x} to {:#x}",
+                Count(size, "byte"),
+                section.start,
+                section.end
+            );
+            Details::new(format!("code of {bytes:#x} from {:#x} on", range.start))
+                .evidence([section])
+                .evidence(ends(file, function, range.start))
+        });
+    }
+    let ([range], true, false) = (&function.ranges[..], function.is_live, file.kind == Kind::Cpu) else {
+        return;
+    };
+    let mut sizes = file.symbol_sizes(range.start).filter(|size| *size != 0).peekable();
+    let Some(&size) = sizes.peek() else { return };
+    let bytes = range.end - range.start;
+    if sizes.any(|size| size == bytes) {
+        return;
+    }
+    add(Code::ExtentNotCode, None, &|| {
+        let bytes = Count(bytes, "byte");
+        let symbol = format!("the symbol at {:#x} has {:#x}", range.start, Count(size, "byte"));
+        Details::new(format!("code of {bytes:#x} from {:#x} on", range.start))
+            .evidence([symbol])
+            .evidence(ends(file, function, range.start))
+    });
+}
+
+/// Adds the finding about code of a GPU that an entry before describes. Linkers for CPUs keep one copy of an inline
+/// function and the entries of all.
+fn twice<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
+    let entry = function.entry;
+    let Some(first) = file.first_entry(function.start()).filter(|first| *first < entry.offset()) else {
+        return;
+    };
+    if file.kind == Kind::Cpu {
+        return;
+    }
+    add(Code::CodeDescribedTwice, None, &|| {
+        let name = entry.dwarf().entry_at(first).and_then(|first| Some(first.name()?.to_string()));
+        let of = name.map_or_else(String::new, |name| format!(" of `{name}`"));
+        Details::new(format!("a second entry of the code at {:#x}", function.start()))
+            .evidence([format!("the entry {first:#x}{of} describes it, too")])
+    });
+}
+
+/// Describes where the line table and the call frame information have the end of the code at a pc.
+fn ends<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, pc: u64) -> impl Iterator<Item = String> {
+    let program = file.dwarf.lines(function.entry.unit()).ok().flatten();
+    let sequence = program.and_then(|program| {
+        let mut start = None;
+        program.rows().map_while(Result::ok).find_map(|row| {
+            let first = *start.get_or_insert(row.address);
+            if row.end_sequence {
+                start = None;
+            }
+            (row.end_sequence && (first..row.address).contains(&pc)).then_some(row.address)
+        })
+    });
+    let entry = file.frames.iter().find_map(|frames| {
+        let fde = frames.fde_at(pc)?;
+        let (section, end) = (frames.section.name(), fde.start.wrapping_add(fde.length));
+        Some(format!("entry {:#x} of {section} ends at {end:#x}", fde.offset))
+    });
+    sequence.map(|end| format!("the line sequence ends at {end:#x}")).into_iter().chain(entry)
+}
+
+fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
+    // PTX has no frames: ptxas makes those of the machine code.
+    if file.object.is_ptx() {
+        return;
+    }
+    let pc = function.start();
+    let leaves = || {
+        let code = function.code(file);
+        code.returns().map(|at| format!("the function leaves at {}", described(&at)))
+    };
+    let found = file.frames.iter().find_map(|frames| frames.fde_at(pc).map(|fde| (frames, fde)));
+    let Some((frames, fde)) = found else {
+        if file.has_frames_elsewhere {
+            return;
+        }
+        let mut malformed =
+            file.frames.iter().flat_map(|one| one.errors.first().map(|error| (one.section, error)));
+        if let Some((section, error)) = malformed.next() {
+            let place = error.at().offset.map(|at| (section.name(), at));
+            return add(Code::NoCfa, place, &|| {
+                let evidence = [format!("{} cannot be read: {}", section.name(), error.kind())];
+                Details::new("call frame information that cannot be read")
+                    .evidence(evidence)
+                    .evidence(leaves())
+            });
+        }
+        return add(Code::NoCfa, None, &|| {
+            let evidence = [format!("no entry has the pc {pc:#x}")];
+            Details::new("no call frame information").evidence(evidence).evidence(leaves())
+        });
+    };
+    let place = Some((frames.section.name(), fde.offset));
+    let mut rows = frames.rows(fde);
+    let return_register = frames.cie(fde).return_register;
+    let encoding = frames.cie(fde).encoding;
+    let (mut has_cfa, mut has_return, mut is_gpu_root) = (false, false, false);
+    let (mut known, mut wrong) = (bases::Known::default(), None);
+    let (end, mut last, mut misplaced) = (fde.start.saturating_add(fde.length), fde.start, None);
+    loop {
+        match rows.next_row() {
+            Ok(Some(row)) => {
+                let start = row.start;
+                if misplaced.is_none() && start < last {
+                    misplaced =
+                        Some((Code::ReversedRow, format!("a row at {start:#x} after one at {last:#x}")));
+                } else if misplaced.is_none() && start > end {
+                    misplaced = Some((Code::RowBeyondCode, format!("a row at {start:#x}")));
+                }
+                last = start;
+                has_cfa |= row.cfa != CfaRule::Unset;
+                let rule = row.rule(return_register);
+                has_return |= rule.is_some();
+                is_gpu_root |= rule == Some(Rule::Undefined);
+                wrong = wrong.or_else(|| bases::row(file, encoding, row, &mut known));
+            }
+            Ok(None) => break,
+            Err(error) => {
+                let at = error.at().offset.unwrap_or(fde.offset);
+                let place = Some((frames.section.name(), at));
+                return add(Code::BadFrameInstruction, place, &|| Details::new(error.kind().to_string()));
+            }
+        }
+    }
+    let entry = || format!("entry {:#x} of {}", fde.offset, frames.section.name());
+    if let Some((code, written)) = wrong {
+        add(code, place, &|| Details::new(written.as_str()).evidence([entry()]));
+    }
+    if let Some((code, written)) = misplaced {
+        add(code, place, &|| {
+            Details::new(written.as_str()).evidence([format!("{} ends at {end:#x}", entry())])
+        });
+    }
+    if !has_cfa && !is_gpu_root {
+        return add(Code::NoCfa, place, &|| {
+            Details::new("pcs without a rule for the canonical frame address")
+                .evidence([format!("{} has no rules", entry())])
+                .evidence(leaves())
+        });
+    }
+    // Without a rule, a CPU's return register keeps its value; on x86-64 the column is not a register.
+    let needs_rule = file.object.machine() == 62;
+    if !has_return && needs_rule {
+        add(Code::NoReturnAddress, place, &|| {
+            Details::new("a frame whose caller has no pc").evidence([format!(
+                "{} has no rule for register {}",
+                entry(),
+                return_register.0
+            )])
+        });
+    }
+}
+
+fn lanes<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
+    let entry = function.entry;
+    let is_location =
+        |value: Value<'_>| matches!(value, Value::Expr(_) | Value::LocList(_) | Value::Block(_));
+    let is_described = LANE_PC.into_iter().filter_map(|name| entry.attr(name)).any(is_location);
+    if file.kind != Kind::Amd || is_described {
+        return;
+    }
+    let Some(at) = function.code(file).diverges() else { return };
+    add(Code::NoLanePc, None, &|| {
+        let lanes = file.target.as_ref().map_or(0, |target| target.lanes());
+        Details::new("all lanes are at the pc of the wave").evidence([format!(
+            "{} switches lanes off, of {}",
+            described(&at),
+            Count(lanes, "lane")
+        )])
+    });
+}
+
+/// Returns file and line of an entry's declaration. `files` are those of the entry's unit.
+pub(super) fn declared<'r>(
+    entry: Entry<'r, 'r>,
+    files: &[Arc<str>],
+    others: &OtherUnits<'r>,
+) -> Option<(Arc<str>, u64)> {
+    let line = entry.inherited(dw::DW_AT_decl_line)?.unsigned()?;
+    let (declared, file) = entry.declared_file()?;
+    let path = match declared.unit().offset == entry.unit().offset {
+        true => files.get(usize::try_from(file).ok()?)?.clone(),
+        false => others.path(declared, file)?.into(),
+    };
+    Some((path, line))
+}

@@ -1,0 +1,296 @@
+//! Judgement of the expressions of a unit, each with its type, function and frame base.
+
+use std::rc::Rc;
+
+use gimli::{DwAt, constants as dw};
+use hashbrown::HashMap;
+
+use super::bases::Wrong;
+use super::by_expression::ByExpression;
+use super::file::{File, Function};
+use super::finding::Level;
+use super::places::{Findings, Located, Type};
+use super::shape::{self, Place, Selected, Shape};
+use super::verdict::{Asked, Expr, Verdict};
+use super::witness::{Known, Machines, Site, Witnessed};
+use super::{contexts, entries, lists};
+use eitri_dwarf::error::Result;
+use eitri_dwarf::op::write_uleb;
+use eitri_dwarf::read::{ByAbbreviation, Entry, ListEntry, Unit, Value};
+
+/// Maximum number of shapes that are kept.
+const MOST_SHAPES: usize = 1 << 12;
+
+/// A function with its frame base.
+#[derive(Debug)]
+pub(crate) struct Framed<'r> {
+    pub(super) function: Function<'r, 'r>,
+    frame_base: Option<Rc<Expr>>,
+    /// Expression of the frame base, with the contents of a bare register in place of the register.
+    base: Option<Vec<u8>>,
+}
+
+impl Framed<'_> {
+    /// Returns the shape of the frame base.
+    pub(super) fn frame_base(&self) -> Option<&Shape> {
+        self.frame_base.as_ref().map(|base| &base.shape)
+    }
+}
+
+/// A variable with its type and function.
+#[derive(Clone, Copy)]
+pub(super) struct Variable<'v, 'r> {
+    pub(super) entry: Entry<'r, 'r>,
+    pub(super) ty: Option<Type<'r>>,
+    pub(super) framed: Option<&'v Framed<'r>>,
+}
+
+impl<'v, 'r> Variable<'v, 'r> {
+    pub(super) fn function(&self) -> Option<&'v Function<'r, 'r>> {
+        self.framed.map(|framed| &framed.function)
+    }
+
+    /// Returns the facts on which the findings about its places depend.
+    pub(super) fn asked(&self) -> Asked {
+        let frame_base = self.framed.and_then(|framed| framed.frame_base.as_deref());
+        Asked::new(self.ty, self.framed.is_some(), frame_base)
+    }
+}
+
+/// Judge of the expressions of a unit.
+pub(crate) struct Judge<'a, 'r, 'o> {
+    pub(super) file: &'a File<'r, 'o>,
+    pub(super) unit: &'r Unit<'r>,
+    expressions: ByExpression<'r, Rc<Expr>>,
+    /// Number of expressions so far.
+    numbers: u32,
+    /// Places at witnesses.
+    places: Known<'r>,
+    /// Findings about the expressions of other attributes.
+    attributes: HashMap<(DwAt, &'r [u8]), Option<Wrong>>,
+    /// Types by the offset in an attribute.
+    types: HashMap<u64, Option<Type<'r>>>,
+    /// The last of them: variables of one type follow each other.
+    last_type: Option<(u64, Option<Type<'r>>)>,
+    abbreviations: ByAbbreviation<entries::Judged>,
+}
+
+impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
+    pub(crate) fn new(file: &'a File<'r, 'o>, unit: &'r Unit<'r>) -> Self {
+        Self {
+            file,
+            unit,
+            expressions: ByExpression::default(),
+            numbers: 0,
+            places: Known::default(),
+            attributes: HashMap::new(),
+            types: HashMap::new(),
+            last_type: None,
+            abbreviations: ByAbbreviation::default(),
+        }
+    }
+
+    /// Returns the function at an entry; `None` without code.
+    pub(crate) fn function(&mut self, entry: Entry<'r, 'r>) -> Result<Option<Framed<'r>>> {
+        let Some(function) = Function::new(self.file, entry)? else { return Ok(None) };
+        let (frame_base, base) = match entry.attr(dw::DW_AT_frame_base) {
+            Some(Value::Expr(expr)) => {
+                let known = self.expression(expr);
+                let base = base(&known.shape, expr);
+                (Some(known), Some(base))
+            }
+            // A list: its entries differ, and none of them is followed.
+            Some(_) => {
+                let part = shape::Part { place: Place::Other, bits: None, operations: 0..0 };
+                (Some(self.numbered(Shape { parts: vec![part], ..Shape::default() })), None)
+            }
+            None => (None, None),
+        };
+        Ok(Some(Framed { function, frame_base, base }))
+    }
+
+    fn numbered(&mut self, shape: Shape) -> Rc<Expr> {
+        self.numbers += 1;
+        Rc::new(Expr::new(self.numbers, shape))
+    }
+
+    /// Returns an expression with its shape.
+    pub(super) fn expression(&mut self, expr: &'r [u8]) -> Rc<Expr> {
+        match self.expressions.get(expr) {
+            Some(known) => known.clone(),
+            None => self.add(expr),
+        }
+    }
+
+    #[cold]
+    fn add(&mut self, expr: &'r [u8]) -> Rc<Expr> {
+        let new = self.read(expr);
+        if self.expressions.len() == MOST_SHAPES {
+            self.expressions.clear();
+        }
+        self.expressions.insert(expr, new.clone());
+        new
+    }
+
+    /// Reads an expression anew.
+    pub(crate) fn read(&mut self, expr: &'r [u8]) -> Rc<Expr> {
+        let (dwarf, unit) = (self.file.dwarf, self.unit);
+        let mut shape = shape::of(expr, unit.encoding, &|index| dwarf.address(unit, index).ok());
+        if shape.error.is_none() && !expr.is_empty() {
+            let machines = self.machines();
+            let failure = machines.and_then(|machines| machines.failure(expr, Site::Location));
+            shape.failure = failure.map(|(offset, rule)| (offset, rule.into_owned()));
+        }
+        self.numbered(shape)
+    }
+
+    fn machines(&self) -> Option<Machines<'_, 'r>> {
+        let (target, info) = (self.file.target.as_ref()?, &self.file.info);
+        Some(Machines { info, target, unit: self.unit.offset, encoding: self.unit.encoding })
+    }
+
+    /// Returns the finding about the expression of an attribute other than a location.
+    pub(super) fn attribute(&mut self, name: DwAt, expr: &'r [u8]) -> Option<Wrong> {
+        if let Some(known) = self.attributes.get(&(name, expr)) {
+            return known.clone();
+        }
+        let (file, unit) = (self.file, self.unit);
+        let address = |index| file.dwarf.address(unit, index).ok();
+        let wrong = contexts::attribute(file, name, expr, unit.offset, unit.encoding, &address);
+        if self.attributes.len() == MOST_SHAPES {
+            self.attributes.clear();
+        }
+        self.attributes.insert((name, expr), wrong.clone());
+        wrong
+    }
+
+    pub(super) fn knows_type(&self, offset: u64) -> bool {
+        self.last_type.is_some_and(|last| last.0 == offset) || self.types.contains_key(&offset)
+    }
+
+    /// Returns the type of a variable; `offset` is that of its own attribute.
+    #[inline]
+    pub(super) fn ty(&mut self, entry: Entry<'r, 'r>, offset: Option<u64>) -> Option<Type<'r>> {
+        match (offset, self.last_type) {
+            (Some(offset), Some((last, ty))) if last == offset => ty,
+            (Some(offset), _) => {
+                let find = || entry.dwarf().entry_at(offset).and_then(Type::of);
+                let ty = *self.types.entry(offset).or_insert_with(find);
+                self.last_type = Some((offset, ty));
+                ty
+            }
+            (None, _) => entry.ty().and_then(Type::of),
+        }
+    }
+
+    /// Uses the verdict on a location entry.
+    pub(super) fn verdict<R>(
+        &self,
+        variable: &Variable<'_, 'r>,
+        (known, one): (&Expr, &ListEntry<'r>),
+        asked: Asked,
+        with: impl FnOnce(&Verdict) -> R,
+    ) -> R {
+        let is_address = |register| {
+            let pcs = (!one.is_default()).then_some(one.start..one.end);
+            let of = variable.function().zip(pcs);
+            of.is_some_and(|(function, pcs)| function.code(self.file).is_scratch_address(register, &pcs))
+        };
+        known.verdict(asked, is_address, || self.located(variable, (known, one), false), with)
+    }
+
+    /// Returns the findings about the place of a location entry, with their texts.
+    pub(super) fn explained(&self, variable: &Variable<'_, 'r>, of: (&Expr, &ListEntry<'r>)) -> Findings {
+        self.located(variable, of, true).findings()
+    }
+
+    /// Returns the facts on which the findings about the places of a variable depend; `ty` is the offset in its own
+    /// attribute.
+    pub(crate) fn asked(
+        &mut self,
+        entry: Entry<'r, 'r>,
+        ty: Option<u64>,
+        framed: Option<&Framed<'r>>,
+    ) -> Asked {
+        Variable { entry, ty: self.ty(entry, ty), framed }.asked()
+    }
+
+    /// Appends whether each location entry of a variable has an error; `ty` is the offset in its own attribute, `known`
+    /// has the expressions of the entries.
+    pub(crate) fn errors<'e>(
+        &mut self,
+        entry: Entry<'r, 'r>,
+        ty: Option<u64>,
+        framed: Option<&Framed<'r>>,
+        (list, known): (&[ListEntry<'r>], impl Iterator<Item = &'e Expr>),
+        errors: &mut Vec<bool>,
+    ) {
+        let Some(first) = list.first() else { return };
+        let variable = Variable { entry, ty: self.ty(entry, ty), framed };
+        let (file, function, asked) = (self.file, variable.function(), variable.asked());
+        let is_discarded = function.is_some_and(|function| !function.is_live);
+        let mut constants = lists::Constants::default();
+        for (one, known) in list.iter().zip(known) {
+            let pcs = (!one.is_default()).then_some(one.start..one.end);
+            let shape = &known.shape;
+            let is_judged = !is_discarded && !one.expr.is_empty();
+            let is_wrong = is_judged && self.verdict(&variable, (known, one), asked, Verdict::has_error)
+                || pcs.as_ref().is_some_and(|pcs| {
+                    lists::range(file, function, (pcs.start, pcs.end)).is_some()
+                        || constants.contradiction(pcs, shape).is_some()
+                })
+                || lists::register(file, function, shape, pcs.as_ref()).is_some();
+            errors.push(is_wrong);
+            if let Some(pcs) = pcs.filter(|_| list.len() > 1) {
+                constants.add(pcs, shape);
+            }
+        }
+        // An expression in the entry itself has its place, and its findings.
+        if first.is_default() && first.offset == entry.offset() && errors[..] == [false] {
+            let mut found = Vec::new();
+            let abbreviation = self.abbreviations.of(entry, || entries::Judged::of(entry));
+            let is_known = |offset| self.types.get(&offset).is_some_and(Option::is_some);
+            entries::read(self.file.kind, entry, &abbreviation, is_known, &mut found);
+            errors[0] = found.iter().any(|one| one.code.level() == Level::Error);
+        }
+    }
+
+    fn located<'l>(
+        &'l self,
+        variable: &Variable<'l, 'r>,
+        (known, one): (&'l Expr, &ListEntry<'r>),
+        explains: bool,
+    ) -> Located<'l, 'r, 'o> {
+        let framed = variable.framed;
+        Located {
+            file: self.file,
+            function: variable.function(),
+            frame_base: framed.and_then(|framed| Some(&framed.frame_base.as_ref()?.shape)),
+            variable: variable.entry,
+            ty: variable.ty,
+            encoding: self.unit.encoding,
+            shape: &known.shape,
+            witnessed: self.machines().map(|on| Witnessed { known: &self.places, on, expr: one.expr }),
+            base: framed.and_then(|framed| framed.base.as_deref()),
+            pcs: (!one.is_default()).then_some(one.start..one.end),
+            explains,
+            depends: Default::default(),
+        }
+    }
+}
+
+/// Returns the expression of a frame base. A bare register is, by convention, its contents.
+fn base(shape: &Shape, expr: &[u8]) -> Vec<u8> {
+    let register = match &shape.parts[..] {
+        [part] => match part.place {
+            Place::Register(reg, Selected::Nothing) => Some(reg),
+            _ => None,
+        },
+        _ => None,
+    };
+    let Some(reg) = register else { return expr.to_vec() };
+    let mut contents = vec![dw::DW_OP_bregx.0];
+    write_uleb(&mut contents, reg.0);
+    contents.push(0);
+    contents
+}

@@ -1,0 +1,118 @@
+//! Findings about the ranges of a location list.
+
+use std::ops::Range;
+
+use smallvec::SmallVec;
+
+use super::codes::Code;
+use super::details::Details;
+use super::file::{File, Function, Kind};
+use super::places::Judged;
+use super::shape::{Place, Shape};
+use eitri_dwarf::read::nvidia::RegisterHome;
+
+/// Returns the finding about the pcs of an entry.
+pub(super) fn range(
+    file: &File<'_, '_>,
+    function: Option<&Function<'_, '_>>,
+    (start, end): (u64, u64),
+) -> Option<Judged> {
+    let judged = |code, evidence: Option<String>| {
+        let details = Details::new(format!("pcs from {start:#x} to {end:#x}")).evidence(evidence);
+        Some(Judged::new(code, details))
+    };
+    if end < start {
+        return judged(Code::ReversedRange, None);
+    }
+    let function = function.filter(|function| function.is_live)?;
+    let overlaps = |range: &Range<u64>| start < range.end && range.start < end;
+    if start == end || function.ranges.iter().any(overlaps) {
+        return None;
+    }
+    let own: Vec<_> =
+        function.ranges.iter().map(|range| format!("[{:#x}, {:#x})", range.start, range.end)).collect();
+    let own = format!("the function has {}", own.join(", "));
+    let code = if file.is_described(start) { Code::ForeignRange } else { Code::RangeOutsideFunctions };
+    judged(code, Some(own))
+}
+
+/// Maximum number of constants in a list that an entry is compared with.
+const MOST_CONSTANTS: usize = 1 << 10;
+
+/// Entries of a list whose values are constants.
+#[derive(Debug, Default)]
+pub(super) struct Constants(SmallVec<[(Range<u64>, u64); 2]>);
+
+impl Constants {
+    pub(super) fn add(&mut self, pcs: Range<u64>, shape: &Shape) {
+        if let Some(value) = shape.constant().filter(|_| self.0.len() < MOST_CONSTANTS) {
+            self.0.push((pcs, value));
+        }
+    }
+
+    /// Returns the finding about an entry that contradicts one before.
+    #[inline]
+    pub(super) fn contradiction(&self, pcs: &Range<u64>, shape: &Shape) -> Option<Judged> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let value = shape.constant()?;
+        let common = |other: &Range<u64>| pcs.start.max(other.start)..pcs.end.min(other.end);
+        let (other, first) =
+            self.0.iter().find(|(other, first)| !common(other).is_empty() && *first != value)?;
+        let Range { start, end } = common(other);
+        let values = format!("the values {} and {} at one pc", *first as i64, value as i64);
+        let details =
+            Details::new(values).evidence([format!("both entries have the pcs [{start:#x}, {end:#x})")]);
+        Some(Judged::new(Code::ContradictingOverlap, details))
+    }
+}
+
+/// Returns the finding about a PTX register without a machine register.
+pub(super) fn register(
+    file: &File<'_, '_>,
+    function: Option<&Function<'_, '_>>,
+    shape: &Shape,
+    pcs: Option<&Range<u64>>,
+) -> Option<Judged> {
+    // No debugger asks for the place of a variable at the pcs of an empty range.
+    let is_empty = pcs.is_some_and(Range::is_empty);
+    if file.kind != Kind::Nvidia || file.registers.functions.is_empty() || is_empty {
+        return None;
+    }
+    let function = function?;
+    let map = file.registers.function_at(function.start())?;
+    let part = shape.parts.iter().find(|part| matches!(part.place, Place::Register(..)))?;
+    let Place::Register(reg, _) = part.place else { return None };
+    let target = file.target.as_ref()?;
+    // Registers of PTX have a percent sign; those of the machine need no map.
+    let name = target.register(reg)?.name().to_string();
+    if !name.starts_with('%') {
+        return None;
+    }
+    let start = function.start();
+    let homes: Vec<_> = map.homes().iter().filter(|home| home.register == name.as_bytes()).collect();
+    // The last pc of a home is that of its last reader, which finds the value there.
+    let is_there = |home: &&&RegisterHome<'_>| {
+        let at = |by: u32| start.saturating_add(by.into());
+        let home = at(home.start)..=at(home.end);
+        pcs.is_none_or(|pcs| pcs.start <= *home.end() && *home.start() < pcs.end)
+    };
+    if homes.iter().any(|home| is_there(&home)) {
+        return None;
+    }
+    let mut evidence: Vec<_> = homes
+        .iter()
+        .take(4)
+        .map(|one| {
+            let at = |by: u32| start.saturating_add(by.into());
+            let (first, last) = (at(one.start), at(one.end));
+            format!("the map has {name} in {} at [{first:#x}, {last:#x}]", one.home)
+        })
+        .collect();
+    if evidence.is_empty() {
+        evidence.push(format!("the map has no register for {name}"));
+    }
+    let details = Details::new(format!("the PTX register {name}")).evidence(evidence);
+    Some(Judged { operations: part.operations.clone(), ..Judged::new(Code::RegisterNotThere, details) })
+}

@@ -1,0 +1,416 @@
+//! Findings about places in memory: loads, constants, stack slots, spaces and removed symbols.
+
+use std::fmt::Write;
+use std::ops::Range;
+
+use gimli::constants as dw;
+
+use super::code::described;
+use super::codes::Code;
+use super::details::Details;
+use super::file::Kind;
+use super::places::{Judged, Located, Type};
+use super::shape::{self, Number, Part, Place, Selected};
+use super::verdict::Depends;
+use super::witness::Difference;
+use eitri_dwarf::error::Count;
+use eitri_dwarf::op::Reg;
+use eitri_dwarf::read::Entry;
+use eitri_dwarf::target::code::RegisterKind;
+use eitri_dwarf::target::{Scaling, SpaceId};
+
+/// Size of the element of a vector register.
+const LANE_BITS: u64 = 32;
+/// Maximum size of a result in registers by AMD's ABI: 16 vector registers. Functions return a larger one in scratch.
+const RETURNED_BITS: u64 = 16 * LANE_BITS;
+
+/// Maximum number of entries of a scope among which artificial pointers are looked for.
+const MOST_PARAMETERS: usize = 64;
+
+/// Base register of a stack slot, and the offset from it.
+pub(super) struct Slot {
+    pub(super) register: Reg,
+    pub(super) offset: i64,
+}
+
+impl Located<'_, '_, '_> {
+    /// Returns the finding about a load with `xderef`, which is written where a place is meant.
+    pub(super) fn loaded(&self, part: &Part, space: &Number, from: &Number) -> Option<Judged> {
+        let written = |address: String| {
+            let space = match space {
+                Number::Known(space) => self.space_name(*space),
+                _ => "a computed space".into(),
+            };
+            match part.place {
+                Place::Value(_) => format!("the value at {address} in {space}"),
+                _ => format!("memory at the address that is stored at {address} in {space}"),
+            }
+        };
+        let xderef = |address: &dyn Fn() -> String| {
+            let details = || Details::new(written(address()));
+            Some(self.judged(Code::XderefAsLocation, &part.operations, details))
+        };
+        match from {
+            Number::Known(value) => {
+                let details = || {
+                    let space = match space {
+                        Number::Known(space) => self.space_name(*space),
+                        _ => "a computed space".into(),
+                    };
+                    let value = *value as i64;
+                    Details::new(written(format!("{value:#x}")))
+                        .meant(format!("the value {value}"))
+                        .evidence([format!("the constant {value} is the address, in {space}")])
+                        .evidence(self.difference(Difference::Registers))
+                };
+                Some(self.judged(Code::ConstantDereferenced, &part.operations, details))
+            }
+            Number::Symbol(address) => {
+                self.removed(part, *address).or_else(|| xderef(&|| format!("{address:#x}")))
+            }
+            Number::Register(..) | Number::Frame(_) => {
+                let Some(slot) = self.slot(from) else {
+                    return xderef(&|| "an offset from the frame base".into());
+                };
+                let address = || self.slot_name(&slot);
+                if !self.is_frame_register(slot.register) {
+                    return Some(self.load_of_register(part, &slot, from, || written(address())));
+                }
+                self.scaled(part, &slot, || written(address())).or_else(|| xderef(&address))
+            }
+            Number::Computed(_) => {
+                let is_register = |number: &Number| matches!(number, Number::Register(reg, _) if !self.is_frame_register(*reg));
+                match from.find(&is_register).and_then(|number| self.slot(number)) {
+                    Some(slot) => {
+                        let address =
+                            || format!("an address computed from {}", self.file.name(slot.register));
+                        Some(self.load_of_register(part, &slot, from, || written(address())))
+                    }
+                    None => xderef(&|| "a computed address".into()),
+                }
+            }
+            _ => xderef(&|| "a computed address".into()),
+        }
+    }
+
+    /// Returns the finding about a load from the address in a register: of a slot, or of the value itself.
+    fn load_of_register(
+        &self,
+        part: &Part,
+        slot: &Slot,
+        from: &Number,
+        written: impl Fn() -> String,
+    ) -> Judged {
+        // A value is no slot: LLVM adds `stack_value` to what is computed from the variable's register.
+        if !matches!(part.place, Place::Value(_)) && self.has_address(slot.register) {
+            return self.judged(Code::XderefAsLocation, &part.operations, || Details::new(written()));
+        }
+        self.value_in_register(part, slot, from, written)
+    }
+
+    /// Whether a register has an address in scratch: an instruction within the pcs uses the register as one, or the
+    /// variable is the result that the function returns in memory.
+    fn has_address(&self, reg: Reg) -> bool {
+        let Some((RegisterKind::Vector, number)) = self.file.operand(reg) else { return false };
+        // The value of a pointer is an address itself: its use as one does not show where the pointer is.
+        if self.ty.is_some_and(|ty| ty.is_pointer) {
+            return false;
+        }
+        let is_address = self.is_scratch_address(number);
+        if self.ty.and_then(|ty| ty.bits).is_some_and(|bits| bits > RETURNED_BITS) {
+            self.depends.set(Depends::Function);
+            return is_address || self.is_result();
+        }
+        self.depends.set(match self.depends.get() {
+            Depends::Nothing => Depends::Address(number, is_address),
+            Depends::Address(known, _) if known == number => Depends::Address(number, is_address),
+            _ => Depends::Function,
+        });
+        is_address
+    }
+
+    /// Whether the function returns a value of the variable's type.
+    fn is_result(&self) -> bool {
+        let result = self.function.and_then(|function| Type::of(function.entry.ty()?));
+        result.zip(self.ty).is_some_and(|(result, own)| result.entry.offset() == own.entry.offset())
+    }
+
+    /// Returns the finding about a register that is used as an address without being one.
+    fn value_in_register(
+        &self,
+        part: &Part,
+        slot: &Slot,
+        from: &Number,
+        written: impl Fn() -> String,
+    ) -> Judged {
+        self.judged(Code::RegisterAsMemory, &part.operations, || {
+            let name = self.file.name(slot.register);
+            let scratch = match self.function.and_then(|function| self.file.scratch_bytes(function.start())) {
+                Some(0) => Some("private_segment_fixed_size is 0: the kernel has no scratch".into()),
+                bytes => self.without_scratch(slot.register, &name, bytes),
+            };
+            let is_value = matches!(part.place, Place::Value(_));
+            let is_larger =
+                part.bits.is_none() && self.ty.and_then(|ty| ty.bits).is_some_and(|bits| bits > LANE_BITS);
+            let lds = if is_larger { self.lds_use(slot.register) } else { None };
+            let meant = match (from, if is_value { slot.offset } else { 0 }) {
+                (Number::Computed(_), _) if lds.is_some() => {
+                    format!("memory in LDS at an address computed from {name}")
+                }
+                _ if lds.is_some() && slot.offset == 0 => format!("memory in LDS at {name}"),
+                _ if lds.is_some() => format!("memory in LDS at {}", self.slot_name(slot)),
+                (Number::Computed(_), _) if is_value => format!("a value computed from {name}"),
+                (_, 0) => format!("the value in {name}"),
+                (_, by @ ..0) => format!("the value in {name} minus {}", by.unsigned_abs()),
+                (_, by) => format!("the value in {name} plus {by}"),
+            };
+            let details = Details::new(written());
+            // The register is too small for the whole value: it has a part, or an address.
+            let details = if is_larger && lds.is_none() { details } else { details.meant(meant) };
+            details
+                .evidence(self.setter(slot.register))
+                .evidence(lds)
+                .evidence(scratch)
+                .evidence(self.difference(Difference::Register(slot.register, 8)))
+        })
+    }
+
+    /// Describes an instruction in the range that uses a vector register as an address in LDS.
+    fn lds_use(&self, reg: Reg) -> Option<String> {
+        let (RegisterKind::Vector, number) = self.file.operand(reg)? else { return None };
+        let (function, pcs) = (self.function?, self.pcs.as_ref()?);
+        let at = function.code(self.file).lds_use(number, pcs)?;
+        Some(format!("{} uses {} as an address in LDS", described(&at), self.file.name(reg)))
+    }
+
+    /// Describes that no instruction uses a vector register as an address in scratch, of a number of bytes, as far as the
+    /// instructions are known: those of the entry's range, or of the function.
+    fn without_scratch(&self, reg: Reg, name: &str, bytes: Option<u32>) -> Option<String> {
+        let function = self.function?;
+        let (RegisterKind::Vector, number) = self.file.operand(reg)? else { return None };
+        let (pcs, within) = match &self.pcs {
+            Some(pcs) => (pcs.clone(), "range"),
+            None => (function.ranges.first()?.clone(), "function"),
+        };
+        let code = function.code(self.file);
+        if pcs.start < function.start() || code.end() < pcs.end {
+            return Some(format!(
+                "not all instructions in the {within} are known: one can use {name} as an address in scratch"
+            ));
+        }
+        if code.is_scratch_address(number, &pcs) {
+            return None;
+        }
+        let mut text = format!("no instruction in the {within} uses {name} as an address in scratch");
+        if let Some(bytes) = bytes {
+            let _ = write!(text, ", which has {}", Count(bytes, "byte"));
+        }
+        Some(text)
+    }
+
+    /// Whether a vector register has an address in scratch within the pcs.
+    fn is_scratch_address(&self, number: u16) -> bool {
+        let of = self.function.zip(self.pcs.as_ref());
+        of.is_some_and(|(function, pcs)| function.code(self.file).is_scratch_address(number, pcs))
+    }
+
+    /// Returns the finding about memory in the default space.
+    pub(super) fn memory(&self, part: &Part, address: &Number) -> Option<Judged> {
+        match address {
+            Number::Known(value) => {
+                if self.is_in_object(*value) {
+                    return None;
+                }
+                let details = || {
+                    let version = self.encoding.version;
+                    let has = if version < 4 { "does not have" } else { "has" };
+                    Details::new(format!("memory at address {value:#x} of the default space"))
+                        .meant(format!("the value {}", *value as i64))
+                        .evidence([format!("DWARF {version}, which {has} stack_value; constant {value}")])
+                        .evidence(self.difference(Difference::Registers))
+                };
+                Some(self.judged(Code::ConstantAsAddress, &part.operations, details))
+            }
+            Number::Symbol(address) if self.file.kind == Kind::Amd => self.removed(part, *address),
+            Number::Register(..) | Number::Frame(_) if self.file.kind == Kind::Amd => {
+                let slot = self.slot(address)?;
+                let written = || format!("memory of the default space at {}", self.slot_name(&slot));
+                if !self.is_frame_register(slot.register) {
+                    let (kind, _) = self.file.operand(slot.register)?;
+                    if kind == RegisterKind::Scalar {
+                        return None;
+                    }
+                    if !self.has_address(slot.register) {
+                        return Some(self.value_in_register(part, &slot, address, written));
+                    }
+                }
+                let meant = |slot: String| format!("scratch at {slot}");
+                Some(self.space_lost(part, &slot, address, written, meant))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether an address is within the object of an artificial pointer, such as `this`, that is a constant at the pcs of
+    /// the entry: gcc describes the members of a null object so, where the code reads them.
+    fn is_in_object(&self, address: u64) -> bool {
+        let Some(scope) = self.variable.parent().filter(|_| self.file.kind == Kind::Cpu) else {
+            return false;
+        };
+        self.depends.set(Depends::Function);
+        let is_there = |pointer: Entry<'_, '_>| {
+            let list = pointer.locations(dw::DW_AT_location).ok().flatten().unwrap_or_default();
+            let constant = list.iter().find_map(|one| {
+                let has_pcs = |pcs: &Range<u64>| one.start <= pcs.start && pcs.end <= one.end;
+                let is_at = one.is_default() || self.pcs.as_ref().is_some_and(has_pcs);
+                shape::of(one.expr, self.encoding, &|_| None).constant().filter(|_| is_at)
+            });
+            let object = pointer.ty().and_then(Entry::unqualified).and_then(Entry::ty);
+            let size = object.and_then(Entry::unqualified).and_then(Entry::size_bits);
+            let (Some(start), Some(bits)) = (constant, size) else { return false };
+            address.checked_sub(start).is_some_and(|offset| offset < bits.div_ceil(8))
+        };
+        let parameters = scope.children().take(MOST_PARAMETERS);
+        let parameters = parameters.filter(|entry| entry.tag() == dw::DW_TAG_formal_parameter);
+        let mut pointers = parameters.filter(|entry| entry.inherited(dw::DW_AT_artificial).is_some());
+        pointers.any(is_there)
+    }
+
+    /// Returns the finding about a load with `deref` from a slot in scratch.
+    pub(super) fn slot_load(&self, part: &Part, number: &Number) -> Option<Judged> {
+        let from = |number: &Number| match number {
+            Number::Loaded { space: None, from } => {
+                self.slot(from).filter(|slot| self.is_frame_register(slot.register))
+            }
+            _ => None,
+        };
+        let number = number.find(&|number| from(number).is_some())?;
+        let (slot, Number::Loaded { from, .. }) = (from(number)?, number) else { return None };
+        let written = || format!("memory of the default space at {} has the number", self.slot_name(&slot));
+        let meant = |slot: String| format!("scratch at {slot} has it");
+        Some(self.space_lost(part, &slot, from, written, meant))
+    }
+
+    /// Returns the finding about a slot in scratch at an address of the default space.
+    fn space_lost(
+        &self,
+        part: &Part,
+        slot: &Slot,
+        address: &Number,
+        written: impl Fn() -> String,
+        meant: impl Fn(String) -> String,
+    ) -> Judged {
+        self.judged(Code::SlotSpaceLost, &part.operations, || {
+            let name = self.file.name(slot.register);
+            let base = match address {
+                Number::Frame(_) => "the frame base is",
+                _ => "the address is in",
+            };
+            let scratch = self.space_name(SpaceId::PRIVATE_LANE.0.into());
+            let moves = self.is_frame_register(slot.register).then(|| self.stack_move()).flatten();
+            Details::new(written())
+                .meant(meant(self.slot_name(slot)))
+                .evidence([
+                    format!("{base} {name}, of 32 bits; addresses of the default space have 64"),
+                    format!("scratch is in {scratch}"),
+                ])
+                .evidence(moves)
+                .evidence(self.difference(Difference::Lane))
+        })
+    }
+
+    /// Returns a slot as text: the register, and the offset with its sign.
+    pub(super) fn slot_name(&self, slot: &Slot) -> String {
+        format!("{}{:+}", self.file.name(slot.register), slot.offset)
+    }
+
+    /// Returns the base register of an address in a register or relative to the frame base.
+    pub(super) fn slot(&self, address: &Number) -> Option<Slot> {
+        match address {
+            Number::Register(register, offset) => Some(Slot { register: *register, offset: *offset }),
+            Number::Frame(by) => {
+                let part = self.frame_base?.parts.first()?;
+                match &part.place {
+                    Place::Register(register, Selected::Nothing) => {
+                        Some(Slot { register: *register, offset: *by })
+                    }
+                    Place::Memory { space: None, address: Number::Register(register, offset) } => {
+                        Some(Slot { register: *register, offset: offset.wrapping_add(*by) })
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether it is the stack or frame pointer of AMD's ABI: s32 or s33.
+    pub(super) fn is_frame_register(&self, reg: Reg) -> bool {
+        matches!(self.file.operand(reg), Some((RegisterKind::Scalar, 32 | 33)))
+    }
+
+    pub(super) fn scaled(&self, part: &Part, slot: &Slot, written: impl Fn() -> String) -> Option<Judged> {
+        let target = self.file.target.as_ref().filter(|target| target.scaling() == Scaling::Wave)?;
+        self.depends.set(Depends::Function);
+        let function = self.function?;
+        if self.file.scratch_bytes(function.start()).is_some() {
+            // A kernel's frame begins at 0.
+            return None;
+        }
+        Some(self.judged(Code::SlotWaveScaled, &part.operations, || {
+            let (name, lanes) = (self.file.name(slot.register), target.lanes());
+            Details::new(written())
+                .meant(format!("scratch of the lane at {name} / {lanes} {:+}", slot.offset))
+                .evidence(self.stack_move())
+                .evidence([format!("{name} counts bytes of the wave, of {}", Count(lanes, "lane"))])
+                .evidence(self.difference(Difference::Register(slot.register, lanes.into())))
+        }))
+    }
+
+    /// Describes the first instruction that moves the stack pointer.
+    pub(super) fn stack_move(&self) -> Option<String> {
+        let (at, by) = self.function?.code(self.file).moves(32).next()?;
+        let bytes = Count(by.unsigned_abs(), "byte");
+        Some(format!("{} moves the stack pointer by {bytes}", described(&at)))
+    }
+
+    fn removed(&self, part: &Part, address: u64) -> Option<Judged> {
+        let file = self.file;
+        if address != 0 || !file.has_code || file.is_loaded(0) && !file.object.is_relocatable() {
+            return None;
+        }
+        Some(self.judged(Code::RemovedSymbol, &part.operations, || {
+            let linkage = self.variable.inherited(dw::DW_AT_linkage_name).and_then(|name| name.text());
+            let name = linkage.or_else(|| self.variable.name()).unwrap_or_default();
+            let is_own = |symbol: &str| {
+                symbol == name || symbol.strip_suffix(&*name).is_some_and(|before| before.ends_with('.'))
+            };
+            let mut symbols = file.object.symbols().iter().filter(|symbol| !symbol.is_defined);
+            let symbol = symbols.find(|symbol| !name.is_empty() && is_own(&symbol.name));
+            Details::new("the address 0").evidence([match symbol {
+                Some(symbol) => format!("the symbol `{}` is undefined", symbol.name),
+                None => "no symbol and no loaded section is at address 0".into(),
+            }])
+        }))
+    }
+
+    pub(super) fn space(&self, part: &Part, space: u64) -> Option<Judged> {
+        let target = self.file.target.as_ref()?;
+        let is_known = u32::try_from(space).is_ok_and(|space| target.space(SpaceId(space)).is_some());
+        (!is_known).then(|| {
+            self.judged(Code::UnknownSpace, &part.operations, || {
+                let spaces = target.spaces().iter().map(|one| format!("{} {}", one.id.0, one.name));
+                let names = spaces.collect::<Vec<_>>().join(", ");
+                Details::new(format!("memory in address space {space}"))
+                    .evidence([format!("{} has the spaces {names}", target.name())])
+            })
+        })
+    }
+
+    fn space_name(&self, number: u64) -> String {
+        let target = self.file.target.as_ref();
+        let id = u32::try_from(number).ok().map(SpaceId);
+        let space = target.zip(id).and_then(|(target, id)| target.space(id));
+        space.map_or_else(|| format!("space {number}"), |space| format!("space {number} ({})", space.name))
+    }
+}

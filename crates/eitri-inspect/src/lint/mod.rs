@@ -1,0 +1,163 @@
+//! Judges the debug information of any producer by the facts of its own file.
+//!
+//! `check` compares with a description; [`lint()`] needs no description. The witness is the code: the
+//! instruction that set a register, the scratch of a kernel, the symbols, the operations of an expression. Each
+//! [`Finding`] has the evidence.
+//!
+//! DWARF 2 to 5 for AMD GPUs, NVIDIA's GPUs and CPUs is read. [`Code`] lists the mistakes, [`Code::page`] explains one.
+//!
+//! ```
+//! # fn main() -> eitri_dwarf::Result<()> {
+//! # let bytes = include_bytes!("../../examples/data/uspill.o");
+//! let report = eitri_inspect::lint::lint(bytes, &eitri_inspect::lint::Options::default())?;
+//! for finding in &report.findings {
+//!     println!("{}: {}", finding.code.name(), finding.written);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+mod bases;
+mod by_expression;
+mod cies;
+mod code;
+mod codes;
+mod collect;
+mod contexts;
+mod details;
+mod entries;
+mod file;
+mod finding;
+mod functions;
+mod inlined;
+mod judge;
+mod kernels;
+mod lists;
+mod memory;
+mod places;
+mod recoverable;
+mod registers;
+pub(crate) mod shape;
+mod skeletons;
+mod stale;
+mod type_size;
+mod verdict;
+mod walk;
+pub(crate) mod witness;
+
+pub(crate) use by_expression::ByExpression;
+pub use codes::{Code, Page};
+pub(crate) use file::{Facts, File};
+pub use finding::{Expression, Finding, Level, Report, Topic};
+pub use inlined::InlinedCalls;
+pub(crate) use judge::{Framed, Judge};
+pub(crate) use verdict::{Asked, Expr};
+
+use eitri_dwarf::error::Result;
+use eitri_dwarf::op::Dialect;
+#[doc(hidden)]
+pub use eitri_dwarf::read::{Dwarf, Object, SplitFiles, Unit, unknown_function};
+
+/// Choices of a judgement.
+#[derive(Debug, Clone, Default)]
+pub struct Options<'a> {
+    /// Functions whose findings are reported, by name or linkage name; all if it is empty. Findings outside of functions
+    /// are then omitted.
+    pub only: Vec<String>,
+    /// Number of threads that judge units; 0 and 1 are one. The calling thread is one, the others are of rayon's thread
+    /// pool. The report does not depend on it.
+    pub threads: usize,
+    /// Whether the first finding of each [topic](Finding::topic) stands for all of them. The others are counted, and have
+    /// no texts, which takes a fraction of the time and the memory.
+    pub fold: bool,
+    /// Files of split units, which are judged with the code of the object.
+    pub split: SplitFiles<'a>,
+    /// Contents of the [supplementary file](Object::set_supplementary).
+    pub supplementary: Option<&'a [u8]>,
+}
+
+/// Judges the debug information of an object file.
+///
+/// # Errors
+/// The errors of [`Object::read`] and [`Dwarf::read_readable`], and those of the finder of [`Options::split`]. Other parts
+/// that cannot be read are findings.
+pub fn lint(bytes: &[u8], options: &Options<'_>) -> Result<Report> {
+    let mut findings = Vec::new();
+    let mut report = judge(bytes, options, &mut |finding| findings.push(finding))?;
+    if !options.fold {
+        report.findings = findings;
+    }
+    Ok(report)
+}
+
+/// Judges the debug information of an object file as [`lint()`] does, and passes each finding to a function: those of a
+/// few units at a time, or all at the end with [`Options::fold`]. The report has no findings.
+///
+/// # Errors
+/// The errors of [`lint()`]. Findings in the units before the error were passed.
+pub fn lint_each(bytes: &[u8], options: &Options<'_>, take: &mut dyn FnMut(Finding)) -> Result<Report> {
+    let mut report = judge(bytes, options, take)?;
+    report.findings.drain(..).for_each(take);
+    Ok(report)
+}
+
+/// Returns the report with the findings if they are folded, and passes them to a function otherwise.
+fn judge(bytes: &[u8], options: &Options<'_>, take: &mut dyn FnMut(Finding)) -> Result<Report> {
+    let object = Object::read_with(bytes, options.supplementary, None)?;
+    let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, options.threads)?;
+    let facts = Facts::new(&object, &dwarf, options.threads)?;
+    options.split.with(&object, &dwarf, |split| units(&facts, &dwarf, split, options, take))
+}
+
+/// Judges the units of an object and its split units as [`judge`] does.
+pub(crate) fn units<'r>(
+    facts: &'r Facts<'r, '_>,
+    dwarf: &'r Dwarf<'r>,
+    split: &'r [Dwarf<'r>],
+    options: &Options<'_>,
+    take: &mut dyn FnMut(Finding),
+) -> Result<Report> {
+    let mut report = Report::default();
+    let all = || std::iter::once(dwarf).chain(split);
+    for dwarf in all() {
+        let file = File::new(facts, dwarf);
+        let mut of_file = match options.fold {
+            true => walk::folded(&file, options),
+            false => walk::each(&file, options, take),
+        };
+        // The failure of a file of split units has the file's name.
+        of_file.unreadable = options.split.take_unreadable(dwarf, of_file.unreadable)?;
+        report.append(of_file);
+    }
+    if options.only.is_empty() {
+        // The object has the errors of relocations.
+        let is_known = |finding: &Finding| {
+            finding.code == Code::Unreadable
+                && dwarf.sections().is_unreadable(&finding.section, finding.offset)
+        };
+        let of_file = all()
+            .flat_map(|dwarf| dwarf.errors().iter().map(|error| cies::unreadable(dwarf.split_file(), error)))
+            .chain(skeletons::missing(dwarf, split))
+            .chain(cies::findings(&facts.frames).filter(|finding| !is_known(finding)))
+            .chain(skeletons::no_units(facts, dwarf))
+            .chain(skeletons::unknown_instructions(facts, dwarf))
+            .chain(stale::field(facts.object));
+        of_file.for_each(|finding| match options.fold {
+            true => report.findings.push(finding),
+            false => take(finding),
+        });
+    }
+    let of_object = all().filter(|dwarf| dwarf.split_file().is_none());
+    report.unreadable.splice(0..0, of_object.flat_map(Dwarf::errors).cloned());
+    let unknown = options.only.iter().filter(|name| !report.named.contains(name));
+    report.unknown = unknown.map(|name| unknown_function(all(), name)).collect();
+    if options.fold
+        && (!dwarf.errors().is_empty()
+            || facts.frames.iter().any(|one| !one.errors.is_empty() || one.cies.len() > 1)
+            || !split.is_empty()
+            || dwarf.units().iter().any(Unit::is_skeleton))
+    {
+        report.fold();
+    }
+    Ok(report)
+}

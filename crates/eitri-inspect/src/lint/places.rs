@@ -1,0 +1,231 @@
+//! Findings about the place of a variable in one location entry.
+
+use std::cell::Cell;
+use std::ops::Range;
+
+use gimli::constants as dw;
+use smallvec::SmallVec;
+
+use super::codes::Code;
+use super::details::Details;
+use super::file::{File, Function, Kind};
+use super::memory::Slot;
+use super::shape::{Number, Part, Place, Shape};
+use super::verdict::Depends;
+use super::witness::{Difference, Witnessed};
+use eitri_dwarf::op::Encoding;
+use eitri_dwarf::read::Entry;
+use eitri_dwarf::target::SpaceId;
+
+/// A location entry with its context.
+pub(super) struct Located<'a, 'r, 'o> {
+    pub(super) file: &'a File<'r, 'o>,
+    pub(super) function: Option<&'a Function<'r, 'r>>,
+    /// Frame base of the function; `None` without one.
+    pub(super) frame_base: Option<&'a Shape>,
+    pub(super) variable: Entry<'r, 'r>,
+    pub(super) ty: Option<Type<'r>>,
+    pub(super) encoding: Encoding,
+    pub(super) shape: &'a Shape,
+    /// The expression on machines of the target.
+    pub(super) witnessed: Option<Witnessed<'a, 'r>>,
+    /// Expression of the frame base.
+    pub(super) base: Option<&'a [u8]>,
+    /// Pcs of the entry; `None` if it is for all pcs.
+    pub(super) pcs: Option<Range<u64>>,
+    /// Whether the findings have texts.
+    pub(super) explains: bool,
+    /// Facts on which the findings depend.
+    pub(super) depends: Cell<Depends>,
+}
+
+/// Type of a variable without its qualifiers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Type<'r> {
+    pub(super) entry: Entry<'r, 'r>,
+    pub(super) bits: Option<u64>,
+    pub(super) is_base: bool,
+    /// Whether a value of the type is an address.
+    pub(super) is_pointer: bool,
+}
+
+impl<'r> Type<'r> {
+    /// Returns the type at an entry, without its qualifiers.
+    pub(super) fn of(entry: Entry<'r, 'r>) -> Option<Self> {
+        let entry = entry.unqualified()?;
+        let is_base = entry.tag() == dw::DW_TAG_base_type;
+        let is_pointer = matches!(
+            entry.tag(),
+            dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type | dw::DW_TAG_rvalue_reference_type
+        );
+        Some(Self { entry, bits: entry.size_bits(), is_base, is_pointer })
+    }
+}
+
+/// A finding about a part of the location.
+pub(super) struct Judged {
+    pub(super) code: Code,
+    pub(super) operations: Range<usize>,
+    /// Texts; `None` where no text is requested.
+    pub(super) details: Option<Box<Details>>,
+}
+
+impl Judged {
+    /// Returns a finding that is not about operations.
+    pub(super) fn new(code: Code, details: Details) -> Self {
+        Self { code, operations: 0..0, details: Some(Box::new(details)) }
+    }
+}
+
+/// Findings about a location: most have one.
+pub(super) type Findings = SmallVec<[Judged; 2]>;
+
+/// Codes of places in the order in which the first that fits is reported.
+const ORDER: [Code; 7] = [
+    Code::NoFrameBase,
+    Code::RemovedSymbol,
+    Code::ConstantDereferenced,
+    Code::RegisterAsMemory,
+    Code::SlotWaveScaled,
+    Code::SlotSpaceLost,
+    Code::XderefAsLocation,
+];
+
+impl Located<'_, '_, '_> {
+    /// Returns the findings: at most one of [`ORDER`], and the others.
+    pub(super) fn findings(&self) -> Findings {
+        if let Some((at, rule)) = &self.shape.error {
+            let details = || Details::new(format!("the expression cannot be evaluated: {rule}"));
+            return [self.judged(Code::IllFormed, &(*at..*at), details)].into_iter().collect();
+        }
+        let mut all = Findings::new();
+        for part in &self.shape.parts {
+            if let Some(found) = self.part(part) {
+                all.push(found);
+            }
+        }
+        if all.len() > 1 {
+            retain_first(&mut all);
+        }
+        self.sizes(&mut all);
+        if all.iter().all(|judged| judged.code != Code::PiecesBeyondType) {
+            self.pieces(&mut all);
+        }
+        let of_piece =
+            |at| self.shape.parts.iter().any(|part| part.bits.is_some() && part.operations.end == at);
+        let failure = self.shape.failure.as_ref().filter(|failure| !of_piece(failure.0));
+        if let Some((at, rule)) = failure.filter(|_| all.is_empty()) {
+            let details = || Details::new(format!("the expression fails on every machine: {rule}"));
+            all.push(self.judged(Code::IllFormed, &(*at..*at), details));
+        }
+        all
+    }
+
+    /// Describes the places at two witnesses that differ in one thing.
+    pub(super) fn difference(&self, difference: Difference) -> Option<String> {
+        self.witnessed?.places(self.base.filter(|_| self.shape.uses_frame_base), difference)
+    }
+
+    pub(super) fn judged(
+        &self,
+        code: Code,
+        operations: &Range<usize>,
+        details: impl FnOnce() -> Details,
+    ) -> Judged {
+        let details = self.explains.then(|| Box::new(details()));
+        Judged { code, operations: operations.clone(), details }
+    }
+
+    fn part(&self, part: &Part) -> Option<Judged> {
+        let number = match &part.place {
+            Place::Register(reg, selected) => return self.register(part, *reg, *selected),
+            Place::Memory { space, address } => {
+                if let Some(Number::Known(space)) = space
+                    && let Some(finding) = self.space(part, *space)
+                {
+                    return Some(finding);
+                }
+                address
+            }
+            Place::Value(number) => number,
+            _ => return None,
+        };
+        if let Some(reg) = self.unknown_register(number) {
+            let details = || Details::new(format!("the target has no register {}", reg.0));
+            return Some(self.judged(Code::UnknownRegister, &part.operations, details));
+        }
+        if number.find(&|number| matches!(number, Number::Frame(_))).is_some()
+            && let (Some(function), None) = (self.function, self.frame_base)
+        {
+            let details = || {
+                let name = function.entry.name().unwrap_or_default();
+                Details::new("an offset from a frame base that the function does not have")
+                    .evidence([format!("`{name}` has no DW_AT_frame_base")])
+            };
+            return Some(self.judged(Code::NoFrameBase, &part.operations, details));
+        }
+        if let Some(finding) = self.slot_load(part, number) {
+            return Some(finding);
+        }
+        let is_load = |number: &Number| matches!(number, Number::Loaded { space: Some(_), .. });
+        match (&part.place, number.find(&is_load)) {
+            (_, Some(Number::Loaded { space: Some(space), from })) if self.file.kind == Kind::Amd => {
+                self.loaded(part, space, from)
+            }
+            (Place::Memory { space: None, address }, None) => self.memory(part, address),
+            (Place::Memory { space: Some(Number::Known(space)), address }, None)
+                if *space == u64::from(SpaceId::PRIVATE_LANE.0) =>
+            {
+                let slot = self.slot(address).filter(|slot| self.is_frame_register(slot.register))?;
+                let written = || format!("scratch of the lane at {}", self.slot_name(&slot));
+                self.scaled(part, &slot, written)
+            }
+            (Place::Value(number), None) => match self.frame_slot(number) {
+                Some(slot) => {
+                    let written = || format!("a value computed from {}", self.slot_name(&slot));
+                    self.scaled(part, &slot, written).or_else(|| self.value(part, number))
+                }
+                None => self.value(part, number),
+            },
+            _ => None,
+        }
+    }
+
+    /// Returns the stack slot whose address a number has in one operation with a vector register.
+    fn frame_slot(&self, number: &Number) -> Option<Slot> {
+        let is_vector = |number: &Number| matches!(number, Number::Register(reg, _) if self.is_vector(*reg));
+        let slot = |number: &Number| self.slot(number).filter(|slot| self.is_frame_register(slot.register));
+        let with_slot = |number: &Number| match number {
+            Number::Computed(of) if of.iter().any(is_vector) => of.iter().find_map(slot),
+            _ => None,
+        };
+        number.find(&|number| with_slot(number).is_some()).and_then(with_slot)
+    }
+
+    /// Returns the finding about a value that is computed from a vector register.
+    fn value(&self, part: &Part, number: &Number) -> Option<Judged> {
+        let is_vector = |number: &Number| matches!(number, Number::Register(reg, _) if self.is_vector(*reg));
+        let has_lane = number.find(&|number| matches!(number, Number::Lane(_))).is_some();
+        match number.find(&is_vector) {
+            Some(Number::Register(reg, _)) if !has_lane => self.lane(part, *reg),
+            _ => None,
+        }
+    }
+}
+
+/// Retains one finding of each code, and of those of [`ORDER`] one of the first code.
+fn retain_first(all: &mut Findings) {
+    let order = |judged: &Judged| ORDER.iter().position(|code| *code == judged.code);
+    let first = all.iter().filter_map(order).min();
+    let mut has_first = false;
+    all.retain(|judged| match order(judged) {
+        None => true,
+        here => here == first && !std::mem::replace(&mut has_first, true),
+    });
+    let mut seen = SmallVec::<[Code; 4]>::new();
+    all.retain(|judged| {
+        let is_new = !seen.contains(&judged.code);
+        seen.push(judged.code);
+        is_new
+    });
+}

@@ -1,0 +1,111 @@
+//! Findings about values that the code has and the locations do not: parameters of kernels, and constants in place of
+//! computed values.
+
+use std::ops::Range;
+
+use super::code::{Setters, described};
+use super::codes::Code;
+use super::details::Details;
+use super::file::{File, Function, Kind};
+use super::places::Judged;
+use super::shape::{Number, Place, Shape};
+use eitri_dwarf::error::Count;
+use eitri_dwarf::op::Reg;
+use eitri_dwarf::target::code::{RegisterKind, Source};
+
+/// Returns the finding about a parameter without a location, by its number among those of the kernel, and its pcs.
+pub(super) fn parameter<'r>(
+    file: &File<'r, '_>,
+    function: &Function<'r, '_>,
+    number: usize,
+) -> Option<(Judged, Range<u64>)> {
+    let kernel = file.kernel(function.start())?;
+    let (base, &(offset, bytes)) = (kernel.kernarg?, kernel.arguments.get(number)?);
+    let code = function.code(file);
+    let (start, end) = (function.start(), code.end());
+    // Code that is not decoded can set the registers and continue anywhere.
+    if bytes == 0 || !offset.is_multiple_of(4) || end <= start || !code.is_whole() {
+        return None;
+    }
+    // The kernarg pointer, as long as no instruction sets it.
+    let kept = code.lasting(RegisterKind::Scalar, (base, 2), start, start);
+    let pointer = format!("s[{base}:{}]", base + 1);
+    let mut evidence = vec![format!(
+        "the kernel argument at {offset:#x}, of {}, is in memory at {pointer} until {kept:#x}",
+        Count(bytes, "byte")
+    )];
+    let load =
+        code.loads(base).take_while(|(at, ..)| at.0 <= kept && at.0 < end).find_map(|(at, from, after)| {
+            let write = *at.1.writes.as_ref()?.first()?;
+            let is_whole = from <= offset && offset + bytes <= from + 4 * u64::from(write.count);
+            let skipped = u16::try_from(offset.checked_sub(from)? / 4).ok()?;
+            is_whole.then(|| (at, write.first + skipped, bytes.div_ceil(4) as u16, after))
+        });
+    let mut meant = format!("memory at {pointer}{offset:+}");
+    let mut pcs = start..kept;
+    if let Some((at, first, count, after)) = load {
+        let until = code.lasting(RegisterKind::Scalar, (first, count), at.0, after);
+        let name = match count {
+            1 => format!("s{first}"),
+            _ => format!("s[{first}:{}]", first + count - 1),
+        };
+        evidence.push(format!("{} loads it from {pointer}{offset:+}", described(&at)));
+        evidence.push(format!("{name} has it until {until:#x}"));
+        meant = format!("{name} from {after:#x} to {until:#x}");
+        pcs.end = kept.max(until);
+    }
+    // The first instruction sets the pointer.
+    if pcs.is_empty() {
+        return None;
+    }
+    let details = Details::new("no location").meant(meant).evidence(evidence);
+    Some((Judged::new(Code::RecoverableUnlocated, details), pcs))
+}
+
+/// Returns the finding about a constant before an entry in a register that had its value at the same pcs.
+pub(super) fn constant<'r>(
+    file: &File<'r, '_>,
+    function: Option<&Function<'r, '_>>,
+    (before, first): (&Range<u64>, &Shape),
+    (after, second): (&Range<u64>, &Shape),
+) -> Option<Judged> {
+    let function = function.filter(|_| file.kind == Kind::Amd && before.end == after.start)?;
+    let ([constant], [place]) = (&first.parts[..], &second.parts[..]) else { return None };
+    let Place::Value(Number::Known(value)) = constant.place else { return None };
+    let reg = register(&place.place)?;
+    let (kind, number) = file.operand(reg)?;
+    let code = function.code(file);
+    let Setters { known, outside: false, unknown: None } = code.setters(kind, number, after.start) else {
+        return None;
+    };
+    let [setter] = &known[..] else { return None };
+    // A setter within the range is where the value changes; a moved constant can be this one.
+    let is_moved = matches!(setter.1.source, Some(Source::Constant(_))) && setter.1.second.is_none();
+    let is_called = code.call(kind, number, setter.0..after.start).is_some();
+    if setter.0 >= before.start || is_moved || is_called {
+        return None;
+    }
+    let name = file.name(reg);
+    let details =
+        Details::new(format!("the value {}", value as i64)).meant(format!("the value in {name}")).evidence([
+            format!("{} sets {name}", described(setter)),
+            format!(
+                "{name} is the place of the variable from {:#x} on, and nothing sets it between",
+                after.start
+            ),
+        ]);
+    let operations = constant.operations.clone();
+    Some(Judged { operations, ..Judged::new(Code::ConstantForComputed, details) })
+}
+
+/// Returns the register of a place: itself, or as LLVM writes it, memory at the address in it.
+fn register(place: &Place) -> Option<Reg> {
+    match place {
+        Place::Register(reg, _) | Place::Value(Number::Register(reg, 0)) => Some(*reg),
+        Place::Memory { address: Number::Loaded { from, .. }, .. } => match **from {
+            Number::Register(reg, 0) => Some(reg),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,446 @@
+//! Shape of an expression: what it computes from registers, constants and memory, without their contents.
+
+use std::ops::Range;
+
+use eitri_dwarf::op::{Decoder, Encoding, Op, Reg};
+
+/// A number on the stack, by its origin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Number {
+    /// A constant.
+    Known(u64),
+    /// The contents of a register plus a number of bytes.
+    Register(Reg, i64),
+    /// An address of the file plus a number of bytes.
+    Symbol(u64),
+    /// The frame base plus a number of bytes.
+    Frame(i64),
+    /// The canonical frame address plus a number of bytes.
+    Cfa(i64),
+    /// Memory at an address, in the space given to `xderef`, or in the default one.
+    Loaded { space: Option<Box<Number>>, from: Box<Number> },
+    /// The current lane, times a factor.
+    Lane(u64),
+    /// The result of arithmetic.
+    Computed(Vec<Number>),
+    /// A number from a caller, another entry, or a thread.
+    Other,
+}
+
+/// Lane of a vector register that a place selects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Selected {
+    /// Start of the register, without an offset.
+    Nothing,
+    /// A fixed offset in bits.
+    Bits(u64),
+    /// The offset in bits of a piece, of a number of bits.
+    Piece(u64, u64),
+    /// The current lane's element, at a number of bits for each lane.
+    Lane(u64),
+    /// A computed offset, or an operation over lanes.
+    Computed,
+}
+
+/// A place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Unavailable variable.
+    Nothing,
+    /// A register.
+    Register(Reg, Selected),
+    /// Memory at an address, in the default space or in another one.
+    Memory { space: Option<Number>, address: Number },
+    /// A value without a place.
+    Value(Number),
+    /// Bytes in the expression.
+    Implicit(Vec<u8>),
+    /// Anything else.
+    Other,
+}
+
+/// A part of an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) place: Place,
+    /// Size in bits; `None` for an object of one part.
+    pub(crate) bits: Option<u64>,
+    /// Bytes of the operations that make the place.
+    pub(crate) operations: Range<usize>,
+}
+
+/// Shape of an expression.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Shape {
+    pub(crate) parts: Vec<Part>,
+    /// Whether it depends on the frame base.
+    pub(crate) uses_frame_base: bool,
+    /// Whether values can have other types than the generic one.
+    pub(crate) has_types: bool,
+    /// Rule that the bytes of an operation break, with the offset of the operation in bytes.
+    pub(crate) error: Option<(usize, String)>,
+    /// Rule by which every machine fails, with the offset of the operation in bytes.
+    pub(crate) failure: Option<(usize, String)>,
+    /// Offset in bytes of an operation that divides by the constant 0.
+    pub(crate) zero_divisor: Option<usize>,
+}
+
+impl Shape {
+    /// Returns the shape of which nothing is known.
+    fn unknown(self) -> Self {
+        Self { parts: vec![Part { place: Place::Other, bits: None, operations: 0..0 }], ..self }
+    }
+
+    /// Returns the value of an expression that is a constant.
+    pub(crate) fn constant(&self) -> Option<u64> {
+        match &self.parts[..] {
+            [Part { place: Place::Value(Number::Known(value)), .. }] => Some(*value),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Item {
+    Number(Number),
+    Place(Place),
+}
+
+/// Maximum number of elements on the stack, and of parts.
+const MOST: usize = 256;
+
+struct Stack<'a> {
+    items: Vec<Item>,
+    /// Whether the last operation divides by the constant 0.
+    divides_by_zero: bool,
+    address: &'a dyn Fn(u64) -> Option<u64>,
+}
+
+/// Returns the shape of an expression; `address` resolves addresses by index.
+pub(crate) fn of(expr: &[u8], encoding: Encoding, address: &dyn Fn(u64) -> Option<u64>) -> Shape {
+    let mut shape = Shape::default();
+    let mut stack = Stack { items: Vec::new(), divides_by_zero: false, address };
+    let (mut start, mut last, mut is_complete) = (0, 0, false);
+    for decoded in Decoder::new(expr, encoding) {
+        let decoded = match decoded {
+            Ok(decoded) => decoded,
+            Err(error) => {
+                let at = error.at().offset.map_or(last, |offset| offset as usize);
+                shape.error = Some((at, error.kind().to_string()));
+                return shape;
+            }
+        };
+        last = decoded.offset;
+        if is_complete {
+            return shape.unknown();
+        }
+        shape.uses_frame_base |= matches!(decoded.op, Op::FbReg { .. });
+        shape.has_types |= matches!(
+            decoded.op,
+            Op::Convert { .. }
+                | Op::Reinterpret { .. }
+                | Op::RegvalType { .. }
+                | Op::DerefType { .. }
+                | Op::XderefType { .. }
+                | Op::ConstType { .. }
+        );
+        // The path of a branch, the stack after a call, and a composite among other elements are not followed.
+        let is_dropped = match decoded.op {
+            Op::Bra { .. } | Op::Skip { .. } => true,
+            Op::Piece { .. } | Op::BitPiece { .. } | Op::Pick { .. } => false,
+            Op::PieceEnd {} if !shape.parts.is_empty() && stack.items.is_empty() => {
+                is_complete = true;
+                continue;
+            }
+            Op::PieceEnd {} => true,
+            op => op.row().stack.0.is_none(),
+        };
+        if is_dropped {
+            return shape.unknown();
+        }
+        let piece = match decoded.op {
+            Op::Piece { bytes } => Some((bytes.saturating_mul(8), 0)),
+            Op::BitPiece { bits, offset } => Some((bits, offset)),
+            _ => None,
+        };
+        if let Some((bits, offset)) = piece {
+            let mut place = stack.items.pop().map_or(Place::Nothing, finished);
+            if let (Op::BitPiece { .. }, Place::Register(_, selected @ Selected::Nothing)) =
+                (decoded.op, &mut place)
+            {
+                *selected = Selected::Piece(offset, bits);
+            }
+            shape.parts.push(Part { place, bits: Some(bits), operations: start..decoded.offset });
+            start = decoded.offset + 1;
+        } else if stack.run(decoded.op).is_none() {
+            // The evaluator says whether an element is missing: it can be a composite of the parts.
+            return shape.unknown();
+        }
+        if std::mem::take(&mut stack.divides_by_zero) {
+            shape.zero_divisor.get_or_insert(decoded.offset);
+        }
+        if stack.items.len() > MOST || shape.parts.len() > MOST {
+            return shape.unknown();
+        }
+    }
+    if shape.parts.is_empty() && !expr.is_empty() {
+        let place = stack.items.pop().map_or(Place::Nothing, finished);
+        shape.parts.push(Part { place, bits: None, operations: 0..expr.len() });
+    }
+    shape
+}
+
+/// Returns the place that an element of the stack is at the end of an expression or piece.
+fn finished(item: Item) -> Place {
+    match item {
+        Item::Place(place) => place,
+        Item::Number(address) => Place::Memory { space: None, address },
+    }
+}
+
+impl Stack<'_> {
+    fn number(&mut self) -> Option<Number> {
+        Some(match self.items.pop()? {
+            Item::Number(number) => number,
+            // A memory location converts to its address, any other one to its contents.
+            Item::Place(Place::Memory { address, .. }) => address,
+            Item::Place(_) => Number::Other,
+        })
+    }
+
+    fn push(&mut self, number: Number) {
+        self.items.push(Item::Number(number));
+    }
+
+    fn place(&mut self, place: Place) {
+        self.items.push(Item::Place(place));
+    }
+
+    fn add(&mut self, by: i64) -> Option<()> {
+        let number = match self.number()? {
+            Number::Known(value) => Number::Known(value.wrapping_add(by as u64)),
+            Number::Register(reg, offset) => Number::Register(reg, offset.wrapping_add(by)),
+            Number::Symbol(address) => Number::Symbol(address.wrapping_add(by as u64)),
+            Number::Frame(offset) => Number::Frame(offset.wrapping_add(by)),
+            Number::Cfa(offset) => Number::Cfa(offset.wrapping_add(by)),
+            other => Number::Computed(vec![other]),
+        };
+        self.push(number);
+        Some(())
+    }
+
+    /// Combines the two topmost numbers.
+    fn combine(&mut self, op: Op<'_>) -> Option<()> {
+        let (second, first) = (self.number()?, self.number()?);
+        self.divides_by_zero =
+            second == Number::Known(0) && matches!(op, Op::Div { .. } | Op::Mod { .. } | Op::ModFloor { .. });
+        if let (Number::Known(first), Number::Known(second)) = (&first, &second) {
+            let (first, second) = (*first, *second);
+            let shift = |by: fn(u64, u32) -> Option<u64>| {
+                u32::try_from(second).ok().and_then(|bits| by(first, bits)).unwrap_or(0)
+            };
+            let value = match op {
+                Op::Plus { .. } => first.wrapping_add(second),
+                Op::Minus { .. } => first.wrapping_sub(second),
+                Op::Mul { .. } => first.wrapping_mul(second),
+                Op::And { .. } => first & second,
+                Op::Or { .. } => first | second,
+                Op::Xor { .. } => first ^ second,
+                Op::Shl { .. } => shift(u64::checked_shl),
+                Op::Shr { .. } => shift(u64::checked_shr),
+                _ => {
+                    self.push(Number::Computed(Vec::new()));
+                    return Some(());
+                }
+            };
+            self.push(Number::Known(value));
+            return Some(());
+        }
+        if let (Op::Mul { .. }, Number::Lane(by), Number::Known(factor))
+        | (Op::Mul { .. }, Number::Known(factor), Number::Lane(by)) = (op, &first, &second)
+        {
+            self.push(Number::Lane(by.wrapping_mul(*factor)));
+            return Some(());
+        }
+        if let (Op::Shl { .. }, Number::Lane(by), Number::Known(bits @ 0..64)) = (op, &first, &second) {
+            self.push(Number::Lane(by << bits));
+            return Some(());
+        }
+        let by = match (op, &first, &second) {
+            (Op::Plus { .. }, _, Number::Known(by)) => Some((first.clone(), *by as i64)),
+            (Op::Minus { .. }, _, Number::Known(by)) => Some((first.clone(), (*by as i64).wrapping_neg())),
+            (Op::Plus { .. }, Number::Known(by), _) => Some((second.clone(), *by as i64)),
+            _ => None,
+        };
+        match by {
+            Some((number, by)) => {
+                self.push(number);
+                self.add(by)
+            }
+            None => {
+                self.push(Number::Computed(vec![first, second]));
+                Some(())
+            }
+        }
+    }
+
+    fn load(&mut self, has_space: bool) -> Option<()> {
+        let is_in_space =
+            matches!(self.items.last(), Some(Item::Place(Place::Memory { space: Some(_), .. })));
+        let mut from = Box::new(self.number()?);
+        if is_in_space {
+            // The place has the space, and the address alone does not.
+            from = Box::new(Number::Computed(vec![*from]));
+        }
+        let space = if has_space { Some(Box::new(self.number()?)) } else { None };
+        self.push(Number::Loaded { space, from });
+        Some(())
+    }
+
+    /// Moves a place by a number of bits, or by the number of bits that is times the lane.
+    fn offset(&mut self, bits: Option<u64>, of_lane: Option<u64>) {
+        let Some(Item::Place(place)) = self.items.pop() else {
+            self.place(Place::Other);
+            return;
+        };
+        let place = match (place, bits) {
+            (Place::Register(reg, Selected::Nothing), Some(bits)) => {
+                Place::Register(reg, Selected::Bits(bits))
+            }
+            (Place::Register(reg, Selected::Bits(old)), Some(bits)) => {
+                Place::Register(reg, Selected::Bits(old.saturating_add(bits)))
+            }
+            (Place::Register(reg, Selected::Nothing), None) => {
+                Place::Register(reg, of_lane.map_or(Selected::Computed, Selected::Lane))
+            }
+            (Place::Register(reg, _), None) => Place::Register(reg, Selected::Computed),
+            (Place::Memory { space, address }, _) => {
+                Place::Memory { space, address: Number::Computed(vec![address]) }
+            }
+            (place, _) => place,
+        };
+        self.place(place);
+    }
+
+    fn run(&mut self, op: Op<'_>) -> Option<()> {
+        match op {
+            Op::Addr { address } => self.push(Number::Symbol(address)),
+            Op::Addrx { index } => {
+                let number = (self.address)(index).map_or(Number::Other, Number::Symbol);
+                self.push(number);
+            }
+            Op::ConstU { value } => self.push(Number::Known(value)),
+            Op::ConstS { value } => self.push(Number::Known(value as u64)),
+            Op::RegX { reg } => self.place(Place::Register(reg, Selected::Nothing)),
+            Op::BregX { reg, offset } => self.push(Number::Register(reg, offset)),
+            Op::RegvalType { reg, .. } => self.push(Number::Computed(vec![Number::Register(reg, 0)])),
+            Op::FbReg { offset } => self.push(Number::Frame(offset)),
+            Op::CallFrameCfa { .. } => self.push(Number::Cfa(0)),
+            Op::PushLane { .. } => self.push(Number::Lane(1)),
+            Op::Deref { .. } | Op::DerefSize { .. } | Op::DerefType { .. } => self.load(false)?,
+            Op::Xderef { .. } | Op::XderefSize { .. } | Op::XderefType { .. } => self.load(true)?,
+            Op::FormAspaceAddress { .. } => {
+                let (space, address) = (self.number()?, self.number()?);
+                self.place(Place::Memory { space: Some(space), address });
+            }
+            Op::AspaceBregX { reg, offset } => {
+                let space = self.number()?;
+                self.place(Place::Memory { space: Some(space), address: Number::Register(reg, offset) });
+            }
+            Op::PlusUconst { value } => self.add(value as i64)?,
+            Op::Plus { .. }
+            | Op::Minus { .. }
+            | Op::Mul { .. }
+            | Op::And { .. }
+            | Op::Or { .. }
+            | Op::Xor { .. }
+            | Op::Shl { .. }
+            | Op::Shr { .. }
+            | Op::Shra { .. }
+            | Op::Div { .. }
+            | Op::Mod { .. }
+            | Op::ModFloor { .. }
+            | Op::Eq { .. }
+            | Op::Ne { .. }
+            | Op::Ge { .. }
+            | Op::Gt { .. }
+            | Op::Le { .. }
+            | Op::Lt { .. } => self.combine(op)?,
+            Op::Abs { .. } | Op::Neg { .. } | Op::Not { .. } => {
+                let number = self.number()?;
+                self.push(Number::Computed(vec![number]));
+            }
+            // The result has the size of its type.
+            Op::Convert { .. } | Op::Reinterpret { .. } => {
+                let number = match self.number()? {
+                    number @ Number::Known(_) => number,
+                    other => Number::Computed(vec![other]),
+                };
+                self.push(number);
+            }
+            Op::Nop { .. } | Op::GnuUninit { .. } => {}
+            Op::Drop { .. } => drop(self.items.pop()?),
+            Op::Swap { .. } => {
+                let count = self.items.len();
+                if count < 2 {
+                    return None;
+                }
+                self.items.swap(count - 1, count - 2);
+            }
+            Op::Rot { .. } => {
+                let count = self.items.len();
+                if count < 3 {
+                    return None;
+                }
+                self.items[count - 3..].rotate_right(1);
+            }
+            Op::Pick { index } => {
+                let at = self.items.len().checked_sub(usize::from(index) + 1);
+                let item = at.map(|at| self.items[at].clone());
+                self.items.push(item?);
+            }
+            Op::StackValue { .. } => {
+                let number = self.number()?;
+                self.place(Place::Value(number));
+            }
+            Op::ImplicitValue { bytes } => self.place(Place::Implicit(bytes.to_vec())),
+            Op::Undefined { .. } => self.place(Place::Nothing),
+            Op::OffsetUconst { bytes } => self.offset(Some(bytes.saturating_mul(8)), None),
+            Op::Offset { .. } | Op::BitOffset { .. } => {
+                let factor = if matches!(op, Op::Offset { .. }) { 8 } else { 1 };
+                match self.number()? {
+                    Number::Known(by) => self.offset(Some(by.saturating_mul(factor)), None),
+                    Number::Lane(by) => self.offset(None, Some(by.saturating_mul(factor))),
+                    _ => self.offset(None, None),
+                }
+            }
+            // Values of callers, and operations over lanes and parts: the result is not followed.
+            _ => {
+                let (pops, pushes) = op.row().stack;
+                for _ in 0..pops.unwrap_or(0) {
+                    self.items.pop()?;
+                }
+                for _ in 0..pushes.unwrap_or(0) {
+                    self.place(Place::Other);
+                }
+            }
+        }
+        Some(())
+    }
+}
+
+impl Number {
+    /// Returns the first number for which `is` holds, in this one and those that it is made of.
+    pub(crate) fn find(&self, is: &dyn Fn(&Number) -> bool) -> Option<&Number> {
+        if is(self) {
+            return Some(self);
+        }
+        match self {
+            Self::Loaded { space, from } => {
+                from.find(is).or_else(|| space.as_ref().and_then(|space| space.find(is)))
+            }
+            Self::Computed(of) => of.iter().find_map(|number| number.find(is)),
+            _ => None,
+        }
+    }
+}

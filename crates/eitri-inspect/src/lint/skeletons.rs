@@ -1,0 +1,49 @@
+//! Findings about what is not in the file, or not known: split units of skeleton units, all units, and instructions.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::codes::Code;
+use super::details::Details;
+use super::file::{Facts, Kind};
+use super::finding::Finding;
+use eitri_dwarf::read::{Dwarf, Unit};
+use eitri_dwarf::target::Gfx;
+
+/// Returns the findings about skeleton units without their split units.
+pub(super) fn missing<'d>(dwarf: &'d Dwarf<'_>, split: &[Dwarf<'_>]) -> impl Iterator<Item = Finding> + 'd {
+    let known: HashSet<u64> = split.iter().flat_map(Dwarf::units).filter_map(|unit| unit.dwo_id).collect();
+    let is_missing = move |unit: &&Unit<'_>| unit.dwo_id.is_none_or(|id| !known.contains(&id));
+    let skeletons = dwarf.units().iter().filter(|unit| unit.is_skeleton());
+    skeletons.filter(is_missing).map(|unit| {
+        let (section, offset) = dwarf.place(unit.offset);
+        let file = unit.dwo_name.as_deref();
+        let details = Details::new(match file {
+            Some(file) => format!("the functions and variables of the unit are in the file `{file}`"),
+            None => "the functions and variables of the unit are in another file".into(),
+        });
+        let details =
+            details.evidence(["no split unit that was read has the id of the skeleton unit".into()]);
+        let finding = Finding::new(Code::SplitUnitElsewhere, section, offset, details);
+        Finding { unit: unit.name.as_deref().or(file).map(Arc::from), ..finding }
+    })
+}
+
+/// Returns the finding about a file with code and without a unit.
+pub(super) fn no_units(facts: &Facts<'_, '_>, dwarf: &Dwarf<'_>) -> Option<Finding> {
+    let has_code = facts.has_code || facts.object.is_ptx();
+    let details = || Details::new("code without debug information");
+    (has_code && dwarf.units().is_empty())
+        .then(|| Finding::new(Code::NoDebugInfo, ".debug_info", 0, details()))
+}
+
+/// Returns the finding about code with units and without known instructions.
+pub(super) fn unknown_instructions(facts: &Facts<'_, '_>, dwarf: &Dwarf<'_>) -> Option<Finding> {
+    let is_unknown = facts.kind == Kind::Amd && facts.set.is_none() && facts.has_code;
+    let details = || {
+        let processor = facts.object.gfx().map_or("the processor in the ELF header", Gfx::name);
+        Details::new(format!("instructions of {processor} are not decoded"))
+    };
+    (is_unknown && !dwarf.units().is_empty())
+        .then(|| Finding::new(Code::CodeNotDecoded, ".debug_info", 0, details()))
+}

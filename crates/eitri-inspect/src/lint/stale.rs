@@ -1,0 +1,18 @@
+//! The finding about fields whose number in the file is not that of their relocation.
+
+use super::codes::Code;
+use super::details::Details;
+use super::finding::Finding;
+use eitri_dwarf::error::Count;
+use eitri_dwarf::read::Object;
+
+/// Returns the finding about the fields of a file, if any: one for all of them, as one producer wrote them.
+pub(super) fn field(object: &Object<'_>) -> Option<Finding> {
+    let stale = object.stale_fields()?;
+    let written = format!("{:#x} in the field, which a reader without relocations takes", stale.stored);
+    let details = Details::new(written)
+        .meant(format!("{:#x}, the addend of the relocation", stale.addend))
+        .evidence([format!("{} with another number than the addend", Count(stale.count, "field"))]);
+    let section = object.sections().get(stale.section)?.name.clone().into_owned();
+    Some(Finding::new(Code::StaleField, section, stale.offset, details))
+}

@@ -1,0 +1,746 @@
+//! Walk over the entries of a file.
+
+use std::cell::OnceCell;
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
+
+use gimli::{DwAt, constants as dw};
+use hashbrown::{HashMap, HashSet};
+
+use super::codes::Code;
+use super::collect::{Collected, FunctionId, Wanted};
+use super::details::Details;
+use super::entries::{self, OwnAttributes, type_name};
+use super::file::File;
+use super::finding::{Expression, Finding, Report};
+use super::inlined::InlinedCalls;
+use super::judge::{Framed, Judge, Variable};
+use super::places::Judged;
+use super::verdict::{Asked, Codes, Expr};
+use super::{Options, functions, lists, recoverable};
+use eitri_dwarf::error::{self, Error, Result};
+use eitri_dwarf::op::{Decoder, text};
+use eitri_dwarf::read::threads::{self, Units};
+#[doc(hidden)]
+pub use eitri_dwarf::read::{
+    ByAbbreviation, Dwarf, Entry, ListEntry, ListKind, OtherUnits, Str, StringId, Value,
+};
+
+/// Maximum number of variables of one name that a variable is compared with.
+const MOST_SAME: usize = 64;
+/// A function around entries, with its frame base.
+struct Around<'r> {
+    framed: Framed<'r>,
+    name: Option<&'r [u8]>,
+    /// The name as text, made for the first finding.
+    text: OnceCell<Arc<str>>,
+    id: FunctionId,
+    is_wanted: bool,
+    /// Whether the texts of findings are written later.
+    is_deferred: bool,
+}
+
+/// An entry around others.
+struct Scope<'r> {
+    index: usize,
+    around: Option<Rc<Around<'r>>>,
+    inlined: Option<Entry<'r, 'r>>,
+    /// Inlined calls of the function up to this scope, made for the first finding.
+    calls: OnceCell<InlinedCalls>,
+    /// Variables of this scope with names and places.
+    variables: Vec<(StringId, Entry<'r, 'r>)>,
+    /// Number of parameters so far.
+    parameters: usize,
+}
+
+struct Walk<'a, 'r, 'o> {
+    only: &'a [String],
+    collected: &'a mut Collected<'r>,
+    judge: Judge<'a, 'r, 'o>,
+    id: FunctionId,
+    index: usize,
+    /// The first unit of its name, if others judge that unit.
+    first: Option<&'a First<'r>>,
+    /// Names of the unit and of its file, in findings.
+    unit: Option<Arc<str>>,
+    split: Option<Arc<str>>,
+    files: OnceCell<Vec<Arc<str>>>,
+    others: &'a OtherUnits<'r>,
+    scopes: Vec<Scope<'r>>,
+    abbreviations: &'a mut ByAbbreviation<entries::Judged>,
+    /// Entries of the location list that was read last.
+    list: Vec<ListEntry<'r>>,
+    /// Whether a list of the unit has offsets from a base address that nothing specifies.
+    lacks_base: bool,
+    /// Long lists without findings, by list offset and scope index, with the facts that decided and the number of entries. Many variables can reference a list, which is then diagnosed once.
+    clean: HashMap<(u64, usize), (Asked, usize)>,
+}
+
+/// Number of entries from which on a list without findings is remembered.
+const LONG_LIST: usize = 16;
+
+/// First unit of a name, by index, with the names of its functions.
+type First<'r> = (usize, OnceLock<HashSet<&'r [u8]>>);
+/// First units, by name.
+type Firsts<'r> = HashMap<Option<&'r str>, First<'r>>;
+
+/// A place of a finding: section and offset.
+type At = (&'static str, u64);
+
+/// Number of bytes of the units whose findings are collected at a time, by each thread.
+const PIECE: u64 = 1 << 17;
+
+/// Returns the findings about a file, the first of each topic.
+pub(super) fn folded(file: &File<'_, '_>, options: &Options<'_>) -> Report {
+    let dwarf = file.dwarf;
+    let mut firsts = Firsts::new();
+    if options.threads > 1 {
+        for (index, unit) in dwarf.units().iter().enumerate() {
+            firsts.entry(unit.name.as_deref()).or_insert_with(|| (index, OnceLock::new()));
+        }
+    }
+    let judged = |(): &mut (), units: Units<'_>| {
+        let mut part = Collected::new(Wanted::Topics);
+        judge(file, units.range.start, units, &options.only, &firsts, &mut part);
+        part
+    };
+    let (_, parts) = threads::share(dwarf.units(), options.threads, |_| (), judged);
+    let mut parts = parts.into_iter();
+    let mut all = parts.next().unwrap_or_else(|| Collected::new(Wanted::Topics));
+    parts.for_each(|part| all.append(part));
+    let units = all.deferred();
+    let counts = std::mem::take(&mut all.report);
+    for unit in units {
+        judge(file, unit, [unit], &options.only, &Firsts::new(), &mut all);
+    }
+    all.report = counts;
+    all.finish()
+}
+
+/// Passes all findings about a file to a function, piece by piece. Returns the rest of the report.
+pub(super) fn each(file: &File<'_, '_>, options: &Options<'_>, take: &mut dyn FnMut(Finding)) -> Report {
+    let mut report = Report::default();
+    for pieces in threads::chunks(file.dwarf.units(), PIECE).chunks(options.threads.max(1)) {
+        let judged = |units: Range<usize>| {
+            let mut all = Collected::new(Wanted::All);
+            judge(file, units.start, units, &options.only, &Firsts::new(), &mut all);
+            all.finish()
+        };
+        for mut one in threads::each(pieces, judged) {
+            one.findings.drain(..).for_each(&mut *take);
+            report.append(one);
+        }
+    }
+    report
+}
+
+/// Collects the findings about units. `start` is the index of the first one.
+fn judge<'r>(
+    file: &File<'r, '_>,
+    start: usize,
+    units: impl IntoIterator<Item = usize>,
+    only: &[String],
+    firsts: &Firsts<'r>,
+    collected: &mut Collected<'r>,
+) {
+    let (mut abbreviations, others) = (ByAbbreviation::default(), OtherUnits::default());
+    for index in units {
+        let unit = &file.dwarf.units()[index];
+        let id = collected.function((unit.name.as_deref(), None));
+        let mut walk = Walk {
+            only,
+            collected,
+            judge: Judge::new(file, unit),
+            id,
+            index,
+            first: firsts.get(&unit.name.as_deref()).filter(|first| first.0 < start),
+            unit: unit.name.as_deref().map(Arc::from),
+            split: file.dwarf.split_file().map(Arc::from),
+            files: OnceCell::new(),
+            others: &others,
+            scopes: Vec::new(),
+            abbreviations: &mut abbreviations,
+            list: Vec::new(),
+            lacks_base: false,
+            clean: HashMap::new(),
+        };
+        walk.run(file.dwarf);
+    }
+}
+
+impl<'a, 'r> Walk<'a, 'r, '_> {
+    fn run(&mut self, dwarf: &'r Dwarf<'r>) {
+        if let Err(error) = self.lines(dwarf) {
+            let place = (dwarf.sections().name(".debug_line"), error.at().offset.unwrap_or(0));
+            let judged = Judged::new(Code::Unreadable, Details::new(error.kind().to_string()));
+            self.add(judged, None, None, place, |_, _| {});
+            let unit = self.judge.unit.name.as_deref().map(String::from);
+            self.report_unreadable(dwarf, error.or_at(error::At { unit, ..Default::default() }));
+        }
+        let mut of_entry = Vec::new();
+        for entry in dwarf.entries_of(self.judge.unit) {
+            eitri_dwarf::work::step();
+            let parent = entry.parent().map(Entry::index);
+            while self.scopes.last().is_some_and(|scope| Some(scope.index) != parent) {
+                self.leave();
+            }
+            let abbreviation = self.abbreviations.of(entry, || entries::Judged::of(entry));
+            let kind = self.judge.file.kind;
+            let own =
+                entries::read(kind, entry, &abbreviation, |ty| self.judge.knows_type(ty), &mut of_entry);
+            let tag = abbreviation.tag;
+            let is_variable = matches!(tag, dw::DW_TAG_variable | dw::DW_TAG_formal_parameter);
+            let mut around = self.scopes.last().and_then(|scope| scope.around.clone());
+            if tag == dw::DW_TAG_subprogram {
+                around = self.function(entry, &own, around.as_deref());
+                if let Some(around) = &around {
+                    self.judge_function(around);
+                }
+            } else if is_variable {
+                let is_parameter = tag == dw::DW_TAG_formal_parameter;
+                self.variable(entry, is_parameter, &own, around.as_deref());
+            }
+            for name in &abbreviation.expressions {
+                self.attribute(entry, *name, around.as_deref());
+            }
+            if abbreviation.has_ranges
+                && let Err(error) = entry.ranges()
+            {
+                self.unreadable(error.or_at(entry.place()), entry, around.as_deref())
+            }
+            for one in of_entry.drain(..) {
+                let details = Details::new(one.written).evidence(one.evidence);
+                let judged = Judged::new(one.code, details);
+                let place = dwarf.place(entry.offset());
+                self.add(judged, is_variable.then_some(entry), around.as_deref(), place, |_, _| {});
+            }
+            if entry.descendants().size_hint().0 > 0 {
+                self.scopes.push(Scope {
+                    index: entry.index(),
+                    around,
+                    inlined: (tag == dw::DW_TAG_inlined_subroutine).then_some(entry),
+                    calls: OnceCell::new(),
+                    variables: Vec::new(),
+                    parameters: 0,
+                });
+            }
+        }
+        while !self.scopes.is_empty() {
+            self.leave();
+        }
+    }
+
+    /// Adds the finding about the first row of the unit's line table that goes back. The first of the units that share a
+    /// table has the finding; a split unit has the table of its skeleton.
+    fn lines(&mut self, dwarf: &'r Dwarf<'r>) -> Result<()> {
+        let Judge { file, unit, .. } = self.judge;
+        if unit.is_split() || !file.has_own_lines(unit) {
+            return Ok(());
+        }
+        let Some(program) = dwarf.lines(unit)? else { return Ok(()) };
+        let mut rows = program.rows();
+        // The last address of a sequence, and whether its code is in the file.
+        let mut last = None;
+        while let Some(row) = rows.next_row()? {
+            eitri_dwarf::work::step();
+            let (address, ends) = (row.address, row.end_sequence);
+            let (before, is_live) = last.unwrap_or_else(|| (address, dwarf.is_code(address)));
+            if address < before && is_live {
+                let details = Details::new(format!("a row at {address:#x} after one at {before:#x}"));
+                let place = (dwarf.sections().name(".debug_line"), rows.offset());
+                self.add(Judged::new(Code::ReversedRow, details), None, None, place, |_, _| {});
+                return Ok(());
+            }
+            last = (!ends).then_some((address, is_live));
+        }
+        Ok(())
+    }
+
+    /// Returns a function with code; `outer` is the function around it.
+    fn function(
+        &mut self,
+        entry: Entry<'r, 'r>,
+        own: &OwnAttributes<'r>,
+        outer: Option<&Around<'r>>,
+    ) -> Option<Rc<Around<'r>>> {
+        let framed = self.judge.function(entry);
+        let framed = framed.unwrap_or_else(|error| self.unreadable(error, entry, outer))?;
+        self.collected.report.functions += 1;
+        let name = name(entry, own).map(Str::bytes);
+        let is_wanted = self.only.is_empty() || self.is_named(entry, name);
+        let id = self.collected.function((self.judge.unit.name.as_deref(), name));
+        // A function of the same name has most of the topics.
+        let is_deferred = self.first.is_some_and(|(unit, names)| {
+            let names = names.get_or_init(|| function_names(self.judge.file.dwarf, *unit));
+            name.is_some_and(|name| names.contains(name))
+        });
+        Some(Rc::new(Around { framed, name, text: OnceCell::new(), id, is_wanted, is_deferred }))
+    }
+
+    /// Whether the caller asks for a function of this name.
+    fn is_named(&mut self, entry: Entry<'r, 'r>, name: Option<&[u8]>) -> bool {
+        let linkage = entry.inherited(dw::DW_AT_linkage_name).and_then(|name| name.text());
+        let name = name.map(String::from_utf8_lossy);
+        let is_named = |one: &&String| [name.as_deref(), linkage.as_deref()].contains(&Some(one.as_str()));
+        let Some(named) = self.only.iter().find(is_named) else { return false };
+        let known = &mut self.collected.report.named;
+        if !known.contains(named) {
+            known.push(named.clone());
+        }
+        true
+    }
+
+    fn judge_function(&mut self, around: &Around<'r>) {
+        let function = &around.framed.function;
+        let place = function.entry.dwarf().place(function.entry.offset());
+        functions::findings(
+            self.judge.file,
+            function,
+            around.framed.frame_base(),
+            &mut |code, own, details| {
+                if self.wants(code, None, Some(around)) {
+                    if around.is_deferred {
+                        return self.collected.defer(self.index);
+                    }
+                    let judged = Judged::new(code, details());
+                    let mut finding = self.finding(judged, None, Some(around), own.unwrap_or(place));
+                    finding.pcs = function.ranges.first().cloned();
+                    finding.declared = functions::declared(function.entry, self.files(), self.others);
+                    self.collected.add(finding);
+                }
+            },
+        );
+    }
+
+    /// Judges the expressions of an attribute other than a location.
+    #[cold]
+    fn attribute(&mut self, entry: Entry<'r, 'r>, name: DwAt, around: Option<&Around<'r>>) {
+        let owner = Some(entry).filter(|entry| entry.tag() != dw::DW_TAG_subprogram);
+        let locations = entry.locations(name);
+        for one in locations.unwrap_or_else(|error| self.unreadable(error, entry, around)).unwrap_or_default()
+        {
+            let Some((code, written)) = self.judge.attribute(name, one.expr) else { continue };
+            let judged = Judged::new(code, Details::new(written));
+            let place = entry.dwarf().place(entry.offset());
+            self.add(judged, owner, around, place, |walk, finding| {
+                finding.pcs = (!one.is_default()).then_some(one.start..one.end);
+                finding.expression = Some(walk.expression(one.expr, &(0..one.expr.len())));
+            });
+        }
+    }
+
+    /// Adds a finding about a location that cannot be read. Returns a default value in its place.
+    #[cold]
+    fn unreadable<T: Default>(
+        &mut self,
+        error: Error,
+        entry: Entry<'r, 'r>,
+        around: Option<&Around<'r>>,
+    ) -> T {
+        let (section, at) = (error.at().section.as_deref().unwrap_or_default(), error.at().offset);
+        let lists = [".debug_loclists", ".debug_loc", ".debug_rnglists", ".debug_ranges"];
+        let lists = lists.map(|name| entry.dwarf().sections().name(name));
+        let place = match lists.into_iter().find(|name| *name == section).zip(at) {
+            Some(place) => place,
+            None => entry.dwarf().place(entry.offset()),
+        };
+        let is_variable = matches!(entry.tag(), dw::DW_TAG_variable | dw::DW_TAG_formal_parameter);
+        let judged = Judged::new(Code::Unreadable, Details::new(error.kind().to_string()));
+        self.add(judged, is_variable.then_some(entry), around, place, |_, _| {});
+        self.report_unreadable(entry.dwarf(), error);
+        T::default()
+    }
+
+    /// Adds an error of a part that cannot be read, unless it is that of a relocation: the object has it.
+    fn report_unreadable(&mut self, dwarf: &Dwarf<'_>, error: Error) {
+        if !dwarf.sections().has_error(&error) {
+            self.collected.report.unreadable.push(error);
+        }
+    }
+
+    /// Reads the location entries of a variable into the list.
+    fn read_locations(&mut self, entry: Entry<'r, 'r>, own: &OwnAttributes<'r>) -> Result<()> {
+        self.list.clear();
+        match own.location {
+            Some(Value::LocList(offset)) => {
+                let Judge { file, unit, .. } = self.judge;
+                let read = file.dwarf.read_locations(unit, offset, &mut self.list);
+                read.map_err(|error| error.or_at(entry.place()))?;
+                self.judge_base(offset);
+                Ok(())
+            }
+            Some(Value::Expr(expr)) => {
+                let kind = ListKind::Default;
+                self.list.push(ListEntry { offset: entry.offset(), kind, start: 0, end: 0, expr });
+                Ok(())
+            }
+            // An error of the file's reader is a finding already.
+            _ => Ok(()),
+        }
+    }
+
+    /// Adds the finding about the first list of the unit with offsets from a base address that nothing specifies.
+    fn judge_base(&mut self, list: u64) {
+        let Judge { file, unit, .. } = self.judge;
+        let is_offset = |one: &ListEntry<'_>| matches!(one.kind, ListKind::Pair { .. });
+        if self.lacks_base || unit.low_pc.is_some() || !self.list.iter().any(is_offset) {
+            return;
+        }
+        let raw = file.dwarf.raw_locations(unit, list).into_iter().flatten().map_while(Result::ok);
+        let first = raw.map(|one| (one.offset, one.kind)).find(|one| {
+            matches!(one.1, ListKind::Pair { .. } | ListKind::Base { .. } | ListKind::BaseIndex { .. })
+        });
+        let Some((offset, ListKind::Pair { start, end })) = first else { return };
+        self.lacks_base = true;
+        let details =
+            Details::new(format!("offsets from {start:#x} to {end:#x} from an unknown base address"))
+                .meant("offsets from 0".into())
+                .evidence([
+                    "the unit has no DW_AT_low_pc, and the list does not select a base address".into()
+                ]);
+        let name = if unit.encoding.version >= 5 { ".debug_loclists" } else { ".debug_loc" };
+        let place = (file.dwarf.sections().name(name), offset);
+        self.add(Judged::new(Code::ListWithoutBase, details), None, None, place, |_, _| {});
+    }
+
+    fn variable(
+        &mut self,
+        entry: Entry<'r, 'r>,
+        is_parameter: bool,
+        own: &OwnAttributes<'r>,
+        around: Option<&Around<'r>>,
+    ) {
+        if own.is_declaration {
+            return;
+        }
+        let number = self.scopes.last_mut().filter(|_| is_parameter).map(|scope| {
+            scope.parameters += 1;
+            scope.parameters - 1
+        });
+        let function = around.map(|around| &around.framed.function);
+        let key = match own.location {
+            Some(Value::LocList(offset)) => self.scopes.last().map(|scope| (offset, scope.index)),
+            _ => None,
+        };
+        if let Some((asked, entries)) =
+            key.filter(|_| function.is_some()).and_then(|key| self.clean.get(&key).copied())
+        {
+            let ty = self.judge.ty(entry, own.ty);
+            if (Variable { entry, ty, framed: around.map(|around| &around.framed) }).asked() == asked {
+                self.collected.report.entries += entries;
+                let name = name(entry, own).map(|name| self.collected.names.of(name));
+                self.name_variable(entry, name);
+                return;
+            }
+        }
+        if let Err(error) = self.read_locations(entry, own) {
+            self.unreadable::<()>(error, entry, around);
+        }
+        let list = std::mem::take(&mut self.list);
+        let is_somewhere = list.iter().any(|one| !one.expr.is_empty());
+        if !is_somewhere
+            && !own.has_value
+            && let (Some(number), Some(function)) = (number, function)
+            && function.is_live
+            && entry.parent() == Some(function.entry)
+            && let Some((judged, pcs)) = recoverable::parameter(self.judge.file, function, number)
+        {
+            let place = entry.dwarf().place(entry.offset());
+            self.add(judged, Some(entry), around, place, |_, finding| finding.pcs = Some(pcs));
+        }
+        // The functions and lists of a discarded section are not in the file.
+        let is_discarded = function.is_some_and(|function| !function.is_live);
+        let name = if list.is_empty() { None } else { name(entry, own) };
+        let name = name.map(|name| self.collected.names.of(name));
+        if !list.is_empty() {
+            let ty = self.judge.ty(entry, own.ty);
+            let variable = Variable { entry, ty, framed: around.map(|around| &around.framed) };
+            let is_clean = self.locations(&variable, name, around, is_discarded, &list);
+            if let Some(key) =
+                key.filter(|_| is_clean && is_somewhere && !is_discarded && list.len() >= LONG_LIST)
+            {
+                self.clean.insert(key, (variable.asked(), list.len()));
+            }
+        }
+        self.list = list;
+        if is_somewhere && !is_discarded && around.is_some() {
+            self.name_variable(entry, name);
+        }
+    }
+
+    /// Adds a variable that has a location to its scope, whose variables are compared by name.
+    fn name_variable(&mut self, entry: Entry<'r, 'r>, name: Option<StringId>) {
+        if let Some((name, scope)) = name.zip(self.scopes.last_mut()) {
+            scope.variables.push((name, entry));
+        }
+    }
+
+    /// Diagnoses the location entries of a variable. Returns whether there is nothing to say.
+    fn locations(
+        &mut self,
+        variable: &Variable<'_, 'r>,
+        name: Option<StringId>,
+        around: Option<&Around<'r>>,
+        is_discarded: bool,
+        list: &[ListEntry<'r>],
+    ) -> bool {
+        let mut is_clean = true;
+        let Judge { file, unit, .. } = self.judge;
+        let (entry, function, asked) = (variable.entry, variable.function(), variable.asked());
+        let mut constants = lists::Constants::default();
+        let mut last: Option<(&ListEntry<'r>, Rc<Expr>)> = None;
+        let lists = if unit.encoding.version >= 5 { ".debug_loclists" } else { ".debug_loc" };
+        let lists = file.dwarf.sections().name(lists);
+        for one in list {
+            eitri_dwarf::work::step();
+            self.collected.report.entries += 1;
+            let pcs = (!one.is_default()).then_some(one.start..one.end);
+            let known = self.judge.expression(one.expr);
+            let shape = &known.shape;
+            let codes = match is_discarded || one.expr.is_empty() {
+                true => Codes::new(),
+                false => self
+                    .judge
+                    .verdict(variable, (&known, one), asked, |verdict| Codes::from_slice(&verdict.codes)),
+            };
+            let mut others = Vec::new();
+            if let Some(pcs) = &pcs {
+                if let Some(judged) = lists::range(file, function, (pcs.start, pcs.end)) {
+                    others.push(judged);
+                }
+                if let Some(judged) = constants.contradiction(pcs, shape) {
+                    others.push(judged);
+                }
+            }
+            if let Some(judged) = lists::register(file, function, shape, pcs.as_ref()) {
+                others.push(judged);
+            }
+            let place = match one.is_default() && list.len() == 1 {
+                true => entry.dwarf().place(one.offset),
+                false => (lists, one.offset),
+            };
+            if let (Some(pcs), Some((constant, before))) = (&pcs, &last) {
+                let own = constant.start..constant.end;
+                let judged = recoverable::constant(file, function, (&own, &before.shape), (pcs, shape));
+                if let Some(judged) = judged {
+                    is_clean = false;
+                    let (expr, operations) = (constant.expr, judged.operations.clone());
+                    self.add(judged, Some(entry), around, (lists, constant.offset), |walk, finding| {
+                        finding.pcs = Some(own);
+                        finding.expression = Some(walk.expression(expr, &operations));
+                    });
+                }
+            }
+            let of_entry = (variable, one, place);
+            is_clean &= codes.is_empty() && others.is_empty();
+            for (index, code) in codes.into_iter().enumerate() {
+                if self.wants(code, name, around) {
+                    if around.is_some_and(|around| around.is_deferred) {
+                        self.collected.defer(self.index);
+                        continue;
+                    }
+                    let judged = self.judge.explained(variable, (&known, one)).swap_remove(index);
+                    self.add_located(judged, around, of_entry);
+                }
+            }
+            for judged in others {
+                if self.wants(judged.code, name, around) {
+                    self.add_located(judged, around, of_entry);
+                }
+            }
+            if let Some(pcs) = pcs.filter(|_| list.len() > 1) {
+                constants.add(pcs, shape);
+                last = Some((one, known));
+            }
+        }
+        is_clean
+    }
+
+    /// Adds a finding about a location entry of a variable.
+    fn add_located(
+        &mut self,
+        judged: Judged,
+        around: Option<&Around<'r>>,
+        (variable, one, place): (&Variable<'_, 'r>, &ListEntry<'r>, At),
+    ) {
+        let expression = Some(self.expression(one.expr, &judged.operations));
+        let pcs = (!one.is_default()).then_some(one.start..one.end);
+        let finding = self.finding(judged, Some(variable.entry), around, place);
+        self.collected.add(Finding { pcs, expression, ..finding });
+    }
+
+    /// Returns the text of an expression, with the part at fault.
+    fn expression(&self, expr: &[u8], fault: &Range<usize>) -> Expression {
+        let Judge { file, unit, .. } = self.judge;
+        let target = file.target.as_ref();
+        let print = |bytes: &[u8]| text::print(bytes, unit.encoding, target);
+        let whole = print(expr);
+        let has_branch = Decoder::new(expr, unit.encoding)
+            .flatten()
+            .any(|one| matches!(one.op, eitri_dwarf::op::Op::Bra { .. } | eitri_dwarf::op::Op::Skip { .. }));
+        let end = fault.end.min(expr.len());
+        let start = fault.start.min(end);
+        if has_branch || (start, end) == (0, expr.len()) {
+            let fault = 0..whole.len();
+            return Expression { text: whole, fault };
+        }
+        let before = print(&expr[..start]).len();
+        let before = if start == 0 { 0 } else { before + 2 };
+        let length =
+            if end > start { print(&expr[start..end]).len() } else { whole.len().saturating_sub(before) };
+        let fault = before.min(whole.len())..(before + length).min(whole.len());
+        Expression { text: whole, fault }
+    }
+
+    /// Returns the names of the unit's files, by number.
+    fn files(&self) -> &[Arc<str>] {
+        self.files.get_or_init(|| {
+            let Judge { file, unit, .. } = self.judge;
+            let Ok(Some(program)) = file.dwarf.lines(unit) else { return Vec::new() };
+            let count = program.files.len() as u64 + 1;
+            let path = |number| program.path(number).unwrap_or_default().into();
+            (0..count).map(path).collect()
+        })
+    }
+
+    /// Counts a finding. Returns whether it is added with its texts.
+    #[inline]
+    fn wants(&mut self, code: Code, variable: Option<StringId>, around: Option<&Around<'r>>) -> bool {
+        let is_wanted = around.map_or(self.only.is_empty(), |around| around.is_wanted);
+        let function = around.map_or(self.id, |around| around.id);
+        is_wanted && self.collected.wants(code, (self.id, function), variable)
+    }
+
+    fn finding(
+        &self,
+        judged: Judged,
+        variable: Option<Entry<'r, 'r>>,
+        around: Option<&Around<'r>>,
+        (section, offset): At,
+    ) -> Finding {
+        let details = judged.details.map_or_else(Details::default, |details| *details);
+        let text = |around: &Around<'r>| {
+            let name = around.name?;
+            Some(around.text.get_or_init(|| String::from_utf8_lossy(name).into()).clone())
+        };
+        let names = |entry: Entry<'r, 'r>| entry.name().map(String::from);
+        Finding {
+            unit: self.unit.clone(),
+            split: self.split.clone(),
+            function: around.and_then(text),
+            inlined: self.inlined(around),
+            variable: variable.and_then(names),
+            declared: variable.and_then(|entry| functions::declared(entry, self.files(), self.others)),
+            entry: variable.or_else(|| around.map(|around| around.framed.function.entry)).map(Entry::offset),
+            ..Finding::new(judged.code, section, offset, details)
+        }
+    }
+
+    /// Returns the inlined calls of a function around the current entry. Scopes outside the function are not visited,
+    /// because functions can be nested deeply, nor those whose calls are known.
+    fn inlined(&self, around: Option<&Around<'r>>) -> InlinedCalls {
+        let function = around.map(std::ptr::from_ref);
+        let inner = self.scopes.iter().rev();
+        let inner = inner.take_while(|scope| scope.around.as_deref().map(std::ptr::from_ref) == function);
+        let (mut calls, mut unknown) = (InlinedCalls::default(), Vec::new());
+        for scope in inner {
+            eitri_dwarf::work::step();
+            if let Some(known) = scope.calls.get() {
+                calls = known.clone();
+                break;
+            }
+            unknown.push(scope);
+        }
+        for scope in unknown.into_iter().rev() {
+            if let Some(name) = scope.inlined.and_then(Entry::name) {
+                calls = calls.with(&name);
+            }
+            calls = scope.calls.get_or_init(|| calls).clone();
+        }
+        calls
+    }
+
+    /// Adds a finding, if it is wanted, after a change.
+    fn add(
+        &mut self,
+        judged: Judged,
+        variable: Option<Entry<'r, 'r>>,
+        around: Option<&Around<'r>>,
+        place: At,
+        change: impl FnOnce(&Self, &mut Finding),
+    ) {
+        let name = variable.and_then(|entry| entry.inherited(dw::DW_AT_name)?.string());
+        let name = name.map(|name| self.collected.names.of(name));
+        if self.wants(judged.code, name, around) {
+            let mut finding = self.finding(judged, variable, around, place);
+            change(self, &mut finding);
+            self.collected.add(finding);
+        }
+    }
+
+    /// Leaves a scope, after comparing its variables.
+    fn leave(&mut self) {
+        let Some(mut scope) = self.scopes.pop() else { return };
+        let variables = &mut scope.variables;
+        if self.collected.differ(variables.iter().map(|variable| variable.0)) {
+            return;
+        }
+        let names = self.collected.names.bytes();
+        variables.sort_unstable_by_key(|(name, entry)| (names[*name as usize], entry.index()));
+        for (index, (name, first)) in variables.iter().enumerate() {
+            let same = variables[index + 1..].iter().take(MOST_SAME).take_while(|second| second.0 == *name);
+            for (_, second) in same {
+                if let Some(judged) = two_types(*first, *second) {
+                    let place = second.dwarf().place(second.offset());
+                    self.add(judged, Some(*second), scope.around.as_deref(), place, |_, _| {});
+                }
+            }
+        }
+    }
+}
+
+/// Returns the names of the functions in a unit, by index.
+fn function_names<'r>(dwarf: &'r Dwarf<'r>, unit: usize) -> HashSet<&'r [u8]> {
+    let entries = dwarf.units().get(unit).into_iter().flat_map(|unit| dwarf.entries_of(unit));
+    let functions = entries.filter(|entry| entry.tag() == dw::DW_TAG_subprogram);
+    functions.filter_map(|entry| Some(entry.inherited(dw::DW_AT_name)?.string()?.bytes())).collect()
+}
+
+/// Returns the name of an entry, its own or inherited.
+fn name<'r>(entry: Entry<'r, 'r>, own: &OwnAttributes<'r>) -> Option<Str<'r>> {
+    let inherited = || if own.has_origin { entry.inherited(dw::DW_AT_name)?.string() } else { None };
+    own.name.or_else(inherited)
+}
+
+/// Returns the finding about two variables of one name in one scope.
+fn two_types(first: Entry<'_, '_>, second: Entry<'_, '_>) -> Option<Judged> {
+    let (one, other) = (first.ty()?, second.ty()?);
+    let is_parameter = |variable: Entry<'_, '_>| variable.tag() == dw::DW_TAG_formal_parameter;
+    // The parameters of a pack have one name.
+    let is_same = one.offset() == other.offset()
+        || one.tag() == other.tag() && one.name().is_some() && one.name() == other.name();
+    if is_same || is_parameter(first) && is_parameter(second) {
+        return None;
+    }
+    let pcs = |variable: Entry<'_, '_>| -> Vec<Range<u64>> {
+        let list = variable.locations(dw::DW_AT_location).ok().flatten().unwrap_or_default();
+        let located = list.into_iter().filter(|one| !one.expr.is_empty());
+        located.map(|one| if one.is_default() { 0..u64::MAX } else { one.start..one.end }).collect()
+    };
+    let (of_first, of_second) = (pcs(first), pcs(second));
+    let common = of_first.iter().find_map(|pcs| {
+        let overlaps = |other: &&Range<u64>| other.start < pcs.end && pcs.start < other.end;
+        of_second.iter().find(overlaps).map(|other| other.start.max(pcs.start))
+    })?;
+    let own = first.name().map_or_else(String::new, |name| format!("`{name}`"));
+    let details =
+        Details::new(format!("{own} as {} and as {}", type_name(one), type_name(other))).evidence([
+            format!("the entries {:#x} and {:#x}", first.offset(), second.offset()),
+            match common {
+                0 => "both have a place at all pcs".into(),
+                pc => format!("both have a place at {pc:#x}"),
+            },
+        ]);
+    Some(Judged::new(Code::OneNameTwoTypes, details))
+}

@@ -1,0 +1,452 @@
+//! Machines with made-up contents, on which expressions are evaluated. Two of them that differ in one thing show what an
+//! expression reads. A machine without contents, and several with different contents, show whether a fault is one of the
+//! expression or of the contents.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+
+use gimli::constants as dw;
+use hashbrown::HashMap;
+use smallvec::{SmallVec, smallvec};
+
+use super::shape;
+use eitri_dwarf::eval::{
+    Architecture, BaseType, Body, Class, Context, DebugInfo, Element, Entry, Evaluator, ExpressionSite,
+    Fault, Kind as EvaluationKind, Limits, Location, Machine, SpaceLayout, Unavailable,
+};
+use eitri_dwarf::op::{Decoder, Encoding, Op, Reg};
+use eitri_dwarf::target::{SpaceId, Target};
+
+/// Canonical frame address of the machine.
+const CFA: u64 = 0x7000_0000;
+/// Address of the thread's storage.
+const TLS: u64 = 0x6000_0000;
+/// Address of the object around the one that is located.
+const OBJECT: u64 = 0x5000_0000;
+/// Difference of the contents of registers at two witnesses.
+const STEP: u64 = 0x10;
+/// Maximum number of operations of an evaluation.
+const MOST_STEPS: u64 = 100_000;
+/// Lanes and contents of further machines: an expression that fails on all of them, too, fails whatever the contents.
+const OTHERS: [(u64, Contents); 5] = [
+    (0, Contents::Word(0)),
+    (1, Contents::Word(1)),
+    (0, Contents::Word(4)),
+    (1, Contents::Noise(1)),
+    (0, Contents::Noise(2)),
+];
+/// Frame base for expressions of unknown functions: memory, by `const4u`. A frame has less than 1 GiB below it. The same
+/// address in both byte orders.
+const FRAME_BASE: [u8; 5] = [0x0c, 0x40, 0x00, 0x00, 0x40];
+
+/// A machine stopped in a function. A register of number N contains N × 0x100, in each lane plus its number; memory
+/// contains the addresses.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Witness<'a, 'o> {
+    pub(crate) info: &'a DebugInfo<'a, 'o>,
+    pub(crate) frame_base: Option<Entry<'a>>,
+    pub(crate) pc: u64,
+    pub(crate) lane: Option<u64>,
+    pub(crate) lanes: u64,
+    pub(crate) target: &'a Target,
+    pub(crate) contents: Contents,
+}
+
+/// Contents of registers and memory.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Contents {
+    /// The numbers of the registers, and addresses, with other contents in some registers.
+    Numbers(Changed),
+    /// The same word everywhere, in each element of a vector register its low half.
+    Word(u64),
+    /// Numbers without a pattern, from a seed.
+    Noise(u64),
+    /// Nothing: a machine without registers, memory, lanes and frames.
+    Nothing,
+}
+
+impl Contents {
+    /// Returns a byte of noise or of a word.
+    fn byte(self, of: u64, at: u64) -> u8 {
+        match self {
+            Self::Noise(seed) => {
+                // The finalizer of SplitMix64.
+                let mut mixed =
+                    (seed ^ of.rotate_left(32)).wrapping_add(at).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+                (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb).to_le_bytes()[7]
+            }
+            Self::Word(word) => word.to_le_bytes()[at as usize % 8],
+            _ => 0,
+        }
+    }
+}
+
+/// Registers whose contents, of a vector register those of lane 0, are larger by a number.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Changed {
+    None,
+    Register(Reg, u64),
+    All(u64),
+}
+
+impl Machine for Witness<'_, '_> {
+    fn register(&self, reg: Reg, _frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable> {
+        let is_vector = self.target.register(reg).is_some_and(|register| register.is_vector());
+        let changed = match self.contents {
+            Contents::Numbers(changed) => changed,
+            Contents::Nothing => return Err(Unavailable),
+            contents => {
+                for (byte, at) in into.iter_mut().zip(at..) {
+                    *byte = contents.byte(reg.0, u64::from(if is_vector { at % 4 } else { at }));
+                }
+                return Ok(());
+            }
+        };
+        let by = match changed {
+            Changed::Register(changed, by) if changed == reg => by,
+            Changed::All(by) => by,
+            _ => 0,
+        };
+        let number = (reg.0 & 0xfff) << 8;
+        for (byte, at) in into.iter_mut().zip(at..) {
+            let (word, at) = match is_vector {
+                true => (number + u64::from(at / 4) + if at < 4 { by } else { 0 }, at % 4),
+                false => (number + by, at),
+            };
+            *byte = word.to_le_bytes().get(at as usize).copied().unwrap_or(0);
+        }
+        Ok(())
+    }
+
+    fn memory(
+        &self,
+        _space: SpaceId,
+        _lane: Option<u32>,
+        address: u64,
+        into: &mut [u8],
+    ) -> Result<(), Unavailable> {
+        if matches!(self.contents, Contents::Nothing) {
+            return Err(Unavailable);
+        }
+        for (index, byte) in into.iter_mut().enumerate() {
+            let at = address.wrapping_add(index as u64);
+            *byte = match self.contents {
+                Contents::Numbers(_) => (at & !7).to_le_bytes()[at as usize % 8],
+                contents => contents.byte(u64::MAX, at),
+            };
+        }
+        Ok(())
+    }
+
+    fn lane(&self) -> Option<u64> {
+        self.lane
+    }
+
+    fn lanes(&self) -> u64 {
+        self.lanes
+    }
+
+    fn pc(&self, frame: u32) -> Option<u64> {
+        self.is_present(frame).then_some(self.pc)
+    }
+
+    fn cfa(&self, frame: u32) -> Option<Location> {
+        self.is_present(frame)
+            .then(|| Location::memory(SpaceId::DEFAULT, u32::from(self.target.address_bytes()) * 8, CFA))
+    }
+
+    fn frame_base(&self, frame: u32) -> Option<Entry<'_>> {
+        self.frame_base.filter(|_| self.is_present(frame))
+    }
+
+    fn tls(&self) -> Option<u64> {
+        self.is_present(0).then_some(TLS)
+    }
+
+    fn object(&self) -> Option<Location> {
+        Some(Location::memory(SpaceId::DEFAULT, u32::from(self.target.address_bytes()) * 8, OBJECT))
+            .filter(|_| self.is_present(0))
+    }
+
+    fn debug_addr(&self, unit: u64, index: u64) -> Option<u64> {
+        self.info.debug_addr(unit, index)
+    }
+
+    fn base_type(&self, unit: u64, offset: u64) -> Option<BaseType> {
+        self.info.base_type(unit, offset)
+    }
+
+    fn entry(&self, offset: u64) -> Option<Entry<'_>> {
+        self.info.entry(offset)
+    }
+}
+
+impl Witness<'_, '_> {
+    /// Whether the machine has a frame.
+    fn is_present(&self, frame: u32) -> bool {
+        frame == 0 && !matches!(self.contents, Contents::Nothing)
+    }
+}
+
+/// A target whose registers are extended by zeros to the size of an address, as debuggers read them.
+struct Extended<'a>(&'a Target);
+
+impl Architecture for Extended<'_> {
+    fn register_bits(&self, reg: Reg) -> Option<u32> {
+        let bits = Architecture::register_bits(self.0, reg)?;
+        Some(bits.max(u32::from(self.0.address_bytes()) * 8))
+    }
+
+    fn whole_register_bits(&self, reg: Reg) -> Option<u32> {
+        self.0.whole_register_bits(reg)
+    }
+
+    fn space(&self, space: SpaceId) -> Option<SpaceLayout> {
+        Architecture::space(self.0, space)
+    }
+
+    fn lane_bits(&self, reg: Reg) -> Option<u32> {
+        self.0.lane_bits(reg)
+    }
+
+    fn first_number(&self, reg: Reg) -> Reg {
+        self.0.first_number(reg)
+    }
+
+    fn largest_address_bits(&self) -> u32 {
+        self.0.largest_address_bits()
+    }
+}
+
+/// Context of an expression: its initial stack, and the operations that are allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Site {
+    /// A location, on an empty stack.
+    Location,
+    /// A value, on an empty stack.
+    Value,
+    /// A location, on a stack with the location of an object.
+    Object,
+    /// The same, with a pointer to a member below it.
+    PointerAndObject,
+    /// The canonical frame address, on an empty stack.
+    FrameAddress,
+    /// The place of a register, on a stack with the canonical frame address.
+    Rule,
+    /// The value of a register, on the same stack.
+    ValueRule,
+}
+
+impl Site {
+    /// Returns operations that make the initial stack.
+    pub(super) fn operations(self) -> &'static [u8] {
+        const OBJECT: u8 = dw::DW_OP_push_object_address.0;
+        match self {
+            Self::Location | Self::Value | Self::FrameAddress => &[],
+            Self::Object => &[OBJECT],
+            Self::PointerAndObject => &[OBJECT, OBJECT],
+            Self::Rule | Self::ValueRule => &[dw::DW_OP_call_frame_cfa.0],
+        }
+    }
+
+    fn initial(self, target: &Target) -> SmallVec<[Element; 2]> {
+        let at = |address| {
+            let bits = u32::from(target.address_bytes()) * 8;
+            Element::Location(Location::memory(SpaceId::DEFAULT, bits, address))
+        };
+        match self {
+            Self::Location | Self::Value | Self::FrameAddress => smallvec![],
+            Self::Object => smallvec![at(OBJECT)],
+            Self::PointerAndObject => smallvec![at(STEP), at(OBJECT)],
+            Self::Rule | Self::ValueRule => smallvec![at(CFA)],
+        }
+    }
+
+    fn kind(self) -> EvaluationKind {
+        match self {
+            Self::Value | Self::ValueRule => EvaluationKind::Any,
+            _ => EvaluationKind::Location,
+        }
+    }
+
+    fn place(self) -> ExpressionSite {
+        match self {
+            Self::FrameAddress | Self::Rule | Self::ValueRule => ExpressionSite::Cfi,
+            _ => ExpressionSite::Location,
+        }
+    }
+}
+
+/// Machines for the expressions of a unit.
+#[derive(Clone, Copy)]
+pub(super) struct Machines<'a, 'o> {
+    pub(super) info: &'a DebugInfo<'a, 'o>,
+    pub(super) target: &'a Target,
+    pub(super) unit: u64,
+    pub(super) encoding: Encoding,
+}
+
+/// An expression in a unit.
+#[derive(Clone, Copy)]
+pub(super) struct Witnessed<'a, 'o> {
+    pub(super) known: &'a Known<'o>,
+    pub(super) on: Machines<'a, 'o>,
+    pub(super) expr: &'o [u8],
+}
+
+/// Places of expressions that do not depend on a frame base, in one unit.
+pub(super) type Known<'o> = RefCell<HashMap<(&'o [u8], Difference), Option<String>>>;
+
+/// Things in which two witnesses differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Difference {
+    /// The lane in focus.
+    Lane,
+    /// The contents of a register, by a number.
+    Register(Reg, u64),
+    /// The contents of all registers.
+    Registers,
+}
+
+impl<'a, 'o> Machines<'a, 'o> {
+    /// Returns the rule by which the expression fails on every machine, with the offset of the operation.
+    ///
+    /// A machine without contents fails in the same way as one with contents only if the fault is one of the operations
+    /// and constants. After contents were used, the rule must be one about the elements on the stack, or a division by the
+    /// constant 0, and no branch may have led there.
+    pub(super) fn failure(&self, expr: &[u8], site: Site) -> Option<(usize, Cow<'static, str>)> {
+        let base = Entry { body: Body::Expression(&FRAME_BASE), unit: self.unit, encoding: None };
+        let machine = self.machine(Some(base));
+        let fault = self.evaluate(expr, &machine, site).err()?;
+        // Values of a caller and of other entries are not in the frame of a witness.
+        let needs_others = |op: Op<'_>| {
+            matches!(
+                op,
+                Op::EntryValue { .. }
+                    | Op::CallFrameEntryReg { .. }
+                    | Op::GnuParameterRef { .. }
+                    | Op::GnuVariableValue { .. }
+                    | Op::Call2 { .. }
+                    | Op::Call4 { .. }
+                    | Op::CallRef { .. }
+            )
+        };
+        let operations = || Decoder::new(expr, self.encoding).flatten();
+        if fault.is_limit || operations().any(|one| needs_others(one.op)) {
+            return None;
+        }
+        // DWARF 5 recommends a type of the same size, and debuggers take the low bits: gcc puts bits of a `float` into the
+        // generic type.
+        let is_reinterpretation = |op: Op<'_>| match op {
+            Op::Reinterpret { ty } => self.info.base_type(self.unit, ty).is_some(),
+            _ => false,
+        };
+        if operations().any(|one| fault.offset == Some(one.offset) && is_reinterpretation(one.op)) {
+            return None;
+        }
+        let is_same = |witness: &Witness<'_, '_>| {
+            let other = self.evaluate(expr, witness, site).err();
+            other.is_some_and(|other| (other.class, other.offset) == (fault.class, fault.offset))
+        };
+        let nothing = Witness { contents: Contents::Nothing, lane: None, ..machine };
+        let is_certain = match fault.class {
+            Class::IllFormed | Class::Evaluation
+                if self.evaluate(expr, &nothing, site).err().as_ref() == Some(&fault) =>
+            {
+                true
+            }
+            Class::Evaluation if !self.divides_by_zero(expr, site, fault.offset) => false,
+            Class::IllFormed | Class::Evaluation => {
+                let with = |(lane, contents)| Witness { lane: Some(lane), contents, ..machine };
+                !operations().any(|one| matches!(one.op, Op::Bra { .. }))
+                    && OTHERS.into_iter().all(|other| is_same(&with(other)))
+            }
+            _ => false,
+        };
+        is_certain.then(|| (fault.offset.unwrap_or(0), fault.rule))
+    }
+
+    /// Whether the operation at an offset divides by the constant 0.
+    fn divides_by_zero(&self, expr: &[u8], site: Site, offset: Option<usize>) -> bool {
+        let initial = site.operations();
+        let shape = shape::of(&[initial, expr].concat(), self.encoding, &|_| None);
+        offset.is_some() && shape.zero_divisor == offset.map(|offset| offset + initial.len())
+    }
+
+    fn described(&self, expr: &[u8], frame_base: Option<&'a [u8]>, difference: Difference) -> Option<String> {
+        let base = frame_base.map(|expr| Entry {
+            body: Body::Expression(expr),
+            unit: self.unit,
+            encoding: Some(self.encoding),
+        });
+        let machine = self.machine(base);
+        let with = |changed| Witness { contents: Contents::Numbers(changed), ..machine };
+        let other = match difference {
+            Difference::Lane => Witness { lane: Some(1), ..machine },
+            Difference::Register(reg, by) => with(Changed::Register(reg, by)),
+            Difference::Registers => with(Changed::All(STEP)),
+        };
+        let place = |machine: &Witness<'_, '_>| {
+            let result = self.evaluate(expr, machine, Site::Location).ok()?;
+            let Element::Location(location) = result else { return None };
+            Some(location.in_names(self.target).to_string())
+        };
+        let (first, second) = (place(&machine)?, place(&other)?);
+        let at = match first == second {
+            true => format!("at {first} in both"),
+            false => format!("at {first} and at {second}"),
+        };
+        Some(match difference {
+            Difference::Lane => format!("with lane 0 and lane 1 in focus, the place is {at}"),
+            Difference::Register(reg, by) => {
+                let register = self.target.register(reg)?;
+                let lane = if register.is_vector() { "lane 0 of " } else { "" };
+                format!("with {by:#x} more in {lane}{}, the place is {at}", register.name())
+            }
+            Difference::Registers => format!("with other contents of all registers, the place is {at}"),
+        })
+    }
+
+    fn machine(&self, frame_base: Option<Entry<'a>>) -> Witness<'a, 'o> {
+        Witness {
+            info: self.info,
+            frame_base,
+            pc: 0,
+            lane: Some(0),
+            lanes: self.target.lanes().into(),
+            target: self.target,
+            contents: Contents::Numbers(Changed::None),
+        }
+    }
+
+    fn evaluate(&self, expr: &[u8], machine: &Witness<'_, '_>, site: Site) -> Result<Element, Fault> {
+        let target = Extended(self.target);
+        let initial = site.initial(self.target);
+        let context = Context {
+            unit: self.unit,
+            initial: &initial,
+            kind: site.kind(),
+            place: site.place(),
+            ..Context::new(self.encoding, &target)
+        };
+        let limits = Limits { steps: MOST_STEPS, ..Limits::default() };
+        Evaluator::new().with_limits(limits).evaluate(expr, machine, &context)
+    }
+}
+
+impl<'a> Witnessed<'a, '_> {
+    /// Describes the places at two witnesses. `None` if the expression has no place there. `frame_base` is what the
+    /// expression depends on.
+    pub(super) fn places(&self, frame_base: Option<&'a [u8]>, difference: Difference) -> Option<String> {
+        if frame_base.is_some() {
+            return self.on.described(self.expr, frame_base, difference);
+        }
+        if let Some(known) = self.known.borrow().get(&(self.expr, difference)) {
+            return known.clone();
+        }
+        let places = self.on.described(self.expr, None, difference);
+        self.known.borrow_mut().insert((self.expr, difference), places.clone());
+        places
+    }
+}

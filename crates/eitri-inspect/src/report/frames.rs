@@ -1,0 +1,88 @@
+//! Rules of frames, in words.
+
+use super::block::Strings;
+use super::gather::Entry;
+use super::kind::{Kind, PlaceText};
+use super::place::Places;
+use eitri_dwarf::op::{Encoding, Reg, text};
+use eitri_dwarf::read::{CfaRule, FrameRow, Frames, Rule};
+use eitri_dwarf::target::Target;
+
+/// Maximum number of saved registers that a rule lists.
+const MOST: usize = 8;
+
+/// Returns the rows of the frame of a function that are not like the one before.
+pub(super) fn rows(
+    frames: &[Frames<'_>],
+    (start, size): (u64, u32),
+    target: Option<&Target>,
+    places: &mut Places,
+    strings: &mut Strings,
+) -> Vec<Entry> {
+    let mut all: Vec<Entry> = Vec::new();
+    let Some((frames, fde)) = frames.iter().find_map(|one| one.fde_at(start).map(|fde| (one, fde))) else {
+        return all;
+    };
+    let return_register = frames.cie(fde).return_register;
+    let mut rows = frames.rows(fde);
+    let encoding = rows.encoding();
+    let names = Names { target, encoding };
+    while let Ok(Some(row)) = rows.next_row() {
+        eitri_dwarf::work::step();
+        let at = |pc: u64| pc.saturating_sub(start).min(u64::from(size)) as u32;
+        let (from, to) = (at(row.start), at(row.end));
+        let place = places.of_text(&names.describe(row, return_register), "", strings);
+        match all.last_mut() {
+            Some(last) if last.place == place && last.end == from => last.end = to,
+            _ => all.push(Entry { start: from, end: to, place }),
+        }
+    }
+    all
+}
+
+struct Names<'a> {
+    target: Option<&'a Target>,
+    encoding: Encoding,
+}
+
+impl Names<'_> {
+    fn register(&self, reg: Reg) -> String {
+        let known = self.target.and_then(|target| target.register(reg));
+        known.map_or_else(|| format!("register {}", reg.0), |known| known.name().to_string())
+    }
+
+    fn describe(&self, row: &FrameRow<'_>, return_register: Reg) -> PlaceText {
+        let cfa = match row.cfa {
+            CfaRule::Unset => "no rule".into(),
+            CfaRule::Register { register, offset, .. } => format!("{}{offset:+}", self.register(register)),
+            CfaRule::Expression(expr) => text::print(expr, self.encoding, self.target),
+        };
+        let mut meaning = format!("canonical frame address: {cfa}");
+        let rule = row.rule(return_register);
+        meaning += &format!("\nreturn address: {}", rule.map_or("no rule".into(), |rule| self.rule(rule)));
+        let is_saved = |rule: &Rule<'_>| !matches!(rule, Rule::Undefined | Rule::SameValue);
+        let mut saved = row.rules.iter().filter(|(reg, rule)| *reg != return_register && is_saved(rule));
+        for (reg, rule) in saved.by_ref().take(MOST) {
+            meaning += &format!("\n{}: {}", self.register(*reg), self.rule(*rule));
+        }
+        let more = saved.count();
+        if more > 0 {
+            meaning += &format!("\n… and {more} more");
+        }
+        PlaceText::new(Kind::Rule, cfa, meaning)
+    }
+
+    fn rule(&self, rule: Rule<'_>) -> String {
+        match rule {
+            Rule::Undefined => "undefined".into(),
+            Rule::SameValue => "unchanged".into(),
+            Rule::Offset(offset) => format!("stored at the canonical frame address{offset:+}"),
+            Rule::ValOffset(offset) => format!("the canonical frame address{offset:+}"),
+            Rule::Register(from) => format!("in {}", self.register(from)),
+            Rule::Expression(expr) => {
+                format!("stored at {}", text::print(expr, self.encoding, self.target))
+            }
+            Rule::ValExpression(expr) => text::print(expr, self.encoding, self.target),
+        }
+    }
+}

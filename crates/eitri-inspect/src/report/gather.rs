@@ -1,0 +1,622 @@
+//! Walk over an object: functions with their variables, location entries, lines, inlined calls and findings.
+
+mod tables;
+
+use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
+use std::rc::Rc;
+
+use gimli::{DwAt, constants as dw};
+
+use super::block::Strings;
+use super::disassembly::{Disassembly, Sought};
+use super::homes::{self, Registers};
+use super::kind::{Kind, Names, PlaceText};
+use super::place::{In, PlaceId, Places};
+use super::{Options, frames, types};
+use crate::lint;
+use crate::lint::shape::{self, Shape};
+use crate::lint::witness::{Changed, Contents, Witness};
+use crate::stats::FunctionCoverage;
+use eitri_dwarf::error::{Count, Error, Result};
+use eitri_dwarf::eval::{self, Body, DebugInfo};
+use eitri_dwarf::read::{self, Dwarf, Object, OtherUnits, Unit, Value};
+use eitri_dwarf::target::{Target, Wave, with_extensions};
+
+/// A location entry: pcs in bytes from the start of the function, and its place.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Entry {
+    pub(super) start: u32,
+    pub(super) end: u32,
+    pub(super) place: PlaceId,
+}
+
+/// Origin of a column of the timeline.
+#[derive(Debug, Clone, Copy)]
+#[repr(u32)]
+enum Column {
+    Variable,
+    Parameter,
+    Frame,
+    Lanes,
+}
+
+#[derive(Debug)]
+struct Variable {
+    column: Column,
+    name: u32,
+    ty: u32,
+    file: u32,
+    line: u32,
+    /// Names of the inlined calls around it.
+    inlined: u32,
+    /// Pcs of its scope.
+    scope: (u32, u32),
+    /// Location entries in the order of their pcs. Variables that reference the same list share them.
+    entries: Rc<[Entry]>,
+}
+
+/// Numbers of a finding and of its entry.
+type EntryFinding = (usize, u32);
+
+/// What decides the entries of a location list: its offset, the function, the address class and the pcs of the scope.
+type ListKey = (u64, usize, Option<u64>, (u32, u32));
+
+/// A finding: its number among those of `lint`, the variable's number in the function, and the entry's number in it.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    finding: usize,
+    variable: u32,
+    entry: u32,
+}
+
+const NONE: u32 = u32::MAX;
+/// Maximum number of inlined calls that are named around a variable, from the outermost call on.
+const MOST_NAMES: u32 = 32;
+
+#[derive(Debug, Default)]
+struct Function {
+    name: String,
+    unit: u32,
+    start: u64,
+    size: u32,
+    frame_base: Option<Shape>,
+    base: Vec<u8>,
+    base_body: Option<(Vec<u8>, u64)>,
+    variables: Vec<Variable>,
+    found: Vec<Found>,
+    /// Pc, file, line.
+    lines: Vec<[u32; 3]>,
+    /// Start, end, depth, name, line of the call.
+    calls: Vec<[u32; 5]>,
+    /// Pc, text.
+    instructions: Vec<[u32; 2]>,
+    coverage: [u32; 3],
+}
+
+/// A scope around entries.
+#[derive(Debug, Clone)]
+struct Scope {
+    index: usize,
+    function: Option<usize>,
+    inlined: String,
+    depth: u32,
+    pcs: (u32, u32),
+}
+
+/// Facts of a page.
+pub(super) struct Gathered<'a> {
+    findings: &'a [lint::Finding],
+    /// Findings by the place of a location entry, and by the entry of a variable or function, each in a file.
+    by_place: HashMap<(Option<&'a str>, &'a str, u64), Vec<usize>>,
+    by_entry: HashMap<(Option<&'a str>, u64), Vec<usize>>,
+    is_shown: Vec<bool>,
+    disassembly: Option<Disassembly<'a>>,
+    /// Names of symbols by address, for a disassembly.
+    symbols: HashMap<u64, Vec<&'a str>>,
+    functions: Vec<Function>,
+    places: Places,
+    /// Numbers of files by path.
+    files: HashMap<String, u32>,
+    paths: Vec<String>,
+    /// Sources in the line tables, by number of the file.
+    sources: HashMap<u32, String>,
+    lanes: u32,
+    target: String,
+}
+
+/// Numbers of `DW_AT_LLVM_lane_pc`: the registry's, and that of AMD's documents.
+const LANE_PC: [DwAt; 2] = [DwAt(0x3e12), DwAt(0x3e0b)];
+
+impl<'a> Gathered<'a> {
+    pub(super) fn new(options: &Options<'a>, object: &'a Object<'_>, findings: &'a [lint::Finding]) -> Self {
+        let mut symbols = HashMap::<_, Vec<_>>::new();
+        for symbol in object.symbols().iter().filter(|one| one.is_defined && options.disassembly.is_some()) {
+            symbols.entry(symbol.address).or_default().push(&*symbol.name);
+        }
+        let (mut by_place, mut by_entry) = (HashMap::<_, Vec<_>>::new(), HashMap::<_, Vec<_>>::new());
+        for (index, finding) in findings.iter().enumerate() {
+            let file = finding.split.as_deref();
+            if finding.expression.is_some() {
+                by_place.entry((file, &*finding.section, finding.offset)).or_default().push(index);
+            } else if let Some(entry) = finding.entry {
+                by_entry.entry((file, entry)).or_default().push(index);
+            }
+        }
+        Self {
+            findings,
+            by_place,
+            by_entry,
+            is_shown: vec![false; findings.len()],
+            disassembly: options.disassembly.map(Disassembly::parse),
+            symbols,
+            functions: Vec::new(),
+            places: Places::default(),
+            files: HashMap::new(),
+            paths: vec![String::new()],
+            sources: HashMap::new(),
+            lanes: 0,
+            target: String::new(),
+        }
+    }
+
+    fn file(&mut self, path: &str) -> u32 {
+        if let Some(number) = self.files.get(path) {
+            return *number;
+        }
+        let number = self.paths.len() as u32;
+        self.paths.push(path.into());
+        self.files.insert(path.into(), number);
+        number
+    }
+
+    /// Checks that the disassembly is of this object.
+    pub(super) fn check_disassembly(&self) -> Result<()> {
+        let Some(disassembly) = &self.disassembly else { return Ok(()) };
+        if self.functions.iter().any(|function| !function.instructions.is_empty()) {
+            return Ok(());
+        }
+        let count = Count(disassembly.count() as u64, "instruction");
+        let functions = Count(self.functions.len() as u64, "function");
+        Err(Error::malformed(format!(
+            "the disassembly has the instructions of a function of the object, by name and address: the text has \
+             {count}, and the object {functions}"
+        )))
+    }
+
+    /// Adds the coverage of the functions. Functions of one name are in the same order.
+    pub(super) fn measure(&mut self, all: &[FunctionCoverage]) {
+        let mut by_name: HashMap<&str, VecDeque<&FunctionCoverage>> = HashMap::new();
+        for one in all {
+            by_name.entry(&one.name).or_default().push_back(one);
+        }
+        for function in &mut self.functions {
+            if let Some(one) = by_name.get_mut(function.name.as_str()).and_then(VecDeque::pop_front) {
+                let coverage = [one.coverage.scope, one.coverage.located, one.coverage.sound];
+                function.coverage = coverage.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
+            }
+        }
+    }
+}
+
+/// Facts of a file during the walk.
+struct File<'r, 'o> {
+    facts: &'r lint::Facts<'r, 'r>,
+    dwarf: &'r Dwarf<'o>,
+    info: DebugInfo<'r, 'o>,
+    target: Option<Target>,
+    is_cpu: bool,
+}
+
+pub(super) fn gather<'r, 'o>(
+    object: &Object<'_>,
+    facts: &'r lint::Facts<'r, 'r>,
+    dwarf: &'r Dwarf<'o>,
+    gathered: &mut Gathered<'_>,
+    strings: &mut Strings,
+) {
+    gathered.places.begin_file();
+    let info = DebugInfo::new(dwarf);
+    let lanes = info.lanes_of_all();
+    let wave = [Wave::W32, Wave::W64].into_iter().find(|wave| lanes == Some(wave.lanes().into()));
+    let target = object.target(object.wave().or(wave)).or_else(|| object.target(Some(Wave::W32)));
+    let target = target.map(with_extensions);
+    if let Some(target) = &target {
+        gathered.lanes = if object.gfx().is_some() || object.sm().is_some() { target.lanes() } else { 0 };
+        gathered.target = target.name().into();
+    }
+    let is_cpu = object.gfx().is_none() && object.machine() != 190 && !object.is_ptx();
+    let file = File { facts, dwarf, info, target, is_cpu };
+    let others = &OtherUnits::default();
+    for unit in dwarf.units() {
+        let (scopes, paths, lists) = Default::default();
+        Walk { file: &file, unit, gathered, strings, scopes, paths, others, lists, first: 0 }.run();
+    }
+}
+
+struct Walk<'w, 'a, 'r, 'o> {
+    file: &'w File<'r, 'o>,
+    unit: &'r Unit<'o>,
+    gathered: &'w mut Gathered<'a>,
+    strings: &'w mut Strings,
+    scopes: Vec<Scope>,
+    /// Numbers of the unit's files.
+    paths: Vec<u32>,
+    others: &'w OtherUnits<'o>,
+    /// Entries of location lists that have no findings.
+    lists: HashMap<ListKey, Rc<[Entry]>>,
+    /// First function of the unit.
+    first: usize,
+}
+
+impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
+    fn run(mut self) {
+        let lines = self.file.dwarf.lines(self.unit).ok().flatten();
+        if let Some(program) = &lines {
+            for number in 0..=program.files.len() as u64 {
+                let path = program.path(number).unwrap_or_default();
+                let folder = self.unit.comp_dir.as_deref();
+                let path = match folder.filter(|_| !path.starts_with('/') && !path.is_empty()) {
+                    Some(folder) => format!("{folder}/{path}"),
+                    None => path.into_owned(),
+                };
+                let number = if path.is_empty() { 0 } else { self.gathered.file(&path) };
+                if let Some(source) = program.file(self.paths.len() as u64).and_then(|file| file.source) {
+                    let text = String::from_utf8_lossy(source).into_owned();
+                    self.gathered.sources.insert(number, text);
+                }
+                self.paths.push(number);
+            }
+        }
+        self.first = self.gathered.functions.len();
+        for entry in self.file.dwarf.entries_of(self.unit) {
+            eitri_dwarf::work::step();
+            let parent = entry.parent().map(read::Entry::index);
+            while self.scopes.last().is_some_and(|scope| Some(scope.index) != parent) {
+                self.scopes.pop();
+            }
+            let scope = self.enter(entry);
+            self.scopes.push(scope);
+        }
+        if let Some(program) = &lines {
+            self.rows(program);
+        }
+    }
+
+    /// Returns the scope of an entry, after adding what it describes.
+    /// Ranges and lists that cannot be read count as empty: a finding has the error.
+    fn enter(&mut self, entry: read::Entry<'r, 'o>) -> Scope {
+        let outer = self.scopes.last().cloned().unwrap_or(Scope {
+            index: 0,
+            function: None,
+            inlined: String::new(),
+            depth: 0,
+            pcs: (0, 0),
+        });
+        let mut scope = Scope { index: entry.index(), ..outer };
+        match entry.tag() {
+            dw::DW_TAG_subprogram => {
+                scope.function = self.function(entry);
+                (scope.inlined, scope.depth) = (String::new(), 0);
+                if let Some(function) = scope.function {
+                    scope.pcs = (0, self.gathered.functions[function].size);
+                }
+            }
+            dw::DW_TAG_inlined_subroutine | dw::DW_TAG_lexical_block => {
+                let Some(index) = scope.function else { return scope };
+                let is_call = entry.tag() == dw::DW_TAG_inlined_subroutine;
+                let name = entry.name().unwrap_or_default();
+                let ranges = entry.ranges().unwrap_or_default();
+                let ranges: Vec<_> = ranges.iter().filter_map(|range| self.within(index, range)).collect();
+                let text = self.strings.add(&name);
+                let line = entry.number(dw::DW_AT_call_line).unwrap_or(0) as u32;
+                for (start, end) in ranges.iter().filter(|_| is_call) {
+                    let call = [*start, *end, scope.depth, text, line];
+                    self.gathered.functions[index].calls.push(call);
+                }
+                if let (Some(first), Some(last)) =
+                    (ranges.iter().map(|pcs| pcs.0).min(), ranges.iter().map(|pcs| pcs.1).max())
+                {
+                    scope.pcs = (first, last);
+                }
+                if is_call {
+                    // Chains of names would make the page grow with the square of their depth.
+                    let join = match scope.depth {
+                        0 => "",
+                        1..MOST_NAMES => " › ",
+                        MOST_NAMES => " › …",
+                        _ => "",
+                    };
+                    scope.inlined += join;
+                    if scope.depth < MOST_NAMES {
+                        scope.inlined += &name;
+                    }
+                    scope.depth += 1;
+                }
+            }
+            dw::DW_TAG_variable | dw::DW_TAG_formal_parameter => self.variable(entry, &scope),
+            _ => {}
+        }
+        scope
+    }
+
+    /// Returns a range in bytes from the start of a function, cut at its ends.
+    fn within(&self, index: usize, range: &Range<u64>) -> Option<(u32, u32)> {
+        let function = &self.gathered.functions[index];
+        let end = function.start.saturating_add(function.size.into());
+        let (start, end) = (range.start.max(function.start), range.end.min(end));
+        (start < end).then(|| ((start - function.start) as u32, (end - function.start) as u32))
+    }
+
+    fn function(&mut self, entry: read::Entry<'r, 'o>) -> Option<usize> {
+        let ranges = entry.ranges().unwrap_or_default();
+        let start = ranges.iter().filter(|range| range.start < range.end).map(|range| range.start).min()?;
+        if !self.file.dwarf.is_code(start) {
+            return None;
+        }
+        let end = ranges.iter().map(|range| range.end).max().unwrap_or(start);
+        let size = u32::try_from(end - start).unwrap_or(u32::MAX);
+        let name = entry.name().map_or_else(String::new, |name| name.into_owned());
+        let unit = self.strings.add(self.unit.name.as_deref().unwrap_or_default());
+        let base = match entry.attr(dw::DW_AT_frame_base) {
+            Some(Value::Expr(expr)) => Some(expr),
+            _ => None,
+        };
+        let mut function = Function { name, unit, start, size, ..Function::default() };
+        function.frame_base = base.map(|expr| self.shape(expr));
+        function.base_body = base.map(|expr| (expr.to_vec(), self.unit.offset));
+        function.base = base.unwrap_or_default().to_vec();
+        if let Some(disassembly) = &self.gathered.disassembly {
+            let linkage = entry.inherited(dw::DW_AT_linkage_name).and_then(|name| name.text());
+            let symbols = self.gathered.symbols.get(&start).into_iter().flatten().copied();
+            let names = symbols.chain(linkage.as_deref()).chain([&*function.name]).collect();
+            let section = read::code_section(self.file.facts.code, start);
+            let offset = start - section.map_or(0, |section| section.start);
+            function.instructions = disassembly
+                .of(&Sought { names, start, offset, size: size.into() })
+                .into_iter()
+                .map(|(pc, text)| [pc as u32, self.strings.add(&text.replace('\t', " "))])
+                .collect();
+        }
+        let index = self.gathered.functions.len();
+        self.gathered.functions.push(function);
+        let target = self.file.target.as_ref();
+        let rows = frames::rows(
+            &self.file.facts.frames,
+            (start, size),
+            target,
+            &mut self.gathered.places,
+            self.strings,
+        );
+        if !rows.is_empty() {
+            self.column(index, Column::Frame, "frame", rows);
+        }
+        let lanes: Vec<_> = LANE_PC.iter().filter_map(|name| entry.locations(*name).ok().flatten()).collect();
+        if let Some(list) = lanes.first() {
+            let mut rows = Vec::new();
+            for one in list {
+                let pcs = if one.is_default() {
+                    Some((0, size))
+                } else {
+                    self.within(index, &(one.start..one.end))
+                };
+                let Some((start, end)) = pcs else { continue };
+                let place = self.place(one.expr, index, None, None);
+                let words = PlaceText::new(Kind::Rule, "lanes", "pcs of the lanes, active or waiting");
+                let place = self.gathered.places.renamed(place, &words, self.strings);
+                rows.push(Entry { start, end, place });
+            }
+            self.column(index, Column::Lanes, "lane pc", rows);
+        }
+        self.found(index, entry.offset(), NONE);
+        Some(index)
+    }
+
+    fn column(&mut self, index: usize, column: Column, name: &str, entries: Vec<Entry>) {
+        let function = &mut self.gathered.functions[index];
+        let name = self.strings.add(name);
+        let (scope, entries) = ((0, function.size), entries.into());
+        let rest = Variable { column, name, ty: 0, file: 0, line: 0, inlined: 0, scope, entries };
+        function.variables.push(rest);
+    }
+
+    fn shape(&self, expr: &[u8]) -> Shape {
+        shape::of(expr, self.unit.encoding, &|index| self.file.dwarf.address(self.unit, index).ok())
+    }
+
+    /// Adds the entries of an expression at some pcs: one for the homes of its PTX registers, and one without such.
+    fn entries(
+        &mut self,
+        expr: &[u8],
+        index: usize,
+        class: Option<u64>,
+        pcs: (u32, u32),
+        entries: &mut Vec<Entry>,
+    ) {
+        let map = self.file.facts.registers.function_at(self.gathered.functions[index].start);
+        let registers = map.map(|_| homes::registers(&self.shape(expr), self.file.target.as_ref()));
+        let registers = registers.filter(|registers| !registers.is_empty());
+        let Some((map, registers)) = map.zip(registers) else {
+            let place = self.place(expr, index, class, None);
+            return entries.push(Entry { start: pcs.0, end: pcs.1, place });
+        };
+        for homes in homes::cut(map, &registers, pcs) {
+            let place = self.place(expr, index, class, Some((&registers, &homes.registers)));
+            entries.push(Entry { start: homes.pcs.0, end: homes.pcs.1, place });
+        }
+    }
+
+    fn place(
+        &mut self,
+        expr: &[u8],
+        index: usize,
+        class: Option<u64>,
+        homes: Option<(&Registers, &[homes::HomesByWord])>,
+    ) -> PlaceId {
+        let shape = self.shape(expr);
+        let (file, function) = (self.file, &self.gathered.functions[index]);
+        let target = file.target.as_ref();
+        let space = class.zip(target).and_then(|(class, target)| target.space_of_class(class));
+        let names = Names {
+            target,
+            frame_base: function.frame_base.as_ref(),
+            space: space.map(|space| space.id),
+            is_cpu: file.is_cpu,
+            homes,
+        };
+        let frame_base = function.base_body.as_ref().map(|(expr, unit)| eval::Entry {
+            body: Body::Expression(expr),
+            unit: *unit,
+            encoding: Some(self.unit.encoding),
+        });
+        let witness = target.map(|target| Witness {
+            info: &file.info,
+            frame_base,
+            pc: function.start,
+            lane: None,
+            lanes: target.lanes().into(),
+            target,
+            contents: Contents::Numbers(Changed::None),
+        });
+        let within = In { unit: self.unit, names, witness, frame_base: Some(&function.base) };
+        self.gathered.places.of_expr(expr, &shape, &within, self.strings)
+    }
+
+    fn variable(&mut self, entry: read::Entry<'r, 'o>, scope: &Scope) {
+        let Some(index) = scope.function else { return };
+        if entry.has(dw::DW_AT_declaration) {
+            return;
+        }
+        let class = entry.number(dw::DW_AT_address_class).filter(|_| !self.file.is_cpu);
+        let number = self.gathered.functions[index].variables.len() as u32;
+        let list = match entry.attr(dw::DW_AT_location) {
+            Some(Value::LocList(offset)) => Some((offset, index, class, scope.pcs)),
+            _ => None,
+        };
+        let (entries, found) = match list.and_then(|key| self.lists.get(&key)) {
+            Some(known) => (known.clone(), Vec::new()),
+            None => self.location_entries(entry, scope, index, class),
+        };
+        if let Some(key) = list.filter(|_| found.is_empty()) {
+            self.lists.insert(key, entries.clone());
+        }
+        let declared = |name| entry.inherited(name).and_then(|value| value.unsigned());
+        let file = entry.declared_file().and_then(|(declared, file)| {
+            if declared.unit().offset == entry.unit().offset {
+                return self.paths.get(usize::try_from(file).ok()?).copied();
+            }
+            let path = self.others.path(declared, file)?;
+            Some(self.gathered.file(&path))
+        });
+        let is_parameter = entry.tag() == dw::DW_TAG_formal_parameter;
+        let variable = Variable {
+            column: if is_parameter { Column::Parameter } else { Column::Variable },
+            name: self.strings.add(entry.name().as_deref().unwrap_or("(no name)")),
+            ty: self.strings.add(&types::name(entry)),
+            file: file.unwrap_or(0),
+            line: declared(dw::DW_AT_decl_line).unwrap_or(0) as u32,
+            inlined: self.strings.add(&scope.inlined),
+            scope: scope.pcs,
+            entries,
+        };
+        for (finding, _) in &found {
+            self.gathered.is_shown[*finding] = true;
+        }
+        let function = &mut self.gathered.functions[index];
+        function.variables.push(variable);
+        let found = found.into_iter().map(|(finding, entry)| Found { finding, variable: number, entry });
+        function.found.extend(found);
+        self.found(index, entry.offset(), number);
+    }
+
+    /// Returns the location entries of a variable in the order of their pcs, and the findings about them, each with the
+    /// number of its entry.
+    fn location_entries(
+        &mut self,
+        entry: read::Entry<'r, 'o>,
+        scope: &Scope,
+        index: usize,
+        class: Option<u64>,
+    ) -> (Rc<[Entry]>, Vec<EntryFinding>) {
+        let (mut entries, mut found) = (Vec::new(), Vec::new());
+        let list = entry.locations(dw::DW_AT_location).ok().flatten().unwrap_or_default();
+        let lists = if self.unit.encoding.version >= 5 { ".debug_loclists" } else { ".debug_loc" };
+        let lists = self.file.dwarf.sections().name(lists);
+        for location in &list {
+            eitri_dwarf::work::step();
+            let pcs = match location.is_default() {
+                true => Some(scope.pcs),
+                false => self.within(index, &(location.start..location.end)),
+            };
+            let (section, offset) = match location.is_default() && list.len() == 1 {
+                true => entry.dwarf().place(location.offset),
+                false => (lists, location.offset),
+            };
+            let place = (self.file.dwarf.split_file(), section, offset);
+            let own = self.gathered.by_place.get(&place).into_iter().flatten().copied();
+            // Variables can share a list, and a finding belongs to a single variable.
+            let findings = self.gathered.findings;
+            let own = own.filter(|&own| findings[own].entry.is_none_or(|owner| owner == entry.offset()));
+            let first = pcs.map_or(NONE, |_| entries.len() as u32);
+            found.extend(own.map(|finding| (finding, first)));
+            if let Some(pcs) = pcs {
+                self.entries(location.expr, index, class, pcs, &mut entries);
+            }
+        }
+        if let Some(value) = entry.attr(dw::DW_AT_const_value).filter(|_| list.is_empty()) {
+            let value = match value {
+                Value::Block(bytes) => {
+                    bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
+                }
+                Value::String(text) => text.text().into_owned(),
+                Value::Signed(value) => value.to_string(),
+                value => value.unsigned().map_or_else(String::new, |value| (value as i64).to_string()),
+            };
+            let words = PlaceText::new(Kind::Constant, value.clone(), format!("the constant {value}"));
+            let place =
+                self.gathered.places.of_text(&words, &format!("DW_AT_const_value {value}"), self.strings);
+            entries.push(Entry { start: scope.pcs.0, end: scope.pcs.1, place });
+        }
+        // Entries are drawn in the order of their pcs; findings follow them.
+        let mut order: Vec<usize> = (0..entries.len()).collect();
+        order.sort_by_key(|&at| (entries[at].start, entries[at].end));
+        let mut position = vec![NONE; entries.len()];
+        order.iter().enumerate().for_each(|(new, &old)| position[old] = new as u32);
+        for (_, entry) in &mut found {
+            *entry = position.get(*entry as usize).copied().unwrap_or(NONE);
+        }
+        (order.into_iter().map(|at| entries[at]).collect(), found)
+    }
+
+    /// Adds the findings about a variable or function as a whole.
+    fn found(&mut self, index: usize, offset: u64, variable: u32) {
+        let place = (self.file.dwarf.split_file(), offset);
+        for finding in self.gathered.by_entry.get(&place).cloned().unwrap_or_default() {
+            self.gathered.is_shown[finding] = true;
+            self.gathered.functions[index].found.push(Found { finding, variable, entry: NONE });
+        }
+    }
+
+    /// Adds the rows of the line table to the functions of the unit.
+    fn rows(&mut self, program: &read::LineProgram<'_>) {
+        let functions = &mut self.gathered.functions[self.first..];
+        let mut order: Vec<usize> = (0..functions.len()).collect();
+        order.sort_by_key(|&index| functions[index].start);
+        for row in program.rows().map_while(Result::ok).filter(|row| !row.end_sequence) {
+            let count = order.partition_point(|&index| functions[index].start <= row.address);
+            let Some(function) = count.checked_sub(1).map(|at| &mut functions[order[at]]) else { continue };
+            let pc = row.address - function.start;
+            if pc >= function.size.into() {
+                continue;
+            }
+            let file = usize::try_from(row.file).ok().and_then(|file| self.paths.get(file));
+            let one = [pc as u32, file.copied().unwrap_or(0), u32::try_from(row.line).unwrap_or(0)];
+            match function.lines.last_mut() {
+                Some(last) if last[0] == one[0] => *last = one,
+                Some(last) if last[1..] == one[1..] => {}
+                _ => function.lines.push(one),
+            }
+        }
+        functions.iter_mut().for_each(|function| function.lines.sort_by_key(|line| line[0]));
+    }
+}

@@ -1,0 +1,120 @@
+//! Tables of a page, in the order in which the script reads them.
+
+use std::collections::HashMap;
+
+use super::super::Options;
+use super::super::block::Strings;
+use super::super::place::PLACE;
+use super::{Gathered, NONE};
+use crate::lint::{self, Code};
+use eitri_dwarf::read::Object;
+
+/// Words of a variable and of a location entry in the tables.
+const VARIABLE: usize = 10;
+const ENTRY: usize = 3;
+
+impl Gathered<'_> {
+    /// Returns the tables in the order in which the script reads them.
+    pub(in crate::report) fn finish(
+        self,
+        object: &Object<'_>,
+        options: &Options<'_>,
+        mut strings: Strings,
+    ) -> (Strings, Vec<Vec<u32>>) {
+        let mut tables: [Vec<u32>; 11] = Default::default();
+        let [page, functions, variables, entries, lines, calls, instructions, findings, files, codes, others] =
+            &mut tables;
+        let width = if object.address_bytes() == 8 { 8 } else { 4 };
+        page.extend([strings.add(options.name), strings.add(&self.target), self.lanes, width]);
+        // Variables share the entries of a list, which is written once.
+        let mut written = HashMap::new();
+        for function in &self.functions {
+            let counts = [
+                variables.len() / VARIABLE,
+                lines.len() / 3,
+                calls.len() / 5,
+                instructions.len() / 2,
+                findings.len() / 9,
+            ];
+            functions.extend([strings.add(&function.name), function.unit]);
+            functions.extend([function.start as u32, (function.start >> 32) as u32, function.size]);
+            functions.extend(counts.map(|count| count as u32));
+            functions.extend(function.coverage);
+            let first = (variables.len() / VARIABLE) as u32;
+            let mut firsts = Vec::new();
+            for one in &function.variables {
+                let start = *written.entry(one.entries.as_ptr()).or_insert_with(|| {
+                    let start = (entries.len() / ENTRY) as u32;
+                    entries
+                        .extend(one.entries.iter().flat_map(|entry| [entry.start, entry.end, entry.place]));
+                    start
+                });
+                firsts.push(start);
+                variables.extend([one.column as u32, one.name, one.ty, one.file, one.line, one.inlined]);
+                variables.extend([one.scope.0, one.scope.1, start, start + one.entries.len() as u32]);
+            }
+            lines.extend(function.lines.iter().flatten());
+            calls.extend(function.calls.iter().flatten());
+            instructions.extend(function.instructions.iter().flatten());
+            for one in &function.found {
+                let is_of_variable = one.variable != NONE;
+                let variable = if is_of_variable { first + one.variable } else { NONE };
+                let entry = match (is_of_variable, one.entry) {
+                    (true, at) if at != NONE => firsts[one.variable as usize] + at,
+                    _ => NONE,
+                };
+                findings.extend(record(&self.findings[one.finding], variable, entry, &mut strings));
+            }
+        }
+        // A record behind the last one has the ends.
+        let ends = [
+            variables.len() / VARIABLE,
+            lines.len() / 3,
+            calls.len() / 5,
+            instructions.len() / 2,
+            findings.len() / 9,
+        ];
+        functions.extend([0, 0, 0, 0, 0]);
+        functions.extend(ends.map(|end| end as u32));
+        functions.extend([0, 0, 0]);
+        let rest = self.findings.iter().zip(&self.is_shown).filter(|(_, is_shown)| !**is_shown);
+        for (finding, _) in rest {
+            others.extend(record(finding, NONE, NONE, &mut strings));
+        }
+        for (number, path) in self.paths.iter().enumerate() {
+            let own = self.sources.get(&(number as u32)).cloned();
+            let text = own.or_else(|| options.source.filter(|_| !path.is_empty())?(path));
+            files.extend([strings.add(path), strings.add(text.as_deref().unwrap_or_default())]);
+        }
+        for code in Code::ALL {
+            codes.extend([strings.add(code.name()), strings.add(code.page().title)]);
+        }
+        let (places, steps) = self.places.finish();
+        debug_assert_eq!(places.len() % PLACE, 0);
+        let mut all = Vec::from(tables);
+        all.extend([places, steps]);
+        (strings, all)
+    }
+}
+
+/// Record of a finding: code, level, variable, entry, meaning as written, intended one, evidence, part at fault.
+fn record(finding: &lint::Finding, variable: u32, entry: u32, strings: &mut Strings) -> [u32; 9] {
+    let code = Code::ALL.iter().position(|code| *code == finding.code).unwrap_or(0) as u32;
+    let fault = finding.expression.as_ref().map_or(0..0, |expression| expression.fault.clone());
+    // The script counts UTF-16 units; expressions are ASCII but for names.
+    let units = |end: usize| {
+        let text = finding.expression.as_ref().and_then(|expression| expression.text.get(..end));
+        text.map_or(0, |text| text.encode_utf16().count()) as u32
+    };
+    [
+        code,
+        finding.level as u32,
+        variable,
+        entry,
+        strings.add(&finding.written),
+        strings.add(finding.meant.as_deref().unwrap_or_default()),
+        strings.add(&finding.evidence.join("\n")),
+        units(fault.start),
+        units(fault.end),
+    ]
+}

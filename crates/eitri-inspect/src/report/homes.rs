@@ -1,0 +1,189 @@
+//! Homes of PTX registers: machine registers or memory, by which the location entries of a cubin are cut.
+
+use crate::lint::shape::{Number, Place, Shape};
+use eitri_dwarf::op::Reg;
+use eitri_dwarf::read::nvidia::{Home, INSTRUCTION_BYTES, MappedFunction};
+use eitri_dwarf::target::Target;
+
+/// Maximum number of words of a register.
+const MOST_WORDS: usize = 4;
+/// Maximum number of registers of an expression by whose homes its pcs are cut.
+const MOST_REGISTERS: usize = 16;
+
+/// The homes of each word of a register, the lower one first: a copied value has two. Empty where no word has a home.
+pub(super) type HomesByWord = Vec<Vec<Home>>;
+
+/// PTX registers of an expression.
+pub(super) type Registers = Vec<(Reg, String)>;
+
+/// Pcs in bytes from the start of the function, with the homes of registers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Homes {
+    pub(super) pcs: (u32, u32),
+    pub(super) registers: Vec<HomesByWord>,
+}
+
+/// Returns the PTX registers of an expression, each once. Names of machine registers have no percent sign.
+pub(super) fn registers(shape: &Shape, target: Option<&Target>) -> Registers {
+    let mut all = Registers::new();
+    let mut add = |reg: Reg| {
+        let name = target.and_then(|target| target.register(reg)).map(|register| register.name().to_string());
+        if let Some(name) = name.filter(|name| name.starts_with('%'))
+            && all.len() < MOST_REGISTERS
+            && all.iter().all(|known| known.0 != reg)
+        {
+            all.push((reg, name));
+        }
+    };
+    for part in &shape.parts {
+        match &part.place {
+            Place::Register(reg, _) => add(*reg),
+            Place::Memory { address: number, .. } | Place::Value(number) => of_number(number, &mut add),
+            _ => {}
+        }
+    }
+    all
+}
+
+/// Calls a function for each register in a number.
+fn of_number(number: &Number, add: &mut impl FnMut(Reg)) {
+    match number {
+        Number::Register(reg, _) => add(*reg),
+        Number::Loaded { from, .. } => of_number(from, add),
+        Number::Computed(of) => of.iter().for_each(|one| of_number(one, add)),
+        _ => {}
+    }
+}
+
+/// Cuts pcs where a home of a register begins or ends. The last pc of a home is that of an instruction that reads it.
+pub(super) fn cut(map: &MappedFunction<'_>, registers: &Registers, pcs: (u32, u32)) -> Vec<Homes> {
+    // Pc, register and word, home, whether it begins there.
+    let mut events = Vec::new();
+    for (number, (_, name)) in registers.iter().enumerate() {
+        for word in 0..MOST_WORDS {
+            for one in map.homes_of(name.as_bytes(), word as u32) {
+                let end = one.end.saturating_add(INSTRUCTION_BYTES).min(pcs.1);
+                let start = one.start.max(pcs.0);
+                if start < end {
+                    let place = number * MOST_WORDS + word;
+                    events.extend([(start, place, one.home, true), (end, place, one.home, false)]);
+                }
+            }
+        }
+    }
+    events.sort_unstable_by_key(|&(pc, place, home, begins)| (pc, place, home.0, begins));
+    let mut counts = vec![0; registers.len()];
+    for event in &events {
+        let count = &mut counts[event.1 / MOST_WORDS];
+        *count = (*count).max(event.1 % MOST_WORDS + 1);
+    }
+    let mut current: Vec<Vec<Home>> = vec![Vec::new(); registers.len() * MOST_WORDS];
+    let mut all: Vec<Homes> = Vec::new();
+    let (mut from, mut rest) = (pcs.0, &events[..]);
+    loop {
+        let here = rest.iter().take_while(|event| event.0 == from).count();
+        for &(_, place, home, begins) in &rest[..here] {
+            let current = &mut current[place];
+            if begins {
+                current.push(home);
+            } else if let Some(at) = current.iter().position(|one| *one == home) {
+                current.swap_remove(at);
+            }
+        }
+        rest = &rest[here..];
+        let end = rest.first().map_or(pcs.1, |event| event.0);
+        let different = |homes: &Vec<Home>| {
+            let mut homes = homes.clone();
+            homes.sort_unstable_by_key(|home| home.0);
+            homes.dedup();
+            homes
+        };
+        let words = |(current, count): (&[Vec<Home>], &usize)| match current.iter().all(Vec::is_empty) {
+            true => HomesByWord::new(),
+            false => current[..*count].iter().map(different).collect(),
+        };
+        let registers: Vec<HomesByWord> = current.chunks(MOST_WORDS).zip(&counts).map(words).collect();
+        match all.last_mut() {
+            Some(last) if last.registers == registers => last.pcs.1 = end,
+            _ if from < end => all.push(Homes { pcs: (from, end), registers }),
+            _ => {}
+        }
+        if end >= pcs.1 {
+            return all;
+        }
+        from = end;
+    }
+}
+
+/// Describes the homes of a register's words. `None` without one.
+pub(super) fn texts(words: &HomesByWord) -> Option<Vec<String>> {
+    let text = |homes: &Vec<Home>| match &homes[..] {
+        [] => "–".into(),
+        homes => homes.iter().map(Home::to_string).collect::<Vec<_>>().join("/"),
+    };
+    (!words.is_empty()).then(|| words.iter().map(text).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Homes, cut};
+    use eitri_dwarf::op::Reg;
+    use eitri_dwarf::read::nvidia::{Home, MappedFunction, RegisterHome};
+
+    const R4: Home = Home(0x0400_0004);
+    const R5: Home = Home(0x0400_0005);
+
+    fn home(word: u32, home: Home, start: u32, end: u32) -> RegisterHome<'static> {
+        RegisterHome { register: b"%rd1", word, home, start, end }
+    }
+
+    #[test]
+    fn pcs_are_cut_where_a_home_begins_or_ends() {
+        let homes = vec![
+            home(1, R5, 0x24, 0x30),
+            home(1, R5, 0x30, 0x40),
+            home(0, R4, 0x20, 0x30),
+            home(0, R5, 0x30, 0x30),
+        ];
+        let map = MappedFunction::new(b"f", Some(0), homes);
+        let named = |name: &str| vec![(Reg(0), name.to_owned())];
+        let all = cut(&map, &named("%rd1"), (0, 0x100));
+        let one = |pcs, words: &[&[Home]]| Homes {
+            pcs,
+            registers: vec![words.iter().map(|homes| homes.to_vec()).collect()],
+        };
+        // Equal homes are joined.
+        let expected = [
+            one((0, 0x20), &[]),
+            one((0x20, 0x24), &[&[R4], &[]]),
+            one((0x24, 0x30), &[&[R4], &[R5]]),
+            one((0x30, 0x40), &[&[R4, R5], &[R5]]),
+            one((0x40, 0x50), &[&[], &[R5]]),
+            one((0x50, 0x100), &[]),
+        ];
+        assert_eq!(all, expected);
+        assert_eq!(cut(&map, &named("%rd1"), (0x28, 0x2c)), [one((0x28, 0x2c), &[&[R4], &[R5]])]);
+        assert_eq!(cut(&map, &named("%rd2"), (0, 0x10)), [one((0, 0x10), &[])]);
+    }
+
+    #[test]
+    fn pcs_of_pieces_are_cut_by_the_homes_of_each_register() {
+        let of = |register, home, start, end| RegisterHome { register, word: 0, home, start, end };
+        let homes = vec![of(b"%r1", R4, 0x10, 0x30), of(b"%r2", R5, 0x20, 0x20)];
+        let map = MappedFunction::new(b"f", Some(0), homes);
+        let registers = vec![(Reg(1), "%r1".to_owned()), (Reg(2), "%r2".to_owned())];
+        let one = |pcs, first: &[Home], second: &[Home]| {
+            let words = |homes: &[Home]| homes.iter().map(|home| vec![*home]).collect();
+            Homes { pcs, registers: vec![words(first), words(second)] }
+        };
+        // The last instruction of 16 bytes is a part of the range.
+        let expected = [
+            one((0, 0x10), &[], &[]),
+            one((0x10, 0x20), &[R4], &[]),
+            one((0x20, 0x30), &[R4], &[R5]),
+            one((0x30, 0x40), &[R4], &[]),
+            one((0x40, 0x50), &[], &[]),
+        ];
+        assert_eq!(cut(&map, &registers, (0, 0x50)), expected);
+    }
+}

@@ -1,0 +1,139 @@
+//! Page that shows the debug information of an object: for each function a timeline of its variables, with sources,
+//! expressions, their steps, and the findings of [`lint`].
+//!
+//! The page is one HTML file without references to others. The data is a block of numbers and texts; the script draws the
+//! part of it that is seen. Everything of the object is text, and never markup.
+//!
+//! ```
+//! # fn main() -> eitri_dwarf::Result<()> {
+//! # let bytes = include_bytes!("../../examples/data/uspill.o");
+//! let page = eitri_inspect::report::report(bytes, &eitri_inspect::report::Options { name: "uspill.o", ..Default::default() })?;
+//! assert!(page.starts_with("<!doctype html>"));
+//! # Ok(())
+//! # }
+//! ```
+
+mod block;
+mod disassembly;
+mod frames;
+mod gather;
+mod homes;
+mod kind;
+mod place;
+mod types;
+
+use core::fmt;
+
+use crate::lint;
+use crate::stats;
+use eitri_dwarf::error::{Error, Result};
+use eitri_dwarf::op::Dialect;
+use eitri_dwarf::read::{Dwarf, Object, SplitFiles};
+
+use block::{Block, Strings};
+
+/// Function that returns the text of a source file by its path.
+pub type Source<'a> = dyn Fn(&str) -> Option<String> + 'a;
+
+/// Choices of a page.
+#[derive(Clone, Copy, Default)]
+pub struct Options<'a> {
+    /// Name of the object, for the title.
+    pub name: &'a str,
+    /// Text of a disassembler, such as `llvm-objdump -d` or `nvdisasm`, whose instructions are shown at their pcs. A
+    /// function is found by its name and its address, in an unlinked file by its offset in the section.
+    pub disassembly: Option<&'a str>,
+    /// Returns the text of a source file by its path in the line table.
+    pub source: Option<&'a Source<'a>>,
+    /// Files of split units, which are shown with the code of the object.
+    pub split: SplitFiles<'a>,
+    /// Contents of the [supplementary file](Object::set_supplementary).
+    pub supplementary: Option<&'a [u8]>,
+}
+
+impl fmt::Debug for Options<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Script of the page: data, timeline, panels.
+const SCRIPT: &str =
+    concat!(include_str!("data.js"), "\n", include_str!("timeline.js"), "\n", include_str!("page.js"));
+
+/// Makes the page of an object file of any producer. Parts that cannot be read are findings on the page.
+///
+/// # Errors
+/// The errors of [`readable_report`].
+pub fn report(bytes: &[u8], options: &Options<'_>) -> Result<String> {
+    readable_report(bytes, options).map(|found| found.0)
+}
+
+/// Makes the page of an object file as [`report()`] does, and returns it with the errors of the parts that cannot be read.
+///
+/// # Errors
+/// The errors of [`Object::read`] and [`Dwarf::read_readable`], and those of the finder of [`Options::split`];
+/// [`Malformed`](eitri_dwarf::error::ErrorKind::Malformed) if no instruction of [`Options::disassembly`] is of a function of the
+/// object.
+pub fn readable_report(bytes: &[u8], options: &Options<'_>) -> Result<(String, Vec<Error>)> {
+    let (strings, tables, unreadable) = tables(bytes, options)?;
+    let block = Block::new(&tables, &strings);
+    let page = include_str!("page.html");
+    let parts = [
+        ("<!--title-->", escaped(options.name)),
+        ("/*style*/", include_str!("page.css").into()),
+        ("<!--data-->", block.element()),
+        ("/*script*/", SCRIPT.into()),
+    ];
+    let mut out = String::with_capacity(page.len() + parts.iter().map(|part| part.1.len()).sum::<usize>());
+    let mut rest = page;
+    for (mark, text) in &parts {
+        let (before, after) = rest.split_once(mark).expect("the page has each mark, in this order");
+        out.push_str(before);
+        out.push_str(text);
+        rest = after;
+    }
+    out.push_str(rest);
+    Ok((out, unreadable))
+}
+
+/// Returns the texts and tables of a page: a table for each kind of record, with a fixed number of words each; and the
+/// errors of the parts that cannot be read.
+fn tables(bytes: &[u8], options: &Options<'_>) -> Result<(Strings, Vec<Vec<u32>>, Vec<Error>)> {
+    let object = Object::read_with(bytes, options.supplementary, None)?;
+    let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, 1)?;
+    let facts = lint::Facts::new(&object, &dwarf, 1)?;
+    options.split.with(&object, &dwarf, |split| {
+        let mut findings = Vec::new();
+        let of_lint = lint::Options { split: options.split, ..lint::Options::default() };
+        let judged = lint::units(&facts, &dwarf, split, &of_lint, &mut |finding| findings.push(finding))?;
+        let of_stats = stats::Options { split: options.split, ..stats::Options::default() };
+        let coverage = stats::measure(&object, Some(&facts), &dwarf, split, &of_stats)?;
+        let mut strings = Strings::default();
+        let mut gathered = gather::Gathered::new(options, &object, &findings);
+        for dwarf in std::iter::once(&dwarf).chain(split) {
+            gather::gather(&object, &facts, dwarf, &mut gathered, &mut strings);
+        }
+        gathered.check_disassembly()?;
+        gathered.measure(&coverage.functions);
+        let (strings, tables) = gathered.finish(&object, options, strings);
+        let unreadable = judged.unreadable.into_iter().chain(coverage.unreadable);
+        Ok((strings, tables, stats::distinct(unreadable)))
+    })
+}
+
+/// Escapes text for HTML.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            char => out.push(char),
+        }
+    }
+    out
+}

@@ -1,0 +1,276 @@
+//! Places of a page, each once: kind, expression, meaning, steps, and the result for each lane.
+
+use std::collections::HashMap;
+
+use super::block::Strings;
+use super::homes;
+use super::kind::{Kind, Names, PlaceText};
+use crate::lint::shape::Shape;
+use crate::lint::witness::Witness;
+use eitri_dwarf::dump::{Asked, steps};
+use eitri_dwarf::eval::{Body, Context, CurrentObject};
+use eitri_dwarf::op::text;
+use eitri_dwarf::read::Unit;
+use eitri_dwarf::target::Target;
+
+/// Number of a place.
+pub(super) type PlaceId = u32;
+
+/// An evaluation as text: the result; operation, stack and queries of each step.
+type Evaluated = (String, Vec<[String; 3]>);
+
+/// An evaluation in one lane.
+struct Run {
+    result: String,
+    /// Operation, stack and queries of each step.
+    steps: Vec<[String; 3]>,
+    /// Whether a step asked for the lane, or for memory of a lane.
+    asks_for_lane: bool,
+}
+
+/// Facts that decide a place.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Key {
+    expr: Vec<u8>,
+    unit: u64,
+    /// Frame base, if the expression uses it.
+    frame_base: Option<Vec<u8>>,
+    space: Option<u32>,
+    /// Homes of PTX registers.
+    homes: Vec<homes::HomesByWord>,
+}
+
+/// Places and their steps as tables.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    known: HashMap<Key, PlaceId>,
+    texts: HashMap<(u32, u32), PlaceId>,
+    /// Kind, label, expression, meaning, result, first step.
+    pub(super) places: Vec<u32>,
+    /// Operation, stack (top first, in lines), queries (in lines).
+    pub(super) steps: Vec<u32>,
+}
+
+/// HomesByWord of a place in the table.
+pub(super) const PLACE: usize = 6;
+const STEP: usize = 3;
+/// Maximum number of recorded steps of a place.
+const MOST_STEPS: usize = 48;
+/// Mark before and after a number that depends on the lane: base and step, as `\u{1}base,step,radix\u{2}`.
+const OPEN: char = '\u{1}';
+const CLOSE: char = '\u{2}';
+/// Mark before the texts of lanes 0 and 1, and of the others, where they have other words.
+const FIRST: char = '\u{3}';
+
+/// Context of an expression.
+pub(super) struct In<'a, 'o> {
+    pub(super) unit: &'a Unit<'o>,
+    pub(super) names: Names<'a>,
+    pub(super) witness: Option<Witness<'a, 'o>>,
+    pub(super) frame_base: Option<&'a [u8]>,
+}
+
+impl Places {
+    /// Begins a file: its units can have the offsets of units in another one.
+    pub(super) fn begin_file(&mut self) {
+        self.known = HashMap::new();
+    }
+
+    fn push(&mut self, words: &PlaceText, expr: &str, result: &str, strings: &mut Strings) -> PlaceId {
+        let id = (self.places.len() / PLACE) as PlaceId;
+        let first = (self.steps.len() / STEP) as u32;
+        let text = [&words.label, expr, &words.meaning, result].map(|text| strings.add(text));
+        self.places.extend([words.kind as u32, text[0], text[1], text[2], text[3], first]);
+        id
+    }
+
+    /// Returns the number of a place without an expression.
+    pub(super) fn of_text(&mut self, words: &PlaceText, expr: &str, strings: &mut Strings) -> PlaceId {
+        let key = (strings.add(expr), strings.add(&words.meaning));
+        if let Some(id) = self.texts.get(&key) {
+            return *id;
+        }
+        let id = self.push(words, expr, "", strings);
+        self.texts.insert(key, id);
+        id
+    }
+
+    /// Returns the number of a place like another one, with other words.
+    pub(super) fn renamed(&mut self, id: PlaceId, words: &PlaceText, strings: &mut Strings) -> PlaceId {
+        let at = id as usize * PLACE;
+        let text = [
+            strings.add(&words.label),
+            self.places[at + 2],
+            strings.add(&words.meaning),
+            self.places[at + 4],
+        ];
+        self.places[at..at + 5].copy_from_slice(&[words.kind as u32, text[0], text[1], text[2], text[3]]);
+        id
+    }
+
+    /// Returns the number of the place of an expression.
+    pub(super) fn of_expr(
+        &mut self,
+        expr: &[u8],
+        shape: &Shape,
+        within: &In<'_, '_>,
+        strings: &mut Strings,
+    ) -> PlaceId {
+        let key = Key {
+            expr: expr.to_vec(),
+            unit: within.unit.offset,
+            frame_base: within.frame_base.filter(|_| shape.uses_frame_base).map(<[u8]>::to_vec),
+            space: within.names.space.map(|space| space.0),
+            homes: within.names.homes.map_or_else(Vec::new, |homes| homes.1.to_vec()),
+        };
+        if let Some(id) = self.known.get(&key) {
+            return *id;
+        }
+        let words = within.names.describe(shape);
+        let (result, steps) = self.evaluated(expr, within);
+        let id = self.push(
+            &words,
+            &text::print(expr, within.unit.encoding, within.names.target),
+            &result,
+            strings,
+        );
+        for step in steps {
+            self.steps.extend(step.map(|text| strings.add(&text)));
+        }
+        self.known.insert(key, id);
+        id
+    }
+
+    /// Returns the result and the steps of an expression, with marks where a number depends on the lane.
+    fn evaluated(&self, expr: &[u8], within: &In<'_, '_>) -> Evaluated {
+        let (Some(witness), Some(target)) = (&within.witness, within.names.target) else {
+            return Evaluated::default();
+        };
+        let first = run(expr, within.unit, witness, target, 0);
+        if !first.asks_for_lane || witness.lanes < 2 {
+            return (first.result, first.steps);
+        }
+        let last = witness.lanes - 1;
+        let others = [1, 2.min(last), last / 2, last]
+            .map(|lane| (lane, run(expr, within.unit, witness, target, lane)));
+        let marked = |text: &str, of: &dyn Fn(&Run) -> Option<String>| {
+            let others: Option<Vec<_>> = others.iter().map(|(lane, run)| Some((*lane, of(run)?))).collect();
+            others.and_then(|others| by_lane(text, &others))
+        };
+        let result =
+            marked(&first.result, &|run| Some(run.result.clone())).unwrap_or_else(|| first.result.clone());
+        let steps = first.steps.iter().enumerate().map(|(index, step)| {
+            core::array::from_fn(|column| {
+                let of = |run: &Run| Some(run.steps.get(index)?[column].clone());
+                marked(&step[column], &of).unwrap_or_else(|| step[column].clone())
+            })
+        });
+        (result, steps.collect())
+    }
+
+    /// Returns the tables, each with a record behind the last one that has the ends.
+    pub(super) fn finish(mut self) -> (Vec<u32>, Vec<u32>) {
+        let end = (self.steps.len() / STEP) as u32;
+        self.places.extend([Kind::Nowhere as u32, 0, 0, 0, 0, end]);
+        (self.places, self.steps)
+    }
+}
+
+/// Evaluates an expression in a lane.
+fn run(expr: &[u8], unit: &Unit<'_>, witness: &Witness<'_, '_>, target: &Target, lane: u64) -> Run {
+    let machine = Witness { lane: Some(lane), ..*witness };
+    let context = Context {
+        unit: unit.offset,
+        object: CurrentObject::Unspecified,
+        ..Context::new(unit.encoding, target)
+    };
+    let trace = steps(Body::Expression(expr), &machine, &context, Some(target));
+    let all = trace.texts().take(MOST_STEPS);
+    let all = all.map(|(operation, stack, asked)| [operation.into(), stack.join("\n"), asked.join("\n")]);
+    let steps = all.collect();
+    let asks_for_lane = trace.steps.iter().flat_map(|step| &step.asked).any(Asked::depends_on_lane);
+    Run { result: trace.result_text(), steps, asks_for_lane }
+}
+
+/// Returns the text of lane 0 with marks at the numbers that change with the lane, if they do so by a constant step. The
+/// texts of lanes 0 and 1 can have other words, as `v3` beside `v3 + 8 bytes`: they then precede the marked text.
+fn by_lane(first: &str, others: &[(u64, String)]) -> Option<String> {
+    let (second, rest) = others.split_first()?;
+    let all: Vec<_> =
+        [(0, first), (1, &*second.1)].into_iter().chain(rest.iter().map(|one| (one.0, &*one.1))).collect();
+    if let Some(marked) = linear(&all) {
+        return Some(marked);
+    }
+    let marked = linear(&all[2..])?;
+    Some(format!("{FIRST}{first}{FIRST}{}{FIRST}{marked}", second.1))
+}
+
+/// Returns the text of some lanes with marks at the numbers that change with the lane.
+fn linear(all: &[(u64, &str)]) -> Option<String> {
+    let all: Vec<_> = all.iter().map(|(lane, text)| (*lane as i64, pieces(text))).collect();
+    let ((lane, first), last) = (all.first()?, all.last()?);
+    if all.iter().any(|(_, other)| other.len() != first.len()) {
+        return None;
+    }
+    let mut out = String::new();
+    for (index, piece) in first.iter().enumerate() {
+        if all.iter().all(|(_, other)| other[index] == *piece) {
+            out.push_str(piece);
+            continue;
+        }
+        let (value, radix) = number(piece)?;
+        let of = |piece: &str| number(piece).filter(|one| one.1 == radix).map(|one| one.0);
+        let step = of(last.1[index])?.checked_sub(value)?.checked_div(last.0 - lane)?;
+        let base = value.checked_sub(step.checked_mul(*lane)?)?;
+        let is_linear = all.iter().all(|(lane, other)| {
+            of(other[index]) == step.checked_mul(*lane).and_then(|by| base.checked_add(by))
+        });
+        if !is_linear {
+            return None;
+        }
+        out.push_str(&format!("{OPEN}{base},{step},{radix}{CLOSE}"));
+    }
+    Some(out)
+}
+
+/// Splits a text into numbers and what is between them.
+fn pieces(text: &str) -> Vec<&str> {
+    let mut all = Vec::new();
+    let mut start = 0;
+    let is_word = |char: char| char.is_ascii_alphanumeric() || char == '_';
+    for (at, char) in text.char_indices() {
+        let before = text[..at].chars().next_back();
+        if before.is_some_and(|before| is_word(before) != is_word(char)) {
+            all.push(&text[start..at]);
+            start = at;
+        }
+    }
+    all.push(&text[start..]);
+    all
+}
+
+fn number(piece: &str) -> Option<(i64, u32)> {
+    match piece.strip_prefix("0x") {
+        Some(digits) => Some((i64::from_str_radix(digits, 16).ok()?, 16)),
+        None => Some((piece.parse().ok()?, 10)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::by_lane;
+
+    #[test]
+    fn numbers_that_change_with_the_lane_are_marked() {
+        let others = |of: fn(u64) -> String| [1, 2, 15, 31].map(|lane| (lane, of(lane)));
+        let marked = by_lane("v3 + 0 bytes", &others(|lane| format!("v3 + {} bytes", 4 * lane)));
+        assert_eq!(marked.as_deref(), Some("v3 + \u{1}0,4,10\u{2} bytes"));
+        let marked = by_lane("v3", &others(|lane| format!("v3 + {} bytes", 4 * lane)));
+        let expected = "\u{3}v3\u{3}v3 + 4 bytes\u{3}v3 + \u{1}0,4,10\u{2} bytes";
+        assert_eq!(marked.as_deref(), Some(expected));
+        let marked = by_lane("0x10", &others(|lane| format!("{:#x}", 16 + lane)));
+        assert_eq!(marked.as_deref(), Some("\u{1}16,1,16\u{2}"));
+        assert_eq!(by_lane("0", &others(|lane| (lane * lane).to_string())), None);
+        assert_eq!(by_lane("same", &others(|_| "same".into())).as_deref(), Some("same"));
+    }
+}

@@ -1,0 +1,105 @@
+//! Attributes of entries, as far as they are counted.
+
+use std::cell::Cell;
+
+use gimli::{DwAt, DwTag, constants as dw};
+
+use eitri_dwarf::read::{self, Entry, Str, Value};
+
+/// Attributes of an abbreviation, as far as they are counted.
+#[derive(Debug)]
+pub(super) struct Shape {
+    pub(super) tag: DwTag,
+    pub(super) is_declaration: bool,
+    pub(super) is_artificial: bool,
+    pub(super) is_inline: bool,
+    pub(super) has_call: bool,
+    pub(super) has_location: bool,
+    pub(super) has_value: bool,
+    pub(super) has_origin: bool,
+    /// Whether other attributes can be those of an abstract instance or a declaration.
+    pub(super) inherits: bool,
+    pub(super) has_source: bool,
+    pub(super) has_type: bool,
+    /// Whether each entry has forms of its own.
+    pub(super) has_own_forms: bool,
+    /// Number of entries so far.
+    #[doc(hidden)]
+    pub count: Cell<u64>,
+    /// The names, the location and the type.
+    read: read::Shape,
+}
+
+impl Shape {
+    pub(super) fn of(entry: Entry<'_, '_>) -> Self {
+        let has = |name| entry.has(name);
+        let is_read =
+            |name: DwAt| NAMES.contains(&name) || matches!(name, dw::DW_AT_location | dw::DW_AT_type);
+        Self {
+            tag: entry.tag(),
+            is_declaration: has(dw::DW_AT_declaration),
+            is_artificial: has(dw::DW_AT_artificial),
+            is_inline: has(dw::DW_AT_inline),
+            has_call: has(dw::DW_AT_call_file) && has(dw::DW_AT_call_line),
+            has_location: has(dw::DW_AT_location),
+            has_value: has(dw::DW_AT_const_value),
+            has_origin: has(dw::DW_AT_abstract_origin),
+            inherits: has(dw::DW_AT_abstract_origin) || has(dw::DW_AT_specification),
+            has_source: has(dw::DW_AT_decl_file) && has(dw::DW_AT_decl_line),
+            has_type: has(dw::DW_AT_type),
+            has_own_forms: entry.specs().iter().any(|spec| spec.form() == dw::DW_FORM_indirect),
+            count: Cell::new(0),
+            read: entry.shape_with(|spec| is_read(spec.name())),
+        }
+    }
+}
+
+/// Own attributes of an entry, as far as they are counted.
+#[derive(Debug, Default)]
+pub(super) struct OwnAttributes<'r> {
+    /// The first name of [`NAMES`] that it has, with its place there.
+    pub(super) name: Option<(usize, Str<'r>)>,
+    pub(super) location: Option<Value<'r>>,
+    /// Offset of the type.
+    pub(super) ty: Option<u64>,
+}
+
+/// Attributes with the name of an entry, the first that it has is used.
+const NAMES: [DwAt; 3] = [dw::DW_AT_MIPS_linkage_name, dw::DW_AT_linkage_name, dw::DW_AT_name];
+
+/// Reads the own attributes of an entry.
+pub(super) fn read<'r>(entry: Entry<'r, 'r>, shape: &Shape) -> OwnAttributes<'r> {
+    let mut own = OwnAttributes::default();
+    entry.each_of(&shape.read, |attribute| match attribute.name() {
+        dw::DW_AT_location if own.location.is_none() => own.location = attribute.value(),
+        dw::DW_AT_type if own.ty.is_none() => own.ty = attribute.reference(),
+        dw::DW_AT_location | dw::DW_AT_type => {}
+        name => {
+            let place = NAMES.iter().position(|one| *one == name).unwrap_or(NAMES.len());
+            if own.name.is_none_or(|known| place < known.0) {
+                own.name = attribute.string().map(|name| (place, name)).or(own.name);
+            }
+        }
+    });
+    own
+}
+
+/// Returns the linkage name, or else the name, of an entry.
+pub(super) fn name_of<'r>(entry: Entry<'r, 'r>, shape: &Shape, own: &OwnAttributes<'r>) -> Option<Str<'r>> {
+    match shape.inherits {
+        true => NAMES.into_iter().find_map(|name| entry.inherited(name)?.string()),
+        false => own.name.map(|name| name.1),
+    }
+}
+
+/// Returns the linkage name, or else the name, of an entry that is not read yet.
+pub(super) fn linkage_name(entry: Entry<'_, '_>) -> Option<String> {
+    let name = NAMES.into_iter().find_map(|name| entry.inherited(name)?.string());
+    name.map(|name| name.text().into_owned())
+}
+
+pub(super) fn has_source(entry: Entry<'_, '_>, shape: &Shape) -> bool {
+    let is_inherited = |name| entry.has_inherited(name);
+    shape.has_source
+        || shape.inherits && is_inherited(dw::DW_AT_decl_file) && is_inherited(dw::DW_AT_decl_line)
+}

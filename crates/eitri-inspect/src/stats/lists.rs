@@ -1,0 +1,105 @@
+//! Copies of location lists.
+
+use core::hash::{BuildHasher, Hash, Hasher};
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+use gimli::constants as dw;
+use hashbrown::DefaultHashBuilder;
+
+use super::sizes::{Repeated, add};
+use super::walk::list_bytes;
+use eitri_dwarf::read::{Dwarf, Entry, ListEntry, Unit, Value, threads};
+
+/// A list: part of its hash, and the index of the entry whose location it is.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    hash: u32,
+    entry: u32,
+}
+
+/// Number of groups of lists: those with equal hashes are in one group.
+const GROUPS: usize = 32;
+
+/// Location lists of several units. Lists are compared by another reading, and take no memory.
+#[derive(Debug, Default)]
+pub(super) struct Lists {
+    hasher: DefaultHashBuilder,
+    groups: [Vec<Place>; GROUPS],
+    /// Offset of the last list.
+    last: Option<u64>,
+}
+
+impl Lists {
+    /// Makes an empty set, with memory for the lists of a number of entries. Unused memory is not touched. Sets that are
+    /// compared have the same hasher.
+    pub(super) fn new(hasher: &DefaultHashBuilder, entries: usize) -> Self {
+        let groups = std::array::from_fn(|_| Vec::with_capacity(entries / GROUPS));
+        Self { hasher: hasher.clone(), groups, last: None }
+    }
+
+    /// Adds the location list of an entry, by its offset.
+    pub(super) fn add(&mut self, entry: Entry<'_, '_>, offset: u64, list: &[ListEntry<'_>]) {
+        // Variables of one place often follow each other.
+        if self.last.replace(offset) == Some(offset) {
+            return;
+        }
+        let mut hasher = self.hasher.build_hasher();
+        list.iter().for_each(|one| key(one).hash(&mut hasher));
+        let hash = (hasher.finish() >> 32) as u32;
+        // An index is a number of this type.
+        self.groups[hash as usize % GROUPS].push(Place { hash, entry: entry.index() as u32 });
+    }
+}
+
+/// Counts the lists with the same pcs and expressions as another one, on a number of threads, in the groups that another
+/// call has not taken from `next`. A list to which several variables refer is there once.
+pub(super) fn repeated(all: &[Lists], next: &AtomicUsize, dwarf: &Dwarf<'_>, threads: usize) -> Repeated {
+    let parts = threads::each(&vec![(); threads.min(GROUPS)], |()| {
+        let mut found = Repeated::default();
+        let groups = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        groups
+            .take_while(|group| *group < GROUPS)
+            .for_each(|group| repeated_in(group, all, dwarf, &mut found));
+        found
+    });
+    let mut found = Repeated::default();
+    parts.into_iter().for_each(|one| found += one);
+    found
+}
+
+fn repeated_in(group: usize, all: &[Lists], dwarf: &Dwarf<'_>, found: &mut Repeated) {
+    let mut places: Vec<_> = all.iter().flat_map(|lists| &lists.groups[group]).copied().collect();
+    places.sort_unstable_by_key(|place| place.hash);
+    let (mut list, mut lists) = (Vec::new(), Vec::new());
+    for same in places.chunk_by(|one, next| one.hash == next.hash).filter(|same| same.len() > 1) {
+        lists.clear();
+        lists.extend(same.iter().filter_map(|place| {
+            let entry = dwarf.entry_with_index(place.entry as usize)?;
+            let Some(Value::LocList(offset)) = entry.attr(dw::DW_AT_location) else { return None };
+            Some((offset, entry))
+        }));
+        lists.sort_unstable_by_key(|(offset, entry)| (*offset, entry.index()));
+        lists.dedup_by_key(|one| one.0);
+        let mut different: Vec<Vec<ListEntry<'_>>> = Vec::new();
+        for (offset, entry) in &lists {
+            read(dwarf, entry.unit(), *offset, &mut list);
+            match different.iter().any(|one| one.iter().map(key).eq(list.iter().map(key))) {
+                true => add(found, list_bytes(&list)),
+                false => different.push(list.clone()),
+            }
+        }
+    }
+}
+
+/// Reads a list in place of another one; empty if it cannot be read.
+fn read<'r>(dwarf: &Dwarf<'r>, unit: &Unit<'r>, offset: u64, list: &mut Vec<ListEntry<'r>>) {
+    list.clear();
+    if dwarf.read_locations(unit, offset, list).is_err() {
+        list.clear();
+    }
+}
+
+/// Pcs and expression of an entry.
+fn key<'r>(one: &ListEntry<'r>) -> (u64, u64, &'r [u8]) {
+    (one.start, one.end, one.expr)
+}

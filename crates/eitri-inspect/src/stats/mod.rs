@@ -1,0 +1,221 @@
+//! Measures the debug information of any producer: the part of the code in which variables have a location.
+//!
+//! [`Statistics::numbers`] has the names and values of `llvm-dwarfdump --statistics`, version 9.
+//! [`Coverage::sound`] omits the entries in which [`lint()`](crate::lint::lint()) finds an error.
+//!
+//! ```
+//! # fn main() -> eitri_dwarf::Result<()> {
+//! # let bytes = include_bytes!("../../examples/data/uspill.o");
+//! let found = eitri_inspect::stats::stats(bytes, &eitri_inspect::stats::Options::default())?;
+//! let coverage = found.variables.coverage;
+//! println!("{} of {} bytes, {} sound", coverage.located, coverage.scope, coverage.sound);
+//! # Ok(())
+//! # }
+//! ```
+
+mod attributes;
+mod compare;
+mod coverage;
+mod expressions;
+mod forms;
+mod lines;
+mod lists;
+mod numbers;
+mod origins;
+mod part;
+mod sizes;
+mod source;
+mod variable_lines;
+mod walk;
+
+pub use compare::{Change, compare};
+pub use coverage::{Coverage, FunctionCoverage, Group, HISTOGRAM, UnitCoverage, VariableCoverage};
+pub use lines::LineCounts;
+pub use sizes::{Contents, Repeated};
+pub use variable_lines::{
+    BaseLines, Build, ReadableLines, VariableLines, readable_variable_lines, variable_lines,
+};
+
+use core::sync::atomic::AtomicUsize;
+
+use hashbrown::{DefaultHashBuilder, HashSet};
+
+use self::origins::InputSections;
+use self::part::{Part, Resolved};
+use crate::lint;
+use eitri_dwarf::error::{Error, Result};
+use eitri_dwarf::op::Dialect;
+use eitri_dwarf::read::threads::{self, Units};
+use eitri_dwarf::read::{Dwarf, Object, SplitFiles, Unit};
+
+/// Choices of a measurement.
+#[derive(Debug, Clone, Copy)]
+pub struct Options<'a> {
+    /// Whether [`Coverage::sound`] is measured. Without it, `sound` equals `located`.
+    pub sound: bool,
+    /// Number of threads that measure units; 0 and 1 are one. The calling thread is one, the others are of rayon's thread
+    /// pool. The statistics do not depend on it.
+    pub threads: usize,
+    /// Whether [`FunctionCoverage::variables`] are listed, which takes memory for each of them.
+    pub variables: bool,
+    /// Files of split units. Their sections are not measured.
+    pub split: SplitFiles<'a>,
+    /// Contents of the [supplementary file](Object::set_supplementary), whose sections are not measured.
+    pub supplementary: Option<&'a [u8]>,
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Self { sound: true, threads: 1, variables: true, split: SplitFiles::default(), supplementary: None }
+    }
+}
+
+/// Measurements of a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// All variables, parameters and constant members.
+    pub variables: Group,
+    /// Parameters.
+    pub params: Group,
+    /// Variables other than parameters.
+    pub locals: Group,
+    /// Functions with code, in the order of the file, with the variables in their scopes.
+    pub functions: Vec<FunctionCoverage>,
+    /// Units that have functions with code, in the order of the file.
+    pub units: Vec<UnitCoverage>,
+    /// Rows of the line tables.
+    pub lines: LineCounts,
+    /// Names and sizes of the debug sections, in bytes as stored, in the order of the file.
+    pub sections: Vec<(String, u64)>,
+    /// Bytes of loaded code.
+    pub code: u64,
+    /// Contents of the sections: repeated parts, and forms and operations in use.
+    pub contents: Contents,
+    pub(crate) counts: numbers::Counts,
+    /// Inlined instances with an abstract instance that version 9 does not find.
+    pub unresolved: u64,
+    /// Errors of the parts that cannot be read, which are not counted: units, attributes, line programs, ranges, lists
+    /// and call frame information.
+    pub unreadable: Vec<Error>,
+}
+
+/// Measures the debug information of an object file. [`Statistics::unreadable`] lists errors of unreadable parts.
+///
+/// # Errors
+/// The errors of [`Object::read`] and [`Dwarf::read_readable`], and those of the finder of [`Options::split`].
+pub fn stats(bytes: &[u8], options: &Options<'_>) -> Result<Statistics> {
+    let object = Object::read_with(bytes, options.supplementary, None)?;
+    let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, options.threads)?;
+    let facts = options.sound.then(|| lint::Facts::new(&object, &dwarf, options.threads)).transpose()?;
+    let measure = |split: &[Dwarf<'_>]| measure(&object, facts.as_ref(), &dwarf, split, options);
+    let mut found = options.split.with(&object, &dwarf, measure)?;
+    for section in object.sections() {
+        if section.is_code() {
+            found.code += section.size;
+        }
+        let is_debug = section.name.starts_with(".debug") || section.name == ".gdb_index";
+        if is_debug {
+            match found.sections.iter_mut().find(|one| one.0 == section.name) {
+                Some(one) => one.1 += section.stored,
+                None => found.sections.push((section.name.clone().into_owned(), section.stored)),
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Measures the units of an object, and its split units. `facts` are those of the object if places are judged.
+///
+/// # Errors
+/// The errors of the finder in [`Options::split`].
+pub(crate) fn measure<'r>(
+    object: &Object<'_>,
+    facts: Option<&'r lint::Facts<'r, '_>>,
+    dwarf: &'r Dwarf<'r>,
+    split: &'r [Dwarf<'r>],
+    options: &Options<'_>,
+) -> Result<Statistics> {
+    let mut all = units(facts, dwarf, &InputSections::of(object), options);
+    for dwarf in split {
+        let mut of_file = units(facts, dwarf, &InputSections::default(), options);
+        let unreadable = std::mem::take(&mut of_file.found.unreadable);
+        of_file.found.unreadable = options.split.take_unreadable(dwarf, unreadable)?;
+        all.append(of_file);
+    }
+    let mut found = all.finish();
+    let of_object = std::iter::once(dwarf).chain(split).filter(|dwarf| dwarf.split_file().is_none());
+    let frames = facts.iter().flat_map(|facts| &facts.frames).flat_map(|frames| &frames.errors);
+    let unreadable = std::mem::take(&mut found.unreadable);
+    let all = of_object.flat_map(Dwarf::errors).chain(frames).cloned().chain(unreadable);
+    found.unreadable = distinct(all);
+    // The units of a package have its strings in common.
+    let files = split.chunk_by(|one, next| one.split_file() == next.split_file()).filter_map(<[_]>::first);
+    for dwarf in std::iter::once(dwarf).chain(files) {
+        found.contents.strings += sizes::strings(dwarf);
+    }
+    Ok(found)
+}
+
+fn units<'r>(
+    facts: Option<&'r lint::Facts<'r, '_>>,
+    dwarf: &'r Dwarf<'r>,
+    sections: &InputSections,
+    options: &Options<'_>,
+) -> Resolved<'r> {
+    let file = facts.map(|facts| lint::File::new(facts, dwarf));
+    let (threads, hasher) = (options.threads, DefaultHashBuilder::default());
+    let begin = |units: &[Unit<'_>]| {
+        let entries = units.iter().map(|unit| dwarf.entries_of(unit).size_hint().0);
+        Part::new(&hasher, entries.sum())
+    };
+    let count = |part: &mut Part<'r>, units: Units<'_>| {
+        part.units(dwarf, file.as_ref(), units, sections, options.variables)
+    };
+    let (mut parts, covered) = threads::share(dwarf.units(), threads, begin, count);
+    let lists: Vec<_> = parts.iter_mut().map(|part| std::mem::take(&mut part.contents.lists)).collect();
+    let join = || {
+        let mut parts = parts.into_iter();
+        let mut all = parts.next().unwrap_or_else(|| begin(&[]));
+        let mut covered = covered.into_iter();
+        let first = covered.next().unwrap_or_default();
+        let found = &mut all.found;
+        (found.functions, found.units, found.unreadable) = (first.functions, first.units, first.unreadable);
+        for one in covered {
+            found.functions.extend(one.functions);
+            found.units.extend(one.units);
+            found.unreadable.extend(one.unreadable);
+        }
+        parts.for_each(|part| all.append(part));
+        all.resolve(dwarf, sections)
+    };
+    let next = AtomicUsize::new(0);
+    let repeated = |threads| lists::repeated(&lists, &next, dwarf, threads);
+    let (joined, others) =
+        threads::both(threads, || (join(), repeated(1)), || repeated(threads.saturating_sub(1)));
+    let (mut resolved, own) = joined;
+    resolved.found.contents.lists += own;
+    resolved.found.contents.lists += others;
+    resolved
+}
+
+/// Returns the first of the errors of each part: units share line programs, and variables share lists.
+pub(crate) fn distinct(errors: impl Iterator<Item = Error>) -> Vec<Error> {
+    let mut known = HashSet::new();
+    let place = |error: &Error| (error.at().section.clone(), error.at().offset, error.kind().to_string());
+    errors.filter(|error| known.insert(place(error))).collect()
+}
+
+impl Statistics {
+    /// Adds the counts of later units.
+    fn append(&mut self, later: Self) {
+        self.variables.append(&later.variables);
+        self.params.append(&later.params);
+        self.locals.append(&later.locals);
+        self.functions.extend(later.functions);
+        self.units.extend(later.units);
+        self.counts.append(&later.counts);
+        self.contents.append(later.contents);
+        self.unresolved += later.unresolved;
+        self.unreadable.extend(later.unreadable);
+    }
+}

@@ -1,0 +1,124 @@
+//! Bytes of debug information: repeated parts, and forms and operations in use.
+
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+
+use gimli::DwForm;
+use hashbrown::{DefaultHashBuilder, HashMap, HashSet};
+
+use super::expressions::Expressions;
+use super::lists::Lists;
+use eitri_dwarf::op::Decoder;
+use eitri_dwarf::read::{Dwarf, Entry, ListEntry, Unit};
+
+/// Contents that a section has more than once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Repeated {
+    /// Number of copies beyond the first.
+    pub copies: u64,
+    /// Bytes of these copies.
+    pub bytes: u64,
+}
+
+impl AddAssign for Repeated {
+    fn add_assign(&mut self, other: Self) {
+        self.copies += other.copies;
+        self.bytes += other.bytes;
+    }
+}
+
+/// Contents of the debug sections.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Contents {
+    /// Strings of `.debug_str` and `.debug_line_str`.
+    pub strings: Repeated,
+    /// Lists of locations, by their expressions and pcs.
+    pub lists: Repeated,
+    /// Numbers of operations in locations, by name.
+    pub operations: BTreeMap<String, u64>,
+    /// Numbers of attributes, by the name of their form.
+    pub forms: BTreeMap<String, u64>,
+}
+
+impl Contents {
+    /// Adds the contents of another file.
+    pub(super) fn append(&mut self, other: Self) {
+        self.strings += other.strings;
+        self.lists += other.lists;
+        for (own, other) in [(&mut self.operations, other.operations), (&mut self.forms, other.forms)] {
+            other.into_iter().for_each(|(name, number)| *own.entry(name).or_default() += number);
+        }
+    }
+}
+
+/// Contents of several units.
+#[derive(Debug)]
+pub(super) struct Tally {
+    /// Numbers of attributes.
+    forms: HashMap<DwForm, u64>,
+    operations: HashMap<&'static str, u64>,
+    /// Location lists, which are not [appended](Self::append).
+    pub(super) lists: Lists,
+}
+
+impl Tally {
+    /// Makes an empty tally, with memory for the location lists of a number of entries. Lists that are compared have the
+    /// same hasher.
+    pub(super) fn new(hasher: &DefaultHashBuilder, entries: usize) -> Self {
+        Self { forms: HashMap::new(), operations: HashMap::new(), lists: Lists::new(hasher, entries) }
+    }
+
+    /// Adds numbers of attributes.
+    pub(super) fn forms(&mut self, forms: HashMap<DwForm, u64>) {
+        forms.into_iter().for_each(|(form, number)| *self.forms.entry(form).or_default() += number);
+    }
+
+    /// Counts the location list of an entry, by its offset.
+    pub(super) fn list(&mut self, entry: Entry<'_, '_>, offset: u64, list: &[ListEntry<'_>]) {
+        self.lists.add(entry, offset, list);
+    }
+
+    /// Counts the operations of the expressions of a unit.
+    pub(super) fn operations(&mut self, expressions: &Expressions<'_>, unit: &Unit<'_>) {
+        for (expr, count) in expressions.counts() {
+            for decoded in Decoder::new(expr, unit.encoding).map_while(Result::ok) {
+                *self.operations.entry(decoded.op.row().text).or_default() += count;
+            }
+        }
+    }
+
+    /// Adds the contents of other units, but for the lists.
+    pub(super) fn append(&mut self, other: Self) {
+        self.forms(other.forms);
+        for (name, number) in other.operations {
+            *self.operations.entry(name).or_default() += number;
+        }
+    }
+
+    /// Returns the forms and operations by name.
+    pub(super) fn contents(self) -> Contents {
+        let forms = self.forms.into_iter().map(|(form, count)| (form.to_string(), count)).collect();
+        let operations = self.operations.into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
+        Contents { operations, forms, ..Contents::default() }
+    }
+}
+
+/// Counts the repeated strings in the sections of a file.
+pub(super) fn strings(dwarf: &Dwarf<'_>) -> Repeated {
+    let mut found = Repeated::default();
+    for section in [dwarf.sections().debug_str, dwarf.sections().debug_line_str] {
+        let mut seen = HashSet::new();
+        for text in section.split_inclusive(|byte| *byte == 0) {
+            if !seen.insert(text) {
+                add(&mut found, text.len());
+            }
+        }
+    }
+    found
+}
+
+/// Counts a copy of these bytes.
+pub(super) fn add(to: &mut Repeated, bytes: usize) {
+    to.copies += 1;
+    to.bytes += bytes as u64;
+}

@@ -1,0 +1,627 @@
+//! Property under test: work grows at most linearly with the size of the description.
+
+use eitri::build::Builder;
+use eitri::check::Kind;
+use eitri::dump::{DumpOptions, dump};
+use eitri::emit::elf::{Code, new_object};
+use eitri::emit::{Relocation, RelocationTarget, Section};
+use eitri::eval::{BaseType, CallStack, Context, Evaluator, Location, Snapshot, TypeEncoding};
+use eitri::lint::{self, lint};
+use eitri::lower::{Consumer, Policy, lower};
+use eitri::model::{BaseEncoding, FunctionId, Loc, Module, SourceLine, TypeId, UnitId, Val};
+use eitri::op::{Dialect, Encoding, Reg, write_uleb};
+use eitri::read::{Dwarf, FrameSection, Frames, Object, Sections, Skeleton, SplitFiles};
+use eitri::report::{self, report};
+use eitri::stats::{self, stats};
+use eitri::target::{SpaceId, Target};
+use eitri_dwarf::work::steps;
+
+/// Runs with eight times the size must take about eight times the steps; quadratic work takes 64 times.
+fn grows_as_the_number(few: u64, run: impl Fn(u64)) {
+    let (few, many) = (steps(|| run(few)), steps(|| run(8 * few)));
+    assert!(few > 0 && many < 16 * few, "{few} steps, and {many} for eight times as many");
+}
+
+fn check(described: &(Module, Code)) {
+    let mut consumer = Consumer::llvm();
+    consumer.tables.names = true;
+    check_for(&consumer, described, |_| {});
+}
+
+fn check_for(consumer: &Consumer, (module, code): &(Module, Code), change: impl FnOnce(&mut [Section])) {
+    let mut written = lower(module, consumer, Policy::Strict).unwrap();
+    change(&mut written.sections);
+    let object = new_object(module.target(), code, &written.sections).unwrap();
+    let report = eitri::check(module, consumer, &written.omissions, &object).unwrap();
+    assert!(report.is_clean(), "{report}");
+}
+
+fn gpu() -> Target {
+    Target::named("amdgpu-gfx1030-wave32").unwrap()
+}
+
+fn scalar(number: u64) -> Loc {
+    Loc::register(gpu().sgpr((number % 60) as u16).unwrap())
+}
+
+/// Returns a function of `instructions` instructions.
+fn function(instructions: u64, describe: impl FnOnce(&mut Builder, FunctionId, TypeId)) -> (Module, Code) {
+    let bytes = 4 * instructions;
+    let mut m = Builder::new(gpu());
+    let unit = m.unit("a.cl");
+    let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
+    let f = m.function(unit, "f").unwrap().code("f", bytes).id();
+    describe(&mut m, f, int);
+    (m.finish().unwrap(), Code::text(vec![0; bytes as usize]).with_function("f", 0, bytes))
+}
+
+/// Adds a function of 4 bytes in a unit, or in the function around it.
+fn nested_function(m: &mut Builder, unit: UnitId, outer: Option<FunctionId>, name: &str) -> FunctionId {
+    let function = match outer {
+        None => m.function(unit, name),
+        Some(outer) => m.function(outer, name),
+    };
+    function.unwrap().code(name, 4).id()
+}
+
+fn units(count: u64) -> (Module, Code) {
+    let mut m = Builder::new(gpu());
+    for number in 0..count {
+        let unit = m.unit(&format!("{number}.cl"));
+        let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
+        let place = Loc::memory(SpaceId::DEFAULT, Val::constant(0x1000));
+        m.variable(unit, "x", int).unwrap().always(place).unwrap();
+    }
+    (m.finish().unwrap(), Code::text(vec![0; 4]))
+}
+
+#[test]
+fn names_that_many_units_share() {
+    grows_as_the_number(40, |count| check(&units(count)));
+}
+
+/// The call frame information of the object is read once for all files.
+#[test]
+fn files_of_split_units() {
+    let mut consumer = Consumer::llvm();
+    consumer.is_split = true;
+    grows_as_the_number(40, |count| {
+        let mut m = Builder::new(gpu());
+        let mut code = Code::text(vec![0; 16 * count as usize]);
+        for number in 0..count {
+            let (unit, name) = (m.unit(&format!("{number}.cl")), format!("f{number}"));
+            let f = m.function(unit, &name).unwrap().code(&name, 16).kernel().id();
+            m.frame(f).unwrap().entry_function().unwrap();
+            code = code.with_function(&name, 16 * number, 16);
+        }
+        let module = m.finish().unwrap();
+        let written = lower(&module, &consumer, Policy::Strict).unwrap();
+        let object = new_object(module.target(), &code, &written.sections).unwrap();
+        let files = written.split_files(module.target()).unwrap();
+        let find = |all: &[Skeleton<'_>]| {
+            assert_eq!(all.len() as u64, count);
+            Ok(files.iter().map(|(name, bytes)| (name.to_string(), bytes.clone())).collect())
+        };
+        let split = SplitFiles::new(&find);
+        let lint = lint(&object, &lint::Options { split, ..Default::default() }).unwrap();
+        let stats = stats(&object, &stats::Options { split, ..Default::default() }).unwrap();
+        assert_eq!((lint.functions, stats.functions.len()), (count as usize, count as usize));
+        report(&object, &report::Options { split, ..Default::default() }).unwrap();
+    });
+}
+
+/// Removes the hash table from a name index of the 32-bit format: DWARF 5 sections 6.1.1.4.1 and 6.1.1.4.5.
+fn without_hash_table(sections: &mut [Section]) {
+    let index = sections.iter_mut().find(|section| section.name == ".debug_names").unwrap();
+    let number = |at: usize| u32::from_le_bytes(index.bytes[at..at + 4].try_into().unwrap());
+    let [units, types, foreign, buckets, names, _, augmentation] =
+        [8, 12, 16, 20, 24, 28, 32].map(|at| number(at) as usize);
+    let start = 36 + augmentation.next_multiple_of(4) + 4 * units + 4 * types + 8 * foreign;
+    let table = start..start + 4 * buckets + 4 * names;
+    let length = number(0) - table.len() as u32;
+    index.bytes.drain(table.clone());
+    index.bytes[..4].copy_from_slice(&length.to_le_bytes());
+    index.bytes[20..24].fill(0);
+    let behind = |relocation: &&mut Relocation| relocation.offset >= table.end as u64;
+    index.relocations.iter_mut().filter(behind).for_each(|one| one.offset -= table.len() as u64);
+}
+
+#[test]
+fn names_without_a_hash_table() {
+    let mut consumer = Consumer::llvm();
+    consumer.tables.names = true;
+    grows_as_the_number(40, |count| {
+        let mut m = Builder::new(gpu());
+        let unit = m.unit("a.cl");
+        let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
+        for number in 0..count {
+            m.typedef(unit, &format!("t{number}"), Some(int)).unwrap();
+        }
+        let described = (m.finish().unwrap(), Code::text(vec![0; 4]));
+        check_for(&consumer, &described, without_hash_table);
+    });
+}
+
+/// Repeated whole-wave code, each time with other active lanes.
+#[test]
+fn ranges_of_active_lanes() {
+    grows_as_the_number(20, |count| {
+        let described = function(4 * count + 4, |m, f, _| {
+            let mut lanes = m.lanes(f).unwrap();
+            for number in 0..count {
+                lanes.whole_wave(16 * number..16 * number + 8, &scalar(number)).unwrap();
+            }
+        });
+        check_for(&Consumer::rocgdb(), &described, |_| {});
+    });
+}
+
+/// A variable with a gap after each range.
+#[test]
+fn gaps_of_a_variable() {
+    grows_as_the_number(40, |count| {
+        check(&function(2 * count, |m, f, int| {
+            let mut x = m.variable(f, "x", int).unwrap();
+            (0..count).for_each(|number| {
+                x.live(8 * number..8 * number + 4, scalar(number)).unwrap();
+            });
+        }));
+    });
+}
+
+/// A frame in which each register is saved in the next; all are requested.
+#[test]
+fn registers_in_registers() {
+    let target = gpu();
+    let register = |number: u64| target.vgpr(number as u16).unwrap();
+    grows_as_the_number(30, |count| {
+        let mut cie = vec![];
+        // Version 4, addresses of 8 bytes, factors of 1; return address in register 16, CFA register 32 plus 0.
+        cie.extend([&u32::MAX.to_le_bytes()[..], &[4, 0, 8, 0, 1, 1, 16, 0x0c, 32, 0]].concat());
+        for number in 0..count {
+            cie.push(0x09);
+            write_uleb(&mut cie, register(number).0);
+            write_uleb(&mut cie, register(number + 1).0);
+        }
+        let fde = [[0; 4], 0x1000u32.to_le_bytes(), [0; 4], [8, 0, 0, 0], [0; 4]].concat();
+        let section = [&(cie.len() as u32).to_le_bytes()[..], &cie, &20u32.to_le_bytes(), &fde].concat();
+        let sections = Sections { debug_frame: &section, ..Sections::default() };
+        let encoding = Encoding::new(8, Dialect::Llvm);
+        let frames = [Frames::read(&sections, FrameSection::Debug, encoding).unwrap()];
+        let machine = Snapshot { pc: Some(0x1004), ..Snapshot::default() };
+        let stack = CallStack::new(&machine, &frames, &target);
+        let frame = stack.innermost().unwrap();
+        for number in 0..count {
+            let place = frame.saved(register(number)).unwrap().to_string();
+            assert_eq!(place, format!("reg:{}", register(number + 1).0));
+        }
+    });
+}
+
+/// A frame in which each row has a further saved register. The text of a dump contains the changes only.
+#[test]
+fn rows_of_a_dump() {
+    let target = gpu();
+    let register = |number: u64| match number.checked_sub(256) {
+        None => target.vgpr(number as u16).unwrap(),
+        Some(number) => target.sgpr(number as u16 + 34).unwrap(),
+    };
+    let bytes = |count: u64| {
+        let (module, code) = function(count, |m, f, _| {
+            let mut frame = m.frame(f).unwrap();
+            let pcs = 0..4 * count;
+            let [pc, high, base] = [30, 31, 32].map(|number| target.sgpr(number).unwrap());
+            frame.cfa(pcs.clone(), Loc::memory(SpaceId::PRIVATE_WAVE, Val::register(base))).unwrap();
+            frame.return_address(pcs, pc, high).unwrap();
+            for number in 0..count {
+                let pcs = 4 * number..4 * count;
+                frame.saved(pcs, register(number), Loc::cfa().offset(8 * number as i64)).unwrap();
+            }
+        });
+        let written = lower(&module, &Consumer::llvm(), Policy::Strict).unwrap();
+        let object = new_object(module.target(), &code, &written.sections).unwrap();
+        let object = Object::read(&object).unwrap();
+        let dwarf = Dwarf::read(&object).unwrap();
+        dump(&object, &dwarf, Some(&target), DumpOptions::default()).len()
+    };
+    // Whole rows would make 10 times the text of 3.2 times the rows.
+    let (few, many) = (bytes(100), bytes(320));
+    assert!(many < 6 * few, "{few} bytes, and {many} for 3.2 times as many rows");
+}
+
+/// An object for x86-64 with sections typed by hand, of DWARF 4 in the 32-bit format.
+fn object(code_bytes: u64, sections: &[(&'static str, Vec<u8>)], relocations: Vec<Relocation>) -> Vec<u8> {
+    let section = |(name, bytes): &(&'static str, Vec<u8>)| Section {
+        name,
+        bytes: bytes.clone(),
+        relocations: if *name == ".debug_info" { relocations.clone() } else { Vec::new() },
+        is_strings: false,
+        group: None,
+    };
+    let sections: Vec<_> = sections.iter().map(section).collect();
+    let code = Code::text(vec![0; code_bytes as usize]).with_function("f", 0, code_bytes);
+    new_object(&Target::x86_64(), &code, &sections).unwrap()
+}
+
+/// Returns bytes after their length, in 4 bytes.
+fn with_length(bytes: &[u8]) -> Vec<u8> {
+    [&(bytes.len() as u32).to_le_bytes()[..], bytes].concat()
+}
+
+/// A function with a number of variables, each with the same list of as many entries.
+fn shared_list(count: u64) -> Vec<u8> {
+    // DW_TAG_compile_unit and DW_TAG_subprogram with DW_AT_low_pc and, as DW_FORM_data8, DW_AT_high_pc; DW_TAG_variable
+    // with a DW_FORM_string and a DW_FORM_sec_offset.
+    let abbreviations = [
+        &[1, 0x11, 1, 0x11, 1, 0x12, 7, 0, 0, 2, 0x2e, 1, 0x11, 1, 0x12, 7, 0, 0][..],
+        &[3, 0x34, 0, 3, 8, 2, 0x17, 0, 0, 0],
+    ];
+    let code = [0x10000u64.to_le_bytes(), count.to_le_bytes()].concat();
+    let mut unit = [&[4, 0, 0, 0, 0, 0, 8, 1][..], &code, &[2], &code].concat();
+    for number in 0..count {
+        unit.push(3);
+        unit.extend(format!("x{number}\0").bytes());
+        unit.extend([0; 4]);
+    }
+    unit.extend([0, 0]);
+    // Offsets from the start of the unit, and DW_OP_reg0.
+    let mut list: Vec<u8> = (0..count)
+        .flat_map(|pc| [&pc.to_le_bytes()[..], &(pc + 1).to_le_bytes(), &[1, 0, 0x50]].concat())
+        .collect();
+    list.extend([0; 16]);
+    let info = with_length(&unit);
+    object(
+        count,
+        &[(".debug_abbrev", abbreviations.concat()), (".debug_info", info), (".debug_loc", list)],
+        Vec::new(),
+    )
+}
+
+/// Units with one line program of as many rows.
+fn shared_lines(count: u64) -> Vec<u8> {
+    // DW_TAG_compile_unit with a DW_FORM_string and, as DW_FORM_sec_offset, DW_AT_stmt_list.
+    let abbreviations = vec![1, 0x11, 0, 3, 8, 0x10, 0x17, 0, 0, 0];
+    let (mut info, mut relocations) = (Vec::new(), Vec::new());
+    for number in 0..count {
+        let name = format!("{number}.c\0");
+        let unit = with_length(&[&[4, 0, 0, 0, 0, 0, 8, 1][..], name.as_bytes(), &[0; 4]].concat());
+        let fields = [(6, ".debug_abbrev"), (unit.len() - 4, ".debug_line")];
+        relocations.extend(fields.map(|(offset, section)| Relocation {
+            offset: (info.len() + offset) as u64,
+            bytes: 4,
+            target: RelocationTarget::Section(section),
+            addend: 0,
+        }));
+        info.extend(unit);
+    }
+    // Instructions of 1 byte, rows that are statements, special opcodes from 13 on; no folders, the file `a.c`.
+    let header = [&[1, 1, 1, 0xfb, 14, 13][..], &[0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1], b"\0a.c\0\0\0\0\0"];
+    let mut program = [&[4, 0][..], &with_length(&header.concat())].concat();
+    // DW_LNE_set_address, then DW_LNS_copy and DW_LNS_advance_pc by 1 for each row; DW_LNE_end_sequence.
+    program.extend([&[0, 9, 2][..], &0x10000u64.to_le_bytes()].concat());
+    (0..count).for_each(|_| program.extend([1, 2, 1]));
+    program.extend([0, 1, 1]);
+    let lines = with_length(&program);
+    let sections = [(".debug_abbrev", abbreviations), (".debug_info", info), (".debug_line", lines)];
+    object(count, &sections, relocations)
+}
+
+/// Variables that reference the same location list: its entries are read once.
+#[test]
+fn variables_of_a_report_with_the_same_list() {
+    grows_as_the_number(20, |count| {
+        let object = shared_list(count);
+        report(&object, &report::Options::default()).unwrap();
+    });
+}
+
+/// Variables that reference the same location list: its entries are counted once for all of them.
+#[test]
+fn variables_of_statistics_with_the_same_list() {
+    grows_as_the_number(20, |count| {
+        let found = stats(&shared_list(count), &stats::Options::default()).unwrap();
+        assert_eq!(found.contents.operations.values().sum::<u64>(), count * count);
+        let all = &found.functions[0].variables;
+        let is_same = |one: &stats::VariableCoverage| {
+            (one.coverage.located, one.coverage.sound, one.locations) == (count, count, count)
+        };
+        assert!(all.len() as u64 == count && all.iter().all(is_same), "{all:?}");
+    });
+}
+
+/// Units without a description that share a line program: its rows are compared once.
+#[test]
+fn units_with_the_same_line_program() {
+    grows_as_the_number(20, |count| {
+        let object = shared_lines(count);
+        let mut m = Builder::new(Target::x86_64());
+        let unit = m.unit("a.c");
+        m.function(unit, "f").unwrap().code("f", count).id();
+        let report = eitri::check(&m.finish().unwrap(), &Consumer::dwarf5(), &[], &object).unwrap();
+        assert!(report.findings.iter().any(|finding| finding.kind == Kind::Line), "{report}");
+    });
+}
+
+/// Nested functions, each with a finding.
+#[test]
+fn findings_about_nested_functions() {
+    let described = |count: u64| {
+        let mut m = Builder::new(gpu());
+        let unit = m.unit("a.cl");
+        let mut code = Code::text(vec![0; 4 * count as usize]);
+        let mut outer = None;
+        for number in 0..count {
+            let name = format!("f{number}");
+            code = code.with_function(&name, 4 * number, 4);
+            outer = Some(nested_function(&mut m, unit, outer, &name));
+        }
+        let module = m.finish().unwrap();
+        let written = lower(&module, &Consumer::llvm(), Policy::Strict).unwrap();
+        new_object(module.target(), &code, &written.sections).unwrap()
+    };
+    grows_as_the_number(40, |count| {
+        let report = lint(&described(count), &lint::Options::default()).unwrap();
+        assert!(report.findings.len() as u64 >= count, "{report:?}");
+    });
+}
+
+/// Nested inlined calls, each with a finding: findings share the calls around them.
+#[test]
+fn findings_about_nested_inlined_calls() {
+    let described = |count: u64| {
+        let mut m = Builder::new(Target::x86_64());
+        let unit = m.unit("a.c");
+        let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
+        let callee = m.function(unit, "g").unwrap().id();
+        let variable = m.variable(callee, "x", int).unwrap().id();
+        let zero = m.expr(eitri::op::Expr::raw([0x30]), &[]).unwrap();
+        let file = m.file(unit, "a.c", None).unwrap();
+        let f = m.function(unit, "f").unwrap().code("f", 4).id();
+        let mut call = None;
+        for _ in 0..count {
+            let line = SourceLine { file, line: 1, column: 0 };
+            let inner = match call {
+                None => m.inlined(f, callee, &[0..4], line).unwrap(),
+                Some(call) => m.inlined(call, callee, &[0..4], line).unwrap(),
+            };
+            m.inlined_variable(inner, variable).unwrap().live(0..4, Loc::expr(zero)).unwrap();
+            call = Some(inner);
+        }
+        let module = m.finish().unwrap();
+        let written = lower(&module, &Consumer::dwarf5(), Policy::Strict).unwrap();
+        let code = Code::text(vec![0x90; 4]).with_function("f", 0, 4);
+        new_object(module.target(), &code, &written.sections).unwrap()
+    };
+    grows_as_the_number(40, |count| {
+        let report = lint(&described(count), &lint::Options::default()).unwrap();
+        let of_variables = report.findings.iter().filter(|one| one.variable.is_some());
+        let depths = of_variables.map(|one| one.inlined.names().len() as u64);
+        assert_eq!(depths.collect::<Vec<_>>(), (1..=count).collect::<Vec<_>>());
+    });
+}
+
+/// Each undescribed procedure is a finding.
+#[test]
+fn procedures_that_nothing_calls() {
+    let procedures = |count: u64| {
+        function(1, |m, _, _| {
+            let unit = m.unit("b.cl");
+            for number in 0..count {
+                let place = Loc::memory(SpaceId::DEFAULT, Val::constant(0x1000 + 8 * number));
+                m.procedure(unit, &place).unwrap();
+            }
+        })
+    };
+    grows_as_the_number(40, |count| {
+        let ((truth, code), (more, _)) = (procedures(count), procedures(2 * count));
+        let consumer = Consumer::llvm();
+        let written = lower(&more, &consumer, Policy::Strict).unwrap();
+        let object = new_object(more.target(), &code, &written.sections).unwrap();
+        let report = eitri::check(&truth, &consumer, &[], &object).unwrap();
+        assert_eq!(report.findings.len() as u64, count, "{report}");
+    });
+}
+
+/// Every entry could be a procedure with a raw expression.
+#[test]
+fn raw_procedures() {
+    grows_as_the_number(40, |count| {
+        check(&function(1, |m, _, _| {
+            let unit = m.unit("b.cl");
+            let raw = m.expr(eitri::op::Expr::raw([0x30]), &[]).unwrap();
+            for _ in 0..count {
+                m.procedure(unit, &Loc::expr(raw)).unwrap();
+            }
+        }));
+    });
+}
+
+#[test]
+fn ranges_of_a_variable() {
+    grows_as_the_number(40, |count| {
+        check(&function(count, |m, f, int| {
+            let mut x = m.variable(f, "x", int).unwrap();
+            (0..count).for_each(|number| {
+                x.live(4 * number..4 * number + 4, scalar(number)).unwrap();
+            });
+        }));
+    });
+}
+
+#[test]
+fn ranges_of_a_saved_register() {
+    let (pc, base) = ([30, 31].map(|n| gpu().sgpr(n).unwrap()), gpu().sgpr(32).unwrap());
+    let (saved, spill) = (gpu().sgpr(40).unwrap(), gpu().vgpr(60).unwrap());
+    grows_as_the_number(40, |count| {
+        check(&function(2 * count, |m, f, _| {
+            let mut frame = m.frame(f).unwrap();
+            let pcs = 0..8 * count;
+            frame.cfa(pcs.clone(), Loc::memory(SpaceId::PRIVATE_WAVE, Val::register(base))).unwrap();
+            frame.return_address(pcs, pc[0], pc[1]).unwrap();
+            for number in 0..count {
+                let pcs = 8 * number..8 * number + 4;
+                frame.saved_in_lane(pcs, saved, spill, (number % 32) as u32).unwrap();
+            }
+        }));
+    });
+}
+
+/// A frame whose address and rules move again and again, with rules that read the caller's registers and rules in
+/// other registers.
+#[test]
+fn rules_of_a_frame() {
+    let register = |number| gpu().sgpr(number).unwrap();
+    let entry = |number| Val::entry_value(register(number));
+    grows_as_the_number(40, |count| {
+        check(&function(2 * count, |m, f, _| {
+            let mut frame = m.frame(f).unwrap();
+            frame.return_address(0..8 * count, register(30), register(31)).unwrap();
+            for number in 0..count {
+                let (start, by) = (8 * number, 4 * (number % 8) as i64);
+                let memory = |number: u16, by| {
+                    Loc::memory(SpaceId::PRIVATE_WAVE, Val::register(register(number)).plus(by))
+                };
+                frame.cfa(start..start + 8, memory(32, by)).unwrap();
+                let caller = Loc::memory(SpaceId::PRIVATE_WAVE, entry(40).plus(by));
+                frame.saved(start..start + 4, register(41), caller).unwrap();
+                frame.saved(start..start + 4, register(42), Loc::register(register(43))).unwrap();
+                frame.saved(start + 4..start + 8, register(43), Loc::register(register(42))).unwrap();
+                frame.saved(start + 4..start + 8, register(44), Loc::cfa().offset(-by)).unwrap();
+            }
+        }));
+    });
+}
+
+/// A block with ranges in any order, and an inner block with the same ranges.
+#[test]
+fn ranges_of_a_block() {
+    for is_descending in [false, true] {
+        grows_as_the_number(100, |count| {
+            function(2 * count, |m, f, _| {
+                let start = |number| 8 * if is_descending { count - 1 - number } else { number };
+                let ranges: Vec<_> = (0..count).map(|number| start(number)..start(number) + 4).collect();
+                let block = m.block(f, &ranges).unwrap();
+                m.block(block, &ranges).unwrap();
+            });
+        });
+    }
+}
+
+/// Nested blocks, deeper than the machine stack allows recursion.
+#[test]
+fn blocks_in_blocks() {
+    grows_as_the_number(1000, |count| {
+        check(&function(2 * count, |m, f, int| {
+            let mut around = None;
+            for number in 0..count {
+                let pcs = 4 * number..8 * count - 4 * number;
+                let block = match around {
+                    None => m.block(f, std::slice::from_ref(&pcs)),
+                    Some(around) => m.block(around, std::slice::from_ref(&pcs)),
+                };
+                let block = block.unwrap();
+                m.variable(block, "x", int).unwrap().live(pcs, scalar(number)).unwrap();
+                around = Some(block);
+            }
+        }));
+    });
+}
+
+/// Nested functions, each with a type in it, and nested types, each with a function in it.
+#[test]
+fn functions_and_types_in_each_other() {
+    grows_as_the_number(100, |count| {
+        let mut m = Builder::new(gpu());
+        let unit = m.unit("a.cl");
+        let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
+        let mut code = Code::text(vec![0; 4 * count as usize]);
+        let (mut outer, mut around) = (None, None);
+        for number in 0..count {
+            let name = format!("f{number}");
+            code = code.with_function(&name, 4 * number, 4);
+            let f = nested_function(&mut m, unit, outer, &name);
+            m.variable(f, "x", int).unwrap().live(0..4, scalar(number)).unwrap();
+            outer = Some(f);
+            let ty = m.structure(unit, Some(&format!("s{number}")), 4).unwrap();
+            m.member(ty, "x", int, 0).unwrap();
+            if let Some(around) = around {
+                m.describe_type(ty).unwrap().within(around).unwrap();
+            }
+            m.function_declaration(ty, "method").unwrap();
+            around = Some(ty);
+        }
+        check(&(m.finish().unwrap(), code));
+    });
+}
+
+/// A part in two places, within a part in two places, and so on.
+#[test]
+fn places_in_places() {
+    let target = Target::x86_64();
+    let context = Context::new(Encoding::new(8, Dialect::Llvm), &target);
+    let ty = BaseType::new(TypeEncoding::Unsigned, 64);
+    grows_as_the_number(2, |count| {
+        let zero = Location::implicit(&[0; 8]);
+        let mut place = zero.clone();
+        for _ in 0..count {
+            place = Location::composite([(place, 64)]).unwrap().and(zero.clone());
+        }
+        let mut evaluator = Evaluator::new().all_places();
+        let value = evaluator.read(&place, ty, &Snapshot::default(), &context).unwrap();
+        assert_eq!(value.as_u64(), Some(0));
+    });
+}
+
+/// The rule of the return address: it is 8 bytes below the canonical frame address, by `DW_CFA_offset` or
+/// `DW_CFA_expression` (DWARF 5 section 6.4.2.3).
+const BY_OFFSET: &[u8] = &[0x90, 1];
+const BY_EXPRESSION: &[u8] = &[0x10, 16, 2, 0x38, 0x1c];
+
+/// A function that calls itself `count` times, with a row for each byte before the call.
+fn unwind(count: u64, rule: &[u8], ask: impl Fn(&CallStack<'_, '_>)) {
+    let entry = |id: u32, rest: &[u8]| {
+        let bytes = [&id.to_le_bytes()[..], rest].concat();
+        [&(bytes.len() as u32).to_le_bytes()[..], &bytes].concat()
+    };
+    let cie = entry(u32::MAX, &[&[4, 0, 8, 0, 1, 0x78, 16, 0x0c, 7, 8][..], rule].concat());
+    let start = 0x1000u64;
+    let rows: Vec<u8> = (0..count).flat_map(|number| [0x41, 0x0e, 8 + 8 * (number % 2) as u8]).collect();
+    let code = [start.to_le_bytes(), (count + 8).to_le_bytes()].concat();
+    let section = [cie, entry(0, &[code, rows].concat())].concat();
+    let sections = Sections { debug_frame: &section, ..Sections::default() };
+    let encoding = Encoding::new(8, Dialect::Dwarf5);
+    let frames = [Frames::read(&sections, FrameSection::Debug, encoding).unwrap()];
+    let target = Target::x86_64();
+    let pc = start + count;
+    let mut machine = Snapshot { pc: Some(pc), ..Snapshot::default() };
+    machine.registers.insert(Reg(7), 0x10000u64.to_le_bytes().to_vec());
+    machine.registers.insert(Reg(3), vec![0; 8]);
+    let words: Vec<u8> = (0..2 * count + 4).flat_map(|_| (pc + 1).to_le_bytes()).collect();
+    machine.store(SpaceId::DEFAULT, None, 0x10000, &words);
+    let stack = CallStack::new(&machine, &frames, &target);
+    assert!(stack.frame(count as u32).unwrap().is_some());
+    ask(&stack);
+}
+
+#[test]
+fn levels_of_calls() {
+    grows_as_the_number(400, |count| unwind(count, BY_OFFSET, |_| {}));
+}
+
+#[test]
+fn levels_with_expressions() {
+    grows_as_the_number(400, |count| unwind(count, BY_EXPRESSION, |_| {}));
+}
+
+#[test]
+fn a_register_that_no_level_saves() {
+    let ask = |count| {
+        unwind(count, BY_OFFSET, |stack| {
+            (0..count as u32).for_each(|number| {
+                let frame = stack.frame(number).unwrap().unwrap();
+                assert_eq!(frame.register(Reg(3)).unwrap().to_string(), "reg:3");
+            });
+        });
+    };
+    grows_as_the_number(100, ask);
+}
