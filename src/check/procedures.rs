@@ -74,9 +74,9 @@ struct UnitProcedures<'a, 'o> {
 impl<'a, 'o> Meanings<'_, 'a, 'o> {
     /// Compares the procedures of the units of a file.
     pub(super) fn procedures(&mut self, units: Vec<(UnitId, Entry<'a, 'o>)>) {
-        // Shared expressions and lanes have procedures that are not described.
+        // Shared expressions and lanes, also those of a function without regions, have procedures that are not described.
         let has_others = self.described.consumer.expressions.shared_from_bytes.is_some()
-            || self.module.regions().next().is_some();
+            || self.module.functions().any(|(_, function)| function.lanes.is_described);
         let has_callers = self.module.called_procedures();
         let units = units.into_iter();
         let mut units: Vec<_> = units.map(|(unit, root)| self.of_unit(unit, root, &has_callers)).collect();

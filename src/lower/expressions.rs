@@ -192,26 +192,19 @@ impl<'u> Expressions<'u> {
         let pcs = |live: &Live| live.start..live.end;
         let head = |live: &Live| (pcs(live), key.map(|key| (live.loc, key)));
         let all = self.module.live(variable);
-        let mut facts = Facts::default();
         let is_one_of_several = self.consumer.attributes.variable_space.is_some()
             && all.windows(2).any(|two| pcs(&two[0]) == pcs(&two[1]));
-        let written = if is_one_of_several {
-            let first = self.first_locations(all, bits, stack, &mut facts);
-            self.list_of(&first, head, stack, base, &mut facts, encode, omit)
+        if is_one_of_several {
+            let first = self.first_locations(all, bits, stack);
+            self.list_of(&first, head, stack, base, encode, omit)
         } else {
-            self.list_of(all, head, stack, base, &mut facts, encode, omit)
-        };
-        Ok(written?.map(|list| (list, facts)))
+            self.list_of(all, head, stack, base, encode, omit)
+        }
     }
 
     /// Returns the first expressible location of several at the same pcs, or else the first location.
-    fn first_locations(
-        &mut self,
-        all: &[Live],
-        bits: Option<u64>,
-        stack: Stack,
-        facts: &mut Facts,
-    ) -> Vec<Live> {
+    fn first_locations(&mut self, all: &[Live], bits: Option<u64>, stack: Stack) -> Vec<Live> {
+        let facts = &mut Facts::default();
         let mut first = Vec::new();
         for same in all.chunk_by(|a, b| (a.start, a.end) == (b.start, b.end)) {
             let is_expressible = |live: &&Live| {
@@ -225,18 +218,18 @@ impl<'u> Expressions<'u> {
     }
 
     /// Appends a location list. `head` returns the range of an entry, and its location if the expression may be
-    /// known; `encode` appends the expression, and `omit` handles an error of `encode`. Returns `None` if every entry
-    /// was omitted.
+    /// known; `encode` appends the expression, and `omit` handles an error of `encode`. Returns the list's index and the
+    /// facts of its locations, `None` if every entry was omitted.
     pub(super) fn list_of<T>(
         &mut self,
         all: &[T],
         head: impl Fn(&T) -> (Range<u32>, Option<(LocId, Key)>),
         stack: Stack,
         base: Base,
-        facts: &mut Facts,
         encode: impl Fn(&mut Lowering<'u>, &T, &mut Sink<'_>) -> Result<()>,
         mut omit: impl FnMut(&mut Self, &T, Error) -> Result<()>,
-    ) -> Result<Option<u64>> {
+    ) -> Result<Option<(u64, Facts)>> {
+        let facts = &mut Facts::default();
         let module = self.module;
         let format = self.format;
         let is_five = format.version >= 5;
@@ -332,7 +325,7 @@ impl<'u> Expressions<'u> {
         if lists.pending.len() > first_pending {
             contents = Contents::Pending;
         }
-        Ok(Some(lists.end(start, contents)))
+        Ok(Some((lists.end(start, contents), *facts)))
     }
 }
 

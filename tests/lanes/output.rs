@@ -4,7 +4,7 @@ use eitri::build::Builder;
 use eitri::check::Report;
 use eitri::emit::elf::{Code, new_object};
 use eitri::lower::{Consumer, Policy, lower};
-use eitri::model::{FunctionId, Loc, Module, RegionKind, SourceLine};
+use eitri::model::{Address, FunctionId, Loc, Module, RegionKind, SourceLine};
 use eitri::omission::Subject;
 use eitri::read::{Dwarf, Object};
 use eitri::target::{Gfx, Target, Wave};
@@ -361,4 +361,23 @@ fn split_units_say_where_lanes_stand() {
         assert!(report.is_clean() && report.locations > 0, "{}: {report}", consumer.name);
         assert!(!written_of(Fault::Stale).is_clean());
     }
+}
+
+/// In DWARF 4 the pc of waiting lanes is an address. Where code is at a known address, no relocation fills it in.
+#[test]
+fn lanes_wait_at_an_address_in_code_without_a_symbol() -> eitri::Result<()> {
+    let mut m = Builder::new(gpu());
+    let unit = m.unit("a.cl");
+    let kernel = m.function(unit, "k")?.kernel().id();
+    m.describe_function(kernel)?.address(Address::Constant(0x7000_0000), 0x40);
+    m.lanes(kernel)?.if_then(0x10..0x20, 0x08, &[(0..0x40, pair(4))])?;
+    let module = m.finish()?;
+    let mut consumer = Consumer::llvm();
+    consumer.version = 4;
+    let written = lower(&module, &consumer, Policy::Strict)?;
+    // DW_OP_addr of the kernel's address and the position at which lanes wait.
+    let info = written.sections.iter().find(|section| section.name == ".debug_info").expect("entries");
+    let waiting = [0x03, 0x08, 0, 0, 0x70, 0, 0, 0, 0];
+    assert!(info.bytes.windows(waiting.len()).any(|bytes| bytes == waiting));
+    Ok(())
 }

@@ -22,7 +22,7 @@ pub(super) use procedures::LaneProcedures;
 
 use super::entry::EntryWriter;
 use super::expressions::{Expression, Expressions};
-use super::loc::{Facts, Lowering, Sink};
+use super::loc::{Lowering, Sink};
 use super::open::Instance;
 use crate::error::{Construct, Result};
 use crate::model::{RegionId, ScopeId};
@@ -217,7 +217,6 @@ fn lane_expression<T>(
         let error = named(unit.consumer, error);
         unit.omit(Subject::Scope(scope), Property::Lanes, Some(piece_of(one).pcs()), error)
     };
-    let facts = &mut Facts::default();
-    let list = out.expressions.list_of(entries, head, stack, instance.base, facts, encode, omit)?;
-    Ok(list.map(Lanes::List))
+    let list = out.expressions.list_of(entries, head, stack, instance.base, encode, omit)?;
+    Ok(list.map(|(list, _)| Lanes::List(list)))
 }

@@ -3,7 +3,7 @@
 use core::cell::OnceCell;
 use core::ops::Range;
 
-use cranelift_entity::{EntitySet, SecondaryMap};
+use cranelift_entity::SecondaryMap;
 use hashbrown::HashMap;
 
 use super::pieces::{Piece, pieces};
@@ -13,7 +13,7 @@ use crate::emit::info::{Pending, Wanted};
 use crate::error::{At, Construct, Error, ErrorKind, Result};
 use crate::lower::entry::EntryWriter;
 use crate::lower::lists::Code;
-use crate::lower::loc::{Facts, Lowering, Sink};
+use crate::lower::loc::{Lowering, Sink};
 use crate::lower::procedures::write_expression;
 use crate::model::{Function, FunctionId, Mask, Module, Node, RegionId, ScopeId, ScopeKind, Stack};
 use crate::omission::{Property, Subject};
@@ -52,8 +52,9 @@ impl LaneProcedures {
                 omit(out, function.scope, None, error)?;
                 continue;
             }
-            let has_inlined = || inlined.get_or_init(|| with_inlined_calls(module)).contains(id);
-            let called = Called::new(out, id, &procedures.pieces[&id], has_inlined)?;
+            let inlined =
+                || inlined.get_or_init(|| inlined_calls(module)).get(&id).map_or(&[][..], Vec::as_slice);
+            let called = Called::new(out, id, &procedures.pieces[&id], inlined)?;
             if called.is_some && procedures.empty_mask.is_none() {
                 procedures.empty_mask = Some(empty_mask(out, function.stack)?);
             }
@@ -120,10 +121,14 @@ impl LaneProcedures {
                 }
             } else {
                 let addend = code.key.addend.wrapping_add(region.waits_at.into());
-                let at = encoder.position() + 1;
-                let wanted = Wanted::Address(AddressKey { addend, ..code.key });
-                encoder.addr(0);
-                sink.references.pending.push(Pending { at, wanted });
+                if code.key.symbol.is_some() {
+                    let at = encoder.position() + 1;
+                    let wanted = Wanted::Address(AddressKey { addend, ..code.key });
+                    encoder.addr(0);
+                    sink.references.pending.push(Pending { at, wanted });
+                } else {
+                    encoder.addr(addend);
+                }
             }
             let mut encoder = Encoder::new(sink.out, encoding);
             encoder.stack_value().extend(bits, lanes.into());
@@ -164,11 +169,11 @@ enum Expressible {
 }
 
 impl Called {
-    fn new(
+    fn new<'a>(
         out: &mut EntryWriter<'_>,
         id: FunctionId,
         pieces: &[Piece],
-        has_inlined: impl Fn() -> bool,
+        inlined: impl Fn() -> &'a [ScopeId],
     ) -> Result<Self> {
         let module = out.module;
         let function = &module.functions[id];
@@ -214,8 +219,20 @@ impl Called {
                     called.add_entry(piece);
                 }
             }
-            // The attribute of an inlined call without regions of its own calls no region.
-            if is_called || has_inlined() {
+            // The attribute of an inlined call calls only the regions in the call, which may be expressible.
+            let has_entry = |&scope: &ScopeId| {
+                let ranges = module.ranges(scope);
+                let is_here =
+                    |range: &Range<u64>| range.start < piece.pcs().end && piece.pcs().start < range.end;
+                let is_expressible = |region| !matches!(called.regions[region], Expressible::No(_));
+                let mut regions =
+                    core::iter::successors(piece.region, |&region| module.region(region).parent);
+                (ranges.is_empty() || ranges.iter().any(is_here))
+                    && regions.all(|region| {
+                        !module.is_in(module.region(region).scope, scope) || is_expressible(region)
+                    })
+            };
+            if is_called || inlined().iter().any(has_entry) {
                 called.add_entry(piece);
             }
         }
@@ -228,14 +245,17 @@ impl Called {
     }
 }
 
-/// Returns the functions with inlined calls.
-fn with_inlined_calls(module: &Module) -> EntitySet<FunctionId> {
-    let inlined = module.scopes().filter(|(_, scope)| matches!(scope.kind, ScopeKind::Inlined { .. }));
-    let mut functions = EntitySet::new();
-    for function in inlined.filter_map(|(id, _)| module.function_of(id)) {
-        functions.insert(function);
+/// Returns the inlined calls of each function that has some.
+fn inlined_calls(module: &Module) -> HashMap<FunctionId, Vec<ScopeId>> {
+    let mut calls: HashMap<FunctionId, Vec<ScopeId>> = HashMap::new();
+    for (id, scope) in module.scopes() {
+        if matches!(scope.kind, ScopeKind::Inlined { .. })
+            && let Some(function) = module.function_of(id)
+        {
+            calls.entry(function).or_default().push(id);
+        }
     }
-    functions
+    calls
 }
 
 /// Code to which a mask belongs.
@@ -338,7 +358,6 @@ fn moving_mask(
         |mask| (mask.start..mask.end, None),
         function.stack,
         base,
-        &mut Facts::default(),
         |lowering, mask, sink| lowering.lower(mask.loc, Some(bits), sink),
         |_, _, error| {
             if is_inexpressible(&error) {
@@ -353,7 +372,7 @@ fn moving_mask(
     match (why, list) {
         (Some(error), _) => Ok(Err(error)),
         (None, None) => Ok(Err(out.consumer.inexpressible(Construct::Mask))),
-        (None, Some(list)) => {
+        (None, Some((list, _))) => {
             out.info.begin_entry(gimli::DW_TAG_dwarf_procedure, gimli::DW_CHILDREN_no, None);
             out.list(gimli::DW_AT_location, list);
             out.info.end_entry();
