@@ -42,7 +42,7 @@ impl Machine for Emitted<'_> {
     }
 }
 
-/// Adds what the compiler alone knows: arguments, and which variable has which value from where on.
+/// Adds what the compiler alone knows: arguments, and which variable has which value from which pc on.
 fn track(k: &Kernel, flow: ControlFlow, out: &Output, e: &Emitted<'_>) -> eitri::Result<Code> {
     let mut code = Code::new(e.gpu, flow);
     let values = adapter::add(&mut code, k, out, e)?;

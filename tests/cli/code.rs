@@ -77,7 +77,7 @@ fn unusable_input_has_its_exit_code() {
     let live = r#", "live": [[4, 16, {"register": "s4"}]]"#;
     let given = folder.file("k.json", description(live));
     let ran = run(&["locate", &given, "-o", "-"]);
-    assert!(ran.code == 2 && ran.errors.contains("`i` has some"), "{}", ran.errors);
+    assert!(ran.code == 2 && ran.errors.contains("`i` already has locations"), "{}", ran.errors);
     let ran = run(&["locate", "examples/data/uspill.o", "-o", "-"]);
     assert!(ran.code == 2 && ran.errors.contains("a description is expected"), "{}", ran.errors);
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::labels::{Labels, unknown};
 use super::text::{decimal, digits};
 use crate::emit::section::{Relocation, RelocationTarget, Section};
-use crate::error::{Error, ErrorKind, Named, Result};
+use crate::error::{Count, Error, ErrorKind, Named, Result};
 use crate::ptx::{LABEL, Text};
 
 /// Writer of sections.
@@ -85,7 +85,12 @@ impl Writer<'_> {
         let directive = match bytes {
             4 => ".b32",
             8 => ".b64",
-            _ => return Err(Error::bad_argument(format!("reference has {bytes} bytes; expected 4 or 8"))),
+            _ => {
+                return Err(Error::bad_argument(format!(
+                    "reference has {}; expected 4 or 8",
+                    Count(u64::from(*bytes), "byte")
+                )));
+            }
         };
         self.out.push_str(directive);
         self.out.push('\t');

@@ -10,28 +10,34 @@ texts! {
     Quantity(value);
 
     // Locations.
-    LocationLevels "location has {value} levels";
-    Offset "offset is {value} bits";
-    PartBits "part is {value} bits wide";
-    CompositeBits "composite is {value} bits wide";
-    VectorElements "vector has {value} elements";
-    VectorBits "vector is {value} bits wide";
-    ReadBits "number read from a location is {value} bits wide";
-    RegisterBits "number read from a register is {value} bits wide";
-    PlaceBits "tracked storage is {value} bits wide";
-    SlotOffset "stack slot offset is {value} bytes";
-    RowOffset "all-lane slot offset is {value} bytes";
-    PieceBits(id: u32) "piece of %{id} is {value} bits wide";
+    LocationLevels "location has {}", counted(value, "level");
+    Offset "offset is {}", counted(value, "bit");
+    PartBits "part is {} wide", counted(value, "bit");
+    CompositeBits "composite is {} wide", counted(value, "bit");
+    VectorElements "vector has {}", counted(value, "element");
+    VectorBits "vector is {} wide", counted(value, "bit");
+    ReadBits "number read from a location is {} wide", counted(value, "bit");
+    RegisterBits "number read from a register is {} wide", counted(value, "bit");
+    PlaceBits "tracked storage is {} wide", counted(value, "bit");
+    SlotOffset "stack slot offset is {}", counted(value, "byte");
+    RowOffset "all-lane slot offset is {}", counted(value, "byte");
+    PieceBits(id: u32) "piece of %{id} is {} wide", counted(value, "bit");
 
     // Types.
-    BaseTypeBits(name: String) "type `{name}` is {value} bits wide";
-    TypeBytes(name: String) "size of type `{name}` is {value} bytes";
-    MemberBits(member: String) "{member} is {value} bits wide";
-    StrideBits(whole: String) "stride of {whole} is {value} bits";
+    BaseTypeBits(name: String) "type `{name}` is {} wide", counted(value, "bit");
+    TypeBytes(name: String) "size of type `{name}` is {}", counted(value, "byte");
+    MemberBits(member: String) "{member} is {} wide", counted(value, "bit");
+    StrideBits(whole: String) "stride of {whole} is {}", counted(value, "bit");
     DimensionEnd "dimension ends before index {value}";
 
     // Code.
     CodeEnd "code ends at address {value}";
+}
+
+/// Returns a value with its noun: `1 bit`, `33 bits`.
+fn counted(value: &str, noun: &str) -> String {
+    let ending = if value == "1" { "" } else { "s" };
+    format!("{value} {noun}{ending}")
 }
 
 /// A quantity outside its limits.

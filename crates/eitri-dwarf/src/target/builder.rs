@@ -254,7 +254,8 @@ fn check_registers(facts: &Facts) -> Result<(), String> {
         let is_packed = matches!(range.names, RegisterNames::Packed { .. });
         if !is_packed && (count == 0 || first.checked_add(count).is_none()) {
             return Err(format!(
-                "{count} registers from {first} on; expected consecutive numbers below 2^64"
+                "{} from {first} on; expected consecutive numbers below 2^64",
+                Count(count, "register")
             ));
         }
         if range.alias.is_some_and(|alias| alias.checked_add(count).is_none()) {
