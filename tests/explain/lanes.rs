@@ -65,7 +65,10 @@ fn lanes_are_the_same_for_all_who_are_told() {
 #[test]
 fn stops_come_from_several_files() {
     let walk = walk("files", "rocgdb");
-    let (text, stops) = (std::fs::read_to_string(WALK_STOPS).expect("stops"), temporary("one_stop.json"));
+    let (text, stops) = (
+        std::fs::read_to_string(crate::common::golden("explain/walk_stops.json")).expect("stops"),
+        temporary("one_stop.json"),
+    );
     let mut all: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let (first, rest) = (temporary("first.json"), stops);
     let machine = all["stops"].as_array_mut().expect("a list").remove(0);

@@ -229,7 +229,7 @@ fn the_lock_names_what_the_library_needs() {
         }
         next += 1;
     }
-    let name = |line: &str| line.split(' ').next().unwrap_or_default().to_owned();
+    let name = |line: &str| line.split([' ', '.']).next().unwrap_or_default().to_owned();
     let needed: Vec<String> = between(&manifest, "\n[dependencies]\n", "\n\n")
         .lines()
         .filter(|line| !line.contains("optional = true") || enabled.contains(&format!("dep:{}", name(line))))

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! # fn main() -> eitri_dwarf::Result<()> {
-//! # let bytes = include_bytes!("../../examples/data/uspill.o");
+//! # let bytes = include_bytes!("../../../../examples/data/uspill.o");
 //! let page = eitri_inspect::report::report(bytes, &eitri_inspect::report::Options { name: "uspill.o", ..Default::default() })?;
 //! assert!(page.starts_with("<!doctype html>"));
 //! # Ok(())
