@@ -24,7 +24,7 @@ pub enum Schema {
     Machine,
     /// The schema of a file of [conformance vectors](crate::conform).
     Vectors,
-    /// The schema of a [finding](crate::lint::Finding::to_json), a line of `eitri lint --format json`.
+    /// The schema of a [finding](crate::json::write_finding), a line of `eitri lint --format json`.
     Finding,
 }
 

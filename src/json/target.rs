@@ -363,7 +363,7 @@ impl Serialize for TargetJson<'_> {
 ///
 /// # Errors
 /// [`Malformed`](crate::error::ErrorKind::Malformed) for a text of another form; the errors of
-/// [`Target::named`] and [`TargetBuilder::build`].
+/// [`Target::named`] and [`TargetBuilder::build`](crate::target::TargetBuilder::build).
 pub fn read_target(text: impl AsRef<[u8]>) -> Result<Target> {
     const WHAT: &str = "the target";
     let text = position::utf8(WHAT, text.as_ref())?;

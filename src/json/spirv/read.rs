@@ -14,9 +14,10 @@ impl Binding {
     ///
     /// # Errors
     /// The errors of [`Module::from_json`], and those of [`read`](crate::spirv::read()).
-    /// [`ErrorKind::BadArgument`] without the key, and for a position that is none or several;
-    /// [`ErrorKind::UnknownName`] and [`ErrorKind::AmbiguousName`] for a name of no id, or of several;
-    /// [`ErrorKind::UnknownName`] for an operation that is not a debug operation.
+    /// [`BadArgument`](crate::error::ErrorKind::BadArgument) without the key, and for a position that is none or
+    /// several; [`UnknownName`](crate::error::ErrorKind::UnknownName) and
+    /// [`AmbiguousName`](crate::error::ErrorKind::AmbiguousName) for a name of no id, or of several;
+    /// [`UnknownName`](crate::error::ErrorKind::UnknownName) for an operation that is not a debug operation.
     pub fn from_json(text: impl AsRef<[u8]>, words: &[u32]) -> Result<(Module, Self)> {
         let text = position::utf8(WHAT, text.as_ref())?;
         let (reader, bound) = read_with_spirv(text, None)?;

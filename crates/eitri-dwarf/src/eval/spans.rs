@@ -85,7 +85,7 @@ pub fn are_equal(left: &[Span], right: &[Span]) -> bool {
     }
 }
 
-/// Hashes spans bit by bit: lists that are the [same] have equal hashes.
+/// Hashes spans bit by bit: lists of the same bits have equal hashes.
 pub fn hash(spans: &[Span]) -> u64 {
     let mut hasher = DefaultHasher::new();
     let mut spans = Cursor::new(spans);
