@@ -80,24 +80,14 @@ mod units;
 mod unreadable;
 mod value;
 
-#[doc(hidden)]
-pub use abbreviations::ByAbbreviation;
 pub use aranges::{AddressRange, AddressRanges};
 pub use cfi::{FrameInstruction, Instruction, Instructions};
 pub use companions::Companions;
-#[doc(hidden)]
-pub use declared::OtherUnits;
 pub use dwarf::Dwarf;
-#[doc(hidden)]
-pub use dwarf::{SUPPLEMENTARY, code_section};
-#[doc(hidden)]
-pub use elf::{INFO_BEHIND, Placing, Sizes};
 pub use elf::{MercuryCopy, Object, Section, StaleFields, Symbol, SymbolKind, Undefined};
 pub use entry::{Attributes, Entry};
 pub use frame::{Cie, Fde, FrameProgram, FrameSection, Frames, Pointer};
 pub use frame_rows::{CfaRule, FrameRow, FrameRows, Rule};
-#[doc(hidden)]
-pub use known_rows::KnownRows;
 pub use line::{LineFile, LineFormat, LineProgram};
 pub use line_rows::{InlinedRow, LineRow, LineRows};
 pub(crate) use lists::Addressed;
@@ -107,18 +97,24 @@ pub use names::{
     IndexedName, NameAbbreviation, NameEntries, NameEntry, NameIndex, NameParent, NameUnit, name_hash,
 };
 pub use pubs::{PublicName, PublicNames, PublicSection};
-#[doc(hidden)]
-pub use recurring::Recurring;
-#[doc(hidden)]
-pub use scope::unknown_function;
 pub use scope::{address_in, variable_at, variables_at};
 pub use sections::Sections;
-#[doc(hidden)]
-pub use shape::Shape;
 pub use split_files::{FindSplit, Skeleton, SplitFiles, split_ids};
-#[doc(hidden)]
-pub use string_ids::{StringId, StringIds};
 pub use tables::IndexTable;
 pub use unit::{Bases, Unit};
 pub use unreadable::UnreadableField;
 pub use value::{Attribute, Str, Value};
+
+// What only the crates of eitri use.
+#[doc(hidden)]
+pub use {
+    abbreviations::ByAbbreviation,
+    declared::OtherUnits,
+    dwarf::{SUPPLEMENTARY, code_section},
+    elf::{INFO_BEHIND, Placing, Sizes},
+    known_rows::KnownRows,
+    recurring::Recurring,
+    scope::unknown_function,
+    shape::Shape,
+    string_ids::{StringId, StringIds},
+};
