@@ -45,7 +45,7 @@ fn a_location_that_differs_is_found_in_its_scope() {
         let module = described(registers).expect("a module");
         let Some(coverage) = covered("sm_80", &module) else { return };
         let [of_text, finding] = &coverage.findings[..] else { panic!("{name} at {pc}: {coverage}") };
-        assert_eq!(of_text.found, "%r5, which no instruction of `k` names", "{coverage}");
+        assert_eq!(of_text.found, "%r5, which no instruction of `k` sets", "{coverage}");
         assert_eq!(finding.at.variable.as_deref(), Some(name), "{coverage}");
         assert_eq!(finding.at.pcs, Some(pc..pc + 1), "{coverage}");
     }
