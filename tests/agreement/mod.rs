@@ -70,8 +70,7 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
         for Unproven { variable, at, what, why } in &report.unproven {
             let may_be = match why {
                 Obstacle::Raw => is_raw,
-                // The object can have a location where an offset leaves the storage that the description names.
-                Obstacle::OutOfBounds | Obstacle::Undescribed => may_be_outside,
+                Obstacle::OutOfBounds => may_be_outside,
                 _ => return Err(format!("unproven: {at}")),
             };
             let explains =
