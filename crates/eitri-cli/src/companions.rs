@@ -69,7 +69,7 @@ pub fn described(file: &Path, object: Inside) -> Described {
 /// Returns the supplementary file of the object `name`, whose debug information is in `file`.
 fn supplementary(file: &Path, name: &str, companions: &Companions) -> Option<Contents> {
     let (other, id) = companions.supplementary.as_ref()?;
-    // The name is absolute, or relative to the file, of which a link can be in another folder.
+    // The name is absolute, or relative to the file. The file can be a symbolic link, so its real folder is tried too.
     let real = file.canonicalize().ok();
     let folders = [Some(file), real.as_deref()].into_iter().flatten().filter_map(Path::parent);
     let beside = folders.filter(|_| file.as_os_str() != "-").map(|folder| folder.join(other));
@@ -115,7 +115,8 @@ fn places(file: &Path, companions: &Companions) -> Vec<PathBuf> {
     places
 }
 
-/// Whether a file has the build id of the object, or else, if one of them has none, the sum that the object has for it.
+/// Whether a file belongs to the object: both have the same build id, or, if a build id is missing, the file has the
+/// checksum in the object's debug link.
 fn is_of(found: &Contents, companions: &Companions) -> bool {
     let Ok(other) = Companions::read(found) else { return false };
     other.has_debug_information

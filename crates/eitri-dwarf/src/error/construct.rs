@@ -3,12 +3,12 @@
 use super::{Count, ErrorKind};
 use crate::texts;
 
-/// Returns the name of an attribute, or its number if it has none.
+/// Returns an attribute's name, or its number if the attribute is nameless.
 fn attribute_name(attribute: gimli::DwAt) -> String {
     attribute.static_string().map_or_else(|| format!("{:#x}", attribute.0), Into::into)
 }
 
-/// Returns the name of a tag, or its number if it has none.
+/// Returns a tag's name, or its number if the tag is nameless.
 fn tag_name(tag: gimli::DwTag) -> String {
     tag.static_string().map_or_else(|| format!("{:#x}", tag.0), Into::into)
 }

@@ -26,7 +26,7 @@ impl Spelling {
         self.code
     }
 
-    /// Returns the length of the sub-operation in bytes; 0 if the operation has none.
+    /// Returns the length of the sub-operation in bytes; 0 without a sub-operation.
     pub fn sub_bytes(self) -> usize {
         self.sub.into()
     }

@@ -39,7 +39,7 @@ enum Jump<'t> {
     Out,
 }
 
-/// What control flow and registers need to know about an instruction.
+/// Registers that an instruction sets, and where control goes next.
 #[derive(Default)]
 struct Step<'t> {
     sets: Vec<&'t str>,

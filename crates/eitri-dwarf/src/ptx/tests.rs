@@ -214,7 +214,8 @@ fn register_has_a_value_where_control_flows_from_an_instruction_that_sets_it() {
     assert_eq!(set_at("nop; A: nop; mov.u32 %r1, 0; bra other;", "%r1"), [1, 2, 3, 4]);
 }
 
-/// Blocks in a row, each of which sets a register that the last one reads: no product of blocks and registers.
+/// Each of many consecutive blocks sets a register that the last block reads. Visits must not grow with the product of
+/// blocks and registers.
 #[test]
 fn visits_of_blocks_are_limited() {
     let body: String =

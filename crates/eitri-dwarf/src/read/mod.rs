@@ -105,7 +105,7 @@ pub use unit::{Bases, Unit};
 pub use unreadable::UnreadableField;
 pub use value::{Attribute, Str, Value};
 
-// What only the crates of eitri use.
+// Internals that eitri's other crates share.
 #[doc(hidden)]
 pub use {
     abbreviations::ByAbbreviation,

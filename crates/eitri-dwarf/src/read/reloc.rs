@@ -231,7 +231,7 @@ pub(super) struct Unapplied {
     pub(super) error: Error,
 }
 
-/// What is known of the relocated fields.
+/// Undefined symbols, stale fields and errors that remain after the relocations are applied.
 #[derive(Default)]
 pub(super) struct Applied {
     /// Places with undefined symbols.

@@ -32,7 +32,7 @@ pub(super) struct Reader<'m, 'o> {
     main: Option<&'m Dwarf<'o>>,
     /// Id of the file's split compilation unit, if there is exactly one: type units belong to it.
     dwo_id: Option<u64>,
-    /// Errors of what was read before.
+    /// Errors of the units read so far.
     pub(super) before: Vec<Error>,
     /// Indices of the tables of abbreviations, by offset.
     tables: HashMap<u64, u32>,
