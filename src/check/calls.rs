@@ -2,9 +2,12 @@
 
 use gimli::constants as dw;
 
+use super::asked::Asked;
 use super::describe::Describe as _;
-use super::expressions::{DescribedLocation, Difference};
-use super::machine::Asked;
+use super::expressions::{
+    DescribedLocation, Difference, compare_attribute, report_unproven, same_expression,
+};
+use super::extra::report_unexpected;
 use super::meanings::Meanings;
 use super::report::Kind;
 use super::tree::{Compared, Entity};
@@ -12,88 +15,90 @@ use crate::model::{Argument, CallId, LocId};
 use crate::omission::{Property, Subject};
 use crate::read::Entry;
 
-impl<'a, 'o> Meanings<'_, 'a, 'o> {
-    /// Compares the expressions of a call, and its arguments.
-    pub(super) fn call(&mut self, id: CallId, entry: Entry<'a, 'o>) {
-        let words = self.described.calls();
-        let module = self.module;
-        let call = module.call(id);
-        let at = self.described.at(Entity::Call(id));
-        let Some(function) = module.function_of(call.scope) else { return };
-        let pc = call.pc.or(call.return_pc).unwrap_or(0);
-        let described = |loc, is_number| DescribedLocation { function: Some(function), pc, loc, is_number };
-        let is_omitted = |subject, property| self.described.omitted.count(subject, property) > 0;
-        for (property, name, loc) in [
-            (Property::Target, words.target, call.target),
-            (Property::ClobberedTarget, words.clobbered, call.clobbered_target),
-        ] {
-            let Some(loc) = loc else { continue };
-            if entry.attr(name).is_some() || !is_omitted(Subject::Call(id), property) {
-                self.compare_attribute(described(loc, true), entry, name, &at);
-            }
-        }
-        let mut found = entry.children().peekable();
-        let arguments = (0..).zip(module.arguments(id));
-        for (_, argument) in
-            arguments.filter(|&(index, _)| !is_omitted(Subject::Argument(id, index), Property::Entity))
-        {
-            let difference = match found.peek() {
-                Some(&one) => self.argument(argument, one, &described, id).err(),
-                None => Some((Kind::MissingEntry, "an argument of a call".into(), "none".into())),
-            };
-            match difference {
-                None => {}
-                Some((kind, expected, text)) => self.report.find(kind, at.clone(), expected, text),
-            }
-            found.next();
-        }
-        for child in found {
-            self.report.unexpected(self.described, child, at.clone());
+/// Compares the expressions of a call, and its arguments.
+pub(super) fn compare_call<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, id: CallId, entry: Entry<'a, 'o>) {
+    let words = meanings.described.calls();
+    let module = meanings.module;
+    let call = module.call(id);
+    let at = meanings.described.at(Entity::Call(id));
+    let Some(function) = module.function_of(call.scope) else { return };
+    let pc = call.pc.or(call.return_pc).unwrap_or(0);
+    let described = |loc, is_number| DescribedLocation { function: Some(function), pc, loc, is_number };
+    let is_omitted = |subject, property| meanings.described.omitted.count(subject, property) > 0;
+    for (property, name, loc) in [
+        (Property::Target, words.target, call.target),
+        (Property::ClobberedTarget, words.clobbered, call.clobbered_target),
+    ] {
+        let Some(loc) = loc else { continue };
+        if entry.attr(name).is_some() || !is_omitted(Subject::Call(id), property) {
+            compare_attribute(meanings, described(loc, true), entry, name, &at);
         }
     }
+    let mut found = entry.children().peekable();
+    let arguments = (0..).zip(module.arguments(id));
+    for (_, argument) in
+        arguments.filter(|&(index, _)| !is_omitted(Subject::Argument(id, index), Property::Entity))
+    {
+        let difference = match found.peek() {
+            Some(&one) => compare_argument(meanings, argument, one, &described, id).err(),
+            None => Some((Kind::MissingEntry, "an argument of a call".into(), "none".into())),
+        };
+        match difference {
+            None => {}
+            Some((kind, expected, text)) => meanings.report.find(kind, at.clone(), expected, text),
+        }
+        found.next();
+    }
+    for child in found {
+        report_unexpected(meanings.report, meanings.described, child, at.clone());
+    }
+}
 
-    /// Compares an argument.
-    ///
-    /// # Errors
-    /// The first difference.
-    fn argument(
-        &mut self,
-        argument: &Argument,
-        entry: Entry<'a, 'o>,
-        described: &dyn Fn(LocId, bool) -> DescribedLocation,
-        of: CallId,
-    ) -> Result<(), Difference> {
-        let (at, unit) = (&self.described.at(Entity::Call(of)), self.described.unit_of(Entity::Call(of)));
-        let words = self.described.calls();
-        let mut compared = Compared::default();
-        compared.compare(self.file.reader(self.described, unit), &self.described.argument(argument), entry);
-        let Compared { differences, references, unexpected, .. } = compared;
-        let references = references.into_iter();
-        let references = references.filter_map(|one| self.known.differs(self.file.dwarf, one));
-        if let Some((kind, (expected, found))) = differences.into_iter().chain(references).next() {
-            return Err((kind, expected, found));
-        }
-        if let Some(child) = unexpected.first() {
-            return Err((Kind::Extra, "no more in an argument".into(), child.describe()));
-        }
-        self.report.entries += 1;
-        let locations = [
-            (Some(dw::DW_AT_location), Some(argument.location), false),
-            (Some(words.value), argument.value, true),
-            (Some(dw::DW_AT_call_data_location), argument.data_location, false),
-            (Some(words.data_value), argument.data_value, true),
-        ];
-        let mut unproven = Vec::new();
-        for (name, loc, is_number) in locations {
-            let Some((name, loc)) = name.zip(loc) else { continue };
-            unproven.push((
-                self.same_expression(described(loc, is_number), entry, name, &Asked::default())?,
-                name,
-            ));
-        }
-        for (obstacle, name) in unproven {
-            self.unproven(obstacle, format!("{} of an argument", name.describe()), at);
-        }
-        Ok(())
+/// Compares an argument.
+///
+/// # Errors
+/// The first difference.
+fn compare_argument<'a, 'o>(
+    meanings: &mut Meanings<'_, 'a, 'o>,
+    argument: &Argument,
+    entry: Entry<'a, 'o>,
+    described: &dyn Fn(LocId, bool) -> DescribedLocation,
+    of: CallId,
+) -> Result<(), Difference> {
+    let (at, unit) = (&meanings.described.at(Entity::Call(of)), meanings.described.unit_of(Entity::Call(of)));
+    let words = meanings.described.calls();
+    let mut compared = Compared::default();
+    compared.compare(
+        meanings.file.reader(meanings.described, unit),
+        &meanings.described.argument(argument),
+        entry,
+    );
+    let Compared { differences, references, unexpected, .. } = compared;
+    let references = references.into_iter();
+    let references = references.filter_map(|one| meanings.known.differs(meanings.file.dwarf, one));
+    if let Some((kind, (expected, found))) = differences.into_iter().chain(references).next() {
+        return Err((kind, expected, found));
     }
+    if let Some(child) = unexpected.first() {
+        return Err((Kind::Extra, "no more in an argument".into(), child.describe()));
+    }
+    meanings.report.entries += 1;
+    let locations = [
+        (Some(dw::DW_AT_location), Some(argument.location), false),
+        (Some(words.value), argument.value, true),
+        (Some(dw::DW_AT_call_data_location), argument.data_location, false),
+        (Some(words.data_value), argument.data_value, true),
+    ];
+    let mut unproven = Vec::new();
+    for (name, loc, is_number) in locations {
+        let Some((name, loc)) = name.zip(loc) else { continue };
+        unproven.push((
+            same_expression(meanings, described(loc, is_number), entry, name, &Asked::default())?,
+            name,
+        ));
+    }
+    for (obstacle, name) in unproven {
+        report_unproven(meanings, obstacle, format!("{} of an argument", name.describe()), at);
+    }
+    Ok(())
 }

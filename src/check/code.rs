@@ -4,12 +4,12 @@ use core::ops::Range;
 
 use gimli::constants as dw;
 
-use super::compare::Compare;
+use super::comparison::Compare;
 use super::report::Kind;
-use super::tree::{Described, hex};
+use super::tree::hex;
 use crate::error::{At, Count, Error, Result};
 use crate::model::{Address, FunctionId, Module, UnitId};
-use crate::read::{Dwarf, Entry, Object, Section, Unit, Value};
+use crate::read::{Entry, Object, Section, Value};
 
 /// Looks for the code of every function in an object, before debug information is added to the object.
 ///
@@ -86,56 +86,38 @@ pub(super) fn is_there(module: &Module, object: &Object<'_>, function: FunctionI
     }
 }
 
-impl Described<'_> {
-    /// Returns whether an entry has code of a described function.
-    pub(super) fn has_code(self, entry: Entry<'_, '_>) -> bool {
-        // Ranges that cannot be read count as empty.
-        entry.ranges().unwrap_or_default().iter().any(|pcs| self.index.code.meet(pcs))
+/// Compares a unit's ranges with the code of its functions.
+pub(super) fn compare_code<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, root: Entry<'a, 'o>, at: &At) {
+    let found = match root.ranges() {
+        Ok(ranges) => ranges,
+        Err(error) => return compare.report.unreadable(compare.described.object, &error, at.clone()),
+    };
+    let [start, end, ranges] =
+        [dw::DW_AT_low_pc, dw::DW_AT_high_pc, dw::DW_AT_ranges].map(|name| root.has(name));
+    if end && (!start || ranges) {
+        let found = if start { "an end with ranges" } else { "an end without a start" };
+        compare.report.find(Kind::Code, at.clone(), "the start and the end of a unit, or ranges", found);
     }
-
-    /// Returns whether a unit that is not described, or one of its functions, has code of a described function.
-    pub(super) fn is_over(self, dwarf: &Dwarf<'_>, unit: &Unit<'_>) -> bool {
-        let is_function = |entry: &Entry<'_, '_>| entry.tag() == dw::DW_TAG_subprogram;
-        let root = dwarf.entries_of(unit).next();
-        let functions = root.into_iter().flat_map(|root| root.descendants()).filter(is_function);
-        root.into_iter().chain(functions).any(|entry| self.has_code(entry))
-    }
-}
-
-impl<'a, 'o> Compare<'a, 'o> {
-    /// Compares a unit's ranges with the code of its functions.
-    pub(super) fn code_of_unit(&mut self, id: UnitId, root: Entry<'a, 'o>, at: &At) {
-        let found = match root.ranges() {
-            Ok(ranges) => ranges,
-            Err(error) => return self.report.unreadable(self.described.object, &error, at.clone()),
+    if compare.described.consumer.lists.has_absolute_bounds {
+        // The base of the unit's lists, whose addresses are absolute.
+        let base = match root.attr(dw::DW_AT_low_pc) {
+            Some(Value::Address(base)) => base,
+            _ => 0,
         };
-        let [start, end, ranges] =
-            [dw::DW_AT_low_pc, dw::DW_AT_high_pc, dw::DW_AT_ranges].map(|name| root.has(name));
-        if end && (!start || ranges) {
-            let found = if start { "an end with ranges" } else { "an end without a start" };
-            self.report.find(Kind::Code, at.clone(), "the start and the end of a unit, or ranges", found);
+        if !found.is_empty() || base != 0 {
+            let found = if found.is_empty() { format!("{base:#x}") } else { hex(&found) };
+            compare.report.find(Kind::Code, at.clone(), "no ranges, and 0 as the base of lists", found);
         }
-        if self.described.consumer.lists.has_absolute_bounds {
-            // The base of the unit's lists, whose addresses are absolute.
-            let base = match root.attr(dw::DW_AT_low_pc) {
-                Some(Value::Address(base)) => base,
-                _ => 0,
-            };
-            if !found.is_empty() || base != 0 {
-                let found = if found.is_empty() { format!("{base:#x}") } else { hex(&found) };
-                self.report.find(Kind::Code, at.clone(), "no ranges, and 0 as the base of lists", found);
-            }
-            return;
-        }
-        let functions = &self.described.index.functions[id];
-        let code = functions.iter().filter_map(|&function| {
-            let start = self.described.address(function)?;
-            Some(start..start.wrapping_add(self.described.module.function(function).bytes))
-        });
-        let expected: Vec<Range<u64>> = code.collect();
-        if !is_code_of(&found, &expected) {
-            self.report.find(Kind::Code, at.clone(), hex(&expected), hex(&found));
-        }
+        return;
+    }
+    let functions = &compare.described.index.functions[id];
+    let code = functions.iter().filter_map(|&function| {
+        let start = compare.described.address(function)?;
+        Some(start..start.wrapping_add(compare.described.module.function(function).bytes))
+    });
+    let expected: Vec<Range<u64>> = code.collect();
+    if !is_code_of(&found, &expected) {
+        compare.report.find(Kind::Code, at.clone(), hex(&expected), hex(&found));
     }
 }
 

@@ -4,69 +4,67 @@
 //! more, so that its result does not show whether such a consumer can read the expression.
 
 use super::describe::Describe;
-use super::locations::Place;
 use super::meanings::Meanings;
+use super::places::Place;
 use super::report::Kind;
 use crate::consumer::Consumer;
 use crate::model::Node;
 use crate::op::{Decoder, Dialect, Encoding, Op};
 use crate::read::Value;
 
-impl<'a, 'o> Meanings<'_, 'a, 'o> {
-    /// Checks the form of a variable's expressions, if the consumer reads plain DWARF 5 only.
-    pub(super) fn dwarf5_form(&mut self, place: Place<'a, 'o>) {
-        let consumer = self.described.consumer;
-        if consumer.expressions.dialect != Dialect::Dwarf5 || self.has_raw(place) {
-            return;
-        }
-        let encoding = Encoding { dialect: Dialect::Dwarf5, ..place.entry.unit().encoding };
-        let problem = |expr: &[u8]| problem_for(Some(consumer), expr, encoding);
-        self.first_problem(place, "an expression of DWARF 5", problem);
+/// Checks the form of a variable's expressions, if the consumer reads plain DWARF 5 only.
+pub(super) fn check_form<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, place: Place<'a, 'o>) {
+    let consumer = meanings.described.consumer;
+    if consumer.expressions.dialect != Dialect::Dwarf5 || has_raw(meanings, place) {
+        return;
     }
+    let encoding = Encoding { dialect: Dialect::Dwarf5, ..place.entry.unit().encoding };
+    let problem = |expr: &[u8]| problem_for(Some(consumer), expr, encoding);
+    report_first_problem(meanings, place, "an expression of DWARF 5", problem);
+}
 
-    /// Checks that the operations of a variable without bits can be decoded. Its location is not evaluated.
-    pub(super) fn undecodable(&mut self, place: Place<'a, 'o>) {
-        if !self.has_raw(place) {
-            let encoding = place.entry.unit().encoding;
-            let problem = |expr: &[u8]| Some(Decoder::new(expr, encoding).find_map(Result::err)?.to_string());
-            self.first_problem(place, "an expression", problem);
-            let of_other_class = place.entry.attr(gimli::DW_AT_location);
-            let is_location = |value: &Value<'_>| matches!(value, Value::Expr(_) | Value::LocList(_));
-            if let Some(value) = of_other_class.filter(|value| !is_location(value)) {
-                let at = self.module.at_variable(place.id, None);
-                self.report.find(Kind::Evaluation, at, "an expression", value.describe());
-            }
+/// Checks that the operations of a variable without bits can be decoded. Its location is not evaluated.
+pub(super) fn check_decodable<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, place: Place<'a, 'o>) {
+    if !has_raw(meanings, place) {
+        let encoding = place.entry.unit().encoding;
+        let problem = |expr: &[u8]| Some(Decoder::new(expr, encoding).find_map(Result::err)?.to_string());
+        report_first_problem(meanings, place, "an expression", problem);
+        let of_other_class = place.entry.attr(gimli::DW_AT_location);
+        let is_location = |value: &Value<'_>| matches!(value, Value::Expr(_) | Value::LocList(_));
+        if let Some(value) = of_other_class.filter(|value| !is_location(value)) {
+            let at = meanings.module.at_variable(place.id, None);
+            meanings.report.find(Kind::Evaluation, at, "an expression", value.describe());
         }
     }
+}
 
-    /// Reports the first problem of the expressions of a variable.
-    fn first_problem(
-        &mut self,
-        place: Place<'a, 'o>,
-        expected: &str,
-        problem: impl Fn(&[u8]) -> Option<String>,
-    ) {
-        let problem = match place.entry.attr(gimli::DW_AT_location) {
-            Some(Value::Expr(expr)) => problem(expr),
-            Some(Value::LocList(_)) => {
-                let list = self.file.list(place.entry);
-                let mut entries = list.iter().flat_map(|list| &list.entries);
-                entries.find_map(|one| problem(&one.expr))
-            }
-            _ => None,
-        };
-        if let Some(problem) = problem {
-            let at = self.module.at_variable(place.id, None);
-            self.report.find(Kind::Evaluation, at, expected, problem);
+/// Reports the first problem of the expressions of a variable.
+fn report_first_problem<'a, 'o>(
+    meanings: &mut Meanings<'_, 'a, 'o>,
+    place: Place<'a, 'o>,
+    expected: &str,
+    problem: impl Fn(&[u8]) -> Option<String>,
+) {
+    let problem = match place.entry.attr(gimli::DW_AT_location) {
+        Some(Value::Expr(expr)) => problem(expr),
+        Some(Value::LocList(_)) => {
+            let list = meanings.file.list(place.entry);
+            let mut entries = list.iter().flat_map(|list| &list.entries);
+            entries.find_map(|one| problem(&one.expr))
         }
+        _ => None,
+    };
+    if let Some(problem) = problem {
+        let at = meanings.module.at_variable(place.id, None);
+        meanings.report.find(Kind::Evaluation, at, expected, problem);
     }
+}
 
-    /// Returns whether the module has a raw expression here, which may be for a particular reader.
-    fn has_raw(&self, place: Place<'a, 'o>) -> bool {
-        let module = self.module;
-        let mut all = module.live(place.id).iter().map(|live| live.loc).chain(module.always(place.id));
-        all.any(|loc| module.nodes(loc).any(|node| matches!(node, Node::Expr(_) | Node::Call(_))))
-    }
+/// Returns whether the module has a raw expression here, which may be for a particular reader.
+fn has_raw<'a, 'o>(meanings: &Meanings<'_, 'a, 'o>, place: Place<'a, 'o>) -> bool {
+    let module = meanings.module;
+    let mut all = module.live(place.id).iter().map(|live| live.loc).chain(module.always(place.id));
+    all.any(|loc| module.nodes(loc).any(|node| matches!(node, Node::Expr(_) | Node::Call(_))))
 }
 
 /// Returns the first violation of DWARF 5 in an expression.

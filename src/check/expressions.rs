@@ -1,13 +1,16 @@
 //! Expressions other than locations of variables: frame bases, static links, calls and procedures.
 
+use super::asked::Asked;
+use super::combining::combined_offsets;
 use super::describe::Describe;
 use super::dwarf5;
-use super::locations::{Witness, witnesses};
-use super::machine::Asked;
 use super::meanings::Meanings;
-use super::places::is_nowhere;
+use super::places::{
+    encoded_span, fault_text, is_nowhere, list_bounds, machine_at, model_contents, show_spans,
+};
 use super::report::{Kind, Obstacle, Unproven};
 use super::witness::{Pcs, Tried, lanes};
+use super::witnesses::{Witness, witnesses};
 use crate::error::At;
 use crate::eval::{self, Context, Element};
 use crate::model::{FunctionId, LocId, NoMeaning, Storage};
@@ -31,238 +34,246 @@ pub(super) const SIZES: [u64; 3] = [64, 8, 1];
 /// Difference: kind, expected, found.
 pub(super) type Difference = (Kind, String, String);
 
-impl<'a, 'o> Meanings<'_, 'a, 'o> {
-    /// Compares the frame base and the static link of a function.
-    pub(super) fn frame(&mut self, id: FunctionId, entry: Entry<'a, 'o>) {
-        let data = self.module.function(id);
-        let at = self.module.at_scope(data.scope);
-        for (property, name, loc) in [
-            (Property::Frame, gimli::DW_AT_frame_base, data.frame_base),
-            (Property::StaticLink, gimli::DW_AT_static_link, data.static_link),
-        ] {
-            let Some(loc) = loc else { continue };
-            if entry.has(name) || self.described.omitted.count(Subject::Function(id), property) == 0 {
-                let described = DescribedLocation { function: Some(id), pc: 0, loc, is_number: false };
-                self.compare_in_function(described, entry, name, &at);
-            }
+/// Compares the frame base and the static link of a function.
+pub(super) fn compare_function<'a, 'o>(
+    meanings: &mut Meanings<'_, 'a, 'o>,
+    id: FunctionId,
+    entry: Entry<'a, 'o>,
+) {
+    let data = meanings.module.function(id);
+    let at = meanings.module.at_scope(data.scope);
+    for (property, name, loc) in [
+        (Property::Frame, gimli::DW_AT_frame_base, data.frame_base),
+        (Property::StaticLink, gimli::DW_AT_static_link, data.static_link),
+    ] {
+        let Some(loc) = loc else { continue };
+        if entry.has(name) || meanings.described.omitted.count(Subject::Function(id), property) == 0 {
+            let described = DescribedLocation { function: Some(id), pc: 0, loc, is_number: false };
+            compare_in_function(meanings, described, entry, name, &at);
         }
     }
+}
 
-    /// Compares an attribute whose location holds at all pcs of a function.
-    pub(super) fn compare_in_function(
-        &mut self,
-        described: DescribedLocation,
-        entry: Entry<'a, 'o>,
-        attribute: gimli::DwAt,
-        at: &At,
-    ) {
-        let start = described.function.and_then(|function| self.described.address(function)).unwrap_or(0);
-        let size = described.function.map_or(1, |function| self.module.function(function).bytes);
-        let asked = Asked::default();
-        let (mut pcs, mut unproven) = (Pcs::only(described.pc, size), None);
-        while let Some(Tried { pc, .. }) = pcs.next() {
-            match self.same_expression(DescribedLocation { pc, ..described }, entry, attribute, &asked) {
-                Ok(obstacle) => unproven = unproven.or(obstacle),
-                Err((kind, expected, found)) => {
-                    // A difference at the first pc is reported for the whole function.
-                    let pcs = (pc != described.pc).then(|| pc..pc + 1);
-                    let at = At { pcs, ..at.clone() };
-                    return self.report.find(kind, at, format!("{} {expected}", attribute.describe()), found);
-                }
-            }
-            pcs.follow(&asked, |entry| self.bounds(entry, start));
-        }
-        self.unproven(unproven, attribute.describe(), at);
-    }
-
-    /// Reports an obstacle to a comparison, if there is one.
-    pub(super) fn unproven(&mut self, obstacle: Option<Obstacle>, what: String, at: &At) {
-        let one = |why| Unproven { variable: None, at: at.clone(), what: Some(what), why };
-        self.report.unproven.extend(obstacle.map(one));
-    }
-
-    /// Compares an attribute with its described location.
-    pub(super) fn compare_attribute(
-        &mut self,
-        described: DescribedLocation,
-        entry: Entry<'a, 'o>,
-        attribute: gimli::DwAt,
-        at: &At,
-    ) {
-        match self.same_expression(described, entry, attribute, &Asked::default()) {
-            Ok(obstacle) => self.unproven(obstacle, attribute.describe(), at),
+/// Compares an attribute whose location holds at all pcs of a function.
+pub(super) fn compare_in_function<'a, 'o>(
+    meanings: &mut Meanings<'_, 'a, 'o>,
+    described: DescribedLocation,
+    entry: Entry<'a, 'o>,
+    attribute: gimli::DwAt,
+    at: &At,
+) {
+    let start = described.function.and_then(|function| meanings.described.address(function)).unwrap_or(0);
+    let size = described.function.map_or(1, |function| meanings.module.function(function).bytes);
+    let asked = Asked::default();
+    let (mut pcs, mut unproven) = (Pcs::only(described.pc, size), None);
+    while let Some(Tried { pc, .. }) = pcs.next() {
+        match same_expression(meanings, DescribedLocation { pc, ..described }, entry, attribute, &asked) {
+            Ok(obstacle) => unproven = unproven.or(obstacle),
             Err((kind, expected, found)) => {
-                self.report.find(kind, at.clone(), format!("{} {expected}", attribute.describe()), found);
+                // A difference at the first pc is reported for the whole function.
+                let pcs = (pc != described.pc).then(|| pc..pc + 1);
+                let at = At { pcs, ..at.clone() };
+                return meanings.report.find(kind, at, format!("{} {expected}", attribute.describe()), found);
             }
         }
+        pcs.follow(&asked, |entry| list_bounds(meanings, entry, start));
     }
+    report_unproven(meanings, unproven, attribute.describe(), at);
+}
 
-    /// Returns the obstacle to the comparison of an attribute, or its difference at the first witness with one. A raw
-    /// expression at any witness is an obstacle; bits outside of their storage are one only if all witnesses have
-    /// them.
-    pub(super) fn same_expression(
-        &mut self,
-        described: DescribedLocation,
-        entry: Entry<'a, 'o>,
-        attribute: gimli::DwAt,
-        asked: &Asked,
-    ) -> Result<Option<Obstacle>, Difference> {
-        let Some(Value::Expr(expr)) = entry.attr(attribute) else {
-            let found = entry.attr(attribute).describe();
-            return Err((Kind::Attribute, "an expression".into(), found));
+/// Reports an obstacle to a comparison, if there is one.
+pub(super) fn report_unproven(
+    meanings: &mut Meanings<'_, '_, '_>,
+    obstacle: Option<Obstacle>,
+    what: String,
+    at: &At,
+) {
+    let one = |why| Unproven { variable: None, at: at.clone(), what: Some(what), why };
+    meanings.report.unproven.extend(obstacle.map(one));
+}
+
+/// Compares an attribute with its described location.
+pub(super) fn compare_attribute<'a, 'o>(
+    meanings: &mut Meanings<'_, 'a, 'o>,
+    described: DescribedLocation,
+    entry: Entry<'a, 'o>,
+    attribute: gimli::DwAt,
+    at: &At,
+) {
+    match same_expression(meanings, described, entry, attribute, &Asked::default()) {
+        Ok(obstacle) => report_unproven(meanings, obstacle, attribute.describe(), at),
+        Err((kind, expected, found)) => {
+            meanings.report.find(kind, at.clone(), format!("{} {expected}", attribute.describe()), found);
+        }
+    }
+}
+
+/// Returns the obstacle to the comparison of an attribute, or its difference at the first witness with one. A raw
+/// expression at any witness is an obstacle; bits outside of their storage are one only if all witnesses have
+/// them.
+pub(super) fn same_expression<'a, 'o>(
+    meanings: &mut Meanings<'_, 'a, 'o>,
+    described: DescribedLocation,
+    entry: Entry<'a, 'o>,
+    attribute: gimli::DwAt,
+    asked: &Asked,
+) -> Result<Option<Obstacle>, Difference> {
+    let Some(Value::Expr(expr)) = entry.attr(attribute) else {
+        let found = entry.attr(attribute).describe();
+        return Err((Kind::Attribute, "an expression".into(), found));
+    };
+    if meanings.described.consumer.expressions.dialect == Dialect::Dwarf5 {
+        let encoding = Encoding { dialect: Dialect::Dwarf5, ..entry.unit().encoding };
+        if let Some(problem) = dwarf5::problem(expr, encoding) {
+            return Err((Kind::Evaluation, "an expression of DWARF 5".into(), problem));
+        }
+    }
+    let start = described.function.and_then(|function| meanings.described.address(function));
+    asked.clear();
+    let (mut unproven, mut undescribed, mut compared) = (None, None, 0);
+    let combines = || combined_offsets(meanings, &[described.loc], &[expr], entry.unit().encoding);
+    let lanes = lanes(&meanings.module.target);
+    let mut all = witnesses(&lanes, described.pc, start, asked, combines);
+    let difference = all.try_for_each(|witness| {
+        let obstacle = match described.is_number {
+            true => same_number(meanings, described, entry, expr, witness, asked)?,
+            false => same_location(meanings, described, entry, expr, witness, asked)?,
         };
-        if self.described.consumer.expressions.dialect == Dialect::Dwarf5 {
-            let encoding = Encoding { dialect: Dialect::Dwarf5, ..entry.unit().encoding };
-            if let Some(problem) = dwarf5::problem(expr, encoding) {
-                return Err((Kind::Evaluation, "an expression of DWARF 5".into(), problem));
-            }
+        match obstacle {
+            None => compared += 1,
+            Some(Obstacle::OutOfBounds) => {}
+            Some(Obstacle::Undescribed) => undescribed = obstacle,
+            Some(_) => unproven = obstacle,
         }
-        let start = described.function.and_then(|function| self.described.address(function));
-        asked.clear();
-        let (mut unproven, mut undescribed, mut compared) = (None, None, 0);
-        let combines = || self.combined([described.loc], [expr], entry.unit().encoding);
-        let lanes = lanes(&self.module.target);
-        let mut all = witnesses(&lanes, described.pc, start, asked, combines);
-        let difference = all.try_for_each(|witness| {
-            let obstacle = match described.is_number {
-                true => self.same_number(described, entry, expr, witness, asked)?,
-                false => self.same_place(described, entry, expr, witness, asked)?,
-            };
-            match obstacle {
-                None => compared += 1,
-                Some(Obstacle::OutOfBounds) => {}
-                Some(Obstacle::Undescribed) => undescribed = obstacle,
-                Some(_) => unproven = obstacle,
-            }
-            Ok(())
-        });
-        self.report.locations += compared;
-        difference?;
-        Ok(unproven.or(undescribed).or((compared == 0).then_some(Obstacle::OutOfBounds)))
-    }
+        Ok(())
+    });
+    meanings.report.locations += compared;
+    difference?;
+    Ok(unproven.or(undescribed).or((compared == 0).then_some(Obstacle::OutOfBounds)))
+}
 
-    fn same_number(
-        &self,
-        described: DescribedLocation,
-        entry: Entry<'a, 'o>,
-        expr: &[u8],
-        witness: Witness,
-        asked: &Asked,
-    ) -> Result<Option<Obstacle>, Difference> {
-        let bits = u64::from(self.module.target.address_bytes()) * 8;
-        let expected = match self.described_spans(described, bits, witness, asked) {
+fn same_number<'a, 'o>(
+    meanings: &Meanings<'_, 'a, 'o>,
+    described: DescribedLocation,
+    entry: Entry<'a, 'o>,
+    expr: &[u8],
+    witness: Witness,
+    asked: &Asked,
+) -> Result<Option<Obstacle>, Difference> {
+    let bits = u64::from(meanings.module.target.address_bytes()) * 8;
+    let expected = match described_spans(meanings, described, bits, witness, asked) {
+        Ok(Ok(expected)) => expected,
+        Ok(Err(Obstacle::Undescribed)) => {
+            let found = evaluated_at(meanings, entry, expr, witness, asked, eval::Kind::Value);
+            return Ok(Some(if found.is_ok() { Obstacle::Undescribed } else { Obstacle::OutOfBounds }));
+        }
+        Ok(Err(obstacle)) => return Ok(Some(obstacle)),
+        Err(why) => return unreadable_too(meanings, entry, expr, witness, asked, eval::Kind::Value, &why),
+    };
+    let expected = match &expected[..] {
+        [span] if let Storage::Implicit(bytes) = &span.storage => {
+            bytes.iter().rev().fold(0, |number: u64, &byte| number << 8 | u64::from(byte))
+        }
+        _ => return Err((Kind::Location, "a number".into(), "a place".into())),
+    };
+    match evaluated_at(meanings, entry, expr, witness, asked, eval::Kind::Value)? {
+        Element::Value(value) if value.as_u64() == Some(expected) => Ok(None),
+        found => Err((Kind::Location, format!("the number {expected:#x}"), found.to_string())),
+    }
+}
+
+fn same_location<'a, 'o>(
+    meanings: &Meanings<'_, 'a, 'o>,
+    described: DescribedLocation,
+    entry: Entry<'a, 'o>,
+    expr: &[u8],
+    witness: Witness,
+    asked: &Asked,
+) -> Result<Option<Obstacle>, Difference> {
+    // A location without a size is compared at the first of these sizes at which it has a meaning.
+    let mut is_undescribed = true;
+    for bits in SIZES {
+        let expected = match described_spans(meanings, described, bits, witness, asked) {
             Ok(Ok(expected)) => expected,
-            Ok(Err(Obstacle::Undescribed)) => {
-                let found = self.evaluated_at(entry, expr, witness, asked, eval::Kind::Value);
-                return Ok(Some(if found.is_ok() { Obstacle::Undescribed } else { Obstacle::OutOfBounds }));
+            Ok(Err(Obstacle::OutOfBounds)) => {
+                is_undescribed = false;
+                continue;
             }
+            Ok(Err(Obstacle::Undescribed)) => continue,
             Ok(Err(obstacle)) => return Ok(Some(obstacle)),
-            Err(why) => return self.unreadable_too(entry, expr, witness, asked, eval::Kind::Value, &why),
-        };
-        let expected = match &expected[..] {
-            [span] if let Storage::Implicit(bytes) = &span.storage => {
-                bytes.iter().rev().fold(0, |number: u64, &byte| number << 8 | u64::from(byte))
+            Err(why) => {
+                return unreadable_too(meanings, entry, expr, witness, asked, eval::Kind::Location, &why);
             }
-            _ => return Err((Kind::Location, "a number".into(), "a place".into())),
         };
-        match self.evaluated_at(entry, expr, witness, asked, eval::Kind::Value)? {
-            Element::Value(value) if value.as_u64() == Some(expected) => Ok(None),
-            found => Err((Kind::Location, format!("the number {expected:#x}"), found.to_string())),
-        }
-    }
-
-    fn same_place(
-        &self,
-        described: DescribedLocation,
-        entry: Entry<'a, 'o>,
-        expr: &[u8],
-        witness: Witness,
-        asked: &Asked,
-    ) -> Result<Option<Obstacle>, Difference> {
-        // A location without a size is compared at the first of these sizes at which it has a meaning.
-        let mut is_undescribed = true;
-        for bits in SIZES {
-            let expected = match self.described_spans(described, bits, witness, asked) {
-                Ok(Ok(expected)) => expected,
-                Ok(Err(Obstacle::OutOfBounds)) => {
-                    is_undescribed = false;
-                    continue;
-                }
-                Ok(Err(Obstacle::Undescribed)) => continue,
-                Ok(Err(obstacle)) => return Ok(Some(obstacle)),
-                Err(why) => {
-                    return self.unreadable_too(entry, expr, witness, asked, eval::Kind::Location, &why);
-                }
-            };
-            let expected: Vec<_> = expected.iter().map(|span| self.span(span)).collect();
-            let found = self.evaluated_at(entry, expr, witness, asked, eval::Kind::Location)?;
-            let Element::Location(found) = found else {
-                return Err((Kind::Evaluation, self.show(&expected), found.to_string()));
-            };
-            let found = eval::spans(&found, bits.into())
-                .map_err(|fault| (Kind::Evaluation, self.show(&expected), self.fault_text(&fault)))?;
-            return match eval::are_equal(&expected, &found) {
-                true => Ok(None),
-                false => Err((Kind::Location, self.show(&expected), self.show(&found))),
-            };
-        }
-        let found = self.evaluated_at(entry, expr, witness, asked, eval::Kind::Location);
-        let has_place = |found: &Element| match found {
-            Element::Location(found) => eval::spans(found, SIZES[2].into()).is_ok_and(|it| !is_nowhere(&it)),
-            Element::Value(_) => false,
+        let expected: Vec<_> = expected.iter().map(|span| encoded_span(meanings, span)).collect();
+        let found = evaluated_at(meanings, entry, expr, witness, asked, eval::Kind::Location)?;
+        let Element::Location(found) = found else {
+            return Err((Kind::Evaluation, show_spans(meanings, &expected), found.to_string()));
         };
-        is_undescribed &= found.is_ok_and(|found| has_place(&found));
-        Ok(Some(if is_undescribed { Obstacle::Undescribed } else { Obstacle::OutOfBounds }))
+        let found = eval::spans(&found, bits.into()).map_err(|fault| {
+            (Kind::Evaluation, show_spans(meanings, &expected), fault_text(meanings, &fault))
+        })?;
+        return match eval::are_equal(&expected, &found) {
+            true => Ok(None),
+            false => Err((Kind::Location, show_spans(meanings, &expected), show_spans(meanings, &found))),
+        };
     }
+    let found = evaluated_at(meanings, entry, expr, witness, asked, eval::Kind::Location);
+    let has_place = |found: &Element| match found {
+        Element::Location(found) => eval::spans(found, SIZES[2].into()).is_ok_and(|it| !is_nowhere(&it)),
+        Element::Value(_) => false,
+    };
+    is_undescribed &= found.is_ok_and(|found| has_place(&found));
+    Ok(Some(if is_undescribed { Obstacle::Undescribed } else { Obstacle::OutOfBounds }))
+}
 
-    /// Returns the meaning of a described location, or the obstacle to its comparison.
-    pub(super) fn described_spans(
-        &self,
-        described: DescribedLocation,
-        bits: u64,
-        witness: Witness,
-        asked: &Asked,
-    ) -> Result<Result<Vec<crate::model::Span>, Obstacle>, NoMeaning> {
-        let symbol = |name: &str| Some(self.described.object.symbol(name)?.address);
-        let contents = self.contents(witness, &symbol, asked);
-        match self.module.denote(described.function, described.loc, bits, &contents) {
-            Ok(spans) => Ok(Ok(spans)),
-            Err(NoMeaning::Raw) => Ok(Err(Obstacle::Raw)),
-            Err(NoMeaning::OutOfBounds(_)) => Ok(Err(Obstacle::Undescribed)),
-            Err(why) if why.is_outside() => Ok(Err(Obstacle::OutOfBounds)),
-            Err(why) => Err(why),
-        }
+/// Returns the meaning of a described location, or the obstacle to its comparison.
+pub(super) fn described_spans(
+    meanings: &Meanings<'_, '_, '_>,
+    described: DescribedLocation,
+    bits: u64,
+    witness: Witness,
+    asked: &Asked,
+) -> Result<Result<Vec<crate::model::Span>, Obstacle>, NoMeaning> {
+    let symbol = |name: &str| Some(meanings.described.object.symbol(name)?.address);
+    let contents = model_contents(meanings, witness, &symbol, asked);
+    match meanings.module.denote(described.function, described.loc, bits, &contents) {
+        Ok(spans) => Ok(Ok(spans)),
+        Err(NoMeaning::Raw) => Ok(Err(Obstacle::Raw)),
+        Err(NoMeaning::OutOfBounds(_)) => Ok(Err(Obstacle::Undescribed)),
+        Err(why) if why.is_outside() => Ok(Err(Obstacle::OutOfBounds)),
+        Err(why) => Err(why),
     }
+}
 
-    /// Compares an attribute that is unreadable in the model: it must be unreadable in the object.
-    fn unreadable_too(
-        &self,
-        entry: Entry<'a, 'o>,
-        expr: &[u8],
-        witness: Witness,
-        asked: &Asked,
-        kind: eval::Kind,
-        why: &NoMeaning,
-    ) -> Result<Option<Obstacle>, Difference> {
-        match self.evaluated_at(entry, expr, witness, asked, kind) {
-            Err(_) => Ok(None),
-            Ok(found) => Err((Kind::Location, why.to_string(), found.to_string())),
-        }
+/// Compares an attribute that is unreadable in the model: it must be unreadable in the object.
+fn unreadable_too<'a, 'o>(
+    meanings: &Meanings<'_, 'a, 'o>,
+    entry: Entry<'a, 'o>,
+    expr: &[u8],
+    witness: Witness,
+    asked: &Asked,
+    kind: eval::Kind,
+    why: &NoMeaning,
+) -> Result<Option<Obstacle>, Difference> {
+    match evaluated_at(meanings, entry, expr, witness, asked, kind) {
+        Err(_) => Ok(None),
+        Ok(found) => Err((Kind::Location, why.to_string(), found.to_string())),
     }
+}
 
-    pub(super) fn evaluated_at(
-        &self,
-        entry: Entry<'a, 'o>,
-        expr: &[u8],
-        witness: Witness,
-        asked: &Asked,
-        kind: eval::Kind,
-    ) -> Result<Element, Difference> {
-        let unit = entry.unit();
-        let target = &self.module.target;
-        let context = Context { unit: unit.offset, kind, ..Context::new(unit.encoding, target) };
-        let machine = self.machine(entry, witness, asked);
-        let found = self.evaluator.borrow_mut().evaluate(expr, &machine, &context);
-        found.map_err(|fault| (Kind::Evaluation, "an expression".into(), self.fault_text(&fault)))
-    }
+pub(super) fn evaluated_at<'a, 'o>(
+    meanings: &Meanings<'_, 'a, 'o>,
+    entry: Entry<'a, 'o>,
+    expr: &[u8],
+    witness: Witness,
+    asked: &Asked,
+    kind: eval::Kind,
+) -> Result<Element, Difference> {
+    let unit = entry.unit();
+    let target = &meanings.module.target;
+    let context = Context { unit: unit.offset, kind, ..Context::new(unit.encoding, target) };
+    let machine = machine_at(meanings, entry, witness, asked);
+    let found = meanings.evaluator.borrow_mut().evaluate(expr, &machine, &context);
+    found.map_err(|fault| (Kind::Evaluation, "an expression".into(), fault_text(meanings, &fault)))
 }

@@ -9,7 +9,7 @@ use hashbrown::HashMap;
 
 use super::lines::Rows;
 use super::machine::List;
-use super::procedures::{Referred, referred};
+use super::referred::{Referred, referred};
 use super::report::Report;
 use super::tree::{Described, Found};
 use crate::eval::DebugInfo;

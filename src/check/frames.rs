@@ -3,14 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::locations::{Witness, witnesses};
-use super::machine::Asked;
+use super::asked::Asked;
+use super::combining::does_combine;
+use super::expressions::report_unproven;
 use super::meanings::Meanings;
 use super::numbers::does_expression_combine;
+use super::places::{encoded_span, fault_text, model_contents, show_spans, whole_machine};
 use super::report::{Finding, Kind, Obstacle};
 use super::tables::in_section;
 use super::tree::hex;
 use super::witness;
+use super::witnesses::{Witness, witnesses};
 use crate::error::{At, Count, Error};
 use crate::eval::{self, CallStack};
 use crate::model::{Column, FrameRule, Function, FunctionId, Module, NoMeaning, Node};
@@ -123,296 +126,290 @@ fn reads_caller(expr: &[u8], encoding: Encoding) -> bool {
     })
 }
 
-impl<'a, 'o> Meanings<'_, 'a, 'o> {
-    /// Compares the frames of all functions, in each section that the consumer has.
-    pub(super) fn call_frames(&mut self, dwarf: &Dwarf<'o>) {
-        let form = &self.described.consumer.frames;
-        for (section, is_wanted) in
-            [(FrameSection::Debug, form.debug_frame), (FrameSection::Eh, form.eh_frame)]
-        {
-            match dwarf.frames(section) {
-                Ok(frames) if is_wanted => self.frames_in(&frames),
-                // The compiler may have written `.eh_frame`.
-                Ok(_) => {}
-                Err(error) if is_wanted => {
-                    self.report.unreadable(self.described.object, &error, At::default())
+/// Compares the frames of all functions, in each section that the consumer has.
+pub(super) fn compare_call_frames<'o>(meanings: &mut Meanings<'_, '_, 'o>, dwarf: &Dwarf<'o>) {
+    let form = &meanings.described.consumer.frames;
+    for (section, is_wanted) in [(FrameSection::Debug, form.debug_frame), (FrameSection::Eh, form.eh_frame)] {
+        match dwarf.frames(section) {
+            Ok(frames) if is_wanted => frames_in(meanings, &frames),
+            // The compiler may have written `.eh_frame`.
+            Ok(_) => {}
+            Err(error) if is_wanted => {
+                meanings.report.unreadable(meanings.described.object, &error, At::default())
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+fn frames_in<'o>(meanings: &mut Meanings<'_, '_, 'o>, frames: &Frames<'o>) {
+    let module = meanings.module;
+    let mut fdes: Vec<_> = frames.fdes.iter().collect();
+    fdes.sort_by_key(|fde| fde.start);
+    // Several functions can have one address: aliases, and functions that a linker folds.
+    let mut by_start = BTreeMap::<u64, Vec<FunctionId>>::new();
+    for (function, _) in module.functions() {
+        if let Some(start) = meanings.described.address(function) {
+            by_start.entry(start).or_default().push(function);
+        }
+    }
+    for (function, _) in module.functions() {
+        let Some(start) = meanings.described.address(function) else { continue };
+        // The first function at an address compares all functions there.
+        let Some(functions) = by_start.remove(&start) else { continue };
+        let first = fdes.partition_point(|fde| fde.start < start);
+        let end = fdes.partition_point(|fde| fde.start <= start);
+        frames_from(meanings, start, functions, frames, fdes[first..end].to_vec());
+    }
+    more_frames(meanings, frames, &fdes);
+}
+
+/// Compares the frames of the functions at an address. The number of entries must be that of described frames, and
+/// those of one size must be in the order of the module.
+fn frames_from<'o>(
+    meanings: &mut Meanings<'_, '_, 'o>,
+    start: u64,
+    functions: Vec<FunctionId>,
+    frames: &Frames<'o>,
+    mut found: Vec<&Fde<'o>>,
+) {
+    let module = meanings.module;
+    let at = |function: FunctionId| At {
+        section: Some(frames.section.name().into()),
+        ..module.at_scope(module.function(function).scope)
+    };
+    let is_encoded = |&function: &FunctionId| {
+        !module.frame(function).is_empty()
+            && meanings.described.omitted.count(Subject::Rule(function, Column::Cfa), Property::Rule) == 0
+    };
+    let mut encoded: Vec<_> = functions.iter().copied().filter(is_encoded).collect();
+    encoded.sort_by_key(|&function| module.function(function).bytes);
+    found.sort_by_key(|fde| fde.length);
+    match (&encoded[..], &found[..]) {
+        (encoded, found) if encoded.len() == found.len() => {
+            for (&function, &one) in encoded.iter().zip(found) {
+                meanings.report.entries += 1;
+                let code = start..start.wrapping_add(module.function(function).bytes);
+                let found = one.start..one.start.wrapping_add(one.length);
+                if code != found {
+                    meanings.report.find(Kind::Code, at(function), hex(&[code]), hex(&[found]));
                 }
-                Err(_) => {}
+                let register = frames.cie(one).return_register;
+                let expected = module.target.call_frames().return_register;
+                if register != expected {
+                    let text = |reg: Reg| format!("return address register {}", reg.0);
+                    meanings.report.find(Kind::Attribute, at(function), text(expected), text(register));
+                }
+                // Other entries can cover the same code.
+                let frames = &frames.only(one);
+                let (entry, rows) = (&frames.fdes[0], &KnownRows::default());
+                compare_frame(meanings, FrameEntry { function, start, frames, entry, rows });
             }
         }
-    }
-
-    fn frames_in(&mut self, frames: &Frames<'o>) {
-        let module = self.module;
-        let mut fdes: Vec<_> = frames.fdes.iter().collect();
-        fdes.sort_by_key(|fde| fde.start);
-        // Several functions can have one address: aliases, and functions that a linker folds.
-        let mut by_start = BTreeMap::<u64, Vec<FunctionId>>::new();
-        for (function, _) in module.functions() {
-            if let Some(start) = self.described.address(function) {
-                by_start.entry(start).or_default().push(function);
+        ([], _) => meanings.report.find(Kind::Extra, at(functions[0]), "no frame", "one"),
+        (encoded, []) => {
+            for &function in encoded {
+                meanings.report.find(Kind::MissingEntry, at(function), "a frame", "none");
             }
         }
-        for (function, _) in module.functions() {
-            let Some(start) = self.described.address(function) else { continue };
-            // The first function at an address compares all functions there.
-            let Some(functions) = by_start.remove(&start) else { continue };
-            let first = fdes.partition_point(|fde| fde.start < start);
-            let end = fdes.partition_point(|fde| fde.start <= start);
-            self.frames_from(start, functions, frames, fdes[first..end].to_vec());
+        (&[function], _) => meanings.report.find(Kind::Frame, at(function), "one frame", "several"),
+        (encoded, found) => {
+            let (expected, found) = (Count(encoded.len(), "frame"), found.len());
+            meanings.report.find(Kind::Frame, at(encoded[0]), expected.to_string(), found.to_string());
         }
-        self.more_frames(frames, &fdes);
     }
+}
 
-    /// Compares the frames of the functions at an address. The number of entries must be that of described frames, and
-    /// those of one size must be in the order of the module.
-    fn frames_from(
-        &mut self,
-        start: u64,
-        functions: Vec<FunctionId>,
-        frames: &Frames<'o>,
-        mut found: Vec<&Fde<'o>>,
-    ) {
-        let module = self.module;
-        let at = |function: FunctionId| At {
-            section: Some(frames.section.name().into()),
-            ..module.at_scope(module.function(function).scope)
+/// Looks for entries that do not start at a function. All entries of code that is not described are one finding.
+/// An entry that starts within a function is a second frame of the function.
+fn more_frames<'o>(meanings: &mut Meanings<'_, '_, 'o>, frames: &Frames<'o>, fdes: &[&Fde<'o>]) {
+    let module = meanings.module;
+    let code = |(id, data): (FunctionId, &Function)| {
+        let start = meanings.described.address(id)?;
+        Some((start, (start.wrapping_add(data.bytes), id)))
+    };
+    let functions: BTreeMap<u64, (u64, FunctionId)> = module.functions().filter_map(code).collect();
+    let mut more = Vec::new();
+    for fde in fdes.iter().filter(|fde| !functions.contains_key(&fde.start)) {
+        let pcs = fde.start..fde.start.wrapping_add(fde.length);
+        let before = functions.range(..pcs.end).next_back();
+        match before.filter(|(_, (end, _))| *end > pcs.start) {
+            Some((_, &(_, function))) => {
+                let section = Some(frames.section.name().into());
+                let at = At { section, ..module.at_scope(module.function(function).scope) };
+                meanings.report.find(Kind::Frame, at, "one frame", format!("another of {}", hex(&[pcs])));
+            }
+            None => more.push(pcs),
+        }
+    }
+    if let Some(first) = more.first() {
+        let found = format!("{}, the first of {}", more.len(), hex(core::slice::from_ref(first)));
+        meanings.report.find(Kind::Extra, in_section(frames.section.name(), None), "no more frames", found);
+    }
+}
+
+/// Compares a frame, column by column, where the model's rules or the object's rows change.
+fn compare_frame<'o>(meanings: &mut Meanings<'_, '_, 'o>, of: FrameEntry<'_, 'o>) {
+    let module = meanings.module;
+    let size = module.function(of.function).bytes;
+    let mut columns =
+        BTreeSet::from([Column::Cfa, Column::Register(module.target.call_frames().return_register)]);
+    columns.extend(module.target.cfa_register().map(Column::Register));
+    columns.extend(module.target.exec().map(Column::Register));
+    let mut changes = Changes::default();
+    let frames_encoding = of.frames.cie(of.entry).encoding;
+    for rule in module.frame(of.function) {
+        changes.described(module, rule);
+        changes.combines |= does_combine(meanings, &[rule.loc], &[], frames_encoding);
+        columns.insert(rule.column);
+    }
+    let described = columns.clone();
+    if let Err(error) = changes.found(&mut of.frames.rows(of.entry), of.start) {
+        let at = module.at_scope(module.function(of.function).scope);
+        return meanings.report.unreadable(meanings.described.object, &error, at);
+    }
+    let ruled = &changes.ruled;
+    let is_there = |column: &Column| match column {
+        Column::Register(reg) => module.target.register(*reg).is_some(),
+        Column::Cfa => true,
+    };
+    columns.extend(ruled.iter().copied().filter(is_there));
+    let (mut different, mut unproven) = (BTreeMap::new(), Vec::new());
+    for &column in &columns {
+        let mut obstacle = None;
+        for pc in witness::pcs(changes.of(column), size) {
+            match compare_column(meanings, of, pc, column, changes.combines) {
+                Ok(found) => obstacle = obstacle.or(found.map(|found| (found, pc))),
+                Err(finding) => {
+                    // One finding per column is enough.
+                    different.insert((pc, column), *finding);
+                    break;
+                }
+            }
+        }
+        unproven.extend(obstacle.map(|(obstacle, pc)| (obstacle, at_column(meanings, of, pc, column))));
+    }
+    let is_different: BTreeSet<Column> = different.keys().map(|&(_, column)| column).collect();
+    meanings.report.findings.extend(different.into_values());
+    for (obstacle, at) in unproven {
+        report_unproven(meanings, Some(obstacle), "a frame".into(), &at);
+    }
+    // Rules of registers that are not described: they keep the caller's value, or the target does not have them.
+    for &column in ruled.difference(&described).filter(|&column| !is_different.contains(column)) {
+        let at =
+            in_section(of.frames.section.name(), Some(module.at_scope(module.function(of.function).scope)));
+        let at = At { column: Some(column.name(&module.target)), ..at };
+        meanings.report.find(Kind::Extra, at, "no rule", "one");
+    }
+}
+
+fn at_column<'o>(meanings: &Meanings<'_, '_, 'o>, of: FrameEntry<'_, 'o>, pc: u64, column: Column) -> At {
+    let module = meanings.module;
+    At {
+        column: Some(column.name(&module.target)),
+        pcs: Some(pc..pc + 1),
+        section: Some(of.frames.section.name().into()),
+        ..module.at_scope(module.function(of.function).scope)
+    }
+}
+
+/// Compares a column at a pc, in all contents and lanes that it depends on.
+fn compare_column<'o>(
+    meanings: &mut Meanings<'_, '_, 'o>,
+    of: FrameEntry<'_, 'o>,
+    pc: u64,
+    column: Column,
+    combines: bool,
+) -> Result<Option<Obstacle>, Box<Finding>> {
+    let (mut unproven, mut is_proven) = (None, false);
+    let lanes = witness::lanes(&meanings.module.target);
+    let asked = Asked::default();
+    for witness in witnesses(&lanes, pc, Some(of.start), &asked, || combines.then(Rc::default)) {
+        let (expected, found) = match compare_column_at(meanings, of, witness, column, &asked) {
+            Ok(None) => {
+                meanings.report.locations += 1;
+                is_proven = true;
+                continue;
+            }
+            Ok(Some(Obstacle::OutOfBounds)) => continue,
+            Ok(obstacle @ Some(Obstacle::Undescribed)) => {
+                unproven = unproven.or(obstacle);
+                continue;
+            }
+            Ok(obstacle) => {
+                unproven = obstacle;
+                continue;
+            }
+            Err(difference) => difference,
         };
-        let is_encoded = |&function: &FunctionId| {
-            !module.frame(function).is_empty()
-                && self.described.omitted.count(Subject::Rule(function, Column::Cfa), Property::Rule) == 0
-        };
-        let mut encoded: Vec<_> = functions.iter().copied().filter(is_encoded).collect();
-        encoded.sort_by_key(|&function| module.function(function).bytes);
-        found.sort_by_key(|fde| fde.length);
-        match (&encoded[..], &found[..]) {
-            (encoded, found) if encoded.len() == found.len() => {
-                for (&function, &one) in encoded.iter().zip(found) {
-                    self.report.entries += 1;
-                    let code = start..start.wrapping_add(module.function(function).bytes);
-                    let found = one.start..one.start.wrapping_add(one.length);
-                    if code != found {
-                        self.report.find(Kind::Code, at(function), hex(&[code]), hex(&[found]));
-                    }
-                    let register = frames.cie(one).return_register;
-                    let expected = module.target.call_frames().return_register;
-                    if register != expected {
-                        let text = |reg: Reg| format!("return address register {}", reg.0);
-                        self.report.find(Kind::Attribute, at(function), text(expected), text(register));
-                    }
-                    // Other entries can cover the same code.
-                    let frames = &frames.only(one);
-                    let (entry, rows) = (&frames.fdes[0], &KnownRows::default());
-                    self.frame_of(FrameEntry { function, start, frames, entry, rows });
-                }
-            }
-            ([], _) => self.report.find(Kind::Extra, at(functions[0]), "no frame", "one"),
-            (encoded, []) => {
-                for &function in encoded {
-                    self.report.find(Kind::MissingEntry, at(function), "a frame", "none");
-                }
-            }
-            (&[function], _) => self.report.find(Kind::Frame, at(function), "one frame", "several"),
-            (encoded, found) => {
-                let (expected, found) = (Count(encoded.len(), "frame"), found.len());
-                self.report.find(Kind::Frame, at(encoded[0]), expected.to_string(), found.to_string());
-            }
-        }
+        let at = at_column(meanings, of, pc, column);
+        let lane = (meanings.module.target.lanes() > 1 && asked.lane.get()).then_some(witness.lane);
+        let finding = Finding { kind: Kind::Frame, at, lane, expected, found, trace: Vec::new() };
+        return Err(finding.into());
     }
+    Ok(unproven.or((!is_proven).then_some(Obstacle::OutOfBounds)))
+}
 
-    /// Looks for entries that do not start at a function. All entries of code that is not described are one finding.
-    /// An entry that starts within a function is a second frame of the function.
-    fn more_frames(&mut self, frames: &Frames<'o>, fdes: &[&Fde<'o>]) {
-        let module = self.module;
-        let code = |(id, data): (FunctionId, &Function)| {
-            let start = self.described.address(id)?;
-            Some((start, (start.wrapping_add(data.bytes), id)))
-        };
-        let functions: BTreeMap<u64, (u64, FunctionId)> = module.functions().filter_map(code).collect();
-        let mut more = Vec::new();
-        for fde in fdes.iter().filter(|fde| !functions.contains_key(&fde.start)) {
-            let pcs = fde.start..fde.start.wrapping_add(fde.length);
-            let before = functions.range(..pcs.end).next_back();
-            match before.filter(|(_, (end, _))| *end > pcs.start) {
-                Some((_, &(_, function))) => {
-                    let section = Some(frames.section.name().into());
-                    let at = At { section, ..module.at_scope(module.function(function).scope) };
-                    self.report.find(Kind::Frame, at, "one frame", format!("another of {}", hex(&[pcs])));
-                }
-                None => more.push(pcs),
-            }
+/// Compares a column at a witness. Returns the obstacle to the comparison, if there is one.
+///
+/// # Errors
+/// Expected and found, if they differ.
+fn compare_column_at<'o>(
+    meanings: &Meanings<'_, '_, 'o>,
+    of: FrameEntry<'_, 'o>,
+    witness: Witness,
+    column: Column,
+    asked: &Asked,
+) -> Result<Option<Obstacle>, (String, String)> {
+    let module = meanings.module;
+    let symbol = |name: &str| Some(meanings.described.object.symbol(name)?.address);
+    let contents = model_contents(meanings, witness, &symbol, asked);
+    let expected = match module.denote_frame(of.function, witness.pc, column, &contents) {
+        Ok(spans) => Ok(spans.iter().map(|span| encoded_span(meanings, span)).collect::<Vec<_>>()),
+        Err(NoMeaning::Raw) => return Ok(Some(Obstacle::Raw)),
+        Err(why) => Err(why),
+    };
+    let rule = module.frame_rule(of.function, column, witness.pc);
+    let subject = Subject::Rule(of.function, column);
+    let is_omitted =
+        rule.is_some_and(|rule| meanings.described.omitted.of_frames.contains(&(subject, rule.pcs().start)));
+    let machine = whole_machine(meanings, witness, asked);
+    let sections = core::slice::from_ref(of.frames);
+    let stack = CallStack::new(&machine, sections, &module.target).with_known_rows(of.rows);
+    let found = stack.innermost().and_then(|frame| match column {
+        Column::Cfa => frame.cfa(),
+        Column::Register(reg) => frame.saved(reg),
+    });
+    let bits = match column {
+        Column::Cfa => 8,
+        Column::Register(reg) => module.target.register(reg).map_or(0, |register| register.bits),
+    };
+    let found = match found {
+        Ok(found) => eval::spans(&found, bits.into()).map_err(|fault| fault_text(meanings, &fault)),
+        Err(fault) => Err(fault.to_string()),
+    };
+    let expected = match expected {
+        Err(why) if why.is_outside() => {
+            let has_place = found.is_ok_and(|found| !super::places::is_nowhere(&found));
+            let is_left = matches!(why, NoMeaning::OutOfBounds(_));
+            return Ok(Some(if is_left && has_place {
+                Obstacle::Undescribed
+            } else {
+                Obstacle::OutOfBounds
+            }));
         }
-        if let Some(first) = more.first() {
-            let found = format!("{}, the first of {}", more.len(), hex(core::slice::from_ref(first)));
-            self.report.find(Kind::Extra, in_section(frames.section.name(), None), "no more frames", found);
-        }
-    }
-
-    /// Compares a frame, column by column, where the model's rules or the object's rows change.
-    fn frame_of(&mut self, of: FrameEntry<'_, 'o>) {
-        let module = self.module;
-        let size = module.function(of.function).bytes;
-        let mut columns =
-            BTreeSet::from([Column::Cfa, Column::Register(module.target.call_frames().return_register)]);
-        columns.extend(module.target.cfa_register().map(Column::Register));
-        columns.extend(module.target.exec().map(Column::Register));
-        let mut changes = Changes::default();
-        let frames_encoding = of.frames.cie(of.entry).encoding;
-        for rule in module.frame(of.function) {
-            changes.described(module, rule);
-            changes.combines |= self.do_combine([rule.loc], [], frames_encoding);
-            columns.insert(rule.column);
-        }
-        let described = columns.clone();
-        if let Err(error) = changes.found(&mut of.frames.rows(of.entry), of.start) {
-            let at = module.at_scope(module.function(of.function).scope);
-            return self.report.unreadable(self.described.object, &error, at);
-        }
-        let ruled = &changes.ruled;
-        let is_there = |column: &Column| match column {
-            Column::Register(reg) => module.target.register(*reg).is_some(),
-            Column::Cfa => true,
-        };
-        columns.extend(ruled.iter().copied().filter(is_there));
-        let (mut different, mut unproven) = (BTreeMap::new(), Vec::new());
-        for &column in &columns {
-            let mut obstacle = None;
-            for pc in witness::pcs(changes.of(column), size) {
-                match self.column_at(of, pc, column, changes.combines) {
-                    Ok(found) => obstacle = obstacle.or(found.map(|found| (found, pc))),
-                    Err(finding) => {
-                        // One finding per column is enough.
-                        different.insert((pc, column), *finding);
-                        break;
-                    }
-                }
-            }
-            unproven.extend(obstacle.map(|(obstacle, pc)| (obstacle, self.at_column(of, pc, column))));
-        }
-        let is_different: BTreeSet<Column> = different.keys().map(|&(_, column)| column).collect();
-        self.report.findings.extend(different.into_values());
-        for (obstacle, at) in unproven {
-            self.unproven(Some(obstacle), "a frame".into(), &at);
-        }
-        // Rules of registers that are not described: they keep the caller's value, or the target does not have them.
-        for &column in ruled.difference(&described).filter(|&column| !is_different.contains(column)) {
-            let at = in_section(
-                of.frames.section.name(),
-                Some(module.at_scope(module.function(of.function).scope)),
-            );
-            let at = At { column: Some(column.name(&module.target)), ..at };
-            self.report.find(Kind::Extra, at, "no rule", "one");
-        }
-    }
-
-    fn at_column(&self, of: FrameEntry<'_, 'o>, pc: u64, column: Column) -> At {
-        let module = self.module;
-        At {
-            column: Some(column.name(&module.target)),
-            pcs: Some(pc..pc + 1),
-            section: Some(of.frames.section.name().into()),
-            ..module.at_scope(module.function(of.function).scope)
-        }
-    }
-
-    /// Compares a column at a pc, in all contents and lanes that it depends on.
-    fn column_at(
-        &mut self,
-        of: FrameEntry<'_, 'o>,
-        pc: u64,
-        column: Column,
-        combines: bool,
-    ) -> Result<Option<Obstacle>, Box<Finding>> {
-        let (mut unproven, mut is_proven) = (None, false);
-        let lanes = witness::lanes(&self.module.target);
-        let asked = Asked::default();
-        for witness in witnesses(&lanes, pc, Some(of.start), &asked, || combines.then(Rc::default)) {
-            let (expected, found) = match self.frame_at(of, witness, column, &asked) {
-                Ok(None) => {
-                    self.report.locations += 1;
-                    is_proven = true;
-                    continue;
-                }
-                Ok(Some(Obstacle::OutOfBounds)) => continue,
-                Ok(obstacle @ Some(Obstacle::Undescribed)) => {
-                    unproven = unproven.or(obstacle);
-                    continue;
-                }
-                Ok(obstacle) => {
-                    unproven = obstacle;
-                    continue;
-                }
-                Err(difference) => difference,
+        expected => expected.map_err(|why| why.to_string()),
+    };
+    match (expected, found) {
+        // A location that is unreadable in the model must be unreadable in the object.
+        (Err(_), Err(_)) => Ok(None),
+        (Ok(expected), Ok(found)) if eval::are_equal(&expected, &found) => Ok(None),
+        (_, Ok(found)) if is_omitted && super::places::is_nowhere(&found) => Ok(None),
+        (expected, found) => {
+            let text = |spans: Result<Vec<eval::Span>, String>| {
+                spans.map_or_else(|why| why, |spans| show_spans(meanings, &spans))
             };
-            let at = self.at_column(of, pc, column);
-            let lane = (self.module.target.lanes() > 1 && asked.lane.get()).then_some(witness.lane);
-            let finding = Finding { kind: Kind::Frame, at, lane, expected, found, trace: Vec::new() };
-            return Err(finding.into());
-        }
-        Ok(unproven.or((!is_proven).then_some(Obstacle::OutOfBounds)))
-    }
-
-    /// Compares a column at a witness. Returns the obstacle to the comparison, if there is one.
-    ///
-    /// # Errors
-    /// Expected and found, if they differ.
-    fn frame_at(
-        &self,
-        of: FrameEntry<'_, 'o>,
-        witness: Witness,
-        column: Column,
-        asked: &Asked,
-    ) -> Result<Option<Obstacle>, (String, String)> {
-        let module = self.module;
-        let symbol = |name: &str| Some(self.described.object.symbol(name)?.address);
-        let contents = self.contents(witness, &symbol, asked);
-        let expected = match module.denote_frame(of.function, witness.pc, column, &contents) {
-            Ok(spans) => Ok(spans.iter().map(|span| self.span(span)).collect::<Vec<_>>()),
-            Err(NoMeaning::Raw) => return Ok(Some(Obstacle::Raw)),
-            Err(why) => Err(why),
-        };
-        let rule = module.frame_rule(of.function, column, witness.pc);
-        let subject = Subject::Rule(of.function, column);
-        let is_omitted =
-            rule.is_some_and(|rule| self.described.omitted.of_frames.contains(&(subject, rule.pcs().start)));
-        let machine = self.whole_machine(witness, asked);
-        let sections = core::slice::from_ref(of.frames);
-        let stack = CallStack::new(&machine, sections, &module.target).with_known_rows(of.rows);
-        let found = stack.innermost().and_then(|frame| match column {
-            Column::Cfa => frame.cfa(),
-            Column::Register(reg) => frame.saved(reg),
-        });
-        let bits = match column {
-            Column::Cfa => 8,
-            Column::Register(reg) => module.target.register(reg).map_or(0, |register| register.bits),
-        };
-        let found = match found {
-            Ok(found) => eval::spans(&found, bits.into()).map_err(|fault| self.fault_text(&fault)),
-            Err(fault) => Err(fault.to_string()),
-        };
-        let expected = match expected {
-            Err(why) if why.is_outside() => {
-                let has_place = found.is_ok_and(|found| !super::places::is_nowhere(&found));
-                let is_left = matches!(why, NoMeaning::OutOfBounds(_));
-                return Ok(Some(if is_left && has_place {
-                    Obstacle::Undescribed
-                } else {
-                    Obstacle::OutOfBounds
-                }));
-            }
-            expected => expected.map_err(|why| why.to_string()),
-        };
-        match (expected, found) {
-            // A location that is unreadable in the model must be unreadable in the object.
-            (Err(_), Err(_)) => Ok(None),
-            (Ok(expected), Ok(found)) if eval::are_equal(&expected, &found) => Ok(None),
-            (_, Ok(found)) if is_omitted && super::places::is_nowhere(&found) => Ok(None),
-            (expected, found) => {
-                let text = |spans: Result<Vec<eval::Span>, String>| {
-                    spans.map_or_else(|why| why, |spans| self.show(&spans))
-                };
-                Err((text(expected), text(found)))
-            }
+            Err((text(expected), text(found)))
         }
     }
 }

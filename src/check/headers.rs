@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::describe::Describe;
 use super::report::Kind;
-use super::tables::Tables;
+use super::tables::{Tables, is_of_others};
 use crate::error::At;
 use crate::read::{Dwarf, Object};
 
@@ -33,47 +33,44 @@ const TABLES: [Table; 4] = [
     Table { section: ".debug_str_offsets", elements: Elements::Strings },
 ];
 
-impl Tables<'_, '_, '_> {
-    /// Checks that tables fill their sections, and that units refer to the first element of a table.
-    pub(super) fn headers(&mut self, object: &Object<'_>, dwarf: &Dwarf<'_>) {
-        let is_split = self.split.main.is_some();
-        for table in TABLES {
-            let name = dwarf.sections().name(table.section);
-            let Some(section) = object.section(name) else { continue };
-            let bytes = Bytes { all: &section.data, big_endian: object.is_big_endian() };
-            let found =
-                tables(table, section.moved as usize, bytes, self.described.module.target.address_bytes());
-            let place = |text: String| (At { section: Some(name.into()), ..At::default() }, text);
-            let tables = match found {
-                Ok(tables) => tables,
-                Err(text) => {
-                    let (at, text) = place(text);
-                    self.report.find(Kind::Unreadable, at, "a table", text);
-                    continue;
-                }
+/// Checks that tables fill their sections, and that units refer to the first element of a table.
+pub(super) fn compare_headers(tables: &mut Tables<'_, '_, '_>, object: &Object<'_>, dwarf: &Dwarf<'_>) {
+    let is_split = tables.split.main.is_some();
+    for table in TABLES {
+        let name = dwarf.sections().name(table.section);
+        let Some(section) = object.section(name) else { continue };
+        let bytes = Bytes { all: &section.data, big_endian: object.is_big_endian() };
+        let found =
+            read_tables(table, section.moved as usize, bytes, tables.described.module.target.address_bytes());
+        let place = |text: String| (At { section: Some(name.into()), ..At::default() }, text);
+        let starts = match found {
+            Ok(starts) => starts,
+            Err(text) => {
+                let (at, text) = place(text);
+                tables.report.find(Kind::Unreadable, at, "a table", text);
+                continue;
+            }
+        };
+        let bases: BTreeMap<u64, _> = starts.into_iter().map(|(at, problem)| (at as u64, problem)).collect();
+        for unit in dwarf.units() {
+            let base = match table.section {
+                ".debug_loclists" => unit.bases.loclists,
+                ".debug_rnglists" => unit.bases.rnglists,
+                ".debug_addr" => unit.bases.addr,
+                _ => unit.bases.str_offsets,
             };
-            let bases: BTreeMap<u64, _> =
-                tables.into_iter().map(|(at, problem)| (at as u64, problem)).collect();
-            for unit in dwarf.units() {
-                let base = match table.section {
-                    ".debug_loclists" => unit.bases.loclists,
-                    ".debug_rnglists" => unit.bases.rnglists,
-                    ".debug_addr" => unit.bases.addr,
-                    _ => unit.bases.str_offsets,
-                };
-                let Some(base) = base else { continue };
-                match bases.get(&base) {
-                    Some(None) => {}
-                    // Other producers may write lists without offsets, and count 0.
-                    Some(Some(_)) if !is_split && self.is_of_others(unit.offset) => {}
-                    Some(Some(problem)) => {
-                        let (at, text) = place(problem.clone());
-                        self.report.find(Kind::Unreadable, at, "a table", text);
-                    }
-                    None => {
-                        let (at, text) = place(format!("offset {:#x}", base.wrapping_sub(section.moved)));
-                        self.report.find(Kind::Unreadable, at, "the first element of a table", text);
-                    }
+            let Some(base) = base else { continue };
+            match bases.get(&base) {
+                Some(None) => {}
+                // Other producers may write lists without offsets, and count 0.
+                Some(Some(_)) if !is_split && is_of_others(tables, unit.offset) => {}
+                Some(Some(problem)) => {
+                    let (at, text) = place(problem.clone());
+                    tables.report.find(Kind::Unreadable, at, "a table", text);
+                }
+                None => {
+                    let (at, text) = place(format!("offset {:#x}", base.wrapping_sub(section.moved)));
+                    tables.report.find(Kind::Unreadable, at, "the first element of a table", text);
                 }
             }
         }
@@ -102,7 +99,7 @@ impl Bytes<'_> {
 }
 
 /// Offset of the first element of each table of a section, from `at` on, and a problem with the offsets of its lists.
-fn tables(
+fn read_tables(
     Table { elements, .. }: Table,
     mut at: usize,
     bytes: Bytes<'_>,

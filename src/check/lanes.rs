@@ -2,13 +2,15 @@
 
 use core::ops::Range;
 
+use super::asked::Asked;
 use super::describe;
-use super::locations::Witness;
-use super::machine::{self, Asked, List};
+use super::expressions::report_unproven;
+use super::machine::{self, List};
 use super::meanings::Meanings;
-use super::places::is_nowhere;
+use super::places::{is_nowhere, list_bounds, machine_at, model_contents};
 use super::report::{Finding, Kind, Obstacle};
 use super::witness::{Fill, Patch, Pcs, Stopped, Tried};
+use super::witnesses::Witness;
 use crate::error::{At, Construct, Count};
 use crate::eval::{self, BaseType, Body, Context, Evaluator, Fault, ListEntry, TypeEncoding};
 use crate::model::{FunctionId, LocId, Mask, NoMeaning, ScopeId};
@@ -52,358 +54,375 @@ struct Wave {
 /// unknown.
 type Standing = Result<Vec<Option<u64>>, String>;
 
-impl<'a, 'o> Meanings<'_, 'a, 'o> {
-    /// Compares the pcs of the lanes of a function or inlined call.
-    pub(super) fn lanes_of(&mut self, scope: ScopeId, entry: Entry<'a, 'o>) {
-        let module = self.module;
-        let Some(function) = module.function_of(scope) else { return };
-        let at = module.at_scope(scope);
-        let is_described = module.describes_lanes(function);
-        let code = Code { scope, function, entry, start: self.described.address(function).unwrap_or(0) };
-        let bounds = self.bounds_of_lanes(code);
-        let mut ranges = module.ranges(scope).to_vec();
-        ranges.sort_unstable_by_key(|range| range.start);
-        let is_here = |pcs: &Range<u64>| ranges.is_empty() || meets(&ranges, pcs);
-        let has_whole_wave =
-            is_described && module.whole_waves(function).iter().any(|one| is_here(&one.mask.pcs()));
-        for (attribute, is_wanted, is_active) in [
-            (self.described.consumer.attributes.lane_pc, is_described, false),
-            (self.described.consumer.attributes.active_lane, has_whole_wave, true),
-        ] {
-            let Some(attribute) = attribute else { continue };
-            if !is_wanted {
-                let name = describe::of_location(attribute);
-                self.report.expect_equal(&at, &name, &false, &entry.attr(attribute).is_some());
+/// Compares the pcs of the lanes of a function or inlined call.
+pub(super) fn compare_lanes<'a, 'o>(
+    meanings: &mut Meanings<'_, 'a, 'o>,
+    scope: ScopeId,
+    entry: Entry<'a, 'o>,
+) {
+    let module = meanings.module;
+    let Some(function) = module.function_of(scope) else { return };
+    let at = module.at_scope(scope);
+    let is_described = module.describes_lanes(function);
+    let code = Code { scope, function, entry, start: meanings.described.address(function).unwrap_or(0) };
+    let bounds = lane_bounds(meanings, code);
+    let mut ranges = module.ranges(scope).to_vec();
+    ranges.sort_unstable_by_key(|range| range.start);
+    let is_here = |pcs: &Range<u64>| ranges.is_empty() || meets(&ranges, pcs);
+    let has_whole_wave =
+        is_described && module.whole_waves(function).iter().any(|one| is_here(&one.mask.pcs()));
+    for (attribute, is_wanted, is_active) in [
+        (meanings.described.consumer.attributes.lane_pc, is_described, false),
+        (meanings.described.consumer.attributes.active_lane, has_whole_wave, true),
+    ] {
+        let Some(attribute) = attribute else { continue };
+        if !is_wanted {
+            let name = describe::of_location(attribute);
+            meanings.report.expect_equal(&at, &name, &false, &entry.attr(attribute).is_some());
+            continue;
+        }
+        let list = match entry.locations(attribute) {
+            Ok(list) => List::new(list.unwrap_or_default().into_iter().map(Into::into).collect()),
+            Err(error) => {
+                meanings.report.unreadable(meanings.described.object, &error, at.clone());
                 continue;
             }
-            let list = match entry.locations(attribute) {
-                Ok(list) => List::new(list.unwrap_or_default().into_iter().map(Into::into).collect()),
-                Err(error) => {
-                    self.report.unreadable(self.described.object, &error, at.clone());
-                    continue;
-                }
-            };
-            let listed_bounds = list.entries.iter().filter_map(|one| one.bounds);
-            let listed_bounds =
-                listed_bounds.flat_map(|(first, end)| [first, end]).map(|one| one.wrapping_sub(code.start));
-            self.ranges_of_lanes(code, &listed_bounds.collect::<Vec<_>>());
-            let mut unproven = None;
-            let asked = Asked::default();
-            let mut pcs = Pcs::new(bounds.iter().copied(), module.function(function).bytes);
-            while let Some(Tried { pc, .. }) = pcs.next() {
-                if !is_here(&(pc..pc + 1)) {
-                    continue;
-                }
-                if module.regions_at(scope, pc).nth(MAX_NESTED).is_some() {
-                    unproven = unproven.or(Some((Obstacle::Depth, pc)));
-                    continue;
-                }
-                let entries: DescribedLocation<'o> = list.at(code.start.wrapping_add(pc)).cloned().collect();
-                let attribute = (&entries, entry.attr(attribute));
-                match self.lanes_at(code, pc, attribute, is_active, &asked) {
-                    Ok(obstacle) => unproven = unproven.or(obstacle.map(|obstacle| (obstacle, pc))),
-                    Err(finding) => self.report.findings.push(*finding),
-                }
-                pcs.follow(&asked, |entry| self.bounds(entry, code.start));
-            }
-            for entry in pcs.into_entries() {
-                self.ranges_of_lanes(code, &self.bounds(entry, code.start));
-            }
-            if let Some((obstacle, pc)) = unproven {
-                let at = At { pcs: Some(pc..pc + 1), ..at.clone() };
-                self.unproven(Some(obstacle), describe::of_location(attribute).into(), &at);
-            }
-        }
-    }
-
-    /// Returns the pcs at which the model or an attribute changes.
-    fn bounds_of_lanes(&self, Code { scope, function, entry, start }: Code<'a, 'o>) -> Vec<u64> {
-        let module = self.module;
-        let ends = |mask: &Mask| [mask.pcs().start, mask.pcs().end];
-        let mut bounds: Vec<u64> = Vec::new();
-        for &region in module.regions_of(function) {
-            bounds.extend(module.masks(region).iter().flat_map(ends));
-        }
-        bounds.extend(module.whole_waves(function).iter().flat_map(|one| ends(&one.mask)));
-        for attribute in
-            [self.described.consumer.attributes.lane_pc, self.described.consumer.attributes.active_lane]
-                .into_iter()
-                .flatten()
-        {
-            let list = entry.locations(attribute).ok().flatten().unwrap_or_default();
-            let found = list.into_iter().map(ListEntry::from).filter_map(|one| one.bounds);
-            bounds.extend(found.flat_map(|(first, end)| [first, end]).map(|one| one.wrapping_sub(start)));
-        }
-        bounds.extend(module.ranges(scope).iter().flat_map(|range| [range.start, range.end]));
-        bounds
-    }
-
-    /// Reports ranges that are empty, reversed, or outside of the function, which contain no witness. `bounds` are
-    /// pairs of start and end, in bytes from the start of the function.
-    fn ranges_of_lanes(&mut self, code: Code<'a, 'o>, bounds: &[u64]) {
-        let size = self.module.function(code.function).bytes;
-        for range in bounds.chunks_exact(2) {
-            let (first, end) = (range[0], range[1]);
-            if first >= end || end > size {
-                let at = self.module.at_scope(code.scope);
-                self.report.find(
-                    Kind::Range,
-                    at,
-                    format!("a range in 0x0..{size:#x}"),
-                    format!("{first:#x}..{end:#x}"),
-                );
-            }
-        }
-    }
-
-    /// Compares all lanes at a pc. Returns the obstacle to the comparison, or the first finding.
-    fn lanes_at(
-        &mut self,
-        code: Code<'a, 'o>,
-        pc: u64,
-        list: Attribute<'_, 'o>,
-        is_active: bool,
-        asked: &Asked,
-    ) -> Result<Option<Obstacle>, Box<Finding>> {
-        let (mut unproven, mut is_proven) = (None, false);
-        let (entries, value) = list;
-        if let (Some(Value::LocList(_)), [_, _, ..]) = (value, &entries[..]) {
-            let at = At { pcs: Some(pc..pc + 1), ..self.module.at_scope(code.scope) };
-            let found = format!("{} of the list", Count(entries.len(), "entry"));
-            let (expected, trace) = ("one location (3.3.5)".into(), Vec::new());
-            return Err(Finding { kind: Kind::Evaluation, at, lane: None, expected, found, trace }.into());
-        }
-        // An omission leaves out the attribute or the entry: an expression that is there must be right.
-        let is_there = value.is_some() && (!matches!(value, Some(Value::LocList(_))) || !entries.is_empty());
-        let is_omitted = !is_there && self.is_omitted(code.scope, pc, is_active);
-        for wave in self.waves(code, pc) {
-            let expected = self.expected_lanes(code, &wave, is_active);
-            let found = self.found_lanes(code, &wave, list, is_active, asked);
-            let (expected, found) = match (expected, found) {
-                // A location that is unreadable in the model must be unreadable in the object.
-                (Err(NoMeaning::Unreadable(_)), Err(_)) => {
-                    is_proven = true;
-                    continue;
-                }
-                (Err(NoMeaning::Raw), _) => {
-                    unproven = Some(Obstacle::Raw);
-                    continue;
-                }
-                (Err(NoMeaning::OutOfBounds(_)), Ok(_)) if is_there => {
-                    unproven = unproven.or(Some(Obstacle::Undescribed));
-                    continue;
-                }
-                (Err(why), _) if why.is_outside() => continue,
-                // Nothing is there, as the omission says, also where the description cannot be read.
-                _ if is_omitted => {
-                    is_proven = true;
-                    continue;
-                }
-                (expected, found) => (expected.map_err(|why| why.to_string()), found),
-            };
-            self.report.locations += 1;
-            is_proven = true;
-            if let Some(finding) = self.difference(code, pc, expected, found) {
-                return Err(finding.into());
-            }
-        }
-        Ok(unproven.or((!is_proven).then_some(Obstacle::OutOfBounds)))
-    }
-
-    /// Returns a finding for the first lane with another pc.
-    fn difference(
-        &self,
-        code: Code<'a, 'o>,
-        pc: u64,
-        expected: Standing,
-        found: Standing,
-    ) -> Option<Finding> {
-        let module = self.module;
-        let region = module.regions_at(code.scope, pc).next().map(|region| module.region_text(region));
-        let at = At { region, pcs: Some(pc..pc + 1), ..module.at_scope(code.scope) };
-        let finding = |kind, lane, expected, found| Finding {
-            kind,
-            at: at.clone(),
-            lane,
-            expected,
-            found,
-            trace: Vec::new(),
         };
-        match (expected, found) {
-            (Ok(expected), Ok(found)) => {
-                let lane = (0..expected.len()).find(|&lane| expected.get(lane) != found.get(lane))?;
-                let text = |standing: &[Option<u64>]| match standing.get(lane).copied().flatten() {
-                    Some(pc) => format!("{pc:#x}"),
-                    None => "nowhere".into(),
-                };
-                Some(finding(Kind::Location, Some(lane as u32), text(&expected), text(&found)))
-            }
-            (Ok(_), Err(why)) => Some(finding(Kind::Evaluation, None, "where each lane stands".into(), why)),
-            (Err(why), Ok(_)) => Some(finding(Kind::Location, None, why, "where each lane stands".into())),
-            (Err(_), Err(_)) => None,
-        }
-    }
-
-    /// Returns whether an attribute for the lanes of a scope is omitted at a pc.
-    fn is_omitted(&self, scope: ScopeId, pc: u64, is_active: bool) -> bool {
-        // Without active lanes of whole-wave code, the pcs of its lanes are still known.
-        let active_lanes = Reason::Inexpressible(Construct::WholeWaveLanes);
-        self.described.omitted.of_lanes.iter().any(|one| {
-            one.subject == Subject::Scope(scope)
-                && one.pcs.as_ref().is_none_or(|pcs| pcs.contains(&pc))
-                && (is_active || one.reason != active_lanes)
-        })
-    }
-
-    /// Returns the waves to try at a pc: each content of the machine; and masks that put lanes in turn into each
-    /// region, into the active lanes and into none; that alternate; and that make one lane active and another wait.
-    fn waves(&self, code: Code<'a, 'o>, pc: u64) -> Vec<Wave> {
-        let module = self.module;
-        let mask_at = |masks: &[Mask]| {
-            let before = &masks[..masks.partition_point(|mask| mask.pcs().start <= pc)];
-            before.last().filter(|mask| mask.pcs().contains(&pc)).map(|mask| mask.loc)
-        };
-        let active = module.whole_wave_at(code.function, pc).map(|one| one.mask.loc);
-        let masks: Vec<Option<LocId>> = core::iter::once(active)
-            .chain(module.regions_at(code.scope, pc).map(|region| mask_at(module.masks(region))))
-            .collect();
-        let lanes = module.target.lanes() as usize;
-        let outcomes = masks.len() + 1;
-        let rotated = |by: usize| move |lane: usize, _: usize| (lane + by) % outcomes;
-        let mut patterns: Vec<Box<dyn Fn(usize, usize) -> Outcome>> = Vec::new();
-        for by in (0..outcomes).step_by(lanes) {
-            patterns.push(Box::new(rotated(by)));
-        }
-        // Alternating masks, which are not nested as those of a program.
-        patterns.push(Box::new(|lane, mask| if (lane + mask) % 2 == 0 { mask } else { usize::MAX }));
-        patterns.push(Box::new(move |lane, mask| match lane {
-            0 => 0,
-            _ if lane + 1 == lanes => mask.max(1),
-            _ => usize::MAX,
-        }));
-        let mut waves: Vec<Wave> = Fill::ALL.into_iter().map(|fill| self.stopped(code, pc, fill)).collect();
-        for pattern in patterns {
-            let mut wave = self.stopped(code, pc, Fill::Spelled);
-            // Outermost first: where two masks share a location, that of the inner one counts.
-            for (index, mask) in masks.iter().enumerate().rev() {
-                let has = |&lane: &usize| pattern(lane, index) <= index;
-                let number = (0..lanes).filter(has).fold(0u64, |mask, lane| mask | 1 << lane);
-                self.put_mask(code, &mut wave, *mask, number);
-            }
-            // A mask can share bits with the pc, which then counts.
-            self.put_pc(code, &mut wave);
-            waves.push(wave);
-        }
-        waves
-    }
-
-    /// Address of the function's first instruction after loading.
-    fn loaded(&self, code: Code<'a, 'o>) -> u64 {
-        code.start.wrapping_add(self.load_bias)
-    }
-
-    /// Returns a wave that is stopped at a pc.
-    fn stopped(&self, code: Code<'a, 'o>, pc: u64, fill: Fill) -> Wave {
-        let mut wave = Wave { pc, fill, patch: Patch::default() };
-        self.put_pc(code, &mut wave);
-        wave
-    }
-
-    /// Writes the address at which a wave is stopped into its pc register.
-    fn put_pc(&self, code: Code<'a, 'o>, wave: &mut Wave) {
-        if let Some(reg) = self.module.target.pc() {
-            wave.patch.store(wave.fill, &[whole(reg, 64)], self.loaded(code).wrapping_add(wave.pc));
-        }
-    }
-
-    /// Writes a number into the location of a mask, or into EXEC for a mask without a location.
-    fn put_mask(&self, code: Code<'a, 'o>, wave: &mut Wave, mask: Option<LocId>, number: u64) {
-        let module = self.module;
-        let lanes = module.target.lanes();
-        let spans = match (mask, module.target.exec()) {
-            (Some(loc), _) => {
-                let bits = u64::from(lanes);
-                self.with_contents(code, wave, |contents| {
-                    module.denote(Some(code.function), loc, bits, contents).unwrap_or_default()
-                })
-            }
-            (None, Some(exec)) => vec![whole(exec, lanes.into())],
-            (None, None) => Vec::new(),
-        };
-        wave.patch.store(wave.fill, &spans, number);
-    }
-
-    fn with_contents<T>(&self, code: Code<'a, 'o>, wave: &Wave, then: impl FnOnce(&Stopped<'_>) -> T) -> T {
+        let listed_bounds = list.entries.iter().filter_map(|one| one.bounds);
+        let listed_bounds =
+            listed_bounds.flat_map(|(first, end)| [first, end]).map(|one| one.wrapping_sub(code.start));
+        check_lane_ranges(meanings, code, &listed_bounds.collect::<Vec<_>>());
+        let mut unproven = None;
         let asked = Asked::default();
-        let symbol = |name: &str| Some(self.described.object.symbol(name)?.address);
-        let witness = Witness { pc: wave.pc, start: Some(code.start), lane: 0, fill: wave.fill };
-        let contents = self.contents(witness, &symbol, &asked);
-        then(&Stopped { lane: None, patch: Some(&wave.patch), ..contents })
-    }
-
-    /// Returns the described pc of each lane, or 1 for each active lane.
-    fn expected_lanes(
-        &self,
-        code: Code<'a, 'o>,
-        wave: &Wave,
-        is_active: bool,
-    ) -> Result<Vec<Option<u64>>, NoMeaning> {
-        let module = self.module;
-        self.with_contents(code, wave, |contents| match is_active {
-            false => module.lane_pcs(code.scope, wave.pc, contents),
-            true => {
-                let mask = module.active_lanes(code.scope, wave.pc, contents)?;
-                Ok(flags(mask, module.target.lanes()))
+        let mut pcs = Pcs::new(bounds.iter().copied(), module.function(function).bytes);
+        while let Some(Tried { pc, .. }) = pcs.next() {
+            if !is_here(&(pc..pc + 1)) {
+                continue;
             }
-        })
-    }
-
-    /// Returns the pc of each lane in the object, or 1 for each active lane.
-    fn found_lanes(
-        &self,
-        code: Code<'a, 'o>,
-        wave: &Wave,
-        (list, value): Attribute<'_, 'o>,
-        is_active: bool,
-        asked: &Asked,
-    ) -> Standing {
-        let Some(value) = value else { return Err("no attribute".into()) };
-        let body = match value {
-            Value::Expr(expr) => Body::Expression(expr),
-            _ => Body::List(list),
-        };
-        let target = &self.module.target;
-        let unit = code.entry.unit();
-        let context = Context { unit: unit.offset, ..Context::new(unit.encoding, target) };
-        let witness = Witness { pc: wave.pc, start: Some(code.start), lane: 0, fill: wave.fill };
-        let machine = self.machine(code.entry, witness, asked);
-        // The machine has no current lane, as the attribute describes all lanes at once.
-        let machine = machine::Stopped { lane: None, patch: Some(&wave.patch), ..machine };
-        // Each region's procedure calls that of the region around it. The list calls the first one. The last one
-        // calls a mask that moves, whose location may contain calls, too.
-        let limits = eval::Limits::default();
-        let depth = limits.depth + MAX_NESTED as u32;
-        let mut evaluator = Evaluator::new().all_places().with_limits(eval::Limits { depth, ..limits });
-        let text = |fault: Fault| fault.to_string();
-        if is_active {
-            let mask = evaluator.active_lanes(body, &machine, &context).map_err(text)?;
-            let mask = mask.as_u64().ok_or("no mask")?;
-            return Ok(flags(mask, target.lanes()));
+            if module.regions_at(scope, pc).nth(MAX_NESTED).is_some() {
+                unproven = unproven.or(Some((Obstacle::Depth, pc)));
+                continue;
+            }
+            let entries: DescribedLocation<'o> = list.at(code.start.wrapping_add(pc)).cloned().collect();
+            let attribute = (&entries, entry.attr(attribute));
+            match compare_lanes_at(meanings, code, pc, attribute, is_active, &asked) {
+                Ok(obstacle) => unproven = unproven.or(obstacle.map(|obstacle| (obstacle, pc))),
+                Err(finding) => meanings.report.findings.push(*finding),
+            }
+            pcs.follow(&asked, |entry| list_bounds(meanings, entry, code.start));
         }
-        let all = evaluator.lane_pcs(body, &machine, &context).map_err(text)?;
-        let bits = u32::from(target.address_bytes()) * 8;
-        let ty = BaseType::new(TypeEncoding::Unsigned, bits);
-        let start = self.loaded(code);
-        let element = |lane: u32| {
-            let place = all.clone().moved(i128::from(lane) * i128::from(bits))?;
-            if is_nowhere(&eval::spans(&place, bits.into())?) {
-                return Ok(None);
-            }
-            let pc = evaluator.read(&place, ty, &machine, &context)?;
-            Ok(pc.as_u64().map(|pc| pc.wrapping_sub(start)))
-        };
-        (0..target.lanes()).map(element).collect::<Result<_, Fault>>().map_err(text)
+        for entry in pcs.into_entries() {
+            check_lane_ranges(meanings, code, &list_bounds(meanings, entry, code.start));
+        }
+        if let Some((obstacle, pc)) = unproven {
+            let at = At { pcs: Some(pc..pc + 1), ..at.clone() };
+            report_unproven(meanings, Some(obstacle), describe::of_location(attribute).into(), &at);
+        }
     }
+}
+
+/// Returns the pcs at which the model or an attribute changes.
+fn lane_bounds<'a, 'o>(
+    meanings: &Meanings<'_, 'a, 'o>,
+    Code { scope, function, entry, start }: Code<'a, 'o>,
+) -> Vec<u64> {
+    let module = meanings.module;
+    let ends = |mask: &Mask| [mask.pcs().start, mask.pcs().end];
+    let mut bounds: Vec<u64> = Vec::new();
+    for &region in module.regions_of(function) {
+        bounds.extend(module.masks(region).iter().flat_map(ends));
+    }
+    bounds.extend(module.whole_waves(function).iter().flat_map(|one| ends(&one.mask)));
+    for attribute in
+        [meanings.described.consumer.attributes.lane_pc, meanings.described.consumer.attributes.active_lane]
+            .into_iter()
+            .flatten()
+    {
+        let list = entry.locations(attribute).ok().flatten().unwrap_or_default();
+        let found = list.into_iter().map(ListEntry::from).filter_map(|one| one.bounds);
+        bounds.extend(found.flat_map(|(first, end)| [first, end]).map(|one| one.wrapping_sub(start)));
+    }
+    bounds.extend(module.ranges(scope).iter().flat_map(|range| [range.start, range.end]));
+    bounds
+}
+
+/// Reports ranges that are empty, reversed, or outside of the function, which contain no witness. `bounds` are
+/// pairs of start and end, in bytes from the start of the function.
+fn check_lane_ranges<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, code: Code<'a, 'o>, bounds: &[u64]) {
+    let size = meanings.module.function(code.function).bytes;
+    for range in bounds.chunks_exact(2) {
+        let (first, end) = (range[0], range[1]);
+        if first >= end || end > size {
+            let at = meanings.module.at_scope(code.scope);
+            meanings.report.find(
+                Kind::Range,
+                at,
+                format!("a range in 0x0..{size:#x}"),
+                format!("{first:#x}..{end:#x}"),
+            );
+        }
+    }
+}
+
+/// Compares all lanes at a pc. Returns the obstacle to the comparison, or the first finding.
+fn compare_lanes_at<'a, 'o>(
+    meanings: &mut Meanings<'_, 'a, 'o>,
+    code: Code<'a, 'o>,
+    pc: u64,
+    list: Attribute<'_, 'o>,
+    is_active: bool,
+    asked: &Asked,
+) -> Result<Option<Obstacle>, Box<Finding>> {
+    let (mut unproven, mut is_proven) = (None, false);
+    let (entries, value) = list;
+    if let (Some(Value::LocList(_)), [_, _, ..]) = (value, &entries[..]) {
+        let at = At { pcs: Some(pc..pc + 1), ..meanings.module.at_scope(code.scope) };
+        let found = format!("{} of the list", Count(entries.len(), "entry"));
+        let (expected, trace) = ("one location (3.3.5)".into(), Vec::new());
+        return Err(Finding { kind: Kind::Evaluation, at, lane: None, expected, found, trace }.into());
+    }
+    // An omission leaves out the attribute or the entry: an expression that is there must be right.
+    let is_there = value.is_some() && (!matches!(value, Some(Value::LocList(_))) || !entries.is_empty());
+    let is_omitted = !is_there && are_lanes_omitted(meanings, code.scope, pc, is_active);
+    for wave in waves(meanings, code, pc) {
+        let expected = described_lanes(meanings, code, &wave, is_active);
+        let found = encoded_lanes(meanings, code, &wave, list, is_active, asked);
+        let (expected, found) = match (expected, found) {
+            // A location that is unreadable in the model must be unreadable in the object.
+            (Err(NoMeaning::Unreadable(_)), Err(_)) => {
+                is_proven = true;
+                continue;
+            }
+            (Err(NoMeaning::Raw), _) => {
+                unproven = Some(Obstacle::Raw);
+                continue;
+            }
+            (Err(NoMeaning::OutOfBounds(_)), Ok(_)) if is_there => {
+                unproven = unproven.or(Some(Obstacle::Undescribed));
+                continue;
+            }
+            (Err(why), _) if why.is_outside() => continue,
+            // Nothing is there, as the omission says, also where the description cannot be read.
+            _ if is_omitted => {
+                is_proven = true;
+                continue;
+            }
+            (expected, found) => (expected.map_err(|why| why.to_string()), found),
+        };
+        meanings.report.locations += 1;
+        is_proven = true;
+        if let Some(finding) = lane_difference(meanings, code, pc, expected, found) {
+            return Err(finding.into());
+        }
+    }
+    Ok(unproven.or((!is_proven).then_some(Obstacle::OutOfBounds)))
+}
+
+/// Returns a finding for the first lane with another pc.
+fn lane_difference<'a, 'o>(
+    meanings: &Meanings<'_, 'a, 'o>,
+    code: Code<'a, 'o>,
+    pc: u64,
+    expected: Standing,
+    found: Standing,
+) -> Option<Finding> {
+    let module = meanings.module;
+    let region = module.regions_at(code.scope, pc).next().map(|region| module.region_text(region));
+    let at = At { region, pcs: Some(pc..pc + 1), ..module.at_scope(code.scope) };
+    let finding = |kind, lane, expected, found| Finding {
+        kind,
+        at: at.clone(),
+        lane,
+        expected,
+        found,
+        trace: Vec::new(),
+    };
+    match (expected, found) {
+        (Ok(expected), Ok(found)) => {
+            let lane = (0..expected.len()).find(|&lane| expected.get(lane) != found.get(lane))?;
+            let text = |standing: &[Option<u64>]| match standing.get(lane).copied().flatten() {
+                Some(pc) => format!("{pc:#x}"),
+                None => "nowhere".into(),
+            };
+            Some(finding(Kind::Location, Some(lane as u32), text(&expected), text(&found)))
+        }
+        (Ok(_), Err(why)) => Some(finding(Kind::Evaluation, None, "where each lane stands".into(), why)),
+        (Err(why), Ok(_)) => Some(finding(Kind::Location, None, why, "where each lane stands".into())),
+        (Err(_), Err(_)) => None,
+    }
+}
+
+/// Returns whether an attribute for the lanes of a scope is omitted at a pc.
+fn are_lanes_omitted(meanings: &Meanings<'_, '_, '_>, scope: ScopeId, pc: u64, is_active: bool) -> bool {
+    // Without active lanes of whole-wave code, the pcs of its lanes are still known.
+    let active_lanes = Reason::Inexpressible(Construct::WholeWaveLanes);
+    meanings.described.omitted.of_lanes.iter().any(|one| {
+        one.subject == Subject::Scope(scope)
+            && one.pcs.as_ref().is_none_or(|pcs| pcs.contains(&pc))
+            && (is_active || one.reason != active_lanes)
+    })
+}
+
+/// Returns the waves to try at a pc: each content of the machine; and masks that put lanes in turn into each
+/// region, into the active lanes and into none; that alternate; and that make one lane active and another wait.
+fn waves<'a, 'o>(meanings: &Meanings<'_, 'a, 'o>, code: Code<'a, 'o>, pc: u64) -> Vec<Wave> {
+    let module = meanings.module;
+    let mask_at = |masks: &[Mask]| {
+        let before = &masks[..masks.partition_point(|mask| mask.pcs().start <= pc)];
+        before.last().filter(|mask| mask.pcs().contains(&pc)).map(|mask| mask.loc)
+    };
+    let active = module.whole_wave_at(code.function, pc).map(|one| one.mask.loc);
+    let masks: Vec<Option<LocId>> = core::iter::once(active)
+        .chain(module.regions_at(code.scope, pc).map(|region| mask_at(module.masks(region))))
+        .collect();
+    let lanes = module.target.lanes() as usize;
+    let outcomes = masks.len() + 1;
+    let rotated = |by: usize| move |lane: usize, _: usize| (lane + by) % outcomes;
+    let mut patterns: Vec<Box<dyn Fn(usize, usize) -> Outcome>> = Vec::new();
+    for by in (0..outcomes).step_by(lanes) {
+        patterns.push(Box::new(rotated(by)));
+    }
+    // Alternating masks, which are not nested as those of a program.
+    patterns.push(Box::new(|lane, mask| if (lane + mask) % 2 == 0 { mask } else { usize::MAX }));
+    patterns.push(Box::new(move |lane, mask| match lane {
+        0 => 0,
+        _ if lane + 1 == lanes => mask.max(1),
+        _ => usize::MAX,
+    }));
+    let mut waves: Vec<Wave> =
+        Fill::ALL.into_iter().map(|fill| stopped_wave(meanings, code, pc, fill)).collect();
+    for pattern in patterns {
+        let mut wave = stopped_wave(meanings, code, pc, Fill::Spelled);
+        // Outermost first: where two masks share a location, that of the inner one counts.
+        for (index, mask) in masks.iter().enumerate().rev() {
+            let has = |&lane: &usize| pattern(lane, index) <= index;
+            let number = (0..lanes).filter(has).fold(0u64, |mask, lane| mask | 1 << lane);
+            put_mask(meanings, code, &mut wave, *mask, number);
+        }
+        // A mask can share bits with the pc, which then counts.
+        put_pc(meanings, code, &mut wave);
+        waves.push(wave);
+    }
+    waves
+}
+
+/// Address of the function's first instruction after loading.
+fn loaded_start<'a, 'o>(meanings: &Meanings<'_, 'a, 'o>, code: Code<'a, 'o>) -> u64 {
+    code.start.wrapping_add(meanings.load_bias)
+}
+
+/// Returns a wave that is stopped at a pc.
+fn stopped_wave<'a, 'o>(meanings: &Meanings<'_, 'a, 'o>, code: Code<'a, 'o>, pc: u64, fill: Fill) -> Wave {
+    let mut wave = Wave { pc, fill, patch: Patch::default() };
+    put_pc(meanings, code, &mut wave);
+    wave
+}
+
+/// Writes the address at which a wave is stopped into its pc register.
+fn put_pc<'a, 'o>(meanings: &Meanings<'_, 'a, 'o>, code: Code<'a, 'o>, wave: &mut Wave) {
+    if let Some(reg) = meanings.module.target.pc() {
+        wave.patch.store(wave.fill, &[whole(reg, 64)], loaded_start(meanings, code).wrapping_add(wave.pc));
+    }
+}
+
+/// Writes a number into the location of a mask, or into EXEC for a mask without a location.
+fn put_mask<'a, 'o>(
+    meanings: &Meanings<'_, 'a, 'o>,
+    code: Code<'a, 'o>,
+    wave: &mut Wave,
+    mask: Option<LocId>,
+    number: u64,
+) {
+    let module = meanings.module;
+    let lanes = module.target.lanes();
+    let spans = match (mask, module.target.exec()) {
+        (Some(loc), _) => {
+            let bits = u64::from(lanes);
+            with_contents(meanings, code, wave, |contents| {
+                module.denote(Some(code.function), loc, bits, contents).unwrap_or_default()
+            })
+        }
+        (None, Some(exec)) => vec![whole(exec, lanes.into())],
+        (None, None) => Vec::new(),
+    };
+    wave.patch.store(wave.fill, &spans, number);
+}
+
+fn with_contents<'a, 'o, T>(
+    meanings: &Meanings<'_, 'a, 'o>,
+    code: Code<'a, 'o>,
+    wave: &Wave,
+    then: impl FnOnce(&Stopped<'_>) -> T,
+) -> T {
+    let asked = Asked::default();
+    let symbol = |name: &str| Some(meanings.described.object.symbol(name)?.address);
+    let witness = Witness { pc: wave.pc, start: Some(code.start), lane: 0, fill: wave.fill };
+    let contents = model_contents(meanings, witness, &symbol, &asked);
+    then(&Stopped { lane: None, patch: Some(&wave.patch), ..contents })
+}
+
+/// Returns the described pc of each lane, or 1 for each active lane.
+fn described_lanes<'a, 'o>(
+    meanings: &Meanings<'_, 'a, 'o>,
+    code: Code<'a, 'o>,
+    wave: &Wave,
+    is_active: bool,
+) -> Result<Vec<Option<u64>>, NoMeaning> {
+    let module = meanings.module;
+    with_contents(meanings, code, wave, |contents| match is_active {
+        false => module.lane_pcs(code.scope, wave.pc, contents),
+        true => {
+            let mask = module.active_lanes(code.scope, wave.pc, contents)?;
+            Ok(flags(mask, module.target.lanes()))
+        }
+    })
+}
+
+/// Returns the pc of each lane in the object, or 1 for each active lane.
+fn encoded_lanes<'a, 'o>(
+    meanings: &Meanings<'_, 'a, 'o>,
+    code: Code<'a, 'o>,
+    wave: &Wave,
+    (list, value): Attribute<'_, 'o>,
+    is_active: bool,
+    asked: &Asked,
+) -> Standing {
+    let Some(value) = value else { return Err("no attribute".into()) };
+    let body = match value {
+        Value::Expr(expr) => Body::Expression(expr),
+        _ => Body::List(list),
+    };
+    let target = &meanings.module.target;
+    let unit = code.entry.unit();
+    let context = Context { unit: unit.offset, ..Context::new(unit.encoding, target) };
+    let witness = Witness { pc: wave.pc, start: Some(code.start), lane: 0, fill: wave.fill };
+    let machine = machine_at(meanings, code.entry, witness, asked);
+    // The machine has no current lane, as the attribute describes all lanes at once.
+    let machine = machine::Stopped { lane: None, patch: Some(&wave.patch), ..machine };
+    // Each region's procedure calls that of the region around it. The list calls the first one. The last one
+    // calls a mask that moves, whose location may contain calls, too.
+    let limits = eval::Limits::default();
+    let depth = limits.depth + MAX_NESTED as u32;
+    let mut evaluator = Evaluator::new().all_places().with_limits(eval::Limits { depth, ..limits });
+    let text = |fault: Fault| fault.to_string();
+    if is_active {
+        let mask = evaluator.active_lanes(body, &machine, &context).map_err(text)?;
+        let mask = mask.as_u64().ok_or("no mask")?;
+        return Ok(flags(mask, target.lanes()));
+    }
+    let all = evaluator.lane_pcs(body, &machine, &context).map_err(text)?;
+    let bits = u32::from(target.address_bytes()) * 8;
+    let ty = BaseType::new(TypeEncoding::Unsigned, bits);
+    let start = loaded_start(meanings, code);
+    let element = |lane: u32| {
+        let place = all.clone().moved(i128::from(lane) * i128::from(bits))?;
+        if is_nowhere(&eval::spans(&place, bits.into())?) {
+            return Ok(None);
+        }
+        let pc = evaluator.read(&place, ty, &machine, &context)?;
+        Ok(pc.as_u64().map(|pc| pc.wrapping_sub(start)))
+    };
+    (0..target.lanes()).map(element).collect::<Result<_, Fault>>().map_err(text)
 }
 
 /// Returns whether pcs overlap one of the ranges, which are sorted.

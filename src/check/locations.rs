@@ -5,105 +5,24 @@ use std::rc::Rc;
 
 use smallvec::{SmallVec, smallvec};
 
+use super::asked::Asked;
+use super::combining::combined_offsets;
+use super::dwarf5::{check_decodable, check_form};
 use super::expressions::{Difference, SIZES};
-use super::machine::{self, Asked, List};
+use super::machine::{self, List};
 use super::meanings::Meanings;
-use super::numbers::Numbers;
 use super::pairs::{Agreement, Pair, Reads, Setting};
-use super::places::{Spans, is_nowhere, merged};
+use super::places::{
+    Place, Spans, described_locations, encoded_spans, fault_text, is_at_location, is_nowhere, lane_count,
+    list_bounds, merged, model_contents, show_spans, variable_spans, whole_machine,
+};
 use super::report::{Finding, Kind, Obstacle, Unproven};
 use super::witness::{self, Fill, Pcs, Tried};
+use super::witnesses::{Witness, witnesses};
 use crate::error::At;
 use crate::eval::{self, Context};
 use crate::model::{FunctionId, LocId, NoMeaning, VariableId};
 use crate::read::{Entry, Value};
-
-/// Pc, lane and contents of a comparison.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Witness {
-    /// Pc in bytes from the start of the function.
-    pub(super) pc: u64,
-    /// Address of the function; `None` outside of one.
-    pub(super) start: Option<u64>,
-    pub(super) lane: u32,
-    pub(super) fill: Fill,
-}
-
-/// Witnesses at a pc. A comparison that does not depend on the lane has one lane; one that does not depend on contents
-/// has one content; one that does not combine numbers has no [chosen contents](Numbers).
-pub(super) struct Witnesses<'w, F> {
-    lanes: &'w [u32],
-    pc: u64,
-    start: Option<u64>,
-    asked: &'w Asked,
-    /// Returns the constants that the comparison adds to numbers, if it combines numbers.
-    combines: F,
-    offsets: Option<Rc<[u64]>>,
-    /// Numbers of lanes and of contents of the lane that were tried.
-    tried: (usize, usize),
-    /// Number of contents that are chosen, with the first comparison that chose some.
-    choices: u32,
-}
-
-/// Returns the witnesses at a pc. `combines` returns the constants that the comparison adds to numbers, if it combines
-/// numbers.
-pub(super) fn witnesses<'w, F: Fn() -> Option<Rc<[u64]>>>(
-    lanes: &'w [u32],
-    pc: u64,
-    start: Option<u64>,
-    asked: &'w Asked,
-    combines: F,
-) -> Witnesses<'w, F> {
-    asked.numbers.take();
-    Witnesses { lanes, pc, start, asked, combines, offsets: None, tried: (0, 0), choices: 0 }
-}
-
-impl<F: Fn() -> Option<Rc<[u64]>>> Iterator for Witnesses<'_, F> {
-    type Item = Witness;
-
-    fn next(&mut self) -> Option<Witness> {
-        let Self { pc, start, asked, .. } = *self;
-        if let Some(numbers) = asked.numbers.take() {
-            self.choices = self.choices.max(numbers.choices());
-        }
-        loop {
-            let (at, content) = self.tried;
-            if at > 0 && !asked.lane.get() {
-                return None;
-            }
-            let lane = *self.lanes.get(at)?;
-            self.tried.1 += 1;
-            if content == 0 {
-                return Some(Witness { pc, start, lane, fill: Fill::Spelled });
-            }
-            if asked.contents.get() {
-                if let Some(&fill) = Fill::ALL.get(content) {
-                    return Some(Witness { pc, start, lane, fill });
-                }
-                let choice = (content - Fill::ALL.len()) as u32;
-                if self.choices == 0 && choice == 0 {
-                    self.offsets = (self.combines)();
-                }
-                if let Some(offsets) = self.offsets.as_ref().filter(|_| choice < self.choices.max(1)) {
-                    asked.combines.set(true);
-                    asked.numbers.replace(Some(Numbers::new(choice, Rc::clone(offsets))));
-                    return Some(Witness { pc, start, lane, fill: Fill::Spelled });
-                }
-            }
-            self.tried = (at + 1, 0);
-        }
-    }
-}
-
-/// Variable with its entry.
-#[derive(Clone, Copy)]
-pub(super) struct Place<'a, 'o> {
-    pub(super) id: VariableId,
-    pub(super) entry: Entry<'a, 'o>,
-    pub(super) function: Option<FunctionId>,
-    /// Number of bits to compare.
-    pub(super) bits: u64,
-}
 
 /// Location attribute of an entry.
 enum Encoded<'o> {
@@ -188,320 +107,352 @@ impl AtPc {
     }
 }
 
-impl<'a, 'o> Meanings<'_, 'a, 'o> {
-    /// Compares a variable's location at every witness.
-    pub(super) fn location(&mut self, id: VariableId, entry: Entry<'a, 'o>, function: Option<FunctionId>) {
-        let module = self.module;
-        let start = function.map(|function| self.described.address(function).unwrap_or(0));
-        let size = function.map_or(1, |function| module.function(function).bytes);
-        // A variable without a size is compared at the first of these sizes at which it has a meaning.
-        let bits = module.ty(module.variable(id).ty).bits();
-        let sizes = bits.as_ref().map_or(&SIZES[..], core::slice::from_ref);
-        let place = Place { id, entry, function, bits: sizes[0] };
-        self.dwarf5_form(place);
-        let encoded = self.encoded(entry);
-        let list = match &encoded {
-            Some(Encoded::List(list)) => Some(&**list),
-            _ => None,
+/// Compares a variable's location at every witness.
+pub(super) fn compare_location<'a, 'o>(
+    meanings: &mut Meanings<'_, 'a, 'o>,
+    id: VariableId,
+    entry: Entry<'a, 'o>,
+    function: Option<FunctionId>,
+) {
+    let module = meanings.module;
+    let start = function.map(|function| meanings.described.address(function).unwrap_or(0));
+    let size = function.map_or(1, |function| module.function(function).bytes);
+    // A variable without a size is compared at the first of these sizes at which it has a meaning.
+    let bits = module.ty(module.variable(id).ty).bits();
+    let sizes = bits.as_ref().map_or(&SIZES[..], core::slice::from_ref);
+    let place = Place { id, entry, function, bits: sizes[0] };
+    check_form(meanings, place);
+    let encoded = encoded_location(meanings, entry);
+    let list = match &encoded {
+        Some(Encoded::List(list)) => Some(&**list),
+        _ => None,
+    };
+    if let (Some(start), Some(list)) = (start, list) {
+        report_bad_ranges(meanings, place, list, start, size);
+    }
+    if bits == Some(0) {
+        // An object without bits matches every location that can be read.
+        return check_decodable(meanings, place);
+    }
+    let mut pcs = Pcs::new(all_bounds(meanings, id, start.zip(list)), size);
+    let lanes = lane_count(meanings, entry, start.is_some());
+    let setting = pair_setting(meanings, place, lanes);
+    let (tried, asked) = (witness::lanes(&module.target), Asked::default());
+    let of = Located { place, sizes, start, encoded, setting, lanes, tried, asked };
+    let has_omissions = meanings.described.omitted.of_variables.contains_key(&id);
+    let (mut unproven, mut same) = (None, None);
+    while let Some(Tried { pc, is_bound }) = pcs.next() {
+        if is_bound || has_omissions || same.is_some_and(|same: Agreement| same.reads.position) {
+            same = if omitted_count(meanings, id, pc) == 0 { one_by_one(meanings, &of, pc) } else { None };
+        }
+        match same {
+            Some(same) => meanings.report.locations += u64::from(same.comparisons),
+            None => {
+                of.asked.clear();
+                let found = as_a_whole(meanings, &of, pc, &of.asked);
+                meanings.report.locations += u64::from(found.comparisons);
+                if found.is_raw {
+                    unproven = Some((Obstacle::Raw, pc));
+                } else if found.is_undescribed {
+                    unproven = unproven.or(Some((Obstacle::Undescribed, pc)));
+                }
+                let is_proven = found.comparisons > 0 || found.is_omitted || found.finding.is_some();
+                if found.is_outside && !is_proven {
+                    unproven = unproven.or(Some((Obstacle::OutOfBounds, pc)));
+                }
+                // One finding per variable and pc is enough.
+                meanings.report.findings.extend(found.finding.map(|finding| *finding));
+            }
+        }
+        pcs.follow(&of.asked, |entry| list_bounds(meanings, entry, start.unwrap_or(0)));
+    }
+    if let Some((why, pc)) = unproven {
+        let at = module.at_variable(id, start.map(|_| pc..pc + 1));
+        meanings.report.unproven.push(Unproven { variable: Some(id), at, what: None, why });
+    }
+}
+
+/// Bounds of the ranges of a variable, and of the list at an address.
+fn all_bounds<'o>(
+    meanings: &Meanings<'_, '_, 'o>,
+    id: VariableId,
+    list: Option<(u64, &List<'o>)>,
+) -> Vec<u64> {
+    let live = meanings.module.live(id).iter();
+    let mut bounds: Vec<u64> = live.flat_map(|live| [live.pcs().start, live.pcs().end]).collect();
+    let found = list.into_iter().flat_map(|(start, list)| list.bounds_from(start));
+    // Mostly, the bounds of both are the same.
+    if !found.clone().eq(bounds.iter().copied()) {
+        bounds.extend(found);
+    }
+    bounds
+}
+
+/// Compares each location at a pc with one expression of the object, in order. Where no pair differs, neither do all
+/// together, which debug builds compare too. `None` with a difference, and for other numbers of both.
+fn one_by_one<'a, 'o>(
+    meanings: &mut Meanings<'_, 'a, 'o>,
+    of: &Located<'_, 'a, 'o>,
+    pc: u64,
+) -> Option<Agreement> {
+    let found = of.encoded.as_ref()?.at(pc, of.start)?;
+    let mut described: SmallVec<[LocId; 2]> = described_locations(meanings, of.place.id, pc).collect();
+    if described.len() != found.len() {
+        return None;
+    }
+    // The object's lists are in ascending order.
+    described.reverse();
+    let bits = of.sizes.first().copied().filter(|_| of.sizes.len() == 1);
+    let (mut reads, mut is_new) = (Reads::default(), false);
+    let mut comparisons = 1;
+    for (&loc, &expr) in described.iter().zip(&found) {
+        let pair = Pair { setting: of.setting, bits, described: loc, found: expr };
+        let known = meanings.pairs.get(meanings.module, &pair);
+        let same = match known {
+            Some(known) => known,
+            None => compare_pair(meanings, of, pc, loc, expr)?,
         };
-        if let (Some(start), Some(list)) = (start, list) {
-            self.bad_ranges(place, list, start, size);
+        if known.is_none() && !same.reads.position {
+            meanings.pairs.add(meanings.module, pair, same);
         }
-        if bits == Some(0) {
-            // An object without bits matches every location that can be read.
-            return self.undecodable(place);
-        }
-        let mut pcs = Pcs::new(self.all_bounds(id, start.zip(list)), size);
-        let lanes = self.lanes(entry, start.is_some());
-        let setting = self.setting(place, lanes);
-        let (tried, asked) = (witness::lanes(&module.target), Asked::default());
-        let of = Located { place, sizes, start, encoded, setting, lanes, tried, asked };
-        let has_omissions = self.described.omitted.of_variables.contains_key(&id);
-        let (mut unproven, mut same) = (None, None);
-        while let Some(Tried { pc, is_bound }) = pcs.next() {
-            if is_bound || has_omissions || same.is_some_and(|same: Agreement| same.reads.position) {
-                same = if self.omitted_at(id, pc) == 0 { self.one_by_one(&of, pc) } else { None };
-            }
-            match same {
-                Some(same) => self.report.locations += u64::from(same.comparisons),
-                None => {
-                    of.asked.clear();
-                    let found = self.as_a_whole(&of, pc, &of.asked);
-                    self.report.locations += u64::from(found.comparisons);
-                    if found.is_raw {
-                        unproven = Some((Obstacle::Raw, pc));
-                    } else if found.is_undescribed {
-                        unproven = unproven.or(Some((Obstacle::Undescribed, pc)));
-                    }
-                    let is_proven = found.comparisons > 0 || found.is_omitted || found.finding.is_some();
-                    if found.is_outside && !is_proven {
-                        unproven = unproven.or(Some((Obstacle::OutOfBounds, pc)));
-                    }
-                    // One finding per variable and pc is enough.
-                    self.report.findings.extend(found.finding.map(|finding| *finding));
-                }
-            }
-            pcs.follow(&of.asked, |entry| self.bounds(entry, start.unwrap_or(0)));
-        }
-        if let Some((why, pc)) = unproven {
-            let at = module.at_variable(id, start.map(|_| pc..pc + 1));
-            self.report.unproven.push(Unproven { variable: Some(id), at, what: None, why });
-        }
-    }
-
-    /// Bounds of the ranges of a variable, and of the list at an address.
-    fn all_bounds(&self, id: VariableId, list: Option<(u64, &List<'o>)>) -> Vec<u64> {
-        let live = self.module.live(id).iter();
-        let mut bounds: Vec<u64> = live.flat_map(|live| [live.pcs().start, live.pcs().end]).collect();
-        let found = list.into_iter().flat_map(|(start, list)| list.bounds_from(start));
-        // Mostly, the bounds of both are the same.
-        if !found.clone().eq(bounds.iter().copied()) {
-            bounds.extend(found);
-        }
-        bounds
-    }
-
-    /// Compares each location at a pc with one expression of the object, in order. Where no pair differs, neither do all
-    /// together, which debug builds compare too. `None` with a difference, and for other numbers of both.
-    fn one_by_one(&mut self, of: &Located<'_, 'a, 'o>, pc: u64) -> Option<Agreement> {
-        let found = of.encoded.as_ref()?.at(pc, of.start)?;
-        let mut described: SmallVec<[LocId; 2]> = self.locations_at(of.place.id, pc).collect();
-        if described.len() != found.len() {
-            return None;
-        }
-        // The object's lists are in ascending order.
-        described.reverse();
-        let bits = of.sizes.first().copied().filter(|_| of.sizes.len() == 1);
-        let (mut reads, mut is_new) = (Reads::default(), false);
-        let mut comparisons = 1;
-        for (&loc, &expr) in described.iter().zip(&found) {
-            let pair = Pair { setting: of.setting, bits, described: loc, found: expr };
-            let known = self.pairs.get(self.module, &pair);
-            let same = match known {
-                Some(known) => known,
-                None => self.pair(of, pc, loc, expr)?,
-            };
-            if known.is_none() && !same.reads.position {
-                self.pairs.add(self.module, pair, same);
-            }
-            is_new |= known.is_none();
-            let are_all = same.comparisons == of.comparisons(same.reads) && !same.reads.combines;
-            reads = reads.or(same.reads);
-            comparisons = match described.len() {
-                1 => same.comparisons,
-                // The number where both have a meaning is unknown.
-                _ if !are_all => return None,
-                _ => of.comparisons(reads),
-            };
-        }
-        let same = Agreement { comparisons, reads };
-        debug_assert!(!is_new || self.as_a_whole(of, pc, &Asked::default()).is(same), "pairs are the whole");
-        Some(same)
-    }
-
-    /// Compares a described location with an expression at every witness. `None` if they differ, or cannot be compared
-    /// without the other locations of the variable.
-    fn pair(&self, of: &Located<'_, 'a, 'o>, pc: u64, described: LocId, expr: &[u8]) -> Option<Agreement> {
-        let meaning = self.module.meaning(of.place.function, described).ok()?;
-        let unit = of.place.entry.unit();
-        let context = Context { unit: unit.offset, ..Context::new(unit.encoding, &self.module.target) };
-        let symbol = |name: &str| Some(self.described.object.symbol(name)?.address);
-        let mut evaluator = self.evaluator.borrow_mut();
-        of.asked.clear();
-        let mut comparisons = 0;
-        let combines = || self.combined([described], [expr], unit.encoding);
-        for witness in witnesses(&of.tried, pc, of.start, &of.asked, combines) {
-            let contents = self.contents(witness, &symbol, &of.asked);
-            let meanings = of.sizes.iter().map(|&bits| (bits, meaning.spans(bits, &contents)));
-            let mut is_undescribed = true;
-            let described = { meanings }.find(|(_, meaning)| match meaning {
-                Err(why) if why.is_outside() => {
-                    is_undescribed &= matches!(why, NoMeaning::OutOfBounds(_));
-                    false
-                }
-                _ => true,
-            });
-            let machine = machine::Stopped { lanes: of.lanes, ..self.whole_machine(witness, &of.asked) };
-            match (described, evaluator.locate(expr, &machine, &context)) {
-                (None, Err(_)) => continue,
-                (None, Ok(_)) if !is_undescribed => continue,
-                (Some((_, Err(NoMeaning::Raw) | Ok(_))), Err(_)) | (None | Some((_, Err(_))), Ok(_)) => {
-                    return None;
-                }
-                // A location that is unreadable in the model must be unreadable in the object.
-                (Some((_, Err(_))), Err(_)) => {}
-                (Some((bits, Ok(spans))), Ok(found)) => {
-                    let place = Place { bits, ..of.place };
-                    self.is_at(found, &spans, place, witness).then_some(())?;
-                }
-            }
-            comparisons += 1;
-        }
-        let reads = of.asked.reads();
-        (comparisons > 0).then_some(Agreement { comparisons, reads })
-    }
-
-    /// Compares all locations at a pc at every witness.
-    fn as_a_whole(&self, of: &Located<'_, 'a, 'o>, pc: u64, asked: &Asked) -> AtPc {
-        let mut all = AtPc::default();
-        let combines = || {
-            let found = of.encoded.as_ref().and_then(|encoded| encoded.at(pc, of.start)).unwrap_or_default();
-            let described: Vec<LocId> = self.locations_at(of.place.id, pc).collect();
-            self.combined(described, found, of.place.entry.unit().encoding)
+        is_new |= known.is_none();
+        let are_all = same.comparisons == of.comparisons(same.reads) && !same.reads.combines;
+        reads = reads.or(same.reads);
+        comparisons = match described.len() {
+            1 => same.comparisons,
+            // The number where both have a meaning is unknown.
+            _ if !are_all => return None,
+            _ => of.comparisons(reads),
         };
-        for witness in witnesses(&of.tried, pc, of.start, asked, combines) {
-            match self.at_witness(of, witness, asked) {
-                Verdict::Equal => all.comparisons += 1,
-                Verdict::Raw => all.is_raw = true,
-                Verdict::Omitted => all.is_omitted = true,
-                Verdict::Different(finding) => all.finding = all.finding.or(Some(finding)),
-                Verdict::Undescribed => all.is_undescribed = true,
-                Verdict::Nothing => all.is_outside = true,
+    }
+    let same = Agreement { comparisons, reads };
+    debug_assert!(!is_new || as_a_whole(meanings, of, pc, &Asked::default()).is(same), "pairs are the whole");
+    Some(same)
+}
+
+/// Compares a described location with an expression at every witness. `None` if they differ, or cannot be compared
+/// without the other locations of the variable.
+fn compare_pair<'a, 'o>(
+    meanings: &Meanings<'_, 'a, 'o>,
+    of: &Located<'_, 'a, 'o>,
+    pc: u64,
+    described: LocId,
+    expr: &[u8],
+) -> Option<Agreement> {
+    let meaning = meanings.module.meaning(of.place.function, described).ok()?;
+    let unit = of.place.entry.unit();
+    let context = Context { unit: unit.offset, ..Context::new(unit.encoding, &meanings.module.target) };
+    let symbol = |name: &str| Some(meanings.described.object.symbol(name)?.address);
+    let mut evaluator = meanings.evaluator.borrow_mut();
+    of.asked.clear();
+    let mut comparisons = 0;
+    let combines = || combined_offsets(meanings, &[described], &[expr], unit.encoding);
+    for witness in witnesses(&of.tried, pc, of.start, &of.asked, combines) {
+        let contents = model_contents(meanings, witness, &symbol, &of.asked);
+        let by_size = of.sizes.iter().map(|&bits| (bits, meaning.spans(bits, &contents)));
+        let mut is_undescribed = true;
+        let described = { by_size }.find(|(_, meaning)| match meaning {
+            Err(why) if why.is_outside() => {
+                is_undescribed &= matches!(why, NoMeaning::OutOfBounds(_));
+                false
+            }
+            _ => true,
+        });
+        let machine = machine::Stopped { lanes: of.lanes, ..whole_machine(meanings, witness, &of.asked) };
+        match (described, evaluator.locate(expr, &machine, &context)) {
+            (None, Err(_)) => continue,
+            (None, Ok(_)) if !is_undescribed => continue,
+            (Some((_, Err(NoMeaning::Raw) | Ok(_))), Err(_)) | (None | Some((_, Err(_))), Ok(_)) => {
+                return None;
+            }
+            // A location that is unreadable in the model must be unreadable in the object.
+            (Some((_, Err(_))), Err(_)) => {}
+            (Some((bits, Ok(spans))), Ok(found)) => {
+                let place = Place { bits, ..of.place };
+                is_at_location(meanings, found, &spans, place, witness).then_some(())?;
             }
         }
-        all
+        comparisons += 1;
     }
+    let reads = of.asked.reads();
+    (comparisons > 0).then_some(Agreement { comparisons, reads })
+}
 
-    /// Number of the setting of a variable, for [`Pair`].
-    fn setting(&mut self, place: Place<'a, 'o>, lanes: u64) -> u32 {
-        let stack = self.module.stack_of(place.function);
-        let class =
-            self.described.consumer.attributes.variable_space.and_then(|name| place.entry.number(name));
-        self.pairs.setting(Setting { encoding: place.entry.unit().encoding, stack, lanes, class })
-    }
-
-    /// Returns the encoded location of an entry, if it has one that can be read.
-    fn encoded(&self, entry: Entry<'a, 'o>) -> Option<Encoded<'o>> {
-        match entry.attr(gimli::DW_AT_location)? {
-            Value::Expr(expr) => Some(Encoded::Expr(expr)),
-            Value::LocList(_) => self.file.list(entry).map(Encoded::List),
-            _ => None,
+/// Compares all locations at a pc at every witness.
+fn as_a_whole<'a, 'o>(
+    meanings: &Meanings<'_, 'a, 'o>,
+    of: &Located<'_, 'a, 'o>,
+    pc: u64,
+    asked: &Asked,
+) -> AtPc {
+    let mut all = AtPc::default();
+    let combines = || {
+        let found = of.encoded.as_ref().and_then(|encoded| encoded.at(pc, of.start)).unwrap_or_default();
+        let described: Vec<LocId> = described_locations(meanings, of.place.id, pc).collect();
+        combined_offsets(meanings, &described, &found, of.place.entry.unit().encoding)
+    };
+    for witness in witnesses(&of.tried, pc, of.start, asked, combines) {
+        match compare_at_witness(meanings, of, witness, asked) {
+            Verdict::Equal => all.comparisons += 1,
+            Verdict::Raw => all.is_raw = true,
+            Verdict::Omitted => all.is_omitted = true,
+            Verdict::Different(finding) => all.finding = all.finding.or(Some(finding)),
+            Verdict::Undescribed => all.is_undescribed = true,
+            Verdict::Nothing => all.is_outside = true,
         }
     }
+    all
+}
 
-    /// Bounds of the location list of an entry, in bytes from the start of the function.
-    pub(super) fn bounds(&self, entry: u64, start: u64) -> Vec<u64> {
-        let list = self.file.dwarf.entry_at(entry).and_then(|entry| self.file.list(entry));
-        list.iter().flat_map(|list| list.bounds_from(start)).collect()
+/// Number of the setting of a variable, for [`Pair`].
+fn pair_setting<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, place: Place<'a, 'o>, lanes: u64) -> u32 {
+    let stack = meanings.module.stack_of(place.function);
+    let class =
+        meanings.described.consumer.attributes.variable_space.and_then(|name| place.entry.number(name));
+    meanings.pairs.setting(Setting { encoding: place.entry.unit().encoding, stack, lanes, class })
+}
+
+/// Returns the encoded location of an entry, if it has one that can be read.
+fn encoded_location<'a, 'o>(meanings: &Meanings<'_, 'a, 'o>, entry: Entry<'a, 'o>) -> Option<Encoded<'o>> {
+    match entry.attr(gimli::DW_AT_location)? {
+        Value::Expr(expr) => Some(Encoded::Expr(expr)),
+        Value::LocList(_) => meanings.file.list(entry).map(Encoded::List),
+        _ => None,
     }
+}
 
-    /// Reports ranges that are empty, reversed, or outside of the function, which contain no witness.
-    fn bad_ranges(&mut self, place: Place<'a, 'o>, list: &List<'o>, start: u64, size: u64) {
-        let is_bad = |&(first, end): &(u64, u64)| {
-            first >= end || first < start || end.wrapping_sub(start) > size || end < start
-        };
-        for (first, end) in list.entries.iter().filter_map(|entry| entry.bounds).filter(is_bad) {
-            let text = format!("{:#x}..{:#x}", first.wrapping_sub(start), end.wrapping_sub(start));
-            let at = self.module.at_variable(place.id, None);
-            self.report.find(Kind::Range, at, format!("a range in 0x0..{size:#x}"), text);
-        }
+/// Reports ranges that are empty, reversed, or outside of the function, which contain no witness.
+fn report_bad_ranges<'a, 'o>(
+    meanings: &mut Meanings<'_, 'a, 'o>,
+    place: Place<'a, 'o>,
+    list: &List<'o>,
+    start: u64,
+    size: u64,
+) {
+    let is_bad = |&(first, end): &(u64, u64)| {
+        first >= end || first < start || end.wrapping_sub(start) > size || end < start
+    };
+    for (first, end) in list.entries.iter().filter_map(|entry| entry.bounds).filter(is_bad) {
+        let text = format!("{:#x}..{:#x}", first.wrapping_sub(start), end.wrapping_sub(start));
+        let at = meanings.module.at_variable(place.id, None);
+        meanings.report.find(Kind::Range, at, format!("a range in 0x0..{size:#x}"), text);
     }
+}
 
-    /// Compares a variable at a witness, at the first size at which all locations have a meaning.
-    fn at_witness(&self, of: &Located<'_, 'a, 'o>, witness: Witness, asked: &Asked) -> Verdict {
-        let (mut place, mut is_undescribed) = (of.place, true);
-        for &bits in of.sizes {
-            place = Place { bits, ..place };
-            let expected = self.expected(place, witness, asked);
-            let obstacle = |one: &&NoMeaning| **one == NoMeaning::Raw || one.is_outside();
-            match expected.iter().filter_map(|one| one.as_ref().err()).find(obstacle) {
-                Some(NoMeaning::Raw) => return Verdict::Raw,
-                Some(why) => is_undescribed &= matches!(why, NoMeaning::OutOfBounds(_)),
-                None => return self.compared(place, expected, witness, asked),
-            }
-        }
-        match self.found(place, witness, asked, None) {
-            Ok(found) if is_undescribed && !is_nowhere(&found) => Verdict::Undescribed,
-            _ => Verdict::Nothing,
-        }
-    }
-
-    /// Compares a variable with its described locations at a witness.
-    fn compared(
-        &self,
-        place: Place<'a, 'o>,
-        described: Vec<Result<Spans, NoMeaning>>,
-        witness: Witness,
-        asked: &Asked,
-    ) -> Verdict {
-        let found = self.found(place, witness, asked, None);
-        let all_omitted = self.omitted_at(place.id, witness.pc);
-        let mut omitted = all_omitted;
-        let mut expected = Vec::new();
-        for one in described {
-            match one {
-                Ok(spans) => expected.push(spans),
-                // A location that is unreadable in the model must be unreadable in the object, or omitted.
-                Err(why) => match &found {
-                    Err(_) => return Verdict::Equal,
-                    Ok(_) if omitted > 0 => omitted -= 1,
-                    Ok(found) => {
-                        let found = self.show(found);
-                        return self.different(
-                            (Kind::Location, why.to_string(), found),
-                            place,
-                            witness,
-                            asked,
-                        );
-                    }
-                },
-            }
-        }
-        if let (Ok(found), [one]) = (&found, &expected[..])
-            && eval::are_equal(one, found)
-        {
-            return Verdict::Equal;
-        }
-        let has_one = self.described.consumer.attributes.variable_space.is_some();
-        if has_one
-            && expected.len() > 1
-            && let Ok(found) = &found
-            && expected
-                .iter()
-                .any(|one| eval::are_equal(&merged(core::slice::from_ref(one), place.bits), found))
-        {
-            // The first place that the consumer can express.
-            return Verdict::Equal;
-        }
-        let is_omitted = omitted >= expected.len() && all_omitted > 0;
-        let whole = merged(&expected, place.bits);
-        match found {
-            Err(None) if is_omitted => Verdict::Omitted,
-            Err(fault) => {
-                let found = fault.map_or_else(|| "no location".into(), |fault| self.fault_text(&fault));
-                self.different((Kind::Evaluation, self.show(&whole), found), place, witness, asked)
-            }
-            Ok(found) if eval::are_equal(&whole, &found) => Verdict::Equal,
-            Ok(found) if is_omitted && is_nowhere(&found) => Verdict::Omitted,
-            Ok(found) if omitted > 0 && is_rest(&expected, omitted, &found, place.bits) => Verdict::Equal,
-            Ok(found) => {
-                let texts = (Kind::Location, self.show(&whole), self.show(&found));
-                self.different(texts, place, witness, asked)
-            }
+/// Compares a variable at a witness, at the first size at which all locations have a meaning.
+fn compare_at_witness<'a, 'o>(
+    meanings: &Meanings<'_, 'a, 'o>,
+    of: &Located<'_, 'a, 'o>,
+    witness: Witness,
+    asked: &Asked,
+) -> Verdict {
+    let (mut place, mut is_undescribed) = (of.place, true);
+    for &bits in of.sizes {
+        place = Place { bits, ..place };
+        let expected = variable_spans(meanings, place, witness, asked);
+        let obstacle = |one: &&NoMeaning| **one == NoMeaning::Raw || one.is_outside();
+        match expected.iter().filter_map(|one| one.as_ref().err()).find(obstacle) {
+            Some(NoMeaning::Raw) => return Verdict::Raw,
+            Some(why) => is_undescribed &= matches!(why, NoMeaning::OutOfBounds(_)),
+            None => return compare_spans(meanings, place, expected, witness, asked),
         }
     }
-
-    #[cold]
-    fn different(
-        &self,
-        (kind, expected, found): Difference,
-        place: Place<'a, 'o>,
-        witness: Witness,
-        asked: &Asked,
-    ) -> Verdict {
-        // Evaluates again, for the trace.
-        let mut trace = Vec::new();
-        let _ = self.found(place, witness, asked, Some(&mut trace));
-        let pcs = witness.start.map(|_| witness.pc..witness.pc + 1);
-        let at = At { pcs, ..self.module.at_variable(place.id, None) };
-        let lane = (self.module.target.lanes() > 1).then_some(witness.lane);
-        Verdict::Different(Box::new(Finding { kind, at, lane, expected, found, trace }))
+    match encoded_spans(meanings, place, witness, asked, None) {
+        Ok(found) if is_undescribed && !is_nowhere(&found) => Verdict::Undescribed,
+        _ => Verdict::Nothing,
     }
+}
 
-    /// Returns the number of omitted locations of a variable at a pc.
-    fn omitted_at(&self, id: VariableId, pc: u64) -> usize {
-        self.described.omitted.of_variables.get(&id).map_or(0, |all| all.at(pc).len())
+/// Compares a variable with its described locations at a witness.
+fn compare_spans<'a, 'o>(
+    meanings: &Meanings<'_, 'a, 'o>,
+    place: Place<'a, 'o>,
+    described: Vec<Result<Spans, NoMeaning>>,
+    witness: Witness,
+    asked: &Asked,
+) -> Verdict {
+    let found = encoded_spans(meanings, place, witness, asked, None);
+    let all_omitted = omitted_count(meanings, place.id, witness.pc);
+    let mut omitted = all_omitted;
+    let mut expected = Vec::new();
+    for one in described {
+        match one {
+            Ok(spans) => expected.push(spans),
+            // A location that is unreadable in the model must be unreadable in the object, or omitted.
+            Err(why) => match &found {
+                Err(_) => return Verdict::Equal,
+                Ok(_) if omitted > 0 => omitted -= 1,
+                Ok(found) => {
+                    let found = show_spans(meanings, found);
+                    return different(
+                        meanings,
+                        (Kind::Location, why.to_string(), found),
+                        place,
+                        witness,
+                        asked,
+                    );
+                }
+            },
+        }
     }
+    if let (Ok(found), [one]) = (&found, &expected[..])
+        && eval::are_equal(one, found)
+    {
+        return Verdict::Equal;
+    }
+    let has_one = meanings.described.consumer.attributes.variable_space.is_some();
+    if has_one
+        && expected.len() > 1
+        && let Ok(found) = &found
+        && expected.iter().any(|one| eval::are_equal(&merged(core::slice::from_ref(one), place.bits), found))
+    {
+        // The first place that the consumer can express.
+        return Verdict::Equal;
+    }
+    let is_omitted = omitted >= expected.len() && all_omitted > 0;
+    let whole = merged(&expected, place.bits);
+    match found {
+        Err(None) if is_omitted => Verdict::Omitted,
+        Err(fault) => {
+            let found = fault.map_or_else(|| "no location".into(), |fault| fault_text(meanings, &fault));
+            different(
+                meanings,
+                (Kind::Evaluation, show_spans(meanings, &whole), found),
+                place,
+                witness,
+                asked,
+            )
+        }
+        Ok(found) if eval::are_equal(&whole, &found) => Verdict::Equal,
+        Ok(found) if is_omitted && is_nowhere(&found) => Verdict::Omitted,
+        Ok(found) if omitted > 0 && is_rest(&expected, omitted, &found, place.bits) => Verdict::Equal,
+        Ok(found) => {
+            let texts = (Kind::Location, show_spans(meanings, &whole), show_spans(meanings, &found));
+            different(meanings, texts, place, witness, asked)
+        }
+    }
+}
+
+#[cold]
+fn different<'a, 'o>(
+    meanings: &Meanings<'_, 'a, 'o>,
+    (kind, expected, found): Difference,
+    place: Place<'a, 'o>,
+    witness: Witness,
+    asked: &Asked,
+) -> Verdict {
+    // Evaluates again, for the trace.
+    let mut trace = Vec::new();
+    let _ = encoded_spans(meanings, place, witness, asked, Some(&mut trace));
+    let pcs = witness.start.map(|_| witness.pc..witness.pc + 1);
+    let at = At { pcs, ..meanings.module.at_variable(place.id, None) };
+    let lane = (meanings.module.target.lanes() > 1).then_some(witness.lane);
+    Verdict::Different(Box::new(Finding { kind, at, lane, expected, found, trace }))
+}
+
+/// Returns the number of omitted locations of a variable at a pc.
+fn omitted_count(meanings: &Meanings<'_, '_, '_>, id: VariableId, pc: u64) -> usize {
+    meanings.described.omitted.of_variables.get(&id).map_or(0, |all| all.at(pc).len())
 }
 
 /// Returns whether the spans found are those of all locations but `omitted`.

@@ -1,6 +1,6 @@
 //! Macro information: DWARF 5 section 6.3.
 
-use super::compare::Compare;
+use super::comparison::Compare;
 use super::describe::Describe;
 use super::files::{Source, described, source};
 use super::report::Kind;
@@ -32,66 +32,64 @@ impl Describe for MacroFact<'_> {
     }
 }
 
-impl<'a, 'o> Compare<'a, 'o> {
-    /// Compares the macros of a unit. The first difference is a finding.
-    pub(super) fn macros(&mut self, id: UnitId, unit: &'a Unit<'o>, at: &At) {
-        let module = self.described.module;
-        let list = match self.file.dwarf.macros(unit) {
-            Ok(list) => list,
-            Err(error) => return self.report.unreadable(self.described.object, &error, at.clone()),
-        };
-        let macros = module.macros(id);
-        let Some(list) = list else {
-            if !macros.is_empty() {
-                self.report.find(Kind::Macro, at.clone(), format!("{} macros", macros.len()), "none");
-            }
-            return;
-        };
-        if macros.is_empty() {
-            return self.report.find(Kind::Extra, at.clone(), "no macros", "a list of them");
+/// Compares the macros of a unit. The first difference is a finding.
+pub(super) fn compare_macros<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, unit: &'a Unit<'o>, at: &At) {
+    let module = compare.described.module;
+    let list = match compare.file.dwarf.macros(unit) {
+        Ok(list) => list,
+        Err(error) => return compare.report.unreadable(compare.described.object, &error, at.clone()),
+    };
+    let macros = module.macros(id);
+    let Some(list) = list else {
+        if !macros.is_empty() {
+            compare.report.find(Kind::Macro, at.clone(), format!("{} macros", macros.len()), "none");
         }
-        let is_five = self.described.consumer.version >= 5;
-        self.report.expect_equal(at, "the version of macros", &is_five.then_some(5), &list.version);
-        if is_five {
-            self.report.expect_equal(
-                at,
-                "bytes of an offset",
-                &self.described.consumer.format.word_size(),
-                &list.offset_bytes,
-            );
-            // A split unit uses the first line program of its own file.
-            let program = if self.split.main.is_some() { unit.stmt_list.map(|_| 0) } else { unit.stmt_list };
-            self.report.expect_equal(at, "the line program of macros", &program, &list.line_program);
+        return;
+    };
+    if macros.is_empty() {
+        return compare.report.find(Kind::Extra, at.clone(), "no macros", "a list of them");
+    }
+    let is_five = compare.described.consumer.version >= 5;
+    compare.report.expect_equal(at, "the version of macros", &is_five.then_some(5), &list.version);
+    if is_five {
+        compare.report.expect_equal(
+            at,
+            "bytes of an offset",
+            &compare.described.consumer.format.word_size(),
+            &list.offset_bytes,
+        );
+        // A split unit uses the first line program of its own file.
+        let program = if compare.split.main.is_some() { unit.stmt_list.map(|_| 0) } else { unit.stmt_list };
+        compare.report.expect_equal(at, "the line program of macros", &program, &list.line_program);
+    }
+    let own = list
+        .line_program
+        .filter(|_| compare.split.main.is_some())
+        .map(|offset| LineProgram::read(compare.file.dwarf.sections(), offset, unit.encoding.address_bytes));
+    let own = match own.transpose() {
+        Ok(own) => own,
+        Err(error) => return compare.report.unreadable(compare.described.object, &error, at.clone()),
+    };
+    let listed = compare.file.program(unit);
+    let program = if compare.split.main.is_some() { own.as_ref() } else { listed.as_deref() };
+    let mut found = Vec::new();
+    for one in list.entries() {
+        match one {
+            Ok(one) => found.push(self::found(program, one.entry)),
+            Err(error) => return compare.report.unreadable(compare.described.object, &error, at.clone()),
         }
-        let own = list
-            .line_program
-            .filter(|_| self.split.main.is_some())
-            .map(|offset| LineProgram::read(self.file.dwarf.sections(), offset, unit.encoding.address_bytes));
-        let own = match own.transpose() {
-            Ok(own) => own,
-            Err(error) => return self.report.unreadable(self.described.object, &error, at.clone()),
-        };
-        let listed = self.file.program(unit);
-        let program = if self.split.main.is_some() { own.as_ref() } else { listed.as_deref() };
-        let mut found = Vec::new();
-        for one in list.entries() {
-            match one {
-                Ok(one) => found.push(self::found(program, one.entry)),
-                Err(error) => return self.report.unreadable(self.described.object, &error, at.clone()),
-            }
-        }
-        let version = program.map_or(self.described.consumer.version, |program| program.version);
-        let expected: Vec<MacroFact<'_>> =
-            macros.iter().map(|&one| expected(module, self.described.consumer, one, version)).collect();
-        self.report.macros += expected.len() as u64;
-        for number in 0..expected.len().max(found.len()) {
-            let (expected, found) = (expected.get(number), found.get(number));
-            if expected != found {
-                let text =
-                    |fact: Option<&MacroFact<'_>>| fact.map_or_else(|| "the end".into(), Describe::describe);
-                let expected = format!("macro {number} to be {}", text(expected));
-                return self.report.find(Kind::Macro, at.clone(), expected, text(found));
-            }
+    }
+    let version = program.map_or(compare.described.consumer.version, |program| program.version);
+    let expected: Vec<MacroFact<'_>> =
+        macros.iter().map(|&one| expected(module, compare.described.consumer, one, version)).collect();
+    compare.report.macros += expected.len() as u64;
+    for number in 0..expected.len().max(found.len()) {
+        let (expected, found) = (expected.get(number), found.get(number));
+        if expected != found {
+            let text =
+                |fact: Option<&MacroFact<'_>>| fact.map_or_else(|| "the end".into(), Describe::describe);
+            let expected = format!("macro {number} to be {}", text(expected));
+            return compare.report.find(Kind::Macro, at.clone(), expected, text(found));
         }
     }
 }

@@ -40,34 +40,43 @@
 //! # Ok::<(), eitri::Error>(())
 //! ```
 
+mod asked;
 mod calls;
 mod code;
+mod combining;
 mod compare;
+mod comparison;
 mod coverage;
 mod describe;
 mod dwarf5;
 mod expressions;
+mod extra;
 mod file;
 mod files;
 mod frames;
 mod groups;
 mod headers;
 mod index;
+mod known;
 mod lanes;
 mod line_header;
 mod lines;
 mod locations;
+mod lookup;
 mod machine;
 mod macros;
 mod meanings;
 mod name_index;
 mod numbers;
 mod omitted;
+mod other_types;
 mod pairs;
 mod places;
 mod procedures;
 mod ptx;
 mod ranges;
+mod reading;
+mod referred;
 mod report;
 mod signature;
 mod split;
@@ -80,6 +89,7 @@ mod undefined_symbols;
 mod unencodable;
 mod values;
 pub mod witness;
+mod witnesses;
 
 pub use code::check_code;
 pub use coverage::{Coverage, VariableCoverage, coverage};
@@ -87,12 +97,13 @@ pub use ptx::{PtxReport, check_ptx};
 pub use report::{Finding, Kind, Obstacle, Report, Unproven};
 pub use split::check_split;
 
+use reading::{dialect, read_unlinked, unreadable};
+
 use crate::consumer::Consumer;
-use crate::error::{At, Error, Result};
+use crate::error::Result;
 use crate::model::Module;
 use crate::omission::Omission;
-use crate::op::Dialect;
-use crate::read::{Dwarf, Object, Placing, Sizes};
+use crate::read::{Dwarf, Object, Placing};
 
 /// Compares an object with the module that it was written from.
 ///
@@ -113,49 +124,15 @@ pub fn check(module: &Module, consumer: &Consumer, omissions: &[Omission], bytes
     let index = index::Index::new(module, &object);
     let omitted = omitted::Omitted::new(module, omissions);
     let described = tree::Described { module, consumer, object: &object, index: &index, omitted: &omitted };
-    let mut report = compare::Compare::new(described, &dwarf).run();
+    let mut compare = comparison::Compare::new(described, &dwarf);
+    compare::run(&mut compare);
+    let mut report = compare.report;
     if object.is_ptx()
         && let Ok(text) = core::str::from_utf8(bytes)
     {
         report.findings.extend(check_ptx(module, text)?.findings);
     }
     let behind = Object::read_placed(bytes, Placing::InfoBehind, Some(module.target()))?;
-    tables::units_are_relocated(&mut report, &object, &behind);
+    lookup::units_are_relocated(&mut report, &object, &behind);
     Ok(report)
-}
-
-/// Reads an object without placing its sections, and returns the sizes of symbols for [`Placing::Linked`].
-fn read_unlinked<'m>(module: &'m Module, consumer: &Consumer, bytes: &[u8]) -> Result<Sizes<'m>> {
-    let object = Object::read_for(bytes, module.target())?;
-    Dwarf::read_as(&object, dialect(consumer), consumer.expressions.draft)?;
-    Ok(undefined_symbols::sizes(module, &object))
-}
-
-/// Returns the dialect for reading. Vendor operations are always decoded; `plain` checks whether they are allowed.
-fn dialect(consumer: &Consumer) -> Dialect {
-    match consumer.expressions.dialect {
-        Dialect::Dwarf5 => Dialect::Llvm,
-        other => other,
-    }
-}
-
-/// Report of an object that is readable before linking, but not after.
-fn unreadable(object: &Object<'_>, error: &Error, omissions: &[Omission]) -> Report {
-    let finding = Finding {
-        kind: Kind::Unreadable,
-        at: error.at().clone(),
-        lane: None,
-        expected: "something that can be read when it is linked".into(),
-        found: placed(object, error).to_string(),
-        trace: Vec::new(),
-    };
-    Report { findings: vec![finding], omitted: omissions.len(), ..Report::default() }
-}
-
-/// Error with its offset in the section as the file has it.
-fn placed(object: &Object<'_>, error: &Error) -> Error {
-    let at = error.at();
-    let section = at.section.as_deref().and_then(|name| object.section(name));
-    let offset = at.offset.zip(section).map(|(offset, section)| offset.saturating_sub(section.moved));
-    Error::new(error.kind().clone()).or_at(At { offset: offset.or(at.offset), ..at.clone() })
 }

@@ -9,7 +9,10 @@ use gimli::{DwTag, DwUt, constants as dw};
 
 use super::describe::{Describe, Hex};
 use super::report::Kind;
-use super::tables::{Tables, in_section};
+use super::tables::{
+    Tables, at_offset, in_section, in_tables, is_described, is_in_another_file, is_of_others, named,
+    not_asked_for, with_tables,
+};
 use crate::error::{At, Count, Result};
 use crate::eval;
 use crate::op::{Decoder, Op};
@@ -122,237 +125,238 @@ type Indexed = BTreeMap<u64, u64>;
 /// Lookup results by name, so that a name of many entries is looked up once.
 type LookedUp<'o> = BTreeMap<Cow<'o, str>, Result<BTreeMap<u64, Vec<NameEntry>>>>;
 
-impl<'a, 'o> Tables<'_, 'a, 'o> {
-    /// Checks that a reader finds each name with all its entries, and no others.
-    pub(super) fn name_indices(&mut self) {
-        let indices = match self.with_tables().names() {
-            Ok(indices) => indices,
-            Err(error) => {
-                return self.report.unreadable(self.described.object, &error, in_section(SECTION, None));
-            }
-        };
-        if !self.described.consumer.tables.names {
-            let units = indices.iter().filter(|_| self.split.is_first);
-            let units = units.flat_map(|index| index.units.iter().chain(&index.type_units)).copied();
-            return self.not_asked_for(SECTION, &units.collect::<Vec<_>>());
+/// Checks that a reader finds each name with all its entries, and no others.
+pub(super) fn compare_name_indices(tables: &mut Tables<'_, '_, '_>) {
+    let indices = match with_tables(tables).names() {
+        Ok(indices) => indices,
+        Err(error) => {
+            return tables.report.unreadable(tables.described.object, &error, in_section(SECTION, None));
         }
-        if self.split.is_first {
-            self.indexed_units(&indices);
+    };
+    if !tables.described.consumer.tables.names {
+        let units = indices.iter().filter(|_| tables.split.is_first);
+        let units = units.flat_map(|index| index.units.iter().chain(&index.type_units)).copied();
+        return not_asked_for(tables, SECTION, &units.collect::<Vec<_>>());
+    }
+    if tables.split.is_first {
+        compare_indexed_units(tables, &indices);
+    }
+    let mut indexed = Indexed::new();
+    let mut found = Vec::new();
+    for index in &indices {
+        if let Err(error) = compare_index(tables, index, &mut indexed, &mut found) {
+            tables.report.unreadable(tables.described.object, &error, in_section(SECTION, None));
         }
-        let mut indexed = Indexed::new();
-        let mut found = Vec::new();
-        for index in &indices {
-            if let Err(error) = self.index(index, &mut indexed, &mut found) {
-                self.report.unreadable(self.described.object, &error, in_section(SECTION, None));
-            }
+    }
+    let dwarf = tables.file.dwarf;
+    let mut expected = BTreeSet::new();
+    let mut looked_up = LookedUp::new();
+    for unit in dwarf.units() {
+        if !is_described(tables, unit) {
+            continue;
         }
-        let dwarf = self.file.dwarf;
-        let mut expected = BTreeSet::new();
-        let mut looked_up = LookedUp::new();
-        for unit in dwarf.units() {
-            if !self.is_described(unit) {
-                continue;
-            }
-            for entry in dwarf.entries_of(unit) {
-                let Some((class, name)) = class(self, entry).zip(name(entry)) else { continue };
-                let linkage = entry.inherited(dw::DW_AT_linkage_name).and_then(Value::text);
-                let linkage = linkage.filter(|_| class == Class::Code);
-                for name in [Some(name), linkage].into_iter().flatten() {
-                    if !looked_up.contains_key(&name) {
-                        let found = self.look_up(&indices, &name);
-                        looked_up.insert(name.clone(), found);
-                    }
-                    self.found_once(&looked_up[&name], &indexed, entry, &name);
-                    expected.insert((entry.offset(), name));
+        for entry in dwarf.entries_of(unit) {
+            let Some((class, name)) = class(tables, entry).zip(name(entry)) else { continue };
+            let linkage = entry.inherited(dw::DW_AT_linkage_name).and_then(Value::text);
+            let linkage = linkage.filter(|_| class == Class::Code);
+            for name in [Some(name), linkage].into_iter().flatten() {
+                if !looked_up.contains_key(&name) {
+                    let found = look_up(tables, &indices, &name);
+                    looked_up.insert(name.clone(), found);
                 }
-            }
-        }
-        for (name, entry, offset) in found {
-            let is_described = dwarf.unit_at(entry).is_none_or(|unit| self.is_described(unit));
-            if is_described && !expected.contains(&(entry, Cow::Borrowed(&*name))) {
-                let what = dwarf.entry_at(entry).map_or_else(At::default, Entry::place);
-                let at = At { offset, ..in_section(SECTION, Some(what)) };
-                self.report.find(Kind::Table, at, "nothing of this entry", format!("the name `{name}`"));
+                is_found_once(tables, &looked_up[&name], &indexed, entry, &name);
+                expected.insert((entry.offset(), name));
             }
         }
     }
-
-    /// Checks that every unit is in exactly one index.
-    fn indexed_units(&mut self, indices: &[NameIndex<'o>]) {
-        let of = |is_type: bool| {
-            let units =
-                self.with_tables().units().iter().filter(move |unit| is_type == is_type_unit(unit.kind));
-            let offsets = units.map(|unit| unit.offset);
-            offsets.filter(|&offset| !self.is_of_others(offset)).collect::<Vec<_>>()
-        };
-        let (expected, expected_types) = (of(false), of(true));
-        let all = |list: for<'i> fn(&'i NameIndex<'o>) -> &'i [u64]| {
-            let all = indices.iter().flat_map(list).copied();
-            let mut all: Vec<u64> = all.filter(|&offset| !self.is_of_others(offset)).collect();
-            all.sort_unstable();
-            all
-        };
-        let (found, types) = (all(|index| &index.units), all(|index| &index.type_units));
-        let foreign = all(|index| &index.foreign_type_units);
-        for (expected, found, what) in [
-            (expected, found, "units"),
-            (expected_types, types, "type units"),
-            (Vec::new(), foreign, "type units elsewhere"),
-        ] {
-            if expected != found {
-                let at = in_section(SECTION, None);
-                let (expected, found) = (format!("{what} at {}", offsets(&expected)), offsets(&found));
-                self.report.find(Kind::Table, at, expected, found);
-            }
+    for (name, entry, offset) in found {
+        let is_described = dwarf.unit_at(entry).is_none_or(|unit| is_described(tables, unit));
+        if is_described && !expected.contains(&(entry, Cow::Borrowed(&*name))) {
+            let what = dwarf.entry_at(entry).map_or_else(At::default, Entry::place);
+            let at = At { offset, ..in_section(SECTION, Some(what)) };
+            tables.report.find(Kind::Table, at, "nothing of this entry", format!("the name `{name}`"));
         }
     }
+}
 
-    /// Checks the hash table by DWARF 5 section 6.1.1.4.5. Collects all index entries: names, offsets of their
-    /// entries, and offsets of their own.
-    fn index(
-        &mut self,
-        index: &NameIndex<'o>,
-        indexed: &mut Indexed,
-        found: &mut Vec<(String, u64, Option<u64>)>,
-    ) -> Result<()> {
-        let wrong = |compare: &mut Self, expected: String, found: String| {
-            if !compare.split.is_first {
-                return;
-            }
-            let at = in_section(SECTION, None);
-            compare.report.find(Kind::Table, at, expected, found);
-        };
-        if index.augmentation != WITH_PARENTS {
-            let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-            let expected = format!("the rules of `{}`", text(WITH_PARENTS));
-            wrong(self, expected, format!("`{}`", text(index.augmentation)));
-        }
-        let mut first = vec![0; index.bucket_count as usize];
-        let mut known = BTreeSet::new();
-        for name in index.names() {
-            let name = name?;
-            let text = String::from_utf8_lossy(name.name).into_owned();
-            if !known.insert(name.name) {
-                wrong(self, format!("the name `{text}` once"), "it again".into());
-            }
-            if let Some(hash) = name.hash {
-                let expected = name_hash(name.name);
-                if hash != expected {
-                    wrong(self, format!("the hash {expected:#010x} of `{text}`"), format!("{hash:#010x}"));
-                }
-                let bucket = &mut first[(hash % index.bucket_count) as usize];
-                *bucket = if *bucket == 0 { name.number } else { *bucket };
-            }
-            for entry in index.entries(&name)? {
-                let entry = entry?;
-                let place = self.at_offset(SECTION, entry.offset);
-                match self.named(&entry) {
-                    Some(named) => {
-                        indexed.insert(entry.offset, named.offset());
-                        found.push((text.clone(), named.offset(), place.offset));
-                    }
-                    None if self.is_in_another_file(&entry) => {}
-                    None => {
-                        let expected = format!("an entry that has the name `{text}`");
-                        self.report.find(
-                            Kind::Table,
-                            place,
-                            expected,
-                            format!("none at {}", entry.entry.map(Hex).describe()),
-                        );
-                    }
-                }
-            }
-        }
-        for (bucket, first) in (0..).zip(first) {
-            let found = index.bucket(bucket)?;
-            if found != first {
-                let expected = format!("bucket {bucket} to begin with name {first}");
-                wrong(self, expected, format!("name {found}"));
-            }
-        }
-        Ok(())
-    }
-
-    /// Looks a name up, as a reader does. Returns the index entries, by offset of the entry in `.debug_info`.
-    fn look_up(&self, indices: &[NameIndex<'o>], name: &str) -> Result<BTreeMap<u64, Vec<NameEntry>>> {
-        let mut found = BTreeMap::<_, Vec<_>>::new();
-        for index in indices {
-            for name in index.find(name.as_bytes())? {
-                for one in index.entries(&name)? {
-                    let one = one?;
-                    if let Some(named) = self.named(&one) {
-                        found.entry(named.offset()).or_default().push(one);
-                    }
-                }
-            }
-        }
-        Ok(found)
-    }
-
-    /// Compares the results of a name with an entry: the index lists the entry once, with its own tag and parent.
-    fn found_once(
-        &mut self,
-        found: &Result<BTreeMap<u64, Vec<NameEntry>>>,
-        indexed: &Indexed,
-        entry: Entry<'a, 'o>,
-        name: &str,
-    ) {
-        self.report.names += 1;
-        // The place of a deeply nested entry is expensive.
-        let place = || in_section(SECTION, Some(entry.place()));
-        let all = match found {
-            Ok(found) => found.get(&entry.offset()).map_or(&[][..], Vec::as_slice),
-            Err(error) => return self.report.unreadable(self.described.object, error, place()),
-        };
-        let [found] = all[..] else {
-            let expected = format!("a {} to be found by its name `{name}`, once", entry.tag().describe());
-            return self.report.find(
-                Kind::Table,
-                place(),
-                expected,
-                format!("it {}", Count(all.len(), "time")),
-            );
-        };
-        for (expected, found) in self.differences(entry, &found, indexed) {
-            let at = At { offset: self.at_offset(SECTION, all[0].offset).offset, ..place() };
-            self.report.find(Kind::Table, at, format!("{expected}, of `{name}`"), found);
-        }
-    }
-
-    /// Returns the properties of an entry that the index has wrong.
-    fn differences(
-        &self,
-        entry: Entry<'a, 'o>,
-        found: &NameEntry,
-        indexed: &Indexed,
-    ) -> Vec<(String, String)> {
-        let mut all = Vec::new();
-        if found.tag != entry.tag() {
-            all.push((entry.tag().describe(), found.tag.describe()));
-        }
-        let expected = self.in_tables(entry.unit()).map(|unit| match is_type_unit(unit.kind) {
-            true => NameUnit::Type(unit.offset),
-            false => NameUnit::Compile(unit.offset),
-        });
-        if found.unit != expected {
-            all.push((expected.describe(), found.unit.describe()));
-        }
-        let parent = entry.parent().filter(|&parent| class(self, parent).is_some());
-        let is_right = match (parent, found.parent) {
-            (None, NameParent::NotIndexed) => true,
-            (Some(parent), NameParent::Entry(offset)) => indexed.get(&offset) == Some(&parent.offset()),
-            _ => false,
-        };
-        if !is_right {
-            let expected = parent.map_or_else(
-                || "a parent that is not indexed".into(),
-                |parent| format!("the parent {}", parent.describe()),
-            );
-            all.push((expected, found.parent.describe()));
-        }
+/// Checks that every unit is in exactly one index.
+fn compare_indexed_units<'o>(tables: &mut Tables<'_, '_, 'o>, indices: &[NameIndex<'o>]) {
+    let of = |is_type: bool| {
+        let units = with_tables(tables).units().iter().filter(move |unit| is_type == is_type_unit(unit.kind));
+        let offsets = units.map(|unit| unit.offset);
+        offsets.filter(|&offset| !is_of_others(tables, offset)).collect::<Vec<_>>()
+    };
+    let (expected, expected_types) = (of(false), of(true));
+    let all = |list: for<'i> fn(&'i NameIndex<'o>) -> &'i [u64]| {
+        let all = indices.iter().flat_map(list).copied();
+        let mut all: Vec<u64> = all.filter(|&offset| !is_of_others(tables, offset)).collect();
+        all.sort_unstable();
         all
+    };
+    let (found, types) = (all(|index| &index.units), all(|index| &index.type_units));
+    let foreign = all(|index| &index.foreign_type_units);
+    for (expected, found, what) in [
+        (expected, found, "units"),
+        (expected_types, types, "type units"),
+        (Vec::new(), foreign, "type units elsewhere"),
+    ] {
+        if expected != found {
+            let at = in_section(SECTION, None);
+            let (expected, found) = (format!("{what} at {}", offsets(&expected)), offsets(&found));
+            tables.report.find(Kind::Table, at, expected, found);
+        }
     }
+}
+
+/// Checks the hash table by DWARF 5 section 6.1.1.4.5. Collects all index entries: names, offsets of their
+/// entries, and offsets of their own.
+fn compare_index<'o>(
+    tables: &mut Tables<'_, '_, 'o>,
+    index: &NameIndex<'o>,
+    indexed: &mut Indexed,
+    found: &mut Vec<(String, u64, Option<u64>)>,
+) -> Result<()> {
+    let wrong = |compare: &mut Tables, expected: String, found: String| {
+        if !compare.split.is_first {
+            return;
+        }
+        let at = in_section(SECTION, None);
+        compare.report.find(Kind::Table, at, expected, found);
+    };
+    if index.augmentation != WITH_PARENTS {
+        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        let expected = format!("the rules of `{}`", text(WITH_PARENTS));
+        wrong(tables, expected, format!("`{}`", text(index.augmentation)));
+    }
+    let mut first = vec![0; index.bucket_count as usize];
+    let mut known = BTreeSet::new();
+    for name in index.names() {
+        let name = name?;
+        let text = String::from_utf8_lossy(name.name).into_owned();
+        if !known.insert(name.name) {
+            wrong(tables, format!("the name `{text}` once"), "it again".into());
+        }
+        if let Some(hash) = name.hash {
+            let expected = name_hash(name.name);
+            if hash != expected {
+                wrong(tables, format!("the hash {expected:#010x} of `{text}`"), format!("{hash:#010x}"));
+            }
+            let bucket = &mut first[(hash % index.bucket_count) as usize];
+            *bucket = if *bucket == 0 { name.number } else { *bucket };
+        }
+        for entry in index.entries(&name)? {
+            let entry = entry?;
+            let place = at_offset(tables, SECTION, entry.offset);
+            match named(tables, &entry) {
+                Some(named) => {
+                    indexed.insert(entry.offset, named.offset());
+                    found.push((text.clone(), named.offset(), place.offset));
+                }
+                None if is_in_another_file(tables, &entry) => {}
+                None => {
+                    let expected = format!("an entry that has the name `{text}`");
+                    tables.report.find(
+                        Kind::Table,
+                        place,
+                        expected,
+                        format!("none at {}", entry.entry.map(Hex).describe()),
+                    );
+                }
+            }
+        }
+    }
+    for (bucket, first) in (0..).zip(first) {
+        let found = index.bucket(bucket)?;
+        if found != first {
+            let expected = format!("bucket {bucket} to begin with name {first}");
+            wrong(tables, expected, format!("name {found}"));
+        }
+    }
+    Ok(())
+}
+
+/// Looks a name up, as a reader does. Returns the index entries, by offset of the entry in `.debug_info`.
+fn look_up<'o>(
+    tables: &Tables<'_, '_, 'o>,
+    indices: &[NameIndex<'o>],
+    name: &str,
+) -> Result<BTreeMap<u64, Vec<NameEntry>>> {
+    let mut found = BTreeMap::<_, Vec<_>>::new();
+    for index in indices {
+        for name in index.find(name.as_bytes())? {
+            for one in index.entries(&name)? {
+                let one = one?;
+                if let Some(named) = named(tables, &one) {
+                    found.entry(named.offset()).or_default().push(one);
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Compares the results of a name with an entry: the index lists the entry once, with its own tag and parent.
+fn is_found_once<'a, 'o>(
+    tables: &mut Tables<'_, 'a, 'o>,
+    found: &Result<BTreeMap<u64, Vec<NameEntry>>>,
+    indexed: &Indexed,
+    entry: Entry<'a, 'o>,
+    name: &str,
+) {
+    tables.report.names += 1;
+    // The place of a deeply nested entry is expensive.
+    let place = || in_section(SECTION, Some(entry.place()));
+    let all = match found {
+        Ok(found) => found.get(&entry.offset()).map_or(&[][..], Vec::as_slice),
+        Err(error) => return tables.report.unreadable(tables.described.object, error, place()),
+    };
+    let [found] = all[..] else {
+        let expected = format!("a {} to be found by its name `{name}`, once", entry.tag().describe());
+        return tables.report.find(
+            Kind::Table,
+            place(),
+            expected,
+            format!("it {}", Count(all.len(), "time")),
+        );
+    };
+    for (expected, found) in report_differences(tables, entry, &found, indexed) {
+        let at = At { offset: at_offset(tables, SECTION, all[0].offset).offset, ..place() };
+        tables.report.find(Kind::Table, at, format!("{expected}, of `{name}`"), found);
+    }
+}
+
+/// Returns the properties of an entry that the index has wrong.
+fn report_differences<'a, 'o>(
+    tables: &Tables<'_, 'a, 'o>,
+    entry: Entry<'a, 'o>,
+    found: &NameEntry,
+    indexed: &Indexed,
+) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    if found.tag != entry.tag() {
+        all.push((entry.tag().describe(), found.tag.describe()));
+    }
+    let expected = in_tables(tables, entry.unit()).map(|unit| match is_type_unit(unit.kind) {
+        true => NameUnit::Type(unit.offset),
+        false => NameUnit::Compile(unit.offset),
+    });
+    if found.unit != expected {
+        all.push((expected.describe(), found.unit.describe()));
+    }
+    let parent = entry.parent().filter(|&parent| class(tables, parent).is_some());
+    let is_right = match (parent, found.parent) {
+        (None, NameParent::NotIndexed) => true,
+        (Some(parent), NameParent::Entry(offset)) => indexed.get(&offset) == Some(&parent.offset()),
+        _ => false,
+    };
+    if !is_right {
+        let expected = parent.map_or_else(
+            || "a parent that is not indexed".into(),
+            |parent| format!("the parent {}", parent.describe()),
+        );
+        all.push((expected, found.parent.describe()));
+    }
+    all
 }
 
 fn offsets(all: &[u64]) -> String {

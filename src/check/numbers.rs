@@ -15,9 +15,8 @@
 use std::rc::Rc;
 
 use crate::model::Node;
-use crate::op::{Decoder, Encoding, Op};
-
-use super::witness::{ByteStorage, scatter};
+use crate::op::{Decoder, Encoding, Op, Reg};
+use crate::target::SpaceId;
 
 /// Number of choices for each number that is read.
 const CHOICES: u32 = 5;
@@ -215,4 +214,35 @@ fn combine(kinds: impl Iterator<Item = Kind>) -> bool {
         before = [before[1], kind];
     }
     false
+}
+
+/// Storage of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum ByteStorage {
+    Register(Reg),
+    /// Register on entry to the function.
+    Entry(Reg),
+    Memory(SpaceId, Option<u32>),
+}
+
+impl ByteStorage {
+    /// Returns a number that differs from those of other storages.
+    pub(super) fn key(self) -> u64 {
+        match self {
+            Self::Register(reg) => reg.0.wrapping_mul(0x1_0001).wrapping_add(1 << 40),
+            Self::Entry(reg) => !Self::Register(reg).key(),
+            Self::Memory(space, lane) => {
+                u64::from(space.0) << 32 | u64::from(lane.map_or(0, |lane| lane + 1))
+            }
+        }
+    }
+}
+
+/// Returns a number that depends on a storage and an address, in all bits.
+pub(super) fn scatter(storage: u64, at: u64) -> u64 {
+    // Finalizer of SplitMix64: every bit of the input affects every bit of the output.
+    let mut bits = storage.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ at.wrapping_mul(0xd1b5_4a32_d192_ed03);
+    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ bits >> 31
 }

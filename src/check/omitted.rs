@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use gimli::DwAt;
 
 use super::ranges::Ranges;
-use super::unencodable::is_unencodable;
 use crate::error::Construct;
 use crate::model::{FunctionId, Module, UnitId, VariableId};
 use crate::omission::{Omission, Property, Reason, Subject};
@@ -92,5 +91,25 @@ impl<'a> Omitted<'a> {
     /// Returns the attributes that are omitted in all entries of a unit.
     pub(super) fn attributes_of(&self, unit: UnitId) -> &[DwAt] {
         self.attributes.get(&unit).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Returns whether the property of an entity has neither an expression nor a pc range.
+fn is_unencodable(module: &Module, subject: Subject, property: Property) -> bool {
+    match property {
+        Property::LanguageVersion
+        | Property::Checksum
+        | Property::SourceText
+        | Property::MemorySpace
+        | Property::AddressSpace
+        | Property::Encoding
+        | Property::Kind
+        | Property::BodyLine
+        | Property::DescribedCalls => true,
+        Property::Frame | Property::StaticLink => match subject {
+            Subject::Function(id) => module.function(id).address.is_none(),
+            _ => false,
+        },
+        _ => false,
     }
 }

@@ -2,270 +2,296 @@
 
 use std::borrow::Cow;
 
-use super::locations::{Place, Witness};
-use super::machine::{self, Asked};
+use super::asked::Asked;
+use super::machine::{self};
 use super::meanings::Meanings;
 use super::witness::Stopped;
+use super::witnesses::Witness;
 use crate::eval::{self, Context, ImplicitBits, ImplicitPointer, Location, SingleLocation};
-use crate::model::{LocId, NoMeaning, Span, Storage, VariableId};
+use crate::model::{FunctionId, LocId, NoMeaning, Span, Storage, VariableId};
 use crate::op::{Encoder, text};
 use crate::read::{Attribute, Entry, Value};
 use crate::target::{Per, Space, SpaceId, Target};
 
+/// Variable with its entry.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a, 'o> {
+    pub(super) id: VariableId,
+    pub(super) entry: Entry<'a, 'o>,
+    pub(super) function: Option<FunctionId>,
+    /// Number of bits to compare.
+    pub(super) bits: u64,
+}
+
 /// Bits of a location.
 pub(super) type Spans = Vec<eval::Span>;
 
-impl<'a, 'o> Meanings<'_, 'a, 'o> {
-    /// Text of spans.
-    pub(super) fn show(&self, spans: &[eval::Span]) -> String {
-        show(spans, self.module.target())
-    }
+/// Text of spans.
+pub(super) fn show_spans(meanings: &Meanings<'_, '_, '_>, spans: &[eval::Span]) -> String {
+    show(spans, meanings.module.target())
+}
 
-    /// Text of a fault, with the target's names of registers.
-    pub(super) fn fault_text(&self, fault: &eval::Fault) -> String {
-        fault.in_names(self.module.target()).to_string()
-    }
+/// Text of a fault, with the target's names of registers.
+pub(super) fn fault_text(meanings: &Meanings<'_, '_, '_>, fault: &eval::Fault) -> String {
+    fault.in_names(meanings.module.target()).to_string()
+}
 
-    /// Bytes of an entry's `DW_AT_const_value`, in memory order.
-    pub(super) fn const_value(&self, entry: Entry<'a, 'o>) -> Option<Cow<'o, [u8]>> {
-        let named = |attribute: &Attribute<'_>| attribute.name == gimli::DW_AT_const_value;
-        let attribute = entry.attributes().find(named)?;
-        let size = match attribute.form {
-            gimli::DW_FORM_data1 => 1,
-            gimli::DW_FORM_data2 => 2,
-            gimli::DW_FORM_data4 => 4,
-            _ => 8,
-        };
-        match attribute.value {
-            Value::Block(bytes) => Some(bytes.into()),
-            Value::Unsigned(value) if self.module.target.is_big_endian() => {
-                Some(value.to_be_bytes()[8 - size..].to_vec().into())
-            }
-            Value::Unsigned(value) => Some(value.to_le_bytes().to_vec().into()),
-            _ => None,
+/// Bytes of an entry's `DW_AT_const_value`, in memory order.
+pub(super) fn const_value<'a, 'o>(
+    meanings: &Meanings<'_, 'a, 'o>,
+    entry: Entry<'a, 'o>,
+) -> Option<Cow<'o, [u8]>> {
+    let named = |attribute: &Attribute<'_>| attribute.name == gimli::DW_AT_const_value;
+    let attribute = entry.attributes().find(named)?;
+    let size = match attribute.form {
+        gimli::DW_FORM_data1 => 1,
+        gimli::DW_FORM_data2 => 2,
+        gimli::DW_FORM_data4 => 4,
+        _ => 8,
+    };
+    match attribute.value {
+        Value::Block(bytes) => Some(bytes.into()),
+        Value::Unsigned(value) if meanings.module.target.is_big_endian() => {
+            Some(value.to_be_bytes()[8 - size..].to_vec().into())
+        }
+        Value::Unsigned(value) => Some(value.to_le_bytes().to_vec().into()),
+        _ => None,
+    }
+}
+
+/// Returns the described spans of each of the variable's locations.
+pub(super) fn variable_spans<'a, 'o>(
+    meanings: &Meanings<'_, 'a, 'o>,
+    place: Place<'a, 'o>,
+    witness: Witness,
+    asked: &Asked,
+) -> Vec<Result<Spans, NoMeaning>> {
+    let module = meanings.module;
+    let symbol = |name: &str| Some(meanings.described.object.symbol(name)?.address);
+    let contents = model_contents(meanings, witness, &symbol, asked);
+    let denoted = described_locations(meanings, place.id, witness.pc).map(|loc| {
+        let spans = module.denote(place.function, loc, place.bits, &contents)?;
+        Ok(spans.iter().map(|span| encoded_span(meanings, span)).collect())
+    });
+    denoted.collect()
+}
+
+/// Returns the described locations of a variable at a pc.
+pub(super) fn described_locations<'a, 'o>(
+    meanings: &Meanings<'_, 'a, 'o>,
+    id: VariableId,
+    pc: u64,
+) -> impl Iterator<Item = LocId> + use<'a, 'o> {
+    let module = meanings.module;
+    // Ranges are sorted: only the last ranges with a start at or before the pc, which share a start, can contain
+    // the pc.
+    let live = module.live(id);
+    let before = &live[..live.partition_point(|live| live.pcs().start <= pc)];
+    let here = before.iter().rev().take_while(move |live| live.pcs().contains(&pc));
+    module.always(id).into_iter().chain(here.map(|live| live.loc))
+}
+
+/// Stopped program for the model's own meaning.
+pub(super) fn model_contents<'s>(
+    meanings: &'s Meanings<'_, '_, '_>,
+    witness: Witness,
+    symbol: &'s dyn Fn(&str) -> Option<u64>,
+    asked: &'s Asked,
+) -> Stopped<'s> {
+    let lane = (meanings.module.target.lanes() > 1).then_some(witness.lane);
+    let (target, load_bias) = (&meanings.module.target, meanings.load_bias);
+    Stopped { target, fill: witness.fill, lane, symbol, load_bias, asked, patch: None }
+}
+
+/// Stopped program for the evaluator, at an entry.
+pub(super) fn machine_at<'a, 'o, 's>(
+    meanings: &'s Meanings<'_, 'a, 'o>,
+    entry: Entry<'a, 'o>,
+    witness: Witness,
+    asked: &'s Asked,
+) -> machine::Stopped<'s, 'o> {
+    let lanes = lane_count(meanings, entry, witness.start.is_some());
+    machine::Stopped { lanes, ..whole_machine(meanings, witness, asked) }
+}
+
+/// Stopped program for the evaluator, with all lanes of the target.
+pub(super) fn whole_machine<'o, 's>(
+    meanings: &'s Meanings<'_, '_, 'o>,
+    witness: Witness,
+    asked: &'s Asked,
+) -> machine::Stopped<'s, 'o> {
+    let target = &meanings.module.target;
+    machine::Stopped {
+        target,
+        info: &meanings.file.info,
+        fill: witness.fill,
+        lane: (target.lanes() > 1).then_some(witness.lane),
+        lanes: target.lanes().into(),
+        pc: witness.start.map(|start| start.wrapping_add(witness.pc)),
+        load_bias: meanings.load_bias,
+        asked,
+        patch: None,
+    }
+}
+
+/// Converts a span of the model to one of the evaluator.
+pub(super) fn encoded_span(meanings: &Meanings<'_, '_, '_>, span: &Span) -> eval::Span {
+    span_of(&meanings.module.target, span, |variable| variable_entry(meanings, variable))
+}
+
+/// Offset of the entry with the location of a variable.
+fn variable_entry(meanings: &Meanings<'_, '_, '_>, variable: VariableId) -> Option<u64> {
+    meanings.known.variable(meanings.file.dwarf, variable)
+}
+
+/// Returns the spans of the object's location; `Err(None)` without one.
+pub(super) fn encoded_spans<'a, 'o>(
+    meanings: &Meanings<'_, 'a, 'o>,
+    place: Place<'a, 'o>,
+    witness: Witness,
+    asked: &Asked,
+    trace: Option<&mut Vec<String>>,
+) -> Result<Spans, Option<eval::Fault>> {
+    let found =
+        evaluate_location(meanings, &mut meanings.evaluator.borrow_mut(), place, witness, asked, trace);
+    found.map(|spans| spans_in_variable_space(meanings, spans, place.entry, witness))
+}
+
+/// Replaces memory by that of the variable's space, for a consumer with an attribute for it.
+fn spans_in_variable_space<'a, 'o>(
+    meanings: &Meanings<'_, 'a, 'o>,
+    mut spans: Spans,
+    entry: Entry<'a, 'o>,
+    witness: Witness,
+) -> Spans {
+    if meanings.described.consumer.attributes.variable_space.is_some() {
+        let class = variable_space(meanings, entry);
+        for place in spans.iter_mut().flat_map(|span| &mut span.places) {
+            in_variable_space(place, class, witness.lane);
         }
     }
+    spans
+}
 
-    /// Returns the described spans of each of the variable's locations.
-    pub(super) fn expected(
-        &self,
-        place: Place<'a, 'o>,
-        witness: Witness,
-        asked: &Asked,
-    ) -> Vec<Result<Spans, NoMeaning>> {
-        let module = self.module;
-        let symbol = |name: &str| Some(self.described.object.symbol(name)?.address);
-        let contents = self.contents(witness, &symbol, asked);
-        let denoted = self.locations_at(place.id, witness.pc).map(|loc| {
-            let spans = module.denote(place.function, loc, place.bits, &contents)?;
-            Ok(spans.iter().map(|span| self.span(span)).collect())
+/// Returns the space of a variable's memory places, if its entry has a known one.
+fn variable_space<'a, 'o>(meanings: &Meanings<'_, 'a, 'o>, entry: Entry<'a, 'o>) -> Option<&'a Space> {
+    let class = entry.number(meanings.described.consumer.attributes.variable_space?)?;
+    meanings.module.target.space_of_class(class)
+}
+
+/// Returns whether a location of the object has exactly these bits.
+pub(super) fn is_at_location<'a, 'o>(
+    meanings: &Meanings<'_, 'a, 'o>,
+    found: &Location,
+    expected: &[Span],
+    Place { entry, bits, .. }: Place<'a, 'o>,
+    witness: Witness,
+) -> bool {
+    if meanings.described.consumer.attributes.variable_space.is_some() {
+        let expected: Spans = expected.iter().map(|span| encoded_span(meanings, span)).collect();
+        return eval::spans(found, bits.into()).is_ok_and(|found| {
+            eval::are_equal(&expected, &spans_in_variable_space(meanings, found, entry, witness))
         });
-        denoted.collect()
     }
-
-    /// Returns the described locations of a variable at a pc.
-    pub(super) fn locations_at(&self, id: VariableId, pc: u64) -> impl Iterator<Item = LocId> + use<'a, 'o> {
-        let module = self.module;
-        // Ranges are sorted: only the last ranges with a start at or before the pc, which share a start, can contain
-        // the pc.
-        let live = module.live(id);
-        let before = &live[..live.partition_point(|live| live.pcs().start <= pc)];
-        let here = before.iter().rev().take_while(move |live| live.pcs().contains(&pc));
-        module.always(id).into_iter().chain(here.map(|live| live.loc))
-    }
-
-    /// Stopped program for the model's own meaning.
-    pub(super) fn contents<'s>(
-        &'s self,
-        witness: Witness,
-        symbol: &'s dyn Fn(&str) -> Option<u64>,
-        asked: &'s Asked,
-    ) -> Stopped<'s> {
-        let lane = (self.module.target.lanes() > 1).then_some(witness.lane);
-        let (target, load_bias) = (&self.module.target, self.load_bias);
-        Stopped { target, fill: witness.fill, lane, symbol, load_bias, asked, patch: None }
-    }
-
-    /// Stopped program for the evaluator, at an entry.
-    pub(super) fn machine<'s>(
-        &'s self,
-        entry: Entry<'a, 'o>,
-        witness: Witness,
-        asked: &'s Asked,
-    ) -> machine::Stopped<'s, 'o> {
-        let lanes = self.lanes(entry, witness.start.is_some());
-        machine::Stopped { lanes, ..self.whole_machine(witness, asked) }
-    }
-
-    /// Stopped program for the evaluator, with all lanes of the target.
-    pub(super) fn whole_machine<'s>(
-        &'s self,
-        witness: Witness,
-        asked: &'s Asked,
-    ) -> machine::Stopped<'s, 'o> {
-        let target = &self.module.target;
-        machine::Stopped {
-            target,
-            info: &self.file.info,
-            fill: witness.fill,
-            lane: (target.lanes() > 1).then_some(witness.lane),
-            lanes: target.lanes().into(),
-            pc: witness.start.map(|start| start.wrapping_add(witness.pc)),
-            load_bias: self.load_bias,
-            asked,
-            patch: None,
-        }
-    }
-
-    /// Converts a span of the model to one of the evaluator.
-    pub(super) fn span(&self, span: &Span) -> eval::Span {
-        span_of(&self.module.target, span, |variable| self.entry_of(variable))
-    }
-
-    /// Offset of the entry with the location of a variable.
-    fn entry_of(&self, variable: VariableId) -> Option<u64> {
-        self.known.variable(self.file.dwarf, variable)
-    }
-
-    /// Returns the spans of the object's location; `Err(None)` without one.
-    pub(super) fn found(
-        &self,
-        place: Place<'a, 'o>,
-        witness: Witness,
-        asked: &Asked,
-        trace: Option<&mut Vec<String>>,
-    ) -> Result<Spans, Option<eval::Fault>> {
-        let found = self.evaluated(&mut self.evaluator.borrow_mut(), place, witness, asked, trace);
-        found.map(|spans| self.in_variable_space(spans, place.entry, witness))
-    }
-
-    /// Replaces memory by that of the variable's space, for a consumer with an attribute for it.
-    fn in_variable_space(&self, mut spans: Spans, entry: Entry<'a, 'o>, witness: Witness) -> Spans {
-        if self.described.consumer.attributes.variable_space.is_some() {
-            let class = self.variable_space(entry);
-            for place in spans.iter_mut().flat_map(|span| &mut span.places) {
-                in_variable_space(place, class, witness.lane);
+    let target = &meanings.module.target;
+    let place = |span: &Span| single(target, span, |variable| variable_entry(meanings, variable));
+    let (mut rest, mut used) = (expected, 0);
+    let mut is_next = |storage: &eval::Storage, mut from: u128, mut bits: u128| {
+        while bits > 0 {
+            let Some((span, others)) = rest.split_first() else { return false };
+            let here = bits.min(u128::from(span.bits) - used);
+            let expected = place(span).unwrap_or_else(nowhere);
+            if !is_same(&expected, used, storage, from, here) {
+                return false;
+            }
+            (from, bits, used) = (from + here, bits - here, used + here);
+            if used == span.bits.into() {
+                (rest, used) = (others, 0);
             }
         }
-        spans
-    }
+        true
+    };
+    eval::all_parts(found, 0, bits.into(), &mut is_next) && rest.is_empty()
+}
 
-    /// Returns the space of a variable's memory places, if its entry has a known one.
-    fn variable_space(&self, entry: Entry<'a, 'o>) -> Option<&'a Space> {
-        let class = entry.number(self.described.consumer.attributes.variable_space?)?;
-        self.module.target.space_of_class(class)
-    }
-
-    /// Returns whether a location of the object has exactly these bits.
-    pub(super) fn is_at(
-        &self,
-        found: &Location,
-        expected: &[Span],
-        Place { entry, bits, .. }: Place<'a, 'o>,
-        witness: Witness,
-    ) -> bool {
-        if self.described.consumer.attributes.variable_space.is_some() {
-            let expected: Spans = expected.iter().map(|span| self.span(span)).collect();
-            return eval::spans(found, bits.into()).is_ok_and(|found| {
-                eval::are_equal(&expected, &self.in_variable_space(found, entry, witness))
-            });
-        }
-        let target = &self.module.target;
-        let place = |span: &Span| single(target, span, |variable| self.entry_of(variable));
-        let (mut rest, mut used) = (expected, 0);
-        let mut is_next = |storage: &eval::Storage, mut from: u128, mut bits: u128| {
-            while bits > 0 {
-                let Some((span, others)) = rest.split_first() else { return false };
-                let here = bits.min(u128::from(span.bits) - used);
-                let expected = place(span).unwrap_or_else(nowhere);
-                if !is_same(&expected, used, storage, from, here) {
-                    return false;
-                }
-                (from, bits, used) = (from + here, bits - here, used + here);
-                if used == span.bits.into() {
-                    (rest, used) = (others, 0);
+fn evaluate_location<'a, 'o>(
+    meanings: &Meanings<'_, 'a, 'o>,
+    evaluator: &mut eval::Evaluator,
+    Place { entry, bits, .. }: Place<'a, 'o>,
+    witness: Witness,
+    asked: &Asked,
+    trace: Option<&mut Vec<String>>,
+) -> Result<Spans, Option<eval::Fault>> {
+    let target = &meanings.module.target;
+    let unit = entry.unit();
+    let machine = machine_at(meanings, entry, witness, asked);
+    let context = Context { unit: unit.offset, ..Context::new(unit.encoding, target) };
+    let location = match entry.attr(gimli::DW_AT_location) {
+        Some(Value::Expr(expr)) => match trace {
+            None => evaluator.location(expr, &machine, &context).map_err(Some)?,
+            Some(trace) => {
+                let mut step = |step: eval::Step<'_>| trace.push(step_text(&step, &context, target));
+                match evaluator.traced(expr, &machine, &context, &mut step).map_err(Some)? {
+                    eval::Element::Location(location) => location,
+                    eval::Element::Value(_) => return Err(None),
                 }
             }
-            true
-        };
-        eval::all_parts(found, 0, bits.into(), &mut is_next) && rest.is_empty()
-    }
-
-    fn evaluated(
-        &self,
-        evaluator: &mut eval::Evaluator,
-        Place { entry, bits, .. }: Place<'a, 'o>,
-        witness: Witness,
-        asked: &Asked,
-        trace: Option<&mut Vec<String>>,
-    ) -> Result<Spans, Option<eval::Fault>> {
-        let target = &self.module.target;
-        let unit = entry.unit();
-        let machine = self.machine(entry, witness, asked);
-        let context = Context { unit: unit.offset, ..Context::new(unit.encoding, target) };
-        let location = match entry.attr(gimli::DW_AT_location) {
-            Some(Value::Expr(expr)) => match trace {
-                None => evaluator.location(expr, &machine, &context).map_err(Some)?,
+        },
+        Some(Value::LocList(_)) => {
+            let list = meanings.file.list(entry).ok_or(None)?;
+            let entries: Vec<_> = match machine.pc {
+                Some(pc) => list.at(pc).collect(),
+                None => list.entries.iter().collect(),
+            };
+            let entries = entries.iter().copied();
+            match trace {
+                None if machine.pc.is_some() => {
+                    let exprs = entries.clone().map(|entry| &*entry.expr);
+                    together(evaluator, exprs, &machine, &context)
+                        .or_else(|_| evaluator.list(entries, &machine, &context))
+                        .map_err(Some)?
+                }
+                None => evaluator.list(entries, &machine, &context).map_err(Some)?,
                 Some(trace) => {
                     let mut step = |step: eval::Step<'_>| trace.push(step_text(&step, &context, target));
-                    match evaluator.traced(expr, &machine, &context, &mut step).map_err(Some)? {
-                        eval::Element::Location(location) => location,
-                        eval::Element::Value(_) => return Err(None),
-                    }
-                }
-            },
-            Some(Value::LocList(_)) => {
-                let list = self.file.list(entry).ok_or(None)?;
-                let entries: Vec<_> = match machine.pc {
-                    Some(pc) => list.at(pc).collect(),
-                    None => list.entries.iter().collect(),
-                };
-                let entries = entries.iter().copied();
-                match trace {
-                    None if machine.pc.is_some() => {
-                        let exprs = entries.clone().map(|entry| &*entry.expr);
-                        together(evaluator, exprs, &machine, &context)
-                            .or_else(|_| evaluator.list(entries, &machine, &context))
-                            .map_err(Some)?
-                    }
-                    None => evaluator.list(entries, &machine, &context).map_err(Some)?,
-                    Some(trace) => {
-                        let mut step = |step: eval::Step<'_>| trace.push(step_text(&step, &context, target));
-                        evaluator.list_traced(entries, &machine, &context, &mut step).map_err(Some)?
-                    }
+                    evaluator.list_traced(entries, &machine, &context, &mut step).map_err(Some)?
                 }
             }
-            Some(_) => return Err(None),
-            None if !entry.has(gimli::DW_AT_const_value) => return Ok(merged(&[], bits)),
-            None => Location::implicit(&self.const_value(entry).ok_or(None)?),
-        };
-        eval::spans(&location, bits.into()).map_err(Some)
-    }
+        }
+        Some(_) => return Err(None),
+        None if !entry.has(gimli::DW_AT_const_value) => return Ok(merged(&[], bits)),
+        None => Location::implicit(&const_value(meanings, entry).ok_or(None)?),
+    };
+    eval::spans(&location, bits.into()).map_err(Some)
+}
 
-    /// Number of lanes of the function around an entry. A consumer without the attribute knows the target's lanes.
-    pub(super) fn lanes(&self, entry: Entry<'a, 'o>, is_in_function: bool) -> u64 {
-        let lanes = u64::from(self.module.target.lanes());
-        let Some(attribute) = self.described.consumer.attributes.lanes.filter(|_| is_in_function) else {
-            return lanes;
-        };
-        let mut known = self.file.lanes.borrow_mut();
-        let (mut at, mut below) = (Some(entry), Vec::new());
-        let version = loop {
-            crate::work::step();
-            let Some(scope) = at else { break None };
-            if let Some(&version) = known.get(&scope.offset()) {
-                break version;
-            }
-            if scope.tag() == gimli::DW_TAG_subprogram {
-                break scope.number(attribute);
-            }
-            // A variable is around no other entry.
-            below.extend((scope != entry).then(|| scope.offset()));
-            at = scope.parent();
-        };
-        known.extend(below.into_iter().map(|offset| (offset, version)));
-        version.unwrap_or(1)
-    }
+/// Number of lanes of the function around an entry. A consumer without the attribute knows the target's lanes.
+pub(super) fn lane_count<'a, 'o>(
+    meanings: &Meanings<'_, 'a, 'o>,
+    entry: Entry<'a, 'o>,
+    is_in_function: bool,
+) -> u64 {
+    let lanes = u64::from(meanings.module.target.lanes());
+    let Some(attribute) = meanings.described.consumer.attributes.lanes.filter(|_| is_in_function) else {
+        return lanes;
+    };
+    let mut known = meanings.file.lanes.borrow_mut();
+    let (mut at, mut below) = (Some(entry), Vec::new());
+    let version = loop {
+        crate::work::step();
+        let Some(scope) = at else { break None };
+        if let Some(&version) = known.get(&scope.offset()) {
+            break version;
+        }
+        if scope.tag() == gimli::DW_TAG_subprogram {
+            break scope.number(attribute);
+        }
+        // A variable is around no other entry.
+        below.extend((scope != entry).then(|| scope.offset()));
+        at = scope.parent();
+    };
+    known.extend(below.into_iter().map(|offset| (offset, version)));
+    version.unwrap_or(1)
 }
 
 /// Replaces memory by that of the variable's space, whatever space the expression made, as a debugger does; memory of a
@@ -453,4 +479,10 @@ pub(super) fn show(spans: &[eval::Span], target: &Target) -> String {
             format!("[{}]", parts.join(", "))
         }
     }
+}
+
+/// Bounds of the location list of an entry, in bytes from the start of the function.
+pub(super) fn list_bounds(meanings: &Meanings<'_, '_, '_>, entry: u64, start: u64) -> Vec<u64> {
+    let list = meanings.file.dwarf.entry_at(entry).and_then(|entry| meanings.file.list(entry));
+    list.iter().flat_map(|list| list.bounds_from(start)).collect()
 }

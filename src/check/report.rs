@@ -2,13 +2,10 @@
 
 use core::fmt;
 
-use gimli::constants as dw;
-
 use super::describe::Describe;
-use super::tree::Described;
 use crate::error::{At, Count, Error};
 use crate::model::VariableId;
-use crate::read::{Entry, Object};
+use crate::read::Object;
 
 /// Result of a comparison, in the order of the module.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -157,7 +154,7 @@ impl Report {
     /// Adds a finding for a part of the object that cannot be read.
     #[cold]
     pub(super) fn unreadable(&mut self, object: &Object<'_>, error: &Error, at: At) {
-        let found = super::placed(object, error).to_string();
+        let found = placed(object, error).to_string();
         self.find(Kind::Unreadable, at, "something that can be read", found);
     }
 
@@ -173,19 +170,6 @@ impl Report {
             let (expected, found) = (format!("{what} {}", expected.describe()), found.describe());
             self.find(Kind::Attribute, at.clone(), expected, found);
         }
-    }
-
-    /// Adds a finding for an entry that is not described: [`Kind::Code`] for a function over described code.
-    #[cold]
-    pub(super) fn unexpected(&mut self, described: Described<'_>, entry: Entry<'_, '_>, at: At) {
-        let name = entry.name().unwrap_or_default();
-        let tags = [dw::DW_TAG_variable, dw::DW_TAG_formal_parameter, dw::DW_TAG_constant];
-        let variable = tags.contains(&entry.tag()).then(|| name.to_string()).or(at.variable.clone());
-        let what = format!("{} `{name}`", entry.tag().describe());
-        // A debugger that looks up a pc can find this function instead.
-        let is_over = entry.tag() == dw::DW_TAG_subprogram && described.has_code(entry);
-        let kind = if is_over { Kind::Code } else { Kind::Extra };
-        self.find(kind, At { variable, ..at }, "no more", what);
     }
 }
 
@@ -252,4 +236,12 @@ impl fmt::Display for Report {
         }
         Ok(())
     }
+}
+
+/// Error with its offset in the section as the file has it.
+pub(super) fn placed(object: &Object<'_>, error: &Error) -> Error {
+    let at = error.at();
+    let section = at.section.as_deref().and_then(|name| object.section(name));
+    let offset = at.offset.zip(section).map(|(offset, section)| offset.saturating_sub(section.moved));
+    Error::new(error.kind().clone()).or_at(At { offset: offset.or(at.offset), ..at.clone() })
 }

@@ -1,20 +1,26 @@
 //! Split units: the object with the skeletons, and the files with the other entries. DWARF 5 sections 3.1.2, 3.1.3
 //! and 7.3.2.
 
-use gimli::constants as dw;
-
-use super::compare::{Compare, Split, UnitsByName};
-use super::describe::{Describe, Hex};
+use super::compare::{
+    UnitsByName, compare_header, compare_pending, compare_unit_with_root, report_missing_unit,
+    report_other_units,
+};
+use super::comparison::Compare;
+use super::describe::Describe;
+use super::frames::compare_call_frames;
+use super::headers::compare_headers;
 use super::index::Index;
+use super::lookup::{compare_addresses, compare_lookups};
 use super::omitted::Omitted;
+use super::reading::{dialect, read_unlinked, unreadable};
 use super::report::{Kind, Report};
-use super::tree::{Described, Entity};
-use super::{dialect, read_unlinked, unreadable};
+use super::tree::Described;
+use super::unencodable::report_unencodable;
 use crate::consumer::Consumer;
 use crate::error::{At, Result};
-use crate::model::{Module, UnitId};
+use crate::model::Module;
 use crate::omission::Omission;
-use crate::read::{Dwarf, Entry, Object, Placing, Unit};
+use crate::read::{Dwarf, Object, Placing};
 
 /// Compares an object, `main`, and the files of its split units with the module that they were written from, for a
 /// consumer that [splits units](Consumer::is_split). Beyond the comparison of [`check`](super::check), each split
@@ -59,92 +65,66 @@ pub fn check_split(
     let described = Described { module, consumer, object: &object, index: &index, omitted: &omitted };
     let mut compare = Compare::new(described, &skeletons);
     compare.split.names = &names;
-    Ok(compare.run_split(&skeletons, &objects, &files))
+    run_split(&mut compare, &skeletons, &objects, &files);
+    Ok(compare.report)
 }
 
-impl<'a, 'o> Compare<'a, 'o> {
-    /// Runs the whole comparison.
-    fn run_split(
-        mut self,
-        skeletons: &'a Dwarf<'o>,
-        objects: &[Object<'_>],
-        files: &'a [Dwarf<'o>],
-    ) -> Report {
-        let object = self.described.object;
-        self.header(object);
-        self.unencodable();
-        self.tables().headers(object, skeletons);
-        let all = skeletons.units().iter().map(|unit| (unit, false)).collect();
-        self.split = Split { main: Some(skeletons), skeletons: all, ..self.split };
+/// Runs the whole comparison.
+fn run_split<'a, 'o>(
+    compare: &mut Compare<'a, 'o>,
+    skeletons: &'a Dwarf<'o>,
+    objects: &[Object<'_>],
+    files: &'a [Dwarf<'o>],
+) {
+    let object = compare.described.object;
+    compare_header(compare, object);
+    report_unencodable(compare);
+    compare_headers(&mut compare.tables(), object, skeletons);
+    let all = skeletons.units().iter().map(|unit| (unit, false)).collect();
+    compare.split.main = Some(skeletons);
+    compare.split.skeletons = all;
 
-        for (object, file) in objects.iter().zip(files) {
-            self.header(object);
-            self.tables().headers(object, file);
-            self.relocations(object);
-        }
-        // Files match units by the unit's name, not by the file's.
-        let mut known = UnitsByName::new(files);
-        let mut of_file = vec![Vec::new(); files.len()];
-        for (id, unit) in self.described.module.units() {
-            match known.take(self.described.module.string(unit.name)) {
-                Some((file, found)) => of_file[file].push((id, found)),
-                None => self.missing_unit(unit),
-            }
-        }
-        self.no_more(known, &files.iter().collect::<Vec<_>>());
-        for (file, units) in files.iter().zip(of_file) {
-            self.begin_file(file);
-            for (id, found) in units {
-                self.unit_with_root(id, found);
-            }
-            self.tables().lookups();
-            self.split.is_first = false;
-            self.rest();
-        }
-        self.tables().addresses();
-        self.meanings().call_frames(skeletons);
-        let skeletons = core::mem::take(&mut self.split.skeletons);
-        for (unit, _) in skeletons.into_iter().filter(|&(_, is_taken)| !is_taken) {
-            let what =
-                format!("a unit of kind {}, of file {}", unit.kind.describe(), unit.dwo_name.describe());
-            self.report.find(Kind::Extra, At::default(), "a skeleton for each split unit", what);
-        }
-        self.report
+    for (object, file) in objects.iter().zip(files) {
+        compare_header(compare, object);
+        compare_headers(&mut compare.tables(), object, file);
+        report_relocations(compare, object);
     }
-
-    /// Reports relocations in a split file, which no linker reads.
-    fn relocations(&mut self, object: &Object<'_>) {
-        const SHT_RELA: u32 = 4;
-        const SHT_REL: u32 = 9;
-        for section in object.sections() {
-            if matches!(section.kind, SHT_RELA | SHT_REL) && section.name.ends_with(".dwo") {
-                let at = At { section: Some(section.name.to_string()), ..At::default() };
-                self.report.find(Kind::Unreadable, at, "no relocations in a split unit's file", "some");
-            }
+    // Files match units by the unit's name, not by the file's.
+    let mut known = UnitsByName::new(files);
+    let mut of_file = vec![Vec::new(); files.len()];
+    for (id, unit) in compare.described.module.units() {
+        match known.take(compare.described.module.string(unit.name)) {
+            Some((file, found)) => of_file[file].push((id, found)),
+            None => report_missing_unit(compare, unit),
         }
     }
+    report_other_units(compare, known, &files.iter().collect::<Vec<_>>());
+    for (file, units) in files.iter().zip(of_file) {
+        compare.begin_file(file);
+        for (id, found) in units {
+            compare_unit_with_root(compare, id, found);
+        }
+        compare_lookups(&mut compare.tables());
+        compare.split.is_first = false;
+        compare_pending(compare);
+    }
+    compare_addresses(&mut compare.tables());
+    compare_call_frames(&mut compare.meanings(), skeletons);
+    let skeletons = core::mem::take(&mut compare.split.skeletons);
+    for (unit, _) in skeletons.into_iter().filter(|&(_, is_taken)| !is_taken) {
+        let what = format!("a unit of kind {}, of file {}", unit.kind.describe(), unit.dwo_name.describe());
+        compare.report.find(Kind::Extra, At::default(), "a skeleton for each split unit", what);
+    }
+}
 
-    /// Compares the skeleton of a split unit, except for its code. Returns its entry.
-    pub(super) fn skeleton(&mut self, id: UnitId, split: &Unit<'o>, at: &At) -> Option<Entry<'a, 'o>> {
-        let is_of = |one: &Unit<'_>| one.kind == dw::DW_UT_skeleton && one.dwo_id == split.dwo_id;
-        let found = self.split.skeletons.iter_mut().find(|(one, is_taken)| is_of(one) && !is_taken);
-        let Some((unit, is_taken)) = found else {
-            let what = format!("a skeleton with number {}", split.dwo_id.map(Hex).describe());
-            self.report.find(Kind::MissingEntry, at.clone(), what, "none");
-            return None;
-        };
-        *is_taken = true;
-        let unit: &'a Unit<'o> = unit;
-        self.split.of_file.insert(split.offset, unit);
-        let main = self.split.main?;
-        let Some(root) = main.root(unit) else {
-            self.report.find(Kind::MissingEntry, at.clone(), "an entry of the skeleton", "none");
-            return None;
-        };
-        self.report.expect_equal(at, "entries of a skeleton", &1, &main.entries_of(unit).count());
-        self.unit_header(unit, dw::DW_UT_skeleton, at);
-        let node = self.described.skeleton(id, &self.split.names[id.as_u32() as usize]);
-        self.node(&node, root, Entity::TypeUnit(id));
-        Some(root)
+/// Reports relocations in a split file, which no linker reads.
+fn report_relocations(compare: &mut Compare<'_, '_>, object: &Object<'_>) {
+    const SHT_RELA: u32 = 4;
+    const SHT_REL: u32 = 9;
+    for section in object.sections() {
+        if matches!(section.kind, SHT_RELA | SHT_REL) && section.name.ends_with(".dwo") {
+            let at = At { section: Some(section.name.to_string()), ..At::default() };
+            compare.report.find(Kind::Unreadable, at, "no relocations in a split unit's file", "some");
+        }
     }
 }

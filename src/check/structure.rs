@@ -4,9 +4,11 @@ use std::borrow::Cow;
 
 use gimli::{DwTag, constants as dw};
 
-use super::compare::Compare;
+use super::comparison::Compare;
+use super::extra::report_unexpected;
 use super::report::Kind;
 use super::tree::{Compared, Entity, Node, is_part, is_type};
+use super::types::compare_type;
 use crate::error::{At, Count};
 use crate::model::{FunctionId, ScopeId, ScopeKind, VariableId};
 use crate::read::{Attribute, Entry};
@@ -70,166 +72,179 @@ impl<'a, 'o> Children<'a, 'o> {
 /// Scope, its entry, and the function whose code the entry describes: `None` in an abstract instance.
 type Inside<'a, 'o> = (ScopeId, Entry<'a, 'o>, Option<FunctionId>);
 
-impl<'a, 'o> Compare<'a, 'o> {
-    /// Compares the entities in a scope, and in the scopes within it, with the children of an entry.
-    ///
-    /// Inner scopes are in a list, so that the depth of scopes does not affect the depth of recursion.
-    pub(super) fn scope(&mut self, scope: ScopeId, entry: Entry<'a, 'o>) {
-        let mut waiting = Vec::from([(scope, entry, None)]);
-        while let Some(next) = waiting.pop() {
-            let inner = self.inside(next);
-            waiting.extend(inner.into_iter().rev());
-        }
+/// Compares the entities in a scope, and in the scopes within it, with the children of an entry.
+///
+/// Inner scopes are in a list, so that the depth of scopes does not affect the depth of recursion.
+pub(super) fn compare_scope<'a, 'o>(compare: &mut Compare<'a, 'o>, scope: ScopeId, entry: Entry<'a, 'o>) {
+    let mut waiting = Vec::from([(scope, entry, None)]);
+    while let Some(next) = waiting.pop() {
+        let inner = compare_inside(compare, next);
+        waiting.extend(inner.into_iter().rev());
     }
+}
 
-    /// Compares the entities directly in a scope. Returns the scopes in it.
-    fn inside(&mut self, (scope, around, instance): Inside<'a, 'o>) -> Vec<Inside<'a, 'o>> {
-        self.known.add_scope(scope, around);
-        let mut inner = Vec::new();
-        let mut children = Children::new(around);
-        let mut last_parameter = 0;
-        for entity in self.described.inside(scope, instance) {
-            let (is_placed, instance) = match entity {
-                Entity::Function(id) => {
-                    let has_code = !self.described.index.inlined[id]
-                        && self.described.module.function(id).address.is_some();
-                    (has_code, has_code.then_some(id))
-                }
-                Entity::Instance(id) => (true, Some(id)),
-                _ => (false, instance),
-            };
-            let node = self.described.node(entity, instance);
-            let Some(entry) = children.take(node.tag, node.name, is_placed) else {
-                let is_function = node.tag == dw::DW_TAG_subprogram;
-                let code = if is_function && !is_placed { " without code" } else { "" };
-                let expected = format!("{}{code}", node.called());
-                self.report.find(Kind::MissingEntry, self.described.at(entity), expected, "none");
-                continue;
-            };
-            self.report.entries += 1;
-            // A debugger passes arguments in the order of the entries.
-            if matches!(node.tag, dw::DW_TAG_formal_parameter | dw::DW_TAG_unspecified_parameters) {
-                if entry.index() < last_parameter {
-                    let at = self.described.at(entity);
-                    self.report.find(Kind::Attribute, at, "parameters in order", "another order");
-                }
-                last_parameter = entry.index();
+/// Compares the entities directly in a scope. Returns the scopes in it.
+fn compare_inside<'a, 'o>(
+    compare: &mut Compare<'a, 'o>,
+    (scope, around, instance): Inside<'a, 'o>,
+) -> Vec<Inside<'a, 'o>> {
+    compare.known.add_scope(scope, around);
+    let mut inner = Vec::new();
+    let mut children = Children::new(around);
+    let mut last_parameter = 0;
+    for entity in compare.described.inside(scope, instance) {
+        let (is_placed, instance) = match entity {
+            Entity::Function(id) => {
+                let has_code = !compare.described.index.inlined[id]
+                    && compare.described.module.function(id).address.is_some();
+                (has_code, has_code.then_some(id))
             }
-            self.entity(entity, &node, entry, instance);
-            inner.extend(self.scope_of(entity).map(|scope| (scope, entry, instance)));
-        }
-        for child in children.rest() {
-            self.report.unexpected(self.described, child, self.described.at(Entity::Inside(scope)));
-        }
-        inner
-    }
-
-    /// Scope of an entity, if it has one.
-    fn scope_of(&self, entity: Entity) -> Option<ScopeId> {
-        match entity {
-            Entity::Scope(id) => Some(id),
-            Entity::Function(id) | Entity::Instance(id) => Some(self.described.module.function(id).scope),
-            _ => None,
-        }
-    }
-
-    /// Compares an entity with its entry, and adds the comparisons that depend on other entries.
-    fn entity(
-        &mut self,
-        entity: Entity,
-        node: &Node<'a>,
-        entry: Entry<'a, 'o>,
-        instance: Option<FunctionId>,
-    ) {
-        // The other instances of a block refer to its entry in the abstract instance.
-        let is_origin = match entity {
-            Entity::Scope(id) => {
-                instance.is_none()
-                    || matches!(self.described.module.scope(id).kind, ScopeKind::Namespace { .. })
-            }
-            _ => true,
+            Entity::Instance(id) => (true, Some(id)),
+            _ => (false, instance),
         };
-        if is_origin {
-            self.known.add(entity, entry);
-        }
-        self.node(node, entry, entity);
-        match entity {
-            Entity::Scope(id) => {
-                let is_code = matches!(self.described.module.scope(id).kind, ScopeKind::Inlined { .. })
-                    && instance.is_some();
-                self.pending.lanes.extend(is_code.then_some((id, entry)));
-            }
-            Entity::Function(id) | Entity::Instance(id) if instance.is_some() => {
-                if let Err(error) = super::code::is_there(self.described.module, self.described.object, id) {
-                    let at = At { section: error.at().section.clone(), ..self.described.at(entity) };
-                    self.report.find(Kind::Code, at, "code that is in the object", error.kind().to_string());
-                }
-                self.pending.frames.push((id, entry));
-                self.pending.lanes.push((self.described.module.function(id).scope, entry));
-            }
-            Entity::Abstract(id) if self.described.module.is_placed_without_code(id) => {
-                self.pending.place(id, entry, None);
-            }
-            Entity::Variable(id) => {
-                // The entry of a static member has no location, and only sometimes a value.
-                let has_value = entry.has(dw::DW_AT_const_value);
-                if has_value || !self.described.module.is_static_member(id) {
-                    self.pending.place(id, entry, instance);
-                }
-                if has_value && entry.has(dw::DW_AT_location) {
-                    let at = self.described.at(entity);
-                    self.report.find(Kind::Attribute, at, "a location or a value", "both");
-                }
-                if has_value {
-                    self.whole_value(id, entry);
-                }
-            }
-            Entity::Call(id) => self.pending.calls.push((id, entry)),
-            _ => {}
-        }
-    }
-
-    /// Compares an entry of an entity, which locates findings. The types that the entry refers to are compared now,
-    /// other entities after all entries are known.
-    pub(super) fn node(&mut self, node: &Node<'a>, entry: Entry<'a, 'o>, of: Entity) {
-        let mut compared = Compared::default();
-        compared.compare(self.file.reader(self.described, self.described.unit_of(of)), node, entry);
-        let Compared { differences, references, numbers, unexpected, errors } = compared;
-        for error in errors {
-            self.report.unreadable(self.described.object, &error, self.described.at(of));
-        }
-        for (kind, (expected, found)) in differences {
-            self.report.find(kind, self.described.at(of), expected, found);
-        }
-        for child in unexpected {
-            self.report.unexpected(self.described, child, self.described.at(of));
-        }
-        for one in references {
-            match one.entity {
-                Entity::Type(id) => self.ty(id, one.found, of),
-                _ => self.pending.refer(of, one),
-            }
-        }
-        self.pending.numbers.extend(numbers.into_iter().map(|(number, entry)| (of, number, entry)));
-    }
-
-    /// Reports a number in fewer bytes than its type has: some readers extend its sign and some do not. DWARF 5
-    /// section 7.5.5.
-    fn whole_value(&mut self, id: VariableId, entry: Entry<'a, 'o>) {
-        let is_value = |attribute: &Attribute<'_>| attribute.name == dw::DW_AT_const_value;
-        let Some(value) = entry.attributes().find(is_value) else { return };
-        let bits = match value.form {
-            dw::DW_FORM_data1 => 8,
-            dw::DW_FORM_data2 => 16,
-            dw::DW_FORM_data4 => 32,
-            _ => return,
+        let node = compare.described.node(entity, instance);
+        let Some(entry) = children.take(node.tag, node.name, is_placed) else {
+            let is_function = node.tag == dw::DW_TAG_subprogram;
+            let code = if is_function && !is_placed { " without code" } else { "" };
+            let expected = format!("{}{code}", node.called());
+            compare.report.find(Kind::MissingEntry, compare.described.at(entity), expected, "none");
+            continue;
         };
-        let needs = self.described.module.ty(self.described.module.variable(id).ty).value_bits().unwrap_or(0);
-        if bits < needs {
-            let expected = format!("a value of {needs}", needs = Count(needs, "bit"));
-            let at = self.described.at(Entity::Variable(id));
-            self.report.find(Kind::Attribute, at, expected, Count(bits, "bit").to_string());
+        compare.report.entries += 1;
+        // A debugger passes arguments in the order of the entries.
+        if matches!(node.tag, dw::DW_TAG_formal_parameter | dw::DW_TAG_unspecified_parameters) {
+            if entry.index() < last_parameter {
+                let at = compare.described.at(entity);
+                compare.report.find(Kind::Attribute, at, "parameters in order", "another order");
+            }
+            last_parameter = entry.index();
         }
+        compare_entity(compare, entity, &node, entry, instance);
+        inner.extend(scope_of(compare, entity).map(|scope| (scope, entry, instance)));
+    }
+    for child in children.rest() {
+        report_unexpected(
+            &mut compare.report,
+            compare.described,
+            child,
+            compare.described.at(Entity::Inside(scope)),
+        );
+    }
+    inner
+}
+
+/// Scope of an entity, if it has one.
+fn scope_of(compare: &Compare<'_, '_>, entity: Entity) -> Option<ScopeId> {
+    match entity {
+        Entity::Scope(id) => Some(id),
+        Entity::Function(id) | Entity::Instance(id) => Some(compare.described.module.function(id).scope),
+        _ => None,
+    }
+}
+
+/// Compares an entity with its entry, and adds the comparisons that depend on other entries.
+fn compare_entity<'a, 'o>(
+    compare: &mut Compare<'a, 'o>,
+    entity: Entity,
+    node: &Node<'a>,
+    entry: Entry<'a, 'o>,
+    instance: Option<FunctionId>,
+) {
+    // The other instances of a block refer to its entry in the abstract instance.
+    let is_origin = match entity {
+        Entity::Scope(id) => {
+            instance.is_none()
+                || matches!(compare.described.module.scope(id).kind, ScopeKind::Namespace { .. })
+        }
+        _ => true,
+    };
+    if is_origin {
+        compare.known.add(entity, entry);
+    }
+    compare_node(compare, node, entry, entity);
+    match entity {
+        Entity::Scope(id) => {
+            let is_code = matches!(compare.described.module.scope(id).kind, ScopeKind::Inlined { .. })
+                && instance.is_some();
+            compare.pending.lanes.extend(is_code.then_some((id, entry)));
+        }
+        Entity::Function(id) | Entity::Instance(id) if instance.is_some() => {
+            if let Err(error) = super::code::is_there(compare.described.module, compare.described.object, id)
+            {
+                let at = At { section: error.at().section.clone(), ..compare.described.at(entity) };
+                compare.report.find(Kind::Code, at, "code that is in the object", error.kind().to_string());
+            }
+            compare.pending.frames.push((id, entry));
+            compare.pending.lanes.push((compare.described.module.function(id).scope, entry));
+        }
+        Entity::Abstract(id) if compare.described.module.is_placed_without_code(id) => {
+            compare.pending.place(id, entry, None);
+        }
+        Entity::Variable(id) => {
+            // The entry of a static member has no location, and only sometimes a value.
+            let has_value = entry.has(dw::DW_AT_const_value);
+            if has_value || !compare.described.module.is_static_member(id) {
+                compare.pending.place(id, entry, instance);
+            }
+            if has_value && entry.has(dw::DW_AT_location) {
+                let at = compare.described.at(entity);
+                compare.report.find(Kind::Attribute, at, "a location or a value", "both");
+            }
+            if has_value {
+                check_whole_value(compare, id, entry);
+            }
+        }
+        Entity::Call(id) => compare.pending.calls.push((id, entry)),
+        _ => {}
+    }
+}
+
+/// Compares an entry of an entity, which locates findings. The types that the entry refers to are compared now,
+/// other entities after all entries are known.
+pub(super) fn compare_node<'a, 'o>(
+    compare: &mut Compare<'a, 'o>,
+    node: &Node<'a>,
+    entry: Entry<'a, 'o>,
+    of: Entity,
+) {
+    let mut compared = Compared::default();
+    compared.compare(compare.file.reader(compare.described, compare.described.unit_of(of)), node, entry);
+    let Compared { differences, references, numbers, unexpected, errors } = compared;
+    for error in errors {
+        compare.report.unreadable(compare.described.object, &error, compare.described.at(of));
+    }
+    for (kind, (expected, found)) in differences {
+        compare.report.find(kind, compare.described.at(of), expected, found);
+    }
+    for child in unexpected {
+        report_unexpected(&mut compare.report, compare.described, child, compare.described.at(of));
+    }
+    for one in references {
+        match one.entity {
+            Entity::Type(id) => compare_type(compare, id, one.found, of),
+            _ => compare.pending.refer(of, one),
+        }
+    }
+    compare.pending.numbers.extend(numbers.into_iter().map(|(number, entry)| (of, number, entry)));
+}
+
+/// Reports a number in fewer bytes than its type has: some readers extend its sign and some do not. DWARF 5
+/// section 7.5.5.
+fn check_whole_value<'a, 'o>(compare: &mut Compare<'a, 'o>, id: VariableId, entry: Entry<'a, 'o>) {
+    let is_value = |attribute: &Attribute<'_>| attribute.name == dw::DW_AT_const_value;
+    let Some(value) = entry.attributes().find(is_value) else { return };
+    let bits = match value.form {
+        dw::DW_FORM_data1 => 8,
+        dw::DW_FORM_data2 => 16,
+        dw::DW_FORM_data4 => 32,
+        _ => return,
+    };
+    let needs =
+        compare.described.module.ty(compare.described.module.variable(id).ty).value_bits().unwrap_or(0);
+    if bits < needs {
+        let expected = format!("a value of {needs}", needs = Count(needs, "bit"));
+        let at = compare.described.at(Entity::Variable(id));
+        compare.report.find(Kind::Attribute, at, expected, Count(bits, "bit").to_string());
     }
 }
 

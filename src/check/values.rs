@@ -3,131 +3,135 @@
 
 use gimli::{DwAt, constants as dw};
 
+use super::asked::Asked;
+use super::combining::combined_offsets;
 use super::describe::Describe;
-use super::expressions::DescribedLocation;
-use super::locations::{Witness, witnesses};
-use super::machine::Asked;
+use super::expressions::{DescribedLocation, described_spans, report_unproven};
 use super::meanings::Meanings;
-use super::places::{Spans, is_nowhere};
+use super::places::{Spans, const_value, encoded_span, fault_text, is_nowhere, machine_at, show_spans};
 use super::report::{Kind, Obstacle};
 use super::tree::{Entity, Number};
 use super::witness::lanes;
+use super::witnesses::{Witness, witnesses};
 use crate::eval::{self, Context, Evaluator, Fault, Location};
 use crate::omission::{Property, Subject};
 use crate::read::{Entry, Value};
 
-impl<'a, 'o> Meanings<'_, 'a, 'o> {
-    /// Compares a value of an entity with that of an entry, wherever the program stops.
-    pub(super) fn value(&mut self, value: Number, entry: Entry<'a, 'o>, of: Entity) {
-        let places = [dw::DW_AT_const_value, dw::DW_AT_location];
-        let names = value.attribute.as_ref().map_or(&places[..], core::slice::from_ref);
-        let values = names.iter().filter(|&&name| entry.has(name)).count();
-        let property = if value.attribute.is_some() { Property::Count } else { Property::Value };
-        if values == 0 && self.described.omitted.count(value.subject, property) > 0 {
-            return;
-        }
-        if values != 1 {
-            return self.report.find(
-                Kind::Type,
-                self.described.at(of),
-                "one value",
-                format!("{values} in {}", entry.describe()),
-            );
-        }
-        // All values without bits are equal.
-        let bits = value.bits.unwrap_or(8);
-        if bits == 0 {
-            return;
-        }
-        let module = self.module;
-        let function = match value.subject {
-            Subject::Type(id) => module.function_of(module.ty(id).scope()),
-            Subject::Function(id) => Some(id),
+/// Compares a value of an entity with that of an entry, wherever the program stops.
+pub(super) fn compare_value<'a, 'o>(
+    meanings: &mut Meanings<'_, 'a, 'o>,
+    value: Number,
+    entry: Entry<'a, 'o>,
+    of: Entity,
+) {
+    let places = [dw::DW_AT_const_value, dw::DW_AT_location];
+    let names = value.attribute.as_ref().map_or(&places[..], core::slice::from_ref);
+    let values = names.iter().filter(|&&name| entry.has(name)).count();
+    let property = if value.attribute.is_some() { Property::Count } else { Property::Value };
+    if values == 0 && meanings.described.omitted.count(value.subject, property) > 0 {
+        return;
+    }
+    if values != 1 {
+        return meanings.report.find(
+            Kind::Type,
+            meanings.described.at(of),
+            "one value",
+            format!("{values} in {}", entry.describe()),
+        );
+    }
+    // All values without bits are equal.
+    let bits = value.bits.unwrap_or(8);
+    if bits == 0 {
+        return;
+    }
+    let module = meanings.module;
+    let function = match value.subject {
+        Subject::Type(id) => module.function_of(module.ty(id).scope()),
+        Subject::Function(id) => Some(id),
+        _ => None,
+    };
+    let location =
+        DescribedLocation { function, pc: 0, loc: value.loc, is_number: value.attribute.is_some() };
+    let asked = Asked::default();
+    let (mut unproven, mut is_proven) = (None, false);
+    let combines = || {
+        let found = names.iter().filter_map(|&name| match entry.attr(name) {
+            Some(Value::Expr(expr)) => Some(expr),
             _ => None,
-        };
-        let location =
-            DescribedLocation { function, pc: 0, loc: value.loc, is_number: value.attribute.is_some() };
-        let asked = Asked::default();
-        let (mut unproven, mut is_proven) = (None, false);
-        let combines = || {
-            let found = names.iter().filter_map(|&name| match entry.attr(name) {
-                Some(Value::Expr(expr)) => Some(expr),
-                _ => None,
-            });
-            self.combined([value.loc], found, entry.unit().encoding)
-        };
-        let lanes = lanes(&module.target);
-        let difference = witnesses(&lanes, 0, None, &asked, combines).find_map(|witness| {
-            let expected = self.described_spans(location, bits, witness, &asked);
-            let found = self.read_value(value.attribute, entry, bits, witness, &asked);
-            let expected = match (expected, &found) {
-                (Ok(Err(Obstacle::Raw)), _) => {
-                    unproven = Some(Obstacle::Raw);
-                    return None;
-                }
-                (Ok(Err(Obstacle::Undescribed)), Ok(found)) if !is_nowhere(found) => {
-                    unproven = unproven.or(Some(Obstacle::Undescribed));
-                    return None;
-                }
-                (Ok(Err(_)), _) => return None,
-                // A value that is unreadable in the model must be unreadable in the object.
-                (Err(_), Err(_)) => {
+        });
+        combined_offsets(meanings, &[value.loc], &found.collect::<Vec<_>>(), entry.unit().encoding)
+    };
+    let lanes = lanes(&module.target);
+    let difference = witnesses(&lanes, 0, None, &asked, combines).find_map(|witness| {
+        let expected = described_spans(meanings, location, bits, witness, &asked);
+        let found = encoded_value(meanings, value.attribute, entry, bits, witness, &asked);
+        let expected = match (expected, &found) {
+            (Ok(Err(Obstacle::Raw)), _) => {
+                unproven = Some(Obstacle::Raw);
+                return None;
+            }
+            (Ok(Err(Obstacle::Undescribed)), Ok(found)) if !is_nowhere(found) => {
+                unproven = unproven.or(Some(Obstacle::Undescribed));
+                return None;
+            }
+            (Ok(Err(_)), _) => return None,
+            // A value that is unreadable in the model must be unreadable in the object.
+            (Err(_), Err(_)) => {
+                is_proven = true;
+                return None;
+            }
+            (Err(why), Ok(_)) => why.to_string(),
+            (Ok(Ok(spans)), found) => {
+                let expected: Spans = spans.iter().map(|span| encoded_span(meanings, span)).collect();
+                if found.as_ref().is_ok_and(|found| eval::are_equal(&expected, found)) {
                     is_proven = true;
                     return None;
                 }
-                (Err(why), Ok(_)) => why.to_string(),
-                (Ok(Ok(spans)), found) => {
-                    let expected: Spans = spans.iter().map(|span| self.span(span)).collect();
-                    if found.as_ref().is_ok_and(|found| eval::are_equal(&expected, found)) {
-                        is_proven = true;
-                        return None;
-                    }
-                    self.show(&expected)
-                }
-            };
-            let found = match found {
-                Ok(found) => self.show(&found),
-                Err(fault) => fault.map_or_else(|| "no value".into(), |fault| self.fault_text(&fault)),
-            };
-            Some((expected, found))
-        });
-        if let Some((expected, found)) = difference {
-            return self.report.find(Kind::Type, self.described.at(of), expected, found);
-        }
-        match unproven.or((!is_proven).then_some(Obstacle::OutOfBounds)) {
-            None => self.report.locations += 1,
-            why => {
-                let what = format!("{} `{}`", entry.tag().describe(), entry.name().unwrap_or_default());
-                self.unproven(why, what, &self.described.at(of));
+                show_spans(meanings, &expected)
             }
-        }
-    }
-
-    /// Returns the value in the object; `Err(None)` without one.
-    fn read_value(
-        &self,
-        attribute: Option<DwAt>,
-        entry: Entry<'a, 'o>,
-        bits: u64,
-        witness: Witness,
-        asked: &Asked,
-    ) -> Result<Spans, Option<Fault>> {
-        let machine = self.machine(entry, witness, asked);
-        let context =
-            Context { unit: entry.unit().offset, ..Context::new(entry.unit().encoding, &self.module.target) };
-        let mut evaluator = Evaluator::new().all_places();
-        let location = match attribute {
-            Some(name) => {
-                let Some(Value::Expr(expr)) = entry.attr(name) else { return Err(None) };
-                let number = evaluator.value(expr, &machine, &context).map_err(Some)?;
-                Location::implicit(&number.as_u64().ok_or(None)?.to_le_bytes())
-            }
-            None => match entry.attr(dw::DW_AT_location) {
-                Some(Value::Expr(expr)) => evaluator.location(expr, &machine, &context).map_err(Some)?,
-                Some(_) => return Err(None),
-                None => Location::implicit(&self.const_value(entry).ok_or(None)?),
-            },
         };
-        eval::spans(&location, bits.into()).map_err(Some)
+        let found = match found {
+            Ok(found) => show_spans(meanings, &found),
+            Err(fault) => fault.map_or_else(|| "no value".into(), |fault| fault_text(meanings, &fault)),
+        };
+        Some((expected, found))
+    });
+    if let Some((expected, found)) = difference {
+        return meanings.report.find(Kind::Type, meanings.described.at(of), expected, found);
     }
+    match unproven.or((!is_proven).then_some(Obstacle::OutOfBounds)) {
+        None => meanings.report.locations += 1,
+        why => {
+            let what = format!("{} `{}`", entry.tag().describe(), entry.name().unwrap_or_default());
+            report_unproven(meanings, why, what, &meanings.described.at(of));
+        }
+    }
+}
+
+/// Returns the value in the object; `Err(None)` without one.
+fn encoded_value<'a, 'o>(
+    meanings: &Meanings<'_, 'a, 'o>,
+    attribute: Option<DwAt>,
+    entry: Entry<'a, 'o>,
+    bits: u64,
+    witness: Witness,
+    asked: &Asked,
+) -> Result<Spans, Option<Fault>> {
+    let machine = machine_at(meanings, entry, witness, asked);
+    let context =
+        Context { unit: entry.unit().offset, ..Context::new(entry.unit().encoding, &meanings.module.target) };
+    let mut evaluator = Evaluator::new().all_places();
+    let location = match attribute {
+        Some(name) => {
+            let Some(Value::Expr(expr)) = entry.attr(name) else { return Err(None) };
+            let number = evaluator.value(expr, &machine, &context).map_err(Some)?;
+            Location::implicit(&number.as_u64().ok_or(None)?.to_le_bytes())
+        }
+        None => match entry.attr(dw::DW_AT_location) {
+            Some(Value::Expr(expr)) => evaluator.location(expr, &machine, &context).map_err(Some)?,
+            Some(_) => return Err(None),
+            None => Location::implicit(&const_value(meanings, entry).ok_or(None)?),
+        },
+    };
+    eval::spans(&location, bits.into()).map_err(Some)
 }

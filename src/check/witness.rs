@@ -18,7 +18,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::machine::Asked;
+use super::asked::Asked;
+use super::numbers::{ByteStorage, scatter};
 use crate::model::{Contents, Span, Storage};
 use crate::op::Reg;
 use crate::read::Object;
@@ -200,15 +201,6 @@ fn spell(storage: u64, at: u64) -> u8 {
     scatter(storage, at) as u8
 }
 
-/// Returns a number that depends on a storage and an address, in all bits.
-pub(super) fn scatter(storage: u64, at: u64) -> u64 {
-    // Finalizer of SplitMix64: every bit of the input affects every bit of the output.
-    let mut bits = storage.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ at.wrapping_mul(0xd1b5_4a32_d192_ed03);
-    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ bits >> 31
-}
-
 /// Space and address of the canonical frame address, an arbitrary choice that the model and the bytes share.
 pub(super) fn cfa(target: &Target) -> (SpaceId, u64) {
     let space = if target.has_lane_expressions() { SpaceId::PRIVATE_LANE } else { SpaceId::PRIVATE_WAVE };
@@ -232,28 +224,6 @@ pub(super) struct Stopped<'a> {
 /// Bytes that replace the contents of a machine.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Patch(BTreeMap<(ByteStorage, u64), u8>);
-
-/// Storage of bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum ByteStorage {
-    Register(Reg),
-    /// Register on entry to the function.
-    Entry(Reg),
-    Memory(SpaceId, Option<u32>),
-}
-
-impl ByteStorage {
-    /// Returns a number that differs from those of other storages.
-    pub(super) fn key(self) -> u64 {
-        match self {
-            Self::Register(reg) => reg.0.wrapping_mul(0x1_0001).wrapping_add(1 << 40),
-            Self::Entry(reg) => !Self::Register(reg).key(),
-            Self::Memory(space, lane) => {
-                u64::from(space.0) << 32 | u64::from(lane.map_or(0, |lane| lane + 1))
-            }
-        }
-    }
-}
 
 impl Patch {
     fn byte(&self, fill: Fill, storage: ByteStorage, at: u64) -> u8 {

@@ -3,6 +3,7 @@
 /// Rooms with the order of their modules. The last is the room's own file, which imports them all.
 pub const ORDER: &[(&str, &[&str])] = &[
     ("build", BUILD),
+    ("check", CHECK),
     ("emit", EMIT),
     ("json", JSON),
     ("lower", LOWER),
@@ -44,6 +45,76 @@ const BUILD: &[&str] = &[
     // The complete module.
     "finish",
     "next",
+    "",
+];
+
+const CHECK: &[&str] = &[
+    // Facts of the module and of the object, and the report.
+    "files",
+    "describe",
+    "report",
+    "undefined_symbols",
+    "reading",
+    "groups",
+    "ranges",
+    "index",
+    "omitted",
+    // Expected entries, and their difference from entries of the object.
+    "tree::tags",
+    "tree::value",
+    "tree::calls",
+    "tree::described",
+    "tree::described_types",
+    "tree::found",
+    "tree::difference",
+    "tree",
+    "lines",
+    // Witnesses, and the machine in which locations are evaluated.
+    "numbers",
+    "pairs",
+    "asked",
+    "witness",
+    "witnesses",
+    "machine",
+    // State of a comparison.
+    "referred",
+    "file",
+    "known",
+    "meanings",
+    "tables",
+    "line_header",
+    "comparison",
+    "extra",
+    // Meaning of locations.
+    "combining",
+    "places",
+    "dwarf5",
+    "expressions",
+    "locations",
+    "values",
+    "calls",
+    "frames",
+    "lanes",
+    "procedures",
+    // Entries.
+    "code",
+    "macros",
+    "types",
+    "structure",
+    "other_types",
+    "signature",
+    "type_units",
+    "unencodable",
+    // Lookup tables.
+    "headers",
+    "name_index",
+    "lookup",
+    // The whole comparison, and comparisons of other inputs.
+    "compare",
+    "split",
+    "ptx",
+    "coverage",
+    "coverage::entries",
     "",
 ];
 
@@ -323,10 +394,6 @@ pub const SPREAD: &[(&str, usize)] = &[
     ("eval::run::Run", 9),
     ("model::denote::Denote", 3),
     // Walks over all kinds of entities.
-    ("check::compare::Compare", 8),
-    ("check::meanings::Meanings", 10),
-    ("check::tables::Tables", 3),
-    ("check::tree::described::Described", 3),
     ("dump::text::Dump", 7),
     ("lint::places::Located", 4),
     ("spirv::describe::Describer", 4),

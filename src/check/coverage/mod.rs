@@ -14,9 +14,10 @@ mod entries;
 
 use entries::Entries;
 
-use super::dialect;
-use super::machine::{self, Asked};
+use super::asked::Asked;
+use super::machine::{self};
 use super::places::{Spans, merged, show, span_of};
+use super::reading::dialect;
 use super::report::{Finding, Kind};
 use super::witness::{Fill, Stopped};
 use crate::consumer::Consumer;

@@ -4,11 +4,11 @@ use core::ops::Range;
 
 use gimli::{DwAt, DwTag, constants as dw};
 
+use super::calls;
 use super::tags::{accessibility, defaulted, inline, memory_space, variable_tag, virtuality};
-use super::{BASES, Entity, Value, calls};
-use crate::check::files::described;
+use super::value::{BASES, Entity, Value, called};
 use crate::check::index::{Index, address};
-use crate::check::omitted::Omitted;
+use crate::check::{files::described, omitted::Omitted};
 use crate::consumer::Consumer;
 use crate::error::At;
 use crate::model::{
@@ -102,7 +102,7 @@ impl<'a> Node<'a> {
 
     /// Tag and name, for messages.
     pub(in crate::check) fn called(&self) -> String {
-        super::called(self.tag, self.name)
+        called(self.tag, self.name)
     }
 
     fn pc(self, name: DwAt, pc: Option<u64>) -> Self {

@@ -4,7 +4,7 @@ use gimli::constants as dw;
 
 use super::described::{Described, Node, Number};
 use super::tags::{accessibility, encoding, memory_space, passed};
-use super::{Entity, Value, constant};
+use super::value::{Entity, Value, constant};
 use crate::model::{
     Base, BaseOffset, Composite, Count, Dimension, Discriminant, Member, Node as LocNode, ScopeKind,
     TemplateArgument, TemplateParameter, Type, TypeId, TypeKind, VariantPartId,

@@ -2,12 +2,14 @@
 
 use gimli::{DwAt, constants as dw};
 
+use super::described::{Node, Number};
 use super::found::{Attributes, Found};
-use super::{Entity, Node, Number, Value, is_part, is_template};
-use crate::check::describe::Describe;
-use crate::check::report::Kind;
+use super::tags::{is_part, is_template};
+use super::value::{Entity, Value};
+use crate::check::{describe::Describe, report::Kind};
 use crate::consumer::{DW_AT_LLVM_LANES, DW_AT_LLVM_LANES_AMD};
 use crate::error::Error;
+use crate::model::is_type_tag;
 use crate::op::Dialect;
 use crate::read::{self, Entry};
 
@@ -38,7 +40,7 @@ impl<'a, 'o> Compared<'a, 'o> {
     /// Compares an entry and its parts. Messages name the entry if it is a type or a part of one.
     pub(in crate::check) fn compare(&mut self, found: Found<'_, 'o>, node: &Node<'_>, entry: Entry<'a, 'o>) {
         if node.tag == entry.tag() {
-            self.entry(found, node, entry, super::is_type(node.tag));
+            self.entry(found, node, entry, is_type_tag(node.tag));
         } else {
             self.differ(Kind::Attribute, node.called(), entry.describe());
         }

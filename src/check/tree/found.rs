@@ -6,9 +6,8 @@ use std::rc::Rc;
 use gimli::{DwAt, DwTag, constants as dw};
 use smallvec::SmallVec;
 
-use super::{BASES, Value};
-use crate::check::describe::Describe;
-use crate::check::files::source;
+use super::value::{BASES, Value, constant};
+use crate::check::{describe::Describe, files::source};
 use crate::consumer::Consumer;
 use crate::model::{Function, VariantValues};
 use crate::read::{self, Entry, LineProgram};
@@ -232,7 +231,7 @@ impl<'o> Found<'_, 'o> {
 
     /// Constant that an expression of DWARF 2 adds, if it adds one.
     fn constant(self, expr: &[u8]) -> Option<u64> {
-        super::constant(self.consumer.version, expr)
+        constant(self.consumer.version, expr)
     }
 }
 

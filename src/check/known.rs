@@ -1,0 +1,96 @@
+//! Entities and units that were matched with entries.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hashbrown::HashMap;
+
+use super::describe::Describe;
+use super::report::Kind;
+use super::tree::{Different, Entity, Reference};
+use crate::model::{ScopeId, TypeId, UnitId, VariableId};
+use crate::read::{Dwarf, Entry};
+
+/// Entities and their entries.
+#[derive(Default)]
+pub(super) struct Known {
+    /// Entities, each with the index of its entry.
+    entries: HashMap<Entity, u32>,
+    /// Scopes and the indices of their entries: a scope in an inlined function has one in the abstract instance and one
+    /// in the code.
+    scopes: BTreeSet<(ScopeId, u32)>,
+    /// Pairs of a type and an entry that are equal.
+    pub(super) types: BTreeSet<(TypeId, u64)>,
+    pub(super) type_entries: BTreeSet<u64>,
+    /// Units by their offsets in lookup tables: for a split unit, that of its skeleton.
+    pub(super) units: BTreeMap<u64, UnitId>,
+}
+
+impl Known {
+    /// Continues with another file: only units are known in all files.
+    pub(super) fn begin_file(&mut self) {
+        let units = core::mem::take(&mut self.units);
+        *self = Self { units, ..Self::default() };
+    }
+
+    pub(super) fn add(&mut self, entity: Entity, entry: Entry<'_, '_>) {
+        self.entries.insert(entity, entry.index() as u32);
+    }
+
+    pub(super) fn add_scope(&mut self, scope: ScopeId, entry: Entry<'_, '_>) {
+        self.scopes.insert((scope, entry.index() as u32));
+    }
+
+    /// Whether an entry is that of a scope.
+    pub(super) fn is_scope(&self, scope: ScopeId, entry: Entry<'_, '_>) -> bool {
+        self.scopes.contains(&(scope, entry.index() as u32))
+    }
+
+    /// Indices of the entries of an entity.
+    fn of(&self, entity: Entity) -> Vec<u32> {
+        let one = |entity| self.entries.get(&entity).copied();
+        match entity {
+            Entity::Either(id) => {
+                [Entity::Variable(id), Entity::Abstract(id)].into_iter().filter_map(one).collect()
+            }
+            Entity::Inside(id) => {
+                self.scopes.range((id, 0)..=(id, u32::MAX)).map(|&(_, index)| index).collect()
+            }
+            entity => one(entity).into_iter().collect(),
+        }
+    }
+
+    /// Returns the difference if a reference leads to another entry.
+    pub(super) fn differs(
+        &self,
+        dwarf: &Dwarf<'_>,
+        Reference { attribute, entity, found }: Reference<'_, '_>,
+    ) -> Option<(Kind, Different)> {
+        let known = self.of(entity);
+        if found.is_some_and(|found| known.contains(&(found.index() as u32))) {
+            return None;
+        }
+        let is_of_type = matches!(entity, Entity::Either(_) | Entity::Inside(_));
+        let kind = if is_of_type { Kind::Type } else { Kind::Attribute };
+        let what = attribute.map_or_else(|| "a type in".into(), |name| name.describe());
+        let expected = known.first().and_then(|&index| dwarf.entry_with_index(index as usize));
+        Some((kind, (format!("{what} {}", expected.describe()), found.describe())))
+    }
+
+    /// Offset of the entry with the location of a variable.
+    pub(super) fn variable(&self, dwarf: &Dwarf<'_>, id: VariableId) -> Option<u64> {
+        let &index = self.entries.get(&Entity::Variable(id))?;
+        Some(dwarf.entry_with_index(index as usize)?.offset())
+    }
+}
+
+/// Split units, and the object with their skeletons.
+pub(super) struct Split<'a, 'o> {
+    pub(super) main: Option<&'a Dwarf<'o>>,
+    /// Skeletons, and whether each is matched with a split unit.
+    pub(super) skeletons: Vec<(&'a crate::read::Unit<'o>, bool)>,
+    /// Skeletons of the current file, by the offsets of their split units.
+    pub(super) of_file: BTreeMap<u64, &'a crate::read::Unit<'o>>,
+    /// Whether this is the first file, with which the parts of tables that belong to no unit are compared.
+    pub(super) is_first: bool,
+    pub(super) names: &'a [String],
+}

@@ -1,0 +1,224 @@
+//! Lookup tables by address, and by name before DWARF 5: DWARF 5 section 6.1.2, DWARF 4 section 6.1.1.
+
+use gimli::constants as dw;
+
+use super::comparison::is_type_unit;
+use super::name_index::{Class, class, compare_name_indices, name};
+use super::report::{Finding, Kind, Report};
+use super::tables::{
+    ADDRESSES, MOST_STEPS, Tables, at_offset, in_section, in_tables, is_described, is_of_others, less,
+    not_asked_for, with_tables,
+};
+use crate::error::{At, Result};
+use crate::read::{
+    AddressRanges, Entry, INFO_BEHIND, NameIndex, Object, PublicNames, PublicSection, Sections, Unit, Value,
+};
+
+/// Compares the consumer's name tables, and reports others.
+pub(super) fn compare_lookups(tables: &mut Tables<'_, '_, '_>) {
+    compare_name_indices(tables);
+    for section in PublicSection::ALL {
+        compare_public(tables, section);
+    }
+}
+
+/// Compares the address ranges of each unit with its functions.
+pub(super) fn compare_addresses(tables: &mut Tables<'_, '_, '_>) {
+    let sets = match AddressRanges::read_all(with_tables(tables).sections()) {
+        Ok(sets) => sets,
+        Err(error) => {
+            return tables.report.unreadable(tables.described.object, &error, in_section(ADDRESSES, None));
+        }
+    };
+    if !tables.described.consumer.tables.aranges {
+        return not_asked_for(tables, ADDRESSES, &sets.iter().map(|set| set.unit).collect::<Vec<_>>());
+    }
+    for set in sets.iter().filter(|set| !is_of_others(tables, set.unit)).collect::<Vec<_>>() {
+        let at = at_offset(tables, ADDRESSES, set.offset);
+        tables.report.expect_equal(
+            &at,
+            "bytes of an address",
+            &tables.described.module.target.address_bytes(),
+            &set.address_bytes,
+        );
+        tables.report.expect_equal(&at, "bytes of a segment", &0, &set.segment_bytes);
+        if !tables.known.units.contains_key(&set.unit) {
+            tables.report.find(
+                Kind::Table,
+                at,
+                "a table of a unit",
+                format!("one of offset {:#x}", set.unit),
+            );
+        }
+    }
+    for (&offset, &id) in &tables.known.units {
+        let functions = &tables.described.index.functions[id];
+        let code = functions.iter().filter_map(|&function| {
+            let start = tables.described.address(function)?;
+            Some((start, tables.described.module.function(function).bytes)).filter(|&(_, bytes)| bytes > 0)
+        });
+        let mut expected: Vec<(u64, u64)> = code.collect();
+        expected.sort_unstable();
+        let unit = tables.described.module.at_scope(tables.described.module.unit(id).scope);
+        let at = in_section(ADDRESSES, Some(unit));
+        let mut found = Vec::new();
+        let mut of_unit = sets.iter().filter(|set| set.unit == offset);
+        for range in of_unit.next().into_iter().flat_map(AddressRanges::ranges) {
+            match range {
+                Ok(range) => found.push((range.start, range.length)),
+                Err(error) => return tables.report.unreadable(tables.described.object, &error, at),
+            }
+        }
+        found.sort_unstable();
+        if of_unit.next().is_some() {
+            tables.report.find(Kind::Table, at.clone(), "one table of the unit", "another one");
+        }
+        if expected != found {
+            let text = |ranges: &[(u64, u64)]| {
+                let ranges = ranges.iter().map(|&(start, bytes)| start..start.wrapping_add(bytes));
+                super::tree::hex(&ranges.collect::<Vec<_>>())
+            };
+            tables.report.find(Kind::Table, at, text(&expected), text(&found));
+        }
+    }
+}
+
+/// Compares a unit's public names: functions and variables in one section, types in the other.
+fn compare_public(tables: &mut Tables<'_, '_, '_>, section: PublicSection) {
+    let sets = match PublicNames::read_all(with_tables(tables).sections(), section) {
+        Ok(sets) => sets,
+        Err(error) => {
+            return tables.report.unreadable(
+                tables.described.object,
+                &error,
+                in_section(section.name(), None),
+            );
+        }
+    };
+    let is_standard = matches!(section, PublicSection::Names | PublicSection::Types);
+    if !tables.described.consumer.tables.pubs || !is_standard {
+        let units = sets.iter().filter(|_| tables.split.is_first).map(|set| set.unit);
+        return not_asked_for(tables, section.name(), &units.collect::<Vec<_>>());
+    }
+    let dwarf = tables.file.dwarf;
+    for set in sets.iter().filter(|_| tables.split.is_first).collect::<Vec<_>>() {
+        let at = at_offset(tables, section.name(), set.offset);
+        match with_tables(tables).units().iter().find(|unit| unit.offset == set.unit) {
+            Some(unit) => {
+                let expected = unit.end - unit.offset;
+                tables.report.expect_equal(&at, "bytes of a unit", &expected, &set.unit_bytes);
+            }
+            None => {
+                let found = format!("names of offset {:#x}", set.unit);
+                tables.report.find(Kind::Table, at, "the names of a unit", found);
+            }
+        }
+    }
+    // Tables refer to offsets in `.debug_info`, of units that no linker drops.
+    for unit in dwarf.units().iter().filter(|unit| !is_type_unit(unit)) {
+        if !is_described(tables, unit) {
+            continue;
+        }
+        let offset = in_tables(tables, unit).map(|unit| unit.offset);
+        let of_unit = sets.iter().filter(|set| Some(set.unit) == offset);
+        compare_public_names(tables, section, unit, of_unit.collect());
+    }
+}
+
+fn compare_public_names<'a, 'o>(
+    tables: &mut Tables<'_, 'a, 'o>,
+    section: PublicSection,
+    unit: &'a Unit<'o>,
+    sets: Vec<&PublicNames<'o>>,
+) {
+    let unit_name = unit.name.as_deref().map(String::from);
+    let at = in_section(section.name(), Some(At { unit: unit_name, ..At::default() }));
+    if sets.len() > 1 {
+        tables.report.find(Kind::Table, at.clone(), "one table of the unit", format!("{}", sets.len()));
+    }
+    let is_here = |class| (class == Class::Type) == (section == PublicSection::Types);
+    let public = tables.file.dwarf.entries_of(unit).filter(|&entry| {
+        let class = class(tables, entry).filter(|&class| class != Class::Namespace && is_here(class));
+        class.is_some_and(|class| is_public(entry, class))
+    });
+    let mut expected: Vec<_> = public.map(|entry| (entry.offset() - unit.offset, qualified(entry))).collect();
+    tables.report.names += expected.len() as u64;
+    let mut found = Vec::new();
+    for name in sets.into_iter().flat_map(PublicNames::names) {
+        match name {
+            Ok(name) => found.push((name.entry, String::from_utf8_lossy(name.name).into_owned())),
+            Err(error) => return tables.report.unreadable(tables.described.object, &error, at),
+        }
+    }
+    expected.sort_unstable();
+    found.sort_unstable();
+    let text = |offset: u64, name: &str| format!("`{name}` of the entry at {offset:#x} of the unit");
+    for (offset, name) in less(&expected, &found) {
+        tables.report.find(Kind::Table, at.clone(), text(*offset, name), "no such name");
+    }
+    for (offset, name) in less(&found, &expected) {
+        tables.report.find(Kind::Table, at.clone(), "no such name", text(*offset, name));
+    }
+}
+
+/// Returns whether an entry is visible to other units: it is outside of functions, and a type or external.
+fn is_public(entry: Entry<'_, '_>, class: Class) -> bool {
+    let is_external = matches!(entry.inherited(dw::DW_AT_external), Some(Value::Flag(true)));
+    let is_inside = std::iter::successors(entry.parent(), |around| around.parent())
+        .any(|around| around.tag() == dw::DW_TAG_subprogram);
+    !is_inside && (is_external || class == Class::Type)
+}
+
+/// Name qualified by the enclosing namespaces and types; for a definition, those of its declaration.
+fn qualified(entry: Entry<'_, '_>) -> String {
+    let mut declared = entry;
+    for _ in 0..MOST_STEPS {
+        let definition = declared.reference(dw::DW_AT_specification);
+        let Some(origin) = definition.or_else(|| declared.reference(dw::DW_AT_abstract_origin)) else {
+            break;
+        };
+        declared = origin;
+    }
+    let around = std::iter::successors(declared.parent(), |around| around.parent());
+    let mut names: Vec<_> = around.filter(|around| around.depth() > 0).filter_map(name).collect();
+    names.reverse();
+    names.extend(name(entry));
+    names.join("::")
+}
+
+/// Checks that the linker relocates the unit offsets of tables, also that of the first unit, which is right without
+/// relocation by accident.
+pub(super) fn units_are_relocated(report: &mut Report, object: &Object<'_>, behind: &Object<'_>) {
+    if !object.is_relocatable() {
+        return;
+    }
+    // Other comparisons report tables that cannot be read.
+    let (Ok(all), Ok(moved)) = (units_of_tables(object), units_of_tables(behind)) else { return };
+    for ((section, unit), (_, moved)) in all.into_iter().zip(moved) {
+        if moved != unit.wrapping_add(INFO_BEHIND) {
+            report.findings.push(Finding {
+                kind: Kind::Table,
+                at: At { section: Some(section.into()), ..At::default() },
+                lane: None,
+                expected: format!("the offset {unit:#x} of a unit, with a relocation"),
+                found: "a number".into(),
+                trace: Vec::new(),
+            });
+        }
+    }
+}
+
+/// Unit offsets of all tables.
+fn units_of_tables(object: &Object<'_>) -> Result<Vec<(&'static str, u64)>> {
+    let sections = &Sections::of(object);
+    let mut all = Vec::new();
+    for index in NameIndex::read_all(sections)? {
+        all.extend(index.units.iter().chain(&index.type_units).map(|&unit| (".debug_names", unit)));
+    }
+    all.extend(AddressRanges::read_all(sections)?.iter().map(|set| (ADDRESSES, set.unit)));
+    for section in PublicSection::ALL {
+        let sets = PublicNames::read_all(sections, section)?;
+        all.extend(sets.iter().map(|set| (section.name(), set.unit)));
+    }
+    Ok(all)
+}

@@ -1,0 +1,115 @@
+//! Types that no other entity refers to.
+
+use core::ops::Range;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, VecDeque};
+
+use gimli::{DwTag, constants as dw};
+
+use super::comparison::Compare;
+use super::describe::Describe;
+use super::report::Kind;
+use super::structure::compare_scope;
+use super::tree::{Entity, is_type};
+use super::types::{defer, same_type};
+use crate::model::{TypeId, UnitId};
+use crate::omission::{Property, Subject};
+use crate::read::Entry;
+
+/// Compares the types that no entity of the module refers to with the remaining entries, and the scopes of
+/// composite types.
+pub(super) fn compare_other_types<'a, 'o>(compare: &mut Compare<'a, 'o>, unit: UnitId, root: Entry<'a, 'o>) {
+    let module = compare.described.module;
+    compare_type_scopes(compare);
+    let mut entries = BTreeMap::<(u16, Cow<'_, str>), VecDeque<Entry<'a, 'o>>>::new();
+    for entry in root.descendants().filter(|entry| is_type(entry.tag())) {
+        let key = (entry.tag().0, entry.name().unwrap_or_default());
+        entries.entry(key).or_default().push_back(entry);
+    }
+    let at = module.at_scope(module.unit(unit).scope);
+    let span = root.unit().offset..root.unit().end;
+    for &id in &compare.described.index.types[unit] {
+        let is_omitted = compare.described.omitted.count(Subject::Type(id), Property::Entity) > 0;
+        if is_omitted || is_compared(compare, id, &span) {
+            continue;
+        }
+        let ty = module.ty(id);
+        let (tag, name) = (ty.kind().tag(), ty.name().map_or("", |name| module.string(name)));
+        let of_kind = entries.entry((tag.0, name.into())).or_default();
+        of_kind.retain(|entry| !compare.known.type_entries.contains(&entry.offset()));
+        // Entries are in the order of the module: the first that is left matches, in its own scope if there is
+        // one.
+        let is_in_scope = |entry: &Entry<'_, '_>| {
+            let parent = entry.parent();
+            parent.is_some_and(|parent| compare.known.is_scope(ty.scope(), parent))
+        };
+        let (mut candidates, others): (Vec<_>, Vec<_>) = of_kind.iter().copied().partition(is_in_scope);
+        candidates.extend(others);
+        candidates.extend(in_type_units(compare, tag, name));
+        match candidates.into_iter().find_map(|entry| same_type(compare, id, entry).ok()) {
+            Some(matched) => {
+                defer(compare, matched, Entity::Inside(module.unit(unit).scope));
+                compare_type_scopes(compare);
+            }
+            None => {
+                compare.report.find(
+                    Kind::Type,
+                    at.clone(),
+                    format!("{} `{name}`", tag.describe()),
+                    "none like it",
+                );
+            }
+        }
+    }
+    for entry in root.descendants().filter(|entry| is_type(entry.tag())) {
+        // Expressions use base types of their own, even if all expressions that need one are omitted.
+        let is_own = |entry: Entry<'_, '_>| {
+            entry.tag() == dw::DW_TAG_base_type
+                && !entry.has(dw::DW_AT_location)
+                && compare.file.referred().contains_key(&entry.offset())
+        };
+        let is_known = compare.known.type_entries.contains(&entry.offset()) || is_own(entry);
+        if !is_known && !is_for_expressions(compare, entry) {
+            let name = entry.name().unwrap_or_default();
+            let found = format!("{} `{name}`", entry.tag().describe());
+            compare.report.find(Kind::Extra, at.clone(), "no more types", found);
+        }
+    }
+}
+
+/// Returns whether an entry is a base type for narrow registers in typed expressions, by the name that LLVM gives
+/// it.
+fn is_for_expressions<'a, 'o>(compare: &Compare<'a, 'o>, entry: Entry<'a, 'o>) -> bool {
+    let is_typed =
+        entry.tag() == dw::DW_TAG_base_type && !compare.described.consumer.has_locations_on_the_stack();
+    let bits = entry.number(dw::DW_AT_byte_size).unwrap_or(0).saturating_mul(8);
+    is_typed && entry.name().is_some_and(|name| name == format!("unsigned_{bits}"))
+}
+
+/// Compares the scopes of the composite types seen so far.
+fn compare_type_scopes(compare: &mut Compare<'_, '_>) {
+    while let Some((scope, entry)) = compare.pending.types.pop() {
+        compare_scope(compare, scope, entry);
+    }
+}
+
+/// Entries of types of this tag and name that have type units.
+pub(super) fn in_type_units<'a, 'o>(
+    compare: &Compare<'a, 'o>,
+    tag: DwTag,
+    name: &'a str,
+) -> impl Iterator<Item = Entry<'a, 'o>> {
+    let found = compare.type_units.get(&(tag.0, Cow::Borrowed(name)));
+    found.map_or(&[][..], Vec::as_slice).iter().copied()
+}
+
+/// Returns whether a type was compared with an entry in this range of offsets, or with the subject of a type
+/// unit.
+pub(super) fn is_compared(compare: &Compare<'_, '_>, id: TypeId, unit: &Range<u64>) -> bool {
+    let mut entries = compare.known.types.range((id, 0)..=(id, u64::MAX)).map(|&(_, offset)| offset);
+    entries.any(|offset| {
+        let is_own =
+            || compare.file.dwarf.unit_at(offset).is_some_and(|unit| unit.type_offset == Some(offset));
+        unit.contains(&offset) || is_own()
+    })
+}

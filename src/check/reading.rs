@@ -1,0 +1,38 @@
+//! Reading an object for a comparison.
+
+use super::report::{Finding, Kind, Report, placed};
+use super::undefined_symbols;
+use crate::consumer::Consumer;
+use crate::error::{Error, Result};
+use crate::model::Module;
+use crate::omission::Omission;
+use crate::op::Dialect;
+use crate::read::{Dwarf, Object, Sizes};
+
+/// Reads an object without placing its sections, and returns the sizes of symbols for [`Placing::Linked`].
+pub(super) fn read_unlinked<'m>(module: &'m Module, consumer: &Consumer, bytes: &[u8]) -> Result<Sizes<'m>> {
+    let object = Object::read_for(bytes, module.target())?;
+    Dwarf::read_as(&object, dialect(consumer), consumer.expressions.draft)?;
+    Ok(undefined_symbols::sizes(module, &object))
+}
+
+/// Returns the dialect for reading. Vendor operations are always decoded; `plain` checks whether they are allowed.
+pub(super) fn dialect(consumer: &Consumer) -> Dialect {
+    match consumer.expressions.dialect {
+        Dialect::Dwarf5 => Dialect::Llvm,
+        other => other,
+    }
+}
+
+/// Report of an object that is readable before linking, but not after.
+pub(super) fn unreadable(object: &Object<'_>, error: &Error, omissions: &[Omission]) -> Report {
+    let finding = Finding {
+        kind: Kind::Unreadable,
+        at: error.at().clone(),
+        lane: None,
+        expected: "something that can be read when it is linked".into(),
+        found: placed(object, error).to_string(),
+        trace: Vec::new(),
+    };
+    Report { findings: vec![finding], omitted: omissions.len(), ..Report::default() }
+}

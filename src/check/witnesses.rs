@@ -1,0 +1,84 @@
+//! Witnesses of one comparison: lanes and contents at a pc, as many as the comparison turns out to depend on.
+
+use std::rc::Rc;
+
+use super::asked::Asked;
+use super::numbers::Numbers;
+use super::witness::Fill;
+
+/// Pc, lane and contents of a comparison.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Witness {
+    /// Pc in bytes from the start of the function.
+    pub(super) pc: u64,
+    /// Address of the function; `None` outside of one.
+    pub(super) start: Option<u64>,
+    pub(super) lane: u32,
+    pub(super) fill: Fill,
+}
+
+/// Witnesses at a pc. A comparison that does not depend on the lane has one lane; one that does not depend on contents
+/// has one content; one that does not combine numbers has no [chosen contents](Numbers).
+pub(super) struct Witnesses<'w, F> {
+    lanes: &'w [u32],
+    pc: u64,
+    start: Option<u64>,
+    asked: &'w Asked,
+    /// Returns the constants that the comparison adds to numbers, if it combines numbers.
+    combines: F,
+    offsets: Option<Rc<[u64]>>,
+    /// Numbers of lanes and of contents of the lane that were tried.
+    tried: (usize, usize),
+    /// Number of contents that are chosen, with the first comparison that chose some.
+    choices: u32,
+}
+
+/// Returns the witnesses at a pc. `combines` returns the constants that the comparison adds to numbers, if it combines
+/// numbers.
+pub(super) fn witnesses<'w, F: Fn() -> Option<Rc<[u64]>>>(
+    lanes: &'w [u32],
+    pc: u64,
+    start: Option<u64>,
+    asked: &'w Asked,
+    combines: F,
+) -> Witnesses<'w, F> {
+    asked.numbers.take();
+    Witnesses { lanes, pc, start, asked, combines, offsets: None, tried: (0, 0), choices: 0 }
+}
+
+impl<F: Fn() -> Option<Rc<[u64]>>> Iterator for Witnesses<'_, F> {
+    type Item = Witness;
+
+    fn next(&mut self) -> Option<Witness> {
+        let Self { pc, start, asked, .. } = *self;
+        if let Some(numbers) = asked.numbers.take() {
+            self.choices = self.choices.max(numbers.choices());
+        }
+        loop {
+            let (at, content) = self.tried;
+            if at > 0 && !asked.lane.get() {
+                return None;
+            }
+            let lane = *self.lanes.get(at)?;
+            self.tried.1 += 1;
+            if content == 0 {
+                return Some(Witness { pc, start, lane, fill: Fill::Spelled });
+            }
+            if asked.contents.get() {
+                if let Some(&fill) = Fill::ALL.get(content) {
+                    return Some(Witness { pc, start, lane, fill });
+                }
+                let choice = (content - Fill::ALL.len()) as u32;
+                if self.choices == 0 && choice == 0 {
+                    self.offsets = (self.combines)();
+                }
+                if let Some(offsets) = self.offsets.as_ref().filter(|_| choice < self.choices.max(1)) {
+                    asked.combines.set(true);
+                    asked.numbers.replace(Some(Numbers::new(choice, Rc::clone(offsets))));
+                    return Some(Witness { pc, start, lane, fill: Fill::Spelled });
+                }
+            }
+            self.tried = (at + 1, 0);
+        }
+    }
+}
