@@ -358,8 +358,14 @@ fn compare_at_witness<'a, 'o>(
         }
     }
     match encoded_spans(meanings, place, witness, asked, None) {
-        Ok(found) if is_undescribed && !is_nowhere(&found) => Verdict::Undescribed,
-        _ => Verdict::Nothing,
+        Ok(found) if is_undescribed && !is_nowhere(&found) => {}
+        _ => return Verdict::Nothing,
+    }
+    // The locations outside their storage may be the omitted ones; then the object has the rest.
+    let expected = variable_spans(meanings, place, witness, asked);
+    match compare_spans(meanings, place, expected, witness, asked) {
+        Verdict::Equal => Verdict::Equal,
+        _ => Verdict::Undescribed,
     }
 }
 

@@ -123,6 +123,34 @@ fn a_location_where_the_description_is_out_of_bounds_is_unproven() {
     assert!(report.findings.iter().any(|finding| finding.kind == Kind::Location), "{report}");
 }
 
+/// The omitted location leaves its register at some witnesses. The register beside it is compared there, too.
+#[test]
+fn location_is_compared_where_an_omitted_location_is_out_of_bounds() {
+    let [truth, written] = ["rdx", "rcx"].map(|register| {
+        let statements = format!(
+            r#"{{"unit": {{"name": "a.c"}}}},
+            {{"base_type": {{"unit": "a.c", "name": "char", "encoding": "signed", "bits": 8}}}},
+            {{"function": {{"in": "a.c", "name": "f", "code": {{"symbol": "k", "bytes": 64}}}}}},
+            {{"variable": {{"in": "f", "name": "x", "type": "char", "live": [
+                [0, 64, {{"register": "{register}"}}],
+                [0, 64, {{"bit_offset_by": [{{"register": "rsi"}}, {{"register": "rax"}}]}}]]}}}}"#
+        );
+        module("x86_64", &statements)
+    });
+    let consumer = Consumer::dwarf5();
+    let code = Code::text(vec![0; 64]).with_function("k", 0, 64);
+    let check = |written: &Module| {
+        let written = lower(written, &consumer, Policy::Partial).unwrap();
+        assert_eq!(written.omissions.len(), 1, "{:?}", written.omissions);
+        let object = new_object(truth.target(), &code, &written.sections).unwrap();
+        eitri::check(&truth, &consumer, &written.omissions, &object).unwrap()
+    };
+    let report = check(&truth);
+    assert!(report.is_clean() && report.unproven.is_empty(), "{report}");
+    let report = check(&written);
+    assert!(report.findings.iter().any(|finding| finding.kind == Kind::Location), "{report}");
+}
+
 /// DWARF 5 section 5.7.10: `DW_AT_discr_value` is a constant, and `DW_AT_discr_list` a block.
 #[test]
 fn a_discriminant_value_in_the_attribute_of_a_list_is_found() {
