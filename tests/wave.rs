@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 
 use eitri::eval::{
-    BaseType, Bits, Caller, Context, Element, Evaluator, ExpressionSite, Fault, InLane, Kind, LaneBits,
+    BaseType, Bits, Body, Caller, Context, Element, Evaluator, ExpressionSite, Fault, InLane, Kind, LaneBits,
     Limits, ListEntry, Location, Machine, OwnedBody, Snapshot, TypeEncoding, Unavailable, WaveOutcome,
     read_bits,
 };
@@ -368,10 +368,52 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_location_list_has_the_answers_of_its_lanes(
+        lists in prop::collection::vec(
+            (prop::option::of((0u64..3, 0u64..5)), prop::collection::vec(any::<u16>(), 1..8)), 0..4),
+        pc in prop::option::weighted(0.9, 0u64..4),
+        is_draft in prop::bool::weighted(0.3),
+        depth in 0u32..4,
+    ) {
+        let (target, encoding) = (target(32), if is_draft { draft() } else { LLVM });
+        let entry = |(bounds, choices): &(Option<_>, Vec<_>)| ListEntry {
+            bounds: *bounds,
+            expr: expression(choices, encoding, &target).into(),
+        };
+        let entries: Vec<ListEntry<'_>> = lists.iter().map(entry).collect();
+        let mut machine = machine(&target, 32, FRAME_BASES[0]);
+        machine.pc = pc;
+        let initial = [Element::Location(Location::register(Reg(32), 32))];
+        let context = Context { initial: &initial, ..Context::new(encoding, &target) };
+        let mut evaluator = Evaluator::new().with_limits(Limits { depth, ..Limits::default() });
+        let mut wave = evaluator.wave_body(Body::List(&entries), u64::from(u32::MAX), &machine, &context);
+        assert_same(&mut wave, u32::MAX.into(), |lane| {
+            machine.lane = Some(lane.into());
+            evaluator.list(&entries, &machine, &context).map(Element::Location)
+        })?;
+    }
+}
+
+#[test]
+fn an_entry_without_an_expression_has_one_answer_in_each_lane() {
+    let target = target(32);
+    let (machine, context) = (machine(&target, 32, FRAME_BASES[0]), Context::new(LLVM, &target));
+    let mut evaluator = Evaluator::new();
+    let wave = evaluator.wave_body(Body::Constant(&[1, 2]), 0b110, &machine, &context);
+    assert_eq!(wave.lane(0), None);
+    assert_eq!(wave.lane(2), Some(Ok(Location::implicit(&[1, 2]).into())));
+    let wave = evaluator.wave_body(Body::Nothing, 0b110, &machine, &context);
+    assert_eq!(wave.lane(1).unwrap().unwrap_err().rule, "the entry has no location and no value");
+}
+
 /// Conformance vectors in each of 64 lanes; most machines have fewer.
 #[test]
 fn vectors_in_all_lanes() {
-    use eitri::conform::{Body, File};
+    use eitri::conform::{self, File};
 
     let folder = std::fs::read_dir(common::golden("conformance")).expect("the folder");
     let (mut count, mut uniform) = (0, 0);
@@ -379,7 +421,7 @@ fn vectors_in_all_lanes() {
     for path in paths.filter(|path| path.extension().is_some_and(|it| it == "json")) {
         let file = File::from_json(std::fs::read(&path).expect("is read")).expect("vectors");
         for vector in file.vectors() {
-            let Body::Expression(expr) = &vector.body else { continue };
+            let conform::Body::Expression(expr) = &vector.body else { continue };
             let (snapshot, context) = (&vector.machine.snapshot, vector.context());
             let mut evaluator = Evaluator::new();
             let mut wave = evaluator.wave(expr, u64::MAX, snapshot, &context);

@@ -10,8 +10,9 @@ use super::unwound::Unwound;
 use crate::eval::{Element, Fault, ImplicitPointer, Snapshot};
 
 impl Found {
-    /// The answer in the keys of `expect`. `before` is the machine before the store.
-    pub(super) fn to_answer(&self, before: &Snapshot) -> Value {
+    /// Returns the results as an object with the keys of `expect`, in which numbers identify registers. `before` is the
+    /// machine before the store.
+    pub fn to_answer(&self, before: &Snapshot) -> Value {
         let mut answer = Map::new();
         let mut set = |key: &str, value: Value| drop(answer.insert(key.into(), value));
         match &self.result {

@@ -61,6 +61,12 @@ impl Found {
         shortened(&Printed { found: self, before, names: Some(names) }, most)
     }
 
+    /// Prints the result of reading as [`to_text_in_names`](Self::to_text_in_names) does, without the location. Empty if
+    /// nothing was read.
+    pub fn read_text_in_names(&self, most: usize, names: &dyn Architecture) -> String {
+        self.read.as_ref().map_or_else(String::new, |read| shortened(&PrintedRead(read, Some(names)), most))
+    }
+
     fn location(&self) -> Option<&Location> {
         match &self.result {
             Ok(Element::Location(location)) => Some(location),
@@ -233,9 +239,8 @@ struct Printed<'a> {
 impl Display for Printed<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Found { result, read, written } = self.found;
-        let reason = |fault| Reason(fault, self.names);
         match result {
-            Err(fault) => write!(f, "error {}", reason(fault))?,
+            Err(fault) => write!(f, "error {}", Reason(fault, self.names))?,
             Ok(Element::Location(location)) => match self.names {
                 None => write!(f, "location {location}")?,
                 Some(names) => write!(f, "location {}", location.in_names(names))?,
@@ -252,16 +257,25 @@ impl Display for Printed<'_> {
             None => {}
             // Nothing was read.
             Some(Ok(Read::Bits(bits))) if bits.bytes.is_empty() => {}
-            Some(Err(fault)) => write!(f, ", error {}", reason(fault))?,
-            Some(Ok(Read::Bits(bits))) => write!(f, ", bytes {}", Pattern(bits.clone()))?,
-            Some(Ok(Read::Pointer(to))) => {
-                write!(f, ", pointer {}", Pointer { entry: to.entry, by: to.by })?;
-            }
+            Some(read) => write!(f, ", {}", PrintedRead(read, self.names))?,
         }
         match written {
             None => Ok(()),
-            Some(Err(fault)) => write!(f, ", written error {}", reason(fault)),
+            Some(Err(fault)) => write!(f, ", written error {}", Reason(fault, self.names)),
             Some(Ok(after)) => write!(f, ", written {}", changes(self.before, after)),
+        }
+    }
+}
+
+/// The result of reading, with names of registers.
+struct PrintedRead<'a>(&'a Result<Read, Fault>, Option<&'a dyn Architecture>);
+
+impl Display for PrintedRead<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Err(fault) => write!(f, "error {}", Reason(fault, self.1)),
+            Ok(Read::Bits(bits)) => write!(f, "bytes {}", Pattern(bits.clone())),
+            Ok(Read::Pointer(to)) => write!(f, "pointer {}", Pointer { entry: to.entry, by: to.by }),
         }
     }
 }

@@ -14,6 +14,7 @@ use eitri::op::{Dialect, Encoding, text};
 use eitri::target::{SpaceId, Target};
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
+use serde_json::{Value, json};
 
 /// Runs the command in the folder of the project. Returns exit code, output and error output.
 fn eitri(arguments: &[&str]) -> (i32, String, String) {
@@ -142,6 +143,112 @@ fn arguments_change_the_machine() {
     // Location and reason: operation, offset, rule.
     let (_, text, _) = eitri(&["eval", "lit1; const2u 0; div", "--target", "x86_64"]);
     assert!(text.contains("; operation 2, offset 0x4)"), "{text}");
+}
+
+/// Lane k of `v8` contains the byte k, then `80 00 81`; the private memory of lane 2 alone has contents.
+#[test]
+fn all_lanes_have_a_line_for_each_group_of_equal_answers() {
+    let ask = |expr: &str, arguments: &[&str]| {
+        eitri(&[&["eval", expr, "--lane", "all", "--machine", WAVE], arguments].concat())
+    };
+    let answer = |code, text: &str| (code, text.to_owned(), String::new());
+    let lanes = "regx v8; push_lane; lit4; mul; offset";
+    let each: String =
+        (0..32).map(|k| format!("lane {k}: location reg:v8+{}, bytes {k:02x} 80 00 81\n", 32 * k)).collect();
+    let first = each.replace("reg:v8+0,", "reg:v8,");
+    assert_eq!(ask(lanes, &["--read", "32"]), answer(0, &first));
+    // The same register in all lanes, and equal contents of locations that differ.
+    let common = "lanes 0-31: location reg:s4, bytes 07 a0 00 a1\n";
+    assert_eq!(ask("regx s4", &["--read", "32"]), answer(0, common));
+    let second_byte = format!("{lanes}; offset_uconst 1");
+    assert_eq!(ask(&second_byte, &["--read", "8"]), answer(0, "lanes 0-31: bytes 80\n"));
+    // 32 lanes in groups of eight: the lane without its three lower bits.
+    let value =
+        "lanes 0-7: value 0x0\nlanes 8-15: value 0x1\nlanes 16-23: value 0x2\nlanes 24-31: value 0x3\n";
+    assert_eq!(ask("push_lane; lit3; shr", &["--kind", "value"]), answer(0, value));
+    // The faults name their lanes.
+    let (code, text, _) = ask("const1u 32; lit5; form_aspace_address", &["--read", "16"]);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!((code, lines.len()), (1, 32), "{text}");
+    assert_eq!(lines[2], "lane 2: location mem:5:0x20@2, bytes 60 61");
+    assert!(lines[3].starts_with("lane 3: location mem:5:0x20@3, error unmapped ("), "{text}");
+    // A fault of the evaluation in the lanes from 16 on.
+    let (code, text, _) = ask("lit1; push_lane; lit16; lt; div", &["--kind", "value"]);
+    assert_eq!(code, 1);
+    assert!(
+        text.starts_with("lanes 0-15: value 0x1\nlanes 16-31: error evaluation (division by zero"),
+        "{text}"
+    );
+    // A target without lanes has one.
+    let one = eitri(&["eval", "regx rax", "--lane", "all", "--target", "x86_64"]);
+    assert_eq!(one, answer(0, "lane 0: location reg:rax\n"));
+}
+
+#[test]
+fn answers_in_json_have_the_keys_of_expectations() {
+    let ask = |expr: &str, arguments: &[&str]| {
+        let all = [&["eval", expr, "--format", "json", "--machine", WAVE], arguments].concat();
+        let (code, text, errors) = eitri(&all);
+        assert_eq!((errors.as_str(), text.lines().count()), ("", 1), "{text}");
+        (code, serde_json::from_str::<Value>(&text).expect("JSON"))
+    };
+    let memory = "const1u 32; lit5; form_aspace_address";
+    let (code, lane) = ask(memory, &["--read", "16"]);
+    assert_eq!((code, &lane), (0, &json!({"location": "mem:5:0x20@2", "bytes": "60 61"})));
+    let (code, all) = ask(memory, &["--lane", "all", "--read", "16"]);
+    let groups = all["lanes"].as_array().expect("groups");
+    assert_eq!((code, groups.len()), (1, 32), "{all}");
+    let third = json!({"first": 2, "last": 2, "location": "mem:5:0x20@2", "bytes": "60 61"});
+    assert_eq!(groups[2], third);
+    assert_eq!((&groups[3]["location"], &groups[3]["error"]), (&json!("mem:5:0x20@3"), &json!("unmapped")));
+    assert!(groups[3]["why"].as_str().is_some_and(|why| !why.is_empty()), "{all}");
+    assert!(groups[3].get("bytes").is_none(), "{all}");
+    let (_, all) =
+        ask("regx v8; push_lane; lit4; mul; offset; offset_uconst 1", &["--lane", "all", "--read", "8"]);
+    assert_eq!(all, json!({"lanes": [{"first": 0, "last": 31, "bytes": "80"}]}));
+    let (code, value) = ask("push_lane; lit3; shr", &["--kind", "value", "--lane", "9"]);
+    assert_eq!((code, value), (0, json!({"value": "0x1"})));
+}
+
+/// A variable whose location list has an entry for a vector register, and the value lane / 16.
+#[test]
+fn a_variable_has_an_answer_in_all_lanes() {
+    let scale = scale("all_lanes.o");
+    let machine = temporary("all_lanes.json");
+    let lanes: Vec<String> = (0..32).map(|lane| format!("{:02x} 00 00 00", lane / 16)).collect();
+    let text = format!(
+        r#"{{"target": "amdgpu-gfx1030-wave32", "machine": {{"registers": {{"v3": "{}"}}}}}}"#,
+        lanes.join(" ")
+    );
+    std::fs::write(&machine, text).expect("is written");
+    let ask = |arguments: &[&str]| {
+        let all = ["eval", path(&scale), "--var", "x", "--machine", path(&machine), "--pc"];
+        eitri(&[&all, arguments].concat())
+    };
+    let found = ask(&["0x10004", "--lane", "all"]);
+    assert_eq!(
+        found,
+        (0, "lanes 0-15: bytes 00 00 00 00\nlanes 16-31: bytes 01 00 00 00\n".into(), "".into())
+    );
+    let found = ask(&["0x10000", "--lane", "all"]);
+    assert_eq!(found, (0, "lanes 0-31: location undefined, bytes -- -- -- --\n".into(), "".into()));
+}
+
+#[test]
+fn lanes_that_cannot_be_shown_are_refused() {
+    for (arguments, problem) in [
+        (&["eval", "lit0", "--lane", "nine"][..], "expected a lane, like 5, or `all`"),
+        (&["explain", "lit0", "--lane", "all"], "--lane all: `explain` shows the steps in one lane"),
+    ] {
+        let (code, text, errors) = eitri(&[arguments, &["--target", "x86_64"]].concat());
+        assert_eq!((code, &*text), (2, ""), "{arguments:?}");
+        assert!(errors.contains(problem), "{errors}");
+    }
+    let machine = temporary("many_lanes.json");
+    std::fs::write(&machine, r#"{"target": "x86_64", "machine": {"lanes": 65}}"#).expect("is written");
+    let (code, _, errors) = eitri(&["eval", "lit0", "--lane", "all", "--machine", path(&machine)]);
+    assert_eq!(code, 2);
+    assert!(errors.contains("the machine has 65 lanes; expected 1 to 64"), "{errors}");
 }
 
 #[test]

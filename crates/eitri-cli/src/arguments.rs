@@ -118,10 +118,12 @@ pub enum Command {
     /// Evaluate an expression, or the location of a variable of a file, on a stopped machine.
     ///
     /// The result is printed in the notation of the conformance format (`location reg:v3+160, bytes 05 45 85 c5`), and
-    /// so is an error, with its operation and rule.
+    /// so is an error, with its operation and rule. With `--lane all`, each line has neighbouring lanes with equal
+    /// contents, and their location if it is equal, too.
     #[command(after_help = "\
         Example: eitri eval 'regx v3; push_lane; lit4; mul; offset' --machine machine.json --read 32\n\
-        Example: eitri eval --var x --pc scale+0x8 --lane 5 scale.o --machine machine.json")]
+        Example: eitri eval --var x --pc scale+0x8 --lane 5 scale.o --machine machine.json\n\
+        Example: eitri eval --var x --pc scale+0x8 --lane all scale.o --machine machine.json --format json")]
     Eval(EvalArguments),
     /// Evaluate step by step, or print the position of each lane of a wave.
     ///

@@ -4,22 +4,25 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use eitri::Consumer;
 use eitri::conform::{Found, Machine, Read, Target, location};
 use eitri::dump::{figure, steps};
 use eitri::eval::{
-    self, Body, Context, CurrentObject, DebugInfo, Element, PtxRegisters, Snapshot, Value, WithDebugInfo,
+    self, Body, Context, CurrentObject, DebugInfo, Element, Evaluator, Fault, InLane, PtxRegisters, Snapshot,
+    Value, WithDebugInfo,
 };
 use eitri::op::{Dialect, DraftCodes, Encoding, Name, text};
 use eitri::read::nvidia::RegisterMap;
 use eitri::read::{Dwarf, Entry, Object, SplitFiles, address_in, variable_at, variables_at};
 use eitri::target::{Space, Wave};
 use eitri::{Result, target};
+use serde_json::json;
 
 use super::color::escaped;
+use super::lane_groups::{self, LaneGroup, groups};
 use super::output::{Form, print};
-use super::question::{Pc, Question};
+use super::question::{Lane, Pc, Question};
 use super::{Failure, containers, exit_code, input, of, targets};
 
 /// Arguments of `eval`.
@@ -27,12 +30,45 @@ use super::{Failure, containers, exit_code, input, of, targets};
 pub struct EvalArguments {
     #[command(flatten)]
     question: Question,
+    /// Format of the output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// The answer in the notation of conformance vectors; with `--lane all`, a line for each group of neighbouring lanes with
+    /// equal answers.
+    Text,
+    /// One JSON object with the keys of `expect` in conformance vectors; with `--lane all`, the list `lanes` of such objects,
+    /// each with the `first` and the `last` lane of a group.
+    Json,
 }
 
 impl EvalArguments {
     pub fn run(self) -> Result<ExitCode, Failure> {
-        let Answer { found, is_result, .. } = answer(&self.question, false)?;
-        print(Form::Text, &format!("{found}\n"))?;
+        let Self { question, format } = self;
+        if question.lane == Some(Lane::All) {
+            let groups = ask(&question, &|stop| stop.groups(), &|left, right| match (left, right) {
+                (Ok(left), Ok(right)) => left == right,
+                _ => false,
+            })??;
+            match format {
+                Format::Text => {
+                    print(Form::Text, &groups.iter().map(LaneGroup::to_text).collect::<String>())?
+                }
+                Format::Json => {
+                    let lanes: Vec<_> = groups.iter().map(LaneGroup::to_json).collect();
+                    print(Form::Json, &format!("{}\n", json!({"lanes": lanes})))?;
+                }
+            }
+            return Ok(exit_code(groups.iter().all(|group| group.is_result)));
+        }
+        let Answer { found, answer, is_result, .. } = answer(&question, false)?;
+        match format {
+            Format::Text => print(Form::Text, &format!("{found}\n"))?,
+            Format::Json => print(Form::Json, &format!("{}\n", serde_json::Value::from(answer)))?,
+        }
         Ok(exit_code(is_result))
     }
 }
@@ -43,14 +79,27 @@ pub struct Answer {
     pub steps: String,
     /// Result in the notation of the conformance format.
     pub found: String,
+    /// Result as JSON.
+    answer: serde_json::Map<String, serde_json::Value>,
     /// Whether there is a result that could be read.
     pub is_result: bool,
     /// Steps as a figure, if requested.
     pub figure: Option<String>,
 }
 
-/// Evaluates the question.
+/// Evaluates the question in one lane.
 pub fn answer(question: &Question, is_drawn: bool) -> Result<Answer, Failure> {
+    ask(question, &|stop| stop.answer(is_drawn), &|left: &Answer, right| {
+        (&left.found, left.is_result) == (&right.found, right.is_result)
+    })
+}
+
+/// Evaluates the question by `evaluate`. Several variables have one answer if their answers are equal.
+fn ask<T>(
+    question: &Question,
+    evaluate: &dyn Fn(&Stop<'_>) -> T,
+    is_equal: &dyn Fn(&T, &T) -> bool,
+) -> Result<T, Failure> {
     let Question { subject, var, .. } = question;
     let Some(name) = var else {
         let (machine, target) = stopped(question, &[], None)?;
@@ -63,15 +112,35 @@ pub fn answer(question: &Question, is_drawn: bool) -> Result<Answer, Failure> {
         let initial = initial(question, &machine, &target)?;
         let context =
             Context { initial: &initial, kind: question.kind.into(), ..machine.context(encoding, &target) };
-        let asked = Asked { body: Body::Expression(&expr), bits: question.read, is_drawn, space: None };
-        return Ok(asked.answer(&machine.snapshot, &machine.snapshot, &context, &target));
+        return Ok(evaluate(&Stop {
+            body: Body::Expression(&expr),
+            bits: question.read,
+            space: None,
+            machine: &machine.snapshot,
+            snapshot: &machine.snapshot,
+            context,
+            target: &target,
+        }));
     };
     let file = Path::new(subject);
     let described = containers::one_described("explain", file, question.member.as_deref())?;
     let target = question.target.as_deref().map(targets::named).transpose()?;
     let object = described.read(target.as_ref()).map_err(of(file))?;
     let dwarf = Dwarf::read_readable(&object, dialect(question)?, 1).map_err(of(file))?;
-    with_split(question, &object, &dwarf, |files| answer_for(question, (name, is_drawn), &object, files))
+    with_split(question, &object, &dwarf, |files| {
+        let own = DebugInfo::new(files[0]);
+        let (machine, target) = stopped(question, files, target_of(&object, &own))?;
+        let pc = eval::Machine::pc(&machine.snapshot, machine.frame);
+        let mut answers = Vec::new();
+        for entry in variables_at(files, name, pc).map_err(of(file))? {
+            answers.push(ask_entry(question, entry, &object, (&machine, &target), evaluate)?);
+        }
+        let first = answers.swap_remove(0);
+        if answers.iter().any(|other| !is_equal(&first, other)) {
+            variable_at(files, name, pc).map_err(of(file))?;
+        }
+        Ok(first)
+    })
 }
 
 /// Calls a function with the units of an object, and those of its split units in each file.
@@ -117,36 +186,14 @@ fn missing(dwarf: &Dwarf<'_>, split: &[Dwarf<'_>]) -> String {
     }
 }
 
-/// Evaluates a variable of a file, which is drawn if the flag is set. `files` are the object's units and its split units.
-fn answer_for(
-    question: &Question,
-    (name, is_drawn): (&str, bool),
-    object: &Object<'_>,
-    files: &[&Dwarf<'_>],
-) -> Result<Answer, Failure> {
-    let file = Path::new(&question.subject);
-    let own = DebugInfo::new(files[0]);
-    let (machine, target) = stopped(question, files, target_of(object, &own))?;
-    let pc = eval::Machine::pc(&machine.snapshot, machine.frame);
-    // Several entries have one answer if they agree.
-    let mut answers = Vec::new();
-    for entry in variables_at(files, name, pc).map_err(of(file))? {
-        answers.push(answer_of(question, (entry, is_drawn), object, (&machine, &target))?);
-    }
-    let first = answers.swap_remove(0);
-    if answers.iter().any(|one| (&one.found, one.is_result) != (&first.found, first.is_result)) {
-        variable_at(files, name, pc).map_err(of(file))?;
-    }
-    Ok(first)
-}
-
 /// Evaluates the variable of an entry on a stopped machine.
-fn answer_of(
+fn ask_entry<T>(
     question: &Question,
-    (entry, is_drawn): (Entry<'_, '_>, bool),
+    entry: Entry<'_, '_>,
     object: &Object<'_>,
     (machine, target): (&Machine, &Target),
-) -> Result<Answer, Failure> {
+    evaluate: &dyn Fn(&Stop<'_>) -> T,
+) -> Result<T, Failure> {
     let file = Path::new(&question.subject);
     let pc = eval::Machine::pc(&machine.snapshot, machine.frame);
     // An error of the location is the reason why there is none.
@@ -181,48 +228,85 @@ fn answer_of(
     let class = entry.number(eitri::gimli::DW_AT_address_class).filter(|_| object.is_cubin());
     let space = class.zip(target.built_in()).and_then(|(class, target)| target.space_of_class(class));
     let bits = question.read.or_else(|| entry.ty()?.size_bits());
-    let asked = Asked { body: info.body(entry), bits, is_drawn, space };
-    Ok(asked.answer(&whole, &machine.snapshot, &context, target))
+    let (body, snapshot) = (info.body(entry), &machine.snapshot);
+    Ok(evaluate(&Stop { body, bits, space, machine: &whole, snapshot, context, target }))
 }
 
 /// Maximum size of the printed result in bytes; the result of reading a large object is at most a few times smaller.
 const LONGEST_TEXT: usize = 1 << 28;
 
-struct Asked<'a> {
+/// An expression or the location of a variable, with the stopped machine.
+struct Stop<'a> {
     body: Body<'a>,
+    /// Bits to read at the location.
     bits: Option<u64>,
-    is_drawn: bool,
-    /// Space of the variable's memory places, where expressions have addresses alone.
+    /// Address space of the variable in memory, where expressions have addresses alone.
     space: Option<&'a Space>,
+    machine: &'a dyn eval::Machine,
+    /// The machine without debug information.
+    snapshot: &'a Snapshot,
+    context: Context<'a>,
+    target: &'a Target,
 }
 
-impl Asked<'_> {
-    fn answer(
-        &self,
-        machine: &dyn eval::Machine,
-        snapshot: &Snapshot,
-        context: &Context<'_>,
-        target: &Target,
-    ) -> Answer {
-        let mut trace = steps(self.body, machine, context, target.built_in());
-        if let (Some(space), Ok(Element::Location(location))) = (self.space, &mut trace.result) {
-            let layout = eval::SpaceLayout { address_bits: space.address_bits, per: space.per };
-            *location =
-                location.in_space(space.id, layout, machine.lane().and_then(|lane| lane.try_into().ok()));
+impl Stop<'_> {
+    /// Evaluates in the current lane, with steps and, if `is_drawn`, a figure.
+    fn answer(&self, is_drawn: bool) -> Answer {
+        let Self { machine, snapshot, target, .. } = *self;
+        let mut trace = steps(self.body, machine, &self.context, target.built_in());
+        let lane = machine.lane().and_then(|lane| lane.try_into().ok());
+        trace.result = self.in_space(trace.result, lane);
+        let read = self.read(&trace.result, machine);
+        let figure = is_drawn.then(|| figure(&trace, machine, target, self.bits));
+        let steps = trace.to_string();
+        let found = Found { result: trace.result, read, written: None };
+        Answer {
+            steps,
+            answer: lane_groups::answer(&found, snapshot),
+            is_result: lane_groups::is_result(&found),
+            found: found.to_text_in_names(snapshot, LONGEST_TEXT, target),
+            figure,
         }
-        let read = match (&trace.result, self.bits) {
+    }
+
+    /// Evaluates in all lanes.
+    fn groups(&self) -> Result<Vec<LaneGroup>, Failure> {
+        let count = self.machine.lanes();
+        let Some(mask) = 64u64.checked_sub(count).and_then(|rest| u64::MAX.checked_shr(rest as u32)) else {
+            return Err(Failure::line(format_args!(
+                "--lane all: the machine has {count} lanes; expected 1 to 64"
+            )));
+        };
+        let wave = Evaluator::new().wave_body(self.body, mask, self.machine, &self.context);
+        let answers = (0..u64::BITS).map_while(|lane| {
+            let result = self.in_space(wave.lane(lane)?, Some(lane));
+            let read = self.read(&result, &InLane::new(self.machine, lane.into()));
+            Some(Found { result, read, written: None })
+        });
+        Ok(groups(answers, self.snapshot, self.target, LONGEST_TEXT))
+    }
+
+    /// Returns a result in the address space of the variable.
+    fn in_space(&self, result: Result<Element, Fault>, lane: Option<u32>) -> Result<Element, Fault> {
+        match (result, self.space) {
+            (Ok(Element::Location(location)), Some(space)) => {
+                let layout = eval::SpaceLayout { address_bits: space.address_bits, per: space.per };
+                Ok(location.in_space(space.id, layout, lane).into())
+            }
+            (result, _) => result,
+        }
+    }
+
+    /// Reads at a resulting location.
+    fn read(
+        &self,
+        result: &Result<Element, Fault>,
+        machine: &dyn eval::Machine,
+    ) -> Option<Result<Read, Fault>> {
+        match (result, self.bits) {
             (Ok(Element::Location(location)), Some(bits @ 1..)) => Some(Read::at(location, bits, machine)),
             _ => None,
-        };
-        let figure = self.is_drawn.then(|| figure(&trace, machine, target, self.bits));
-        let steps = trace.to_string();
-        let is_result = trace.result.is_ok() && read.as_ref().is_none_or(|read| read.is_ok());
-        let found = Found { result: trace.result, read, written: None }.to_text_in_names(
-            snapshot,
-            LONGEST_TEXT,
-            target,
-        );
-        Answer { steps, found, is_result, figure }
+        }
     }
 }
 
@@ -254,7 +338,9 @@ fn stopped(
     let pc = question.pc.as_ref().map(|pc| address(pc, files)).transpose()?;
     let snapshot = &mut machine.snapshot;
     if let Some(lane) = question.lane {
-        snapshot.lane = Some(lane);
+        if let Lane::Number(lane) = lane {
+            snapshot.lane = Some(lane);
+        }
         snapshot.lanes = snapshot.lanes.or_else(|| Some(target.built_in()?.lanes().into()));
     }
     machine.frame = question.frame.unwrap_or(machine.frame);

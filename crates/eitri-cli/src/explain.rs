@@ -8,7 +8,7 @@ use eitri::dump::lane_chart;
 
 use super::evaluate::{self, Answer};
 use super::output::{Form, print, write_files};
-use super::question::Question;
+use super::question::{Lane, Question};
 use super::{Failure, exit_code, lanes};
 
 /// End of the help of `explain`.
@@ -50,12 +50,17 @@ pub struct ExplainArguments {
 impl ExplainArguments {
     pub fn run(self) -> Result<ExitCode, Failure> {
         let Self { question, lanes, function, svg } = self;
+        if question.lane == Some(Lane::All) {
+            return Err(Failure(
+                "--lane all: `explain` shows the steps in one lane; expected a number".into(),
+            ));
+        }
         let (text, is_result, figure) = if lanes {
             let positions = lanes::positions(&question, function.as_deref())?;
             let is_known = positions.stops.iter().all(|stop| stop.lanes.is_ok());
             (positions.to_string(), is_known, svg.is_some().then(|| lane_chart(&positions)))
         } else {
-            let Answer { steps, found, is_result, figure } = evaluate::answer(&question, svg.is_some())?;
+            let Answer { steps, found, is_result, figure, .. } = evaluate::answer(&question, svg.is_some())?;
             (format!("{steps}{found}\n"), is_result, figure)
         };
         if let (Some(file), Some(figure)) = (svg, figure) {

@@ -15,6 +15,7 @@ mod emit;
 mod evaluate;
 mod explain;
 mod hints;
+mod lane_groups;
 mod lanes;
 mod lint;
 mod locate;

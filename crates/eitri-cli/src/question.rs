@@ -47,9 +47,10 @@ pub struct Question {
     /// Frame, instead of the machine's; 0 is the innermost.
     #[arg(long, value_name = "N")]
     pub frame: Option<u32>,
-    /// Current lane, instead of the machine's. The default number of lanes is that of the target.
-    #[arg(long, value_name = "N")]
-    pub lane: Option<u64>,
+    /// Current lane, instead of the machine's; `eval` also takes `all` lanes. The default number of lanes is that of the
+    /// target.
+    #[arg(long, value_name = "N|all")]
+    pub lane: Option<Lane>,
     /// Number of bits to read at the resulting location. The default for a variable is the size of its type.
     #[arg(long, value_name = "BITS")]
     pub read: Option<u64>,
@@ -60,6 +61,24 @@ pub struct Question {
     /// the conformance format (`mem:0:0x10`). Can be repeated, the bottom first.
     #[arg(long, value_name = "ELEMENT")]
     pub initial: Vec<String>,
+}
+
+/// Lanes in which an expression is evaluated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lane {
+    Number(u64),
+    All,
+}
+
+impl FromStr for Lane {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "all" => Ok(Self::All),
+            text => text.parse().map(Self::Number).map_err(|_| "expected a lane, like 5, or `all`"),
+        }
+    }
 }
 
 /// Program location.

@@ -105,6 +105,28 @@ pub(super) fn bounded<'e>(
     entries.map(|entry| Ok((entry.bounds, &*entry.expr)))
 }
 
+/// Returns the bounded entry of a list that contains a pc, with its index. `None` if no entry or several entries contain
+/// the pc, or if the list is malformed.
+pub(super) fn only_entry<'e>(
+    entries: impl Iterator<Item = Result<Bounded<'e>, Fault>>,
+    pc: u64,
+) -> Option<(u64, &'e [u8])> {
+    let mut only = None;
+    for (index, entry) in (0..).zip(entries) {
+        let (bounds, expr) = entry.ok()?;
+        let is_here = bounds.is_some_and(|(start, end)| (start..end).contains(&pc));
+        if is_here && only.replace((index, expr)).is_some() {
+            return None;
+        }
+    }
+    only
+}
+
+/// Returns a fault with the index of the entry whose expression has it.
+pub(super) fn in_entry(fault: Fault, index: u64) -> Fault {
+    fault.within(&format!("entry {index} of the location list"), None)
+}
+
 impl Run<'_, '_> {
     /// Evaluates a location list.
     pub fn list<'e>(
@@ -152,7 +174,7 @@ impl Run<'_, '_> {
         let location = location.map_err(|fault| match self.scope.entry {
             // The fault names the entry of the list already.
             Some(_) => fault,
-            None => fault.within(&format!("entry {index} of the location list"), None),
+            None => in_entry(fault, index),
         })?;
         Ok(match others {
             Some(others) => others.and(location),

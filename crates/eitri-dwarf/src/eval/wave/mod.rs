@@ -57,8 +57,14 @@ mod run;
 pub use machine::InLane;
 pub use read::{LaneBits, WaveBits};
 
+use super::fault::error;
+use super::lists::{bounded, in_entry, only_entry};
+use super::location::Location;
+use super::per_lane::lanes_of;
 use super::run::Run;
-use super::{Context, Evaluator, Fault, Machine, Outcome};
+use super::scope::Scope;
+use super::stack::Element;
+use super::{Body, Context, CurrentObject, Evaluator, Fault, Kind, Machine, Outcome};
 use run::{Answer, WaveRun};
 
 /// Results of an expression in each lane of a wave.
@@ -145,11 +151,75 @@ impl Evaluator {
         machine: &dyn Machine,
         context: &Context<'_>,
     ) -> WaveOutcome {
+        self.wave_run(lanes, machine, context, |run, machine| {
+            WaveRun::new(run, machine, expr, context).whole(lanes)
+        })
+    }
+
+    /// Evaluates the location or the constant of an entry in several lanes of a wave at once: an expression as
+    /// [`wave`](Self::wave) does, anything else to a location.
+    ///
+    /// The result for each lane is that of [`evaluate`](Self::evaluate) or [`list`](Self::list) with [`InLane`] of the
+    /// machine, except that the limit of steps does not count the entries of a list. An entry without a location and a
+    /// constant is an evaluation error in each lane.
+    pub fn wave_body(
+        &mut self,
+        body: Body<'_>,
+        lanes: u64,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> WaveOutcome {
+        if let Body::Expression(expr) = body {
+            return self.wave(expr, lanes, machine, context);
+        }
+        self.wave_run(lanes, machine, context, |mut run, machine| {
+            // The lanes of a wave have one pc, so that one entry of a list applies in all lanes.
+            let only = machine.pc(context.frame).and_then(|pc| match body {
+                Body::List(entries) => only_entry(bounded(entries.iter()), pc),
+                Body::EncodedList(list) => {
+                    let address = |index| machine.debug_addr(context.unit, index);
+                    only_entry(list.bounded(context.encoding, address), pc)
+                }
+                _ => None,
+            });
+            if let Some((index, expr)) = only.filter(|_| run.limits.depth > 0) {
+                run.scope = Scope { depth: 1, has_object: false, ..run.scope };
+                let object = CurrentObject::Unspecified;
+                let context = Context { kind: Kind::Location, initial: &[], object, ..*context };
+                let in_list = |fault| in_entry(fault, index);
+                let answers = WaveRun::new(run, machine, expr, &context).whole(lanes).into_iter();
+                return answers.map(|(lanes, answer)| (lanes, answer.map_err(in_list))).collect();
+            }
+            let answer = |lane| {
+                machine.focus(lane);
+                run.steps = 0;
+                let location = match body {
+                    Body::List(entries) => run.list(bounded(entries.iter())),
+                    Body::EncodedList(list) => run.encoded_list(list),
+                    Body::Constant(bytes) => Ok(Location::implicit(bytes)),
+                    Body::Expression(_) | Body::Nothing => {
+                        Err(error("the entry has no location and no value"))
+                    }
+                };
+                (1 << lane, location.map(Element::Location))
+            };
+            lanes_of(lanes).map(answer).collect()
+        })
+    }
+
+    /// Starts the evaluation of a wave, whose answers `evaluate` returns.
+    fn wave_run(
+        &mut self,
+        lanes: u64,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+        evaluate: impl FnOnce(Run<'_, '_>, &InLane<'_>) -> Vec<Answer>,
+    ) -> WaveOutcome {
         let machine = InLane::new(machine, 0);
         self.slots.clear();
         self.stack.clear();
         let run = Run::new(&mut self.stack, &mut self.slots, self.limits, &machine, context, None);
-        let answers = WaveRun::new(run, &machine, expr, context).whole(lanes);
+        let answers = evaluate(run, &machine);
         self.stack.clear();
         WaveOutcome { lanes, answers, kept: None }
     }

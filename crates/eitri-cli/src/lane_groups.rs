@@ -1,0 +1,92 @@
+//! Answers in all lanes of a wave, of which neighbours with equal answers form a group.
+//!
+//! The location of a variable in a vector register differs from lane to lane, while its contents often do not. Groups
+//! are therefore formed by the contents, if there are any; a group states its location only if all its lanes share it.
+
+use eitri::conform::{Found, Target};
+use eitri::eval::Snapshot;
+use serde_json::{Map, Value};
+
+/// Neighbouring lanes with equal answers.
+#[derive(Debug, PartialEq)]
+pub struct LaneGroup {
+    first: u32,
+    last: u32,
+    /// Answer as text.
+    text: String,
+    /// Answer as JSON, with the keys of `expect` in conformance vectors.
+    answer: Map<String, Value>,
+    /// Whether there is a result that could be read.
+    pub is_result: bool,
+}
+
+/// Groups the answers in lanes 0, 1, 2 and so on. `before` is the stopped machine.
+pub fn groups(
+    answers: impl IntoIterator<Item = Found>,
+    before: &Snapshot,
+    target: &Target,
+    longest_text: usize,
+) -> Vec<LaneGroup> {
+    // First and last lane, the answer of the first, and whether all lanes share its location.
+    let mut groups: Vec<(u32, u32, Found, bool)> = Vec::new();
+    for (lane, found) in (0..).zip(answers) {
+        match groups.last_mut().filter(|(_, _, other, _)| is_equal(other, &found)) {
+            Some((_, last, other, is_common)) => {
+                *last = lane;
+                *is_common &= other.result == found.result;
+            }
+            None => groups.push((lane, lane, found, true)),
+        }
+    }
+    let longest_text = longest_text / groups.len().max(1);
+    let group = |(first, last, found, is_common): (u32, u32, Found, bool)| {
+        let mut answer = answer(&found, before);
+        let text = if is_common {
+            found.to_text_in_names(before, longest_text, target)
+        } else {
+            answer.remove("location");
+            found.read_text_in_names(longest_text, target)
+        };
+        LaneGroup { first, last, text, answer, is_result: is_result(&found) }
+    };
+    groups.into_iter().map(group).collect()
+}
+
+/// Returns whether answers are equal, except for the location of equal contents.
+fn is_equal(left: &Found, right: &Found) -> bool {
+    left.read == right.read && (left.read.is_some() || left.result == right.result)
+}
+
+impl LaneGroup {
+    /// Returns the group as a line of text.
+    pub fn to_text(&self) -> String {
+        let Self { first, last, text, .. } = self;
+        if first == last {
+            format!("lane {first}: {text}\n")
+        } else {
+            format!("lanes {first}-{last}: {text}\n")
+        }
+    }
+
+    /// Returns the group as a JSON object.
+    pub fn to_json(&self) -> Value {
+        let lanes = [("first".into(), self.first.into()), ("last".into(), self.last.into())];
+        lanes.into_iter().chain(self.answer.clone()).collect::<Map<_, _>>().into()
+    }
+}
+
+/// Returns whether there is a result that could be read.
+pub fn is_result(found: &Found) -> bool {
+    found.result.is_ok() && found.read.as_ref().is_none_or(Result::is_ok)
+}
+
+/// Returns an answer as JSON, with the keys of `expect` in conformance vectors.
+pub fn answer(found: &Found, before: &Snapshot) -> Map<String, Value> {
+    let Value::Object(mut answer) = found.to_answer(before) else { return Map::new() };
+    let fault = match (&found.result, &found.read) {
+        (Err(fault), _) | (_, Some(Err(fault))) => fault,
+        _ => return answer,
+    };
+    answer.insert("why".into(), fault.to_string().into());
+    answer
+}
