@@ -88,8 +88,20 @@ fn kernel() -> Kernel {
     let mut k = Kernel::default();
     let int = |n| VReg::new(n, RegClass::Int);
     let float = |n| VReg::new(n, RegClass::Float);
-    let (n, m, c, t, n1, n2, r, r2) = (int(0), int(1), int(2), int(3), int(4), int(5), int(6), int(7));
-    let (x, z, y, y1, y2, y3) = (float(8), float(9), float(10), float(11), float(12), float(13));
+    let n = int(0);
+    let m = int(1);
+    let c = int(2);
+    let t = int(3);
+    let n1 = int(4);
+    let n2 = int(5);
+    let r = int(6);
+    let r2 = int(7);
+    let x = float(8);
+    let z = float(9);
+    let y = float(10);
+    let y1 = float(11);
+    let y2 = float(12);
+    let y3 = float(13);
     k.vregs = 14;
     let [def, usd] = [Operand::reg_def, Operand::reg_use];
     let fixed = |vreg: VReg, n| Operand::reg_fixed_def(vreg, PReg::new(n, vreg.class()));
@@ -314,7 +326,8 @@ fn main() -> eitri::Result<()> {
     let [int, float] = [("int", BaseEncoding::Signed), ("float", BaseEncoding::Float)]
         .map(|(name, encoding)| m.base_type(unit, name, encoding, 32));
     let kernel = m.function(unit, "sum")?.code("sum", size).kernel().id();
-    let (int, float) = (int?, float?);
+    let int = int?;
+    let float = float?;
     for (at, name) in NAMES.into_iter().enumerate() {
         k.ids.push(m.variable(kernel, name, if at < 3 { int } else { float })?.id());
     }

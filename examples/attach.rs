@@ -108,7 +108,9 @@ fn parameters(
     file: FileId,
     [u, out, n]: [TypeId; 3],
 ) -> eitri::Result<()> {
-    let (low, high, v1) = (gpu.sgpr(6)?, gpu.sgpr(7)?, gpu.vgpr(1)?);
+    let low = gpu.sgpr(6)?;
+    let high = gpu.sgpr(7)?;
+    let v1 = gpu.vgpr(1)?;
     let argument = |offset| Loc::kernel_argument(low, high, offset);
     let pair = |low, high| Ok::<_, eitri::Error>(Loc::over([gpu.sgpr(low)?, gpu.sgpr(high)?]));
 
@@ -174,7 +176,8 @@ fn show(scalar: &Scalar) {
 fn link(folder: &Path, debug: &Path) -> Result<Option<Vec<u8>>, Box<dyn Error>> {
     let plain = folder.join("uspill.o");
     elf::write_file(&plain, OBJECT)?;
-    let (mut loaded, mut last) = (Vec::new(), None);
+    let mut loaded = Vec::new();
+    let mut last = None;
     for object in [&*plain, debug] {
         let linked = object.with_extension("so");
         let linker = Command::new("ld.lld-19").arg("-shared").arg(object).arg("-o").arg(&linked).status();

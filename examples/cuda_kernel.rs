@@ -55,7 +55,10 @@ fn describe(gpu: &Target) -> eitri::Result<Module> {
     m.describe_unit(unit)?.directory(".").producer("by hand; eitri").language(gimli::DW_LANG_C_plus_plus.0);
     let [global, shared, local, param] =
         ["global", "shared", "local", "param"].map(|name| gpu.space_named(name));
-    let (global, shared, local, param) = (global?.id, shared?.id, local?.id, param?.id);
+    let global = global?.id;
+    let shared = shared?.id;
+    let local = local?.id;
+    let param = param?.id;
     let float = m.base_type(unit, "float", BaseEncoding::Float, 32)?;
     let unsigned = m.base_type(unit, "unsigned int", BaseEncoding::Unsigned, 32)?;
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;

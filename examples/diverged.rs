@@ -59,7 +59,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// The kernel, its `if`, and the code that all lanes run.
 fn describe(gpu: &Target) -> eitri::Result<Module> {
-    let (v1, v2, s4, s5) = (gpu.vgpr(1)?, gpu.vgpr(2)?, gpu.sgpr(4)?, gpu.sgpr(5)?);
+    let v1 = gpu.vgpr(1)?;
+    let v2 = gpu.vgpr(2)?;
+    let s4 = gpu.sgpr(4)?;
+    let s5 = gpu.sgpr(5)?;
     let mut m = Builder::new(gpu.clone());
     let unit = m.unit("weigh.cl");
     let file = m.primary_file(unit)?;

@@ -82,9 +82,15 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// The functions and their frames.
 fn describe(gpu: &Target) -> eitri::Result<Module> {
-    let (s4, s30, s31, s32) = (gpu.sgpr(4)?, gpu.sgpr(30)?, gpu.sgpr(31)?, gpu.sgpr(32)?);
-    let (v0, v40, v41) = (gpu.vgpr(0)?, gpu.vgpr(40)?, gpu.vgpr(41)?);
-    let (pc, exec) = (gpu.register_named("pc")?, gpu.register_named("exec")?);
+    let s4 = gpu.sgpr(4)?;
+    let s30 = gpu.sgpr(30)?;
+    let s31 = gpu.sgpr(31)?;
+    let s32 = gpu.sgpr(32)?;
+    let v0 = gpu.vgpr(0)?;
+    let v40 = gpu.vgpr(40)?;
+    let v41 = gpu.vgpr(41)?;
+    let pc = gpu.register_named("pc")?;
+    let exec = gpu.register_named("exec")?;
 
     let mut m = Builder::new(gpu.clone());
     let unit = m.unit("sum.cl");
@@ -139,7 +145,8 @@ fn unwind(gpu: &Target, object: &[u8]) -> Result<(), Box<dyn Error>> {
         Ok(())
     };
     let numbers: Vec<u32> = (0..32).map(|lane| (lane as f32).to_bits()).collect();
-    let (to_add, to_sum) = (start("add")? + 0x34, start("sum")? + 0x18);
+    let to_add = start("add")? + 0x34;
+    let to_sum = start("sum")? + 0x18;
     put("exec", &[0b1111])?;
     put("s30", &[to_add as u32])?;
     put("s31", &[(to_add >> 32) as u32])?;

@@ -7,7 +7,9 @@ use eitri::target::{Gfx, Target, Wave};
 
 fn main() -> eitri::Result<()> {
     let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32)?;
-    let (v3, v40, s4) = (gpu.vgpr(3)?, gpu.vgpr(40)?, gpu.sgpr(4)?);
+    let v3 = gpu.vgpr(3)?;
+    let v40 = gpu.vgpr(40)?;
+    let s4 = gpu.sgpr(4)?;
 
     let mut m = Builder::new(gpu);
     let unit = m.unit("scale.cl");

@@ -27,7 +27,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::args_os().nth(1).map_or_else(|| "target/examples".into(), PathBuf::from);
     std::fs::create_dir_all(&folder)?;
     let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32)?;
-    let (v3, v40, s4) = (gpu.vgpr(3)?, gpu.vgpr(40)?, gpu.sgpr(4)?);
+    let v3 = gpu.vgpr(3)?;
+    let v40 = gpu.vgpr(40)?;
+    let s4 = gpu.sgpr(4)?;
     let consumer = Consumer::llvm();
     let encoding = consumer.encoding(gpu.address_bytes());
     let frame = Stack::kernel(&gpu);

@@ -47,7 +47,9 @@ fn compile() -> Result<(dr::Module, Ids), dr::Error> {
     b.set_version(1, 3);
     b.capability(Capability::Shader);
     b.memory_model(AddressingModel::Logical, MemoryModel::GLSL450);
-    let (void, uint, float) = (b.type_void(), b.type_int(32, 0), b.type_float(32, None));
+    let void = b.type_void();
+    let uint = b.type_int(32, 0);
+    let float = b.type_float(32, None);
     let three = b.type_vector(uint, 3);
     let floats = b.type_runtime_array(float);
     b.decorate(floats, Decoration::ArrayStride, [dr::Operand::LiteralBit32(4)]);
@@ -58,7 +60,8 @@ fn compile() -> Result<(dr::Module, Ids), dr::Error> {
     let to_float = b.type_pointer(None, StorageClass::StorageBuffer, float);
     let to_three = b.type_pointer(None, StorageClass::Input, three);
     let kind = b.type_function(void, []);
-    let (zero, factor) = (b.constant_bit32(uint, 0), b.constant_bit32(float, 2.5f32.to_bits()));
+    let zero = b.constant_bit32(uint, 0);
+    let factor = b.constant_bit32(float, 2.5f32.to_bits());
     let data = b.variable(to_buffer, None, StorageClass::StorageBuffer, None);
     b.decorate(data, Decoration::DescriptorSet, [dr::Operand::LiteralBit32(0)]);
     b.decorate(data, Decoration::Binding, [dr::Operand::LiteralBit32(0)]);

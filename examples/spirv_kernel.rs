@@ -170,8 +170,14 @@ fn describe(gpu: &Target) -> eitri::Result<(Module, Names)> {
 
 /// Binds variables to results and positions, as found in the output of `spirv-dis saxpy.spv`.
 fn bind(module: &Module, names: &Names) -> Binding {
-    let (function, entry, then, end) = (Id(11), Id(16), Id(17), Id(18));
-    let (i, xi, yi, r) = (Id(21), Id(26), Id(28), Id(29));
+    let function = Id(11);
+    let entry = Id(16);
+    let then = Id(17);
+    let end = Id(18);
+    let i = Id(21);
+    let xi = Id(26);
+    let yi = Id(28);
+    let r = Id(29);
     let Some((file, _)) = module.files().next() else { unreachable!("the unit has a file") };
     let line = |line, column| SourceLine { file, line, column };
     let start = |block| Position::start(function, block);

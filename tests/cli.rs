@@ -212,8 +212,11 @@ fn standard_input_and_output_are_files() {
 #[test]
 fn differences_are_findings() {
     let folder = Folder::new("findings");
-    let (one, two) = (lane_wise(r#"{"per_lane": "v3"}"#), lane_wise(r#"{"per_lane": "v4"}"#));
-    let (one, two, out) = (folder.file("1.json", one), folder.file("2.json", two), folder.path("1.o"));
+    let one = lane_wise(r#"{"per_lane": "v3"}"#);
+    let two = lane_wise(r#"{"per_lane": "v4"}"#);
+    let one = folder.file("1.json", one);
+    let two = folder.file("2.json", two);
+    let out = folder.path("1.o");
     assert_eq!(run(&["emit", &one, "-o", &out]).code, 0);
     let ran = run(&["check", &two, &out]);
     assert_eq!((ran.code, &*ran.errors), (1, ""));
@@ -230,7 +233,8 @@ fn differences_are_findings() {
 #[test]
 fn undescribed_entries_can_be_allowed() {
     let folder = Folder::new("extra");
-    let (json, out) = (folder.file("a.json", lane_wise(r#"{"per_lane": "v3"}"#)), folder.path("a.o"));
+    let json = folder.file("a.json", lane_wise(r#"{"per_lane": "v3"}"#));
+    let out = folder.path("a.o");
     assert_eq!(run(&["emit", &json, "-o", &out]).code, 0);
     let none = r#"{"eitri": 1, "target": "amdgpu-gfx1030-wave32", "describe": []}"#;
     let none = folder.file("none.json", none);
@@ -248,7 +252,8 @@ fn undescribed_entries_can_be_allowed() {
 #[test]
 fn partial_output_omits_inexpressible_properties() {
     let folder = Folder::new("partial");
-    let (json, out) = (folder.file("a.json", lane_wise(r#"{"per_lane": "v3"}"#)), folder.path("a.o"));
+    let json = folder.file("a.json", lane_wise(r#"{"per_lane": "v3"}"#));
+    let out = folder.path("a.o");
     let why = "unit `a.cl`, function `k`, variable `x`, pc 0x0..0x20: DWARF 5 cannot express the current lane of \
                a register";
     let strict = run(&["emit", &json, "--for", "dwarf5", "-o", &out]);
@@ -353,7 +358,8 @@ fn vectors_are_run_and_those_that_fail_are_printed() {
 
     // With several files, each line names its file.
     let folder = Folder::new("conform");
-    let (first, second) = (folder.file("1.json", VECTORS), folder.file("2.json", VECTORS));
+    let first = folder.file("1.json", VECTORS);
+    let second = folder.file("2.json", VECTORS);
     let ran = run(&["conform", &first, &second, "--only", "class"]);
     let counts = "0 passed, 0 failed, 2 wrong error class, 0 unsupported\n";
     assert_eq!((ran.code, ran.text()), (1, format!("{first}: {class}{second}: {class}{counts}")));
@@ -417,7 +423,8 @@ fn malformed_vectors_are_refused_with_file_vector_and_key() {
 fn debug_sections_are_replaced_and_compressed() {
     let folder = Folder::new("replace");
     let json = "examples/scale.json";
-    let (first, again) = (folder.path("1.o"), folder.path("2.o"));
+    let first = folder.path("1.o");
+    let again = folder.path("2.o");
     assert_eq!(run(&["emit", json, "--object", "examples/data/scale_code.o", "-o", &first]).code, 0);
     let refused = run(&["emit", json, "--object", &first, "-o", &again]);
     assert!(refused.code == 2 && refused.errors.contains("1.o: "), "{}", refused.errors);
@@ -435,7 +442,8 @@ fn debug_sections_are_replaced_and_compressed() {
 #[test]
 fn tables_type_units_and_split_units_are_written_when_asked_for() {
     let folder = Folder::new("tables");
-    let (json, out) = ("examples/scale.json", folder.path("out.o"));
+    let json = "examples/scale.json";
+    let out = folder.path("out.o");
     let cases: &[(&[&str], &str)] = &[
         (&["--names"], ".debug_names"),
         (&["--aranges"], ".debug_aranges"),
@@ -582,7 +590,8 @@ fn a_line_shows_how_long_a_command_takes() {
     let folder = Folder::new("progress");
     let written = run_with(lane_wise(r#"{"per_lane": "v3"}"#).as_bytes(), &["emit", "-", "-o", "-"]);
     let object = folder.file("a.o", &written.out);
-    let (eitri, text) = (env!("CARGO_BIN_EXE_eitri"), folder.path("a.txt"));
+    let eitri = env!("CARGO_BIN_EXE_eitri");
+    let text = folder.path("a.txt");
     let slowly = format!("(sleep 1.5; cat {object}) | {eitri} dump - > {text}");
     let shell = |tool: tools::Tool, arguments: &[&str]| {
         let run = tool.run(arguments)?;

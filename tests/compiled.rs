@@ -205,7 +205,8 @@ proptest! {
         expr in expression(12),
         kind in prop_oneof![Just(Kind::Location), Just(Kind::Value)],
     ) {
-        let (target, machine) = (layout(64, Per::Process), machine(8, false));
+        let target = layout(64, Per::Process);
+        let machine = machine(8, false);
         let encoding = Encoding::new(8, Dialect::Dwarf5);
         let context = Context { kind, ..Context::new(encoding, &target) };
         for end in 0..=expr.len() {
@@ -254,7 +255,8 @@ fn fused_operations_keep_their_places() {
 #[test]
 fn the_encoding_is_compiled() {
     let target = layout(64, Per::Process);
-    let (four, eight) = (Encoding::new(4, Dialect::Dwarf5), Encoding::new(8, Dialect::Dwarf5));
+    let four = Encoding::new(4, Dialect::Dwarf5);
+    let eight = Encoding::new(8, Dialect::Dwarf5);
     let context = Context { kind: Kind::Value, ..Context::new(eight, &target) };
     // lit0; not.
     for (encoding, ones) in [(four, 0xffff_ffff), (eight, u64::MAX)] {

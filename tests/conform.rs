@@ -24,7 +24,8 @@ fn file(text: &str) -> File {
 
 #[test]
 fn every_vector_of_the_project_passes() {
-    let (mut report, mut counts) = (Report::default(), String::new());
+    let mut report = Report::default();
+    let mut counts = String::new();
     for (name, text) in files() {
         let file = File::from_json(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(!file.is_empty(), "{name}");
@@ -64,7 +65,8 @@ fn run(vector: Value) -> Outcome {
 fn every_kind_of_expectation_can_fail() {
     let pointer = |offset| json!({"entry": "0x40", "offset": offset});
     let whole = |byte: &str| format!("{byte} a1 a2 a3 a4 a5 a6 a7");
-    let (failed, wrong_class) = (Verdict::Failed, Verdict::WrongErrorClass);
+    let failed = Verdict::Failed;
+    let wrong_class = Verdict::WrongErrorClass;
     let cases = [
         // Bytes, and their undefined bits.
         (
@@ -582,7 +584,8 @@ fn malformed_files_are_refused_with_vector_and_key() {
         let error = File::from_json(one(vector.clone())).map(|_| ()).expect_err(&vector.to_string());
         let at = error.at();
         let json = at.json.as_ref().expect("a place");
-        let (place, text) = ((json.path.as_str(), at.vector.as_deref()), error.to_string());
+        let place = (json.path.as_str(), at.vector.as_deref());
+        let text = error.to_string();
         if place != (path, Some("it")) || !text.contains(what) {
             wrong.push(format!("{vector}\n  {error}\n  not {path}: {what}"));
         }

@@ -82,7 +82,8 @@ fn names_of_bsd_and_of_thin_archives_are_read() {
 
 /// A zlib stream with one stored block. RFC 1950 and RFC 1951.
 fn stored(data: &[u8]) -> Vec<u8> {
-    let (mut a, mut b) = (1u32, 0u32);
+    let mut a = 1u32;
+    let mut b = 0u32;
     for byte in data {
         a = (a + u32::from(*byte)) % 65521;
         b = (b + a) % 65521;
@@ -340,10 +341,8 @@ fn damaged_containers_are_errors() {
 /// The cubins in the host object of nvcc are those that cuobjdump extracts from it. Compressed ones have names alone.
 #[test]
 fn cubins_of_fat_binaries_are_those_that_cuobjdump_extracts() {
-    let (nvcc, cuobjdump) = (
-        Tool::new("nvcc", "nvidia-cuda-nvcc of PyPI"),
-        Tool::new("cuobjdump", "nvidia-cuda-cuobjdump of PyPI"),
-    );
+    let nvcc = Tool::new("nvcc", "nvidia-cuda-nvcc of PyPI");
+    let cuobjdump = Tool::new("cuobjdump", "nvidia-cuda-cuobjdump of PyPI");
     let folder = Folder::new();
     let source = "__global__ void k(int *p, int n) { int i = threadIdx.x; if (i < n) p[i] = i * n; }\n";
     let source = folder.file("k.cu", source).display().to_string();

@@ -119,9 +119,12 @@ fn calls_reach_far() -> Result<()> {
         let module = m.finish()?;
         let code = Code::text(vec![0; 0x40]).with_function("f", 0, 0x40);
         // Large modules are slow to write: test one consumer with one file and one with split files.
-        let is_wanted = |consumer: &Consumer| match is_far {
-            true => consumer.version == 5 && consumer.name == Consumer::dwarf5().name,
-            false => consumer.version > 2,
+        let is_wanted = |consumer: &Consumer| {
+            if is_far {
+                consumer.version == 5 && consumer.name == Consumer::dwarf5().name
+            } else {
+                consumer.version > 2
+            }
         };
         for mut consumer in with_tables().filter(is_wanted) {
             consumer.tables = Consumer::dwarf5().tables;

@@ -70,7 +70,8 @@ fn damaged_cubins_are_used_or_refused() {
     assert_eq!(uses[..needed], [1; 6][..needed], "the cubin itself can be used");
     let is_all = std::env::var_os("EITRI_SWEEP").is_some_and(|value| value == "all");
     let step = if is_all { 1 } else { 7 };
-    let (mut count, mut longest) = (0, (0, String::new()));
+    let mut count = 0;
+    let mut longest = (0, String::new());
     let mut timed = |what: String, bytes: &[u8]| {
         let start = Instant::now();
         use_up(bytes, &module, &mut uses);

@@ -35,7 +35,9 @@ fn sweep(name: &str) {
     assert!(use_up(&bytes, &[]), "{name} itself can be used");
     let asked = std::env::var("EITRI_SWEEP").ok();
     let is_whole = asked.is_some_and(|asked| asked == "all" || name.contains(&asked));
-    let (mut count, mut used, mut longest) = (0u64, 0u64, (Duration::ZERO, 0, 0));
+    let mut count = 0u64;
+    let mut used = 0u64;
+    let mut longest = (Duration::ZERO, 0, 0);
     for at in (0..bytes.len()).step_by(if is_whole { 1 } else { 29 }) {
         let old = bytes[at];
         let changes = if is_whole { 1..=0xff } else { 0x7f..=0x80 };

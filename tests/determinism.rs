@@ -31,7 +31,8 @@ fn gpu() -> Result<Target> {
 
 /// A unit with enough names, types, abbreviations, addresses and equal lists to make the tables grow.
 fn large_unit(m: &mut Builder, unit: usize) -> Result<()> {
-    let (v3, s4) = (m.target().vgpr(3)?, m.target().sgpr(4)?);
+    let v3 = m.target().vgpr(3)?;
+    let s4 = m.target().sgpr(4)?;
     let unit = m.unit(&format!("{unit}.cl"));
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
     for function in 0..40 {
@@ -120,7 +121,8 @@ fn streamed(consumer: &Consumer) -> Result<Vec<Section>> {
 
 /// The same, from one builder, with a wrong module in between.
 fn handed_over(consumer: &Consumer) -> Result<Vec<Section>> {
-    let (mut stream, mut m) = (Stream::new(consumer, Policy::Partial), Builder::new(gpu()?));
+    let mut stream = Stream::new(consumer, Policy::Partial);
+    let mut m = Builder::new(gpu()?);
     for unit in 0..3 {
         large_unit(&mut m, unit)?;
         m.hand_over(|module| stream.push(module))?;
@@ -156,7 +158,8 @@ fn streamed_from_threads(consumer: &Consumer) -> Result<Vec<Section>> {
 fn units_in_modules_of_their_own_for_everyone() -> Result<()> {
     let large = large()?;
     for plain in combinations() {
-        let (names, pubs) = (plain.version == 5, plain.version < 5);
+        let names = plain.version == 5;
+        let pubs = plain.version < 5;
         let mut with_tables = plain.clone();
         with_tables.tables = Tables { names, pubs, aranges: true };
         for consumer in [plain, with_tables] {

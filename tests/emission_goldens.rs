@@ -57,7 +57,8 @@ fn module(target: Target) -> eitri::Result<Module> {
     let data = m.symbol("data");
     let unit = m.unit("a.cc");
     m.describe_unit(unit)?.directory("/src").producer("eitri").language(gimli::DW_LANG_C_plus_plus_14.0);
-    let (file, header) = (m.primary_file(unit)?, m.file(unit, "a.h", Some("include"))?);
+    let file = m.primary_file(unit)?;
+    let header = m.file(unit, "a.h", Some("include"))?;
     m.file_md5(file, core::array::from_fn(|byte| byte as u8))?;
     m.file_md5(header, [0xaa; 16])?;
     m.file_source(file, "#include \"a.h\"\nint twice(int n)\n{ return MAX(n, 1); }\n")?;

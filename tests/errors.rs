@@ -85,7 +85,8 @@ fn foreign() -> Foreign {
         let symbol = m.symbol(&format!("symbol{index}"));
         let file = m.primary_file(unit).expect("a file");
         let expr = Loc::expr(m.expr(Expr::raw([index]), &[]).expect("an expression"));
-        let (row, line) = (Row::new(0, file, 1), SourceLine { file, line: 1, column: 0 });
+        let row = Row::new(0, file, 1);
+        let line = SourceLine { file, line: 1, column: 0 };
         last = Some(Foreign { unit, function, ty, variable, procedure, symbol, row, line, expr });
     }
     last.expect("there are some")
@@ -381,7 +382,8 @@ const CASES: &[Case] = &[
         a.m.frame(a.saxpy)?.entry_function()?.saved(8..16, s(4), next(s(5)))?.saved(12..20, s(5), next(s(4))).map(drop)
     })),
     ("registers that are in each other", || of_end(|a, _| {
-        let (mut frame, is_in) = (a.m.frame(a.saxpy)?, Loc::register);
+        let mut frame = a.m.frame(a.saxpy)?;
+        let is_in = Loc::register;
         frame.entry_function()?.saved(8..16, s(4), is_in(s(5)))?.saved(12..20, s(5), is_in(s(6)))?;
         frame.saved(4..20, s(6), is_in(s(4))).map(drop)
     })),
@@ -482,7 +484,8 @@ const CASES: &[Case] = &[
         a.m.member(node, "next", constant, 0).map(drop)
     })),
     ("two structures in each other", || of_end(|a, _| {
-        let (one, two) = (a.m.structure(a.unit, Some("one"), 8)?, a.m.union(a.unit, Some("two"), 8)?);
+        let one = a.m.structure(a.unit, Some("one"), 8)?;
+        let two = a.m.union(a.unit, Some("two"), 8)?;
         a.m.member(one, "two", two, 0)?;
         a.m.member(two, "one", one, 0).map(drop)
     })),
@@ -602,7 +605,8 @@ const CASES: &[Case] = &[
         a.m.describe_type(class)?.within(a.int).map(drop)
     })),
     ("a type nested in itself", || of(|a, _| {
-        let (one, two) = (a.m.class(a.unit, Some("one"), 8)?, a.m.class(a.unit, Some("two"), 8)?);
+        let one = a.m.class(a.unit, Some("one"), 8)?;
+        let two = a.m.class(a.unit, Some("two"), 8)?;
         a.m.describe_type(one)?.within(two)?;
         a.m.describe_type(two)?.within(one).map(drop)
     })),
@@ -1014,11 +1018,16 @@ fn any_val(c: &mut Choices<'_>, ids: &Ids, depth: u32) -> Val {
 #[allow(clippy::too_many_lines, reason = "one line for each call")]
 fn throw(c: &mut Choices<'_>, ids: &Ids, m: &mut Builder) -> Result<()> {
     let pcs = |c: &mut Choices<'_>| {
-        let (start, end) = (c.number() % 0x60 / 4 * 4, c.number() % 0x60 / 4 * 4);
+        let start = c.number() % 0x60 / 4 * 4;
+        let end = c.number() % 0x60 / 4 * 4;
         if c.below(9) == 0 { c.number()..c.number() } else { start..end }
     };
-    let (unit, function, ty) = (c.one(&ids.units), c.one(&ids.functions), c.one(&ids.types));
-    let (scope, variable, file) = (c.one(&ids.scopes), c.one(&ids.variables), c.one(&ids.files));
+    let unit = c.one(&ids.units);
+    let function = c.one(&ids.functions);
+    let ty = c.one(&ids.types);
+    let scope = c.one(&ids.scopes);
+    let variable = c.one(&ids.variables);
+    let file = c.one(&ids.files);
     let name = c.one(&["a", "b", "", "ä", "a\nb"]);
     let line = SourceLine { file, line: c.number() as u32, column: c.number() as u32 };
     match c.below(24) {

@@ -61,7 +61,8 @@ fn examples_run_and_write_the_same_bytes_twice() {
     let names = names();
     assert!(names.iter().any(|name| name == "quickstart"));
     for name in names {
-        let (first, second) = (run(&name, 1), run(&name, 2));
+        let first = run(&name, 1);
+        let second = run(&name, 2);
         assert_eq!(first.0, second.0, "{name}");
         assert_eq!(first.1.keys().collect::<Vec<_>>(), second.1.keys().collect::<Vec<_>>(), "{name}");
         for (file, bytes) in &first.1 {

@@ -95,7 +95,8 @@ fn row(context: &Context, location: &str, consumer: &Consumer) -> String {
         refers: false,
     };
     let loc = parser.loc(loc);
-    let (procedures, refers) = (parser.procedures, parser.refers);
+    let procedures = parser.procedures;
+    let refers = parser.refers;
     let base = context.base.as_ref().map(|name| context.target.register_named(name).expect("a register"));
     let ty = builder.base_type(unit, "bits", BaseEncoding::Unsigned, bits).expect("a type");
     let added = match base {
@@ -129,10 +130,10 @@ fn row(context: &Context, location: &str, consumer: &Consumer) -> String {
                     text::parse(&printed, encoding, Some(&context.target)).expect("reads as printed");
                 assert_eq!(parsed.bytes(), bytes, "{location}: text and bytes");
             }
-            let bytes = bytes.iter().enumerate().map(|(at, byte)| match hidden.contains(&at) {
-                true => "..".to_owned(),
-                false => format!("{byte:02x}"),
-            });
+            let bytes = bytes
+                .iter()
+                .enumerate()
+                .map(|(at, byte)| if hidden.contains(&at) { "..".to_owned() } else { format!("{byte:02x}") });
             format!("{location} | {printed} | {}", bytes.collect::<Vec<_>>().join(" "))
         }
         Err(error) => {

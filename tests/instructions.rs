@@ -111,7 +111,8 @@ fn register(text: &str) -> Option<(RegisterKind, u16, u16)> {
         return Some((kind, number, 1));
     }
     let (first, last) = rest.strip_prefix('[')?.strip_suffix(']')?.split_once(':')?;
-    let (first, last): (u16, u16) = (first.parse().ok()?, last.parse().ok()?);
+    let first: u16 = first.parse().ok()?;
+    let last: u16 = last.parse().ok()?;
     Some((kind, first, last - first + 1))
 }
 
@@ -274,7 +275,8 @@ impl Compared {
     }
 
     fn assert(&self) {
-        let (wrong, unknown) = (&self.wrong, &self.unknown);
+        let wrong = &self.wrong;
+        let unknown = &self.unknown;
         assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong[..wrong.len().min(40)].join("\n"));
         let count: u32 = unknown.values().sum();
         assert!(count * 100 < self.known, "{count} of {} are not known: {unknown:?}", self.known);
@@ -396,8 +398,10 @@ fn opcodes_are_those_of_the_disassembler() {
         let source = folder.file("a.s", &text);
         let of = |argument: &str| OsStr::new(argument).to_owned();
         let cpu = of(&format!("-mcpu={name}"));
-        let (format, triple) = (of("-filetype=obj"), of("-triple=amdgcn-amd-amdhsa"));
-        let (source, to) = (source.as_os_str().to_owned(), of("-o"));
+        let format = of("-filetype=obj");
+        let triple = of("-triple=amdgcn-amd-amdhsa");
+        let source = source.as_os_str().to_owned();
+        let to = of("-o");
         let object = object.as_os_str().to_owned();
         let Some(ran) = MC.run(&[triple, cpu, format, source, to, object.clone()]) else { return };
         assert!(ran.succeeded, "{ran}");

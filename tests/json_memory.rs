@@ -27,7 +27,8 @@ fn text(bytes: usize, is_small: bool) -> String {
             let _ = write!(text, r#",{{"variable":{{"in":"{name}","name":"v{variable}","type":"t","live":["#);
             for range in 0..8 {
                 let comma = if range == 0 { "" } else { "," };
-                let (start, end) = (range * 16, range * 16 + 16);
+                let start = range * 16;
+                let end = range * 16 + 16;
                 let _ = write!(text, r#"{comma}[{start},{end},{{"lane":["v{variable}",{range}]}}]"#);
             }
             text += "]}}";

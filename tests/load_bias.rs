@@ -70,7 +70,9 @@ fn evaluated(bytes: &[u8]) -> u64 {
     let entry =
         dwarf.entries().find(|entry| entry.name().as_deref() == Some("answer")).expect("the variable");
     let Some(Value::Expr(expr)) = entry.attr(gimli::DW_AT_location) else { panic!("no expression") };
-    let (info, target, unit) = (DebugInfo::new(&dwarf), Target::x86_64(), entry.unit());
+    let info = DebugInfo::new(&dwarf);
+    let target = Target::x86_64();
+    let unit = entry.unit();
     let machine = Snapshot { load_bias: BIAS, ..Snapshot::default() };
     let context = Context { unit: unit.offset, kind: Kind::Value, ..Context::new(unit.encoding, &target) };
     let machine = WithDebugInfo::new(&info, &machine, context);
@@ -132,7 +134,8 @@ fn module() -> Module {
 /// Position-independent files, and a file with a fixed address: there, an address and a constant are equivalent.
 #[test]
 fn linked_files_are_checked_where_they_are_loaded() {
-    let (module, folder) = (module(), Folder::new());
+    let module = module();
+    let folder = Folder::new();
     let code = Code::text(vec![0x90; 0x80]).with_function("f", 0, 0x40).with_function("data", 0x40, 8);
     for version in [4, 5] {
         let mut consumer = Consumer::dwarf5();

@@ -88,7 +88,8 @@ fn placeholders(line: &str) -> impl Iterator<Item = (&str, &str)> {
 
 #[test]
 fn formats_count_in_english() {
-    let (mut wrong, mut used) = (Vec::new(), 0);
+    let mut wrong = Vec::new();
+    let mut used = 0;
     for (path, text) in files("src").into_iter().chain(files("crates")).chain(files("docs")) {
         // Unit tests are at the end of a file.
         let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();

@@ -98,7 +98,8 @@ fn walk_entry<'a>(
                         continue;
                     }
                     let name = name(dwarf, unit, entry)?.expect("a variable with places by pc has a name");
-                    let (begin, end) = (location.range.begin % APART, location.range.end % APART);
+                    let begin = location.range.begin % APART;
+                    let end = location.range.end % APART;
                     found.live.entry(name).or_default().push((begin, end));
                 }
             }
@@ -191,10 +192,15 @@ const KINDS: &str =
 /// would not cover them.
 #[test]
 fn the_modules_have_everything() {
-    let (mut nodes, mut kinds) = (BTreeSet::new(), BTreeSet::new());
+    let mut nodes = BTreeSet::new();
+    let mut kinds = BTreeSet::new();
     let mut of_types = 0;
-    let (mut lists, mut expressions, mut left_out) = (0, 0, 0);
-    let (mut of_lanes, mut whole_waves, mut of_inlined) = (0, 0, 0);
+    let mut lists = 0;
+    let mut expressions = 0;
+    let mut left_out = 0;
+    let mut of_lanes = 0;
+    let mut whole_waves = 0;
+    let mut of_inlined = 0;
     for seed in 0..400 {
         let target = &targets()[seed as usize % 6];
         let module = module(&fixed_choices(seed, 600), target);

@@ -248,7 +248,8 @@ type Abbreviation = (u64, u64, Vec<(u64, u64)>);
 /// Abbreviations of a section. DWARF 2 section 7.5.3.
 fn abbreviations(mut bytes: &[u8]) -> Vec<Abbreviation> {
     let mut number = || {
-        let (mut value, mut shift) = (0, 0);
+        let mut value = 0;
+        let mut shift = 0;
         while let [byte, rest @ ..] = bytes {
             bytes = rest;
             value |= u64::from(byte & 0x7f) << shift;
@@ -632,11 +633,8 @@ fn registers_are_read_where_the_value_lives() {
         let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).expect("a type");
         let kernel = m.function(unit, "k").expect("a function").code("k", 12).kernel().id();
         let mut variable = m.variable(kernel, "v", int).expect("a variable");
-        match is_always {
-            true => variable.always(memory.clone()),
-            false => variable.live(0..12, memory.clone()),
-        }
-        .expect("a location");
+        if is_always { variable.always(memory.clone()) } else { variable.live(0..12, memory.clone()) }
+            .expect("a location");
         m.finish().expect("a module")
     };
     // The caller states that the register has the value at all pcs.

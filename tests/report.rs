@@ -193,11 +193,13 @@ fn registers_of_ptx_have_their_homes() {
         })
         .collect();
     let Some(found) = asked(&page(name), "#f=0", "homes") else { return };
-    let (mut at_home, mut without) = (0, 0);
+    let mut at_home = 0;
+    let mut without = 0;
     for one in found["homes"].as_array().expect("a list") {
         let (pcs, meaning) = one.as_str().expect("text").split_once(": ").expect("pcs and meaning");
         let (start, end) = pcs.split_once(" to ").expect("two pcs");
-        let (start, end) = (number(start), number(end));
+        let start = number(start);
+        let end = number(end);
         for piece in meaning.split("; ") {
             let Some((_, register)) = piece.split_once("the PTX register ") else { continue };
             let (register, home) = register.split_once(", which ").expect("a home, or none");
@@ -319,7 +321,8 @@ fn split_units_are_shown() {
 /// Units, entries and lists of two `.dwo` have equal offsets: places and findings are those of the file.
 #[test]
 fn findings_are_at_their_own_variables() {
-    let (clang, linker) = (Tool::new("clang-19", "clang-19"), Tool::new("ld.lld-19", "lld-19"));
+    let clang = Tool::new("clang-19", "clang-19");
+    let linker = Tool::new("ld.lld-19", "lld-19");
     let folder = Folder::new();
     let options = ["-cl-std=CL2.0", "-Xclang", "-finclude-default-header", "-target", "amdgcn-amd-amdhsa"];
     for name in ["one", "two"] {

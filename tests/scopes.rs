@@ -147,7 +147,8 @@ fn scopes_can_be_nested_deeply() -> Result<()> {
     let unit = m.unit("a.c");
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
     let callee = m.function(unit, "callee")?.id();
-    let (block, v) = (m.block(callee, &[])?, m.variable(callee, "v", int)?.id());
+    let block = m.block(callee, &[])?;
+    let v = m.variable(callee, "v", int)?.id();
     let f = m.function(unit, "f")?.code("f", 0x40).id();
     let call = SourceLine { file: m.primary_file(unit)?, line: 1, column: 0 };
     let mut scope = m.block(f, &[0x08..0x18])?;

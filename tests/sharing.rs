@@ -9,7 +9,8 @@ use eitri::target::{Gfx, SpaceId, Target, Wave};
 /// Variables in memory, each at an offset from one long number.
 fn module(variables: u64) -> Module {
     let target = Target::amdgpu(Gfx::GFX1030, Wave::W32).unwrap();
-    let (low, high) = (target.sgpr(4).unwrap(), target.sgpr(5).unwrap());
+    let low = target.sgpr(4).unwrap();
+    let high = target.sgpr(5).unwrap();
     let mut m = Builder::new(target);
     let unit = m.unit("again.cl");
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
@@ -49,7 +50,8 @@ fn compared(module: &Module, consumer: &Consumer, what: &str) -> (usize, usize, 
 /// bytes saved, which differ in split units.
 #[test]
 fn comparison_is_independent_of_sharing() {
-    let (module, shared) = (module(20), Consumer::llvm());
+    let module = module(20);
+    let shared = Consumer::llvm();
     let mut plain = shared.clone();
     plain.expressions.shared_from_bytes = None;
     let (_, calls, entries) = compared(&module, &shared, "call2");
@@ -67,7 +69,8 @@ fn a_long_number_is_written_once() {
             consumer.expressions.shared_from_bytes = bytes;
             consumer
         };
-        let (shared, plain) = (from(Some(16)), from(None));
+        let shared = from(Some(16));
+        let plain = from(None);
         let ((smaller, calls), (larger, none)) =
             (written(&module, &shared, call), written(&module, &plain, call));
         assert_eq!((calls, none), (40, 0));
@@ -86,6 +89,7 @@ fn a_long_number_is_written_once() {
 
 #[test]
 fn unrepeated_expressions_stay_inline() {
-    let (once, consumer) = (module(0), Consumer::llvm());
+    let once = module(0);
+    let consumer = Consumer::llvm();
     assert_eq!(written(&once, &consumer, "DW_TAG_dwarf_procedure").1, 0);
 }

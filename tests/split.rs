@@ -13,7 +13,8 @@ use eitri::target::{Gfx, Target, Wave};
 /// Two units with a function each, in which a variable moves; the second has a variable in memory.
 fn module() -> eitri::Result<Module> {
     let cpu = Target::x86_64();
-    let (rax, rcx) = (cpu.register_named("rax")?, cpu.register_named("rcx")?);
+    let rax = cpu.register_named("rax")?;
+    let rcx = cpu.register_named("rcx")?;
     let mut m = Builder::new(cpu);
     for (name, symbol) in [("a.c", "f"), ("b.c", "g")] {
         let unit = m.unit(name);
@@ -236,7 +237,8 @@ fn files_that_do_not_belong_together_are_found() {
         }),
         ("a string by the next index", |w| {
             let offsets = bytes(&mut w.split[0].sections, ".debug_str_offsets.dwo");
-            let (header, first) = (8, offsets[8..12].to_vec());
+            let header = 8;
+            let first = offsets[8..12].to_vec();
             let second = offsets[12..16].to_vec();
             offsets[header..16].copy_from_slice(&[second, first].concat());
         }),

@@ -18,9 +18,10 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
-        match path.is_dir() {
-            true => found.extend(sources(&path)),
-            false => found.extend(Some(path).filter(|path| path.extension().is_some_and(|end| end == "rs"))),
+        if path.is_dir() {
+            found.extend(sources(&path))
+        } else {
+            found.extend(Some(path).filter(|path| path.extension().is_some_and(|end| end == "rs")))
         }
     }
     found.sort();
@@ -66,7 +67,8 @@ fn needs_a_program() {
 
 /// Runs the test above without its program. Returns whether it passed, its output, and the record.
 fn without_a_program(ci: Option<&str>) -> (bool, String, String) {
-    let (folder, mut test) = (Folder::new(), Command::new(std::env::current_exe().expect("this test")));
+    let folder = Folder::new();
+    let mut test = Command::new(std::env::current_exe().expect("this test"));
     let skipped = folder.file("skipped", "");
     test.args(["--exact", "tools::needs_a_program", "--nocapture"])
         .env(NEEDED, "1")

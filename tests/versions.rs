@@ -155,7 +155,8 @@ fn members_are_where_they_are_in_every_version() -> Result<()> {
                 })
             };
             let found = [dw::DW_AT_byte_size, dw::DW_AT_bit_offset, dw::DW_AT_data_bit_offset].map(number);
-            let (old, new) = ([Some(4), Some(from_most), None], [None, None, Some(3)]);
+            let old = [Some(4), Some(from_most), None];
+            let new = [None, None, Some(3)];
             assert_eq!(found, if version < 4 { old } else { new }, "DWARF {version}");
             assert_eq!(number(dw::DW_AT_bit_size), Some(5));
         }
@@ -224,7 +225,8 @@ fn location_lists_of_several_sections_select_a_base_from_dwarf_3_on() -> Result<
             let bytes = std::fs::read(&linked).expect("the linked object");
             let object = Object::read(&bytes)?;
             let dwarf = Dwarf::read(&object)?;
-            let (mut bases, mut expected) = (0, Vec::new());
+            let mut bases = 0;
+            let mut expected = Vec::new();
             for (unit, offset) in dwarf.entries().filter_map(|entry| match entry.attr(dw::DW_AT_location) {
                 Some(Value::LocList(offset)) => Some((entry.unit(), offset)),
                 _ => None,

@@ -291,7 +291,8 @@ const OPS: [(&str, &str, &str); 126] = [
 fn expression(choices: &[u16], encoding: Encoding, target: &Target) -> Vec<u8> {
     let known: Vec<_> =
         OPS.into_iter().filter(|(op, ..)| text::parse(op, encoding, Some(target)).is_ok()).collect();
-    let (mut all, mut kinds) = (Vec::new(), String::from("l"));
+    let mut all = Vec::new();
+    let mut kinds = String::from("l");
     let mut label = 10;
     for &choice in choices {
         let any = choice % 64 == 0;
@@ -346,7 +347,8 @@ proptest! {
         few_lanes in prop::bool::weighted(0.1),
         limits in limits(),
     ) {
-        let (target, encoding) = (target(wave), if is_draft { draft() } else { LLVM });
+        let target = target(wave);
+        let encoding = if is_draft { draft() } else { LLVM };
         let expr = expression(&choices, encoding, &target);
         // Lanes beyond the wave can be requested.
         let lanes = if wave == 32 { lanes & 0x3_ffff_ffff } else { lanes };
@@ -379,7 +381,8 @@ proptest! {
         is_draft in prop::bool::weighted(0.3),
         depth in 0u32..4,
     ) {
-        let (target, encoding) = (target(32), if is_draft { draft() } else { LLVM });
+        let target = target(32);
+        let encoding = if is_draft { draft() } else { LLVM };
         let entry = |(bounds, choices): &(Option<_>, Vec<_>)| ListEntry {
             bounds: *bounds,
             expr: expression(choices, encoding, &target).into(),
@@ -401,7 +404,8 @@ proptest! {
 #[test]
 fn an_entry_without_an_expression_has_one_answer_in_each_lane() {
     let target = target(32);
-    let (machine, context) = (machine(&target, 32, FRAME_BASES[0]), Context::new(LLVM, &target));
+    let machine = machine(&target, 32, FRAME_BASES[0]);
+    let context = Context::new(LLVM, &target);
     let mut evaluator = Evaluator::new();
     let wave = evaluator.wave_body(Body::Constant(&[1, 2]), 0b110, &machine, &context);
     assert_eq!(wave.lane(0), None);
@@ -416,13 +420,15 @@ fn vectors_in_all_lanes() {
     use eitri::conform::{self, File};
 
     let folder = std::fs::read_dir(common::golden("conformance")).expect("the folder");
-    let (mut count, mut uniform) = (0, 0);
+    let mut count = 0;
+    let mut uniform = 0;
     let paths = folder.map(|entry| entry.expect("a file").path());
     for path in paths.filter(|path| path.extension().is_some_and(|it| it == "json")) {
         let file = File::from_json(std::fs::read(&path).expect("is read")).expect("vectors");
         for vector in file.vectors() {
             let conform::Body::Expression(expr) = &vector.body else { continue };
-            let (snapshot, context) = (&vector.machine.snapshot, vector.context());
+            let snapshot = &vector.machine.snapshot;
+            let context = vector.context();
             let mut evaluator = Evaluator::new();
             let mut wave = evaluator.wave(expr, u64::MAX, snapshot, &context);
             let same = assert_read(&wave, u64::MAX, snapshot);
@@ -561,7 +567,8 @@ fn places_that_lanes_have_of_their_own() {
         format!("{far}; piece 8"),
         format!("{far}; deref_size 4; stack_value"),
     ] {
-        let (expr, context) = (bytes(&expr, LLVM, &target), Context::new(LLVM, &target));
+        let expr = bytes(&expr, LLVM, &target);
+        let context = Context::new(LLVM, &target);
         for lanes in [0xff, 0xffff_ffff] {
             let mut evaluator = Evaluator::new();
             let mut wave = evaluator.wave(&expr, lanes, &machine, &context);

@@ -89,7 +89,8 @@ fn files_of_split_units() {
         let mut m = Builder::new(gpu());
         let mut code = Code::text(vec![0; 16 * count as usize]);
         for number in 0..count {
-            let (unit, name) = (m.unit(&format!("{number}.cl")), format!("f{number}"));
+            let unit = m.unit(&format!("{number}.cl"));
+            let name = format!("f{number}");
             let f = m.function(unit, &name).unwrap().code(&name, 16).kernel().id();
             m.frame(f).unwrap().entry_function().unwrap();
             code = code.with_function(&name, 16 * number, 16);
@@ -225,7 +226,8 @@ fn rows_of_a_dump() {
         dump(&object, &dwarf, Some(&target), DumpOptions::default()).len()
     };
     // Whole rows would make 10 times the text of 3.2 times the rows.
-    let (few, many) = (bytes(100), bytes(320));
+    let few = bytes(100);
+    let many = bytes(320);
     assert!(many < 6 * few, "{few} bytes, and {many} for 3.2 times as many rows");
 }
 
@@ -281,7 +283,8 @@ fn shared_list(count: u64) -> Vec<u8> {
 fn shared_lines(count: u64) -> Vec<u8> {
     // DW_TAG_compile_unit with a DW_FORM_string and, as DW_FORM_sec_offset, DW_AT_stmt_list.
     let abbreviations = vec![1, 0x11, 0, 3, 8, 0x10, 0x17, 0, 0, 0];
-    let (mut info, mut relocations) = (Vec::new(), Vec::new());
+    let mut info = Vec::new();
+    let mut relocations = Vec::new();
     for number in 0..count {
         let name = format!("{number}.c\0");
         let unit = with_length(&[&[4, 0, 0, 0, 0, 0, 8, 1][..], name.as_bytes(), &[0; 4]].concat());
@@ -450,8 +453,10 @@ fn ranges_of_a_variable() {
 
 #[test]
 fn ranges_of_a_saved_register() {
-    let (pc, base) = ([30, 31].map(|n| gpu().sgpr(n).unwrap()), gpu().sgpr(32).unwrap());
-    let (saved, spill) = (gpu().sgpr(40).unwrap(), gpu().vgpr(60).unwrap());
+    let pc = [30, 31].map(|n| gpu().sgpr(n).unwrap());
+    let base = gpu().sgpr(32).unwrap();
+    let saved = gpu().sgpr(40).unwrap();
+    let spill = gpu().vgpr(60).unwrap();
     grows_as_the_number(40, |count| {
         check(&function(2 * count, |m, f, _| {
             let mut frame = m.frame(f).unwrap();
@@ -477,7 +482,8 @@ fn rules_of_a_frame() {
             let mut frame = m.frame(f).unwrap();
             frame.return_address(0..8 * count, register(30), register(31)).unwrap();
             for number in 0..count {
-                let (start, by) = (8 * number, 4 * (number % 8) as i64);
+                let start = 8 * number;
+                let by = 4 * (number % 8) as i64;
                 let memory = |number: u16, by| {
                     Loc::memory(SpaceId::PRIVATE_WAVE, Val::register(register(number)).plus(by))
                 };
@@ -535,7 +541,8 @@ fn functions_and_types_in_each_other() {
         let unit = m.unit("a.cl");
         let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
         let mut code = Code::text(vec![0; 4 * count as usize]);
-        let (mut outer, mut around) = (None, None);
+        let mut outer = None;
+        let mut around = None;
         for number in 0..count {
             let name = format!("f{number}");
             code = code.with_function(&name, 4 * number, 4);

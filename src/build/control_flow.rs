@@ -339,7 +339,8 @@ impl ControlFlow {
     /// unreachable blocks, and loops with more than one entry block.
     fn reverse_postorder(&self) -> Result<Vec<usize>> {
         let count = self.blocks.len();
-        let (mut next, mut before) = (vec![Vec::new(); count], vec![Vec::new(); count]);
+        let mut next = vec![Vec::new(); count];
+        let mut before = vec![Vec::new(); count];
         for &(from, to) in &self.edges {
             next[from].push(to as u32);
             before[to].push(from as u32);

@@ -117,7 +117,8 @@ mod tests {
 
     /// Whether a node is reached from node 0 without another one.
     fn is_reached(next: &[Vec<u32>], node: u32, without: u32) -> bool {
-        let (mut open, mut seen) = (Vec::from_iter((without != 0).then_some(0)), vec![false; next.len()]);
+        let mut open = Vec::from_iter((without != 0).then_some(0));
+        let mut seen = vec![false; next.len()];
         while let Some(at) = open.pop() {
             if !core::mem::replace(&mut seen[at as usize], true) {
                 open.extend(next[at as usize].iter().filter(|&&to| to != without));

@@ -83,7 +83,8 @@ pub(crate) fn sample(format: Format, attributes: &[(DwAt, &'static str, [u64; 2]
 
     let mut out = Vec::new();
     let mut relocations = Vec::new();
-    let (mut units, mut entries) = ([(0, 0); 2], [[0; 4]; 2]);
+    let mut units = [(0, 0); 2];
+    let mut entries = [[0; 4]; 2];
     for unit in 0..2 {
         let begin = out.len();
         let mut relocated = |out: &mut Vec<u8>, bytes: u8, target, addend| {

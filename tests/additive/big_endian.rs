@@ -56,7 +56,8 @@ fn readable(bytes: &[u8]) {
 /// Checks every relocated field of a linked object against values computed by hand.
 #[track_caller]
 fn check_fields(object: &ReadObject, function: &str, other: &str) {
-    let (function, other) = (object.symbol(function).4, object.symbol(other).4);
+    let function = object.symbol(function).4;
+    let other = object.symbol(other).4;
     assert!(function != 0 && other != 0);
     assert_eq!(object.number(".debug_info", 0, 4), 42);
     assert_eq!(object.string(".debug_info", 13), "test.cl");
@@ -116,7 +117,8 @@ fn a_relocatable_object() {
         let size = symbol_named(&before, "work").unwrap().size as u32;
         let after = attach_with(&before, &Target::s390x(), &sections("work", size, "table"), &how).unwrap();
         readable(&after);
-        let (old, new) = (read(&before), read(&after));
+        let old = read(&before);
+        let new = read(&after);
         for name in [".text", ".data", ".data.rel", ".comment"] {
             let of = |object: &ReadObject| {
                 object.sections.iter().find(|section| section.name == name).map(|s| s.bytes.clone())

@@ -45,7 +45,8 @@ fn knows(tool: Tool, target: &Target) -> bool {
 /// Compares an object with compressed sections with the same object without compression.
 #[track_caller]
 fn check(target: &Target, packed: &[u8], plain: &[u8], sections: &[Section], kind: u32) {
-    let (new, old) = (read(packed), read(plain));
+    let new = read(packed);
+    let old = read(plain);
     assert_eq!(new.symbols, old.symbols);
     assert_eq!(new.relocations, old.relocations);
     assert!(packed.len() + 8000 < plain.len());
@@ -65,7 +66,8 @@ fn check(target: &Target, packed: &[u8], plain: &[u8], sections: &[Section], kin
     for tool in [LLVM_OBJCOPY, OBJCOPY].into_iter().filter(|tool| knows(*tool, target)) {
         let Some(theirs) = decompressed(tool, packed) else { continue };
         for section in sections {
-            let (theirs, ours) = (theirs.section(section.name), old.section(section.name));
+            let theirs = theirs.section(section.name);
+            let ours = old.section(section.name);
             assert_eq!((&theirs.bytes, theirs.flags), (&ours.bytes, ours.flags), "{tool:?} {}", section.name);
         }
     }

@@ -206,7 +206,8 @@ fn replacing_is_always_an_answer() {
 #[test]
 fn replacing_in_random_bytes_is_an_answer() {
     let mut random = numbers();
-    let (mut accepted, mut tried) = (0, 0);
+    let mut accepted = 0;
+    let mut tried = 0;
     for (object, target, sections) in with_debug_information() {
         let table = table(&object);
         for _ in 0..2000 {

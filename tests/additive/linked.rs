@@ -35,9 +35,11 @@ fn a_linker_fills_in_the_addresses_and_loads_the_same() {
     let (Some(plain), Some(debug)) = (link(&uspill(), &[]), link(&attached, &[])) else { return };
     check_fields(&read(&debug), "uspill", "vspillk.kd");
 
-    let (old, new) = (read(&plain), read(&debug));
+    let old = read(&plain);
+    let new = read(&debug);
     assert_eq!(old.segments, new.segments);
-    let (plain, debug) = (without_section_fields(&plain), without_section_fields(&debug));
+    let plain = without_section_fields(&plain);
+    let debug = without_section_fields(&debug);
     for &(kind, offset, _, size) in old.segments.iter().filter(|segment| segment.0 == LOAD) {
         let range = offset as usize..(offset + size) as usize;
         assert!(plain[range.clone()] == debug[range], "segment {kind} at {offset:#x}");
@@ -48,7 +50,8 @@ fn a_linker_fills_in_the_addresses_and_loads_the_same() {
 fn a_linked_object_keeps_every_byte_that_is_loaded() {
     let Some(before) = link(&uspill(), &[]) else { return };
     let after = attach(&before, &gfx1030(), &uspill_sections()).unwrap();
-    let (old, new) = (read(&before), read(&after));
+    let old = read(&before);
+    let new = read(&after);
     let end = loaded_end(&old);
     assert!(end > 0x1000);
     assert_eq!(without_section_fields(&before)[..end], without_section_fields(&after)[..end]);

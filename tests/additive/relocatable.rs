@@ -10,7 +10,8 @@ use super::support::*;
 fn compiler_output_is_unchanged_by_attach() {
     let before = uspill();
     let after = attach(&before, &gfx1030(), &uspill_sections()).unwrap();
-    let (old, new) = (read(&before), read(&after));
+    let old = read(&before);
+    let new = read(&after);
 
     assert_eq!(without_section_fields(&before[..64]), without_section_fields(&after[..64]));
     for (old, new) in old.sections.iter().zip(&new.sections) {
@@ -74,7 +75,8 @@ fn added_sections_equal_the_given_sections() {
 
 #[test]
 fn the_same_input_gives_the_same_bytes_wherever_it_lies() {
-    let (object, sections) = (uspill(), uspill_sections());
+    let object = uspill();
+    let sections = uspill_sections();
     let first = attach(&object, &gfx1030(), &sections).unwrap();
     assert_eq!(first, attach(&object, &gfx1030(), &sections).unwrap());
     for shift in 1..8 {
@@ -85,8 +87,10 @@ fn the_same_input_gives_the_same_bytes_wherever_it_lies() {
 
 #[test]
 fn attach_without_sections_changes_nothing() {
-    let (before, after) = (uspill(), attach(&uspill(), &gfx1030(), &[]).unwrap());
-    let (old, new) = (read(&before), read(&after));
+    let before = uspill();
+    let after = attach(&uspill(), &gfx1030(), &[]).unwrap();
+    let old = read(&before);
+    let new = read(&after);
     let at_zero = |section: &ReadSection| ReadSection { offset: 0, ..section.clone() };
     assert_eq!(
         old.sections.iter().map(at_zero).collect::<Vec<_>>(),
@@ -173,7 +177,8 @@ fn groups_and_address_significant_symbols_keep_their_symbols() {
         assert!(before.iter().any(|line| line == "_Z5twicei" || line == "_ZL6hiddeni"), "{before:?}");
         assert_eq!(before, after);
     }
-    let (old, new) = (read(&before), read(&after));
+    let old = read(&before);
+    let new = read(&after);
     assert!(old.locals > 1);
     for (of, relocations) in &old.relocations {
         assert_eq!(relocations, &new.relocations[of]);

@@ -159,7 +159,8 @@ fn relocations_of_the_rest(object: &ReadObject) -> BTreeMap<String, Vec<ReadRela
 /// information.
 #[track_caller]
 fn check_replaced(what: &str, before: &[u8], after: &[u8], sections: &[Section]) {
-    let (old, new) = (read(before), read(after));
+    let old = read(before);
+    let new = read(after);
     assert!(old.sections.iter().any(is_debug), "{what}");
     assert_eq!(the_rest(&old), the_rest(&new), "{what}");
     assert_eq!(symbols_of_the_rest(&old), symbols_of_the_rest(&new), "{what}");

@@ -51,7 +51,8 @@ pub fn debug_sections(function: &str, size: u32, other: &str) -> Vec<Section> {
 
 /// The sections of [`debug_sections`] in a given byte order.
 pub fn debug_sections_in(order: Endianness, function: &str, size: u32, other: &str) -> Vec<Section> {
-    let (two, four) = (|value: u16| order.write_u16(value), |value: u32| order.write_u32(value));
+    let two = |value: u16| order.write_u16(value);
+    let four = |value: u32| order.write_u32(value);
     #[rustfmt::skip]
     let abbrev = vec![
         // compile_unit with children: name strp, language data2, addr_base sec_offset, low_pc addrx, high_pc data4

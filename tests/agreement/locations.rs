@@ -76,7 +76,8 @@ impl Names {
                 self.loc(c, bits + by, deeper).bit_offset(by as i64)
             }
             2 => {
-                let (forth, back) = (c.between(4, 16), c.between(0, 4));
+                let forth = c.between(4, 16);
+                let back = c.between(0, 4);
                 self.loc(c, bits + 8 * (forth - back), deeper).offset(forth as i64).offset(-(back as i64))
             }
             3 => {
@@ -86,14 +87,17 @@ impl Names {
             }
             4 | 5 => self.parts(c, bits, deeper),
             6 => {
-                let (offset, size) = (c.between(0, bits), c.between(1, 40));
+                let offset = c.between(0, bits);
+                let size = c.between(1, 40);
                 let above = self.loc(c, size, deeper);
-                let (offset, size) = (Val::constant(offset), Val::constant(size));
+                let offset = Val::constant(offset);
+                let size = Val::constant(size);
                 self.loc(c, bits.max(80), deeper).overlay(above, offset, size)
             }
             7 => {
                 let size = c.of(&[8, 16, 32]);
-                let (above, below) = (self.loc(c, size, deeper), self.loc(c, bits + 64, deeper));
+                let above = self.loc(c, size, deeper);
+                let below = self.loc(c, bits + 64, deeper);
                 below.overlay(above, self.small(c), Val::constant(size))
             }
             8 => {
@@ -103,7 +107,8 @@ impl Names {
                     _ => bits.div_ceil(c.of(&[4, 1, 2, 8])).max(1),
                 };
                 let count = bits.div_ceil(size).max(1);
-                let (zero, one) = (self.loc(c, size * count, deeper), self.loc(c, size * count, deeper));
+                let zero = self.loc(c, size * count, deeper);
+                let one = self.loc(c, size * count, deeper);
                 let mask = if c.is(2) { self.val(c, deeper) } else { Val::constant(c.bits()) };
                 Loc::select(mask, zero, one, size, count)
             }
@@ -136,7 +141,8 @@ impl Names {
             5 if is_gpu => Loc::local_symbol(c.of(&self.symbols)),
             6 => Loc::global_symbol(c.of(&self.symbols)),
             7 if is_gpu => {
-                let (low, high) = (self.target.sgpr(4).unwrap(), self.target.sgpr(5).unwrap());
+                let low = self.target.sgpr(4).unwrap();
+                let high = self.target.sgpr(5).unwrap();
                 Loc::kernel_argument(low, high, c.between(0, 100) as i64 - 8)
             }
             8 if bits <= 64 => Loc::value(self.val(c, depth.min(2))),

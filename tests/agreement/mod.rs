@@ -62,7 +62,8 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
             eitri::check(module, &consumer, &written.omissions, &object).map_err(|e| e.to_string())?;
         if !report.is_clean() {
             let all: Vec<_> = module.variables().map(|(id, _)| nodes(module, id)).collect();
-            let (target, consumer) = (module.target().name(), named(&consumer));
+            let target = module.target().name();
+            let consumer = named(&consumer);
             return Err(format!("{target} for {consumer}:\n{report}\n{}", all.concat()));
         }
         let locations =
@@ -248,7 +249,8 @@ fn a_procedure_has_the_stack_of_its_caller() -> eitri::Result<()> {
     for name in ["amdgpu-gfx1030-wave32", "amdgpu-gfx1100-wave64"] {
         for consumer in [Consumer::llvm(), Consumer::rocgdb_legacy(), Consumer::dwarf5()] {
             let target = eitri::target::Target::named(name)?;
-            let (s33, s4) = (target.sgpr(33)?, target.sgpr(4)?);
+            let s33 = target.sgpr(33)?;
+            let s4 = target.sgpr(4)?;
             let mut m = eitri::build::Builder::new(target);
             let unit = m.unit("a.cl");
             let long = m.base_type(unit, "long", eitri::model::BaseEncoding::Signed, 64)?;
@@ -291,7 +293,9 @@ fn numbers(mut seed: u64, count: usize) -> Vec<u16> {
 /// Each omission excuses a difference of its own: without one of them, `check` has a finding.
 #[test]
 fn every_omission_excuses_a_difference() -> eitri::Result<()> {
-    let (mut count, mut nothing, mut idle) = (0, 0, Vec::new());
+    let mut count = 0;
+    let mut nothing = 0;
+    let mut idle = Vec::new();
     for seed in 1..=12 {
         let numbers = numbers(seed, 1200);
         let mut choices = Choices::new(&numbers);
@@ -311,12 +315,11 @@ fn every_omission_excuses_a_difference() -> eitri::Result<()> {
                     let one = others.remove(index);
                     if is_clean(&others)? {
                         let variable = one.variable();
-                        match variable.is_some_and(|variable| may_mean_nothing(&module, variable)) {
-                            true => nothing += 1,
-                            false => {
-                                let nodes = variable.map(|variable| nodes(&module, variable));
-                                idle.push(format!("{seed}, {}: {one}\n{nodes:?}", named(&consumer)));
-                            }
+                        if variable.is_some_and(|variable| may_mean_nothing(&module, variable)) {
+                            nothing += 1
+                        } else {
+                            let nodes = variable.map(|variable| nodes(&module, variable));
+                            idle.push(format!("{seed}, {}: {one}\n{nodes:?}", named(&consumer)));
                         }
                     }
                     count += 1;

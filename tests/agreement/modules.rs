@@ -409,10 +409,11 @@ impl Maker<'_, '_> {
                     let consumer = if is_plain { Consumer::dwarf5() } else { Consumer::llvm() };
                     let mut offset = Expr::build(consumer.encoding(8));
                     offset.ops().pick(0).deref().constu(self.c.between(0, 300)).minus().deref();
-                    match is_plain {
-                        true => offset.ops().plus(),
-                        false => offset.ops().offset(),
-                    };
+                    if is_plain {
+                        offset.ops().plus();
+                    } else {
+                        offset.ops().offset();
+                    }
                     let offset = self.m.expr(offset.finish().unwrap(), &[]).unwrap();
                     self.m.virtual_base(class, of, offset, access).unwrap();
                 }
@@ -453,7 +454,8 @@ impl Maker<'_, '_> {
             }
         }
         if self.c.is(2) {
-            let (scope, line) = (self.namespace, self.line());
+            let scope = self.namespace;
+            let line = self.line();
             let mut class = self.m.describe_type(class).unwrap();
             class.alignment(8).unwrap().declared_at(line).within(scope).unwrap();
             let passed = self.c.of(&[Passed::ByValue, Passed::ByReference]);
@@ -495,7 +497,8 @@ impl Maker<'_, '_> {
             let _ = match self.c.below(3) {
                 0 => self.m.member(ty, name, of, self.c.between(0, 12)).map(drop),
                 1 => {
-                    let (at, bits) = (self.c.between(0, 40), self.c.between(1, 8));
+                    let at = self.c.between(0, 40);
+                    let bits = self.c.between(1, 8);
                     self.m.bit_field(ty, name, of, at, bits).map(drop)
                 }
                 _ => {
@@ -512,7 +515,8 @@ impl Maker<'_, '_> {
         let name = self.c.of(&["f", "g", "kernel"]);
         let bytes = 4 * self.c.between(1, 40);
         let is_placed = !self.c.is(4);
-        let (file, line) = (self.c.of(&self.files), self.c.between(0, 300) as u32);
+        let file = self.c.of(&self.files);
+        let line = self.c.between(0, 300) as u32;
         let returns = self.c.of(&self.types).0;
         let symbol = format!("code{}", self.size);
         let base = match self.m.target().lanes() {
@@ -592,7 +596,8 @@ impl Maker<'_, '_> {
     }
 
     fn mask(&mut self) -> Loc {
-        let (target, lanes) = (self.m.target(), self.m.target().lanes());
+        let target = self.m.target();
+        let lanes = self.m.target().lanes();
         let scalars = (0..lanes.div_ceil(32) as u16).map(|index| target.sgpr(40 + index).unwrap());
         match self.c.below(4) {
             0 => Loc::over(scalars),
@@ -631,7 +636,8 @@ impl Maker<'_, '_> {
                 continue;
             }
             let (callee, variables) = self.functions[self.c.below(self.functions.len())].clone();
-            let (file, column) = (self.c.of(&self.files), self.c.below(3) as u32);
+            let file = self.c.of(&self.files);
+            let column = self.c.below(3) as u32;
             let call = SourceLine { file, line: self.c.between(1, 100) as u32, column };
             let inlined = self.m.inlined(scope, callee, &pcs, call).unwrap();
             if self.c.is(3) {
@@ -652,9 +658,10 @@ impl Maker<'_, '_> {
     fn block(&mut self, scope: impl InScope, pcs: &[Range<u64>], body: (FunctionId, bool)) -> ScopeId {
         let origins = self.blocks.iter().filter(|(of, _)| body == (*of, true));
         let origins: Vec<ScopeId> = origins.map(|&(_, block)| block).collect();
-        let block = match origins.is_empty() || self.c.is(3) {
-            true => self.m.block(scope, pcs),
-            false => self.m.inlined_block(scope, self.c.of(&origins), pcs),
+        let block = if origins.is_empty() || self.c.is(3) {
+            self.m.block(scope, pcs)
+        } else {
+            self.m.inlined_block(scope, self.c.of(&origins), pcs)
         }
         .unwrap();
         if !body.1 {
@@ -723,7 +730,8 @@ impl Maker<'_, '_> {
             let locs = (0..count).map(|_| self.names.loc(self.c, bits, 3)).collect();
             places.push((start..end, locs));
         }
-        let (file, line) = (self.c.of(&self.files), self.c.between(1, 300) as u32);
+        let file = self.c.of(&self.files);
+        let line = self.c.between(1, 300) as u32;
         let mut v = match (origin, kind) {
             (Some(origin), _) => self.m.inlined_variable(scope, origin),
             (None, 0) if is == Is::OfFunction => self.m.parameter(scope, name, ty),
@@ -741,10 +749,8 @@ impl Maker<'_, '_> {
         }
         for (pcs, locs) in places {
             // Refusals of the builder are ignored.
-            let _ = match is_moving {
-                true => v.live_in(pcs, &locs).map(drop),
-                false => v.always(locs[0].clone()).map(drop),
-            };
+            let _ =
+                if is_moving { v.live_in(pcs, &locs).map(drop) } else { v.always(locs[0].clone()).map(drop) };
         }
         let id = v.id();
         if bytes > 0 || is == Is::Global {

@@ -13,23 +13,21 @@ use crate::agreement::modules::Maker;
 impl Maker<'_, '_> {
     /// Sets random optional properties of a function.
     pub fn describe(&mut self, id: FunctionId) {
-        let (access, virtuality, defaulted, calls, convention) = (
-            self.c.of(&[
-                None,
-                Some(Accessibility::Public),
-                Some(Accessibility::Protected),
-                Some(Accessibility::Private),
-            ]),
-            self.c.of(&[None, Some(Virtuality::Virtual), Some(Virtuality::Pure)]),
-            self.c.of(&[None, Some(Defaulted::InClass), Some(Defaulted::OutOfClass)]),
-            self.c.of(&[
-                None,
-                Some(DescribedCalls::Tail),
-                Some(DescribedCalls::All),
-                Some(DescribedCalls::Source),
-            ]),
-            self.c.of(&[None, Some(3), Some(0xc6)]),
-        );
+        let access = self.c.of(&[
+            None,
+            Some(Accessibility::Public),
+            Some(Accessibility::Protected),
+            Some(Accessibility::Private),
+        ]);
+        let virtuality = self.c.of(&[None, Some(Virtuality::Virtual), Some(Virtuality::Pure)]);
+        let defaulted = self.c.of(&[None, Some(Defaulted::InClass), Some(Defaulted::OutOfClass)]);
+        let calls = self.c.of(&[
+            None,
+            Some(DescribedCalls::Tail),
+            Some(DescribedCalls::All),
+            Some(DescribedCalls::Source),
+        ]);
+        let convention = self.c.of(&[None, Some(3), Some(0xc6)]);
         let frame = self.names.loc(self.c, 64, 2);
         let link = self.names.loc(self.c, 64, 1);
         let argument = self.c.of(&self.types).0;
@@ -86,12 +84,11 @@ impl Maker<'_, '_> {
         let name = self.c.of(&["f", "method"]);
         let composites = self.composites.clone();
         let returns = self.c.of(&self.types).0;
-        let mut f = match composites.is_empty() || self.c.is(3) {
-            true => self.m.function_declaration(unit, name),
-            false => {
-                let ty = self.c.of(&composites);
-                self.m.function_declaration(ty, name)
-            }
+        let mut f = if composites.is_empty() || self.c.is(3) {
+            self.m.function_declaration(unit, name)
+        } else {
+            let ty = self.c.of(&composites);
+            self.m.function_declaration(ty, name)
         }
         .unwrap();
         if self.c.is(2) {
@@ -128,7 +125,8 @@ impl Maker<'_, '_> {
     fn parameters(&mut self, function: FunctionId) {
         let mut all = Vec::new();
         for _ in 0..self.c.below(3) {
-            let (name, ty) = (self.c.of(&["this", "x"]), self.c.of(&self.types).0);
+            let name = self.c.of(&["this", "x"]);
+            let ty = self.c.of(&self.types).0;
             all.push(self.m.parameter(function, name, ty).unwrap().artificial().id());
         }
         if let (Some(&first), true) = (all.first(), self.c.is(2)) {
@@ -139,7 +137,8 @@ impl Maker<'_, '_> {
 
     /// A variable's declaration, and perhaps its definition.
     pub fn declared_variable(&mut self) -> VariableId {
-        let (unit, ty) = (self.unit, self.c.of(&self.types).0);
+        let unit = self.unit;
+        let ty = self.c.of(&self.types).0;
         let name = self.c.of(&["x", "y", "shared"]);
         let line = self.line();
         let mut v = self.m.extern_variable(unit, name, ty).unwrap();

@@ -28,7 +28,8 @@ fn agrees(numbers: &[u16]) -> Result<(), String> {
     let mut choices = Choices::new(numbers);
     let target = targets()[choices.below(6)].clone();
     let made = modules::module(&mut choices, target);
-    let (module, text) = (&made.module, |error: eitri::Error| error.to_string());
+    let module = &made.module;
+    let text = |error: eitri::Error| error.to_string();
     for consumer in consumers() {
         let mut consumer = varied(&consumer, |count| choices.below(count));
         (consumer.version, consumer.tables.pubs) = (5, choices.below(3) == 2);

@@ -31,12 +31,14 @@ pub fn description(live: &str) -> String {
 #[test]
 fn locations_are_derived_and_appended() {
     let folder = Folder::new("locate");
-    let (given, out) = (folder.file("k.json", description("")), folder.path("located.json"));
+    let given = folder.file("k.json", description(""));
+    let out = folder.path("located.json");
     let ran = run(&["locate", &given, "-o", &out]);
     assert_eq!((ran.code, &*ran.errors), (0, ""));
     let located = std::fs::read_to_string(&out).expect("a description");
     // The statements are as they were, and one follows.
-    let (before, after) = (description(""), located.clone());
+    let before = description("");
+    let after = located.clone();
     let kept = before.strip_suffix("\n]}\n").expect("the end of the list");
     let added = after.strip_prefix(kept).expect("the same statements");
     assert!(added.starts_with(",\n{\"describe_variable\":") && added.ends_with("\n]}\n"), "{added}");
@@ -60,7 +62,8 @@ fn locations_are_derived_and_appended() {
 fn locations_that_the_code_refutes_are_found() {
     let folder = Folder::new("stale");
     let live = r#", "live": [[4, 16, {"register": "s4"}], [16, 32, {"register": "s5"}], [32, 40, {"register": "s4"}]]"#;
-    let (given, object) = (folder.file("k.json", description(live)), folder.path("k.o"));
+    let given = folder.file("k.json", description(live));
+    let object = folder.path("k.o");
     assert_eq!(run(&["emit", &given, "--allow", "no-frame", "-o", &object]).code, 0);
     assert_eq!(run(&["check", &given, &object]).code, 0);
     let checked = run(&["check", &given, &object, "--code"]);

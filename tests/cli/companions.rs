@@ -131,7 +131,8 @@ fn shared(folder: &Folder, version: &str, dwz: &[&str]) -> Option<(String, Strin
                       while (at) { sum += weigh(&at->first_point_of_line, 3); at = at->next_line_in_list; }\n\
                       return sum; }\nint main(int argc, char **argv) { return work((void *)argv, argc); }\n";
         folder.file(&format!("{name}.c"), source);
-        let (source, program) = (format!("{name}.c"), format!("{name}.exe"));
+        let source = format!("{name}.c");
+        let program = format!("{name}.exe");
         let arguments =
             ["-g", version, "-O2", "-fno-inline-functions", "-Wl,--build-id", &source, "-o", &program];
         let ran = Tool::new("gcc", "gcc").run_in(&folder.0, &arguments)?;

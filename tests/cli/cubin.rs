@@ -27,7 +27,8 @@ fn stack_pointer(lane: u32) -> u32 {
 #[test]
 fn variables_in_the_frame_are_in_the_local_memory_of_their_lane() {
     let folder = Folder::new("cubin");
-    let (source, cubin) = (folder.file("k.cu", SOURCE), folder.path("k.cubin"));
+    let source = folder.file("k.cu", SOURCE);
+    let cubin = folder.path("k.cubin");
     let Some(ran) = NVCC.run(&["-arch=sm_80", "-G", "-cubin", "-o", &cubin, &source]) else { return };
     assert!(ran.succeeded, "{ran}");
     let r1: String = (0..32)
@@ -56,7 +57,8 @@ fn rows_of_a_cubin_have_what_changes() {
         let out = run(&all).text();
         out.lines().filter(|line| line.contains(" cfa=R1+0")).map(String::from).collect()
     };
-    let (short, whole) = (rows(&[]), rows(&["-v"]));
+    let short = rows(&[]);
+    let whole = rows(&["-v"]);
     assert_eq!((short.len(), whole.len()), (3, 3));
     assert_eq!(short[0], whole[0]);
     assert_eq!(short[1].trim_start(), "0x10020      cfa=R1+0");
@@ -77,8 +79,10 @@ const DESCRIPTION: &str = r#"{"eitri": 1, "target": "nvptx-sm_80", "describe": [
 #[test]
 fn variables_in_registers_of_ptx_are_in_their_homes() {
     let folder = Folder::new("homes");
-    let (description, plain) = (folder.file("d.json", DESCRIPTION), folder.file("k.ptx", TEXT));
-    let (text, cubin) = (folder.path("out.ptx"), folder.path("k.cubin"));
+    let description = folder.file("d.json", DESCRIPTION);
+    let plain = folder.file("k.ptx", TEXT);
+    let text = folder.path("out.ptx");
+    let cubin = folder.path("k.cubin");
     assert_eq!(run(&["emit", &description, "--object", &plain, "-o", &text]).code, 0);
     let Some(ran) = PTXAS.run(&["-arch=sm_80", "-g", &text, "-o", &cubin]) else { return };
     ran.clean();

@@ -65,7 +65,8 @@ fn examples_of_help_run() {
             without.push(command);
         }
         for example in all {
-            let (program, home) = (program.display(), folder.path(""));
+            let program = program.display();
+            let home = folder.path("");
             let script = format!("PATH='{program}':$PATH HOME='{home}'; {example}\necho \"exit $?\"");
             let Some(ran) = SHELL.run_in(Path::new(&home), &["-c", &script]) else { return };
             // 1 is for findings: the objects are those of other compilers.

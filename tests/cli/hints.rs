@@ -25,7 +25,8 @@ fn debug_sections_that_are_there_suggest_replace() {
 #[test]
 fn a_refusal_suggests_partial() {
     let folder = Folder::new("hint-partial");
-    let (json, out) = (folder.file("a.json", lane_wise(r#"{"per_lane": "v3"}"#)), folder.path("a.o"));
+    let json = folder.file("a.json", lane_wise(r#"{"per_lane": "v3"}"#));
+    let out = folder.path("a.o");
     let strict = run(&["emit", &json, "--for", "dwarf5", "-o", &out]);
     let hint = "--partial omits it, and lists it\n";
     assert!(strict.code == 2 && strict.errors.ends_with(hint), "no word of --partial: {}", strict.errors);

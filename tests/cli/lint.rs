@@ -455,8 +455,10 @@ fn names_cannot_act_on_a_terminal() {
 #[test]
 fn files_of_split_units_are_read() {
     let folder = Folder::new("lint-split");
-    let (json, code) = ("examples/scale.json", "examples/data/scale_code.o");
-    let (object, page) = (folder.path("out.o"), folder.path("page.html"));
+    let json = "examples/scale.json";
+    let code = "examples/data/scale_code.o";
+    let object = folder.path("out.o");
+    let page = folder.path("page.html");
     assert_eq!(run(&["emit", json, "--object", code, "--split-dwarf", "-o", &object]).code, 0);
     let functions = |more: &[&str]| {
         let all = [&["stats", &object, "--format", "json"], more].concat();

@@ -142,7 +142,8 @@ fn in_words(value: &mut Value, key: &str, target: &mut Option<Target>) {
 
 #[test]
 fn vectors_have_the_same_meaning_as_text() {
-    let (mut count, mut changed) = (0, 0);
+    let mut count = 0;
+    let mut changed = 0;
     for entry in std::fs::read_dir(root("goldens/conformance")).expect("the vectors") {
         let path = entry.expect("a file").path();
         if path.extension().is_none_or(|end| end != "json") {

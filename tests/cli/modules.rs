@@ -10,7 +10,9 @@ const SHADER: &str = "tests/spirv/foreign/glslang.g.spv";
 #[test]
 fn debug_instructions_are_attached_and_stripped() {
     let folder = Folder::new("modules");
-    let (module, out, stripped) = (root(SHADER), folder.path("debug.spv"), folder.path("plain.spv"));
+    let module = root(SHADER);
+    let out = folder.path("debug.spv");
+    let stripped = folder.path("plain.spv");
     let module = module.to_str().expect("a path that is text");
     let ran = run(&["attach", module, "-o", &out]);
     assert_eq!(ran.code, 0, "{}", ran.errors);
@@ -43,7 +45,8 @@ fn debug_instructions_are_attached_and_stripped() {
 #[test]
 fn the_source_can_be_given() {
     let folder = Folder::new("source");
-    let (module, out) = (root(SHADER), folder.path("debug.spv"));
+    let module = root(SHADER);
+    let out = folder.path("debug.spv");
     let module = module.to_str().expect("a path that is text");
     let source = folder.file("other.wgsl", "a line\n".repeat(50));
     let arguments =
@@ -73,7 +76,8 @@ fn a_description_with_its_binding_is_attached() {
     let example = section.split("```json\n").nth(1).and_then(|rest| rest.split("```").next());
     let description = folder.file("saxpy.json", example.expect("an example"));
     let module = root("tests/spirv/kernels/saxpy.O2.spv");
-    let (module, out) = (module.to_str().expect("a path that is text"), folder.path("debug.spv"));
+    let module = module.to_str().expect("a path that is text");
+    let out = folder.path("debug.spv");
     let ran = run(&["emit", &description, "--spirv", module, "--partial", "-o", &out]);
     assert_eq!(ran.code, 0, "{}", ran.errors);
     assert_eq!(run(&["check", &out]).code, 0);

@@ -138,7 +138,8 @@ fn output_replaces_no_input() {
     for (name, target) in [("link.json", "d.json"), ("link.o", "code.o")] {
         std::os::unix::fs::symlink(target, folder.path(name)).expect("a link");
     }
-    let (link, below) = (folder.path("link.json"), format!("{around}/d.json"));
+    let link = folder.path("link.json");
+    let below = format!("{around}/d.json");
     if cfg!(unix) {
         asked.push(vec!["emit", json, "-o", &link]);
         asked.push(vec!["emit", &link, "-o", json]);

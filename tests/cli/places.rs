@@ -7,7 +7,8 @@ use pretty_assertions::assert_eq;
 use super::{Folder, lane_wise, run};
 
 fn scale(folder: &Folder) -> String {
-    let (code, out) = ("examples/data/scale_code.o", folder.path("scale.o"));
+    let code = "examples/data/scale_code.o";
+    let out = folder.path("scale.o");
     assert_eq!(run(&["emit", "examples/scale.json", "--object", code, "-o", &out]).code, 0);
     out
 }
@@ -25,7 +26,8 @@ fn made_up_addresses_are_explained_where_they_are_printed() {
     assert_eq!(run(&["emit", &folder.file("a.json", two), "-o", &empty]).code, 0);
     assert!(!run(&["dump", &empty]).text().contains("addresses:"), "an object without code");
     let description = lane_wise(r#"{"per_lane": "v3"}"#).replace(r#""symbol": "k""#, r#""symbol": "uspill""#);
-    let (description, several) = (folder.file("several.json", description), folder.path("several.o"));
+    let description = folder.file("several.json", description);
+    let several = folder.path("several.o");
     let code = "examples/data/uspill.o";
     let ran = run(&["emit", &description, "--object", code, "--allow", "no-frame", "-o", &several]);
     assert_eq!((ran.code, &*ran.errors), (0, ""));
@@ -52,7 +54,8 @@ fn a_pc_is_an_address_or_a_function_and_an_offset() {
         [("scale", "0x10000"), ("scale+0x10", "0x10010"), ("scale+16", "0x10010"), ("scale+0x24", "0x10024")]
     {
         for command in ["eval", "explain"] {
-            let (by_name, address) = (at(command, by_name), at(command, address));
+            let by_name = at(command, by_name);
+            let address = at(command, address);
             assert!(by_name.code == 0, "{}", by_name.errors);
             assert_eq!(by_name.text(), address.text());
         }

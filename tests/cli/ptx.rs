@@ -87,7 +87,8 @@ fn description_that_contradicts_its_text_is_refused_and_found() {
     let declared = ".reg .pred %p<2>;\n.shared .align 4 .b32 tile[4];\n.reg .b64";
     let text =
         TEXT.replace(".reg .b64", declared).replace("%r2; ret;", "%r2;\nsetp.eq.u32 %p1, %r1, 0; ret;");
-    let (plain, out) = (folder.file("k.ptx", &text), folder.path("out.ptx"));
+    let plain = folder.file("k.ptx", &text);
+    let out = folder.path("out.ptx");
     let cases = [
         (
             11,
@@ -203,7 +204,8 @@ fn description_that_contradicts_its_text_is_refused_and_found() {
 fn ptx_that_cannot_be_read_is_refused_with_its_line() {
     let folder = Folder::new("bad-ptx");
     let json = described(REGISTERS).expect("a module").to_json();
-    let (description, out) = (folder.file("d.json", json), folder.path("out.ptx"));
+    let description = folder.file("d.json", json);
+    let out = folder.path("out.ptx");
     let long = format!("{TEXT}// {}\n/* not closed", "x".repeat(1 << 20));
     let cases = [
         (TEXT.replace("ret;", "/* not closed"), "line 17"),

@@ -35,7 +35,8 @@ fn a_build_is_compared_with_another() {
 #[test]
 fn a_build_without_variables_is_below_each_percentage() {
     let folder = Folder::new("percentages");
-    let (with, without) = (&*units(&folder), "examples/data/scale_code.o");
+    let with = &*units(&folder);
+    let without = "examples/data/scale_code.o";
     let alone = run(&["stats", without, "--fail-below", "50"]);
     assert!(alone.code == 1 && alone.text().contains("  all, below 50 %\n"), "{}", alone.text());
     assert_eq!(run(&["stats", without, "--fail-below", "0"]).code, 0);
@@ -78,7 +79,8 @@ fn methods_of_two_classes_are_matched_by_linkage_name() {
         let code = code.with_function("_ZN1B3getEv", 16, 16);
         folder.file(name, new_object(module.target(), &code, &written.sections).expect("an object"))
     };
-    let (old, new) = (build("old.o", 16), build("new.o", 4));
+    let old = build("old.o", 16);
+    let new = build("new.o", 4);
     let ran = run(&["stats", &new, "--against", &old, "--fail-below", "60"]);
     let out = ran.text();
     assert!(out.contains("  50.0 %   50.0 %  100.0 %  _ZN1A3getEv\n"), "{out}");

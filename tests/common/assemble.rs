@@ -108,7 +108,8 @@ fn set(name: &str) -> Option<Set> {
 /// Assembles a text as SPIR-V 1.1.
 pub fn assemble(text: &str) -> Assembled {
     let mut made = Assembled { words: vec![MAGIC, 0x0001_0100, 0, 0, 0], ids: HashMap::new() };
-    let (mut sets, mut wide) = (HashMap::new(), Vec::new());
+    let mut sets = HashMap::new();
+    let mut wide = Vec::new();
     for line in statements(text) {
         let (result, line) = match &line[..] {
             [Token::Word(id), Token::Word(equals), rest @ ..] if equals == "=" => {
@@ -120,7 +121,8 @@ pub fn assemble(text: &str) -> Assembled {
         let known = INSTRUCTIONS.iter().find(|known| known.0 == name);
         let &(_, opcode, has_type, has_result) = known.unwrap_or_else(|| panic!("{name} is not known here"));
         assert_eq!(result.is_some(), has_result, "{line:?}");
-        let (start, mut operands) = (made.words.len(), &line[1..]);
+        let start = made.words.len();
+        let mut operands = &line[1..];
         made.words.push(0);
         if has_type {
             made.operand(&operands[0]);
@@ -210,7 +212,9 @@ impl Assembled {
 
 /// The tokens of each line. A string can span lines.
 fn statements(text: &str) -> Vec<Vec<Token>> {
-    let (mut all, mut line, mut word) = (Vec::new(), Vec::new(), String::new());
+    let mut all = Vec::new();
+    let mut line = Vec::new();
+    let mut word = String::new();
     let mut string: Option<String> = None;
     for char in text.chars().chain(['\n']) {
         match (&mut string, char) {

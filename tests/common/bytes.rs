@@ -30,9 +30,10 @@ impl Bytes {
 
     /// Appends a number of `len` bytes.
     pub fn int(&mut self, len: usize, value: u64) -> &mut Self {
-        match self.big_endian {
-            true => self.bytes.extend(&value.to_be_bytes()[8 - len..]),
-            false => self.bytes.extend(&value.to_le_bytes()[..len]),
+        if self.big_endian {
+            self.bytes.extend(&value.to_be_bytes()[8 - len..])
+        } else {
+            self.bytes.extend(&value.to_le_bytes()[..len])
         }
         self
     }

@@ -40,8 +40,10 @@ pub fn varied(consumer: &Consumer, mut below: impl FnMut(usize) -> usize) -> Con
         [consumer.expressions.shared_from_bytes, None, Some(1), Some(40)][below(4)];
     consumer.entries.language_names = below(3) == 2;
     // The kind of name table depends on the version.
-    let (has_names, is_five) = (below(3) == 2, consumer.version == 5);
-    let (names, pubs) = (has_names && is_five, has_names && !is_five);
+    let has_names = below(3) == 2;
+    let is_five = consumer.version == 5;
+    let names = has_names && is_five;
+    let pubs = has_names && !is_five;
     consumer.tables = Tables { names, pubs, aranges: below(3) == 2 };
     for (at, forms) in FORMS {
         if below(3) == 2 {

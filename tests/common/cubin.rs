@@ -73,7 +73,8 @@ pub fn assembled(module: &Module, processor: &str) -> Option<Vec<u8>> {
     let how = ptx::Attach { lines: written.lines.as_ref(), ..ptx::Attach::default() };
     let text = ptx::attach(TEXT, module.target(), &written.sections, &how).expect("a text");
     let folder = Folder::new();
-    let (source, cubin) = (folder.path().join("k.ptx"), folder.path().join("k.cubin"));
+    let source = folder.path().join("k.ptx");
+    let cubin = folder.path().join("k.cubin");
     std::fs::write(&source, text).expect("a file");
     let arch = format!("-arch={processor}");
     let paths = [&source, &cubin].map(|path| path.to_str().expect("a path"));

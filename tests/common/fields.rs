@@ -8,7 +8,8 @@ pub fn with_fields(object: &[u8], number: impl Fn(u64) -> u64) -> (Vec<u8>, usiz
     let short = |at: usize| usize::from(u16::from_le_bytes([object[at], object[at + 1]]));
     let header = |index: usize| word(0x28) as usize + 64 * index;
     let names = word(header(short(0x3e)) + 24) as usize;
-    let (mut changed, mut count) = (object.to_vec(), 0);
+    let mut changed = object.to_vec();
+    let mut count = 0;
     // SHT_RELA.
     for relocations in (0..short(0x3c)).map(header).filter(|at| half(at + 4) == 4) {
         let target = header(half(relocations + 44));

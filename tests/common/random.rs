@@ -177,7 +177,8 @@ impl Making<'_> {
     }
 
     fn some_types(&mut self) {
-        let (m, unit) = (&mut self.m, self.unit);
+        let m = &mut self.m;
+        let unit = self.unit;
         let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).expect("a type");
         self.types.push((int, 32));
         for _ in 0..self.c.below(8) {
@@ -253,7 +254,8 @@ impl Making<'_> {
 
     /// A class with some of the possible members, and space for `bits` bits beyond 128.
     fn class(&mut self, name: &str, of: TypeId, bits: u64) -> TypeId {
-        let (unit, file) = (self.unit, self.files[0]);
+        let unit = self.unit;
+        let file = self.files[0];
         let bytes = bits.div_ceil(8);
         let class = self.m.class(unit, Some(name), bytes + 16).expect("a class");
         let access = self.c.one(&[None, Some(Accessibility::Public), Some(Accessibility::Protected)]);
@@ -305,10 +307,13 @@ impl Making<'_> {
     }
 
     fn function(&mut self, others: &[FunctionId]) -> FunctionId {
-        let (name, returns) = (self.name("f"), self.c.one(&self.types).0);
+        let name = self.name("f");
+        let returns = self.c.one(&self.types).0;
         let bytes = 4 * (1 + self.c.below(64) as u64);
         let base = self.scalar();
-        let (has_code, has_base, is_kernel) = (self.c.below(4) > 0, self.c.maybe(), self.c.maybe());
+        let has_code = self.c.below(4) > 0;
+        let has_base = self.c.maybe();
+        let is_kernel = self.c.maybe();
         let scaling = self.c.one(&[Scaling::Lane, Scaling::Wave]);
         let mut function = self.m.function(self.unit, &name).expect("a function");
         function.declared(self.files[0], 7).body_line(8);
@@ -507,7 +512,8 @@ impl Making<'_> {
             })
             .collect();
         let always = (ranges.is_empty() && self.c.maybe()).then(|| self.loc(bits, 3));
-        let (is_external, is_artificial) = (self.c.maybe(), self.c.maybe());
+        let is_external = self.c.maybe();
+        let is_artificial = self.c.maybe();
         let variable =
             if is_parameter { self.m.parameter(scope, &name, ty) } else { self.m.variable(scope, &name, ty) };
         let mut variable = variable.expect("a variable");
@@ -555,9 +561,8 @@ impl Making<'_> {
             return match self.c.below(if leaf { 12 } else { 21 }) {
                 0 => {
                     // Vector registers are used with all their lanes.
-                    let is_large = |r: &Register| match r.is_vector() {
-                        true => u64::from(r.bits) == bits,
-                        false => u64::from(r.bits) >= bits,
+                    let is_large = |r: &Register| {
+                        if r.is_vector() { u64::from(r.bits) == bits } else { u64::from(r.bits) >= bits }
                     };
                     let large: Vec<Reg> = self.target.registers().filter(is_large).map(|r| r.reg).collect();
                     if large.is_empty() {
@@ -622,7 +627,8 @@ impl Making<'_> {
                 17 => {
                     let offset = self.c.below(bits as usize) as u64;
                     let size = 1 + self.c.below((bits - offset) as usize) as u64;
-                    let (below, above) = (self.loc(bits, depth - 1), self.loc(size, depth - 1));
+                    let below = self.loc(bits, depth - 1);
+                    let above = self.loc(size, depth - 1);
                     let known = self.c.below(4) > 0;
                     let at = if known { Val::constant(offset) } else { Val::register(self.scalar()) };
                     below.overlay(above, at, Val::constant(size))
@@ -632,7 +638,8 @@ impl Making<'_> {
                     let count = (1..=most).rev().find(|count| bits.is_multiple_of(*count)).unwrap_or(1);
                     let size = bits / count;
                     let mask = if self.c.maybe() { self.val(depth - 1) } else { Val::constant(0x5555) };
-                    let (zero, one) = (self.loc(size * count, depth - 1), self.loc(size * count, depth - 1));
+                    let zero = self.loc(size * count, depth - 1);
+                    let one = self.loc(size * count, depth - 1);
                     Loc::select(mask, zero, one, size, count)
                 }
                 19 => {
@@ -684,7 +691,8 @@ impl Making<'_> {
             6 => self.val(depth - 1).neg(),
             7 => self.val(depth - 1).not(),
             kind => {
-                let (first, second) = (self.val(depth - 1), self.val(depth - 1));
+                let first = self.val(depth - 1);
+                let second = self.val(depth - 1);
                 match kind {
                     8 => first.add(second),
                     9 => first.sub(second),

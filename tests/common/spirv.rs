@@ -244,7 +244,8 @@ impl Making<'_> {
 
     fn line(&mut self) -> Option<SourceLine> {
         let file = self.c.one(&self.files);
-        let (line, column) = (self.c.below(40) as u32, self.c.below(9) as u32);
+        let line = self.c.below(40) as u32;
+        let column = self.c.below(9) as u32;
         (line != 0).then_some(SourceLine { file, line, column })
     }
 
@@ -408,9 +409,10 @@ impl Making<'_> {
                 7 => {
                     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).expect("a type");
                     let values = [("A", -1), ("B", 1 << 30)];
-                    let ty = match self.c.maybe() {
-                        true => m.enumeration(unit, Some(&name), int, &values),
-                        false => m.enum_class(unit, Some(&name), int, &values),
+                    let ty = if self.c.maybe() {
+                        m.enumeration(unit, Some(&name), int, &values)
+                    } else {
+                        m.enum_class(unit, Some(&name), int, &values)
                     };
                     let ty = ty.expect("a type");
                     self.described_type(ty, true);
@@ -528,8 +530,11 @@ impl Making<'_> {
         let name = self.name("f");
         let linkage = format!("_Z{name}");
         let scope = self.outside();
-        let (line, ty) = (self.line(), self.c.one(&self.types).0);
-        let (is_external, has_linkage, returns) = (self.c.maybe(), self.c.maybe(), self.c.maybe());
+        let line = self.line();
+        let ty = self.c.one(&self.types).0;
+        let is_external = self.c.maybe();
+        let has_linkage = self.c.maybe();
+        let returns = self.c.maybe();
         let function = match scope {
             Some(scope) => self.m.function(scope, &name),
             None => self.m.function(self.unit, &name),
@@ -729,7 +734,8 @@ impl Making<'_> {
 
     fn global(&mut self, core: &Core) {
         let name = self.name("g");
-        let (line, scope) = (self.line(), self.outside());
+        let line = self.line();
+        let scope = self.outside();
         let uint = self.types[0].0;
         let variable = match scope {
             Some(scope) => self.m.variable(scope, &name, uint),

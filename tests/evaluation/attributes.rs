@@ -204,7 +204,8 @@ fn call_sites() {
     let callers = vec![Caller { pc: Some(0x5000), cfa: None, registers: saved.into() }];
     let machine = Snapshot { callers, ..machine() };
     let context = Context { frame: 1, ..Context::new(LLVM, &target) };
-    let (value, location) = (bytes("breg0 1", LLVM), bytes("reg0; lit1; offset", LLVM));
+    let value = bytes("breg0 1", LLVM);
+    let location = bytes("reg0; lit1; offset", LLVM);
     let mut evaluator = Evaluator::new();
     assert_eq!(shown(evaluator.call_site_value(&value, &machine, &context)), "0xf0e0d0c0b0a0909");
     assert_eq!(shown(evaluator.call_data_location(&location, &machine, &context)), "mem:0:0x1009");
@@ -232,7 +233,8 @@ fn rules_of_call_frame_information() {
 fn lanes() {
     let mut machine = Snapshot { lanes: Some(16), ..machine() };
     machine.registers.insert(Reg(2), vec![0x05, 0x80, 0, 0, 0, 0, 0, 0]);
-    let (reg, empty) = (bytes("reg2", LLVM), bytes("", LLVM));
+    let reg = bytes("reg2", LLVM);
+    let empty = bytes("", LLVM);
     assert_eq!(found!(&machine, active_lanes(Body::Expression(&reg))), "0x8005 Unsigned/16");
     assert_eq!(found!(&machine, active_lanes(Body::Expression(&empty))), "evaluation error");
     let entry = |expr: &[u8]| ListEntry { bounds: Some((0, 0x8000)), expr: expr.to_vec().into() };

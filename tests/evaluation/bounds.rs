@@ -173,7 +173,8 @@ fn the_first_fault_of_a_selection_decides() {
 #[test]
 fn the_type_of_an_entry_value_is_as_large_as_the_register() {
     let gpu = Target::named("amdgpu-gfx1030-wave32").unwrap();
-    let (s4, pc) = (gpu.sgpr(4).unwrap(), gpu.pc().unwrap());
+    let s4 = gpu.sgpr(4).unwrap();
+    let pc = gpu.pc().unwrap();
     let mut machine = Snapshot { pc: Some(0x4010), ..Snapshot::default() };
     machine.registers.insert(s4, vec![4, 3, 2, 1]);
     machine.registers.insert(pc, 0x1234u64.to_le_bytes().to_vec());

@@ -26,7 +26,8 @@ fn any(expr: &str, machine: &Snapshot, encoding: Encoding, target: &Target) -> S
 #[test]
 fn draft_differs_from_the_extension() {
     let cpu = Target::x86_64();
-    let (machine, both) = (machine(), [draft(), LLVM]);
+    let machine = machine();
+    let both = [draft(), LLVM];
     let run = |expr: &str| both.map(|encoding| any(expr, &machine, encoding, &cpu));
     // The canonical frame address is a value; in the extension it is a location.
     assert_eq!(run("call_frame_cfa"), ["0x1040", "mem:0:0x1040"]);

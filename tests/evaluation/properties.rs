@@ -72,7 +72,8 @@ fn integers() -> impl Strategy<Value = (Value, Value)> {
 
 /// Division that rounds towards zero, computed on magnitudes.
 fn quotient(a: &BigInt, b: &BigInt) -> (BigInt, BigInt) {
-    let (a_size, b_size) = (BigInt::from(a.magnitude().clone()), BigInt::from(b.magnitude().clone()));
+    let a_size = BigInt::from(a.magnitude().clone());
+    let b_size = BigInt::from(b.magnitude().clone());
     let quotient = &a_size / &b_size;
     let quotient = if (a.sign() == Sign::Minus) == (b.sign() == Sign::Minus) { quotient } else { -quotient };
     let rest = a - &quotient * b;
@@ -85,7 +86,8 @@ proptest! {
     #[test]
     fn integers_are_calculated_modulo_their_size((a, b) in integers()) {
         let ty = a.ty();
-        let (x, y) = (number(&a), number(&b));
+        let x = number(&a);
+        let y = number(&b);
         let machine = Snapshot::default();
         let check = |code: u8, expected: BigInt| {
             let found = apply(&[code], &[a.clone(), b.clone()], &machine).unwrap();
@@ -172,14 +174,16 @@ proptest! {
     #[test]
     fn floats_are_those_of_the_machine(a in any::<u32>(), b in any::<u32>(), wide in any::<(u64, u64)>()) {
         let machine = Snapshot::default();
-        let (x, y) = (f32::from_bits(a), f32::from_bits(b));
+        let x = f32::from_bits(a);
+        let y = f32::from_bits(b);
         let of = |bits: u32, number: u64| Value::new(BaseType::new(TypeEncoding::Float, bits), number);
         for (code, expected) in [(0x22u8, x + y), (0x1c, x - y), (0x1e, x * y), (0x1b, x / y)] {
             let found = apply(&[code], &[of(32, a.into()), of(32, b.into())], &machine).unwrap();
             let found = f32::from_bits(found.as_u64().unwrap() as u32);
             prop_assert!(found.to_bits() == expected.to_bits() || found.is_nan() && expected.is_nan());
         }
-        let (x, y) = (f64::from_bits(wide.0), f64::from_bits(wide.1));
+        let x = f64::from_bits(wide.0);
+        let y = f64::from_bits(wide.1);
         for (code, expected) in [(0x22u8, x + y), (0x1c, x - y), (0x1e, x * y), (0x1b, x / y)] {
             let found = apply(&[code], &[of(64, wide.0), of(64, wide.1)], &machine).unwrap();
             let found = f64::from_bits(found.as_u64().unwrap());
@@ -208,7 +212,8 @@ proptest! {
         let value = |half: u16| match half & 0x7fff {
             0x7c00 => 65536f64.copysign(if half >> 15 == 1 { -1.0 } else { 1.0 }),
             size => {
-                let (exponent, fraction) = (i32::from(size >> 10), f64::from(size & 0x3ff));
+                let exponent = i32::from(size >> 10);
+                let fraction = f64::from(size & 0x3ff);
                 let number = match exponent {
                     0 => fraction * 2f64.powi(-24),
                     exponent => (fraction + 1024.0) * 2f64.powi(exponent - 25),

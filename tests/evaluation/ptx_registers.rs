@@ -55,7 +55,9 @@ fn stopped() -> Snapshot {
 
 /// Reads `bits` bits of an expression at a pc.
 fn read(expression: &str, pc: u64, bits: u64) -> Result<Vec<u8>, (Class, String)> {
-    let (target, function, stopped) = (target(), function(), stopped());
+    let target = target();
+    let function = function();
+    let stopped = stopped();
     let encoding = Encoding::new(8, Dialect::Dwarf5);
     let expr = text::parse(expression, encoding, Some(&target)).expect("an expression");
     let machine = PtxRegisters::new(&stopped, &target, Some(&function), pc);
@@ -105,7 +107,8 @@ fn words_without_one_home_have_no_value() {
             "{expression} at {pc:#x}"
         );
     }
-    let (target, stopped) = (target(), stopped());
+    let target = target();
+    let stopped = stopped();
     let machine = PtxRegisters::new(&stopped, &target, None, 0);
     let reg = target.register_named("%r1").expect("a register");
     assert!(machine.register(reg, 0, 0, &mut [0]).is_err());
@@ -132,9 +135,11 @@ fn words_above_the_second_are_refused() {
 /// the machine for the first one.
 #[test]
 fn outer_frames_have_the_numbers_of_their_rules() {
-    let (target, mut stopped) = (target(), stopped());
+    let target = target();
+    let mut stopped = stopped();
     let reg = |name: &str| target.register_named(name).expect("a register");
-    let (r1, r2) = (Reg(0x500_0001), Location::register(reg("R2"), 1024));
+    let r1 = Reg(0x500_0001);
+    let r2 = Location::register(reg("R2"), 1024);
     stopped.callers.push(Caller { registers: [(r1, r2)].into(), ..Caller::default() });
     let encoding = Encoding::new(8, Dialect::Dwarf5);
     let context = Context { frame: 1, ..Context::new(encoding, &target) };

@@ -65,12 +65,11 @@ fn lanes_are_the_same_for_all_who_are_told() {
 #[test]
 fn stops_come_from_several_files() {
     let walk = walk("files", "rocgdb");
-    let (text, stops) = (
-        std::fs::read_to_string(crate::common::golden("explain/walk_stops.json")).expect("stops"),
-        temporary("one_stop.json"),
-    );
+    let text = std::fs::read_to_string(crate::common::golden("explain/walk_stops.json")).expect("stops");
+    let stops = temporary("one_stop.json");
     let mut all: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    let (first, rest) = (temporary("first.json"), stops);
+    let first = temporary("first.json");
+    let rest = stops;
     let machine = all["stops"].as_array_mut().expect("a list").remove(0);
     // The second file inherits the target of the first.
     let one = serde_json::json!({"target": all["target"], "machine": machine});
@@ -103,7 +102,9 @@ fn stops_come_from_several_files() {
 #[test]
 fn evaluation_errors_are_shown_in_their_cell() {
     // s4 has the mask from 0x8 on, and is unknown at the second stop.
-    let (weigh, stops, svg) = (weigh("unknown"), temporary("unknown.json"), temporary("unknown.svg"));
+    let weigh = weigh("unknown");
+    let stops = temporary("unknown.json");
+    let svg = temporary("unknown.svg");
     let json = r#"{"target": {"name": "amdgpu-gfx1030-wave32"}, "machine": {"registers": {"1": "0f 00 00 00"}},
         "stops": [{"pc": "0x10000"}, {"pc": "0x10008"}]}"#;
     std::fs::write(&stops, json).expect("is written");
@@ -133,19 +134,18 @@ fn evaluation_errors_are_shown_in_their_cell() {
 
 #[test]
 fn unusable_waves_are_named() {
-    let (weigh, scale) = (weigh("unusable"), scale("no_lanes.o"));
+    let weigh = weigh("unusable");
+    let scale = scale("no_lanes.o");
     let stop = |name: &str, machine: &str| {
         let file = temporary(name);
         let json = format!(r#"{{"target": {{"name": "amdgpu-gfx1030-wave32"}}, "machine": {machine}}}"#);
         std::fs::write(&file, json).expect("is written");
         file
     };
-    let (nowhere, outside, here, many) = (
-        stop("nowhere.json", "{}"),
-        stop("outside.json", r#"{"pc": "0x20000"}"#),
-        stop("here.json", r#"{"pc": "0x10000"}"#),
-        temporary("none.json"),
-    );
+    let nowhere = stop("nowhere.json", "{}");
+    let outside = stop("outside.json", r#"{"pc": "0x20000"}"#);
+    let here = stop("here.json", r#"{"pc": "0x10000"}"#);
+    let many = temporary("none.json");
     std::fs::write(&many, "{}").expect("is written");
     let cases: &[(&PathBuf, &[&str], &str)] = &[
         (&weigh, &[], "--machine <FILE>"),
@@ -207,7 +207,8 @@ fn drawn(svg: &str) -> Option<Legends> {
     let mut meanings = BTreeMap::new();
     for meaning in svg.split("<g class=\"meaning\"").skip(1) {
         let mut lines = meaning.lines().skip(1);
-        let (rect, texts) = (lines.next()?, lines.take_while(|line| line.contains("<text")).map(text));
+        let rect = lines.next()?;
+        let texts = lines.take_while(|line| line.contains("<text")).map(text);
         let texts: Vec<String> = texts.collect::<Option<_>>()?;
         let letter = texts[..texts.len() - 1].concat();
         meanings.insert((look(rect)?, letter), texts.last()?.clone());
@@ -221,7 +222,8 @@ fn drawn(svg: &str) -> Option<Legends> {
         (attribute(stop, "data-pc") == Some(&*pc)).then_some(())?;
         let mut legend = vec![NOWHERE.to_owned(); rows.len()];
         for (index, rect) in lines.iter().enumerate().filter(|(_, line)| line.contains("<rect")) {
-            let (x, y) = (extent(rect, "x", "width")?, extent(rect, "y", "height")?);
+            let x = extent(rect, "x", "width")?;
+            let y = extent(rect, "y", "height")?;
             x.contains(&number(label, "x")?).then_some(())?;
             let letter = lines.get(index + 1).filter(|line| line.contains("<text"));
             if let Some(letter) = letter {

@@ -301,7 +301,8 @@ fn variables_that_differ_are_ambiguous_and_listed() {
 {"block": {"in": "f", "id": "inner", "pcs": [[8, 16]]}},
 {"variable": {"in": "inner", "name": "x", "type": "int", "live": [[8, 16, {"register": "rcx"}]]}}
 ]}"#;
-    let (description, object) = (temporary("ambiguous.json"), temporary("ambiguous.o"));
+    let description = temporary("ambiguous.json");
+    let object = temporary("ambiguous.o");
     std::fs::write(&description, json).expect("is written");
     let emitted = eitri(&["emit", path(&description), "--for", "dwarf5", "-o", path(&object)]);
     assert_eq!(emitted, (0, String::new(), String::new()));
@@ -379,7 +380,8 @@ type Bits = BTreeSet<(String, u128)>;
 
 /// Bits that are filled in a panel, by their position on the rulers; and all visible bits.
 fn seen(panel: &str) -> Result<(Bits, Bits), String> {
-    let (mut filled, mut visible) = (Bits::new(), Bits::new());
+    let mut filled = Bits::new();
+    let mut visible = Bits::new();
     for ruler in panel.split("<g class=\"ruler\"").skip(1) {
         let name = attribute(ruler, "data-storage").ok_or("a ruler without a name")?;
         let of_class = |line: &&str, class: &str| attribute(line, "class") == Some(class);

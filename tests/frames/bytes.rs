@@ -101,8 +101,10 @@ fn kernel(consumer: &Consumer) -> &'static str {
 /// function, and the current operations for a vector register.
 #[test]
 fn amd_writes_the_same() {
-    let (wave64, wave32) = (gfx900(), gfx1030());
-    let (llvm, legacy) = (Consumer::llvm(), Consumer::rocgdb_legacy());
+    let wave64 = gfx900();
+    let wave32 = gfx1030();
+    let llvm = Consumer::llvm();
+    let legacy = Consumer::rocgdb_legacy();
     let wave = |val| Loc::memory(SpaceId::PRIVATE_WAVE, val);
     let s = |n| wave64.sgpr(n).expect("a register");
     assert_eq!(rule(&wave64, &llvm, None, zero()), "0f 04 30 36 e9 02");
@@ -113,7 +115,8 @@ fn amd_writes_the_same() {
     let pc = Loc::over([s(30), s(31)]);
     assert_eq!(rule(&wave64, &llvm, Some(Reg(16)), pc), "10 10 08 90 3e 93 04 90 3f 93 04");
     let spilled = |target: &Target, offset: i64| {
-        let (v33, exec) = (target.vgpr(33).expect("v33"), target.exec().expect("exec"));
+        let v33 = target.vgpr(33).expect("v33");
+        let exec = target.exec().expect("exec");
         let row = Loc::cfa().offset(offset);
         let lanes = target.lanes().into();
         (Some(v33), Loc::select(Val::entry_value(exec), Loc::register(v33), row, 32, lanes))
@@ -137,7 +140,8 @@ fn amd_writes_the_same() {
 #[test]
 fn each_rule_by_hand() {
     let gpu = gfx1030();
-    let (s, v) = (|n| gpu.sgpr(n).expect("a register"), |n| gpu.vgpr(n).expect("a register"));
+    let s = |n| gpu.sgpr(n).expect("a register");
+    let v = |n| gpu.vgpr(n).expect("a register");
     let llvm = Consumer::llvm();
     let wave = |reg: Reg, by| Loc::memory(SpaceId::PRIVATE_WAVE, Val::register(reg).plus(by));
     let none = {
@@ -269,7 +273,9 @@ fn the_default_space_after_another_by_hand() {
 /// 2f  ret             CFA = rsp+8, rbp as it was
 /// ```
 fn returns_early(m: &mut Builder, f: FunctionId) -> Result<()> {
-    let (rbp, rsp, rip) = (Reg(6), Reg(7), Reg(16));
+    let rbp = Reg(6);
+    let rsp = Reg(7);
+    let rip = Reg(16);
     let at = |reg, by| Loc::memory(SpaceId::DEFAULT, Val::register(reg).plus(by));
     m.frame(f)?
         .saved(0..0x30, rip, Loc::cfa().offset(-8))?
@@ -294,7 +300,8 @@ const REST: &str = "0a 41 0e 10 86 02 43 0d 06 52 0b 0a 41 0c 06 10 86 02 58 0b"
 
 #[test]
 fn entries_of_each_version_by_hand() {
-    let (cpu, mut consumer) = (Target::x86_64(), Consumer::dwarf5());
+    let cpu = Target::x86_64();
+    let mut consumer = Consumer::dwarf5();
     // Id, version, augmentation; sizes of an address and of a segment selector in version 4; alignments 1 and -8,
     // return register 16.
     let small = |version: &str, pad: usize| {
@@ -341,7 +348,10 @@ fn common_entries_are_shared() -> Result<()> {
     let unit = m.unit("a.cl");
     let second = m.unit("b.cl");
     let at = |m: &Builder, n| m.target().sgpr(n);
-    let (s30, s31, s32, s34) = (at(&m, 30)?, at(&m, 31)?, at(&m, 32)?, at(&m, 34)?);
+    let s30 = at(&m, 30)?;
+    let s31 = at(&m, 31)?;
+    let s32 = at(&m, 32)?;
+    let s34 = at(&m, 34)?;
     let v40 = m.target().vgpr(40)?;
     for (index, unit) in [unit, second, unit, second].into_iter().enumerate() {
         let name = format!("f{index}");

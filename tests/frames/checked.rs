@@ -216,7 +216,10 @@ fn a_frame_that_nobody_described_is_found() {
 #[test]
 fn unproven_frame_rules_are_listed() -> eitri::Result<()> {
     let mut m = Builder::new(Target::x86_64());
-    let (rcx, rbx, rsp, rip) = (Reg(2), Reg(3), Reg(7), Reg(16));
+    let rcx = Reg(2);
+    let rbx = Reg(3);
+    let rsp = Reg(7);
+    let rip = Reg(16);
     let unit = m.unit("a.c");
     let k = m.function(unit, "k")?.code("k", 0x40).id();
     m.frame(k)?

@@ -296,7 +296,9 @@ fn read_back(module: &Module, frames: &[Frame], form: &Form) {
         assert_eq!(cie.version, version);
         assert_eq!((fde.start, fde.length), (address(&format!("f{index}")), frame.bytes()));
         let mut rows = read.rows(fde);
-        let (mut count, mut next, mut described) = (0, fde.start, 0);
+        let mut count = 0;
+        let mut next = fde.start;
+        let mut described = 0;
         while let Some(row) = rows.next_row().expect("a row") {
             assert_eq!(row.start, next);
             (next, count) = (row.end, count + 1);
@@ -349,7 +351,8 @@ fn read_back(module: &Module, frames: &[Frame], form: &Form) {
 
 /// Checks that every row has a change, and every remembered state is restored.
 fn nothing_is_wasted(read: &Frames<'_>, fde: &eitri::read::Fde<'_>) {
-    let (mut remembered, mut advanced) = (0, false);
+    let mut remembered = 0;
+    let mut advanced = false;
     for one in read.instructions(fde) {
         let one = one.expect("an instruction").instruction;
         let is_advance = matches!(one, Instruction::AdvanceLoc { .. });

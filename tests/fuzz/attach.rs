@@ -156,7 +156,8 @@ type Block = (Id, Vec<Id>);
 impl Places {
     fn new(words: &[u32]) -> Self {
         let facts = read(words).expect("a module");
-        let (layout, mut functions) = (facts.layout(), Vec::<(Id, Vec<Block>)>::new());
+        let layout = facts.layout();
+        let mut functions = Vec::<(Id, Vec<Block>)>::new();
         for instruction in layout.words().instructions() {
             let Some(function) = layout.function_at(instruction.at) else { continue };
             let Some(id) = instruction.result() else { continue };

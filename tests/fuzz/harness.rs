@@ -53,7 +53,8 @@ impl<'a> Input<'a> {
     }
 
     fn encoding(&mut self) -> Encoding {
-        let (what, sizes) = (self.byte(), self.byte());
+        let what = self.byte();
+        let sizes = self.byte();
         let dialects = [Dialect::Dwarf5, Dialect::Llvm, Dialect::Legacy, Dialect::Dwarf6];
         let mut encoding =
             Encoding::new([8, 4, 2, 1][usize::from(sizes) % 4], dialects[usize::from(what) % 4]);
@@ -79,7 +80,8 @@ pub fn decode(data: &[u8]) {
     let mut input = Input(data);
     let encoding = input.encoding();
     let bytes = input.0;
-    let (mut end, mut is_whole) = (0, true);
+    let mut end = 0;
+    let mut is_whole = true;
     let mut again = Vec::new();
     let mut encoder = Encoder::new(&mut again, encoding);
     let mut decoder = Decoder::new(bytes, encoding);
@@ -113,7 +115,8 @@ pub fn decode(data: &[u8]) {
 pub fn eval(data: &[u8]) {
     let mut input = Input(data);
     let mut encoding = input.encoding();
-    let (target, what) = (target(input.byte()), input.byte());
+    let target = target(input.byte());
+    let what = input.byte();
     encoding.address_bytes = if what & 1 == 0 { target.address_bytes() } else { encoding.address_bytes };
     let mut machine = machine(&mut input, &target);
     machine.big_endian = encoding.big_endian;
@@ -126,7 +129,8 @@ pub fn eval(data: &[u8]) {
         place: if what & 0x20 == 0 { ExpressionSite::Location } else { ExpressionSite::Cfi },
         ..Context::new(encoding, &target)
     };
-    let (bits, written) = (u64::from(input.byte()), input.block());
+    let bits = u64::from(input.byte());
+    let written = input.block();
     let expr = input.0;
 
     let mut evaluator = Evaluator::new().with_limits(LIMITS);
@@ -188,7 +192,8 @@ pub fn containers(data: &[u8]) {
 pub fn unwind(data: &[u8]) {
     let mut input = Input(data);
     let mut encoding = input.encoding();
-    let (target, what) = (target(input.byte()), input.byte());
+    let target = target(input.byte());
+    let what = input.byte();
     encoding.address_bytes = target.address_bytes();
     encoding.big_endian = target.is_big_endian();
     let is_eh = what & 1 != 0;
@@ -248,13 +253,15 @@ pub fn unwind(data: &[u8]) {
             let location = frame.register(reg);
             assert_eq!(same.register(reg), location);
             if let Ok(location) = location {
-                let (mut bytes, size) = ([0; 4], target.register(reg).expect("a register").bits);
+                let mut bytes = [0; 4];
+                let size = target.register(reg).expect("a register").bits;
                 let read = frame.read_register(reg, 0, &mut bytes);
                 let whole = read_bits(&location, size.into(), &machine);
                 if let (Ok(()), Ok(whole)) = (read, whole) {
-                    let first = match encoding.big_endian {
-                        true => whole.bytes.iter().rev().take(4).copied().collect(),
-                        false => whole.bytes[..4].to_vec(),
+                    let first = if encoding.big_endian {
+                        whole.bytes.iter().rev().take(4).copied().collect()
+                    } else {
+                        whole.bytes[..4].to_vec()
                     };
                     assert_eq!(bytes[..], first, "the short way: {location}");
                 }
@@ -266,13 +273,17 @@ pub fn unwind(data: &[u8]) {
 
 /// Entries with valid headers and random instructions.
 fn entries(input: &mut Input<'_>, encoding: Encoding, is_eh: bool, first: u8) -> Vec<u8> {
-    let number = |bytes: u8, value: u64| match encoding.big_endian {
-        true => value.to_be_bytes()[8 - usize::from(bytes)..].to_vec(),
-        false => value.to_le_bytes()[..usize::from(bytes)].to_vec(),
+    let number = |bytes: u8, value: u64| {
+        if encoding.big_endian {
+            value.to_be_bytes()[8 - usize::from(bytes)..].to_vec()
+        } else {
+            value.to_le_bytes()[..usize::from(bytes)].to_vec()
+        }
     };
     let mut section = Vec::new();
     // Version 1 or 4; signal frame or not; alignments 1 and -4; any return address register.
-    let (is_signal, id) = (input.flag(), if is_eh { 0 } else { u32::MAX.into() });
+    let is_signal = input.flag();
+    let id = if is_eh { 0 } else { u32::MAX.into() };
     let mut cie = number(4, id);
     cie.push(if is_eh { 1 } else { 4 });
     cie.extend(if is_signal { &b"zS\0"[..] } else { b"\0" });
@@ -312,7 +323,8 @@ fn instructions(input: &mut Input<'_>, first: u8, is_common: bool) -> Vec<u8> {
     }
     let mut all = Vec::new();
     for _ in 0..input.byte() % 8 {
-        let (reg, number) = (first + (input.byte() & 0xf), input.byte() & 0x7f);
+        let reg = first + (input.byte() & 0xf);
+        let number = input.byte() & 0x7f;
         match input.byte() % 12 {
             // Instructions that cannot be in common entries.
             0 | 4 | 8 if is_common => {}
@@ -397,7 +409,8 @@ fn machine(input: &mut Input<'_>, target: &Target) -> Snapshot {
         machine.store(SpaceId(u32::from(input.byte() % 8)), lane, input.small(), input.block());
     }
     for _ in 0..input.byte() % 3 {
-        let (cfa, registers) = (place(input, target), [(Reg(input.small()), place(input, target))]);
+        let cfa = place(input, target);
+        let registers = [(Reg(input.small()), place(input, target))];
         machine.callers.push(Caller { pc: Some(input.small()), cfa: Some(cfa), registers: registers.into() });
     }
     machine.cfa = input.flag().then(|| place(input, target));
@@ -451,9 +464,10 @@ fn place(input: &mut Input<'_>, target: &Target) -> Location {
 }
 
 fn element(input: &mut Input<'_>, target: &Target, encoding: Encoding) -> Element {
-    match input.flag() {
-        true => Element::Location(place(input, target)),
-        false => Element::Value(eitri::eval::Value::generic(input.number(), encoding.address_bytes)),
+    if input.flag() {
+        Element::Location(place(input, target))
+    } else {
+        Element::Value(eitri::eval::Value::generic(input.number(), encoding.address_bytes))
     }
 }
 

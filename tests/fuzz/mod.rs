@@ -211,7 +211,8 @@ fn the_lock_names_what_the_library_needs() {
     let read = |path: &str| {
         std::fs::read_to_string(Path::new(crate::common::ROOT).join(path)).expect("the file is there")
     };
-    let (manifest, lock) = (read("Cargo.toml"), read("fuzz/Cargo.lock"));
+    let manifest = read("Cargo.toml");
+    let lock = read("fuzz/Cargo.lock");
     let between = |text: &str, first: &str, end: &str| {
         let (_, after) = text.split_once(first).expect("the part begins");
         after.split_once(end).expect("the part ends").0.to_owned()
@@ -255,7 +256,8 @@ fn modules_of_other_producers_are_taken_with_changes() {
         include_bytes!("../spirv/foreign/intel.shader.O0.spv"),
     ];
     let count = changes(240);
-    let (mut random, mut taken) = (Random(0x510e_527f_ade6_82d1), 0);
+    let mut random = Random(0x510e_527f_ade6_82d1);
+    let mut taken = 0;
     for number in 0..count {
         let mut bytes = all[number % all.len()].to_vec();
         match random.below(8) {
@@ -297,7 +299,8 @@ fn random_calls_of_track_do_not_panic() {
 fn mutated_texts_of_ptx_are_taken_apart_or_refused() {
     let sample = include_bytes!("../../goldens/ptx/sample.ptx");
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    let (mut right, mut wrong) = (0, 0);
+    let mut right = 0;
+    let mut wrong = 0;
     for _ in 0..600 {
         let mut text = sample.to_vec();
         random.mutate(&mut text);

@@ -31,7 +31,8 @@ impl Choices<'_> {
 
     fn place(&mut self, gpu: &Target, own: &[Place]) -> Place {
         let number = self.below(4) as u16;
-        let (row, scalar) = (gpu.vgpr(number).expect("known"), gpu.sgpr(number).expect("known"));
+        let row = gpu.vgpr(number).expect("known");
+        let scalar = gpu.sgpr(number).expect("known");
         let place = match self.below(8) {
             0 | 1 => Place::register(scalar),
             2 | 3 => Place::per_lane(row),

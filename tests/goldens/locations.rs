@@ -58,7 +58,8 @@ impl Parser<'_> {
                 Loc::parts(parts.collect::<Vec<_>>())
             }
             ("select", [mask, zero, one, bits, count]) => {
-                let (zero, one) = (self.loc(zero), self.loc(one));
+                let zero = self.loc(zero);
+                let one = self.loc(one);
                 Loc::select(self.val(mask), zero, one, number(bits) as u64, number(count) as u64)
             }
             ("implicit", [bytes]) => Loc::implicit(&hex(bytes)),
@@ -106,7 +107,8 @@ impl Parser<'_> {
             ("neg", [value]) => self.val(value).neg(),
             ("not", [value]) => self.val(value).not(),
             (_, [first, second]) => {
-                let (first, second) = (self.val(first), self.val(second));
+                let first = self.val(first);
+                let second = self.val(second);
                 match name {
                     "add" => first.add(second),
                     "sub" => first.sub(second),

@@ -190,7 +190,8 @@ fn examples_of_statements_are_read_and_there_is_one_of_each() {
             assert!(read(fence).functions().count() > 0);
             continue;
         }
-        let (before, after) = (read(&around(example.clone(), false)), read(&around(example.clone(), true)));
+        let before = read(&around(example.clone(), false));
+        let after = read(&around(example.clone(), true));
         // Code is not part of a module.
         let is_code = word(&example).as_deref() == Some("code");
         assert!((before == after) == is_code, "says nothing: {fence}");

@@ -77,7 +77,9 @@ fn modules_come_back_whatever_came_first() -> eitri::Result<()> {
 fn frames_come_back() -> eitri::Result<()> {
     let gpu = targets()[0].clone();
     let lanes = gpu.lanes();
-    let (exec, v40, v41) = (gpu.exec().expect("one"), gpu.vgpr(40)?, gpu.vgpr(41)?);
+    let exec = gpu.exec().expect("one");
+    let v40 = gpu.vgpr(40)?;
+    let v41 = gpu.vgpr(41)?;
     let [s30, s31, s32, s33] = [30, 31, 32, 33].map(|n| gpu.sgpr(n).expect("a register"));
     let mut m = Builder::new(gpu);
     let unit = m.unit("1.cl");

@@ -71,7 +71,8 @@ impl Describe {
     fn leaf(&mut self) -> eitri::Result<()> {
         let leaf = self.function("leaf", 0x4c, 1, LEAF_LINES)?;
         let gpu = gfx1030();
-        let (s4, exec) = (gpu.sgpr(4)?, gpu.register_named("exec")?);
+        let s4 = gpu.sgpr(4)?;
+        let exec = gpu.register_named("exec")?;
         let mut frame = self.m.frame(leaf)?;
         frame.cfa(0x00..0x4c, stack(gpu.sgpr(32)?))?.extent(0..0)?;
         frame.return_address(0x00..0x4c, gpu.sgpr(30)?, gpu.sgpr(31)?)?;
@@ -93,7 +94,9 @@ impl Describe {
         let mid = self.function("mid", 0xc0, 6, MID_LINES)?;
         let gpu = gfx1030();
         let [s4, s7, s30, s31, s32, s33] = [4, 7, 30, 31, 32, 33].map(|n| gpu.sgpr(n).expect("a register"));
-        let (v7, pc, exec) = (gpu.vgpr(7)?, gpu.register_named("pc")?, gpu.register_named("exec")?);
+        let v7 = gpu.vgpr(7)?;
+        let pc = gpu.register_named("pc")?;
+        let exec = gpu.register_named("exec")?;
         let mut frame = self.m.frame(mid)?;
         frame.cfa(0x00..0x0c, stack(s32))?.cfa(0x0c..0xb8, stack(s33))?.cfa(0xb8..0xc0, stack(s32))?;
         frame.extent(0..0x200)?;
@@ -122,7 +125,9 @@ impl Describe {
         let mid = self.function("mid", 0x124, 6, &[(0x00, 6, 0, true)])?;
         let gpu = gfx1030();
         let [s4, s5, s30, s31, s32, s33] = [4, 5, 30, 31, 32, 33].map(|n| gpu.sgpr(n).expect("a register"));
-        let (v43, pc, exec) = (gpu.vgpr(43)?, gpu.register_named("pc")?, gpu.register_named("exec")?);
+        let v43 = gpu.vgpr(43)?;
+        let pc = gpu.register_named("pc")?;
+        let exec = gpu.register_named("exec")?;
         let mut frame = self.m.frame(mid)?;
         frame.cfa(0x00..0x0c, stack(s32))?.cfa(0x0c..0x11c, stack(s33))?.cfa(0x11c..0x124, stack(s32))?;
         frame.extent(0..0x400)?;

@@ -39,7 +39,9 @@ const LINES: &[Line] = &[
 
 fn describe() -> eitri::Result<Module> {
     let gpu = gfx1030();
-    let (s0, s1, s4) = (gpu.sgpr(0)?, gpu.sgpr(1)?, gpu.sgpr(4)?);
+    let s0 = gpu.sgpr(0)?;
+    let s1 = gpu.sgpr(1)?;
+    let s4 = gpu.sgpr(4)?;
     let mut m = Builder::new(gpu);
     let unit = m.unit("k04_diverge.cl");
     let file = m.primary_file(unit)?;
@@ -95,7 +97,8 @@ fn stand(attached: &Attached, stop: Stop) -> Vec<Option<u64>> {
     let gpu = gfx1030();
     let object = Object::read(&attached.object).expect("an object");
     let dwarf = Dwarf::read_as(&object, attached.dialect, DraftCodes::NONE).expect("DWARF");
-    let (frames, info) = ([dwarf.frames(FrameSection::Debug).expect("frames")], DebugInfo::new(&dwarf));
+    let frames = [dwarf.frames(FrameSection::Debug).expect("frames")];
+    let info = DebugInfo::new(&dwarf);
     let start = object.symbol_address("diverge").expect("the kernel");
     let wave = wave(start, stop);
     let stack = CallStack::new(&wave, &frames, &gpu).with_debug_info(&info);
@@ -222,7 +225,8 @@ fn lanes_stand_where_the_instructions_have_put_them() {
 #[test]
 fn a_lane_that_was_not_active_on_entry_is_nowhere() {
     for object in &*OBJECTS {
-        let (before, after) = ([early(0, !0, !0, !0), early(0x2c, !0, !0, !0)], MIXED.map(|(stop, _)| stop));
+        let before = [early(0, !0, !0, !0), early(0x2c, !0, !0, !0)];
+        let after = MIXED.map(|(stop, _)| stop);
         for stop in before.into_iter().chain(after) {
             let without = |mask: u32| mask & 0x0fff_ffdf;
             let found = stand(

@@ -16,7 +16,8 @@ const LIBRARY: &[u8] = include_bytes!("../../examples/data/minilib_amd.cl");
 /// Compiles a source with debug information; `None` without clang.
 fn compile(folder: &Folder, name: &str, source: &[u8]) -> Option<PathBuf> {
     let clang = |source: &str, more: &[&str]| {
-        let (target, chip) = ("--target=amdgcn-amd-amdhsa", "-mcpu=gfx1030");
+        let target = "--target=amdgcn-amd-amdhsa";
+        let chip = "-mcpu=gfx1030";
         let common = ["-x", "cl", "-cl-std=CL2.0", target, chip, "-nogpulib", "-O2", "-g", "-c", source];
         CLANG.run(&[&common, more].concat()).map(|ran| assert_eq!(ran.clean(), ""))
     };

@@ -46,7 +46,8 @@ pub fn follow(attached: &Attached, text: &'static str, kept: &[&str]) {
 
     let mut wave = wave(&gpu);
     let mut calls: Vec<Call<'_>> = Vec::new();
-    let (mut deepest, mut compared) = (0, 0);
+    let mut deepest = 0;
+    let mut compared = 0;
     let lines: Vec<&str> = text.lines().collect();
     for (at, line) in lines.iter().enumerate() {
         let (mark, line) = line.split_at(1);

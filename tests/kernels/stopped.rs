@@ -107,7 +107,8 @@ pub fn check(attached: &Attached, case: &Case) {
     let gpu = gfx1030();
     let object = Object::read(&attached.object).expect("an object");
     let dwarf = Dwarf::read_as(&object, attached.dialect, DraftCodes::NONE).expect("DWARF");
-    let (frames, info) = ([dwarf.frames(FrameSection::Debug).expect("frames")], DebugInfo::new(&dwarf));
+    let frames = [dwarf.frames(FrameSection::Debug).expect("frames")];
+    let info = DebugInfo::new(&dwarf);
     let address = |(name, pc): Pc| object.symbol_address(name).expect("a function") + pc;
 
     let pc = address(case.at);

@@ -393,7 +393,8 @@ impl Compiler {
                 self.emit(Op::Work(*id));
                 let slot = self.save(None, None);
                 self.emit(Op::All);
-                let (start, first) = (self.pc(), self.code.instructions.len());
+                let start = self.pc();
+                let first = self.code.instructions.len();
                 for _ in 0..1 + *id % 2 {
                     self.emit(Op::Nothing);
                 }
@@ -420,7 +421,8 @@ impl Compiler {
                 self.code.labels[*id].end = self.pc();
             }
             Statement::Inlined { id, body, has_return } => {
-                let (start, place) = (self.pc(), self.code.inlined.len());
+                let start = self.pc();
+                let place = self.code.inlined.len();
                 self.code.inlined.push(Inlined { id: *id, around: self.scope, pcs: start..0 });
                 let around = std::mem::replace(&mut self.scope, *id);
                 self.within(Step::Construct(*id), |code| {
@@ -494,9 +496,10 @@ impl Compiler {
                 code.skip_to_here(skip);
                 code.writes(Write::Leave(all));
                 code.take_out(to_come, false);
-                match case + 1 < cases.len() {
-                    true => code.emit(Op::Restore(code.now[to_come])),
-                    false => code.restore(all),
+                if case + 1 < cases.len() {
+                    code.emit(Op::Restore(code.now[to_come]))
+                } else {
+                    code.restore(all)
                 }
             });
         }

@@ -26,7 +26,8 @@ fn code(module: &Module) -> Code {
 
 #[test]
 fn random_regions_are_written_as_they_were_described() {
-    let (mut regions, mut compared) = (0, 0);
+    let mut regions = 0;
+    let mut compared = 0;
     for seed in 0..MODULES {
         let module = module(&fixed_choices(seed, 600), &targets()[seed as usize % 4]);
         if module.regions().next().is_none() {
@@ -72,7 +73,8 @@ fn a_mask_that_is_left_out_and_means_nothing_is_no_finding() {
 #[test]
 fn a_mask_in_the_pc_has_the_bits_of_the_pc() {
     for target in targets().iter().filter(|target| target.lanes() > 1) {
-        let (pc, exec) = (target.pc().expect("it is there"), target.exec().expect("waves have one"));
+        let pc = target.pc().expect("it is there");
+        let exec = target.exec().expect("waves have one");
         let half = u64::from(target.lanes()) / 2;
         let parts = Loc::parts([(Loc::register(exec), half), (Loc::register(pc), half)]);
         let last = Loc::register(pc).bit_offset(64 - i64::from(target.lanes()));

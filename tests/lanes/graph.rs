@@ -92,7 +92,8 @@ fn unit(m: &mut Builder) -> (eitri::model::UnitId, FunctionId) {
 
 #[test]
 fn graphs_of_random_programs_have_the_regions_of_the_programs() {
-    let (mut regions, mut loops) = (0, 0);
+    let mut regions = 0;
+    let mut loops = 0;
     for seed in (0..4000).map(|seed| 16 * seed % 9973) {
         let size = if seed % 2 == 0 { Wave::W32 } else { Wave::W64 };
         let program = Program::random(seed);
@@ -189,8 +190,11 @@ fn writes_that_do_not_fit_are_refused() {
             }
         })
     };
-    let (save, and, and_not) = (ExecWrite::Save, ExecWrite::And, ExecWrite::AndNot);
-    let (other, restore) = (ExecWrite::Else, ExecWrite::Restore);
+    let save = ExecWrite::Save;
+    let and = ExecWrite::And;
+    let and_not = ExecWrite::AndNot;
+    let other = ExecWrite::Else;
+    let restore = ExecWrite::Restore;
     for (writes, pcs, what) in [
         (&[(0, save as fn(_) -> _), (4, and_not)][..], "0x0..0x4", "mask is saved and not restored"),
         (&[(4, and)], "0x4..0x8", "mask 0 is not saved on every path to its use"),
@@ -222,7 +226,8 @@ fn writes_that_do_not_fit_are_refused() {
     let rule = "pc 0x20..0x40: block is unreachable from the entry";
     assert!(unreached.contains(rule), "{unreached}");
     let overlaps = error(|flow, _| {
-        let (one, two) = (flow.block(0..36), flow.block(32..64));
+        let one = flow.block(0..36);
+        let two = flow.block(32..64);
         flow.edge(one, two);
     });
     assert!(overlaps.contains("pc 0x20..0x40: block overlaps 0x0..0x24"), "{overlaps}");

@@ -52,9 +52,10 @@ fn module(fault: Fault) -> (Module, FunctionId) {
     let call = SourceLine { file: m.primary_file(unit).expect("the file"), line: 3, column: 0 };
     let inlined = m.inlined(kernel, callee, &[0x84..0x98], call).expect("a call");
     let v40 = gpu().vgpr(40).expect("a register");
-    let moved = match is(Fault::Stale) {
-        true => vec![(0..0x100, pair(4))],
-        false => vec![(0..0x30, pair(4)), (0x30..0x100, Loc::lanes([(v40, 2), (v40, 3)]))],
+    let moved = if is(Fault::Stale) {
+        vec![(0..0x100, pair(4))]
+    } else {
+        vec![(0..0x30, pair(4)), (0x30..0x100, Loc::lanes([(v40, 2), (v40, 3)]))]
     };
     let end = match fault {
         Fault::Late => 0x64,
@@ -68,7 +69,8 @@ fn module(fault: Fault) -> (Module, FunctionId) {
         let around = lanes.loop_(0x20..0x5c, 0x5c, &[(0..0x100, pair(6))])?;
         if !is(Fault::Missing) {
             // The inner `if` is in the loop.
-            let (pcs, masks) = (0x28..0x40, [(0..0x100, pair(8))]);
+            let pcs = 0x28..0x40;
+            let masks = [(0..0x100, pair(8))];
             if is(Fault::Procedure) {
                 lanes.inside(around)?.region(RegionKind::Then, 0x28..0x3c, 0x24, &masks)?;
             } else {
@@ -86,10 +88,7 @@ fn module(fault: Fault) -> (Module, FunctionId) {
     if !is(Fault::NotWhole) {
         lanes.whole_wave(0xb0..0xc0, &pair(10)).expect("whole-wave code");
     }
-    let around = match is(Fault::Inlined) {
-        true => m.lanes(kernel),
-        false => m.lanes(inlined),
-    };
+    let around = if is(Fault::Inlined) { m.lanes(kernel) } else { m.lanes(inlined) };
     let mut lanes = around.expect("a function or inlined call");
     lanes.inside(other).expect("the other side");
     lanes.if_then(0x88..0x94, 0x84, &[(0..0x100, pair(12))]).expect("an if");

@@ -85,7 +85,8 @@ fn a_mask_is_one_of_the_wave_and_has_a_bit_for_each_lane() {
     let unit = m.unit("a.cl");
     let kernel = m.function(unit, "k").expect("a function").code("k", 0x40).kernel().id();
     let call = |m: &mut Builder, loc: Loc| Loc::call(m.procedure(unit, &loc).expect("a procedure"));
-    let (lane, wave) = (call(&mut m, Loc::per_lane(v3)), call(&mut m, s(4)));
+    let lane = call(&mut m, Loc::per_lane(v3));
+    let wave = call(&mut m, s(4));
     let lane = call(&mut m, lane.offset(0));
     let mut lanes = m.lanes(kernel).expect("a function");
     let error = lanes.loop_(8..32, 32, &[(0..64, lane.clone())]).expect_err("it is wrong");

@@ -290,9 +290,10 @@ fn run(seeds: std::ops::Range<u64>, size: Size, consumer: &Consumer) -> Counts {
                 counts.waiting += standing.iter().flatten().filter(|&&pc| pc != wave.pc()).count() as u64;
                 counts.vectors += 1;
                 if consumer.attributes.active_lane.is_some() {
-                    let mask = match scope.active_lane.is_empty() {
-                        true => wave.exec,
-                        false => reader.active(at(&scope.active_lane, wave.pc()), scope.entry, &stopped),
+                    let mask = if scope.active_lane.is_empty() {
+                        wave.exec
+                    } else {
+                        reader.active(at(&scope.active_lane, wave.pc()), scope.entry, &stopped)
                     };
                     assert_eq!(mask, wave.active(), "{}", place(&wave));
                 }

@@ -121,7 +121,8 @@ impl<'p> Wave<'p> {
 
     /// Position of each lane in the function or in an inlined call.
     pub fn standing(&self, scope: Id) -> Standing {
-        let (path, active) = (self.path(), self.active());
+        let path = self.path();
+        let active = self.active();
         let scope = path.iter().position(|&step| step == Step::Construct(scope)).expect("the wave is in it");
         let standing = |(lane, thread): (usize, &Option<Thread>)| {
             if active >> lane & 1 == 1 {
@@ -173,7 +174,8 @@ impl<'p> Wave<'p> {
             }
             Op::Exits(id) => {
                 self.do_all(Leaf::Exit(id), &path);
-                let (seed, iteration) = (self.program.seed, self.iterations[id]);
+                let seed = self.program.seed;
+                let iteration = self.iterations[id];
                 self.vcc = self.of_active(|wave, lane| {
                     let asked = wave.ask(id, lane);
                     exits(seed, id, lane, asked, iteration)

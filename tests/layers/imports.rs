@@ -150,7 +150,8 @@ impl Inside<'_> {
 
     /// Names the paths among a macro's tokens.
     fn tokens(&mut self, tokens: TokenStream) {
-        let (mut path, mut colons) = (Path::new(), 0);
+        let mut path = Path::new();
+        let mut colons = 0;
         for token in tokens {
             match token {
                 TokenTree::Ident(name) => {

@@ -42,7 +42,8 @@ pub fn codes_of_base(target: &str, right: &str, wrong: &str) -> Vec<&'static str
 
 #[test]
 fn a_frame_base_that_is_no_place_is_found() {
-    let (slot, cfa) = ("bregx s33 0; lit6; form_aspace_address", "call_frame_cfa");
+    let slot = "bregx s33 0; lit6; form_aspace_address";
+    let cfa = "call_frame_cfa";
     for (target, right, wrong, code) in [
         (AMD, slot, "lit1; stack_value", Some(Code::WrongKind)),
         (AMD, slot, "regx s33; piece 4; regx s34; piece 4", Some(Code::WrongKind)),

@@ -205,7 +205,8 @@ fn expression_that_some_machine_evaluates_is_not_ill_formed() {
     let machines: Vec<_> = words.into_iter().chain((1..6).map(Contents::Noise)).collect();
     for name in [AMD, "x86_64"] {
         let target = Target::named(name).expect("a target");
-        let (mut evaluated, mut ill_formed) = (0, 0);
+        let mut evaluated = 0;
+        let mut ill_formed = 0;
         for _ in 0..8 {
             let all: Vec<Vec<u8>> = (0..400).map(|_| random(&mut below, name)).collect();
             let mut unit = Unit::new();

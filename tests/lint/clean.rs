@@ -17,7 +17,8 @@ use super::tools::Folder;
 #[test]
 fn objects_of_the_examples() {
     let folder = Folder::new();
-    let (mut wrong, mut objects) = (Vec::new(), Vec::<PathBuf>::new());
+    let mut wrong = Vec::new();
+    let mut objects = Vec::<PathBuf>::new();
     for name in ["quickstart", "attach", "frames", "diverged", "own_dwarf", "spirv_kernel", "allocated"] {
         let out = folder.path().join(name);
         let ran = Command::new(common::example(name)).arg(&out).output().expect("the example runs");
@@ -38,7 +39,8 @@ fn objects_of_the_examples() {
 #[test]
 fn a_description_for_each_consumer() {
     let own = |file: &str| std::fs::read(Path::new(crate::common::ROOT).join(file)).expect("a file");
-    let (module, code) = (own("examples/scale.json"), own("examples/data/scale_code.o"));
+    let module = own("examples/scale.json");
+    let code = own("examples/data/scale_code.o");
     let module = Module::from_json(&module).expect("a description");
     assert!(module.warnings().iter().any(|warning| warning.kind() == WarningKind::NoFrame));
     let mut wrong = Vec::new();

@@ -30,7 +30,8 @@ fn findings_in(tool: Tool, source: &str, arguments: &[&str]) -> Option<Vec<Strin
     let folder = Folder::new();
     let source = folder.file("a.c", source);
     let object = folder.path().join("a.o");
-    let (source, output) = (source.display().to_string(), object.display().to_string());
+    let source = source.display().to_string();
+    let output = object.display().to_string();
     let all: Vec<&str> = arguments.iter().copied().chain(["-c", &source, "-o", &output]).collect();
     let ran = tool.run(&all)?;
     assert!(ran.succeeded, "{ran}");

@@ -63,7 +63,8 @@ fn findings_are_those_of_the_classifier() {
             let codes: BTreeSet<&str> = expected.keys().chain(found.keys()).copied().collect();
             for code in codes {
                 let at = |counts: &BTreeMap<&str, usize>| counts.get(code).copied().unwrap_or(0);
-                let (theirs, ours) = (at(&expected), at(&found));
+                let theirs = at(&expected);
+                let ours = at(&found);
                 let total = totals.entry(Code::named(code).map_or("entries", Code::name)).or_default();
                 *total = (total.0 + theirs, total.1 + ours);
                 if theirs != ours && !DIFFERENT.contains(&(object, code, ours)) {

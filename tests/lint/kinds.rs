@@ -78,7 +78,8 @@ impl Unit {
     pub fn new() -> Self {
         let encoding = gimli::Encoding { format: gimli::Format::Dwarf32, version: 5, address_size: 8 };
         let mut dwarf = DwarfUnit::new(encoding);
-        let (int, long) = (base_type(&mut dwarf, "int", 4), base_type(&mut dwarf, "long", 8));
+        let int = base_type(&mut dwarf, "int", 4);
+        let long = base_type(&mut dwarf, "long", 8);
         let root = dwarf.unit.root();
         let f = [vec![named("f")], code(0)].concat();
         let f = entry(&mut dwarf, root, dw::DW_TAG_subprogram, f);
@@ -183,7 +184,8 @@ fn object_by_hand(all: &[HandWritten<'_>]) -> Vec<u8> {
             target: RelocationTarget::Symbol("f".into()),
             addend,
         });
-        let (bytes, relocations) = (bytes.clone(), relocations.collect());
+        let bytes = bytes.clone();
+        let relocations = relocations.collect();
         sections.push(Section { name, bytes, relocations, is_strings: false, group: None });
     }
     let code = Text::text(vec![0x90; 0x20]).with_function("f", 0, 0x20);
@@ -238,7 +240,8 @@ fn line_row_before_its_predecessor_is_found() {
 /// A variable of `f` with an entry of 8 bytes from the base address on, in a unit with or without an address.
 fn based(has_base: bool) -> Vec<u8> {
     let mut unit = Unit::new();
-    let (root, int) = (unit.dwarf.unit.root(), unit.int);
+    let root = unit.dwarf.unit.root();
+    let int = unit.int;
     if has_base {
         let low = AttributeValue::Address(Address::Symbol { symbol: 0, addend: 0 });
         unit.dwarf.unit.get_mut(root).set(dw::DW_AT_low_pc, low);
@@ -262,7 +265,9 @@ fn numbered(name: u16) -> Vec<u8> {
 /// The parameter `p` of an inlined call, with attributes beside those of the abstract instance, which is an `int`.
 fn inlined(attributes: impl Fn(&mut Unit) -> Attributes) -> Vec<u8> {
     let mut unit = Unit::new();
-    let (root, f, int) = (unit.dwarf.unit.root(), unit.f, unit.int);
+    let root = unit.dwarf.unit.root();
+    let f = unit.f;
+    let int = unit.int;
     let is_inline = (dw::DW_AT_inline, AttributeValue::Inline(dw::DW_INL_inlined));
     let function = entry(&mut unit.dwarf, root, dw::DW_TAG_subprogram, vec![named("h"), is_inline]);
     let parameter =
@@ -279,7 +284,8 @@ fn inlined(attributes: impl Fn(&mut Unit) -> Attributes) -> Vec<u8> {
 fn described(bytes: u64, has_frame: bool, consumer: &Consumer) -> Vec<u8> {
     let target = Target::x86_64();
     let register = |name| target.register_named(name).expect("a register");
-    let (rsp, rip) = (register("rsp"), register("rip"));
+    let rsp = register("rsp");
+    let rip = register("rip");
     let mut m = Builder::new(target.clone());
     let unit = m.unit("a.c");
     let function = m.function(unit, "f").expect("a function").code("f", bytes).id();
@@ -462,7 +468,8 @@ fn codes(object: &[u8]) -> Vec<Code> {
 fn each_kind_is_found_and_its_neighbour_is_not() {
     for &code in Code::ALL {
         let Pair { with, without } = pair(code);
-        let (with, without) = (codes(&with), codes(&without));
+        let with = codes(&with);
+        let without = codes(&without);
         assert!(with.contains(&code), "{}: {with:?}", code.name());
         assert!(!without.contains(&code), "{}: {without:?}", code.name());
         // The neighbour has no finding that the object does not have.
@@ -475,7 +482,8 @@ fn each_kind_is_found_and_its_neighbour_is_not() {
 fn address_in_register_is_value_of_pointer() {
     let codes = |is_pointer: bool| {
         let mut unit = Unit::new();
-        let (root, int) = (unit.dwarf.unit.root(), unit.int);
+        let root = unit.dwarf.unit.root();
+        let int = unit.int;
         let size = (dw::DW_AT_byte_size, AttributeValue::Udata(4));
         let pointer = entry(&mut unit.dwarf, root, dw::DW_TAG_pointer_type, vec![typed(int), size]);
         let begin = Address::Symbol { symbol: 0, addend: 0 };
@@ -530,14 +538,16 @@ fn empty_range_of_ptx_register_is_not_judged() {
         start..start + number(header(index) + 0x20)
     };
     // The end of the entry, as stored, and in the addend of its relocation.
-    let (list, relocations) = (place(".debug_loc"), place(".rela.debug_loc"));
+    let list = place(".debug_loc");
+    let relocations = place(".rela.debug_loc");
     let at = list.start + entry as usize;
     object.copy_within(at..at + 8, at + 8);
     let of = |offset: u64| {
         let is_of = |at: &usize| object[*at..*at + 8] == offset.to_le_bytes();
         relocations.clone().step_by(24).find(is_of).expect("a relocation")
     };
-    let (from, to) = (of(entry), of(entry + 8));
+    let from = of(entry);
+    let to = of(entry + 8);
     object.copy_within(from + 16..from + 24, to + 16);
     assert_eq!(found(&object), all[1..]);
 }

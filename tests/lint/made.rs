@@ -246,11 +246,13 @@ fn a_constant_for_a_computed_value_is_found() {
 /// Bounds of two entries of a list, changed by hand: offsets from the start of the unit.
 #[test]
 fn wrong_bounds_of_entries_are_found() {
-    let (one, two) = ([0x41, 0x9f], [0x42, 0x9f]);
+    let one = [0x41, 0x9f];
+    let two = [0x42, 0x9f];
     let object = object(AMD, 32, &[(0, 8, &one), (8, 0x18, &two)]);
     assert!(codes(&object).is_empty());
     // DW_LLE_offset_pair, start, end, length of the expression.
-    let (first, second) = ([4, 0, 8, 2, 0x41, 0x9f], [4, 8, 0x18, 2, 0x42, 0x9f]);
+    let first = [4, 0, 8, 2, 0x41, 0x9f];
+    let second = [4, 8, 0x18, 2, 0x42, 0x9f];
     let overlapping = replaced(&object, &second, &[4, 4, 0x18, 2, 0x42, 0x9f]);
     assert_eq!(codes(&overlapping), ["contradicting-overlap"]);
     let equal = replaced(&overlapping, &[4, 4, 0x18, 2, 0x42, 0x9f], &[4, 4, 0x18, 2, 0x41, 0x9f]);

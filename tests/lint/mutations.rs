@@ -17,7 +17,10 @@ use super::made::{AMD, object_of_ranges};
 /// An object with two functions with frames, and variables in scalar and vector registers, in memory and in pieces.
 pub fn clean() -> Vec<u8> {
     let target = Target::named("amdgpu-gfx1030-wave32").expect("a target");
-    let (s4, s5, s32, v3) = ("s4", "s5", "s32", "v3");
+    let s4 = "s4";
+    let s5 = "s5";
+    let s32 = "s32";
+    let v3 = "v3";
     let register = |name| target.register_named(name).expect("a register");
     let returned = [register("s30"), register("s31")];
     let mut m = Builder::new(target.clone());

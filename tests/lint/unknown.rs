@@ -29,8 +29,10 @@ fn evidence(all: &[Finding]) -> Vec<&str> {
 #[test]
 fn an_unknown_opcode_can_set_every_register() {
     // `v_fmac_f32_e32 v3, s0, v2` at 0x1678, and the word with opcode 0.
-    let (known, other) = (0x5606_0400_u32.to_le_bytes(), (0x5606_0400_u32 & 0x01ff_ffff).to_le_bytes());
-    let (before, after) = (findings(&saxpy()), findings(&replaced(&saxpy(), &known, &other)));
+    let known = 0x5606_0400_u32.to_le_bytes();
+    let other = (0x5606_0400_u32 & 0x01ff_ffff).to_le_bytes();
+    let before = findings(&saxpy());
+    let after = findings(&replaced(&saxpy(), &known, &other));
     let sets = |all: &[Finding], text: &str| evidence(all).iter().filter(|one| one.contains(text)).count();
     assert!(sets(&before, "0x1678: ") > 0, "{before:#?}");
     assert_eq!(sets(&before, "not known"), 0);

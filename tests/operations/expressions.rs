@@ -15,7 +15,9 @@ fn labels_are_reached_forward_and_backward() {
     for big_endian in [false, true] {
         let encoding = Encoding { big_endian, ..LLVM };
         let mut e = Expr::build(encoding);
-        let (top, end, here) = (e.label(), e.label(), e.label());
+        let top = e.label();
+        let end = e.label();
+        let here = e.label();
         e.bind(top);
         e.ops().push_lane();
         e.bra(end);
@@ -238,7 +240,8 @@ fn written_by_gimli(expr: &Expr, far: usize) -> eitri::Result<Written> {
 /// Every operation with a reference that gimli supports, between vendor operations, with branches around.
 fn for_gimli() -> Expr {
     let mut e = Expr::build(LLVM);
-    let (top, end) = (e.label(), e.label());
+    let top = e.label();
+    let end = e.label();
     e.bind(top);
     e.ops().regx(Reg(2560)).push_lane().constu(4).mul().offset();
     e.bra(end);

@@ -53,9 +53,12 @@ fn base_type(encoding: Encoding) -> u64 {
 
 /// An object with the units.
 fn object(units: &[Unit], big_endian: bool) -> Vec<u8> {
-    let fixed = |value: u64, bytes: u8| match big_endian {
-        true => value.to_be_bytes()[8 - usize::from(bytes)..].to_vec(),
-        false => value.to_le_bytes()[..bytes.into()].to_vec(),
+    let fixed = |value: u64, bytes: u8| {
+        if big_endian {
+            value.to_be_bytes()[8 - usize::from(bytes)..].to_vec()
+        } else {
+            value.to_le_bytes()[..bytes.into()].to_vec()
+        }
     };
     let mut info = Vec::new();
     for Unit { encoding, expressions } in units {
@@ -94,9 +97,10 @@ fn object(units: &[Unit], big_endian: bool) -> Vec<u8> {
         &[4, 0x34, 0, 0x02, 0x09, 0, 0],
         &[0],
     ];
-    let (architecture, endian) = match big_endian {
-        true => (Architecture::S390x, Endianness::Big),
-        false => (Architecture::X86_64, Endianness::Little),
+    let (architecture, endian) = if big_endian {
+        (Architecture::S390x, Endianness::Big)
+    } else {
+        (Architecture::X86_64, Endianness::Little)
     };
     let mut file = Object::new(BinaryFormat::Elf, architecture, endian);
     for (name, bytes) in [(".debug_info", info), (".debug_abbrev", abbreviations.concat())] {
@@ -177,9 +181,12 @@ fn operation(one: &Decoded<'_>, encoding: Encoding, unit_offset: u64) -> String 
         _ => one.op.row().text.into(),
     };
     let base_type = base_type(encoding);
-    let ty = |ty: u64| match ty == base_type {
-        true => format!(" 0x{:08x} \"int\"", unit_offset + base_type),
-        false => format!(" <invalid base_type ref: {ty:#x}>"),
+    let ty = |ty: u64| {
+        if ty == base_type {
+            format!(" 0x{:08x} \"int\"", unit_offset + base_type)
+        } else {
+            format!(" <invalid base_type ref: {ty:#x}>")
+        }
     };
     let is_fixed = family.is_some_and(|family| matches!(family.form, Form::InOpcode | Form::Fixed(_)));
     let operands = match one.op {
@@ -218,7 +225,8 @@ fn operation(one: &Decoded<'_>, encoding: Encoding, unit_offset: u64) -> String 
 /// Compares all expressions of units. Returns their number; `None` without LLVM.
 fn compare(units: &[Unit], big_endian: bool) -> Option<usize> {
     let mut printed = printed(units, big_endian)?.into_iter();
-    let (mut offset, mut count) = (0, 0);
+    let mut offset = 0;
+    let mut count = 0;
     for unit in units {
         for expression in &unit.expressions {
             let found = printed.next().expect("all are printed");
@@ -316,7 +324,8 @@ fn llvm_decodes_random_operations_the_same() {
 #[test]
 fn llvm_knows_what_is_listed() {
     let encoding = Encoding::new(8, Dialect::Llvm);
-    let (mut expressions, mut unknown) = (Vec::new(), 0);
+    let mut expressions = Vec::new();
+    let mut unknown = 0;
     for code in 0..=255u8 {
         // An operation with all its operands; the decoder determines its end.
         let subs: &[u8] =

@@ -76,17 +76,17 @@ struct Writer<'c> {
 impl Writer<'_> {
     fn fixed(&mut self, value: u64, bytes: u8) {
         let bytes = usize::from(bytes);
-        match self.encoding.big_endian {
-            true => self.bytes.extend(&value.to_be_bytes()[8 - bytes..]),
-            false => self.bytes.extend(&value.to_le_bytes()[..bytes]),
+        if self.encoding.big_endian {
+            self.bytes.extend(&value.to_be_bytes()[8 - bytes..])
+        } else {
+            self.bytes.extend(&value.to_le_bytes()[..bytes])
         }
     }
 
     /// Appends a LEB128 number of up to 128 bits.
     fn leb(&mut self, value: i128, signed: bool) {
-        let needed = (1..).find(|&bytes| match signed {
-            true => value >> (7 * bytes - 1) == value >> 127,
-            false => value >> (7 * bytes) == 0,
+        let needed = (1..).find(|&bytes| {
+            if signed { value >> (7 * bytes - 1) == value >> 127 } else { value >> (7 * bytes) == 0 }
         });
         let bytes: usize = needed.unwrap() + self.padding.next().unwrap_or(&0);
         for index in 0..bytes {

@@ -209,15 +209,17 @@ impl<'a> Asked<'a> {
     fn parsed(&self, ty: ValueType, bytes: &[u8]) -> Result<gimli::Value, Stop> {
         if ty != ValueType::Generic {
             let size = ty.bit_size(u64::MAX) as usize;
-            return match size == bytes.len() * 8 {
-                true => Ok(gimli::Value::parse(ty, self.slice(bytes))?),
-                false => Err(Stop::Missing("a type of the size that is read")),
+            return if size == bytes.len() * 8 {
+                Ok(gimli::Value::parse(ty, self.slice(bytes))?)
+            } else {
+                Err(Stop::Missing("a type of the size that is read"))
             };
         }
         let number = |all: u64, &byte: &u8| all << 8 | u64::from(byte);
-        let number = match self.machine.is_big_endian() {
-            true => bytes.iter().fold(0, number),
-            false => bytes.iter().rev().fold(0, number),
+        let number = if self.machine.is_big_endian() {
+            bytes.iter().fold(0, number)
+        } else {
+            bytes.iter().rev().fold(0, number)
         };
         Ok(gimli::Value::Generic(number))
     }
@@ -251,9 +253,10 @@ impl<'a> Asked<'a> {
             return Err(Stop::Missing("a register of that size"));
         }
         let read = read_bits(&location, wanted.into(), self.machine)?;
-        match read.defined.iter().all(|&byte| byte == 0xff) {
-            true => self.parsed(ty, &read.bytes),
-            false => Err(Stop::Missing("what a register holds")),
+        if read.defined.iter().all(|&byte| byte == 0xff) {
+            self.parsed(ty, &read.bytes)
+        } else {
+            Err(Stop::Missing("what a register holds"))
         }
     }
 
@@ -310,9 +313,10 @@ impl<'a> Asked<'a> {
                 let reg = Reg(register.0.into());
                 let bits = self.context.target.register_bits(reg).ok_or(Stop::Missing("a register"))?;
                 let is_generic = bits == u32::from(self.encoding().address_bytes) * 8;
-                let ty = match is_generic {
-                    true => Some(ValueType::Generic),
-                    false => ValueType::from_encoding(gimli::DW_ATE_unsigned, u64::from(bits) / 8),
+                let ty = if is_generic {
+                    Some(ValueType::Generic)
+                } else {
+                    ValueType::from_encoding(gimli::DW_ATE_unsigned, u64::from(bits) / 8)
                 };
                 inner.register(reg, ty.ok_or(Stop::Inexpressible("a type of this size"))?)
             }
@@ -374,7 +378,8 @@ impl<'a> Asked<'a> {
             gimli::Location::Bytes { value } => Location::implicit(value.slice()),
             gimli::Location::ImplicitPointer { value, byte_offset } => {
                 let space = SpaceId::DEFAULT;
-                let (entry, by) = (value.0 as u64, byte_offset);
+                let entry = value.0 as u64;
+                let by = byte_offset;
                 let bits = self.context.target.space(space).map_or(64, |space| space.address_bits);
                 let pointer = eitri::eval::ImplicitPointer { entry, by, space, bits };
                 Location::from(eitri::eval::Storage::ImplicitPointer(pointer))

@@ -96,7 +96,9 @@ const REGISTERS: u64 = 0x1000;
 fn tables_of_vectors_are_those_of_gimli() {
     let folder = Path::new(crate::common::ROOT).join("goldens/conformance");
     let paths = std::fs::read_dir(folder).expect("the folder").map(|file| file.expect("a file").path());
-    let (mut same, mut refused, mut wrong) = (0, 0, String::new());
+    let mut same = 0;
+    let mut refused = 0;
+    let mut wrong = String::new();
     for path in paths.filter(|path| path.extension().is_some_and(|extension| extension == "json")) {
         let file = File::from_json(std::fs::read(&path).expect("is read")).expect("is a file of vectors");
         for vector in file.vectors() {

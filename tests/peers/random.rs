@@ -138,7 +138,8 @@ impl Writer {
 
     fn branch(&mut self, choice: &Choice, one: &[Choice], other: &[Choice]) {
         self.need_generic();
-        let (other_starts, end) = (self.to.label(), self.to.label());
+        let other_starts = self.to.label();
+        let end = self.to.label();
         if choice.number.is_multiple_of(4) {
             self.to.skip(other_starts);
         } else {

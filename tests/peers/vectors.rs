@@ -59,7 +59,8 @@ fn answer(vector: &Vector) -> Result<Option<String>, &'static str> {
 /// A result, and the results of reading and writing there.
 fn found(vector: &Vector, result: Result<Element, Fault>) -> Found {
     let machine = &vector.machine.snapshot;
-    let (mut read, mut written) = (None, None);
+    let mut read = None;
+    let mut written = None;
     if let Ok(Element::Location(location)) = &result {
         read = Some(read_at(location, vector));
         written = vector.write.as_ref().map(|bytes| {
@@ -88,7 +89,9 @@ fn vectors_note_where_gimli_answers_differently() {
         |path: &std::path::PathBuf| !path.ends_with("sample.json") && !path.ends_with("sample_gpu.json");
     files.retain(|path| is_ours(path) && path.extension().is_some_and(|extension| extension == "json"));
     files.sort();
-    let (mut same, mut different, mut wrong) = (0, 0, String::new());
+    let mut same = 0;
+    let mut different = 0;
+    let mut wrong = String::new();
     let mut not_asked = std::collections::BTreeMap::new();
     for path in files {
         let file = File::from_json(std::fs::read(&path).expect("is read")).expect("is a file of vectors");

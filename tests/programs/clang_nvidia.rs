@@ -88,7 +88,8 @@ fn attributes_of_dump(dump: &str) -> Vec<String> {
 #[test]
 fn cubins_of_clang_are_printed_as_by_the_tools_of_nvidia() {
     let folder = Folder::new();
-    let (mut located, mut homes) = (0, 0);
+    let mut located = 0;
+    let mut homes = 0;
     let builds = KERNELS.iter().flat_map(|kernel| ["-O0", "-O2"].map(|level| (*kernel, "sm_80", level)));
     let others = ["sm_90", "sm_100", "sm_120"].map(|processor| (KERNELS[3], processor, "-O0"));
     for (kernel, processor, level) in builds.chain(others) {
@@ -112,7 +113,8 @@ fn cubins_of_clang_are_printed_as_by_the_tools_of_nvidia() {
 /// ptxas of Triton 3.9 made these cubins; `tests/objects/README.md` describes them.
 #[test]
 fn cubins_of_triton_are_printed_as_by_the_tools_of_nvidia() {
-    let (mut located, mut homes) = (0, 0);
+    let mut located = 0;
+    let mut homes = 0;
     for name in ["add", "matmul", "reduce_rows", "scan_limit"] {
         let file = format!("tests/objects/triton/{name}.sm_90.cubin");
         let path = std::path::Path::new(crate::common::ROOT).join(file);

@@ -478,7 +478,8 @@ fn other_unit(m: &mut Builder, options: Options) -> eitri::Result<()> {
     m.describe_unit(unit)?.directory(options.directory).producer("eitri").language(gimli::DW_LANG_OpenCL.0);
     let file = m.primary_file(unit)?;
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
-    let (name, bytes) = (format!("{}other", options.prefix), FUNCTIONS[2].2);
+    let name = format!("{}other", options.prefix);
+    let bytes = FUNCTIONS[2].2;
     let other = m.function(unit, &name)?.code(&name, bytes).returns(int)?.declared(file, 1).id();
     let reg = scalar(m.target());
     m.variable(other, "local", int)?.declared(file, 2).live(0x04..0x18, Loc::register(reg))?;

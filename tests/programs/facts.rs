@@ -108,7 +108,8 @@ fn places_are(machine: Machine, consumer: &Consumer, expect: fn(&Place) -> Optio
     let folder = Folder::new();
     for (path, symbols) in objects(&folder, machine, consumer) {
         let (Some(entries), Some(addresses)) = (entries(&path), addresses(&path)) else { return };
-        let (work, table) = (address(&symbols, FUNCTIONS[0].0), address(&symbols, "table"));
+        let work = address(&symbols, FUNCTIONS[0].0);
+        let table = address(&symbols, "table");
         for variable in described(machine) {
             let entry =
                 entries.iter().find(|entry| entry.name() == Some(variable.name)).expect("the variable");

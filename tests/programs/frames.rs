@@ -249,7 +249,9 @@ fn frame_rows_are_printed_by_other_tools() {
 #[test]
 fn llvm_prints_the_frames_of_waves() -> Result<()> {
     let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32)?;
-    let (exec, v40, v41) = (gpu.exec().expect("one"), gpu.vgpr(40)?, gpu.vgpr(41)?);
+    let exec = gpu.exec().expect("one");
+    let v40 = gpu.vgpr(40)?;
+    let v41 = gpu.vgpr(41)?;
     let [s30, s31, s32, s33] = [30, 31, 32, 33].map(|n| gpu.sgpr(n).expect("a register"));
     let mut m = Builder::new(gpu);
     let unit = m.unit("a.cl");

@@ -66,7 +66,8 @@ const TABLES: [&str; 2] = ["\nlines: ", "\nlines of the PTX: "];
 
 fn lines_of_dump(dump: &str, table: &str) -> Lines {
     let (_, table) = dump.split_once(table).expect("a line table");
-    let (mut found, mut sequence) = (BTreeMap::new(), Vec::new());
+    let mut found = BTreeMap::new();
+    let mut sequence = Vec::new();
     for row in table.lines().skip(1).take_while(|row| row.starts_with("  ")) {
         let words: Vec<&str> = row.split_whitespace().collect();
         match words[1] {
@@ -86,7 +87,9 @@ fn lines_of_dump(dump: &str, table: &str) -> Lines {
 /// The lines that `nvdisasm` prints with a flag: `-gi` for the source, `-gp` for the PTX.
 fn lines_of_tool(path: &Path, flag: &str, functions: &BTreeMap<&str, u64>) -> Option<Lines> {
     let text = NVDISASM.run(&[flag, "-c", path.to_str()?])?.clean();
-    let (mut found, mut base, mut next) = (BTreeMap::new(), 0, None);
+    let mut found = BTreeMap::new();
+    let mut base = 0;
+    let mut next = None;
     for line in text.lines() {
         if let Some(name) = line.strip_prefix(".text.").and_then(|line| line.strip_suffix(':')) {
             base = functions[name];
@@ -145,7 +148,8 @@ fn lines_and_inlined_calls_are_those_of_nvdisasm() {
 
 /// Home of a class and number in the notation of `dump`.
 fn home(number: u64) -> String {
-    let (class, low) = (number >> 24, number & 0xff_ffff);
+    let class = number >> 24;
+    let low = number & 0xff_ffff;
     match class {
         2 => format!("P{low}"),
         5 => format!("R{low}"),
@@ -171,7 +175,8 @@ pub(super) fn compare_registers(path: &Path, what: &str) -> Option<usize> {
     let text = elf_of_tool(path)?;
     let dump = dumped(path);
     let functions = functions(&dump);
-    let (mut expected, mut name) = (Vec::new(), "");
+    let mut expected = Vec::new();
+    let mut name = "";
     let (_, section) = text.split_once(".section .nv_debug_info_reg_sass\n").expect("the section");
     for line in section.lines().take_while(|line| !line.starts_with(".section")) {
         if let Some(function) = line.trim().strip_prefix("Function Name: ") {
@@ -180,7 +185,8 @@ pub(super) fn compare_registers(path: &Path, what: &str) -> Option<usize> {
             line.trim().strip_prefix("(reg: ").and_then(|line| line.split_once(") "))
         {
             let numbers: Vec<u64> = rest.split(", ").map(hex).collect();
-            let (start, end) = (functions[name] + numbers[1], functions[name] + numbers[2]);
+            let start = functions[name] + numbers[1];
+            let end = functions[name] + numbers[2];
             expected.push(format!("[{start:#x}, {end:#x}] {register}: {}", home(numbers[0])));
         }
     }
@@ -403,7 +409,8 @@ fn rows_alone_are_lines_of_optimized_code() {
     let how = ptx::Attach { lines: written.lines.as_ref(), ..ptx::Attach::default() };
     let text = ptx::attach(TEXT, module.target(), &[], &how).expect("a text");
     let folder = Folder::new();
-    let (source, path) = (folder.file("k.ptx", text), folder.path().join("k.cubin"));
+    let source = folder.file("k.ptx", text);
+    let path = folder.path().join("k.cubin");
     for processor in ["sm_80", "sm_90", "sm_100", "sm_120"] {
         let arch = format!("-arch={processor}");
         let [source, out] = [&source, &path].map(|path| path.to_str().expect("a path"));

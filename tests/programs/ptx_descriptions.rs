@@ -48,7 +48,9 @@ fn statements(text: &str) -> Vec<&str> {
 
 /// The registers that instructions name, and the number of instructions.
 fn registers(text: &str) -> (Vec<Register>, u64) {
-    let (mut registers, mut declared, mut position) = (Vec::<Register>::new(), Vec::new(), 0);
+    let mut registers = Vec::<Register>::new();
+    let mut declared = Vec::new();
+    let mut position = 0;
     for statement in statements(text) {
         if let Some(rest) = statement.strip_prefix(".reg ") {
             let (ty, name) = rest.trim().split_once(char::is_whitespace).expect("a type and a name");
@@ -179,7 +181,8 @@ fn mistake_is_reported_at_each_register() {
                 [("shared", true), ("global", false), ("default", false), ("const", false)]
             {
                 let mut m = Builder::new(target());
-                let (unit, space) = (m.unit("k.cu"), target().space_named(space).expect("a space").id);
+                let unit = m.unit("k.cu");
+                let space = target().space_named(space).expect("a space").id;
                 let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).expect("a type");
                 let loc = Loc::memory(space, Val::address(m.symbol(symbol), 0));
                 m.variable(unit, "v", int).expect("a variable").always(loc).expect("a location");
@@ -283,12 +286,11 @@ fn description_of_nvcc_has_no_mistake() {
                 for location in list {
                     let Some(reg) = named_register(location.expr) else { continue };
                     let mut described = m.variable(function, &name, ty).expect("a variable");
-                    match location.is_default() {
-                        true => described.always(Loc::per_lane(reg)),
-                        false => {
-                            let pcs = location.start - range.start..location.end - range.start;
-                            described.live(pcs, Loc::per_lane(reg))
-                        }
+                    if location.is_default() {
+                        described.always(Loc::per_lane(reg))
+                    } else {
+                        let pcs = location.start - range.start..location.end - range.start;
+                        described.live(pcs, Loc::per_lane(reg))
                     }
                     .expect("a location");
                     counts[usize::from(location.is_default())] += 1;
@@ -385,7 +387,8 @@ fn registers_are_declared_where_ptxas_accepts_their_names() {
     let folder = Folder::new();
     let source = folder.file("k.ptx", &text);
     let out = folder.path().join("k.cubin");
-    let (source, out) = (source.to_str().expect("a path"), out.to_str().expect("a path"));
+    let source = source.to_str().expect("a path");
+    let out = out.to_str().expect("a path");
     let Some(ran) = PTXAS.run(&["-arch=sm_80", source, "-o", out]) else { return };
     assert!(!ran.succeeded);
     // `ptxas k.ptx, line 8; error   : Unknown symbol '%a2'`

@@ -70,7 +70,8 @@ fn keeps_facts(from: &Path, to: &Path, run: impl FnOnce() -> Option<Ran>) {
     let Some(ran) = run() else { return };
     ran.clean();
     let (Some(before), Some(after)) = (entries(from), entries(to)) else { return };
-    let (before, after) = (facts(&before), facts(&after));
+    let before = facts(&before);
+    let after = facts(&after);
     assert!(before.len() > 20, "{before:#?}");
     let lost: Vec<_> = before.iter().filter(|fact| !after.contains(fact)).collect();
     assert!(lost.is_empty(), "lost: {lost:#?}\nof: {after:#?}");

@@ -67,7 +67,11 @@ const SIZES: [(&str, u64); 3] = [("callee", 9), ("middle", 0), ("main", 0x20)];
 fn module(middle_bytes: u64) -> eitri::Result<Module> {
     let cpu = Target::x86_64();
     let r = |name| cpu.register_named(name);
-    let (rax, rbx, rdi, rsi, rsp) = (r("rax")?, r("rbx")?, r("rdi")?, r("rsi")?, r("rsp")?);
+    let rax = r("rax")?;
+    let rbx = r("rbx")?;
+    let rdi = r("rdi")?;
+    let rsi = r("rsi")?;
+    let rsp = r("rsp")?;
     let mut m = Builder::new(cpu);
     let data = m.symbol("counter");
     let unit = m.unit("calls.cc");
@@ -265,14 +269,15 @@ fn calls_and_imports_are_read_by_other_tools() {
         }
         let is_five = consumer.version == 5;
         // Names of the DWARF 5 codes, sections 7.5.3 and 7.5.4, or of GNU's.
-        let words = match is_five {
-            true => ["DW_TAG_call_site", "DW_AT_call_value", "DW_AT_call_all_calls", "DW_AT_call_tail_call"],
-            false => [
+        let words = if is_five {
+            ["DW_TAG_call_site", "DW_AT_call_value", "DW_AT_call_all_calls", "DW_AT_call_tail_call"]
+        } else {
+            [
                 "DW_TAG_GNU_call_site",
                 "DW_AT_GNU_call_site_value",
                 "DW_AT_GNU_all_call_sites",
                 "DW_AT_GNU_tail_call",
-            ],
+            ]
         };
         if let Some(ran) = READELF.run(&["--debug-dump=info,loc".as_ref(), path.as_os_str()]) {
             let output = ran.clean();

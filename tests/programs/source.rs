@@ -69,7 +69,8 @@ fn source_lines_stand_at_their_instructions() {
             Machine::Gpu => (GPU, GPU_ROWS, 0x30, &["--triple=amdgcn-amd-amdhsa", "--mcpu=gfx1030"][..]),
             Machine::Cpu => (CPU, CPU_ROWS, 0x12, &["--triple=x86_64-linux-gnu"][..]),
         };
-        let (input, plain) = (folder.file("scale.s", assembly), folder.path().join("plain.o"));
+        let input = folder.file("scale.s", assembly);
+        let plain = folder.path().join("plain.o");
         let files = ["--filetype=obj", input.to_str().unwrap(), "-o", plain.to_str().unwrap()];
         let Some(ran) = ASSEMBLER.run(&[triple, &files].concat()) else { return };
         ran.clean();

@@ -126,7 +126,8 @@ fn llvm_finds_in_split_units_what_the_whole_ones_say() {
             }
             all
         };
-        let (found, whole) = (all_said(found, &of_main), all_said(plain, &of_plain));
+        let found = all_said(found, &of_main);
+        let whole = all_said(plain, &of_plain);
         pretty_assertions::assert_eq!(found, whole);
     }
 }

@@ -18,7 +18,8 @@ const BYTES: u64 = 0x40;
 /// Every type construct of C++, and of C where different.
 fn cpp() -> eitri::Result<Module> {
     let cpu = Target::x86_64();
-    let (rdi, rsi) = (cpu.register_named("rdi")?, cpu.register_named("rsi")?);
+    let rdi = cpu.register_named("rdi")?;
+    let rsi = cpu.register_named("rsi")?;
     let mut m = Builder::new(cpu);
     let unit = m.unit("shapes.cc");
     m.describe_unit(unit)?.directory("/src").producer("eitri").language(gimli::DW_LANG_C_plus_plus_14.0);

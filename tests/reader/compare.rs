@@ -146,9 +146,12 @@ fn compare_value(
             let found = ours.locations(our_unit, offset).unwrap().map(Result::unwrap);
             let found = found.filter(|entry| entry.is_default() || entry.start < entry.end);
             let found: Vec<_> = found
-                .map(|entry| match entry.is_default() {
-                    true => (0, u64::MAX, entry.expr),
-                    false => (entry.start, entry.end, entry.expr),
+                .map(|entry| {
+                    if entry.is_default() {
+                        (0, u64::MAX, entry.expr)
+                    } else {
+                        (entry.start, entry.end, entry.expr)
+                    }
                 })
                 .collect();
             assert_eq!(found, expected);
@@ -236,7 +239,8 @@ fn compare_lines(unit: &gimli::Unit<Slice<'_>>, ours: &Dwarf<'_>, our_unit: &Uni
     assert_eq!(program.files.len(), header.file_names().len());
     assert_eq!(program.directories.len(), header.include_directories().len());
     for number in 0..=program.files.len() as u64 {
-        let (ours, theirs) = (program.file(number), header.file(number));
+        let ours = program.file(number);
+        let theirs = header.file(number);
         assert_eq!(ours.is_some(), theirs.is_some() && (number > 0 || program.version >= 5), "{number}");
         let (Some(ours), Some(theirs)) = (ours, theirs) else { continue };
         if let gimli::AttributeValue::String(path) = theirs.path_name() {

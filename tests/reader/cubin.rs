@@ -61,7 +61,8 @@ fn abbreviations() -> Bytes {
 
 /// Entries, whose lists start at these offsets. DWARF 2.
 fn entries(lists: [u64; 3]) -> Section {
-    let (mut out, mut relocations) = (Bytes::default(), Vec::new());
+    let mut out = Bytes::default();
+    let mut relocations = Vec::new();
     // Offsets count from the length, whose 4 bytes come first; the rest of the header has 7.
     out.u32(0).u16(2);
     relocations.push(offset_in(out.len(), ".debug_abbrev", 0));
@@ -107,7 +108,8 @@ fn packed(name: &str) -> u64 {
 
 /// Location lists. DWARF 2 section 7.7.3.
 fn lists() -> (Section, [u64; 3]) {
-    let (mut out, mut relocations) = (Bytes::default(), Vec::new());
+    let mut out = Bytes::default();
+    let mut relocations = Vec::new();
     let mut starts = [0; 3];
     let register = |name: &str| {
         let mut expression = Bytes::default();

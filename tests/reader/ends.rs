@@ -21,7 +21,8 @@ fn overlapping_abbreviations_are_refused() {
 }
 
 fn overlapping(count: u32) -> eitri::Result<usize> {
-    let (mut debug_abbrev, mut debug_info) = (Vec::new(), Vec::new());
+    let mut debug_abbrev = Vec::new();
+    let mut debug_info = Vec::new();
     for number in 0..count {
         // Abbreviations have six bytes: a code of two bytes, a tag without attributes or children.
         debug_abbrev.extend([0x80 | (1 + number) as u8, ((1 + number) >> 7) as u8, 0x11, 0, 0, 0]);

@@ -110,7 +110,8 @@ fn instructions_mean_what_the_specification_says() {
         let sections =
             Sections { big_endian: style.big_endian, debug_frame: &section.bytes, ..Sections::default() };
         let frames = Frames::read(&sections, FrameSection::Debug, encoding(&style)).unwrap();
-        let (cie, fde) = (&frames.cies[0], &frames.fdes[0]);
+        let cie = &frames.cies[0];
+        let fde = &frames.fdes[0];
         assert_eq!((cie.version, cie.code_alignment, cie.data_alignment), (4, 4, -8));
         assert_eq!((cie.return_register, fde.start, fde.length), (Reg(16), 0x4000, 0x1000));
         let instructions: Vec<_> = frames.instructions(fde).map(|one| one.unwrap().instruction).collect();
@@ -241,7 +242,8 @@ fn pointers_count_from_where_their_encoding_says() {
             ..Sections::default()
         };
         let frames = Frames::read(&sections, FrameSection::Eh, encoding(&style)).unwrap();
-        let (cie, fde) = (&frames.cies[0], &frames.fdes[0]);
+        let cie = &frames.cies[0];
+        let fde = &frames.fdes[0];
         assert!(cie.is_signal && cie.return_register == Reg(14));
         let found = cie.personality.unwrap();
         assert_eq!((found.address, found.is_indirect), (0x7000 + personality + 1 + 0x100 - 1, true));
@@ -569,7 +571,8 @@ fn types_are_found_by_signature() {
                 unit.offset(0).u8s([8]);
             }
             unit.u8s([1, 3]).u64(0x1234_5678_9abc_def0).u8s([3]).u64(1).u8s([0]);
-            let (mut info, mut debug_types) = (style.empty(), style.empty());
+            let mut info = style.empty();
+            let mut debug_types = style.empty();
             info.unit(&unit);
             let section = if version >= 5 { &mut info } else { &mut debug_types };
             let start = if version >= 5 { section.len() } else { 0 };

@@ -107,9 +107,10 @@ fn indices_of_names_are_those_that_llvm_reads() {
     ] {
         let flags = format!("-S -emit-llvm -fPIC -gdwarf-5 -gpubnames {flags}");
         let Some(_) = compile(CLANGXX, folder.path(), "types.cpp", &flags, "a.ll") else { return };
-        let later = match later.contains("split") {
-            true => format!("{later} -split-dwarf-output={}", folder.path().join("x.dwo").display()),
-            false => later.into(),
+        let later = if later.contains("split") {
+            format!("{later} -split-dwarf-output={}", folder.path().join("x.dwo").display())
+        } else {
+            later.into()
         };
         let flags = format!("-relocation-model=pic -accel-tables=Dwarf -filetype=obj {later}");
         let out = format!("{name}.o");

@@ -76,10 +76,7 @@ fn macros_are_those_that_llvm_reads() {
             let expected: Vec<String> =
                 rest.lines().filter(|l| l.contains("DW_")).map(|l| l.trim_start().into()).collect();
             let offset = hex(offset);
-            let list = match offset == first.offset {
-                true => first.clone(),
-                false => first.import(offset).unwrap(),
-            };
+            let list = if offset == first.offset { first.clone() } else { first.import(offset).unwrap() };
             let ours = printed(&list);
             assert_eq!(ours, expected, "{flags}");
             found += ours.len();

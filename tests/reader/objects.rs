@@ -145,7 +145,8 @@ fn an_undefined_symbol_is_0_and_remembered() {
     let mut bytes = object(FORM());
     let found = Object::read(&bytes).unwrap();
     let index = |name| found.symbols().iter().position(|symbol| symbol.name == name).unwrap() as u32;
-    let (kernel, elsewhere) = (index("kernel"), index("elsewhere"));
+    let kernel = index("kernel");
+    let elsewhere = index("elsewhere");
     let info = found.sections().iter().position(|section| section.name == ".debug_info").unwrap();
     let mut patched = 0;
     for record in records(&bytes) {

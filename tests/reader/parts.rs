@@ -222,7 +222,8 @@ fn damaged_part_of_a_unit_changes_nothing_about_other_units() {
                 let _ = dump::print_to(&mut out, bytes, None, None, Dialect::Llvm, Default::default());
                 String::from_utf8(out).unwrap()
             };
-            let (before, after) = (printed(&good), printed(&bad));
+            let before = printed(&good);
+            let after = printed(&bad);
             let others = |text: &str| {
                 text.lines().filter(|line| is_of_others(line)).map(String::from).collect::<Vec<_>>()
             };
@@ -240,7 +241,8 @@ fn damaged_part_of_a_unit_changes_nothing_about_other_units() {
                     .filter(|one| one.unit.as_deref().is_some_and(|unit| unit != "b.c"));
                 of_others.map(|one| (one.code, one.function.clone(), one.pcs.clone())).collect::<Vec<_>>()
             };
-            let (before, after) = (judged(&good), judged(&bad));
+            let before = judged(&good);
+            let after = judged(&bad);
             assert!(others(&before).len() >= 2 && others(&before) == others(&after), "{what}: {after:?}");
             let is_reported = after.findings.iter().any(|one| one.code == Code::Unreadable);
             assert_eq!(is_reported, is_counted, "{what}: {:?}", after.findings);
@@ -249,7 +251,8 @@ fn damaged_part_of_a_unit_changes_nothing_about_other_units() {
             let others = |found: &eitri::stats::Statistics| {
                 found.functions.iter().filter(|one| one.name != "fb").cloned().collect::<Vec<_>>()
             };
-            let (before, after) = (measured(&good), measured(&bad));
+            let before = measured(&good);
+            let after = measured(&bad);
             assert!(others(&before).len() == 2 && others(&before) == others(&after), "{what}");
             let errors = &after.unreadable;
             assert!(before.unreadable.is_empty() && errors.is_empty() != is_counted, "{what}: {errors:?}");
@@ -268,10 +271,12 @@ fn damaged_part_of_a_unit_changes_nothing_about_other_units() {
 fn relocation_records(bytes: &[u8], section: &str) -> Vec<(usize, u64)> {
     let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
     let object = Object::read(bytes).unwrap();
-    let (table, name) = (word(0x28) as usize, format!(".rela{section}"));
+    let table = word(0x28) as usize;
+    let name = format!(".rela{section}");
     let index = object.sections().iter().position(|one| *one.name == name);
     let Some(header) = index.map(|index| table + 64 * index) else { return Vec::new() };
-    let (start, size) = (word(header + 24) as usize, word(header + 32) as usize);
+    let start = word(header + 24) as usize;
+    let size = word(header + 32) as usize;
     (start..start + size).step_by(24).map(|at| (at, word(at))).collect()
 }
 

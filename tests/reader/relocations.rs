@@ -18,28 +18,28 @@ const ADDEND: u64 = 0x10;
 /// code.
 fn object_with(machine: u16, is_64: bool, is_big: bool, kind: u32) -> Vec<u8> {
     let mut out = Vec::new();
-    let number = |out: &mut Vec<u8>, bytes: usize, value: u64| match is_big {
-        true => out.extend_from_slice(&value.to_be_bytes()[8 - bytes..]),
-        false => out.extend_from_slice(&value.to_le_bytes()[..bytes]),
+    let number = |out: &mut Vec<u8>, bytes: usize, value: u64| {
+        if is_big {
+            out.extend_from_slice(&value.to_be_bytes()[8 - bytes..])
+        } else {
+            out.extend_from_slice(&value.to_le_bytes()[..bytes])
+        }
     };
     let word = if is_64 { 8 } else { 4 };
     let names = b"\0.text\0.debug_x\0.rela.debug_x\0.symtab\0.strtab\0s\0";
     let name = |name: &[u8]| names.windows(name.len()).position(|one| one == name).expect("a name") as u64;
     let mut symbols = vec![0; if is_64 { 24 } else { 16 }];
     number(&mut symbols, 4, name(b"s\0"));
-    match is_64 {
-        true => {
-            symbols.extend([0x10, 0]);
-            number(&mut symbols, 2, 1);
-            number(&mut symbols, 8, VALUE);
-            number(&mut symbols, 8, 0);
-        }
-        false => {
-            number(&mut symbols, 4, VALUE);
-            number(&mut symbols, 4, 0);
-            symbols.extend([0x10, 0]);
-            number(&mut symbols, 2, 1);
-        }
+    if is_64 {
+        symbols.extend([0x10, 0]);
+        number(&mut symbols, 2, 1);
+        number(&mut symbols, 8, VALUE);
+        number(&mut symbols, 8, 0);
+    } else {
+        number(&mut symbols, 4, VALUE);
+        number(&mut symbols, 4, 0);
+        symbols.extend([0x10, 0]);
+        number(&mut symbols, 2, 1);
     }
     let mut relocation = Vec::new();
     number(&mut relocation, word, AT);
@@ -103,9 +103,10 @@ fn object_with(machine: u16, is_64: bool, is_big: bool, kind: u32) -> Vec<u8> {
 
 /// Size in bytes and kind of a relocation type in the crate `object`; `None` if it is unknown there, or is one of code.
 fn known(bytes: &[u8], is_64: bool) -> Option<(u8, RelocationKind)> {
-    let relocation = match is_64 {
-        true => relocation_of(&ElfFile::<elf::FileHeader64<object::Endianness>>::parse(bytes).expect("ELF")),
-        false => relocation_of(&ElfFile::<elf::FileHeader32<object::Endianness>>::parse(bytes).expect("ELF")),
+    let relocation = if is_64 {
+        relocation_of(&ElfFile::<elf::FileHeader64<object::Endianness>>::parse(bytes).expect("ELF"))
+    } else {
+        relocation_of(&ElfFile::<elf::FileHeader32<object::Endianness>>::parse(bytes).expect("ELF"))
     };
     (relocation.encoding() == RelocationEncoding::Generic && relocation.size() % 8 == 0)
         .then(|| (relocation.size() / 8, relocation.kind()))

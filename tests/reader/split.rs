@@ -84,8 +84,10 @@ fn types_in_units_of_their_own_are_those_of_the_program() {
                     .map(|path| std::fs::read(path).unwrap())
             };
             let (Some(plain), Some(units)) = (object(""), object("-fdebug-types-section")) else { return };
-            let (plain, units) = (Object::read(&plain).unwrap(), Object::read(&units).unwrap());
-            let (plain, dwarf) = (Dwarf::read(&plain).unwrap(), Dwarf::read(&units).unwrap());
+            let plain = Object::read(&plain).unwrap();
+            let units = Object::read(&units).unwrap();
+            let plain = Dwarf::read(&plain).unwrap();
+            let dwarf = Dwarf::read(&units).unwrap();
             assert_eq!(facts(&dwarf, true), facts(&plain, true));
             let signatures: BTreeMap<_, _> =
                 dwarf.units().iter().filter_map(|unit| Some((unit.signature?, unit))).collect();
@@ -132,7 +134,8 @@ fn split_units_with_their_skeletons_say_what_the_whole_program_says() {
                 let main = object(&format!("-gsplit-dwarf {more}"), "types.cpp", "b.o").unwrap();
                 let dwo = std::fs::read(folder.path().join("b.dwo")).unwrap();
                 let [plain, main, dwo] = [&plain, &main, &dwo].map(|bytes| Object::read(bytes).unwrap());
-                let (plain, skeletons) = (Dwarf::read(&plain).unwrap(), Dwarf::read(&main).unwrap());
+                let plain = Dwarf::read(&plain).unwrap();
+                let skeletons = Dwarf::read(&main).unwrap();
                 let split = Dwarf::read_split(&skeletons, &dwo).unwrap();
                 // GCC 12 computes the lengths of GNU's entries without counting a call before the start; `readelf` and
                 // `llvm-dwarfdump` decode the same lengths.
@@ -172,7 +175,8 @@ fn a_skeleton_of_another_unit_is_not_taken() {
         let Some(path) = compile(CLANGXX, folder.path(), "types.cpp", &flags, "a.o") else { return };
         let other = std::fs::read(compile(CLANG, folder.path(), "frames.c", &flags, "b.o").unwrap()).unwrap();
         let dwo = std::fs::read(path.with_extension("dwo")).unwrap();
-        let (other, dwo) = (Object::read(&other).unwrap(), Object::read(&dwo).unwrap());
+        let other = Object::read(&other).unwrap();
+        let dwo = Object::read(&dwo).unwrap();
         let split = Dwarf::read_split(&Dwarf::read(&other).unwrap(), &dwo).unwrap();
         assert!(split.units().iter().any(|unit| unit.kind == dw::DW_UT_split_type));
         assert!(split.units().iter().all(|unit| unit.is_split() && !unit.has_skeleton));
@@ -184,12 +188,15 @@ fn packages_are_refused() {
     let folder = sources();
     let flags = "-O1 -c -gsplit-dwarf -gdwarf-5";
     let Some(path) = compile(CLANGXX, folder.path(), "types.cpp", flags, "a.o") else { return };
-    let (dwo, package) = (path.with_extension("dwo"), path.with_extension("dwp"));
+    let dwo = path.with_extension("dwo");
+    let package = path.with_extension("dwp");
     let arguments = [dwo.as_os_str(), "-o".as_ref(), package.as_os_str()];
     let Some(ran) = DWP.run(&arguments) else { return };
     ran.clean();
-    let (main, package) = (std::fs::read(path).unwrap(), std::fs::read(package).unwrap());
-    let (main, package) = (Object::read(&main).unwrap(), Object::read(&package).unwrap());
+    let main = std::fs::read(path).unwrap();
+    let package = std::fs::read(package).unwrap();
+    let main = Object::read(&main).unwrap();
+    let package = Object::read(&package).unwrap();
     let main = Dwarf::read(&main).unwrap();
     for refused in [Dwarf::read(&package), Dwarf::read_split(&main, &package)] {
         let error = refused.unwrap_err();

@@ -37,7 +37,8 @@ const SAME: &[fn(Change<'_>) -> Option<Why>] = &[
 ];
 
 fn uleb(bytes: &[u8], at: &mut usize) -> Option<u64> {
-    let (mut value, mut shift) = (0, 0);
+    let mut value = 0;
+    let mut shift = 0;
     loop {
         let byte = *bytes.get(*at)?;
         *at += 1;
@@ -206,7 +207,8 @@ fn extended(Change { section, bytes, at, to }: Change<'_>) -> Option<Why> {
     let whys = codes.into_iter().filter_map(|[extend, undefined]| {
         let operands_at = |before: usize| {
             let start = at.checked_sub(before)?;
-            let (code, operands) = (bytes[..start].strip_suffix(extend)?, &bytes[start..]);
+            let code = bytes[..start].strip_suffix(extend)?;
+            let operands = &bytes[start..];
             operands.starts_with(&[0x40, 0x20]).then_some(code)
         };
         if operands_at(1).is_some() && (33..128).contains(&to) {

@@ -10,7 +10,8 @@ use eitri::target::{SpaceId, Target};
 /// Module of `count` functions of `bytes` bytes, each with a frame that differs from the next one's.
 fn functions(count: u64, bytes: u64) -> Module {
     let cpu = Target::x86_64();
-    let (rsp, pc) = (cpu.register_named("rsp").unwrap(), cpu.call_frames().return_register);
+    let rsp = cpu.register_named("rsp").unwrap();
+    let pc = cpu.call_frames().return_register;
     let mut m = Builder::new(cpu);
     let unit = m.unit("a.c");
     for index in 0..count {

@@ -181,7 +181,8 @@ fn extra_facts_are_found() {
         (what.to_owned(), patches)
     });
     let all = described.chain(patched).map(|(what, patches)| (what, report(&truth, &consumer, &patches)));
-    let (shared, consumer) = (shared(), Consumer::llvm());
+    let shared = shared();
+    let consumer = Consumer::llvm();
     let clean = written(&shared, &consumer);
     assert!(report(&shared, &consumer, &clean).is_clean());
     let retagged = TAGS.iter().map(|&tag| {
@@ -257,7 +258,8 @@ fn units_of_others_are_a_finding_each() {
         let others: Vec<_> =
             report.findings.iter().filter(|one| !one.found.starts_with("a unit `")).collect();
         // Address ranges; frames in `.debug_frame`; the type units of S and T, which are linked once.
-        let (has_frames, has_types) = (flags.contains("unwind"), flags.contains("types"));
+        let has_frames = flags.contains("unwind");
+        let has_types = flags.contains("types");
         let most = 1 + usize::from(has_frames) + 2 * usize::from(has_types);
         assert!(others.len() <= most, "{flags}: {report}");
         let left = report.without(Kind::Extra);

@@ -30,7 +30,8 @@ const CALL: &str = r#"{"unit": {"name": "a.cl"}},
 /// A debugger that evaluates a call needs only the location of the called entry, whatever its tag.
 #[test]
 fn another_tag_of_a_called_procedure_is_found() {
-    let (truth, consumer) = (module("amdgpu-gfx1030-wave32", CALL), consumer());
+    let truth = module("amdgpu-gfx1030-wave32", CALL);
+    let consumer = consumer();
     let clean = Patches { sections: sections(&truth, &consumer) };
     for tag in (1..0x4c).map(DwTag).filter(|&tag| tag != dw::DW_TAG_dwarf_procedure) {
         let mut patches = clean.clone();
@@ -80,7 +81,8 @@ fn a_symbol_in_a_template_value_that_the_object_lacks_is_found() {
     };
     let [truth, written] = [r#"{"global_symbol": "zzz"}"#, r#"{"implicit": "10000000"}"#]
         .map(|argument| module("x86_64", &statements(argument)));
-    let (consumer, code) = (Consumer::dwarf5(), Code::text(vec![0; 16]));
+    let consumer = Consumer::dwarf5();
+    let code = Code::text(vec![0; 16]);
     let object = new_object(written.target(), &code, &sections(&written, &consumer)).unwrap();
     let report = eitri::check(&truth, &consumer, &[], &object).unwrap();
     assert!(report.findings.iter().any(|finding| finding.kind == Kind::Type), "{report}");
@@ -166,7 +168,8 @@ fn a_discriminant_value_in_the_attribute_of_a_list_is_found() {
         m.variant(part, values).unwrap();
         m.variable(unit, name, ty).unwrap();
     }
-    let (truth, consumer) = (m.finish().unwrap(), Consumer::dwarf5());
+    let truth = m.finish().unwrap();
+    let consumer = Consumer::dwarf5();
     let clean = sections(&truth, &consumer);
     let names = [dw::DW_AT_discr_value, dw::DW_AT_discr_list].map(|name| name.0 as u8);
     let abbrev = clean.iter().position(|section| section.name == ".debug_abbrev").unwrap();

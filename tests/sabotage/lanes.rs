@@ -179,7 +179,8 @@ fn findings_name_attributes_as_the_consumer_does() {
         };
         // A second attribute with the number of lanes replaces the one with their pcs.
         let mut twice = Patches { sections: sections(&described, &consumer) };
-        let (lane_pc, lanes) = (consumer.attributes.lane_pc.unwrap(), consumer.attributes.lanes.unwrap());
+        let lane_pc = consumer.attributes.lane_pc.unwrap();
+        let lanes = consumer.attributes.lanes.unwrap();
         twice.rename(dw::DW_TAG_subprogram, "k", lane_pc, lanes);
         let written = sections(&described, &consumer);
         for (truth, sections, name) in [

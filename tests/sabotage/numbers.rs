@@ -204,7 +204,9 @@ fn each_operation_on_scalar_registers_is_told_from_all_others() {
 
 #[test]
 fn each_operation_on_register_pairs_is_told_from_all_others() {
-    let (pair, other, register) = (Leaf::Pair("s4", "s5"), Leaf::Pair("s6", "s7"), Leaf::Register("s6", 32));
+    let pair = Leaf::Pair("s4", "s5");
+    let other = Leaf::Pair("s6", "s7");
+    let register = Leaf::Register("s6", 32);
     assert_all_differ("amdgpu-gfx1030-wave32", &Consumer::llvm(), &[pair, other, register]);
     assert_all_differ("amdgpu-gfx1030-wave32", &Consumer::llvm(), &[register, pair, other]);
 }

@@ -16,7 +16,8 @@ use crate::sabotage::object;
 /// optionally without its location.
 fn module(has_second: bool) -> (Module, [VariableId; 2]) {
     let target = Target::named("amdgpu-gfx1030-wave32").unwrap();
-    let (vector, scalar) = (target.vgpr(40).unwrap(), target.sgpr(4).unwrap());
+    let vector = target.vgpr(40).unwrap();
+    let scalar = target.sgpr(4).unwrap();
     let mut m = Builder::new(target);
     let unit = m.unit("a.cl");
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();

@@ -69,7 +69,8 @@ pub fn operations(truth: &Module, consumer: &Consumer, all: &[Section]) -> Vec<O
             if let Op::EntryValue { expr } = one.op {
                 exprs.push((expr, encoding));
             }
-            let (bytes, rest) = (expr[one.offset..end].to_vec(), expr[end..].to_vec());
+            let bytes = expr[one.offset..end].to_vec();
+            let rest = expr[end..].to_vec();
             found.push(Operation { section, at: start + one.offset, bytes, rest, encoding });
         }
     }
@@ -142,7 +143,8 @@ fn same(own: Op<'_>, other: Op<'_>, next: Option<Op<'_>>, is_frame: bool) -> Opt
 fn all_operations_matter(truth: &Module, consumer: &Consumer) {
     let clean = Patches { sections: sections(truth, consumer) };
     let mut patches = clean.clone();
-    let (mut count, mut missed) = (0, Vec::new());
+    let mut count = 0;
+    let mut missed = Vec::new();
     let mut equal = BTreeMap::<&str, usize>::new();
     for operation in operations(truth, consumer, &clean.sections) {
         let Operation { section, at, bytes, rest, encoding } = &operation;
@@ -153,7 +155,8 @@ fn all_operations_matter(truth: &Module, consumer: &Consumer) {
             if is_found(truth, consumer, &patches) {
                 continue;
             }
-            let (own, changed) = ([&bytes[..], rest].concat(), [&other[..], rest].concat());
+            let own = [&bytes[..], rest].concat();
+            let changed = [&other[..], rest].concat();
             let [own, changed] = [&own, &changed].map(|expr| first(expr, *encoding).unwrap().0);
             let name = clean.sections[*section].name;
             let next = first(rest, *encoding).map(|(op, _)| op);

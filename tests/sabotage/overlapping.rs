@@ -18,7 +18,8 @@ fn module(more: &str) -> Module {
 
 /// Kinds of findings, without [`Kind::Extra`].
 fn found(more: &str) -> (Vec<Kind>, Report) {
-    let (truth, consumer) = (module(""), Consumer::llvm());
+    let truth = module("");
+    let consumer = Consumer::llvm();
     let written = sections(&module(more), &consumer);
     let report = eitri::check(&truth, &consumer, &[], &object(&truth, &written)).unwrap();
     assert!(!report.is_clean(), "{more}");

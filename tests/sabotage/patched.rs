@@ -31,7 +31,8 @@ pub fn truth() -> Module {
     let global = m.symbol("data");
     m.variable(unit, "g", int).unwrap().external().always(Loc::global_symbol(global)).unwrap();
     m.constant(unit, "c", int, &[7, 0, 0, 0]).unwrap();
-    let (s4, v40) = (m.target().sgpr(4).unwrap(), m.target().vgpr(40).unwrap());
+    let s4 = m.target().sgpr(4).unwrap();
+    let v40 = m.target().vgpr(40).unwrap();
     let procedure = m.procedure(unit, &Loc::register(s4)).unwrap();
     let callee = m.function(unit, "in").unwrap().id();
     let i = m.variable(callee, "i", int).unwrap().id();

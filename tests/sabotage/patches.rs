@@ -146,7 +146,8 @@ impl Patches {
             let mut names = std::collections::HashMap::new();
             loop {
                 let name_at = at;
-                let (name, form) = (uleb(&mut at), uleb(&mut at));
+                let name = uleb(&mut at);
+                let form = uleb(&mut at);
                 if (name, form) == (0, 0) {
                     break;
                 }
@@ -171,7 +172,8 @@ impl Patches {
     /// Appends a list and makes it list `index`.
     pub fn replace_list(&mut self, section: &str, index: usize, list: &[u8]) {
         let bytes = self.bytes(section);
-        let (entry, at) = (12 + 4 * index, bytes.len() as u32 - 12);
+        let entry = 12 + 4 * index;
+        let at = bytes.len() as u32 - 12;
         bytes[entry..entry + 4].copy_from_slice(&at.to_le_bytes());
         bytes.extend_from_slice(list);
         let length = bytes.len() as u32 - 4;
@@ -187,7 +189,8 @@ impl Patches {
     pub fn once(&mut self, section: &str, pattern: &[u8]) -> usize {
         let bytes = self.bytes(section);
         let mut all = bytes.windows(pattern.len()).enumerate().filter(|(_, window)| *window == pattern);
-        let (first, more) = (all.next(), all.next());
+        let first = all.next();
+        let more = all.next();
         assert!(more.is_none(), "{pattern:x?} is there more than once");
         first.unwrap().0
     }

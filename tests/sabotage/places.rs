@@ -61,7 +61,8 @@ fn module(target: Target, bits: u64, describe: Describe) -> Module {
     let unit = m.unit("a.cl");
     let ty = m.base_type(unit, "number", BaseEncoding::Unsigned, bits).unwrap();
     let kernel = {
-        let (is_gpu, base) = (m.target().lanes() > 1, m.target().sgpr(33));
+        let is_gpu = m.target().lanes() > 1;
+        let base = m.target().sgpr(33);
         let mut f = m.function(unit, "k").unwrap();
         f.code("k", 0x40);
         if is_gpu {
@@ -314,7 +315,8 @@ fn operations_that_the_consumer_does_not_have_are_found() {
             "a part without a size",
             64,
             |c| {
-                let (low, high) = (Loc::register(c.named("rax")), Loc::value(Val::register(c.named("rdx"))));
+                let low = Loc::register(c.named("rax"));
+                let high = Loc::value(Val::register(c.named("rdx")));
                 whole(Loc::parts([(low, 32), (high, 32)]))
             },
             |c| whole(c.raw("regx rax; piece 4; bregx rdx 0; deref; stack_value; piece 4; regx rax")),
@@ -324,7 +326,8 @@ fn operations_that_the_consumer_does_not_have_are_found() {
     let mut vendor = Consumer::dwarf5();
     vendor.expressions.dialect = Dialect::Llvm;
     let all = rows.into_iter().map(|(fault, bits, truth, wrong)| {
-        let (truth, wrong) = (module(gpu(X86), bits, truth), module(gpu(X86), bits, wrong));
+        let truth = module(gpu(X86), bits, truth);
+        let wrong = module(gpu(X86), bits, wrong);
         let fault_at = Expected { kind: Evaluation, variable: Some("x"), pc: None, lane: None };
         (fault, missed(&truth, &consumer, &sections(&wrong, &vendor), &fault_at))
     });

@@ -188,9 +188,10 @@ impl Contents {
         let shared = shared.id();
         let data = m.symbol("data");
         let place = Loc::global_symbol(data);
-        match self.is_extern {
-            true => m.definition(unit, shared).unwrap().always(place).map(drop),
-            false => m.variable(unit, "shared", int).unwrap().always(place).map(drop),
+        if self.is_extern {
+            m.definition(unit, shared).unwrap().always(place).map(drop)
+        } else {
+            m.variable(unit, "shared", int).unwrap().always(place).map(drop)
         }
         .unwrap();
         m.variable(unit, "nine", int).unwrap().const_value(&[self.constant, 0, 0, 0]).unwrap();
@@ -205,9 +206,10 @@ impl Contents {
                 declared.push(id);
                 continue;
             }
-            let mut f = match self.is_member {
-                true => m.function_declaration(class, name).unwrap(),
-                false => m.function_declaration(unit, name).unwrap(),
+            let mut f = if self.is_member {
+                m.function_declaration(class, name).unwrap()
+            } else {
+                m.function_declaration(unit, name).unwrap()
             };
             f.returns(int).unwrap();
             if let Some(access) = self.access {
@@ -265,10 +267,7 @@ impl Contents {
             .live(0..0x38, Loc::value(Val::entry_value(reg(self.entry))))
             .unwrap();
         let block = m.block(k, &[0..0x20]).unwrap();
-        let nested = match self.nested_in_block {
-            true => m.function(block, "nested"),
-            false => m.function(k, "nested"),
-        };
+        let nested = if self.nested_in_block { m.function(block, "nested") } else { m.function(k, "nested") };
         let link = Loc::memory(SpaceId::DEFAULT, register("r10").plus(self.static_link));
         nested.unwrap().code("data", 16).static_link(&link).unwrap();
         let inlined = m.function(unit, "in").unwrap().id();

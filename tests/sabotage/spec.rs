@@ -230,9 +230,10 @@ impl Spec {
         }
         let kernel = f.id();
         for name in self.parameter_order {
-            let mut p = match self.is_parameter {
-                true => m.parameter(kernel, name, int).unwrap(),
-                false => m.variable(kernel, name, int).unwrap(),
+            let mut p = if self.is_parameter {
+                m.parameter(kernel, name, int).unwrap()
+            } else {
+                m.variable(kernel, name, int).unwrap()
             };
             p.live(0..0x20, s4.clone()).unwrap();
         }

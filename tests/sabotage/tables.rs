@@ -17,7 +17,8 @@ use crate::sabotage::{Expected, all_found, missed, object, sections};
 fn module(macros: Macros) -> Module {
     let mut m = Builder::new(Target::x86_64());
     let unit = m.unit("a.cc");
-    let (file, header) = (m.primary_file(unit).unwrap(), m.file(unit, "a.h", Some("include")).unwrap());
+    let file = m.primary_file(unit).unwrap();
+    let header = m.file(unit, "a.h", Some("include")).unwrap();
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
     let class = m.class(unit, Some("Box"), 4).unwrap();
     m.member(class, "m", int, 0).unwrap();
@@ -50,9 +51,10 @@ fn module(macros: Macros) -> Module {
         all.define(0, "__cplusplus 202002L").unwrap().file(0, file).unwrap();
         let included = if included { header } else { file };
         all.file(1, included).unwrap().define(line, text).unwrap().end_file().unwrap();
-        match order {
-            true => all.undefine(4, undefined).unwrap().define(5, "B").unwrap(),
-            false => all.define(5, "B").unwrap().undefine(4, undefined).unwrap(),
+        if order {
+            all.undefine(4, undefined).unwrap().define(5, "B").unwrap()
+        } else {
+            all.define(5, "B").unwrap().undefine(4, undefined).unwrap()
         };
         all.end_file().unwrap();
     }
@@ -114,10 +116,13 @@ struct Layout {
 fn layout(p: &mut Patches) -> Layout {
     let bytes = p.bytes(NAMES);
     let count = |index: usize| word(bytes, 8 + 4 * index) as usize;
-    let (units, bucket_count, names) = (count(0) + count(1), count(3), count(4));
+    let units = count(0) + count(1);
+    let bucket_count = count(3);
+    let names = count(4);
     let buckets = 36 + count(6) + 4 * units;
     let hashes = buckets + 4 * bucket_count;
-    let (strings, entries) = (hashes + 4 * names, hashes + 8 * names);
+    let strings = hashes + 4 * names;
+    let entries = hashes + 8 * names;
     let abbreviations = hashes + 12 * names;
     let pool = abbreviations + count(5);
     Layout { buckets, bucket_count, hashes, strings, entries, abbreviations, pool, names }
@@ -155,7 +160,8 @@ fn swap_words(bytes: &mut [u8], [one, other]: [usize; 2]) {
 fn swap_addends(p: &mut Patches, section: &str, target: &str) {
     let is = |one: &&mut eitri::emit::Relocation| matches!(one.target, RelocationTarget::Section(name) if name == target);
     let mut all = p.section(section).relocations.iter_mut().filter(is);
-    let (one, other) = (all.next().unwrap(), all.next().unwrap());
+    let one = all.next().unwrap();
+    let other = all.next().unwrap();
     core::mem::swap(&mut one.addend, &mut other.addend);
 }
 
@@ -230,7 +236,8 @@ const OF_FOUR: &[(&str, Patch, Kind)] = &[
 fn faults_of_tables_are_found() {
     let truth = module(TRUTH);
     let of = |version, faults: &'static [(&'static str, Patch, Kind)]| {
-        let (truth, consumer) = (&truth, consumer(version));
+        let truth = &truth;
+        let consumer = consumer(version);
         faults.iter().map(move |&(fault, change, kind)| {
             let mut patches = Patches { sections: sections(truth, &consumer) };
             change(&mut patches);
@@ -293,7 +300,8 @@ fn wrong_macros_are_found() {
     ];
     let truth = module(TRUTH);
     let all = (2..=5).flat_map(|version| {
-        let (truth, consumer) = (&truth, consumer(version));
+        let truth = &truth;
+        let consumer = consumer(version);
         faults.map(|(fault, macros)| {
             let expected = Expected { kind: Macro, variable: None, pc: None, lane: None };
             (fault, missed(truth, &consumer, &sections(&module(macros), &consumer), &expected))
@@ -302,7 +310,8 @@ fn wrong_macros_are_found() {
     all_found("macros", all.collect());
 
     // Units with macros where none are described, too.
-    let (none, consumer) = (module(Macros { is_there: false, ..TRUTH }), consumer(5));
+    let none = module(Macros { is_there: false, ..TRUTH });
+    let consumer = consumer(5);
     let expected = Expected { kind: Kind::Extra, variable: None, pc: None, lane: None };
     assert_eq!(missed(&none, &consumer, &sections(&truth, &consumer), &expected), None);
     // Macros of the other unit.

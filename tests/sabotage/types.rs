@@ -214,15 +214,17 @@ impl Types {
             definition.declared(files[0], self.definition_line).always(Loc::global_symbol(at)).unwrap();
         }
 
-        let hidden = match self.is_complete {
-            true => m.structure(unit, Some("hidden"), 0).unwrap(),
-            false => m.incomplete(unit, CompositeKind::Struct, "hidden").unwrap(),
+        let hidden = if self.is_complete {
+            m.structure(unit, Some("hidden"), 0).unwrap()
+        } else {
+            m.incomplete(unit, CompositeKind::Struct, "hidden").unwrap()
         };
         let to_hidden = m.pointer(unit, Some(hidden)).unwrap();
         let reference =
             m.pointer_of(unit, self.reference, Some(class), SpaceId::DEFAULT, self.memory).unwrap();
         let (of, to) = self.member_pointer;
-        let (of, to) = (if of { bases[0] } else { class }, if to { ulong } else { int });
+        let of = if of { bases[0] } else { class };
+        let to = if to { ulong } else { int };
         let member_pointer = m.member_pointer(unit, of, to).unwrap();
         let mut first = self.count.clone();
         if let Some(lower) = self.lower {
@@ -235,19 +237,19 @@ impl Types {
         let by_variable = Extent::variable(counts[if self.count == Extent::fixed(7) { 1 } else { 0 }]);
         let sized = m.array_of(unit, int, &[by_variable], None).unwrap();
         let values = [("off", 0), ("all", self.largest)];
-        let enumeration = match self.is_enum_class {
-            true => m.enum_class(unit, Some("e"), ulong, &values).unwrap(),
-            false => m.enumeration(unit, Some("e"), ulong, &values).unwrap(),
+        let enumeration = if self.is_enum_class {
+            m.enum_class(unit, Some("e"), ulong, &values).unwrap()
+        } else {
+            m.enumeration(unit, Some("e"), ulong, &values).unwrap()
         };
         let unspecified = m.unspecified_type(unit, self.unspecified).unwrap();
         let to_nothing = m.pointer(unit, Some(unspecified)).unwrap();
         let variants = m.structure(unit, Some("v"), 16).unwrap();
         if self.has_part {
-            let part = match self.has_discriminant {
-                true => {
-                    m.variant_part(variants, DataMember::new("", int, self.discriminant_offset).artificial())
-                }
-                false => m.untagged_variant_part(variants, int),
+            let part = if self.has_discriminant {
+                m.variant_part(variants, DataMember::new("", int, self.discriminant_offset).artificial())
+            } else {
+                m.untagged_variant_part(variants, int)
             };
             let part = part.unwrap();
             let variant = m.variant(part, &self.values).unwrap();

@@ -42,8 +42,10 @@ pub fn lanes(consumer: &Consumer) -> Module {
 pub fn frames() -> Module {
     let mut m = gpu();
     let gpu = m.target().clone();
-    let (s, v) = (|number| gpu.sgpr(number).unwrap(), |number| gpu.vgpr(number).unwrap());
-    let (exec, pc) = (gpu.exec().unwrap(), gpu.pc().unwrap());
+    let s = |number| gpu.sgpr(number).unwrap();
+    let v = |number| gpu.vgpr(number).unwrap();
+    let exec = gpu.exec().unwrap();
+    let pc = gpu.pc().unwrap();
     let unit = m.unit("a.cl");
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32).unwrap();
     let k = m.function(unit, "k").unwrap().code("k", 0x40).kernel().id();
@@ -55,7 +57,8 @@ pub fn frames() -> Module {
     let data = m.symbol("data");
     m.variable(unit, "g", uint).unwrap().external().always(Loc::global_symbol(data)).unwrap();
     let f = m.function(unit, "other").unwrap().code("other", 0x40).id();
-    let (first, second) = (Loc::lane(v(42), 5), Loc::register(s(11)));
+    let first = Loc::lane(v(42), 5);
+    let second = Loc::register(s(11));
     m.variable(f, "y", uint).unwrap().live(0..0x20, first).unwrap().live(0x20..0x40, second).unwrap();
     let stack = |reg| Loc::memory(SpaceId::PRIVATE_WAVE, Val::register(reg));
     let some = Loc::select(Val::entry_value(exec), Loc::register(v(43)), Loc::cfa().offset(128), 32, 32);

@@ -52,7 +52,8 @@ impl Bound {
 fn kernels_are_valid_and_come_off_again() {
     for bound in all() {
         for mode in modes() {
-            let (at, attached) = (bound.called(&mode), bound.attached(&mode));
+            let at = bound.called(&mode);
+            let attached = bound.attached(&mode);
             let report = attached.check(&bound.described.module, &bound.binding, &mode).expect("reads");
             assert!(report.is_clean(), "{at}: {report}");
             assert!(report.compared > 10, "{at}");

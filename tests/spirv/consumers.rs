@@ -28,7 +28,8 @@ enum Machine {
 impl Case {
     /// Text of the module in a set.
     fn text(&self, set: Set, machine: Machine) -> String {
-        let (opencl, shader) = (set == Set::OpenCl, set.is_shader());
+        let opencl = set == Set::OpenCl;
+        let shader = set.is_shader();
         let function = if opencl { " %main" } else { "" };
         let definition = if shader { "%definition = DebugFunctionDefinition %function %main" } else { "" };
         let language = if machine == Machine::Kernel { 3 } else { 5 };
@@ -199,7 +200,8 @@ fn validated(words: &[u32]) -> Option<Outcome> {
 /// The instruction after optimising the module.
 fn optimized(case: &Case, words: &[u32]) -> Option<Outcome> {
     let folder = Folder::new();
-    let (file, out) = (folder.file("a.spv", bytes(words)), folder.path().join("out.spv"));
+    let file = folder.file("a.spv", bytes(words));
+    let out = folder.path().join("out.spv");
     let ran = SPIRV_OPT.run(&["-O".as_ref(), file.as_os_str(), "-o".as_ref(), out.as_os_str()])?;
     if !ran.succeeded {
         return Some(Outcome::complaint("rejects", &ran));
@@ -209,7 +211,8 @@ fn optimized(case: &Case, words: &[u32]) -> Option<Outcome> {
         let facts = read(words).expect("reads");
         facts.iter().filter(|fact| fact.name() == Some(name)).count()
     };
-    let (before, after) = (count(words, case.of), count(&optimized, case.of));
+    let before = count(words, case.of);
+    let after = count(&optimized, case.of);
     let outcome = match after {
         0 if case.of == Name::Declare && count(&optimized, Name::Value) > 0 => "becomes 29",
         0 => "removed",
@@ -257,7 +260,8 @@ fn consumers_are_as_the_table_says() {
         for (number, case) in cases {
             let form = if case.form.is_empty() { String::new() } else { format!(", {}", case.form) };
             let what = format!("{}{form}", case.of.row().text_in(set));
-            let (kernel, shader) = (case.words(set, Machine::Kernel), case.words(set, Machine::Shader));
+            let kernel = case.words(set, Machine::Kernel);
+            let shader = case.words(set, Machine::Shader);
             for words in [&kernel, &shader] {
                 let facts = read(words).expect("reads");
                 assert!(facts.iter().any(|fact| fact.name() == Some(case.of)), "{what}");

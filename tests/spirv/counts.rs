@@ -67,7 +67,8 @@ const VERBS: [&str; 9] = ["comes", "does", "ends", "has", "holds", "includes", "
 #[test]
 fn messages_count_nouns_with_count() {
     let mut folders = vec![Path::new(crate::common::ROOT).join("src/spirv")];
-    let (mut texts, mut wrong) = (0, Vec::new());
+    let mut texts = 0;
+    let mut wrong = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).expect("is a folder") {
             let path = entry.expect("is there").path();

@@ -156,7 +156,8 @@ fn core_instructions_are_the_grammars() {
         let has = |kind| grammar.operands.iter().any(|operand| operand.kind == kind);
         let words = [MODULE, &[8 << 16 | grammar.opcode as u32, 101, 102, 0, 0, 0, 0, 0]].concat();
         let found: Vec<Instruction<'_>> = Words::new(&words).expect("a module").instructions().collect();
-        let (ty, result) = (found[0].result_type().map(|id| id.0), found[0].result().map(|id| id.0));
+        let ty = found[0].result_type().map(|id| id.0);
+        let result = found[0].result().map(|id| id.0);
         let has_type = has(OperandKind::IdResultType);
         assert_eq!(ty, has_type.then_some(101), "{}", grammar.opname);
         let expected = has(OperandKind::IdResult).then_some(if has_type { 102 } else { 101 });

@@ -145,8 +145,11 @@ fn table(core: &Value, release: &str) -> String {
             #[rustfmt::skip]\n\
             pub(super) static INSTRUCTIONS: &[Row] = &[\n";
     for it in all {
-        let (opcode, name) = (number(it, "opcode"), text(it, "opname"));
-        let (class, results, operands) = (class(it), results(it), operands(it, core));
+        let opcode = number(it, "opcode");
+        let name = text(it, "opname");
+        let class = class(it);
+        let results = results(it);
+        let operands = operands(it, core);
         writeln!(out, "    ({opcode}, {name:?}, Class::{class}, {results}, {operands:?}),")
             .expect("is written");
     }
@@ -242,7 +245,8 @@ fn table_has_every_number_of_a_grammar_file() {
         for (file, set) in DEBUG {
             let Some(grammar) = grammar(&folder.join(file)) else { continue };
             for it in list(&grammar, "instructions") {
-                let (opcode, name) = (number(it, "opcode") as u32, text(it, "opname"));
+                let opcode = number(it, "opcode") as u32;
+                let name = text(it, "opname");
                 if Name::numbered(set, opcode).is_none_or(|row| row.row().text_in(set) != name) {
                     new.push(format!("{}: {opcode} {name}", folder.join(file).display()));
                 }
@@ -271,7 +275,8 @@ fn table_is_that_of_its_release() {
         return;
     };
     let core = grammar(&Path::new(&folder).join(CORE)).expect("the grammar of the core");
-    let (file, table) = (Path::new(crate::common::ROOT).join(TABLE), table(&core, &release));
+    let file = Path::new(crate::common::ROOT).join(TABLE);
+    let table = table(&core, &release);
     if bless() {
         return std::fs::write(file, table).expect("the table is written");
     }

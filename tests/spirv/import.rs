@@ -19,7 +19,8 @@ fn imported(text: &str) -> String {
     let words = assemble(text).words;
     let target = Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("is known");
     let imported = import(&read(&words).expect("reads"), &target).expect("can be described");
-    let (module, binding) = (&imported.module, &imported.binding);
+    let module = &imported.module;
+    let binding = &imported.binding;
     let mut text = module.to_json();
     for (id, _) in module.functions() {
         if let Some(code) = binding.function_id(id) {

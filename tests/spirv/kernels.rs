@@ -66,7 +66,8 @@ const LLVM_SPIRV: Tool = Tool::new("llvm-spirv-15", "llvm-spirv-15");
 /// Words compiled from a file with clang and the translator.
 pub fn compiled(source: &Path, flags: &[&str]) -> Option<Vec<u32>> {
     let folder = Folder::new();
-    let (bitcode, module) = (bitcode(&folder, source, flags)?, folder.path().join("a.spv"));
+    let bitcode = bitcode(&folder, source, flags)?;
+    let module = folder.path().join("a.spv");
     LLVM_SPIRV.run(&[bitcode.as_os_str(), "-o".as_ref(), module.as_os_str()])?.clean();
     Some(from_bytes(&std::fs::read(module).expect("it is written")).expect("is a module"))
 }
@@ -119,7 +120,8 @@ fn string(words: &[u32]) -> String {
 fn the_modules_have_no_debug_information() {
     for kernel in KERNELS {
         for level in LEVELS {
-            let (words, at) = (kernel.words(level), format!("{} {level}", kernel.name));
+            let words = kernel.words(level);
+            let at = format!("{} {level}", kernel.name);
             let facts = read(&words).expect("reads");
             assert_eq!(facts.iter().count(), 0, "{at}");
             assert_eq!(facts.encode(), words, "{at}");

@@ -20,7 +20,8 @@ fn translated(words: &[u32]) -> Option<String> {
         return None;
     };
     let folder = Folder::new();
-    let (module, bitcode) = (folder.file("a.spv", bytes(words)), folder.path().join("a.bc"));
+    let module = folder.file("a.spv", bytes(words));
+    let bitcode = folder.path().join("a.bc");
     let tool = Tool::new(program.leak(), "dpcpp-llvm-spirv of PyPI");
     let arguments: [&OsStr; 4] = ["-r".as_ref(), module.as_os_str(), "-o".as_ref(), bitcode.as_os_str()];
     tool.run(&arguments)?.clean();
@@ -92,7 +93,8 @@ fn operations_of_rocm_are_not_read() {
     let mut words = from_bytes(include_bytes!("foreign/intel.200.O0.spv")).expect("is a module");
     let facts = read(&words).expect("reads");
     let operation = facts.iter().find(|fact| fact.name() == Some(Name::Operation)).expect("is there");
-    let (at, number) = (operation.at, Id(operation.operands[0]));
+    let at = operation.at;
+    let number = Id(operation.operands[0]);
     // Another constant of 32 bits gets the number 10003.
     let constants =
         facts.layout().words().instructions().filter(|it| it.opcode() == 43 && it.words.len() == 4);

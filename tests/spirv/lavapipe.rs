@@ -21,7 +21,8 @@ const CLSPV: &[u8] = include_bytes!("modules/clspv.spv");
 
 /// The program that builds a pipeline; `None` without the loader's headers.
 fn program(folder: &Folder) -> Option<PathBuf> {
-    let (source, program) = (folder.file("lavapipe.c", PROGRAM), folder.path().join("lavapipe"));
+    let source = folder.file("lavapipe.c", PROGRAM);
+    let program = folder.path().join("lavapipe");
     let arguments = [source.clone(), "-o".into(), program.clone(), "-lvulkan".into()];
     let ran = CC.run(&arguments)?;
     if !ran.succeeded {

@@ -119,7 +119,8 @@ fn random_modules_are_right() {
 #[test]
 fn replaced_operands_are_found_where_the_listing_does_not_allow_them() {
     let mut random = Random(0xbb67_ae85_84ca_a73b);
-    let (mut found, mut allowed) = (0, 0);
+    let mut found = 0;
+    let mut allowed = 0;
     for round in 0..4_500 {
         let set = Set::ALL[round % 4];
         let rows = listing(set);
@@ -188,7 +189,8 @@ fn operands_that_are_missing_or_unknown_are_found() {
         let mut made = Maker::module(set, 25, &mut random);
         let placed = made.placed[random.below(made.placed.len())];
         let row = placed.name.row();
-        let (end, is_less) = (placed.at + 5 + placed.operands, placed.operands > 0 && random.below(2) == 0);
+        let end = placed.at + 5 + placed.operands;
+        let is_less = placed.operands > 0 && random.below(2) == 0;
         if is_less {
             made.words.remove(end - 1);
         } else {

@@ -21,7 +21,8 @@ const LLVM_DIS: Tool = Tool::new("llvm-dis-15", "llvm-15");
 /// Text of the translated module, or the failed run of the translator or the disassembler.
 pub fn translated(words: &[u32]) -> Option<Result<String, Ran>> {
     let folder = Folder::new();
-    let (module, bitcode) = (folder.file("a.spv", bytes(words)), folder.path().join("a.bc"));
+    let module = folder.file("a.spv", bytes(words));
+    let bitcode = folder.path().join("a.bc");
     let arguments: [&OsStr; 4] = ["-r".as_ref(), module.as_os_str(), "-o".as_ref(), bitcode.as_os_str()];
     let ran = LLVM_SPIRV.run(&arguments)?;
     if !ran.succeeded || !ran.errors.is_empty() {
@@ -196,7 +197,8 @@ impl Cursor<'_> {
     /// Parses a string after its opening quotation mark. `\22` is a character.
     fn string(&mut self, text: &str) -> Value {
         let end = text.find('"').expect("the string has an end");
-        let (mut bytes, mut rest) = (Vec::new(), &text.as_bytes()[..end]);
+        let mut bytes = Vec::new();
+        let mut rest = &text.as_bytes()[..end];
         while let [byte, after @ ..] = rest {
             let digits = after.get(..2).and_then(|digits| str::from_utf8(digits).ok());
             let escaped = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
@@ -215,7 +217,8 @@ impl Cursor<'_> {
 
     /// Parses any other value, up to the following comma or bracket.
     fn word(&mut self) -> Value {
-        let (mut depth, mut is_quoted) = (0, false);
+        let mut depth = 0;
+        let mut is_quoted = false;
         let end = self.0.find(|char| {
             match char {
                 '"' => is_quoted = !is_quoted,

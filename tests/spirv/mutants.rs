@@ -106,7 +106,8 @@ fn wrong(words: &[u32], set: Set) -> Option<Result<(), String>> {
 #[test]
 fn accepted_mutants_are_attached_and_stripped() {
     let count = std::env::var("EITRI_MUTANTS").ok().and_then(|count| count.parse().ok()).unwrap_or(6);
-    let (mut accepted, mut faults) = (0, Vec::new());
+    let mut accepted = 0;
+    let mut faults = Vec::new();
     for (name, words, set) in modules() {
         let Some(complaint) = complaints(&words) else { return };
         assert_eq!(complaint, "", "{name}");

@@ -49,7 +49,9 @@ pub fn without_language(words: &[u32]) -> Vec<u32> {
 /// A module is described, attached and imported, with the same meaning each time.
 #[test]
 fn every_module_is_attached_in_every_mode() {
-    let (mut wrong, mut variables, mut lines) = (Vec::new(), 0, 0);
+    let mut wrong = Vec::new();
+    let mut variables = 0;
+    let mut lines = 0;
     for (name, bytes) in MODULES {
         let words = words(bytes);
         let described = describe(&words, &Source::default()).expect("is a module");

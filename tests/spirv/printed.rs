@@ -11,7 +11,8 @@ use crate::spirv::{OPENCL, SHADER, SPIRV_AS, SPIRV_DIS, bytes};
 /// Assembles a text with `spirv-as`.
 fn outside(text: &str) -> Option<Vec<u32>> {
     let folder = Folder::new();
-    let (source, out) = (folder.file("a.spvasm", text), folder.path().join("a.spv"));
+    let source = folder.file("a.spvasm", text);
+    let out = folder.path().join("a.spv");
     let version = ["--target-env".as_ref(), "spv1.1".as_ref()];
     SPIRV_AS.run(&[&version[..], &["-o".as_ref(), out.as_os_str(), source.as_os_str()]].concat())?.clean();
     Some(from_bytes(&std::fs::read(out).expect("it is written")).expect("is a module"))
@@ -57,7 +58,9 @@ fn printed(words: &[u32]) -> Vec<Vec<String>> {
 
 /// The text without quoted strings.
 fn without_strings(text: &str) -> String {
-    let (mut out, mut is_in, mut chars) = (String::new(), false, text.chars());
+    let mut out = String::new();
+    let mut is_in = false;
+    let mut chars = text.chars();
     while let Some(char) = chars.next() {
         match char {
             '"' => is_in = !is_in,

@@ -262,7 +262,8 @@ impl Maker {
                 self.operands(name, random).or_else(|| self.operands(Name::TypeMember, random))
             else {
                 // No type exists yet: use the composite type itself as base class.
-                let (offset, flags) = (self.number(0), 3);
+                let offset = self.number(0);
+                let flags = 3;
                 let size = self.number(32);
                 self.push(Name::TypeInheritance, member, &[id, id, offset, size, flags]);
                 continue;
@@ -310,7 +311,8 @@ impl Maker {
                 return Some(all);
             }
             Name::Expression => {
-                let (mut depth, mut all) = (1, Vec::new());
+                let mut depth = 1;
+                let mut all = Vec::new();
                 for _ in 0..random.below(6) {
                     let fits = |&&(_, number): &&(u32, usize)| OPERATIONS[number].takes <= depth;
                     let fitting: Vec<_> = self.operations.iter().filter(fits).copied().collect();
@@ -322,7 +324,8 @@ impl Maker {
             }
             Name::Line => {
                 let source = random.one_of(&self.debug(&[Name::Source]))?;
-                let (line, column) = (random.below(5) as u32, random.below(5) as u32);
+                let line = random.below(5) as u32;
+                let column = random.below(5) as u32;
                 let places = [line, line + random.below(3) as u32, column, column + random.below(3) as u32];
                 return Some([source].into_iter().chain(places.map(|place| self.number(place))).collect());
             }

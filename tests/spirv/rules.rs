@@ -58,9 +58,10 @@ fn every_rule_has_a_case() {
     let notes: Vec<Rule> =
         all().iter().flat_map(|(_, words)| report(words).notes).map(|note| note.rule).collect();
     for rule in Rule::ALL {
-        let is_there = match rule.is_note() {
-            true => notes.contains(rule),
-            false => all().iter().any(|(case, _)| case.rule == Some(*rule)),
+        let is_there = if rule.is_note() {
+            notes.contains(rule)
+        } else {
+            all().iter().any(|(case, _)| case.rule == Some(*rule))
         };
         assert!(is_there, "{}", rule.name());
     }

@@ -86,7 +86,8 @@ fn a_declaration_of_nothing() {
 /// Any id in place of any operand that names a variable's holder or an instruction's scope.
 #[test]
 fn whatever_an_operand_names() {
-    let (mut tried, mut valid) = (0, 0);
+    let mut tried = 0;
+    let mut valid = 0;
     for (name, words) in modules() {
         let facts = read(&words).expect("reads");
         let is_in_body = |name| matches!(name, Some(Name::Declare | Name::Value | Name::Scope));

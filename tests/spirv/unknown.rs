@@ -47,13 +47,15 @@ fn unknown_sets_are_detected() {
         let facts = read(&words).expect("reads");
         let report = validate(&facts).to_string();
         let printed = print(&facts, TextOptions::default());
-        let (mut found, mut output) = (String::new(), String::new());
+        let mut found = String::new();
+        let mut output = String::new();
         if is_debug {
             let what = format!("\"{set}\": a set that is not known, with 2 debug instructions");
             found = format!("unknown-set (2 Binary Form): word 5: {what}\n");
             output = format!("%1 = {what}\n");
         }
-        let (count, mut notes) = (if is_debug { "1 finding" } else { "0 findings" }, "0 notes");
+        let count = if is_debug { "1 finding" } else { "0 findings" };
+        let mut notes = "0 notes";
         if set.contains("Graph") {
             notes = "1 note";
             found = "note: graph-set (2 Binary Form): word 5: the set describes graphs: its instructions are not checked\n".into();

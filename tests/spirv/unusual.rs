@@ -125,7 +125,9 @@ fn result_of_sampled_image_is_not_described() {
 #[test]
 fn sections_follow_conditional_extensions() {
     let (_, vulkan) = attached(&module!("conditional_extension"));
-    let (capability, extension, conditional) = (6250, 10, 6248);
+    let capability = 6250;
+    let extension = 10;
+    let conditional = 6248;
     let expected = [17, 17, 17, 17, 17, capability, extension, conditional, extension, 11, 14, 7];
     assert_eq!(opcodes(&vulkan.words)[..expected.len()], expected);
 }
@@ -318,7 +320,8 @@ fn stripped_module_is_that_from_before_attaching() {
 #[test]
 fn used_constants_stay() {
     for (name, bytes) in naga::MODULES {
-        let (words, stripped) = (naga::words(bytes), strip_unused(&naga::words(bytes)).expect("is a module"));
+        let words = naga::words(bytes);
+        let stripped = strip_unused(&naga::words(bytes)).expect("is a module");
         let defined = |words: &[u32]| -> Vec<Id> {
             Words::new(words).expect("is a module").instructions().filter_map(|it| it.result()).collect()
         };

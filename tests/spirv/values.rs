@@ -109,7 +109,8 @@ impl Listed {
                     let is_declared = how == "declare";
                     let pieces = words[4..].join(" ");
                     let pieces = pieces.split(", ").map(|piece| piece_of(piece, is_declared)).collect();
-                    let (variable, scope) = (variable.into(), scope.into());
+                    let variable = variable.into();
+                    let scope = scope.into();
                     list.push(Entry::Provider { variable, scope, is_declared, pieces });
                 }
                 ["-", ..] => list.instructions(None, &words[1..]),
@@ -162,7 +163,9 @@ impl Listed {
     /// Name of a scope with its enclosing scopes. Calls are described by line only, as in the instructions.
     pub fn described(&self, name: &str) -> String {
         let Some(scope) = self.scopes.iter().find(|scope| scope.name == name) else { return name.into() };
-        let (line, column, parent) = (scope.line, scope.column, self.described(&scope.parent));
+        let line = scope.line;
+        let column = scope.column;
+        let parent = self.described(&scope.parent);
         match &scope.inlined {
             Some(function) => format!("{function} at {line} in {parent}"),
             None => format!("block {line}:{column} in {parent}"),
@@ -292,7 +295,8 @@ fn listed_providers_match_their_types() {
 
 fn size_bits(facts: &Facts<'_>, id: Id) -> u64 {
     let definition = facts.layout().definition(id).expect("is there");
-    let (of, operands) = (|id| size_bits(facts, Id(id)), definition.operands());
+    let of = |id| size_bits(facts, Id(id));
+    let operands = definition.operands();
     match operation(definition) {
         Op::TypeInt | Op::TypeFloat => operands[0].into(),
         Op::TypeVector => of(operands[0]) * u64::from(operands[1]),

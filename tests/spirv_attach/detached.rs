@@ -27,7 +27,8 @@ impl Random {
             *[("scale", "entry"), ("scale", "then"), ("scale", "last"), ("other", "single")]
                 .get(usize::from(which % 4))
                 .expect("there are four");
-        let (function, block) = (case.id(function), case.id(block));
+        let function = case.id(function);
+        let block = case.id(block);
         let any_id = |number: u8| Id(u32::from(number) % case.words[3].max(1));
         let position = match how % 4 {
             0 => Position::start(function, block),

@@ -33,7 +33,9 @@ fn variable(module: &Module, name: &str) -> VariableId {
 fn the_example_is_the_binding_of_the_calls() {
     let words = saxpy();
     let (module, binding) = Binding::from_json(example(), &words).expect("reads");
-    let (saxpy, i, xi) = (function(&module), variable(&module, "i"), variable(&module, "xi"));
+    let saxpy = function(&module);
+    let i = variable(&module, "i");
+    let xi = variable(&module, "xi");
     let block = module.variable(xi).scope;
     let file = module.units().next().expect("a unit").1.file;
     let start = Position::start(Id(11), Id(17));
@@ -154,9 +156,8 @@ fn providers() -> impl Strategy<Value = Provider> {
         });
     let parts = vec((any::<bool>(), any::<u32>()), 0..3);
     (prop_oneof![computed, expression], parts, bits()).prop_map(|(provider, parts, bits)| {
-        let provider = parts.into_iter().fold(provider, |provider, (is_id, index)| match is_id {
-            true => provider.part_by(Id(index)),
-            false => provider.part(index),
+        let provider = parts.into_iter().fold(provider, |provider, (is_id, index)| {
+            if is_id { provider.part_by(Id(index)) } else { provider.part(index) }
         });
         bits.into_iter().fold(provider, |provider, (start, size)| provider.bits(start..start + size))
     })
@@ -188,7 +189,8 @@ proptest! {
             binding.function(described[index], Id(id));
         }
         for (kind, id, number, what, providers) in statements {
-            let (function, block_id) = (Id(10 + number % 4), Id(id));
+            let function = Id(10 + number % 4);
+            let block_id = Id(id);
             let position = match kind {
                 0 => Position::start(function, block_id),
                 1 => Position::before(function, block_id, number),

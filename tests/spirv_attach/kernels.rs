@@ -61,7 +61,9 @@ fn describe(words: &[u32]) -> (Module, Binding) {
         let block = m.block(function, &[0x10..0x20]).expect("a block");
         let variables = types.map(|ty| m.variable(block, "v", ty).expect("a variable").id());
         binding.function(function, found.id);
-        let (mut label, mut index, mut merges) = (Id(0), 0, false);
+        let mut label = Id(0);
+        let mut index = 0;
+        let mut merges = false;
         for it in all {
             line += 1;
             let here = SourceLine { file, line, column: line % 7 };

@@ -50,7 +50,8 @@ fn unsupported_metadata_is_listed() {
         let attached = case.attach(binding, &Mode::exact(Set::OpenCl));
         attached.omissions.iter().map(|left| left.to_string()).collect()
     };
-    let (before, mut after) = (left(&case.bound()), left(&bound_with(&case, false)));
+    let before = left(&case.bound());
+    let mut after = left(&bound_with(&case, false));
     after.retain(|what| !before.contains(what));
     let expected = [
         "the module: build identifier: no operand encodes this",

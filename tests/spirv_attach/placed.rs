@@ -393,7 +393,8 @@ fn a_structure_in_several_ids() {
     let case = Case::new();
     let id = |name| case.id(name);
     let [n, two, more] = ["n", "two", "more"].map(|name| Provider::value(case.id(name)));
-    let (pair, cells) = (case.pair, case.cells);
+    let pair = case.pair;
+    let cells = case.cells;
     #[rustfmt::skip]
     let all: &[(_, &[Provider], &[&str], &[&str])] = &[
         (pair, &[n.clone().bits(0..32), two.clone().bits(32..96)],

@@ -87,7 +87,8 @@ fn functions_and_globals() {
 fn positions() {
     let case = Case::new();
     let id = |name| case.id(name);
-    let (scale, n) = (id("scale"), format!("{SCALE}, variable `n`"));
+    let scale = id("scale");
+    let n = format!("{SCALE}, variable `n`");
     let cases = [
         (Position::start(Id(900), id("entry")), "the module has no %900".to_owned()),
         (

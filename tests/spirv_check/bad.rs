@@ -121,7 +121,8 @@ fn a_type_that_contains_itself_is_an_error() {
 #[test]
 fn entities_shared_by_many_units_are_limited() {
     // Each unit has a variable of a type with many parts. The model would need a copy of every part per unit.
-    let (depth, units) = (2000, 2000);
+    let depth = 2000;
+    let units = 2000;
     let mut all: Vec<Vec<u32>> = vec![vec![10, 35, 3]];
     all.extend((0..units).map(|n| vec![100_000 + n, 1, 1, 5, 10, 3]));
     all.push(vec![20, 2, 3, 5, 4]);

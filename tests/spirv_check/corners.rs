@@ -178,9 +178,10 @@ fn variables_without_a_name_in_declarations() {
             clean(|Corner { code, m, unit, binding, .. }| {
                 let int = m.base_type(*unit, "int", BaseEncoding::Signed, 32)?;
                 let class = m.class(*unit, Some("C"), 4)?;
-                let declared = match is_member {
-                    true => m.function_declaration(class, "f")?.id(),
-                    false => m.function_declaration(*unit, "f")?.id(),
+                let declared = if is_member {
+                    m.function_declaration(class, "f")?.id()
+                } else {
+                    m.function_declaration(*unit, "f")?.id()
                 };
                 let mut bound = declared;
                 m.parameter(declared, names[0], int)?;
@@ -204,7 +205,8 @@ fn discriminators_in_inlined_calls() {
     for (of_origin, of_instance) in all {
         for has_value in [false, true] {
             clean(|corner| {
-                let (line, call) = (corner.line(9), corner.line(6));
+                let line = corner.line(9);
+                let call = corner.line(6);
                 let Corner { core: _, code, m, unit, binding } = corner;
                 let int = m.base_type(*unit, "int", BaseEncoding::Signed, 32)?;
                 let f = m.function(*unit, "f")?.declared_at(line).id();

@@ -63,7 +63,8 @@ fn equal_types_in_one_scope() {
                         }
                         m.member(whole, member, ty, at).unwrap();
                     }
-                    let (module, binding) = (m.finish().unwrap(), Binding::new());
+                    let module = m.finish().unwrap();
+                    let binding = Binding::new();
                     let exact = Set::ALL.map(Mode::exact).into_iter();
                     for mode in exact.chain(Set::ALL.map(Mode::validating)).chain([Mode::translator()]) {
                         let attached = attach(&core(), &module, &binding, &mode).unwrap();

@@ -57,7 +57,8 @@ impl<'a> Listing<'a> {
     fn new(facts: &'a Facts<'a>) -> Self {
         let words = facts.layout().words();
         let all: Vec<_> = words.instructions().collect();
-        let (mut blocks, mut function) = (Vec::<Block>::new(), Id(0));
+        let mut blocks = Vec::<Block>::new();
+        let mut function = Id(0);
         for (index, &it) in all.iter().enumerate() {
             match it.opcode() {
                 FUNCTION => function = it.result().expect("has a result"),
@@ -196,7 +197,8 @@ const BODY: [Mistake; 11] = [
 /// of each kind.
 pub(crate) fn not_found(written: &Written, missed: &mut Missed, tried: &mut Tried) {
     let facts = read(&written.words).expect("is a module");
-    let (listing, meaning) = (Listing::new(&facts), Meaning::of(&facts));
+    let listing = Listing::new(&facts);
+    let meaning = Meaning::of(&facts);
     for (index, &it) in listing.all.iter().enumerate() {
         let fact = facts.fact(it);
         let mistakes = match fact {
@@ -265,7 +267,8 @@ impl Tried {
 
 #[test]
 fn every_position_is_compared() {
-    let (mut missed, mut tried) = (Missed::new(), Tried::new(2));
+    let mut missed = Missed::new();
+    let mut tried = Tried::new(2);
     for (seed, target) in (0..12).zip(targets().iter().cycle()) {
         for set in Set::ALL {
             let written = Written::new(seed, target, Mode::exact(set));

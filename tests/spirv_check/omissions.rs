@@ -112,7 +112,8 @@ fn listed_omissions_are_no_difference() {
 /// Each omission excuses a difference of its own.
 #[test]
 fn every_omission_excuses_a_difference() {
-    let (target, mut count) = (&targets()[0], 0);
+    let target = &targets()[0];
+    let mut count = 0;
     let random = (0..8).map(|seed| described(&fixed_choices(seed, 400), target));
     for Described { words, module, binding } in random.chain([tangled(target)]) {
         for mode in modes() {
@@ -127,7 +128,9 @@ fn every_omission_excuses_a_difference() {
 
 #[test]
 fn unlisted_omissions_are_a_difference() {
-    let (mut counts, mut places, mut missed) = (Counts::new(5), Tried::new(1), Missed::new());
+    let mut counts = Counts::new(5);
+    let mut places = Tried::new(1);
+    let mut missed = Missed::new();
     for mode in modes() {
         let written = Written::of(tangled(&targets()[0]), mode);
         sabotage::not_found(&written, &mut missed, &mut counts);
@@ -140,7 +143,8 @@ fn unlisted_omissions_are_a_difference() {
 /// The names in omissions serve messages only: without the names, each mutant has the same verdict.
 #[test]
 fn names_change_no_verdict() {
-    let (target, mut verdicts) = (&targets()[0], [0, 0]);
+    let target = &targets()[0];
+    let mut verdicts = [0, 0];
     for mode in modes() {
         let written = Written::of(tangled(target), mode);
         let mut blank = Written::of(tangled(target), written.mode.clone());

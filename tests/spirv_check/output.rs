@@ -43,7 +43,9 @@ fn differences_are_data() {
     let mut core = Core::new();
     let choices = fixed_choices(3, 40);
     core.function(&mut Choices::new(&choices));
-    let (words, binding, mode) = (core.words(), Binding::new(), Mode::exact(Set::OpenCl));
+    let words = core.words();
+    let binding = Binding::new();
+    let mode = Mode::exact(Set::OpenCl);
     let describe = |names: &[&str], line: u32| {
         let mut m = Builder::new(Target::amdgpu(Gfx::GFX1030, Wave::W32).expect("is known"));
         let unit = m.unit("a.cl");

@@ -224,7 +224,8 @@ pub(crate) fn listed(missed: &Missed) -> String {
 
 #[test]
 fn every_operand_is_compared() {
-    let (mut counts, mut missed) = (Counts::new(5), BTreeMap::new());
+    let mut counts = Counts::new(5);
+    let mut missed = BTreeMap::new();
     for (seed, target) in (0..12).zip(targets().iter().cycle()) {
         for set in Set::ALL {
             not_found(&Written::new(seed, target, Mode::exact(set)), &mut missed, &mut counts);

@@ -31,7 +31,8 @@ fn list(name: &str, written: &Written, every: usize, out: &mut String) {
             for other in others(&facts, fact.set, row.kind, operand.word) {
                 let mut words = written.words.clone();
                 words[fact.at + 5 + operand.index] = other;
-                let (text, field) = (instruction.row().text, row.field.text());
+                let text = instruction.row().text;
+                let field = row.field.text();
                 judge(&format!("{} {text} {field} {} -> {other}", fact.at, operand.word), &words);
             }
         }

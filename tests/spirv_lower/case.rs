@@ -228,7 +228,8 @@ impl Emitted {
     #[track_caller]
     pub fn is_before(&self, one: &str, other: &str) -> &Self {
         let at = |line: &str| self.lines.iter().position(|it| it.starts_with(line));
-        let (first, second) = (at(one), at(other));
+        let first = at(one);
+        let second = at(other);
         assert!(
             first.is_some() && first < second,
             "{one}: {first:?}, {other}: {second:?}\n{:#?}",

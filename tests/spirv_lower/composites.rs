@@ -11,9 +11,11 @@ use crate::spirv_lower::case::{Case, TABLE};
 #[test]
 fn members() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     let pair = case.m.structure(unit, Some("pair"), 8).unwrap();
-    let (at_pair, at_x) = (case.line(3, 8), case.line(4, 7));
+    let at_pair = case.line(3, 8);
+    let at_x = case.line(4, 7);
     let x = DataMember::new("x", int, 0).accessibility(Accessibility::Private).declared_at(at_x);
     case.m.data_member(pair, x).unwrap();
     case.m.bit_field(pair, "y", int, 37, 3).unwrap();
@@ -47,7 +49,8 @@ fn members() {
 #[test]
 fn unencodable_member_properties_are_listed() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     let s = case.m.structure(unit, Some("S"), 8).unwrap();
     case.m.data_member(s, DataMember::new("x", int, 0).mutable()).unwrap();
     case.m.untagged_variant_part(s, int).unwrap();
@@ -61,7 +64,8 @@ fn unencodable_member_properties_are_listed() {
 #[test]
 fn base_classes() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     let base = case.m.class(unit, Some("B"), 4).unwrap();
     let named = case.m.typedef(unit, "C", Some(base)).unwrap();
     let derived = case.m.structure(unit, Some("D"), 16).unwrap();
@@ -96,7 +100,8 @@ fn base_classes() {
 #[test]
 fn static_members() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     let class = case.m.class(unit, Some("C"), 4).unwrap();
     let count = case.m.static_member(class, "count", int).unwrap().accessibility(Accessibility::Public).id();
     let line = case.line(9, 3);
@@ -130,7 +135,8 @@ fn static_members() {
 #[test]
 fn incomplete_types() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     let class = case.m.incomplete(unit, CompositeKind::Class, "C").unwrap();
     case.m.static_member(class, "n", int).unwrap();
     let described = case.finish();
@@ -147,7 +153,8 @@ fn incomplete_types() {
 #[test]
 fn nested_types() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     let outer = case.m.structure(unit, Some("Outer"), 4).unwrap();
     let inner = case.m.structure(unit, Some("Inner"), 4).unwrap();
     case.m.describe_type(inner).unwrap().within(outer).unwrap();

@@ -9,7 +9,8 @@ use crate::spirv_lower::case::{Case, Described, MAIN, TABLE};
 #[test]
 fn functions() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     case.m.describe_unit(unit).unwrap().optimized().language(Language::OPENCL_C);
     let line = case.line(5, 6);
     let main = case.m.function(unit, "main").unwrap().kernel().declared_at(line).body_line(7).id();
@@ -38,7 +39,8 @@ fn functions() {
 #[test]
 fn declarations() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     let line = case.line(3, 5);
     let declared = case.m.function_declaration(unit, "far").unwrap().external().declared_at(line).id();
     case.m.parameter(declared, "x", int).unwrap();
@@ -58,7 +60,8 @@ fn declarations() {
 #[test]
 fn member_functions() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     let class = case.m.class(unit, Some("C"), 4).unwrap();
     case.m.member(class, "x", int, 0).unwrap();
     let pointer = case.m.pointer(unit, Some(class)).unwrap();
@@ -107,7 +110,8 @@ fn member_functions() {
 #[test]
 fn global_variables() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     let line = case.line(2, 11);
     let table =
         case.m.variable(unit, "table", int).unwrap().external().linkage_name("_table").declared_at(line).id();
@@ -183,7 +187,8 @@ const IN_FUNCTIONS: &[(&str, Say)] = &[
         case.m.namespace(f, "inner").unwrap();
     }),
     ("an inlined call", |case, f| {
-        let (callee, line) = (case.function("callee"), case.line(4, 0));
+        let callee = case.function("callee");
+        let line = case.line(4, 0);
         case.m.inlined(f, callee, &[], line).unwrap();
     }),
 ];
@@ -214,7 +219,8 @@ fn declarations_have_flags_and_types() {
         for (kind, make) in makers.into_iter().enumerate() {
             let describe = |say: Say| {
                 let mut case = Case::new();
-                let (f, at) = (make(&mut case), case.line(3, 1));
+                let f = make(&mut case);
+                let at = case.line(3, 1);
                 case.m.describe_function(f).unwrap().declared_at(at).body_line(4);
                 case.int();
                 say(&mut case, f);

@@ -14,7 +14,8 @@ fn exact() -> Mode {
 #[test]
 fn units_and_sources() {
     let mut case = Case::new();
-    let (unit, file) = (case.unit, case.file);
+    let unit = case.unit;
+    let file = case.file;
     case.m.describe_unit(unit).unwrap().producer("a compiler").language(Language::CPP14);
     case.m.file_md5(file, [0x31; 16]).unwrap();
     case.m.file_source(file, "a text").unwrap();
@@ -40,7 +41,8 @@ fn a_text_without_a_checksum_is_the_fourth_operand() {
 #[test]
 fn arrays_have_bounds_and_strides() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     let plain = case.m.array_of(unit, int, &[Extent::fixed(3)], None).unwrap();
     let from = case.m.array_of(unit, int, &[Extent::fixed(4).from(1)], Some(64)).unwrap();
     let rows = [Extent::fixed(5), Extent::fixed(2).from(-1)];
@@ -70,7 +72,8 @@ fn arrays_have_bounds_and_strides() {
 fn matrices_have_strides() {
     for (stride, is_kept) in [(192, true), (132, false)] {
         let mut case = Case::new();
-        let (int, unit) = (case.int(), case.unit);
+        let int = case.int();
+        let unit = case.unit;
         let short = case.m.vector(unit, int, 4).unwrap();
         let long = case.m.vector(unit, int, 16).unwrap();
         case.m.matrix_of(unit, short, 3, Major::Column, Some(stride)).unwrap();
@@ -98,7 +101,8 @@ fn matrices_have_strides() {
 #[test]
 fn bit_fields_and_complex_numbers() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     let complex = case.m.base_type(unit, "float complex", BaseEncoding::ComplexFloat, 64).unwrap();
     let s = case.m.structure(unit, Some("s"), 16).unwrap();
     case.m.data_member(s, DataMember::bit_field("low", int, 0, 3)).unwrap();
@@ -119,7 +123,8 @@ fn operations() {
     let lit = DebugOperation::new(46 + 12, &[]).expect("is Lit12");
     let all = [lit, mul, DebugOperation::StackValue];
     let mut case = Case::new();
-    let (int, f) = (case.int(), case.function("f"));
+    let int = case.int();
+    let f = case.function("f");
     case.m.describe_function(f).unwrap().kernel();
     let v = case.m.variable(f, "v", int).unwrap().id();
     case.binding.function(f, MAIN).value(Position::after(SUM), v, &[Provider::expression(SUM, &all)]);
@@ -136,7 +141,8 @@ fn operations() {
     // 12 times 5.
     let initial =
         eitri::spirv::Initial::Value(eitri::eval::Element::Value(eitri::eval::Value::generic(5, 8)));
-    let (machine, target) = (eitri::eval::Snapshot::default(), eitri::target::Target::x86_64());
+    let machine = eitri::eval::Snapshot::default();
+    let target = eitri::target::Target::x86_64();
     let found = evaluate(&all, &initial, &machine, &target).expect("can be evaluated");
     assert_eq!(found.location.to_string(), "implicit:3c00000000000000");
     // A branch counts bytes of an encoding that does not exist.

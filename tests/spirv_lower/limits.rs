@@ -12,7 +12,8 @@ const DEEP: usize = 100_000;
 #[test]
 fn deep_types() {
     let mut case = Case::new();
-    let (unit, mut pointer) = (case.unit, case.int());
+    let unit = case.unit;
+    let mut pointer = case.int();
     for _ in 0..DEEP {
         pointer = case.m.pointer(unit, Some(pointer)).unwrap();
     }
@@ -86,7 +87,8 @@ fn deep_scopes() {
 #[test]
 fn many_members() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     let s = case.m.structure(unit, Some("S"), 4).unwrap();
     for _ in 0..65520 {
         case.m.data_member(s, DataMember::new("", int, 0)).unwrap();
@@ -150,7 +152,8 @@ fn long_names() {
     assert!(matches!(error.kind(), ErrorKind::TooLarge(_)), "{error}");
     assert_eq!(error.at().unit.as_deref(), Some("a.cl"), "{error}");
     let mut case = Case::new();
-    let (int, f) = (case.int(), case.function("f"));
+    let int = case.int();
+    let f = case.function("f");
     case.m.variable(f, "v", int).unwrap().linkage_name("v");
     case.m.describe_function(f).unwrap().linkage_name(&"x".repeat(300_000));
     let error = case.finish().attached(&Mode::exact(Set::OpenCl)).map(drop).unwrap_err();

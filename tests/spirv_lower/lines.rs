@@ -25,7 +25,8 @@ fn is_clean(described: &Described, mode: &Mode) {
 #[test]
 fn lines_outside_the_source_text_are_listed() {
     let mut case = with_text(TEXT);
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     let line = |line, column| SourceLine { file: case.file, line, column };
     let m = &mut case.m;
     let s = m.structure(unit, Some("S"), 8).unwrap();
@@ -96,7 +97,8 @@ fn texts_that_lines_are_not_of() {
     }
     // The other set encodes it in several strings.
     let mut case = with_text(&long);
-    let (last, behind) = (case.line(4 * 65_533 + 1, 1), case.line(4 * 65_533 + 2, 1));
+    let last = case.line(4 * 65_533 + 1, 1);
+    let behind = case.line(4 * 65_533 + 2, 1);
     let int = case.int();
     case.m.variable(case.unit, "last", int).unwrap().declared_at(last);
     case.m.variable(case.unit, "behind", int).unwrap().declared_at(behind);
@@ -153,7 +155,8 @@ fn lines_of_the_module_are_not_judged() {
 #[test]
 fn a_block_without_a_line_is_of_the_file_of_its_function() {
     let mut case = Case::new();
-    let (unit, header) = (case.unit, case.m.file(case.unit, "b.h", None).unwrap());
+    let unit = case.unit;
+    let header = case.m.file(case.unit, "b.h", None).unwrap();
     let inside = SourceLine { file: header, line: 5, column: 1 };
     let declared = case.m.function(unit, "f").unwrap().code("f", 0x100).declared_at(inside).id();
     let block = case.m.block(declared, &[0..0x40]).unwrap();

@@ -10,7 +10,8 @@ use crate::spirv_lower::case::Case;
 #[test]
 fn pointers_to_basic_types() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     let named = case.m.typedef(unit, "number", Some(int)).unwrap();
     let constant = case.m.qualified(unit, Qualifier::Const, Some(named)).unwrap();
     let to_constant = case.m.pointer(unit, Some(constant)).unwrap();
@@ -72,7 +73,8 @@ fn names_of_addresses() {
 #[test]
 fn storage_classes_without_capability() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     let pointer = case.m.pointer_into(unit, Some(int), SpaceId(1)).unwrap();
     let described = case.finish();
     for mode in [Mode::exact(Set::OpenCl), Mode::validating(Set::OpenCl)] {
@@ -124,7 +126,8 @@ fn types_that_are_none() {
 #[test]
 fn base_classes_that_are_left_out() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     let base = case.m.structure(unit, Some("B"), 4).unwrap();
     let derived = case.m.structure(unit, Some("D"), 8).unwrap();
     case.m.base(derived, base, 0, None).unwrap();

@@ -8,7 +8,8 @@ use crate::spirv_lower::case::Case;
 #[test]
 fn imports() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     let space = case.m.namespace(unit, "space").unwrap();
     let s = case.m.structure(unit, Some("S"), 4).unwrap();
     case.m.describe_type(s).unwrap().within(space).unwrap();

@@ -9,7 +9,9 @@ use crate::spirv_lower::case::{COMPUTE, Case, KERNEL, MAIN, TABLE};
 #[test]
 fn unencodable_properties_are_listed() {
     let mut case = Case::new();
-    let (int, unit, f) = (case.int(), case.unit, case.function("f"));
+    let int = case.int();
+    let unit = case.unit;
+    let f = case.function("f");
     case.m.extern_variable(f, "far", int).unwrap();
     case.m.constant(f, "four", int, &[4, 0, 0, 0]).unwrap();
     case.m.variable(f, "own", int).unwrap().accessibility(Accessibility::Private);
@@ -65,7 +67,9 @@ fn kernels() {
 #[test]
 fn declarations() {
     let mut case = Case::new();
-    let (int, unit, file) = (case.int(), case.unit, case.file);
+    let int = case.int();
+    let unit = case.unit;
+    let file = case.file;
     case.m.describe_unit(unit).unwrap().optimized();
     let class = case.m.class(unit, Some("C"), 4).unwrap();
     let f = case.m.function_declaration(class, "f").unwrap().declared(file, 3).body_line(4).id();
@@ -75,10 +79,8 @@ fn declarations() {
     case.binding.function(f, MAIN);
     let described = case.finish();
     let kernel = "absent kernel flag: it is an entry point of the module";
-    let (f, own) = (
-        "unit `a.cl`, function `f`",
-        "unit `a.cl`, variable `own`: external flag: it is not visible outside of its unit",
-    );
+    let f = "unit `a.cl`, function `f`";
+    let own = "unit `a.cl`, variable `own`: external flag: it is not visible outside of its unit";
     let optimized = "unit `a.cl`: optimized flag: only functions have it, and the unit has no function";
     described.emitted(&Mode::exact(Set::OpenCl)).lacks(&[optimized, &format!("{f}: {kernel}"), own]);
     let parameter = format!("{f}, variable `this`: a parameter of a declaration; only its type is encoded");
@@ -115,7 +117,8 @@ fn functions_without_code() {
 #[test]
 fn inlined_instances() {
     let mut case = Case::new();
-    let (int, line) = (case.int(), case.line(3, 5));
+    let int = case.int();
+    let line = case.line(3, 5);
     let callee = case.m.function(case.unit, "callee").unwrap().id();
     let f = case.function("f");
     let call = case.m.inlined(f, callee, &[], at(line, 9)).unwrap();
@@ -144,7 +147,8 @@ fn at(place: SourceLine, line: u32) -> SourceLine {
 #[test]
 fn two_variables_of_one_name() {
     let mut case = Case::new();
-    let (int, f) = (case.int(), case.function("f"));
+    let int = case.int();
+    let f = case.function("f");
     case.m.constant(f, "i", int, &[4, 0, 0, 0]).unwrap();
     let second = case.m.variable(f, "i", int).unwrap().id();
     case.binding.global(second, TABLE);

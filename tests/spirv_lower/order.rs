@@ -39,7 +39,8 @@ fn a_structure_that_points_to_itself() {
 #[test]
 fn structures_that_point_to_each_other() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     let a = case.m.structure(unit, Some("A"), 16).unwrap();
     let to_a = case.m.pointer(unit, Some(a)).unwrap();
     let name = case.m.typedef(unit, "a_ptr", Some(to_a)).unwrap();
@@ -68,7 +69,8 @@ fn structures_that_point_to_each_other() {
 fn a_local_class_that_its_function_returns() {
     for is_first in [false, true] {
         let mut case = Case::new();
-        let (int, unit) = (case.int(), case.unit);
+        let int = case.int();
+        let unit = case.unit;
         let space = case.m.namespace(unit, "space").unwrap();
         let before = is_first.then(|| case.m.structure(unit, Some("S"), 4).unwrap());
         let f = case.m.function(space, "f").unwrap().code("f", 0x100).id();
@@ -103,7 +105,8 @@ fn a_local_class_that_its_function_returns() {
 #[test]
 fn a_local_class() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     let s = case.m.structure(unit, Some("S"), 4).unwrap();
     let f = case.function("f");
     let block = case.m.block(f, &[0..8]).unwrap();
@@ -122,7 +125,9 @@ fn a_local_class() {
 #[test]
 fn an_array_that_a_parameter_counts() {
     let mut case = Case::new();
-    let (int, uint, unit) = (case.int(), case.uint(), case.unit);
+    let int = case.int();
+    let uint = case.uint();
+    let unit = case.unit;
     let f = case.function("f");
     let n = case.m.parameter(f, "n", uint).unwrap().id();
     let array = case.m.array_of(unit, int, &[Extent::variable(n)], None).unwrap();
@@ -176,10 +181,12 @@ fn types_of_functions_in_structures() {
 #[test]
 fn functions_that_are_inlined_into_each_other() {
     let mut case = Case::new();
-    let (f, g) = (case.function("f"), case.function("g"));
+    let f = case.function("f");
+    let g = case.function("g");
     case.m.describe_function(f).unwrap().kernel();
     case.binding.function(f, MAIN);
-    let (one, two) = (case.line(1, 0), case.line(2, 0));
+    let one = case.line(1, 0);
+    let two = case.line(2, 0);
     let inlined = case.m.inlined(f, g, &[0..0x40], one).unwrap();
     let inner = case.m.inlined(inlined, f, &[0x10..0x20], two).unwrap();
     case.m.inlined(g, f, &[0..0x40], two).unwrap();
@@ -247,7 +254,8 @@ fn types_that_are_the_same() {
 fn the_same_twice() {
     let words = |_| {
         let mut case = Case::new();
-        let (int, unit) = (case.int(), case.unit);
+        let int = case.int();
+        let unit = case.unit;
         for number in 0..50 {
             let s = case.m.structure(unit, Some(&format!("S{number}")), 8).unwrap();
             let pointer = case.m.pointer(unit, Some(s)).unwrap();

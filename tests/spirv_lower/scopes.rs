@@ -10,7 +10,8 @@ use crate::spirv_lower::case::{Case, ENTRY, MAIN};
 #[test]
 fn blocks_and_namespaces() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     let outer = case.m.namespace(unit, "outer").unwrap();
     let inner = case.m.inline_namespace(outer, "inner").unwrap();
     case.m.anonymous_namespace(inner).unwrap();
@@ -79,7 +80,8 @@ fn inlined_calls() {
     let y = case.m.variable(block, "y", int).unwrap().id();
     let middle = case.function("middle");
     let f = case.function("f");
-    let (first, second) = (case.line(20, 0), case.line(30, 7));
+    let first = case.line(20, 0);
+    let second = case.line(30, 7);
     let outer = case.m.inlined(f, middle, &[0..0x80], first).unwrap();
     let inner = case.m.inlined(outer, leaf, &[0x10..0x40], second).unwrap();
     case.m.discriminator(inner, 2).unwrap();

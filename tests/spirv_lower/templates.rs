@@ -9,7 +9,8 @@ use crate::spirv_lower::case::Case;
 #[test]
 fn parameters() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     let vector = case.m.structure(unit, Some("vector<int, 4>"), 16).unwrap();
     let line = case.line(8, 3);
     case.m.describe_type(vector).unwrap().declared_at(line);
@@ -40,7 +41,9 @@ fn parameters() {
 #[test]
 fn packs() {
     let mut case = Case::new();
-    let (int, uint, unit) = (case.int(), case.uint(), case.unit);
+    let int = case.int();
+    let uint = case.uint();
+    let unit = case.unit;
     let tuple = case.m.class(unit, Some("tuple"), 8).unwrap();
     let inner = [Template::ty("", Some(int)), Template::ty("", Some(uint)), Template::named("", "list")];
     case.m.template(tuple, Template::pack("T", inner)).unwrap();
@@ -75,7 +78,8 @@ fn packs() {
 #[test]
 fn non_templates_are_refused_or_listed() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     let either = case.m.union(unit, Some("either"), 4).unwrap();
     case.m.template(either, Template::ty("T", Some(int))).unwrap();
     let s = case.m.structure(unit, Some("S"), 4).unwrap();
@@ -91,7 +95,8 @@ fn non_templates_are_refused_or_listed() {
 #[test]
 fn void_arguments() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     let s = case.m.structure(unit, Some("S"), 4).unwrap();
     let nothing = case.m.typedef(unit, "nothing", None).unwrap();
     case.m.template(s, Template::ty("T", None)).unwrap();

@@ -63,7 +63,8 @@ fn floating_point_formats_are_encoded_where_the_set_has_them() {
 #[test]
 fn pointers() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     let m = &mut case.m;
     m.pointer_of(unit, PointerKind::Reference, Some(int), SpaceId(5), None).unwrap();
     m.pointer_of(unit, PointerKind::RvalueReference, Some(int), SpaceId(1), None).unwrap();
@@ -104,7 +105,8 @@ fn pointers() {
 #[test]
 fn qualified_types_and_names() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     for qualifier in [Qualifier::Const, Qualifier::Volatile, Qualifier::Restrict, Qualifier::Atomic] {
         case.m.qualified(unit, qualifier, Some(int)).unwrap();
     }
@@ -136,7 +138,8 @@ fn qualified_types_and_names() {
 #[test]
 fn arrays() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     case.m.array(unit, int, &[Some(4), Some(1), Some(32)]).unwrap();
     case.m.array(unit, int, &[None]).unwrap();
     case.m.array(unit, int, &[Some(0)]).unwrap();
@@ -165,7 +168,8 @@ fn arrays() {
 #[test]
 fn unencodable_array_properties_are_listed() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     let extent = Extent::fixed(8).from(1).index(int);
     case.m.array_of(unit, int, &[extent, Extent::value(Val::constant(3))], Some(64)).unwrap();
     let emitted = case.exact();
@@ -185,7 +189,9 @@ fn unencodable_array_properties_are_listed() {
 #[test]
 fn numbers_of_elements_by_variables() {
     let mut case = Case::new();
-    let (int, uint, unit) = (case.int(), case.uint(), case.unit);
+    let int = case.int();
+    let uint = case.uint();
+    let unit = case.unit;
     let f = case.function("f");
     let n = case.m.variable(f, "n", uint).unwrap().id();
     let signed = case.m.variable(f, "signed", int).unwrap().id();
@@ -193,7 +199,9 @@ fn numbers_of_elements_by_variables() {
     let of = |m: &mut eitri::build::Builder, variable| {
         m.array_of(unit, int, &[Extent::variable(variable)], None).unwrap()
     };
-    let (of_n, of_signed, of_count) = (of(&mut case.m, n), of(&mut case.m, signed), of(&mut case.m, count));
+    let of_n = of(&mut case.m, n);
+    let of_signed = of(&mut case.m, signed);
+    let of_count = of(&mut case.m, count);
     for (name, ty) in [("a", of_n), ("b", of_signed), ("c", of_count)] {
         case.m.variable(f, name, ty).unwrap();
     }
@@ -229,7 +237,8 @@ fn numbers_of_elements_by_variables() {
 #[test]
 fn matrices() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     let short = case.m.vector(unit, int, 4).unwrap();
     let long = case.m.vector(unit, int, 16).unwrap();
     case.m.matrix(unit, short, 3, Major::Column).unwrap();
@@ -264,7 +273,8 @@ fn matrices() {
 #[test]
 fn cooperative_matrix_is_encoded_in_version_101_only() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     let matrix = case.m.cooperative_matrix(unit, int, 3, 16, 8, 2).unwrap();
     case.m.variable(unit, "tile", matrix).unwrap();
     let described = case.finish();
@@ -285,7 +295,8 @@ fn cooperative_matrix_is_encoded_in_version_101_only() {
 #[test]
 fn long_vector_is_encoded_with_the_id_of_its_length_in_version_101() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     case.m.vector(unit, int, 16).unwrap();
     let described = case.finish();
     let emitted = described.emitted(&Mode::validating(Set::Shader101));
@@ -296,7 +307,8 @@ fn long_vector_is_encoded_with_the_id_of_its_length_in_version_101() {
 #[test]
 fn vectors() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     case.m.vector(unit, int, 3).unwrap();
     case.m.vector(unit, int, 16).unwrap();
     let named = case.m.typedef(unit, "number", Some(int)).unwrap();
@@ -328,7 +340,8 @@ fn vectors() {
 #[test]
 fn enumerations() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     let long = case.m.base_type(unit, "long", BaseEncoding::Signed, 64).unwrap();
     let values = [("A", 0), ("B", -1), ("C", i128::from(i32::MAX))];
     let color = case.m.enumeration(unit, Some("color"), int, &values).unwrap();
@@ -355,7 +368,8 @@ fn enumerations() {
 #[test]
 fn types_of_functions_and_of_members() {
     let mut case = Case::new();
-    let (int, unit) = (case.int(), case.unit);
+    let int = case.int();
+    let unit = case.unit;
     case.m.subroutine(unit, None, &[]).unwrap();
     let function = case.m.subroutine(unit, Some(int), &[int, int]).unwrap();
     case.m.pointer(unit, Some(function)).unwrap();

@@ -19,7 +19,10 @@ const LLVM_DIS: Tool = Tool::new("llvm-dis-15", "llvm-15");
 /// A C++ unit with everything.
 fn everything() -> Described {
     let mut case = Case::new();
-    let (int, uint, unit, file) = (case.int(), case.uint(), case.unit, case.file);
+    let int = case.int();
+    let uint = case.uint();
+    let unit = case.unit;
+    let file = case.file;
     let at = |line| eitri::model::SourceLine { file, line, column: 3 };
     let m = &mut case.m;
     m.describe_unit(unit).unwrap().language(Language::CPP_FOR_OPENCL).producer("compiler").optimized();
@@ -153,7 +156,8 @@ fn the_translator_reads_it() {
     // In this mode discriminators are scopes, contrary to the specification.
     let words = everything().attached(&Mode::translator()).expect("is attached").words;
     let folder = Folder::new();
-    let (module, bitcode) = (folder.file("a.spv", bytes(&words)), folder.path().join("a.bc"));
+    let module = folder.file("a.spv", bytes(&words));
+    let bitcode = folder.path().join("a.bc");
     let Some(ran) = LLVM_SPIRV.run(&["-r".as_ref(), module.as_os_str(), "-o".as_ref(), bitcode.as_os_str()])
     else {
         return;

@@ -79,7 +79,9 @@ fn depends_on_lists(difference: &str) -> bool {
 /// fields have the addends: llvm-dwarfdump applies no relocations of cubins.
 #[test]
 fn objects_of_gpu_compilers_have_the_numbers_of_llvm_dwarfdump() {
-    let (mut wrong, mut without_base, folder) = (Vec::new(), 0, Folder::new());
+    let mut wrong = Vec::new();
+    let mut without_base = 0;
+    let folder = Folder::new();
     for file in objects() {
         let bytes = std::fs::read(&file).expect("the file");
         let is_cubin = file.extension().is_some_and(|one| one == "cubin");
@@ -290,7 +292,8 @@ fn split_units_have_the_numbers_of_llvm_dwarfdump() {
     let folder = Folder::new();
     folder.file("a.c", SOURCE);
     let object = folder.path().join("a.o");
-    let (gcc, clang) = (Tool::new("gcc", "gcc"), Tool::new("clang-19", "clang-19"));
+    let gcc = Tool::new("gcc", "gcc");
+    let clang = Tool::new("clang-19", "clang-19");
     let mut wrong = Vec::new();
     for (tool, split) in [(gcc, "-gsplit-dwarf"), (clang, "-gsplit-dwarf"), (clang, "-gsplit-dwarf=single")] {
         for (level, version) in
@@ -368,7 +371,8 @@ fn split_programs_of_rustc_have_the_functions_of_others() {
     let (Some(whole), Some(split)) = (program("whole", "off"), program("split", "unpacked")) else { return };
     let Some(wrong) = differences(&whole) else { return };
     assert!(wrong.is_empty(), "{} numbers\n{}", wrong.len(), wrong.join("\n"));
-    let (expected, found) = (numbers(&whole), numbers(&split));
+    let expected = numbers(&whole);
+    let found = numbers(&split);
     let names = ["#functions", "#functions with location", "#unique source variables", "#source variables"];
     for name in names {
         assert!(expected[name] > 1000, "{name}");
@@ -388,7 +392,8 @@ fn split_programs_of_rustc_have_the_functions_of_others() {
 fn units_have_the_sums_of_their_objects() {
     let folder = Folder::new();
     let output = folder.path().join("all.o").display().to_string();
-    let (mut objects, mut expected) = (Vec::new(), Vec::new());
+    let mut objects = Vec::new();
+    let mut expected = Vec::new();
     for (name, source) in [("a.c", SOURCE), ("b.c", LOOP)] {
         let source = folder.file(name, source).display().to_string();
         let object = folder.path().join(name).with_extension("o");

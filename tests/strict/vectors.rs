@@ -176,7 +176,8 @@ fn defined(object: &[u8]) -> Result<Vec<u8>> {
     let x = dwarf.entries().find(|entry| entry.name().as_deref() == Some("x")).expect("the variable");
     let bits = x.ty().and_then(|ty| ty.size_bits()).expect("a size");
     let list = x.locations(eitri::gimli::DW_AT_location)?.expect("a list");
-    let (target, mut machine) = (gpu(), Snapshot::default());
+    let target = gpu();
+    let mut machine = Snapshot::default();
     machine.registers.extend((4..7).map(|n| (s(n), vec![n as u8; 4])));
     let context = Context::new(Encoding::new(8, dialect), &target);
     let place = Evaluator::new().location(list[0].expr, &machine, &context).expect("a location");

@@ -24,7 +24,8 @@ const SHARED: &str = r#"{"eitri": 1, "target": "amdgpu-gfx1030-wave32", "describ
 fn printed(name: &str, arguments: &[&str]) -> Vec<String> {
     let folder = std::env::temp_dir().join(format!("eitri-warnings-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
-    let (description, object) = (folder.join("a.json"), folder.join("a.o"));
+    let description = folder.join("a.json");
+    let object = folder.join("a.o");
     std::fs::write(&description, SHARED).expect("a description");
     let command = Command::new(env!("CARGO_BIN_EXE_eitri"))
         .args(["emit".as_ref(), description.as_os_str(), "-o".as_ref(), object.as_os_str()])
@@ -72,7 +73,8 @@ fn equal_neighbours_are_one_range() {
     );
     assert_eq!(
         of(|a| {
-            let (s4, s5) = (Loc::register(gpu().sgpr(4)?), Loc::register(gpu().sgpr(5)?));
+            let s4 = Loc::register(gpu().sgpr(4)?);
+            let s5 = Loc::register(gpu().sgpr(5)?);
             let mut x = a.m.variable(a.f, "x", a.int)?;
             x.live(12..16, s4.clone())?.live_in(4..8, &[s4.clone(), s5.clone()])?;
             x.live_in(0..4, &[s4.clone(), s5.clone()])?.live(16..20, s4.clone())?.live(8..12, s5)?;
@@ -210,7 +212,8 @@ fn the_rule_is_as_it_is_written() {
     for (of, expected) in pointers {
         let found = shared(&|a| {
             let to = of(a)?;
-            let (one, other) = (a.m.pointer(a.unit, Some(a.int))?, a.m.pointer(a.unit, Some(to))?);
+            let one = a.m.pointer(a.unit, Some(a.int))?;
+            let other = a.m.pointer(a.unit, Some(to))?;
             a.m.variable(a.f, "p", one)?.live(0..16, pair.clone())?;
             a.m.variable(a.f, "q", other)?.live(0..16, pair.clone()).map(drop)
         });

@@ -64,7 +64,8 @@ fn proposals_have_a_status() {
     let mut wrong = String::new();
     for (file, contents) in files() {
         for vector in vectors(&contents) {
-            let (status, issue) = (vector["status"].as_str(), vector["issue"].as_str());
+            let status = vector["status"].as_str();
+            let issue = vector["issue"].as_str();
             let is_right = match (vector["dialect"] == "dwarf6", status) {
                 (true, Some("accepted" | "open")) => issue.is_some(),
                 (true, Some("in progress" | "removed")) => true,
@@ -87,7 +88,8 @@ fn targets_are_those_of_the_user_guide() {
     use eitri::target::{SpaceId, Target};
 
     let typed = include_str!("../../goldens/target/amdgpu.txt");
-    let (mut registers, mut files_seen) = (0, 0);
+    let mut registers = 0;
+    let mut files_seen = 0;
     for (file, contents) in files() {
         for (name, _) in contents["targets"].as_object().into_iter().flatten() {
             let text = serde_json::json!({

@@ -103,7 +103,8 @@ impl<'a> Emitted<'a> {
             blocks: Vec::new(),
             copied: (0..f.num_insts()).map(|inst| copied(f, output, Inst::new(inst))).collect(),
         };
-        let (mut pc, mut edit) = (0, 0);
+        let mut pc = 0;
+        let mut edit = 0;
         for block in (0..f.num_blocks()).map(Block::new) {
             let start = pc;
             for inst in f.block_insns(block).iter() {
@@ -205,7 +206,8 @@ impl Execution<'_> {
         steps: usize,
         look: &mut impl FnMut(u64, &[u64], &BTreeMap<(Allocation, RegClass), u64>),
     ) {
-        let (f, output) = (self.f, self.output);
+        let f = self.f;
+        let output = self.output;
         let mut block = f.entry_block();
         for _ in 0..steps {
             for inst in f.block_insns(block).iter() {
@@ -285,9 +287,10 @@ fn locs(emitted: &Emitted<'_>, holders: &[Allocation], class: RegClass) -> Vec<L
         for high in &all {
             let is_slot =
                 low == high && holders.iter().zip(&all).any(|(at, one)| one == low && at.is_stack());
-            found.push(match is_slot {
-                true => of(&low[0]),
-                false => Loc::parts([(of(&low[0]), 32), (of(&high[1]), 32)]),
+            found.push(if is_slot {
+                of(&low[0])
+            } else {
+                Loc::parts([(of(&low[0]), 32), (of(&high[1]), 32)])
             });
         }
     }

@@ -44,7 +44,8 @@ fn differences(case: &Value) -> Vec<String> {
             if missing || !found.iter().all(is_known) {
                 let named = |of: &Loc| places.iter().find(|at| loc(at) == *of).map(At::to_string);
                 let mut found = found.iter().map(|of| named(of).unwrap_or_else(|| format!("{of:?}")));
-                let (expected, found) = (list(&mut expected.iter().map(At::to_string)), list(&mut found));
+                let expected = list(&mut expected.iter().map(At::to_string));
+                let found = list(&mut found);
                 wrong
                     .push(format!("{name}: {variable} at {pc:#x}: expected in {expected}, found in {found}"));
             }

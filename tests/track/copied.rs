@@ -20,17 +20,22 @@ use pretty_assertions::assert_eq;
 #[test]
 fn a_copy_has_what_the_variable_had() -> eitri::Result<()> {
     let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32)?;
-    let (v3, v5, s6) = (gpu.vgpr(3)?, gpu.vgpr(5)?, gpu.sgpr(6)?);
+    let v3 = gpu.vgpr(3)?;
+    let v5 = gpu.vgpr(5)?;
+    let s6 = gpu.sgpr(6)?;
     let mut m = Builder::new(gpu.clone());
     let unit = m.unit("a.cl");
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
     let kernel = m.function(unit, "k")?.code("k", 0x24).kernel().id();
-    let (x, y) = (m.variable(kernel, "x", int)?.id(), m.variable(kernel, "y", int)?.id());
+    let x = m.variable(kernel, "x", int)?.id();
+    let y = m.variable(kernel, "y", int)?.id();
     let h = m.variable(kernel, "h", int)?.id();
 
     let mut flow = ControlFlow::new();
     let mask = flow.mask(&[(0x08..0x18, Loc::register(s6))]);
-    let (start, then, end) = (flow.block(0x00..0x0c), flow.block(0x0c..0x14), flow.block(0x14..0x24));
+    let start = flow.block(0x00..0x0c);
+    let then = flow.block(0x0c..0x14);
+    let end = flow.block(0x14..0x24);
     flow.edge(start, then).wave_edge(start, end).edge(then, end);
     flow.write(0x04..0x08, ExecWrite::Save(mask)).write(0x04..0x08, ExecWrite::And(mask));
     flow.write(0x14..0x18, ExecWrite::Restore(mask));
@@ -47,7 +52,8 @@ fn a_copy_has_what_the_variable_had() -> eitri::Result<()> {
     code.instruction(0x1c..0x20).define(c, &[Place::per_lane(v3)])?;
 
     let tracked = code.track()?;
-    let (in_v3, in_v5) = (Loc::per_lane(v3), Loc::per_lane(v5));
+    let in_v3 = Loc::per_lane(v3);
+    let in_v5 = Loc::per_lane(v5);
     assert_eq!(tracked.places_at(x, 0x18)?, std::slice::from_ref(&in_v3));
     assert_eq!(tracked.places_at(y, 0x14)?, []);
     assert_eq!(tracked.places_at(y, 0x18)?, std::slice::from_ref(&in_v3));
@@ -67,12 +73,15 @@ fn a_copy_has_what_the_variable_had() -> eitri::Result<()> {
 #[test]
 fn an_unnamed_variable_keeps_what_another_had() -> eitri::Result<()> {
     let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32)?;
-    let (v3, v4, v5) = (gpu.vgpr(3)?, gpu.vgpr(4)?, gpu.vgpr(5)?);
+    let v3 = gpu.vgpr(3)?;
+    let v4 = gpu.vgpr(4)?;
+    let v5 = gpu.vgpr(5)?;
     let mut m = Builder::new(gpu.clone());
     let unit = m.unit("a.cl");
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
     let kernel = m.function(unit, "k")?.code("k", 0x10).kernel().id();
-    let (x, y) = (m.variable(kernel, "x", int)?.id(), m.variable(kernel, "y", int)?.id());
+    let x = m.variable(kernel, "x", int)?.id();
+    let y = m.variable(kernel, "y", int)?.id();
     let mut flow = ControlFlow::new();
     flow.block(0x00..0x10);
     let mut code = Code::new(&gpu, flow);
@@ -81,7 +90,8 @@ fn an_unnamed_variable_keeps_what_another_had() -> eitri::Result<()> {
     code.assign(0x04, x, a)?;
     code.instruction(0x04..0x08).define(b, &[Place::per_lane(v4)])?;
     code.assign(0x08, y, b)?;
-    let (before, undefined) = (code.unnamed(), code.unnamed());
+    let before = code.unnamed();
+    let undefined = code.unnamed();
     assert_ne!(before, undefined);
     code.assign_variable(0x08, before, 0..32, x, 0)?;
     code.assign_variable(0x08, x, 0..32, y, 0)?;
@@ -131,12 +141,14 @@ fn a_copy_of_no_bits_is_refused() -> eitri::Result<()> {
 #[test]
 fn copies_between_variables_are_followed_around_loops() -> eitri::Result<()> {
     let gpu = Target::amdgpu(Gfx::GFX1030, Wave::W32)?;
-    let (v3, v4) = (gpu.vgpr(3)?, gpu.vgpr(4)?);
+    let v3 = gpu.vgpr(3)?;
+    let v4 = gpu.vgpr(4)?;
     let mut m = Builder::new(gpu.clone());
     let unit = m.unit("a.cl");
     let int = m.base_type(unit, "int", BaseEncoding::Signed, 32)?;
     let kernel = m.function(unit, "k")?.code("k", 0x24).kernel().id();
-    let (y, x) = (m.variable(kernel, "y", int)?.id(), m.variable(kernel, "x", int)?.id());
+    let y = m.variable(kernel, "y", int)?.id();
+    let x = m.variable(kernel, "x", int)?.id();
     let mut flow = ControlFlow::new();
     let pcs = [0x00..0x0c, 0x0c..0x10, 0x10..0x1c, 0x1c..0x20, 0x20..0x24];
     let [start, outer, inner, latch, end] = pcs.map(|pcs| flow.block(pcs));

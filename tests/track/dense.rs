@@ -264,7 +264,9 @@ impl<'p> Dense<'p> {
 
     /// The instructions that the wave runs from some on, up to others.
     fn reach(&self, start: Vec<usize>, is_end: impl Fn(usize) -> bool) -> (BTreeSet<usize>, BTreeSet<usize>) {
-        let (mut open, mut stretch, mut ends) = (start, BTreeSet::new(), BTreeSet::new());
+        let mut open = start;
+        let mut stretch = BTreeSet::new();
+        let mut ends = BTreeSet::new();
         while let Some(at) = open.pop() {
             if is_end(at) {
                 ends.insert(at);
@@ -281,7 +283,8 @@ impl<'p> Dense<'p> {
         // Structured code: the masks around a mask are those that are open where it is saved.
         let mut around: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         let mut open: Vec<usize> = Vec::new();
-        let (mut saved, mut restored) = (BTreeMap::new(), BTreeMap::new());
+        let mut saved = BTreeMap::new();
+        let mut restored = BTreeMap::new();
         for (at, op) in ops() {
             match op {
                 Op::Save(mask) => {
@@ -445,7 +448,9 @@ impl<'p> Dense<'p> {
 fn sparse_and_dense_agree() {
     let count = std::env::var("EITRI_LOCATION_PROGRAMS").ok();
     let count = count.map_or(1500, |count| count.parse().expect("a number of programs"));
-    let (mut both, mut fewer, mut differing) = (0u64, 0u64, Vec::new());
+    let mut both = 0u64;
+    let mut fewer = 0u64;
+    let mut differing = Vec::new();
     for seed in 0..count {
         let program = random::program(seed ^ 0x5eed_0000_0000, 2 + (seed % 6) as usize);
         let dense = Dense::new(&program);

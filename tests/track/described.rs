@@ -29,14 +29,18 @@ fn value(source: &Source) -> String {
 /// The description of a program.
 fn described(program: &Program) -> String {
     let blocks = blocks(program);
-    let (mut edges, mut wave_edges) = (Vec::new(), Vec::new());
+    let mut edges = Vec::new();
+    let mut wave_edges = Vec::new();
     for (from, pcs) in blocks.iter().enumerate() {
         for (to, is_empty) in program.next(pcs.end - BYTES) {
             let to = blocks.iter().position(|pcs| pcs.start == to).expect("a block begins there");
             if is_empty { wave_edges.push((from, to)) } else { edges.push((from, to)) }
         }
     }
-    let (mut exec, mut instructions, mut values, mut names) = (vec![], vec![], vec![], vec![]);
+    let mut exec = vec![];
+    let mut instructions = vec![];
+    let mut values = vec![];
+    let mut names = vec![];
     let is_whole = program.is_whole();
     for ((pc, (op, more)), is_whole) in (0..).step_by(BYTES as usize).zip(&program.code).zip(is_whole) {
         let pcs = json!([pc, pc + BYTES]);
@@ -100,10 +104,12 @@ fn statements_in_json_are_the_calls() {
         let mut stated = Stated::new(&program);
         let (module, all) = Code::from_json(&text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         let [code] = &all[..] else { panic!("one statement") };
-        let (one, two) = (code.track().expect("the code fits"), stated.code.track().expect("the code fits"));
+        let one = code.track().expect("the code fits");
+        let two = stated.code.track().expect("the code fits");
         for (name, &id) in &stated.variables {
             for pc in (0..program.pc()).step_by(BYTES as usize) {
-                let (one, two) = (one.places_at(id, pc), two.places_at(id, pc));
+                let one = one.places_at(id, pc);
+                let two = two.places_at(id, pc);
                 assert_eq!(one.expect("known"), two.expect("known"), "seed {seed}: {name} at {pc:#x}");
             }
         }

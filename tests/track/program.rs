@@ -357,9 +357,10 @@ fn flow(program: &Program, gpu: &Target) -> ControlFlow {
     for (pcs, block) in &blocks {
         for (to, is_empty) in program.next(pcs.end - BYTES) {
             let to = blocks.iter().find(|(pcs, _)| pcs.start == to).expect("a block begins there").1;
-            match is_empty {
-                true => flow.wave_edge(*block, to),
-                false => flow.edge(*block, to),
+            if is_empty {
+                flow.wave_edge(*block, to)
+            } else {
+                flow.edge(*block, to)
             };
         }
     }
@@ -396,9 +397,10 @@ fn tell(program: &Program, gpu: &Target, code: &mut Code, variables: &BTreeMap<S
             Op::Define(to, name) => {
                 let id = value(code, name);
                 let mut at = code.instruction(pcs);
-                match defined.contains(name) {
-                    true => at.redefine(id, &places(to)),
-                    false => at.define(id, &places(to)),
+                if defined.contains(name) {
+                    at.redefine(id, &places(to))
+                } else {
+                    at.define(id, &places(to))
                 }
                 .expect(stated);
                 defined.push(name.clone());
@@ -420,9 +422,10 @@ fn tell(program: &Program, gpu: &Target, code: &mut Code, variables: &BTreeMap<S
             }
             Op::Copy(to, from) => {
                 let mut at = code.instruction(pcs);
-                match from.is_row() && !to.is_row() {
-                    true => at.copy_uniform(&[place(from)], &[place(to)]),
-                    false => at.copy(&[place(from)], &[place(to)]),
+                if from.is_row() && !to.is_row() {
+                    at.copy_uniform(&[place(from)], &[place(to)])
+                } else {
+                    at.copy(&[place(from)], &[place(to)])
                 }
                 .expect(stated);
                 if is_whole {

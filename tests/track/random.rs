@@ -125,7 +125,8 @@ impl Writer {
                 Source::Value(self.values[from].0.clone())
             }
         };
-        let (pc, variable) = (self.pc(), self.variable());
+        let pc = self.pc();
+        let variable = self.variable();
         self.program.assigns.push((pc, variable, source));
     }
 
@@ -154,7 +155,8 @@ impl Writer {
             3..=6 => self.copy(),
             7 => self.assign(),
             8 => {
-                let (at, constant) = (self.place(), Source::Constant(self.random.below(2) as u32));
+                let at = self.place();
+                let constant = Source::Constant(self.random.below(2) as u32);
                 self.emit(Op::Redefine(at, constant));
             }
             9 => {
@@ -164,7 +166,8 @@ impl Writer {
                     .filter(|(_, is_wave)| *is_wave)
                     .map(|(name, _)| name.clone())
                     .collect();
-                let (at, from) = (self.place(), self.random.below(waves.len()));
+                let at = self.place();
+                let from = self.random.below(waves.len());
                 self.emit(Op::Redefine(at, Source::Value(waves[from].clone())));
             }
             10 if !self.is_whole && !self.leaves.is_empty() => {
@@ -275,9 +278,10 @@ impl Writer {
     /// Spills a place, uses it, and restores it.
     fn borrow(&mut self, size: usize) {
         let lane = self.random.below(LANES as usize) as u32;
-        let (from, to) = match self.random.is_one_of(2) {
-            true => (self.scalar(), At::Lane(41, lane)),
-            false => (At::Row(3), At::Slot(7)),
+        let (from, to) = if self.random.is_one_of(2) {
+            (self.scalar(), At::Lane(41, lane))
+        } else {
+            (At::Row(3), At::Slot(7))
         };
         self.emit(Op::Copy(to, from));
         self.define(from);

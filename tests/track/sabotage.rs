@@ -141,7 +141,8 @@ fn mistakes_in_what_is_told_are_found() {
         let wrong = Program::text(&wrong);
         assert_eq!(wrong.pc(), right.pc(), "{name}: the mistake keeps the pcs");
         // The description that follows from the mistake, and the right one with the mistaken code.
-        let (one, two) = (judged(&right, &described(&wrong, Keep::All)), judged(&wrong, &module));
+        let one = judged(&right, &described(&wrong, Keep::All));
+        let two = judged(&wrong, &module);
         let is_complete = |report: &Report| report.is_sound() && report.missed.is_empty();
         if is_complete(&one) || is_complete(&two) || (one.is_sound() && two.is_sound()) {
             lost.push(name);

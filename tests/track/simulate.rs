@@ -89,7 +89,8 @@ pub fn run(program: &Program, places: &[At], seed: u64, seen: &mut Seen) {
         }
     }
     let is_whole = program.is_whole();
-    let (mut pc, mut steps) = (0, 0);
+    let mut pc = 0;
+    let mut steps = 0;
     loop {
         machine.arrive(pc);
         machine.look(pc, places, seen);
@@ -227,9 +228,10 @@ impl Machine<'_> {
             self.put(at, 0, view);
         }
         let writes = |machine: &Self, at: At| -> Vec<usize> {
-            match at.is_row() {
-                true => (0..COUNT).filter(|&lane| is_whole || machine.is_active(lane)).collect(),
-                false => vec![0],
+            if at.is_row() {
+                (0..COUNT).filter(|&lane| is_whole || machine.is_active(lane)).collect()
+            } else {
+                vec![0]
             }
         };
         match op {

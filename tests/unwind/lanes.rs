@@ -15,7 +15,8 @@ const WAIT: u64 = 0x2044;
 
 /// `DW_AT_LLVM_lane_pc` of each function; none for the kernel, in which all lanes are.
 fn lane_pc(code: &Code, function: usize) -> Option<Vec<u8>> {
-    let (lanes, mask) = (code.lanes, code.lanes / 8);
+    let lanes = code.lanes;
+    let mask = code.lanes / 8;
     let select = |mask_of: &str| format!("{mask_of} exec; deref_size {mask}; select_bit_piece 64 {lanes}");
     let on_entry = select("call_frame_entry_reg");
     let here = format!("regx pc; extend 64 {lanes}");
@@ -95,7 +96,8 @@ fn lanes_have_frames_where_they_were_active_on_entry() {
         let info = DebugInfo::new(&dwarf);
         let section = code.section();
         let frames = [section.read_as(encoding(dialect))];
-        let (mut waiting, mut skipped) = (0, 0);
+        let mut waiting = 0;
+        let mut skipped = 0;
         run(&code, |wave, calls| {
             let stack = CallStack::new(wave, &frames, &code.target).with_debug_info(&info);
             for lane in 0..lanes as u32 {

@@ -11,9 +11,11 @@ use crate::unwind::rules::{machine, section};
 
 /// Pcs of all frames, and the error that ended them.
 fn outward(section: &Section, machine: &Snapshot) -> (Vec<u64>, Option<(Option<Class>, String)>) {
-    let (frames, target) = ([section.read()], Target::x86_64());
+    let frames = [section.read()];
+    let target = Target::x86_64();
     let stack = CallStack::new(machine, &frames, &target).with_frame_limit(100);
-    let (mut pcs, mut stopped) = (Vec::new(), None);
+    let mut pcs = Vec::new();
+    let mut stopped = None;
     for frame in stack.frames() {
         match frame {
             Ok(frame) => pcs.push(frame.pc()),
@@ -60,7 +62,8 @@ fn return_addresses_are_where_the_file_is_loaded() {
         machine.store(SpaceId::DEFAULT, None, 0x7008, &u64::to_le_bytes(first));
         machine.store(SpaceId::DEFAULT, None, 0x7018, &u64::to_le_bytes(second));
         assert_eq!(outward(&section, &machine), (vec![0x1004, 0x2004, 0x3008], None), "{load_bias:#x}");
-        let (frames, target) = ([section.read()], Target::x86_64());
+        let frames = [section.read()];
+        let target = Target::x86_64();
         let stack = CallStack::new(&machine, &frames, &target);
         let resumes = stack.frames().map(|frame| frame.expect("a frame").resumes_at());
         assert_eq!(resumes.collect::<Vec<_>>(), [0x1004, 0x2005, 0x3009], "{load_bias:#x}");
@@ -78,7 +81,8 @@ fn the_row_of_what_a_signal_interrupted_is_that_of_the_pc_itself() {
     section.fde(plain, 0x2001, 0xff, &Program::new().undefined(16));
     let machine = machine();
     assert_eq!(outward(&section, &machine), (vec![0x1000, 0x2001], None));
-    let (frames, target) = ([section.read()], Target::x86_64());
+    let frames = [section.read()];
+    let target = Target::x86_64();
     let stack = CallStack::new(&machine, &frames, &target);
     let all: Vec<_> = stack.frames().map(|frame| frame.expect("a frame").is_signal()).collect();
     assert_eq!(all, [true, false]);
@@ -276,7 +280,8 @@ fn expressions_of_outer_frames() {
 fn registers_are_read() {
     let target = Target::x86_64();
     let section = section(Program::new().offset(3, 2).undefined(12).offset(13, 0x40).register(14, 17));
-    let (frames, machine) = ([section.read()], machine());
+    let frames = [section.read()];
+    let machine = machine();
     let stack = CallStack::new(&machine, &frames, &target);
     let caller = stack.frame(1).expect("frames").expect("a frame");
     let read = |reg, at, bytes: usize| {
@@ -339,7 +344,8 @@ fn sections_of_several_files() {
     other.fde(cie, 0x5000, 0x100, &Program::new().undefined(16));
     let mut machine = machine();
     machine.store(SpaceId::DEFAULT, None, 0x7008, &0x5001u64.to_le_bytes());
-    let (frames, target) = ([one.read(), other.read()], Target::x86_64());
+    let frames = [one.read(), other.read()];
+    let target = Target::x86_64();
     let stack = CallStack::new(&machine, &frames, &target);
     let caller = stack.frame(1).expect("frames").expect("a frame");
     assert_eq!(caller.register(Reg(3)).expect("a location").to_string(), "undefined");

@@ -113,7 +113,8 @@ fn rows_of_libraries_are_those_of_gimli() {
         let frames = Frames::read(&sections, FrameSection::Eh, encoding).expect("call frame information");
         let section = gimli::EhFrame::new(sections.eh_frame, LittleEndian);
         let bases = BaseAddresses::default().set_eh_frame(sections.eh_frame_address);
-        let (mut context, mut entries) = (UnwindContext::new(), section.entries(&bases));
+        let mut context = UnwindContext::new();
+        let mut entries = section.entries(&bases);
         let mut fdes = frames.fdes.iter();
         while let Some(entry) = entries.next().expect("an entry") {
             let gimli::CieOrFde::Fde(fde) = entry else { continue };
@@ -149,7 +150,8 @@ fn program(choices: &[(u8, u8, u8)]) -> Program {
     let mut program = Program::new();
     let mut depth = 0;
     for &(what, reg, number) in choices {
-        let (reg, number) = (u64::from(reg % 40), u64::from(number));
+        let reg = u64::from(reg % 40);
+        let number = u64::from(number);
         let by = number as i64 - 100;
         let expr = [0x77, (number % 0x40) as u8];
         program = match what % 22 {

@@ -73,7 +73,8 @@ proptest! {
             machine.store(SpaceId::DEFAULT, None, address, &to);
         }
         section.fde(cie, 0x4000, 0x100, &Program::new().undefined(RETURN));
-        let (frames, target) = ([section.read()], Target::x86_64());
+        let frames = [section.read()];
+        let target = Target::x86_64();
         let stack = CallStack::new(&machine, &frames, &target).with_frame_limit(9);
         for frame in stack.frames().map_while(Result::ok) {
             for reg in (0..RETURN).map(Reg) {

@@ -42,7 +42,9 @@ pub fn section(program: Program) -> Section {
 
 /// Location of a caller's register under the given rules.
 fn register_of(reg: u64, program: Program) -> Result<Location> {
-    let (section, machine, target) = (section(program), machine(), Target::x86_64());
+    let section = section(program);
+    let machine = machine();
+    let target = Target::x86_64();
     let frames = [section.read()];
     let stack = CallStack::new(&machine, &frames, &target);
     let location = stack.innermost()?.saved(Reg(reg));
@@ -92,7 +94,8 @@ fn register_without_rule_is_undefined_unless_calls_preserve_it() {
     let mut section = Section::default();
     let cie = section.cie("", -8, 30, &Program::new().def_cfa(31, 16));
     section.fde(cie, 0x1000, 0x100, &Program::new());
-    let (frames, target) = ([section.read()], Target::aarch64());
+    let frames = [section.read()];
+    let target = Target::aarch64();
     let mut machine = Snapshot { pc: Some(0x1000), ..Snapshot::default() };
     machine.registers.insert(Reg(30), 0x2000u64.to_le_bytes().to_vec());
     let stack = CallStack::new(&machine, &frames, &target);
@@ -230,7 +233,9 @@ fn expressions_that_ask_for_themselves() {
 }
 
 fn cfa_of(program: Program) -> Result<String> {
-    let (section, machine, target) = (section(program), machine(), Target::x86_64());
+    let section = section(program);
+    let machine = machine();
+    let target = Target::x86_64();
     let frames = [section.read()];
     CallStack::new(&machine, &frames, &target).innermost()?.cfa().map(|cfa| cfa.to_string())
 }
@@ -259,7 +264,8 @@ fn canonical_frame_address() {
 #[test]
 fn canonical_frame_address_in_a_space() {
     let target = Target::named("amdgpu-gfx1030-wave32").expect("a target");
-    let (s32, s33) = (64, 65);
+    let s32 = 64;
+    let s33 = 65;
     let cfa_of = |program: Program| {
         let mut section = Section::default();
         let cie = section.cie("", 4, 16, &Program::new().def_aspace_cfa(s32, 0, 6));

@@ -530,7 +530,8 @@ pub type Calls = Vec<Wave>;
 
 /// Runs the kernel, and calls `look` before every instruction.
 pub fn run(code: &Code, mut look: impl FnMut(&Wave, &Calls)) {
-    let (mut wave, mut calls) = (Wave::new(code.lanes), Calls::new());
+    let mut wave = Wave::new(code.lanes);
+    let mut calls = Calls::new();
     while let Some(op) = code.op(&wave) {
         look(&wave, &calls);
         advance(&mut wave, &mut calls, op);
@@ -567,7 +568,8 @@ fn registers_of_callers_are_found_bit_for_bit_at_every_pc() {
         let frames = [section.read_as(encoding(dialect))];
         let mut deepest = 0;
         // Registers that were found at other locations, and registers that were undefined.
-        let (mut moved, mut lost) = (BTreeMap::new(), BTreeMap::new());
+        let mut moved = BTreeMap::new();
+        let mut lost = BTreeMap::new();
         run(&code, |wave, calls| {
             let stack = CallStack::new(wave, &frames, &code.target);
             let all: Vec<_> =
@@ -702,7 +704,8 @@ fn expressions_of_frames_see_their_registers() {
                 let frame = stack.frame(number as u32).expect("frames").expect("a frame");
                 let context = frame.context(encoding(dialect));
                 // Contents in this frame, and in its caller at the call.
-                let (now, then) = (if number == 0 { wave } else { &calls[number - 1] }, &calls[number]);
+                let now = if number == 0 { wave } else { &calls[number - 1] };
+                let then = &calls[number];
                 let elements = evaluator.wave(&element, everyone, &stack, &context);
                 for lane in 0..lanes {
                     let Some(Ok(Element::Location(place))) = elements.lane(lane as u32) else {

@@ -50,8 +50,12 @@ pub fn begin<'a>(
     let unit = m.unit(&source.name);
     let file = m.primary_file(unit)?;
     m.describe_unit(unit)?.directory(".").producer("wgsl-gfx").language(Language::GLSL);
-    let (function, lowered, machine) = (FunctionId::from_u32(0), &all[0], &machines[0]);
-    let (inlined, types, described) = (HashMap::new(), HashMap::new(), Vec::new());
+    let function = FunctionId::from_u32(0);
+    let lowered = &all[0];
+    let machine = &machines[0];
+    let inlined = HashMap::new();
+    let types = HashMap::new();
+    let described = Vec::new();
     let mut debug = Describe { source, lowered, machine, m, unit, file, function, inlined, types, described };
     let mut codes = Vec::new();
     for (n, (lowered, machine)) in all.iter().zip(machines).enumerate() {
@@ -69,9 +73,12 @@ pub fn begin<'a>(
 /// Finds the copies that a function leaves in registers: of contents that others had on entry.
 pub fn left(source: &Source, lowered: &Lowered<'_>, machine: &Machine) -> eitri::Result<Vec<Effect>> {
     let (debug, mut codes) = begin(source, from_ref(lowered), from_ref(machine))?;
-    let (code, mut rows, mut left) = (&mut codes[0], Vec::new(), Vec::new());
+    let code = &mut codes[0];
+    let mut rows = Vec::new();
+    let mut left = Vec::new();
     for n in overwritten().filter(|reg| matches!(reg, Reg::V(_))).map(|reg| reg.number()) {
-        let (row, contents) = (debug.m.target().vgpr(n as u16)?, code.unnamed());
+        let row = debug.m.target().vgpr(n as u16)?;
+        let contents = code.unnamed();
         code.assign_contents(0, contents, &[track::Place::per_lane(row)])?;
         rows.push((Place::Vector(n), Loc::per_lane(row), contents));
     }
@@ -115,7 +122,8 @@ type Variables = HashMap<Slot, (VariableId, u32)>;
 impl Describe<'_> {
     /// A function with its frame. Calls overwrite most registers of a caller; the frame has some of the others.
     fn function(&mut self) -> eitri::Result<()> {
-        let (lowered, end) = (self.lowered, self.machine.bytes.len() as u64);
+        let lowered = self.lowered;
+        let end = self.machine.bytes.len() as u64;
         let mut made = self.m.function(self.unit, &lowered.name)?;
         self.function = made.code(&lowered.name, end).id();
         let Some(of) = &self.machine.frame else {
@@ -123,9 +131,12 @@ impl Describe<'_> {
             return self.m.frame(self.function)?.entry_function().map(|_| ());
         };
         let gpu = target()?;
-        let (s, v) = (|n: u32| gpu.sgpr(n as u16), |n: u32| gpu.vgpr(n as u16));
-        let (stack, base) = (s(STACK)?, s(FRAME)?);
-        let (pc, exec) = (gpu.register_named("pc")?, gpu.register_named("exec")?);
+        let s = |n: u32| gpu.sgpr(n as u16);
+        let v = |n: u32| gpu.vgpr(n as u16);
+        let stack = s(STACK)?;
+        let base = s(FRAME)?;
+        let pc = gpu.register_named("pc")?;
+        let exec = gpu.register_named("exec")?;
         made.stack_base(base)?;
         // Scratch memory is addressed by bytes of a lane.
         let at = |reg| Loc::memory(SpaceId::PRIVATE_WAVE, Val::register(reg).mul(Val::constant(32)));
@@ -150,7 +161,8 @@ impl Describe<'_> {
         saved.extend([RETURN, RETURN + 1, STACK, FRAME].map(Reg::S));
         for &(row, at) in &of.rows {
             saved.push(Reg::V(row));
-            let (from, row) = (of.rows_from, v(row)?);
+            let from = of.rows_from;
+            let row = v(row)?;
             frame.same_value(0..from, row)?.saved_to_scratch(from..end, row, at.into(), None)?;
         }
         // AMD's convention lets a call overwrite other registers than this compiler's, so each has a rule where they
@@ -158,9 +170,10 @@ impl Describe<'_> {
         let all = (0..106).map(Reg::S).chain((0..256).map(Reg::V)).filter(|reg| !saved.contains(reg));
         for reg in all {
             let of = if let Reg::V(n) = reg { v(n) } else { s(reg.number()) }?;
-            match self.machine.written.contains(&reg) {
-                true => frame.undefined(0..end, of)?,
-                false => frame.same_value(0..end, of)?,
+            if self.machine.written.contains(&reg) {
+                frame.undefined(0..end, of)?
+            } else {
+                frame.same_value(0..end, of)?
             };
         }
         Ok(())
@@ -169,7 +182,9 @@ impl Describe<'_> {
     /// A row for each place in the source; a statement begins where the line changes.
     fn lines(&mut self) -> eitri::Result<()> {
         let end = self.machine.bytes.len() as u64;
-        let (mut rows, mut last, mut line) = (BTreeMap::new(), None, 0);
+        let mut rows = BTreeMap::new();
+        let mut last = None;
+        let mut line = 0;
         for (pc, at) in self.machine.sources().filter(|&(pc, _)| pc < end) {
             if last.replace(at.offset) != Some(at.offset) {
                 rows.insert(pc, self.line(at.offset));
@@ -195,7 +210,8 @@ impl Describe<'_> {
         let end = (self.machine.bytes.len() as u64, At::default());
         let sources: Vec<(u64, At)> = self.machine.sources().chain([end]).collect();
         for pair in sources.windows(2).filter(|pair| pair[0].0 < pair[1].0) {
-            let (range, mut scope) = (pair[0].0..pair[1].0, Some(pair[0].1.scope));
+            let range = pair[0].0..pair[1].0;
+            let mut scope = Some(pair[0].1.scope);
             while let Some(number) = scope {
                 let ranges = &mut pcs[number as usize];
                 match ranges.last_mut() {
@@ -232,7 +248,8 @@ impl Describe<'_> {
     }
 
     fn variables(&mut self, function: usize, scopes: &[Option<ScopeId>]) -> eitri::Result<Variables> {
-        let (mut variables, end) = (Variables::new(), self.machine.bytes.len() as u64);
+        let mut variables = Variables::new();
+        let end = self.machine.bytes.len() as u64;
         let mut facts = self.machine.facts.iter();
         let zeroed = facts.find(|fact| fact.1 == Fact::LocalZeroed).map_or(0, |fact| fact.0.start);
         for (index, named) in self.lowered.named.iter().enumerate() {
@@ -242,8 +259,10 @@ impl Describe<'_> {
                 continue;
             }
             self.described.push((function, index));
-            let (ty, at) = (self.ty(named.ty)?, self.line(named.offset));
-            let (name, m) = (&named.name, &mut self.m);
+            let ty = self.ty(named.ty)?;
+            let at = self.line(named.offset);
+            let name = &named.name;
+            let m = &mut self.m;
             let mut made = match (scope, named.is_parameter) {
                 (Some(scope), true) => m.parameter(scope, name, ty)?,
                 (Some(scope), false) => m.variable(scope, name, ty)?,
@@ -264,7 +283,8 @@ impl Describe<'_> {
         if let Some(&known) = self.types.get(&key) {
             return Ok(known);
         }
-        let (types, unit) = (&self.source.module.types, self.unit);
+        let types = &self.source.module.types;
+        let unit = self.unit;
         let made = match inner {
             TypeInner::Scalar(scalar) | TypeInner::Atomic(scalar) => self.scalar(*scalar)?,
             TypeInner::Vector { size, scalar } => {

@@ -328,7 +328,8 @@ impl<'m> Walk<'m, '_> {
 
     /// Notes that a variable is accessed by an index that is not constant.
     fn indexed(&mut self, id: Instance, pointer: Handle<Expression>, variable: Variable) {
-        let (mut id, mut at) = (id, pointer);
+        let mut id = id;
+        let mut at = pointer;
         loop {
             match self.instances[id].typed.function.expressions[at] {
                 Expression::Access { .. } => {
@@ -428,7 +429,8 @@ impl<'m> Walk<'m, '_> {
                 !scalar || of.typed.is_float(*arg) || all.any(|at| is(&at))
             }
             Expression::As { expr, kind, convert } => {
-                let (from, to) = (of.typed.is_float(*expr), *kind == ScalarKind::Float);
+                let from = of.typed.is_float(*expr);
+                let to = *kind == ScalarKind::Float;
                 convert.is_some() && (from || to) || is(expr)
             }
             Expression::Relational { argument, .. } => is(argument),

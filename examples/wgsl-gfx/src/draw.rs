@@ -106,7 +106,8 @@ fn drawn(source: &Source, compiled: &Compiled<'_>, prover: &Prover<'_>) -> Resul
             let places = &run[0].1;
             let each = (COLUMN - 4) / places.len().min(COLUMN - 4);
             for (k, &place) in places.iter().enumerate().take((COLUMN - 4) / each.max(1)) {
-                let (y, height) = (top + ROW * run[0].0, ROW * run.len());
+                let y = top + ROW * run[0].0;
+                let height = ROW * run.len();
                 _ = writeln!(
                     out,
                     "<rect x=\"{}\" y=\"{y}\" width=\"{each}\" height=\"{height}\" fill=\"{}\"><title>{place:?}</title></rect>",

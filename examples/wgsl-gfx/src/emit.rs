@@ -270,7 +270,8 @@ pub fn link<E>(
 /// The registers that instructions write, by eitri's decoder: masks, addresses and saved registers are among them.
 fn written(bytes: &[u8]) -> HashSet<Reg> {
     let set = InstructionSet::of(Gfx::GFX1100, Wave::W32).expect("instructions of gfx11 are known");
-    let (mut written, mut at) = (HashSet::new(), 0);
+    let mut written = HashSet::new();
+    let mut at = 0;
     while let Some(one) = set.decode(&bytes[at..]) {
         at += usize::from(one.bytes);
         for destination in one.writes.unwrap_or_else(|| panic!("destinations of {:?} are unknown", one.name))
@@ -302,7 +303,8 @@ impl Emitter<'_> {
         let mut body = Body::default();
         let block = regalloc2::Block::new(at);
         let mut moves: Vec<(Allocation, Allocation)> = Vec::new();
-        let (flat, output) = (self.flat, self.output);
+        let flat = self.flat;
+        let output = self.output;
         for item in output.block_insts_and_edits(flat, block) {
             match item {
                 regalloc2::InstOrEdit::Edit(Edit::Move { from, to }) => moves.push((*from, *to)),
@@ -339,7 +341,8 @@ impl Emitter<'_> {
                 is_whole = true;
             }
             let slot = |at: Allocation| at.as_stack().map_or(0, |slot| slot.index() as u32);
-            let (source, target) = (self.reg(from), self.reg(to));
+            let source = self.reg(from);
+            let target = self.reg(to);
             let start = body.bytes.len();
             let mut waits = false;
             let effect = match (source, target, row) {
@@ -529,7 +532,8 @@ impl Emitter<'_> {
             }
             Kind::FirstStore(slot) => {
                 encode(Op::ScratchStore, dst, &src, inst.offset, &mut body.bytes);
-                let (contents, home) = (contents(*slot), Place::Scratch(inst.offset as u32));
+                let contents = contents(*slot);
+                let home = Place::Scratch(inst.offset as u32);
                 step(body, vec![Effect::Define(contents, home)], false);
                 body.mark(Fact::Assign(*slot, Given::Defined(contents)));
             }
@@ -819,7 +823,8 @@ impl Emitter<'_> {
         // A jump that is too far gets longer, until all fit.
         let mut is_long: Vec<Vec<bool>> = jumps.iter().map(|jumps| vec![false; jumps.len()]).collect();
         let starts = loop {
-            let (mut starts, mut end) = (vec![0; bodies.len()], 0);
+            let mut starts = vec![0; bodies.len()];
+            let mut end = 0;
             for &at in &all {
                 starts[at] = end;
                 end += bodies[at].bytes.len();

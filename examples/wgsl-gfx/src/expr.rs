@@ -129,7 +129,8 @@ impl<'m> Lower<'m> {
     /// A vector instruction: it reads at most two scalar registers or literals, and one literal.
     fn vop(&mut self, op: Op, parts: &[Part]) -> VReg {
         let mut src: Vec<Src> = parts.iter().map(|&part| self.operand(part)).collect();
-        let (mut scalars, mut literals) = (Vec::new(), Vec::new());
+        let mut scalars = Vec::new();
+        let mut literals = Vec::new();
         for src in &mut src {
             let fits = match *src {
                 Src::V(vreg) if vreg.class() == SCALAR => {
@@ -188,9 +189,10 @@ impl<'m> Lower<'m> {
 
     /// A shift. The vector unit takes the distance first.
     pub(crate) fn shift(&mut self, scalar: Op, vector: Op, a: Part, by: Part) -> Part {
-        match Self::is_scalar(a) && Self::is_scalar(by) {
-            true => self.alu(scalar, vector, a, by),
-            false => self.vector_op(vector, &[by, a]),
+        if Self::is_scalar(a) && Self::is_scalar(by) {
+            self.alu(scalar, vector, a, by)
+        } else {
+            self.vector_op(vector, &[by, a])
         }
     }
 
@@ -378,7 +380,8 @@ impl<'m> Lower<'m> {
                 all.into()
             }
             Expression::Access { base, index } => {
-                let (base_parts, index) = (self.value(id, *base)?, self.value(id, *index)?[0]);
+                let base_parts = self.value(id, *base)?;
+                let index = self.value(id, *index)?[0];
                 let Some((element, _)) = layout::element(typed.inner(*base)) else {
                     return self.refuse("an index into this value");
                 };
@@ -415,37 +418,40 @@ impl<'m> Lower<'m> {
             Expression::FunctionArgument(n) => self.argument(id, *n)?,
             Expression::Load { pointer } => self.load(id, *pointer)?,
             Expression::Unary { op, expr } => {
-                let (parts, kind) = (self.value(id, *expr)?, kind(*expr));
+                let parts = self.value(id, *expr)?;
+                let kind = kind(*expr);
                 each(&parts, &mut |part| Ok(self.unary(*op, part, kind)))?
             }
             Expression::Binary { op, left, right } => {
-                let (a, b) = (self.value(id, *left)?, self.value(id, *right)?);
+                let a = self.value(id, *left)?;
+                let b = self.value(id, *right)?;
                 if matches!(typed.inner(*left), TypeInner::Matrix { .. })
                     || matches!(typed.inner(*right), TypeInner::Matrix { .. })
                 {
                     return self.refuse("arithmetic of matrices");
                 }
-                let (kind, count) = (kind(*left), a.len().max(b.len()));
+                let kind = kind(*left);
+                let count = a.len().max(b.len());
                 let mut all = Vec::new();
                 for n in 0..count {
-                    let (a, b) = (a[n % a.len()], b[n % b.len()]);
+                    let a = a[n % a.len()];
+                    let b = b[n % b.len()];
                     all.push(self.binary(*op, a, b, kind)?);
                 }
                 all.into()
             }
             Expression::Select { condition, accept, reject } => {
                 let condition = self.value(id, *condition)?;
-                let (accept, reject) = (self.value(id, *accept)?, self.value(id, *reject)?);
+                let accept = self.value(id, *accept)?;
+                let reject = self.value(id, *reject)?;
                 let is_bool = typed.kind(handle) == Some(ScalarKind::Bool);
                 let all = accept.iter().zip(&reject[..]).enumerate().map(|(n, (&accept, &reject))| {
                     let number = |this: &mut Self, part: Part| match part.at {
                         In::Mask(_) => In::Vector(this.vector(part)).into(),
                         _ => part,
                     };
-                    let (accept, reject) = match is_bool {
-                        true => (number(self, accept), number(self, reject)),
-                        false => (accept, reject),
-                    };
+                    let (accept, reject) =
+                        if is_bool { (number(self, accept), number(self, reject)) } else { (accept, reject) };
                     self.select(condition[n % condition.len()], accept, reject)
                 });
                 all.collect()
@@ -471,7 +477,8 @@ impl<'m> Lower<'m> {
                 self.math(*fun, &args, kind(*arg))?
             }
             Expression::As { expr, kind: to, convert } => {
-                let (parts, from) = (self.value(id, *expr)?, kind(*expr));
+                let parts = self.value(id, *expr)?;
+                let from = kind(*expr);
                 if convert.is_none() {
                     return Ok(parts);
                 }
@@ -593,9 +600,10 @@ impl<'m> Lower<'m> {
         let signed = kind == ScalarKind::Sint;
         let b = match b.at {
             In::Const(power) if !signed && power.is_power_of_two() => {
-                return match is_remainder {
-                    true => self.alu(Op::SAnd, Op::VAnd, c(power - 1), a),
-                    false => self.shift(Op::SShr, Op::VShr, a, c(power.trailing_zeros())),
+                return if is_remainder {
+                    self.alu(Op::SAnd, Op::VAnd, c(power - 1), a)
+                } else {
+                    self.shift(Op::SShr, Op::VShr, a, c(power.trailing_zeros()))
                 };
             }
             In::Const(number) if number != 0 => b,
@@ -610,10 +618,8 @@ impl<'m> Lower<'m> {
             let flipped = this.vector_op(Op::VXor, &[part, sign]);
             (sign, this.vector_op(Op::VSub, &[flipped, sign]))
         };
-        let ((a_sign, n), (b_sign, d)) = match signed {
-            true => (magnitude(self, a), magnitude(self, b)),
-            false => ((c(0), a), (c(0), b)),
-        };
+        let ((a_sign, n), (b_sign, d)) =
+            if signed { (magnitude(self, a), magnitude(self, b)) } else { ((c(0), a), (c(0), b)) };
         let float = self.vector_op(Op::VFromU, &[d]);
         let inverse = self.vector_op(Op::VRcp, &[float]);
         let scaled = self.vector_op(Op::VMulF, &[c(0x4f7f_fffe), inverse]);
@@ -627,7 +633,8 @@ impl<'m> Lower<'m> {
         let mut r = self.vector_op(Op::VSub, &[n, product]);
         for _ in 0..2 {
             let over = self.compare(r, d, BinaryOperator::GreaterEqual, ScalarKind::Uint);
-            let (next, less) = (self.vector_op(Op::VAdd, &[c(1), q]), self.vector_op(Op::VSub, &[r, d]));
+            let next = self.vector_op(Op::VAdd, &[c(1), q]);
+            let less = self.vector_op(Op::VSub, &[r, d]);
             (q, r) = (self.select(over, next, q), self.select(over, less, r));
         }
         let found = if is_remainder { r } else { q };
@@ -684,13 +691,11 @@ impl<'m> Lower<'m> {
         for n in 0..args[0].len() {
             let at = |k: usize| args[k][n % args[k].len()];
             let a = at(0);
-            let least = |this: &mut Self, a, b| match float {
-                true => this.vector_op(Op::VMinF, &[a, b]),
-                false => this.alu(smaller.0, smaller.1, a, b),
+            let least = |this: &mut Self, a, b| {
+                if float { this.vector_op(Op::VMinF, &[a, b]) } else { this.alu(smaller.0, smaller.1, a, b) }
             };
-            let most = |this: &mut Self, a, b| match float {
-                true => this.vector_op(Op::VMaxF, &[a, b]),
-                false => this.alu(larger.0, larger.1, a, b),
+            let most = |this: &mut Self, a, b| {
+                if float { this.vector_op(Op::VMaxF, &[a, b]) } else { this.alu(larger.0, larger.1, a, b) }
             };
             all.push(match fun {
                 M::Min => least(self, a, at(1)),

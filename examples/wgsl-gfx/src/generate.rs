@@ -106,7 +106,8 @@ impl Shader {
     }
 
     fn value(&mut self) -> String {
-        let (a, b) = (self.operand(), self.operand());
+        let a = self.operand();
+        let b = self.operand();
         match self.random.below(12) {
             0 => a,
             // One function is inlined, the other is called if there are two calls.
@@ -136,7 +137,8 @@ impl Shader {
     }
 
     fn condition(&mut self) -> String {
-        let (a, data) = (self.operand(), self.data());
+        let a = self.operand();
+        let data = self.data();
         let op = self.random.of(&["<", ">", "==", "!=", "<="]);
         format!("(({a} ^ {data}) & 7) {op} {}", 1 + self.random.below(6))
     }
@@ -163,7 +165,8 @@ impl Shader {
         let kind = if depth > 5 { self.random.below(5) } else { self.random.below(13) };
         match kind {
             0..=2 => {
-                let (target, value) = (self.target(), self.value());
+                let target = self.target();
+                let value = self.value();
                 self.line(depth, &format!("{target} = {value};"));
             }
             3 => {
@@ -202,7 +205,8 @@ impl Shader {
                 self.line(depth, "}");
             }
             10 => {
-                let (value, data) = (self.operand(), self.data());
+                let value = self.operand();
+                let data = self.data();
                 self.line(depth, &format!("switch (({value} ^ {data}) & 3) {{"));
                 let switch = std::mem::replace(&mut self.in_switch, true);
                 for case in ["case 0", "case 1, 2", "default"] {
@@ -223,7 +227,8 @@ impl Shader {
                 self.line(depth, &format!("if ({condition}) {{ output[id.x] = c; return; }}"));
             }
             _ => {
-                let (target, value) = (self.target(), self.operand());
+                let target = self.target();
+                let value = self.operand();
                 self.line(depth, &format!("{target} = {value};"));
             }
         }

@@ -45,24 +45,24 @@ impl Input {
         // Loops over all elements of a short array may have no turn.
         let count = if seed.is_multiple_of(4) { 8 } else { 64 };
         let module = &source.module;
-        let buffers = compiled.lowered[0].buffers.iter().map(|&handle| {
-            let ty = module.global_variables[handle].ty;
-            let inner = &module.types[ty].inner;
-            let bytes = match layout::size(module, ty) {
-                size if layout::count(inner).is_some() => size,
-                _ => count * layout::element(inner).map_or(4, |element| element.1),
-            };
-            let float = format!("{inner:?}").contains("Float")
-                || layout::element(inner).is_some_and(|(element, _)| {
-                    element.clone().inner(module).scalar_kind() == Some(ScalarKind::Float)
-                });
-            (0..bytes.div_ceil(4))
-                .map(|_| match float {
-                    true => (random.below(64) as f32 / 4.0 - 4.0).to_bits(),
-                    false => random.below(24),
-                })
-                .collect()
-        });
+        let buffers =
+            compiled.lowered[0].buffers.iter().map(|&handle| {
+                let ty = module.global_variables[handle].ty;
+                let inner = &module.types[ty].inner;
+                let bytes = match layout::size(module, ty) {
+                    size if layout::count(inner).is_some() => size,
+                    _ => count * layout::element(inner).map_or(4, |element| element.1),
+                };
+                let float = format!("{inner:?}").contains("Float")
+                    || layout::element(inner).is_some_and(|(element, _)| {
+                        element.clone().inner(module).scalar_kind() == Some(ScalarKind::Float)
+                    });
+                (0..bytes.div_ceil(4))
+                    .map(|_| {
+                        if float { (random.below(64) as f32 / 4.0 - 4.0).to_bits() } else { random.below(24) }
+                    })
+                    .collect()
+            });
         Self { buffers: buffers.collect(), groups: [1 + (seed % 2) as u32, 1, 1] }
     }
 
@@ -88,7 +88,8 @@ pub fn inputs(source: &Source, compiled: &Compiled<'_>, seed: u64, count: u64) -
     let text = &object.section(".text").ok_or("no code")?.data;
     let program = Program::new(text, start(source, &object)?)?;
     let mut random = Random::new(seed);
-    let (mut ways, mut found) = (Ways::new(compiled), Vec::<Input>::new());
+    let mut ways = Ways::new(compiled);
+    let mut found = Vec::<Input>::new();
     for n in 0..count {
         let other = Input::random(source, compiled, count * seed + n + 1);
         let input = if found.is_empty() || random.below(4) == 0 {
@@ -139,7 +140,8 @@ impl Ways {
         program: &Program,
         input: &Input,
     ) -> Result<bool, String> {
-        let (mut shared, mut is_new) = (input.memory(source, compiled), false);
+        let mut shared = input.memory(source, compiled);
+        let mut is_new = false;
         let count = self.of_lanes.len();
         for x in 0..input.groups[0] {
             let mut waves = waves(source, [x, 0, 0], &mut shared);

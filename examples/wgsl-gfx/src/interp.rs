@@ -110,8 +110,10 @@ impl<'m> Group<'m> {
                 local.insert(handle, vec![0; dwords as usize]);
             }
         }
-        let (events, fuel) = (vec![Vec::new(); items], 200_000);
-        let (frames, barriers) = (Vec::new(), Vec::new());
+        let events = vec![Vec::new(); items];
+        let fuel = 200_000;
+        let frames = Vec::new();
+        let barriers = Vec::new();
         Self { source, items, group, groups, buffers, local, frames, events, barriers, fuel }
     }
 
@@ -128,7 +130,8 @@ impl<'m> Group<'m> {
     }
 
     fn call(&mut self, typed: Typed<'m>, arguments: Vec<Argument>, path: u64, mask: &Mask) -> Value {
-        let (values, locals) = (HashMap::new(), HashMap::new());
+        let values = HashMap::new();
+        let locals = HashMap::new();
         self.frames.push(Frame { typed, arguments, values, locals, result: Vec::new(), path });
         let frame = self.frames.len() - 1;
         for (handle, variable) in typed.function.local_variables.iter() {
@@ -212,7 +215,8 @@ impl<'m> Group<'m> {
                 let side = |wanted: bool| -> Mask {
                     mask.iter().zip(&condition).map(|(&runs, &is)| runs && (is != 0) == wanted).collect()
                 };
-                let (mut first, mut second) = (side(true), side(false));
+                let mut first = side(true);
+                let mut second = side(false);
                 self.block(frame, accept, &mut first, flow);
                 self.block(frame, reject, &mut second, flow);
                 *mask = first.iter().zip(&second).map(|(a, b)| a | b).collect();
@@ -304,9 +308,10 @@ impl<'m> Group<'m> {
                 });
                 let arguments = arguments.collect();
                 // The statements of a function that is called have one number for all calls.
-                let path = match self.source.called.contains(function) {
-                    true => root_path(*function),
-                    false => statement_key(self.frames[frame].path, span),
+                let path = if self.source.called.contains(function) {
+                    root_path(*function)
+                } else {
+                    statement_key(self.frames[frame].path, span)
                 };
                 let value = self.call(typed, arguments, path, mask);
                 self.set(frame, *result, value);
@@ -318,7 +323,8 @@ impl<'m> Group<'m> {
                 let mut before = vec![0; self.items];
                 for lane in (0..self.items).filter(|&lane| mask[lane]) {
                     let Some(cell) = self.cell(at.root, at.offset[lane], lane) else { continue };
-                    let (old, new) = (*cell, value[lane]);
+                    let old = *cell;
+                    let new = value[lane];
                     before[lane] = old;
                     *cell = match fun {
                         AtomicFunction::Add => old.wrapping_add(new),
@@ -532,7 +538,8 @@ impl<'m> Group<'m> {
                 components.iter().flat_map(|&component| self.value(frame, component)).collect()
             }
             Expression::Access { base, index } => {
-                let (all, index) = (self.value(frame, *base), self.value(frame, *index).remove(0));
+                let all = self.value(frame, *base);
+                let index = self.value(frame, *index).remove(0);
                 let wide = width(typed.inner(at));
                 let count = all.len() / wide;
                 let choose = |part: usize| {
@@ -599,12 +606,14 @@ impl<'m> Group<'m> {
                 })
             }
             Expression::Binary { op, left, right } => {
-                let (a, b) = (self.value(frame, *left), self.value(frame, *right));
+                let a = self.value(frame, *left);
+                let b = self.value(frame, *right);
                 zip(&a, &b, |a, b| binary(*op, kind(*left), a, b))
             }
             Expression::Select { condition, accept, reject } => {
                 let is = self.value(frame, *condition);
-                let (a, b) = (self.value(frame, *accept), self.value(frame, *reject));
+                let a = self.value(frame, *accept);
+                let b = self.value(frame, *reject);
                 let choose = |n: usize| {
                     let is = &is[n % is.len()];
                     self.each(|lane| if is[lane] != 0 { a[n][lane] } else { b[n][lane] })
@@ -641,14 +650,16 @@ impl<'m> Group<'m> {
                     .collect()
             }
             Expression::As { expr, kind: to, convert } => {
-                let (value, from) = (self.value(frame, *expr), kind(*expr));
+                let value = self.value(frame, *expr);
+                let from = kind(*expr);
                 match convert {
                     Some(_) => map(&value, |a| convert_to(from, *to, a)),
                     None => value,
                 }
             }
             Expression::ArrayLength(pointer) => {
-                let (root, mut stride) = (self.pointer(frame, *pointer), 4);
+                let root = self.pointer(frame, *pointer);
+                let mut stride = 4;
                 let Root::Global(of) = root.root else { return vec![vec![0; items]] };
                 if let TypeInner::Array { stride: bytes, .. } = pointee(typed.module, typed.inner(*pointer)) {
                     stride = bytes;
@@ -708,7 +719,8 @@ fn map(value: &Value, of: impl Fn(u32) -> u32) -> Value {
 
 fn zip(a: &Value, b: &Value, of: impl Fn(u32, u32) -> u32) -> Value {
     let one = |n: usize| {
-        let (a, b) = (&a[n % a.len()], &b[n % b.len()]);
+        let a = &a[n % a.len()];
+        let b = &b[n % b.len()];
         a.iter().zip(b).map(|(&a, &b)| of(a, b)).collect()
     };
     (0..a.len().max(b.len())).map(one).collect()
@@ -726,8 +738,10 @@ fn number(literal: &Literal) -> u32 {
 
 /// An operator on two numbers, with the results that the compiler chooses where WGSL leaves a choice.
 fn binary(op: B, kind: K, a: u32, b: u32) -> u32 {
-    let (x, y) = (f32::from_bits(a), f32::from_bits(b));
-    let (i, j) = (a as i32, b as i32);
+    let x = f32::from_bits(a);
+    let y = f32::from_bits(b);
+    let i = a as i32;
+    let j = b as i32;
     let order = match kind {
         K::Float => x.partial_cmp(&y),
         K::Sint => Some(i.cmp(&j)),
@@ -772,7 +786,8 @@ fn most(kind: K, a: u32, b: u32) -> u32 {
 
 /// The number that is in front of the other one; -0 is smaller than 0, and a number is in front of none.
 fn first(kind: K, a: u32, b: u32, wanted: Ordering) -> u32 {
-    let (x, y) = (f32::from_bits(a), f32::from_bits(b));
+    let x = f32::from_bits(a);
+    let y = f32::from_bits(b);
     let order = match kind {
         K::Float if x.is_nan() => return b,
         K::Float if y.is_nan() => return a,

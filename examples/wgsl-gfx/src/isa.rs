@@ -298,7 +298,8 @@ pub const TARGET: u32 = 102;
 /// Writes the address of code into [`TARGET`]: `distance` bytes from the end of the first instruction, which has the
 /// pc.
 pub fn put_address(distance: i64, into: &mut Vec<u8>) {
-    let (low, high) = (Reg::S(TARGET), Reg::S(TARGET + 1));
+    let low = Reg::S(TARGET);
+    let high = Reg::S(TARGET + 1);
     encode(Op::SGetPc, low, &[Reg::S(0)], 0, into);
     // The literal that this number needs is replaced by one of any size.
     encode(Op::SAddU, low, &[low, Reg::Const(i32::MAX as u32)], 0, into);

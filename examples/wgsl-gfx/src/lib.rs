@@ -47,7 +47,8 @@ pub fn compile(source: &Source, limits: alloc::Limits) -> Result<Compiled<'_>, R
         |what: String| Refusal { place: source.name.clone(), what: format!("the compiler is wrong: {what}") };
     let start = Instant::now();
     let lowered = lower::Lower::all(source).map_err(refuse)?;
-    let (mut machines, mut lanes) = (Vec::new(), alloc::LANES);
+    let mut machines = Vec::new();
+    let mut lanes = alloc::LANES;
     for lowered in &lowered {
         let flat = alloc::Flat::new(&lowered.code);
         let output =

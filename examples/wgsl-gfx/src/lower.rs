@@ -378,7 +378,8 @@ impl<'m> Lower<'m> {
                     self.out.local = offset + layout::size(module, variable.ty);
                     if let Some(name) = variable.name.as_ref().filter(|_| self.out.function.is_none()) {
                         let home = Home::Local(offset);
-                        let (scope, offset) = (0, span.to_range().map_or(0, |range| range.start) as u32);
+                        let scope = 0;
+                        let offset = span.to_range().map_or(0, |range| range.start) as u32;
                         let name = name.clone();
                         let of = (0, Which::Global(handle));
                         self.out.named.push(Named { name, ty, scope, offset, is_parameter: false, of, home });
@@ -432,7 +433,8 @@ impl<'m> Lower<'m> {
     }
 
     pub(crate) fn push_at(&mut self, kind: Kind, dst: Option<VReg>, src: Vec<Src>, offset: i32) {
-        let (partial, at) = (self.is_partial(), self.at);
+        let partial = self.is_partial();
+        let at = self.at;
         self.add(Inst { kind, dst, src, tied: None, offset, partial, at });
     }
 
@@ -443,7 +445,8 @@ impl<'m> Lower<'m> {
     }
 
     pub(crate) fn end(&mut self, term: Term, to: &[BlockId]) {
-        let (partial, at) = (self.is_partial(), self.at);
+        let partial = self.is_partial();
+        let at = self.at;
         let Some(block) = self.block.take() else { return };
         for &to in to {
             self.out.code.edge(block, to);
@@ -520,7 +523,8 @@ impl<'m> Lower<'m> {
         if !has_left || self.block.is_none() {
             return;
         }
-        let (next, side) = (self.side(), self.side());
+        let next = self.side();
+        let side = self.side();
         self.end(Term::SkipIfEmpty, &[next, side]);
         self.skip(side, join);
         self.start(next);
@@ -613,7 +617,8 @@ impl<'m> Lower<'m> {
             };
             self.instances[id].locals.insert(handle, home.clone());
             if let Some(name) = &variable.name {
-                let (ty, scope) = (&typed.module.types[variable.ty].inner, self.at.scope);
+                let ty = &typed.module.types[variable.ty].inner;
+                let scope = self.at.scope;
                 let name = name.clone();
                 let of = (self.instances[id].path, Which::Local(handle));
                 self.out.named.push(Named { name, ty, scope, offset, is_parameter: false, of, home });
@@ -703,7 +708,9 @@ impl<'m> Lower<'m> {
             self.lets.insert(slot);
             slots.push((at, slot));
         }
-        let (scope, offset, name) = (self.at.scope, self.at.offset, name.to_string());
+        let scope = self.at.scope;
+        let offset = self.at.offset;
+        let name = name.to_string();
         let all = slots.iter().map(|slot| slot.1).collect();
         let is_parameter = matches!(of.1, Which::Argument(_));
         let home = Home::Slots(slots);
@@ -944,7 +951,9 @@ impl<'m> Lower<'m> {
         has_other: bool,
         mut side: impl FnMut(&mut Self, bool) -> Result<()>,
     ) -> Result<()> {
-        let (then, other, join) = (self.side(), self.side(), self.out.code.block());
+        let then = self.side();
+        let other = self.side();
+        let join = self.out.code.block();
         let before = self.enter();
         if !is_divergent {
             let condition = self.scalar_operand(condition);
@@ -975,7 +984,8 @@ impl<'m> Lower<'m> {
             self.out.code.seal(flip);
             self.start(flip);
             self.exec(Exec::Else(mask));
-            let (next, none) = (self.side(), self.side());
+            let next = self.side();
+            let none = self.side();
             self.end(Term::SkipIfEmpty, &[next, none]);
             self.open.pop();
             self.open.push(open);
@@ -1009,7 +1019,9 @@ impl<'m> Lower<'m> {
         let exit = self.out.code.block();
         self.open.push(Open { exit, join: exit, mask, is_divergent: part.is_divergent });
         let targets = Targets { on_break: self.open.len() - 1, ..targets };
-        let (mut numbers, mut is_default, mut default) = (Vec::new(), false, None);
+        let mut numbers = Vec::new();
+        let mut is_default = false;
+        let mut default = None;
         for case in cases {
             match case.value {
                 SwitchValue::I32(value) => numbers.push(value as u32),
@@ -1065,7 +1077,8 @@ impl<'m> Lower<'m> {
         (body, continuing, break_if): (&'m Block, &'m Block, Option<Handle<Expression>>),
         targets: Targets,
     ) -> Result<()> {
-        let (whole, inner) = (self.known.part(id, key(statement, 0)), self.known.part(id, key(statement, 1)));
+        let whole = self.known.part(id, key(statement, 0));
+        let inner = self.known.part(id, key(statement, 1));
         let before = self.enter();
         let mask = self.begin(whole)?;
         let [header, next, latch, exit] = [(); 4].map(|()| self.out.code.block());
@@ -1100,7 +1113,8 @@ impl<'m> Lower<'m> {
             self.start(latch);
         }
         if whole.is_masked {
-            let (back, out) = (self.side(), self.side());
+            let back = self.side();
+            let out = self.side();
             let again = self.block.is_some();
             self.end(Term::Again, &[back, out]);
             if again {

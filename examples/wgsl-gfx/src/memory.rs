@@ -104,7 +104,8 @@ impl<'m> Lower<'m> {
         let zero = Part::from(In::Const(0));
         let index = self.local_index();
         let mut at = self.times(index, 4);
-        let (turns, step) = (dwords / items, 4 * items);
+        let turns = dwords / items;
+        let step = 4 * items;
         if turns <= MOST_TURNS {
             for turn in 0..turns {
                 self.store_local(at, zero, (step * turn) as i32);
@@ -127,8 +128,10 @@ impl<'m> Lower<'m> {
     /// Stores zeros in a loop of the wave. Returns the address behind.
     fn zero_turns(&mut self, at: Part, turns: u32, step: u32) -> Part {
         let Some(before) = self.block else { return at };
-        let (address, left) = (self.out.code.slot(VECTOR), self.out.code.slot(SCALAR));
-        let (at, turns) = (self.vector(at), self.constant(SCALAR, turns));
+        let address = self.out.code.slot(VECTOR);
+        let left = self.out.code.slot(SCALAR);
+        let at = self.vector(at);
+        let turns = self.constant(SCALAR, turns);
         self.out.code.write(address, before, at);
         self.out.code.write(left, before, turns);
         let header = self.out.code.block();
@@ -139,10 +142,12 @@ impl<'m> Lower<'m> {
         self.store_local(at, Part::from(In::Const(0)), 0);
         let at = self.plus(at, Part::from(In::Const(step)));
         let turns = self.alu(Op::SSub, Op::VSub, turns, Part::from(In::Const(1)));
-        let (next, turns) = (self.vector(at), self.scalar(turns));
+        let next = self.vector(at);
+        let turns = self.scalar(turns);
         self.out.code.write(address, header, next);
         self.out.code.write(left, header, turns);
-        let (again, exit) = (self.side(), self.side());
+        let again = self.side();
+        let exit = self.side();
         self.end(Term::If(Src::V(turns)), &[again, exit]);
         self.start(again);
         self.jump(header);
@@ -158,9 +163,10 @@ impl<'m> Lower<'m> {
 
     fn times(&mut self, part: Part, bytes: u32) -> Part {
         let by = |n: u32| Part::from(In::Const(n));
-        match bytes.is_power_of_two() {
-            true => self.shift(Op::SShl, Op::VShl, part, by(bytes.trailing_zeros())),
-            false => self.alu(Op::SMul, Op::VMul, part, by(bytes)),
+        if bytes.is_power_of_two() {
+            self.shift(Op::SShl, Op::VShl, part, by(bytes.trailing_zeros()))
+        } else {
+            self.alu(Op::SMul, Op::VMul, part, by(bytes))
         }
     }
 
@@ -345,15 +351,18 @@ impl<'m> Lower<'m> {
             GatherMode::BroadcastFirst => None,
             GatherMode::Broadcast(index) | GatherMode::Shuffle(index) => Some(self.value(id, index)?[0]),
             GatherMode::ShuffleXor(by) => {
-                let (by, lane) = (self.value(id, by)?[0], lane(self));
+                let by = self.value(id, by)?[0];
+                let lane = lane(self);
                 Some(self.vector_op(Op::VXor, &[by, lane]))
             }
             GatherMode::ShuffleUp(by) => {
-                let (by, lane) = (self.value(id, by)?[0], lane(self));
+                let by = self.value(id, by)?[0];
+                let lane = lane(self);
                 Some(self.vector_op(Op::VSub, &[lane, by]))
             }
             GatherMode::ShuffleDown(by) => {
-                let (by, lane) = (self.value(id, by)?[0], lane(self));
+                let by = self.value(id, by)?[0];
+                let lane = lane(self);
                 Some(self.vector_op(Op::VAdd, &[by, lane]))
             }
             _ => return self.refuse("this exchange between lanes"),

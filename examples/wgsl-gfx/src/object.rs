@@ -30,7 +30,8 @@ pub fn object(source: &Source, all: &[Lowered<'_>], machines: &[Machine]) -> Cod
     let machine = &Needs { scratch: stack(all, machines), vectors };
     let mut descriptor = CodeSection::new(".rodata", Contents::ReadOnly, descriptor(lowered, machine), 64);
     // The field has the distance from the descriptor's start.
-    let (kind, symbol) = (R_AMDGPU_REL64, name.clone());
+    let kind = R_AMDGPU_REL64;
+    let symbol = name.clone();
     descriptor.relocations.push(CodeRelocation { offset: 16, kind, symbol, addend: 16 });
     code.sections.push(descriptor);
     code.sections.push(CodeSection::new(".note", Contents::Note, note(source, lowered, machine), 4));

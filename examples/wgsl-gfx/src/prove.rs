@@ -159,7 +159,8 @@ fn claims<'a>(
     let dwarf = info.dwarf();
     let encoding = Encoding::new(8, compiled.debug.consumer.expressions.dialect);
     let context = Context::new(encoding, gpu);
-    let (mut found, mut lists) = (Claims::default(), Vec::new());
+    let mut found = Claims::default();
+    let mut lists = Vec::new();
     let mut wave = Wave::new(&[], [0; 3], &mut Group::default());
     wave.scalars[FRAME as usize] = Cell::constant(0);
     // Variables of one name and place in the source are in the order in which the compiler made them.
@@ -203,9 +204,11 @@ fn claims<'a>(
                     }
                     _ => return Err(format!("{}: {place:?} is not local memory", named.name)),
                 };
-                let (home, dwords) = (home as usize / 4, bits.div_ceil(32) as usize);
+                let home = home as usize / 4;
+                let dwords = bits.div_ceil(32) as usize;
                 let name = named.name.clone();
-                let (is_changed, wrong) = (true, None);
+                let is_changed = true;
+                let wrong = None;
                 let pcs = from..to;
                 found.local.push(Local { name, handle, pcs, home, claimed, dwords, is_changed, wrong });
                 continue;
@@ -372,7 +375,8 @@ fn compare_register(
     };
     let read = read_bits(&location, 32 * then.len() as u64, machine)
         .map_err(|fault| format!("register {}: {fault}", reg.0))?;
-    let (bits, defined) = (read.bytes.as_chunks::<4>().0, read.defined.as_chunks::<4>().0);
+    let bits = read.bytes.as_chunks::<4>().0;
+    let defined = read.defined.as_chunks::<4>().0;
     let mut count = 0;
     for (n, then) in then.iter().enumerate().filter(|(n, _)| defined[*n] != [0; 4]) {
         let found = u32::from_le_bytes(bits[n]);
@@ -477,7 +481,8 @@ impl<'a> Prover<'a> {
         let gpu = crate::debug::target().map_err(|error| error.to_string())?;
         let object = Object::read(&compiled.object).map_err(|error| error.to_string())?;
         let text = &object.section(".text").ok_or("no code")?.data;
-        let (base, words) = (start(source, &object)?, text.len() / 4);
+        let base = start(source, &object)?;
+        let words = text.len() / 4;
         let (claims, lists) = {
             let gpu = crate::debug::target().map_err(|error| error.to_string())?;
             claims(source, compiled, &gpu, info, base)?
@@ -678,7 +683,8 @@ impl<'a> Prover<'a> {
         }
         if let (Op::ScratchStore, Some(one)) = (op, one) {
             // A store to a variable at home in memory gives it the stored value.
-            let (of, base) = (self.function(pc), self.frame_base(wave, self.function(pc)));
+            let of = self.function(pc);
+            let base = self.frame_base(wave, self.function(pc));
             for lane in (0..32).filter(|lane| wave.exec >> lane & 1 == 1) {
                 let dword = wave.scratch_dword(one, lane).wrapping_sub(base);
                 if let Some(&slot) = self.homes.get(&(of, dword)) {
@@ -688,8 +694,10 @@ impl<'a> Prover<'a> {
         }
         match op {
             Op::SSwapPc => {
-                let (base, events) = (wave.scalars[STACK as usize].bits, watch.events);
-                let (scalars, vectors) = (wave.scalars, wave.vectors.clone());
+                let base = wave.scalars[STACK as usize].bits;
+                let events = watch.events;
+                let scalars = wave.scalars;
+                let vectors = wave.vectors.clone();
                 watch.calls.push(Call { returns: pc + 4, exec: wave.exec, base, events, scalars, vectors });
             }
             // The results of a call are there when the callee has returned.
@@ -729,7 +737,8 @@ impl<'a> Prover<'a> {
         events: &[Vec<interp::Event>],
     ) -> Result<(), String> {
         self.proof.steps += 1;
-        let (pc, word) = (wave.pc, wave.pc as usize / 4);
+        let pc = wave.pc;
+        let word = wave.pc as usize / 4;
         let of = self.function(pc);
         let active = if self.whole[word] { wave.scalars[SAVED as usize].bits } else { wave.exec };
         let lanes: Vec<usize> = (0..32).filter(|lane| active >> lane & 1 == 1).collect();
@@ -848,7 +857,9 @@ impl<'a> Prover<'a> {
             }
             self.proof.local += local.dwords as u64;
             if let Some(n) = local.wrong {
-                let (pc, name, dword) = (wave.pc, &local.name, local.claimed + n);
+                let pc = wave.pc;
+                let name = &local.name;
+                let dword = local.claimed + n;
                 self.proof
                     .wrong
                     .push(format!("pc {pc:#x}: dword {n} of {name} is not in local memory at dword {dword}"));
@@ -871,7 +882,8 @@ impl<'a> Prover<'a> {
                 let has_called = is_statement && call.exec >> lane & 1 == 1;
                 let event = has_called.then(|| &events[watch.first + lane][call.events[lane] - 1]);
                 for &(slot, place) in caller.claims.get(&at).into_iter().flatten() {
-                    let (found, tag) = (cell(wave, lane, place, 0), watch.current[slot as usize][lane]);
+                    let found = cell(wave, lane, place, 0);
+                    let tag = watch.current[slot as usize][lane];
                     self.proof.unwound += 1;
                     let name = event.and_then(|_| self.names.get(&slot));
                     let values = event.zip(name).and_then(|(event, (name, part))| {
@@ -903,12 +915,14 @@ impl<'a> Prover<'a> {
         }
         // The rules depend on the pcs alone: registers are compared once for each chain of calls.
         let is_new = self.chains.insert((wave.pc, watch.calls.iter().map(|call| call.returns).collect()));
-        let (base, gpu) = (self.base, &self.gpu);
+        let base = self.base;
+        let gpu = &self.gpu;
         let machines = LOOKED_AT.map(|lane| Stopped::new(wave, base, wave.pc, Some(lane)));
         let frames = &self.frames;
         let stacks = machines.each_ref().map(|of| CallStack::new(of, frames, gpu).with_debug_info(self.info));
         let text = |fault: Box<eitri::eval::UnwindFault>| format!("pc {:#x}: {fault}", wave.pc);
-        let (mut found, mut returns) = (Vec::new(), None);
+        let mut found = Vec::new();
+        let mut returns = None;
         let bases = watch.calls.iter().rev().map(|call| call.base).chain([0]);
         let mut calls = watch.calls.iter().rev();
         for ((number, frame), expected) in stacks[0].frames().enumerate().zip(bases) {
@@ -928,7 +942,8 @@ impl<'a> Prover<'a> {
             let mut exec = [0; 4];
             let register = gpu.register_named("exec").map_err(|error| error.to_string())?;
             frame.read_register(register, 0, &mut exec).map_err(text)?;
-            let (at, exec) = (frame.resumes_at().wrapping_sub(base), u32::from_le_bytes(exec));
+            let at = frame.resumes_at().wrapping_sub(base);
+            let exec = u32::from_le_bytes(exec);
             if (at, exec) != (call.returns, call.exec) {
                 return Err(format!(
                     "pc {:#x}: frame {number} returns to {at:#x} with {exec:#x}, expected {:#x} with {:#x}",
@@ -1001,7 +1016,8 @@ impl<'a> Prover<'a> {
         fresh: &HashSet<Slot>,
     ) {
         let of = self.function(at);
-        let (lowered, machine) = (&self.compiled.lowered[of], &self.compiled.machines[of]);
+        let lowered = &self.compiled.lowered[of];
+        let machine = &self.compiled.machines[of];
         let base = self.frame_base(wave, of);
         let cell = |place: Place| cell(wave, lane, place, base);
         let word = at as usize / 4;
@@ -1026,7 +1042,8 @@ impl<'a> Prover<'a> {
             let Some((_, values)) = event.values.iter().find(|(of, _)| of == name) else { continue };
             self.proof.compared += 1;
             if values[*part] != found.bits {
-                let (is, expected) = (found.bits, values[*part]);
+                let is = found.bits;
+                let expected = values[*part];
                 self.proof.wrong.push(format!(
                     "pc {at:#x}, lane {lane}: {name:?} in {place:?} is {is:#x}, expected {expected:#x}"
                 ));

@@ -34,7 +34,9 @@ fn traced(
 ) -> Result<String, String> {
     let text = |error: eitri::Error| error.to_string();
     let mut prover = Prover::new(source, compiled, info)?;
-    let (dwarf, base, program) = (info.dwarf(), prover.base(), prover.program());
+    let dwarf = info.dwarf();
+    let base = prover.base();
+    let program = prover.program();
     let gpu = crate::debug::target().map_err(text)?;
     // The line at each pc at which a statement begins.
     let mut lines: Vec<(u64, u64)> = Vec::new();
@@ -50,13 +52,16 @@ fn traced(
     lines.sort_unstable();
     let mut shared = Input::random(source, compiled, 1).memory(source, compiled);
     let mut waves = waves(source, [0; 3], &mut shared);
-    let (of, within) = (lane as usize / 32, lane % 32);
+    let of = lane as usize / 32;
+    let within = lane % 32;
     let count = items(source).len();
     if lane as usize >= count {
         return Err(format!("a group has {count} lanes: lane {lane}"));
     }
     let look = Look { info, gpu: &gpu, base, lane: within };
-    let (mut out, mut last, mut count) = (String::new(), None, 0);
+    let mut out = String::new();
+    let mut last = None;
+    let mut count = 0;
     program.run(&mut waves, &mut shared, |n, wave, _| {
         let at = if n == of { prover.lane_pcs(wave)?[within as usize] } else { None };
         // A lane that waits stays where it is.

@@ -9,7 +9,8 @@ use wgsl_gfx::sim::decode::decode;
 /// Registers for the operands, and the text that LLVM prints for them.
 fn samples(op: Op) -> Vec<(Reg, Vec<Reg>, i32, String)> {
     let (name, format, _) = op.row();
-    let (s, v) = (Reg::S, Reg::V);
+    let s = Reg::S;
+    let v = Reg::V;
     let one =
         |dst, src: &[Reg], offset, text: &str| vec![(dst, src.to_vec(), offset, format!("{name}{text}"))];
     match (format, op) {

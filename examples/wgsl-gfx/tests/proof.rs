@@ -168,7 +168,9 @@ fn refusals_have_a_place() {
 /// Shaders with words left out, doubled, or replaced: refused with a place, or compiled, without a panic.
 #[test]
 fn changed_shaders_are_refused_or_compiled() {
-    let (mut state, mut refused, mut compiled) = (1u64, 0, 0);
+    let mut state = 1u64;
+    let mut refused = 0;
+    let mut compiled = 0;
     let mut below = |count: usize| {
         state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
         (state >> 33) as usize % count
@@ -177,7 +179,8 @@ fn changed_shaders_are_refused_or_compiled() {
         let words: Vec<&str> = text.split_inclusive(|c: char| !c.is_alphanumeric()).collect();
         for _ in 0..12 {
             let mut changed = words.clone();
-            let (at, from) = (below(words.len()), below(words.len()));
+            let at = below(words.len());
+            let from = below(words.len());
             match below(3) {
                 0 => _ = changed.remove(at),
                 1 => changed.insert(at, words[from]),
@@ -203,7 +206,8 @@ fn changed_shaders_are_refused_or_compiled() {
 fn nothing_is_written_for_a_shader_that_is_refused() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let entry = "@compute @workgroup_size(32)\nfn main(@builtin(local_invocation_index) i: u32) {\n";
-    let (shader, object) = (folder.join("refused.wgsl"), folder.join("refused.o"));
+    let shader = folder.join("refused.wgsl");
+    let object = folder.join("refused.o");
     let run = |body: &str| {
         std::fs::write(&shader, format!("{entry}{body}}}\n")).expect("a file");
         _ = std::fs::remove_file(&object);

@@ -211,7 +211,8 @@ fn condition(op: Op) -> Option<String> {
 
 /// Runs one instruction with the operands in the registers that it reads, in each lane those of one set.
 fn run(op: Op, sets: &[[u32; 3]]) -> Vec<(u32, Option<bool>)> {
-    let (s, v) = (Reg::S, Reg::V);
+    let s = Reg::S;
+    let v = Reg::V;
     let mut shared = Group::new(vec![vec![0; 32]], &[0], [1, 1, 1], 128);
     let mut wave = Wave::new(&[[0; 3]; 32], [0; 3], &mut shared);
     wave.scalars[12].bits = 0;
@@ -327,7 +328,8 @@ fn folded(text: &str) -> Option<BTreeMap<String, u32>> {
 
 #[test]
 fn results_are_what_llvm_folds() {
-    let (mut input, mut expected) = (String::new(), Vec::new());
+    let mut input = String::new();
+    let mut expected = Vec::new();
     let mut others = Vec::new();
     for (at, &op) in Op::ALL.iter().enumerate() {
         let Some(text) = text(op) else {
@@ -352,7 +354,9 @@ fn results_are_what_llvm_folds() {
         assert!(std::env::var_os("CI").is_none_or(|value| value != "true"), "opt-19 is missing");
         return;
     };
-    let (mut compared, mut wrong, mut unfolded) = (0, Vec::new(), 0);
+    let mut compared = 0;
+    let mut wrong = Vec::new();
+    let mut unfolded = 0;
     for (op, at, n, set, (result, scc)) in expected {
         let of = |name: String| folded.get(&name).copied();
         let Some(llvm) = of(format!("f{at}_{n}")) else {

@@ -117,7 +117,8 @@ fn swapped(m: &mut Machine, at: usize) -> bool {
     if !is_step(&m.facts[at]) || m.facts[at].0.end != m.facts[other].0.start {
         return false;
     }
-    let (first, second) = (m.facts[at].1.clone(), m.facts[other].1.clone());
+    let first = m.facts[at].1.clone();
+    let second = m.facts[other].1.clone();
     (m.facts[at].1, m.facts[other].1) = (second, first);
     true
 }
@@ -343,7 +344,8 @@ fn sabotage(name: &str, found: &mut BTreeMap<&'static str, Found>) {
             let report = codes[0].track().expect("the code fits").judge(&wrong.module);
             let before = report.recoverable;
             let proof = run_with(&source, &mut compiled, wrong);
-            let (ran, judged) = (!proof.wrong.is_empty(), !report.is_sound());
+            let ran = !proof.wrong.is_empty();
+            let judged = !report.is_sound();
             total.ran += u32::from(ran);
             total.judged += u32::from(judged);
             total.ran_lost += u32::from(!ran && proof.right < right.right);

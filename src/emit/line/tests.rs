@@ -327,7 +327,8 @@ fn sizes(object: &[u8]) -> [usize; 3] {
     let section = object.section_by_name(".debug_line").expect("has lines");
     let bytes = section.data().expect("bytes");
     let line = DebugLine::from(EndianSlice::new(bytes, RunTimeEndian::Little));
-    let (mut offset, mut sizes) = (0, [0; 3]);
+    let mut offset = 0;
+    let mut sizes = [0; 3];
     while offset < bytes.len() {
         let program = line.program(DebugLineOffset(offset), 8, None, None).expect("a header");
         let header = program.header();

@@ -82,7 +82,8 @@ impl Memo {
 
     #[inline(never)]
     fn record(&mut self, index: usize, key: Key, nodes: &Nodes<'_>, expression: &[u8]) {
-        let (mut record, len) = ([0; HEAD + COUNTED], expression.len());
+        let mut record = [0; HEAD + COUNTED];
+        let len = expression.len();
         let start = self.records.len() - COUNTED;
         let (true, Ok(place)) = (len < COUNTED, u32::try_from(start)) else { return };
         self.starts[index] = place;

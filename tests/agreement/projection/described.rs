@@ -230,7 +230,8 @@ impl<'m> Described<'m> {
             self.context.consumer.entries.kernel_convention.filter(|_| function.is_kernel && code.is_some());
         let convention = function.convention.or(kernel).or(of.convention);
         tree.may("convention", convention.map(u64::from));
-        let (own, inherited) = (function.member, of.member);
+        let own = function.member;
+        let inherited = of.member;
         let access = own.accessibility.or(inherited.accessibility);
         tree.may("accessibility", access.map(|access| access as u64 + 1));
         let virtuality = own.virtuality.or(inherited.virtuality);

@@ -120,9 +120,10 @@ impl<'f, 'a> Found<'f, 'a> {
                 let (directory, name, _) = self.file(row.file_index())?;
                 let line = Some((directory, name, row.line().map_or(0, |line| line.get()), column));
                 let flags = (row.is_stmt(), row.prologue_end(), row.epilogue_begin());
-                let text = match row.end_sequence() {
-                    true => "end".into(),
-                    false => format!("{:x?}", (line, row.discriminator(), flags)),
+                let text = if row.end_sequence() {
+                    "end".into()
+                } else {
+                    format!("{:x?}", (line, row.discriminator(), flags))
                 };
                 all.push((row.address(), text));
             }
@@ -358,9 +359,12 @@ impl<'f, 'a> Found<'f, 'a> {
 
     /// Bytes of a constant, in memory order.
     pub(super) fn value(&self, die: &Die<'a>) -> Option<Vec<u8>> {
-        let number = |value: u64, bytes: usize| match self.big_endian {
-            true => value.to_be_bytes()[8 - bytes..].to_vec(),
-            false => value.to_le_bytes()[..bytes].to_vec(),
+        let number = |value: u64, bytes: usize| {
+            if self.big_endian {
+                value.to_be_bytes()[8 - bytes..].to_vec()
+            } else {
+                value.to_le_bytes()[..bytes].to_vec()
+            }
         };
         match own(die, dw::DW_AT_const_value)?.raw_value() {
             AttributeValue::Block(bytes) => Some(bytes.slice().to_vec()),

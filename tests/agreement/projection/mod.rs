@@ -106,7 +106,8 @@ impl Tree {
     /// First difference of two trees. References are compared last, because one missing entity changes the indices of
     /// all that follow it.
     fn difference(&self, other: &Self) -> String {
-        let (one, another) = (self.without_references(), other.without_references());
+        let one = self.without_references();
+        let another = other.without_references();
         if one == another { self.differs(other, "") } else { one.differs(&another, "") }
     }
 

@@ -152,9 +152,10 @@ fn lldb_prints_what_was_described() {
     for written in all {
         let has_names = written.consumer.tables.names;
         // gdb's own index, or the written one, which must not contain constants (DWARF 5, 6.1.1.1).
-        let (index, ten) = match has_names {
-            true => ("DW_IDX_die_offset", Says::Complaint("can't find global variable 'TEN'")),
-            false => ("Manual DWARF index", Says::Value("10")),
+        let (index, ten) = if has_names {
+            ("DW_IDX_die_offset", Says::Complaint("can't find global variable 'TEN'"))
+        } else {
+            ("Manual DWARF index", Says::Value("10"))
         };
         let more = [("image dump symfile program", Says::Words(index)), ("target variable TEN", ten)];
         if written.ask(Debugger::Lldb, &more).is_none() {

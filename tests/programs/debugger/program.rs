@@ -112,13 +112,17 @@ impl Registers {
             Machine::Cpu => {
                 let r = |name| target.register_named(name);
                 let frame = [r("rbp")?, r("rbp")?];
-                let (rax, rcx, rdx) = (r("rax")?, r("rcx")?, r("rdx")?);
+                let rax = r("rax")?;
+                let rcx = r("rcx")?;
+                let rdx = r("rdx")?;
                 Self { rax, rcx, rdx, rsi: r("rsi")?, rdi: r("rdi")?, xmm1: r("xmm1")?, frame }
             }
             Machine::Gpu => {
                 let s = |number| target.sgpr(number);
                 let frame = [s(32)?, s(33)?];
-                let (rax, rcx, rdx) = (s(0)?, s(1)?, s(2)?);
+                let rax = s(0)?;
+                let rcx = s(1)?;
+                let rdx = s(2)?;
                 Self { rax, rcx, rdx, rsi: s(4)?, rdi: s(5)?, xmm1: s(6)?, frame }
             }
         })

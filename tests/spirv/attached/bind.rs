@@ -29,7 +29,8 @@ pub fn all() -> Vec<Bound> {
         for level in LEVELS {
             let list = lists.iter().position(|it| it.kernel.name == kernel.name && it.level == level);
             let list = list.map(|at| lists.remove(at));
-            let (words, described) = (kernel.words(level), describe(kernel, level, list.as_ref()));
+            let words = kernel.words(level);
+            let described = describe(kernel, level, list.as_ref());
             let binding = match &list {
                 Some(list) => listed(list, &described),
                 None => unlisted(&words, &described),

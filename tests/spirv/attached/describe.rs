@@ -106,7 +106,8 @@ impl Describer {
                 self.scopes.insert(name.into(), block);
             }
             ["global", name, line, ty] => {
-                let (ty, at) = (self.ty(ty), self.declared(name, line));
+                let ty = self.ty(ty);
+                let at = self.declared(name, line);
                 let variable =
                     self.m.variable(self.unit, name, ty).expect("a variable").declared_at(at).external().id();
                 self.variables.push(((name.into(), String::new()), variable));
@@ -140,7 +141,8 @@ impl Describer {
     }
 
     fn variable(&mut self, kind: &str, name: &str, line: &str, ty: &str, scope: &str) {
-        let (ty, at) = (self.ty(ty), self.declared(name, line));
+        let ty = self.ty(ty);
+        let at = self.declared(name, line);
         let made = match (kind, self.scopes.get(scope)) {
             ("parameter", _) => self.m.parameter(self.functions[scope], name, ty),
             (_, Some(&scope)) => self.m.variable(scope, name, ty),
@@ -155,7 +157,8 @@ impl Describer {
 
     /// Describes inlined calls, with their blocks and variables.
     fn instances(&mut self, scopes: &[Scope]) {
-        let (blocks, variables) = (self.scopes.clone(), self.variables.clone());
+        let blocks = self.scopes.clone();
+        let variables = self.variables.clone();
         let mut inlined = Vec::new();
         for Scope { name, inlined: of, line, column, parent } in scopes {
             let at = SourceLine { file: self.file, line: *line, column: *column };

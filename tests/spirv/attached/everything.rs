@@ -199,10 +199,8 @@ fn everything() -> Everything {
     let call = m.inlined(block, helper, &[], line(37, 9)).expect("a call");
     let in_call = m.inlined_block(call, round, &[]).expect("a block");
     m.discriminator(in_call, 2).expect("is a block");
-    let (call_x, call_y) = (
-        m.inlined_variable(call, x).expect("a variable").id(),
-        m.inlined_variable(in_call, y).expect("a variable").id(),
-    );
+    let call_x = m.inlined_variable(call, x).expect("a variable").id();
+    let call_y = m.inlined_variable(in_call, y).expect("a variable").id();
     let deep = m.inlined(in_call, helper, &[], line(24, 7)).expect("a call");
     let deep_x = m.inlined_variable(deep, x).expect("a variable").id();
 

@@ -43,7 +43,8 @@ fn newer() -> Option<Tool> {
 /// The module after `spirv-opt -O`, or the complaint.
 pub fn optimized(words: &[u32]) -> Option<Result<Vec<u32>, String>> {
     let folder = Folder::new();
-    let (module, out) = (folder.file("a.spv", bytes(words)), folder.path().join("out.spv"));
+    let module = folder.file("a.spv", bytes(words));
+    let out = folder.path().join("out.spv");
     let ran = SPIRV_OPT.run(&["-O".as_ref(), module.as_os_str(), "-o".as_ref(), out.as_os_str()])?;
     let output = output(&ran);
     if !output.is_empty() {
@@ -82,7 +83,8 @@ fn the_optimizer_takes_the_kernels() {
         let Some(plain) = optimized(&bound.words) else { return };
         let Some(expected) = complaints(plain.as_ref().unwrap_or(&bound.words)) else { return };
         for mode in validated() {
-            let (at, attached) = (bound.called(&mode), bound.attached(&mode));
+            let at = bound.called(&mode);
+            let attached = bound.attached(&mode);
             let Some(words) = optimized(&attached.words) else { return };
             let words = match (words, &plain) {
                 (Ok(words), Ok(_)) => words,
@@ -118,7 +120,8 @@ fn the_disassembler_reads_all_there_is() {
 /// The words after `spirv-dis` and `spirv-as`.
 pub fn round(words: &[u32]) -> Option<Vec<u32>> {
     let folder = Folder::new();
-    let (module, out) = (folder.file("a.spv", bytes(words)), folder.path().join("out.spv"));
+    let module = folder.file("a.spv", bytes(words));
+    let out = folder.path().join("out.spv");
     let text = SPIRV_DIS.run(&["--raw-id".as_ref(), module.as_os_str()])?.clean();
     let (text, (major, minor)) =
         (folder.file("a.spvasm", text), Words::new(words).expect("a module").version());

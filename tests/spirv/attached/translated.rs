@@ -43,13 +43,15 @@ fn functions_and_variables_are_read_back() {
         let file = format!("/src/{}.cl", bound.kernel.name);
         assert_eq!(back.units, [format!("DW_LANG_OpenCL {file}")], "{}", bound.name);
         let is_listed = bound.list.is_some();
-        let names: Vec<String> = match is_listed {
-            true => expected.functions.iter().map(|it| it.name.clone()).collect(),
-            false => functions(&words).into_iter().map(|it| it.1).collect(),
+        let names: Vec<String> = if is_listed {
+            expected.functions.iter().map(|it| it.name.clone()).collect()
+        } else {
+            functions(&words).into_iter().map(|it| it.1).collect()
         };
         assert_eq!(back.functions.len(), names.len(), "{}: {back}", bound.name);
         for name in names {
-            let (expected, back) = (expected.function(&name), back.function(&name));
+            let expected = expected.function(&name);
+            let back = back.function(&name);
             assert_eq!(described(back, !is_listed), described(expected, !is_listed), "{} {name}", bound.name);
             assert_eq!(back.file, file);
         }
@@ -124,7 +126,8 @@ const OPERATIONS: &[(&str, &str)] = &[
 impl Code {
     /// Unnamed instructions, which the translator makes from others, are skipped.
     fn new(code: &[Step]) -> Self {
-        let (mut lines, mut results) = (Vec::new(), HashMap::new());
+        let mut lines = Vec::new();
+        let mut results = HashMap::new();
         for step in code {
             match step {
                 Step::Block(label) => lines.push(format!("%{label}:")),

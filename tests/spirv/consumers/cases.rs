@@ -31,7 +31,9 @@ pub struct Case {
 }
 
 const fn case(of: Name, form: &'static str, read: &'static str) -> Case {
-    let (before, behind, body) = ("", "", DECLARE);
+    let before = "";
+    let behind = "";
+    let body = DECLARE;
     Case { of, form, only: None, variable: "%int", before, behind, body, edits: &[], read, instead: "" }
 }
 

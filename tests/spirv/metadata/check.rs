@@ -18,7 +18,9 @@ fn nodes_are_read() {
          !2 = !{!1, null, !\"text\", i32 7, void ()* @f, !DIExpression(DW_OP_constu, 1)}\n\
          !3 = !DIThing(flags: DIFlagA | DIFlagB, type: null, expr: !DIExpression())\n",
     );
-    let (unit, file, thing) = (nodes.get(0), nodes.get(1), nodes.get(3));
+    let unit = nodes.get(0);
+    let file = nodes.get(1);
+    let thing = nodes.get(3);
     assert_eq!(unit.kind, "DICompileUnit");
     assert_eq!(unit.text("language"), "DW_LANG_OpenCL");
     assert_eq!(nodes.named(unit, "file"), Some(file));

@@ -134,13 +134,15 @@ impl Program {
 /// Path of a node's file.
 fn file(nodes: &Nodes, node: &Node) -> String {
     let Some(file) = nodes.named(node, "file") else { return String::new() };
-    let (directory, name) = (file.text("directory"), file.text("filename"));
+    let directory = file.text("directory");
+    let name = file.text("filename");
     if name.starts_with('/') || directory.is_empty() { name.into() } else { format!("{directory}/{name}") }
 }
 
 fn import(nodes: &Nodes, node: &Node) -> String {
     let entity = nodes.named(node, "entity").map_or(String::new(), |entity| types::qualified(nodes, entity));
-    let (tag, name) = (node.text("tag").trim_start_matches("DW_TAG_imported_"), node.text("name"));
+    let tag = node.text("tag").trim_start_matches("DW_TAG_imported_");
+    let name = node.text("name");
     let name = if name.is_empty() { String::new() } else { format!(" {name} =") };
     format!("{tag}{name} {entity} line {}", node.number("line"))
 }

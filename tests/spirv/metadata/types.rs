@@ -16,7 +16,9 @@ struct Types<'n> {
 impl<'n> Types<'n> {
     fn text(&mut self, of: Option<&'n Node>) -> String {
         let Some(node) = of else { return "void".into() };
-        let (name, tag, size) = (node.text("name"), node.text("tag"), node.number("size"));
+        let name = node.text("name");
+        let tag = node.text("tag");
+        let size = node.number("size");
         let base = |types: &mut Self| types.text(types.nodes.named(node, "baseType"));
         match (&node.kind[..], tag) {
             ("DIBasicType", "DW_TAG_unspecified_type") => format!("unspecified {name}"),
@@ -99,7 +101,9 @@ impl<'n> Types<'n> {
     fn member(&mut self, node: &'n Node) -> String {
         let access = access(node);
         let base = |types: &mut Self| types.text(types.nodes.named(node, "baseType"));
-        let (name, offset, size) = (node.text("name"), node.number("offset"), node.number("size"));
+        let name = node.text("name");
+        let offset = node.number("offset");
+        let size = node.number("size");
         match (&node.kind[..], node.text("tag")) {
             ("DISubprogram", _) => {
                 let types = self.text(self.nodes.named(node, "type"));
@@ -131,7 +135,8 @@ pub fn template(nodes: &Nodes, of: &Node) -> String {
 }
 
 fn parameter(nodes: &Nodes, node: &Node) -> String {
-    let (name, of) = (node.text("name"), || text(nodes, nodes.named(node, "type")));
+    let name = node.text("name");
+    let of = || text(nodes, nodes.named(node, "type"));
     match (&node.kind[..], node.text("tag")) {
         ("DITemplateTypeParameter", _) => format!("{name} = {}", of()),
         (_, "DW_TAG_GNU_template_template_param") => format!("template {name} = {}", node.text("value")),

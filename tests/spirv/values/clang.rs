@@ -26,7 +26,8 @@ type Places = HashMap<(usize, usize), (String, Option<(u32, u32)>)>;
 /// Statements of a list.
 fn provisions(list: &Listed, words: &[u32]) -> (Places, Vec<Provision>) {
     let facts = read(words).expect("reads");
-    let (mut places, mut all) = (Places::new(), Vec::new());
+    let mut places = Places::new();
+    let mut all = Vec::new();
     for (function, it) in list.functions.iter().enumerate() {
         let mut instruction = 0;
         for block in &it.blocks {
@@ -39,10 +40,13 @@ fn provisions(list: &Listed, words: &[u32]) -> (Places, Vec<Provision>) {
                         instruction += 1;
                     }
                     Entry::Provider { variable, scope, pieces, .. } => {
-                        let (variable, scope) = (variable.clone(), list.described(scope));
+                        let variable = variable.clone();
+                        let scope = list.described(scope);
                         for piece in pieces.iter().filter(|piece| piece.indexes.is_empty()) {
-                            let (variable, scope) = (variable.clone(), scope.clone());
-                            let (by, bits) = (shown(&facts, piece.id), piece.bits.clone());
+                            let variable = variable.clone();
+                            let scope = scope.clone();
+                            let by = shown(&facts, piece.id);
+                            let bits = piece.bits.clone();
                             // clang describes variables in memory from the start of the function.
                             let instruction = if bits.is_some() { usize::MAX } else { instruction };
                             all.push(Provision { function, instruction, variable, scope, by, bits });
@@ -70,14 +74,19 @@ fn shown(facts: &Facts<'_>, id: Id) -> String {
 /// Statements of clang and the translator for a module with the same code, with the ids of the list's module.
 fn provisions_of_clang(words: &[u32], plain: &[u32]) -> (Places, Vec<Provision>) {
     let facts = read(words).expect("reads");
-    let (mut places, mut all, mut ids) = (Places::new(), Vec::new(), HashMap::new());
+    let mut places = Places::new();
+    let mut all = Vec::new();
+    let mut ids = HashMap::new();
     let without = read(plain).expect("reads");
     let parameters = |words| in_functions(words).filter(|(_, it)| operation(*it) == Op::FunctionParameter);
     for ((_, here), (_, there)) in parameters(words).zip(parameters(plain)) {
         ids.insert(here.result().expect("an id"), there.result().expect("an id"));
     }
     let mut code = in_functions(plain).filter(|&(_, it)| is_listed(&without, it));
-    let (mut current, mut instruction, mut scope, mut line) = (0, 0, None, None);
+    let mut current = 0;
+    let mut instruction = 0;
+    let mut scope = None;
+    let mut line = None;
     for (function, here) in in_functions(words) {
         if function != current {
             (current, instruction) = (function, 0);

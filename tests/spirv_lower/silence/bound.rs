@@ -28,7 +28,8 @@ fn functions_and_variables() {
 }
 
 const FUNCTIONS: &[Owner<(FunctionId, ScopeId, VariableId)>] = &[Owner::new("a function", |case| {
-    let (int, callee) = (case.int(), case.m.function(case.unit, "callee").unwrap().id());
+    let int = case.int();
+    let callee = case.m.function(case.unit, "callee").unwrap().id();
     let f = case.function("f");
     let line = SourceLine { file: case.file, line: 9, column: 0 };
     let call = case.m.inlined(f, callee, &[], line).unwrap();

@@ -35,7 +35,8 @@ const OWNERS: &[Owner<TypeId>] = &[
     })
     .of("has qualifiers of basic types only"),
     Owner::new("a pointer to a member", |case| {
-        let (int, s) = (case.int(), case.m.structure(case.unit, Some("S"), 4).unwrap());
+        let int = case.int();
+        let s = case.m.structure(case.unit, Some("S"), 4).unwrap();
         case.m.member_pointer(case.unit, s, int).unwrap()
     }),
     Owner::new("an array", |case| {
@@ -87,8 +88,10 @@ const CALLS: &[Call<TypeId>] = &[
         Ok(())
     }),
     Call::new("TypeBuilder::within", 3, |case, ty, way| {
-        let (f, n) = (case.function("f"), case.m.namespace(case.unit, "n")?);
-        let (block, s) = (case.m.block(f, &[])?, case.m.structure(case.unit, Some("S"), 4)?);
+        let f = case.function("f");
+        let n = case.m.namespace(case.unit, "n")?;
+        let block = case.m.block(f, &[])?;
+        let s = case.m.structure(case.unit, Some("S"), 4)?;
         let mut of = case.m.describe_type(ty)?;
         match way {
             0 => return Ok(()),
@@ -106,7 +109,8 @@ const CALLS: &[Call<TypeId>] = &[
         Ok(())
     }),
     Call::new("Builder::member", 4, |case, ty, way| {
-        let (int, uint) = (case.int(), case.uint());
+        let int = case.int();
+        let uint = case.uint();
         let all = [None, Some(("a", int, 0)), Some(("b", int, 0)), Some(("a", uint, 0)), Some(("a", int, 4))];
         if let Some((name, of, offset)) = all[way] {
             case.m.member(ty, name, of, offset)?;
@@ -158,7 +162,8 @@ const CALLS: &[Call<TypeId>] = &[
         Ok(())
     }),
     Call::new("DataMember::declared_at", 1, |case, ty, way| {
-        let (member, line) = (DataMember::new("a", case.int(), 0), case.line(3, 1 + way as u32));
+        let member = DataMember::new("a", case.int(), 0);
+        let line = case.line(3, 1 + way as u32);
         case.m.data_member(ty, member.declared_at(line))?;
         Ok(())
     }),

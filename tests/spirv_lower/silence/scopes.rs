@@ -88,7 +88,9 @@ fn kinds_of_scopes() {
     };
     let call: Say = |case, (), way| {
         let callees = [case.m.function(case.unit, "one")?.id(), case.m.function(case.unit, "other")?.id()];
-        let (f, g, other) = (case.function("f"), case.function("g"), case.m.file(case.unit, "b.h", None)?);
+        let f = case.function("f");
+        let g = case.function("g");
+        let other = case.m.file(case.unit, "b.h", None)?;
         let at = SourceLine { file: case.file, line: 9, column: 0 };
         let calls = [
             (f, 0, at),
@@ -137,9 +139,12 @@ const PLACES: &[Owner<ScopeId>] = &[
 
 const NAMES: &[Call<ScopeId>] = &[
     Call::new("Builder::import", 7, |case, scope, way| {
-        let (int, a) = (case.int(), case.m.namespace(case.unit, "a")?);
-        let (f, v) = (case.m.function_declaration(a, "g")?.id(), case.m.extern_variable(a, "v", int)?.id());
-        let (s, b) = (case.m.structure(case.unit, Some("S"), 4)?, case.m.namespace(case.unit, "b")?);
+        let int = case.int();
+        let a = case.m.namespace(case.unit, "a")?;
+        let f = case.m.function_declaration(a, "g")?.id();
+        let v = case.m.extern_variable(a, "v", int)?.id();
+        let s = case.m.structure(case.unit, Some("S"), 4)?;
+        let b = case.m.namespace(case.unit, "b")?;
         let all = [
             None,
             Some(Imported::Function(f)),
@@ -165,7 +170,8 @@ const NAMES: &[Call<ScopeId>] = &[
     })
     .of("the import of"),
     Call::new("ImportBuilder::declared", 3, |case, scope, way| {
-        let (a, other) = (case.m.namespace(case.unit, "a")?, case.m.file(case.unit, "b.h", None)?);
+        let a = case.m.namespace(case.unit, "a")?;
+        let other = case.m.file(case.unit, "b.h", None)?;
         let lines = [None, Some((case.file, 3)), Some((case.file, 4)), Some((other, 3))];
         let mut import = case.m.import(scope, Imported::AllOf(a))?;
         if let Some((file, line)) = lines[way] {
@@ -175,7 +181,8 @@ const NAMES: &[Call<ScopeId>] = &[
     })
     .of("the import of"),
     Call::new("ImportBuilder::declared_at", 1, |case, scope, way| {
-        let (a, line) = (case.m.namespace(case.unit, "a")?, case.line(3, 1 + way as u32));
+        let a = case.m.namespace(case.unit, "a")?;
+        let line = case.line(3, 1 + way as u32);
         case.m.import(scope, Imported::AllOf(a))?.declared_at(line)?;
         Ok(())
     })

@@ -11,7 +11,8 @@ const CLASS: [Owner<TypeId>; 1] =
 
 const TEMPLATES: &[Call<TypeId>] = &[
     Call::new("Template::ty", 4, |case, ty, way| {
-        let (int, uint) = (case.int(), case.uint());
+        let int = case.int();
+        let uint = case.uint();
         let all = [
             Template::ty("T", None),
             Template::ty("T", Some(int)),
@@ -23,7 +24,8 @@ const TEMPLATES: &[Call<TypeId>] = &[
         Ok(())
     }),
     Call::new("Template::value", 3, |case, ty, way| {
-        let (int, uint) = (case.int(), case.uint());
+        let int = case.int();
+        let uint = case.uint();
         let all = [
             Template::value("N", int, &[1, 0, 0, 0]),
             Template::value("N", int, &[2, 0, 0, 0]),

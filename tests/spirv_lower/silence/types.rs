@@ -51,20 +51,25 @@ const KINDS: &[Call<()>] = &[
     }),
     // A pointer into a space with unknown memory may have the storage class of one with known memory.
     Call::new("Builder::pointer_of", 23, |case, (), way| {
-        let (int, spaces) = (case.int(), [0, 1, 2, 3, 5, 6]);
-        let (space, memory) = (SpaceId(spaces[way / 4]), memory(1 + way % 4));
+        let int = case.int();
+        let spaces = [0, 1, 2, 3, 5, 6];
+        let space = SpaceId(spaces[way / 4]);
+        let memory = memory(1 + way % 4);
         case.m.pointer_of(case.unit, PointerKind::Pointer, Some(int), space, memory)?;
         Ok(())
     }),
     Call::new("Builder::pointer_of, a structure", 23, |case, (), way| {
-        let (s, spaces) = (case.m.structure(case.unit, Some("S"), 4)?, [0, 1, 2, 3, 5, 6]);
-        let (space, memory) = (SpaceId(spaces[way / 4]), memory(1 + way % 4));
+        let s = case.m.structure(case.unit, Some("S"), 4)?;
+        let spaces = [0, 1, 2, 3, 5, 6];
+        let space = SpaceId(spaces[way / 4]);
+        let memory = memory(1 + way % 4);
         case.m.pointer_of(case.unit, PointerKind::Pointer, Some(s), space, memory)?;
         Ok(())
     })
     .of("an address is encoded"),
     Call::new("Builder::member_pointer", 3, |case, (), way| {
-        let (int, uint) = (case.int(), case.uint());
+        let int = case.int();
+        let uint = case.uint();
         let classes = [case.m.class(case.unit, Some("A"), 4)?, case.m.class(case.unit, Some("B"), 4)?];
         let all = [None, Some((classes[0], int)), Some((classes[1], int)), Some((classes[0], uint))];
         if let Some((class, to)) = all[way] {
@@ -79,7 +84,8 @@ const KINDS: &[Call<()>] = &[
         Ok(())
     }),
     Call::new("Builder::typedef", 4, |case, (), way| {
-        let (int, uint) = (case.int(), case.uint());
+        let int = case.int();
+        let uint = case.uint();
         let all = [
             None,
             Some(("A", None)),
@@ -94,7 +100,8 @@ const KINDS: &[Call<()>] = &[
     }),
     Call::new("Builder::qualified", 6, |case, (), way| {
         use Qualifier::{Atomic, Const, Restrict, Volatile};
-        let (int, uint) = (case.int(), case.uint());
+        let int = case.int();
+        let uint = case.uint();
         let all = [
             None,
             Some((Const, Some(int))),
@@ -110,7 +117,8 @@ const KINDS: &[Call<()>] = &[
         Ok(())
     }),
     Call::new("Builder::subroutine", 4, |case, (), way| {
-        let (int, uint) = (case.int(), case.uint());
+        let int = case.int();
+        let uint = case.uint();
         match way {
             0 => return Ok(()),
             1 => case.m.subroutine(case.unit, None, &[])?,
@@ -121,7 +129,8 @@ const KINDS: &[Call<()>] = &[
         Ok(())
     }),
     Call::new("Builder::enumeration", 8, |case, (), way| {
-        let (int, uint) = (case.int(), case.uint());
+        let int = case.int();
+        let uint = case.uint();
         match way {
             0 => return Ok(()),
             1 => case.m.enumeration(case.unit, Some("E"), int, &[("A", 1)])?,
@@ -177,7 +186,8 @@ const KINDS: &[Call<()>] = &[
         Ok(())
     }),
     Call::new("Builder::array", 6, |case, (), way| {
-        let (int, uint) = (case.int(), case.uint());
+        let int = case.int();
+        let uint = case.uint();
         let all: [(_, &[Option<u64>]); 7] = [
             (int, &[]),
             (int, &[None]),
@@ -198,31 +208,37 @@ const KINDS: &[Call<()>] = &[
     })
     .of(": stride: "),
     Call::new("Extent::fixed", 2, |case, (), way| {
-        let (int, extents) = (case.int(), [Extent::fixed(1), Extent::fixed(2), Extent::unknown()]);
+        let int = case.int();
+        let extents = [Extent::fixed(1), Extent::fixed(2), Extent::unknown()];
         case.m.array_of(case.unit, int, &extents[way..=way], None)?;
         Ok(())
     }),
     Call::new("Extent::unknown", 1, |case, (), way| {
-        let (int, extents) = (case.int(), [Extent::fixed(2), Extent::unknown()]);
+        let int = case.int();
+        let extents = [Extent::fixed(2), Extent::unknown()];
         case.m.array_of(case.unit, int, &extents[..=way], None)?;
         Ok(())
     }),
     Call::new("Extent::from", 2, |case, (), way| {
-        let (int, extent) = (case.int(), Extent::fixed(2));
+        let int = case.int();
+        let extent = Extent::fixed(2);
         let extent = if way > 0 { extent.from(way as i64) } else { extent };
         case.m.array_of(case.unit, int, &[extent], None)?;
         Ok(())
     })
     .of(": lower bound: "),
     Call::new("Extent::index", 2, |case, (), way| {
-        let (int, uint) = (case.int(), case.uint());
+        let int = case.int();
+        let uint = case.uint();
         let extents = [Extent::fixed(2), Extent::fixed(2).index(int), Extent::fixed(2).index(uint)];
         case.m.array_of(case.unit, int, &extents[way..=way], None)?;
         Ok(())
     })
     .of(": index type: "),
     Call::new("Extent::variable", 3, |case, (), way| {
-        let (int, uint, f) = (case.int(), case.uint(), case.function("f"));
+        let int = case.int();
+        let uint = case.uint();
+        let f = case.function("f");
         let all = [
             case.m.variable(f, "n", uint)?.id(),
             case.m.variable(f, "o", uint)?.id(),
@@ -239,7 +255,8 @@ const KINDS: &[Call<()>] = &[
         Ok(())
     }),
     Call::new("Builder::vector", 5, |case, (), way| {
-        let (int, uint) = (case.int(), case.uint());
+        let int = case.int();
+        let uint = case.uint();
         let (of, count) = [(int, 2), (int, 3), (int, 4), (int, 16), (uint, 4), (int, 8)][way];
         case.m.vector(case.unit, of, count)?;
         Ok(())

@@ -172,7 +172,8 @@ const CALLS: &[Call<()>] = &[
     })
     .of(": macros: "),
     Call::new("MacroBuilder::file, in which nothing is", 2, |case, (), way| {
-        let (file, other) = (case.file, case.m.file(case.unit, "b.h", None)?);
+        let file = case.file;
+        let other = case.m.file(case.unit, "b.h", None)?;
         let mut macros = case.m.macros(case.unit)?;
         if let Some(file) = [None, Some(file), Some(other)][way] {
             macros.file(0, file)?.end_file()?;
@@ -181,7 +182,8 @@ const CALLS: &[Call<()>] = &[
     })
     .of(": macros: "),
     Call::new("MacroBuilder::end_file", 1, |case, (), way| {
-        let (file, other) = (case.file, case.m.file(case.unit, "b.h", None)?);
+        let file = case.file;
+        let other = case.m.file(case.unit, "b.h", None)?;
         let mut macros = case.m.macros(case.unit)?;
         macros.file(0, file)?.file(2, other)?;
         match way {

@@ -8,40 +8,48 @@ use crate::spirv_lower::case::Case;
 
 /// A function, and a call of it inlined into another.
 fn inlined_call(case: &mut Case) -> (FunctionId, ScopeId) {
-    let (callee, caller) = (case.m.function(case.unit, "callee").unwrap().id(), case.function("caller"));
+    let callee = case.m.function(case.unit, "callee").unwrap().id();
+    let caller = case.function("caller");
     let line = SourceLine { file: case.file, line: 9, column: 0 };
     (callee, case.m.inlined(caller, callee, &[], line).unwrap())
 }
 
 pub const OWNERS: &[Owner<VariableId>] = &[
     Owner::new("a variable of a function", |case| {
-        let (f, int) = (case.function("f"), case.int());
+        let f = case.function("f");
+        let int = case.int();
         case.m.variable(f, "v", int).unwrap().id()
     }),
     Owner::new("a variable of a block", |case| {
-        let (f, int) = (case.function("f"), case.int());
+        let f = case.function("f");
+        let int = case.int();
         let block = case.m.block(f, &[]).unwrap();
         case.m.variable(block, "v", int).unwrap().id()
     }),
     Owner::new("a parameter", |case| {
-        let (f, int) = (case.function("f"), case.int());
+        let f = case.function("f");
+        let int = case.int();
         case.m.parameter(f, "v", int).unwrap().id()
     }),
     Owner::new("a parameter of a declaration", |case| {
-        let (f, int) = (case.m.function_declaration(case.unit, "f").unwrap().id(), case.int());
+        let f = case.m.function_declaration(case.unit, "f").unwrap().id();
+        let int = case.int();
         case.m.parameter(f, "v", int).unwrap().id()
     })
     .of("a parameter of a declaration"),
     Owner::new("a variable declared in a function", |case| {
-        let (f, int) = (case.function("f"), case.int());
+        let f = case.function("f");
+        let int = case.int();
         case.m.extern_variable(f, "v", int).unwrap().id()
     }),
     Owner::new("a constant of a function", |case| {
-        let (f, int) = (case.function("f"), case.int());
+        let f = case.function("f");
+        let int = case.int();
         case.m.constant(f, "v", int, &[1, 0, 0, 0]).unwrap()
     }),
     Owner::new("a variable of a function that is an OpVariable", |case| {
-        let (f, int) = (case.function("f"), case.int());
+        let f = case.function("f");
+        let int = case.int();
         let v = case.m.variable(f, "v", int).unwrap().id();
         case.binding.global(v, crate::spirv_lower::case::TABLE);
         v
@@ -65,7 +73,8 @@ pub const OWNERS: &[Owner<VariableId>] = &[
         case.m.variable(case.unit, "v", int).unwrap().id()
     }),
     Owner::new("a variable of a namespace", |case| {
-        let (int, n) = (case.int(), case.m.namespace(case.unit, "n").unwrap());
+        let int = case.int();
+        let n = case.m.namespace(case.unit, "n").unwrap();
         case.m.variable(n, "v", int).unwrap().id()
     }),
     Owner::new("a declared variable", |case| {
@@ -89,15 +98,18 @@ pub const OWNERS: &[Owner<VariableId>] = &[
         case.m.constant(case.unit, "v", int, &[1, 0, 0, 0]).unwrap()
     }),
     Owner::new("a static member", |case| {
-        let (int, class) = (case.int(), case.m.class(case.unit, Some("C"), 4).unwrap());
+        let int = case.int();
+        let class = case.m.class(case.unit, Some("C"), 4).unwrap();
         case.m.static_member(class, "v", int).unwrap().id()
     }),
     Owner::new("a static member that is not seen outside", |case| {
-        let (int, class) = (case.int(), case.m.class(case.unit, Some("C"), 4).unwrap());
+        let int = case.int();
+        let class = case.m.class(case.unit, Some("C"), 4).unwrap();
         case.m.variable(class, "v", int).unwrap().id()
     }),
     Owner::new("the definition of a static member", |case| {
-        let (int, class) = (case.int(), case.m.class(case.unit, Some("C"), 4).unwrap());
+        let int = case.int();
+        let class = case.m.class(case.unit, Some("C"), 4).unwrap();
         let v = case.m.static_member(class, "v", int).unwrap().id();
         case.m.definition(case.unit, v).unwrap().external().id()
     }),
@@ -180,7 +192,8 @@ fn kinds_of_variables() {
         Ok(())
     };
     let of_function: fn(&mut Case, (), usize) -> eitri::Result<()> = |case, (), way| {
-        let (f, int) = (case.function("f"), case.int());
+        let f = case.function("f");
+        let int = case.int();
         match way {
             0 => case.m.variable(f, "v", int)?.id(),
             1 => case.m.parameter(f, "v", int)?.id(),
@@ -201,7 +214,8 @@ fn kinds_of_variables() {
         Ok(())
     };
     let bound: fn(&mut Case, (), usize) -> eitri::Result<()> = |case, (), way| {
-        let (f, int) = (case.function("f"), case.int());
+        let f = case.function("f");
+        let int = case.int();
         let v = match way {
             0 => case.m.variable(f, "v", int)?.id(),
             _ => case.m.parameter(f, "v", int)?.id(),
@@ -210,7 +224,8 @@ fn kinds_of_variables() {
         Ok(())
     };
     let order: fn(&mut Case, (), usize) -> eitri::Result<()> = |case, (), way| {
-        let (f, int) = (case.function("f"), case.int());
+        let f = case.function("f");
+        let int = case.int();
         for name in [["a", "b"], ["b", "a"]][way] {
             case.m.parameter(f, name, int)?;
         }
@@ -233,7 +248,8 @@ fn kinds_of_variables() {
         Ok(())
     };
     let definition: fn(&mut Case, (), usize) -> eitri::Result<()> = |case, (), way| {
-        let (int, class) = (case.int(), case.m.class(case.unit, Some("C"), 4)?);
+        let int = case.int();
+        let class = case.m.class(case.unit, Some("C"), 4)?;
         let members =
             [case.m.static_member(class, "v", int)?.id(), case.m.static_member(class, "w", int)?.id()];
         if let Some(&member) = way.checked_sub(1).and_then(|index| members.get(index)) {

@@ -14,7 +14,8 @@ impl Wave {
         let one = found.ok_or_else(|| format!("pc {:#x}: no instruction begins here", self.pc))?;
         self.pc += 4 * one.words as u64;
         if let Op::SGetPc | Op::SSetPc | Op::SSwapPc = one.op {
-            let (next, target) = (program.base + self.pc, self.pair(one.src[0]));
+            let next = program.base + self.pc;
+            let target = self.pair(one.src[0]);
             if one.op != Op::SGetPc {
                 self.pc = target.wrapping_sub(program.base);
             }
@@ -82,7 +83,8 @@ impl Wave {
         let cell = self.read(one.src[0], 0);
         let a = cell.bits;
         let b = one.src.get(1).map_or(0, |&reg| self.read(reg, 0).bits);
-        let (sa, sb) = (a as i32, b as i32);
+        let sa = a as i32;
+        let sb = b as i32;
         let compared = match one.op {
             Op::SEq => Some(a == b),
             Op::SNe => Some(a != b),
@@ -293,7 +295,8 @@ impl Wave {
     fn scratch(&mut self, one: &Decoded) {
         let Reg::V(dst) = one.dst else { return };
         for lane in self.lanes() {
-            let (dword, data) = (self.scratch_dword(one, lane), self.read(one.src[2], lane));
+            let dword = self.scratch_dword(one, lane);
+            let data = self.read(one.src[2], lane);
             let Some(at) = self.scratch.get_mut(dword as usize) else {
                 continue;
             };
@@ -306,7 +309,8 @@ impl Wave {
 }
 
 fn atomic(op: Op, old: u32, data: u32) -> u32 {
-    let (a, b) = (old as i32, data as i32);
+    let a = old as i32;
+    let b = data as i32;
     match op {
         Op::DsAdd | Op::GlobalAdd => old.wrapping_add(data),
         Op::DsSub | Op::GlobalSub => old.wrapping_sub(data),
@@ -322,8 +326,10 @@ fn atomic(op: Op, old: u32, data: u32) -> u32 {
 }
 
 fn compare(op: Op, a: u32, b: u32) -> bool {
-    let (sa, sb) = (a as i32, b as i32);
-    let (fa, fb) = (f32::from_bits(a), f32::from_bits(b));
+    let sa = a as i32;
+    let sb = b as i32;
+    let fa = f32::from_bits(a);
+    let fb = f32::from_bits(b);
     match op {
         Op::VEq => a == b,
         Op::VNe => a != b,
@@ -346,8 +352,11 @@ fn compare(op: Op, a: u32, b: u32) -> bool {
 
 /// The result of a vector operation in one lane. `c` of v_cndmask is the lane's bit, of v_mbcnt the lane.
 pub fn compute(op: Op, a: u32, b: u32, c: u32) -> u32 {
-    let (sa, sb) = (a as i32, b as i32);
-    let (fa, fb, fc) = (f32::from_bits(a), f32::from_bits(b), f32::from_bits(c));
+    let sa = a as i32;
+    let sb = b as i32;
+    let fa = f32::from_bits(a);
+    let fb = f32::from_bits(b);
+    let fc = f32::from_bits(c);
     match op {
         Op::VSelect if c == 1 => b,
         Op::VSelect => a,
