@@ -291,3 +291,116 @@ fn supplementary_file_that_is_missing_or_of_other_programs_is_named() {
     fs::rename(&away, &common).expect("a file");
     assert_eq!(run(&["dump", &one]).errors, "");
 }
+
+/// A function that other units declare, which is called with a constant that its code overwrites.
+const CALLED: &str = "#include \"called.h\"\nint last;\n__attribute__((noinline)) int shared_function(int one, int two) {\n\
+                      last = one + two; __asm__ volatile(\"\" ::: \"rdi\", \"rsi\"); return last; }\n";
+
+/// Runs a tool in a folder, whose exit code is 0. `None` if the tool is not installed.
+fn clean(folder: &Folder, tool: &Tool, arguments: &[&str]) -> Option<String> {
+    let ran = tool.run_in(&folder.0, arguments)?;
+    assert!(ran.succeeded, "{ran}");
+    Some(ran.out)
+}
+
+/// Builds two programs of two units each with gcc's options, copies the first to `whole.exe`, and moves what the programs
+/// share to a supplementary file. `None` if a tool is not installed.
+fn two_units(folder: &Folder, options: &[&str], dwz: &[&str]) -> Option<()> {
+    folder.file(
+        "called.h",
+        "#define SHARED_LIMIT 7\n#define SHARED_SUM(a, b) ((a) + (b))\n#undef NOT_SHARED\n\
+         static const int shared_limit = SHARED_LIMIT;\nstatic const long shared_weight = 11;\n\
+         struct shared_pair { long first_of_shared_pair; long second_of_shared_pair; struct shared_pair *next_shared_pair; };\n\
+         extern int shared_function(int one, int two);\n\
+         extern int another_function(struct shared_pair *one, char *two);\n",
+    );
+    folder.file("called.c", CALLED);
+    for name in ["one", "two"] {
+        let source = "#include \"called.h\"\nint main(int argc, char **argv) {\n\
+                      return shared_function(argc, shared_limit) + another_function((void *)argv, *argv); }\n\
+                      int another_function(struct shared_pair *one, char *two) {\n\
+                      return one->first_of_shared_pair + *two + shared_weight; }\n";
+        folder.file(&format!("{name}.c"), source);
+        let (source, program) = (format!("{name}.c"), format!("{name}.exe"));
+        let files = [&source, "called.c", "-o", &program];
+        clean(folder, &Tool::new("gcc", "gcc"), &[&["-O2", "-Wl,--build-id"], options, &files].concat())?;
+    }
+    fs::copy(folder.path("one.exe"), folder.path("whole.exe")).expect("a copy");
+    let programs = ["-m", "common.dbg", "one.exe", "two.exe"];
+    clean(folder, &Tool::new("dwz", "dwz"), &[dwz, &programs].concat())?;
+    Some(())
+}
+
+#[test]
+fn passed_value_is_known_where_callee_is_declared_in_supplementary_file() {
+    for (index, (version, dwz)) in FORMATS.into_iter().enumerate() {
+        let folder = Folder::new(&format!("supplementary-calls-{index}"));
+        if two_units(&folder, &["-g", version], dwz).is_none() {
+            return;
+        }
+        let dumped = run(&["dump", &folder.path("one.exe")]).text();
+        let declared = "origin: DW_TAG_subprogram \"shared_function\" in the supplementary file";
+        assert!(dumped.contains(declared), "{dumped}");
+        // The pc after the call, and the last instruction of the callee.
+        let address = |name: &str, text: &str| {
+            let function = text.split(&format!("<{name}>:")).nth(1).expect(name);
+            let lines = function.lines().skip(1).take_while(|line| !line.is_empty());
+            let mut rows =
+                lines.map(|line| (line.split(':').next().unwrap().trim().to_owned(), line.to_owned()));
+            match name {
+                "main" => {
+                    rows.by_ref().find(|row| row.1.contains("<shared_function>")).expect("the call");
+                    rows.next().expect("an instruction after the call").0
+                }
+                _ => rows.find(|row| row.1.contains("ret")).expect("the end").0,
+            }
+        };
+        let text = clean(&folder, &Tool::new("objdump", "binutils"), &["-d", "whole.exe"]).expect("objdump");
+        let [after, end] = ["main", "shared_function"].map(|name| address(name, &text));
+        let caller = u64::from_str_radix(&after, 16).expect("an address") - 1;
+        let machine = format!(
+            r#"{{"target": "x86_64", "machine": {{"pc": "0x{end}", "callers": [{{"pc": "{caller:#x}"}}]}}}}"#
+        );
+        let machine = folder.file("m.json", &machine);
+        for program in ["whole.exe", "one.exe"] {
+            let ran = run(&["eval", &folder.path(program), "--var", "two", "--machine", &machine]);
+            assert_eq!(ran.errors, "");
+            assert!(ran.text().ends_with(", bytes 07 00 00 00\n"), "{program}: {}", ran.text());
+        }
+    }
+}
+
+/// Lines of macros, without their order and depth.
+fn macro_lines(text: &str) -> Vec<String> {
+    let lines = text.lines().map(str::trim_start);
+    let mut lines: Vec<_> = lines
+        .filter(|line| line.contains(": define ") || line.contains(": undef "))
+        .map(String::from)
+        .collect();
+    lines.sort();
+    lines.dedup();
+    lines
+}
+
+#[test]
+fn macros_in_supplementary_file_are_printed() {
+    for (index, (version, dwz)) in FORMATS.into_iter().enumerate() {
+        let folder = Folder::new(&format!("supplementary-macros-{index}"));
+        if two_units(&folder, &["-g3", version], dwz).is_none() {
+            return;
+        }
+        let [whole, one] =
+            ["whole.exe", "one.exe"].map(|program| run(&["dump", &folder.path(program)]).text());
+        assert!(one.contains("import in the supplementary file"), "{one}");
+        let expected = macro_lines(&whole);
+        assert!(
+            expected.len() > 100 && expected.contains(&"1: define SHARED_LIMIT 7".into()),
+            "{expected:?}"
+        );
+        assert_eq!(macro_lines(&one), expected);
+        fs::remove_file(folder.path("common.dbg")).expect("a file");
+        let alone = run(&["dump", &folder.path("one.exe")]).text();
+        assert!(alone.contains("import in a supplementary file"), "{alone}");
+        assert!(!alone.contains("define SHARED_LIMIT"), "{alone}");
+    }
+}

@@ -1,8 +1,12 @@
 //! `.debug_macro` and `.debug_macinfo`, compared with the output of `llvm-dwarfdump`.
 
+use eitri::emit::Section;
+use eitri::emit::elf::{Code, new_object};
 use eitri::read::{Dwarf, Macro, Macros, Object, Sections};
+use eitri::target::Target;
 use pretty_assertions::assert_eq;
 
+use crate::reader::bytes::Bytes;
 use crate::reader::compiled::{CLANG, GCC, compile, dumped, hex, sources};
 
 /// Entries of a list in the tool's notation: `name - numbers and text`.
@@ -122,4 +126,38 @@ fn imports_are_found_in_sections_of_one_name() {
         _ => None,
     });
     assert!(imported.sum::<usize>() > 100);
+}
+
+/// Lists that import each other in a chain that is longer than a stack could hold.
+#[test]
+fn long_chain_of_macro_imports_is_printed() {
+    const LISTS: u32 = 50_000;
+    let mut macros = Bytes::new(false, false);
+    for number in 1..LISTS {
+        // The list after this one: each has 9 bytes.
+        macros.u16(5).u8s([0, 7]).u32(number * 9).u8s([0]);
+    }
+    macros.u16(5).u8s([0, 1]).uleb(7).string("LAST 1").u8s([0]);
+    // A unit with `DW_AT_macros`.
+    let mut unit = Bytes::new(false, false);
+    unit.u16(5).u8s([1, 8]).u32(0).u8s([1]).u32(0);
+    let mut info = Bytes::new(false, false);
+    info.unit(&unit);
+    let abbreviations = [1, 0x11, 0, 0x79, 0x17, 0, 0, 0];
+    let section = |name, bytes: &[u8]| Section {
+        name,
+        bytes: bytes.to_vec(),
+        relocations: Vec::new(),
+        is_strings: false,
+        group: None,
+    };
+    let sections = [
+        section(".debug_info", &info.bytes),
+        section(".debug_abbrev", &abbreviations),
+        section(".debug_macro", &macros.bytes),
+    ];
+    let bytes = new_object(&Target::x86_64(), &Code::text(vec![0x90; 16]), &sections).unwrap();
+    let text = eitri::dump::print(&bytes, None).unwrap();
+    assert!(text.contains("7: define LAST 1\n"));
+    assert_eq!(text.matches("import").count(), LISTS as usize - 1);
 }

@@ -18,32 +18,38 @@ impl<'d> Dump<'_, 'd, '_> {
                 }
                 self.at(list.offset)?;
                 self.out.push('\n');
-                self.macro_list(&list, 1, &mut BTreeSet::from([list.offset]))
+                self.macro_lists(list)
             }
             Err(error) => writeln!(self.out, "macros: <{error}>"),
         }
     }
 
-    /// Prints a list of macros. `printed` has the offsets of printed lists: one list can be imported repeatedly, and
-    /// also belong to a unit.
-    fn macro_list(
-        &mut self,
-        list: &Macros<'d>,
-        mut depth: usize,
-        printed: &mut BTreeSet<u64>,
-    ) -> fmt::Result {
-        for one in list.entries() {
-            let MacroEntry { offset, entry, opcode } = match one {
-                Ok(one) => one,
-                Err(error) => {
-                    self.indent(depth);
-                    return writeln!(self.out, "<{error}>");
+    /// Prints a list of macros, and after each import the imported list, unless that list was printed before: one list can
+    /// be imported repeatedly, and also belong to a unit. The open lists are on a stack of their own, because a file can
+    /// have more imports in a chain than the thread's stack could hold.
+    fn macro_lists(&mut self, first: Macros<'d>) -> fmt::Result {
+        let mut printed = BTreeSet::from([(false, first.offset)]);
+        let mut open = vec![Open { list: first, depth: 1, is_supplementary: false }];
+        while let Some(Open { list, depth, is_supplementary }) = open.last_mut() {
+            let is_supplementary = *is_supplementary;
+            let MacroEntry { offset, entry, opcode } = match list.next_entry() {
+                Some(Ok(entry)) => entry,
+                Some(Err(error)) => {
+                    self.indent(*depth);
+                    writeln!(self.out, "<{error}>")?;
+                    open.pop();
+                    continue;
+                }
+                None => {
+                    open.pop();
+                    continue;
                 }
             };
             if entry == Macro::EndFile {
-                depth = depth.saturating_sub(1).max(1);
+                *depth = depth.saturating_sub(1).max(1);
             }
-            self.indent(depth);
+            self.indent(*depth);
+            let mut imported = None;
             match entry {
                 Macro::Define { line, text } => {
                     write!(self.out, "{line}: define ")?;
@@ -55,39 +61,59 @@ impl<'d> Dump<'_, 'd, '_> {
                 }
                 Macro::StartFile { line, file } => {
                     write!(self.out, "{line}: file {file}")?;
-                    if let Some(path) = self.program.as_ref().and_then(|program| program.path(file)) {
+                    // The numbers of the supplementary file are those of its own line programs.
+                    let program = self.program.as_ref().filter(|_| !is_supplementary);
+                    if let Some(path) = program.and_then(|program| program.path(file)) {
                         write!(self.out, " {path:?}")?;
                     }
-                    depth += 1;
+                    *depth += 1;
                 }
                 Macro::EndFile => self.out.push_str("end"),
                 Macro::Import { offset } => {
                     self.out.push_str("import");
                     self.at(offset)?;
-                    match list.import(offset) {
-                        _ if !printed.insert(offset) => self.out.push_str(" of a list above"),
-                        Ok(list) => {
-                            self.out.push('\n');
-                            self.macro_list(&list, depth + 1, printed)?;
-                            continue;
-                        }
-                        Err(error) => write!(self.out, " <{error}>")?,
+                    imported = Some((is_supplementary, offset, list.import(offset)));
+                }
+                Macro::ImportSup { offset } => match list.import_supplementary(offset) {
+                    Some(list) => {
+                        self.out.push_str("import in the supplementary file");
+                        self.at(offset)?;
+                        imported = Some((true, offset, list));
                     }
-                }
-                Macro::ImportSup { .. } => self.out.push_str("import from the supplementary file"),
-                Macro::DefineSup { line, .. } => {
-                    write!(self.out, "{line}: define, in the supplementary file")?
-                }
-                Macro::UndefSup { line, .. } => write!(self.out, "{line}: undef, in the supplementary file")?,
+                    None => self.out.push_str("import in a supplementary file"),
+                },
+                Macro::DefineSup { line, .. } => write!(self.out, "{line}: define, in a supplementary file")?,
+                Macro::UndefSup { line, .. } => write!(self.out, "{line}: undef, in a supplementary file")?,
                 Macro::Vendor { number, text } => {
                     write!(self.out, "vendor {number} ")?;
                     self.quoted(text)?;
                 }
                 _ => write!(self.out, "opcode {opcode:#04x}")?,
             }
+            let depth = *depth;
+            match imported {
+                Some((is_supplementary, offset, _)) if !printed.insert((is_supplementary, offset)) => {
+                    self.out.push_str(" of a list above");
+                }
+                Some((is_supplementary, _, Ok(list))) => {
+                    self.out.push('\n');
+                    open.push(Open { list, depth: depth + 1, is_supplementary });
+                    continue;
+                }
+                Some((_, _, Err(error))) => write!(self.out, " <{error}>")?,
+                None => {}
+            }
             self.at(offset)?;
             self.out.push('\n');
         }
         Ok(())
     }
+}
+
+/// A list of macros that is printed in part.
+struct Open<'d> {
+    /// The list from the next entry on.
+    list: Macros<'d>,
+    depth: usize,
+    is_supplementary: bool,
 }

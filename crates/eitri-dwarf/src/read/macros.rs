@@ -1,6 +1,8 @@
 //! Macros: `.debug_macro` (DWARF 5 sections 6.3 and 7.23, and GNU's version 4), and `.debug_macinfo` (DWARF 4
 //! sections 6.3 and 7.22).
 
+use std::sync::Arc;
+
 use gimli::{DwForm, constants as dw};
 
 use super::cursor::Cursor;
@@ -24,6 +26,8 @@ pub struct Macros<'o> {
     /// Vendors' opcodes with the forms of their operands.
     pub vendor_opcodes: Vec<(u8, &'o [u8])>,
     sections: Sections<'o>,
+    /// The supplementary file, if it was read with the object.
+    supplementary: Option<Arc<Dwarf<'o>>>,
     strings: Base,
     from: Cursor<'o>,
 }
@@ -43,11 +47,11 @@ pub enum Macro<'o> {
     EndFile,
     /// Includes the entries of another list of the section, by its offset.
     Import { offset: u64 },
-    /// Includes entries of the supplementary file.
+    /// Includes the entries of a list of the supplementary file, by its offset there.
     ImportSup { offset: u64 },
-    /// A definition whose text is in the supplementary file.
+    /// A definition whose text is in a supplementary file that was not read with the object.
     DefineSup { line: u64, offset: u64 },
-    /// End of a definition whose name is in the supplementary file.
+    /// End of a definition whose name is in a supplementary file that was not read with the object.
     UndefSup { line: u64, offset: u64 },
     /// A vendor's entry of `.debug_macinfo`.
     Vendor { number: u64, text: &'o [u8] },
@@ -76,10 +80,15 @@ impl<'o> Macros<'o> {
     /// [`Unsupported`](ErrorKind::Unsupported) for other versions.
     pub fn read(sections: &Sections<'o>, offset: u64) -> Result<Self> {
         let encoding = crate::op::Encoding::new(8, crate::op::Dialect::Dwarf5);
-        Self::read_with(sections, offset, Base { offset: None, encoding })
+        Self::read_with(sections, None, offset, Base { offset: None, encoding })
     }
 
-    fn read_with(sections: &Sections<'o>, offset: u64, mut strings: Base) -> Result<Self> {
+    fn read_with(
+        sections: &Sections<'o>,
+        supplementary: Option<Arc<Dwarf<'o>>>,
+        offset: u64,
+        mut strings: Base,
+    ) -> Result<Self> {
         let mut from = sections.cursor(".debug_macro", sections.debug_macro).at(offset, WHAT)?;
         let version = from.u16(WHAT)?;
         if !matches!(version, 4 | 5) {
@@ -107,7 +116,17 @@ impl<'o> Macros<'o> {
         strings.encoding.offset_bytes = offset_bytes;
         let sections = *sections;
         let version = Some(version);
-        Ok(Self { offset, version, offset_bytes, line_program, vendor_opcodes, sections, strings, from })
+        Ok(Self {
+            offset,
+            version,
+            offset_bytes,
+            line_program,
+            vendor_opcodes,
+            sections,
+            supplementary,
+            strings,
+            from,
+        })
     }
 
     /// Returns the list at an offset of `.debug_macinfo`.
@@ -124,6 +143,7 @@ impl<'o> Macros<'o> {
             line_program: None,
             vendor_opcodes: Vec::new(),
             sections: *sections,
+            supplementary: None,
             strings: Base { offset: None, encoding },
             from,
         })
@@ -134,7 +154,25 @@ impl<'o> Macros<'o> {
     /// # Errors
     /// The errors of [`read`](Self::read).
     pub fn import(&self, offset: u64) -> Result<Self> {
-        Self::read_with(&self.sections, offset, self.strings)
+        Self::read_with(&self.sections, self.supplementary.clone(), offset, self.strings)
+    }
+
+    /// Returns the list of the supplementary file at the offset of an [`ImportSup`](Macro::ImportSup) in this list. `None`
+    /// if that file was not read with the object.
+    ///
+    /// # Errors
+    /// The errors of [`read`](Self::read).
+    pub fn import_supplementary(&self, offset: u64) -> Option<Result<Self>> {
+        let other = self.supplementary.as_deref()?;
+        Some(Self::read(&other.sections, offset).map_err(|error| error.or_at(other.at())))
+    }
+
+    /// Returns the next entry, and moves the start of the list after the entry.
+    pub(crate) fn next_entry(&mut self) -> Option<Result<MacroEntry<'o>>> {
+        let mut entries = self.entries();
+        let entry = entries.next();
+        self.from = entries.from;
+        entry
     }
 
     /// Returns the entries, up to the terminating opcode 0.
@@ -160,8 +198,20 @@ impl<'o> Macros<'o> {
             (5, Some(_)) => Macro::Define { line: line(from)?, text: by_offset(from)? },
             (6, Some(_)) => Macro::Undef { line: line(from)?, text: by_offset(from)? },
             (7, Some(_)) => Macro::Import { offset: section_offset(from)? },
-            (8, Some(_)) => Macro::DefineSup { line: line(from)?, offset: section_offset(from)? },
-            (9, Some(_)) => Macro::UndefSup { line: line(from)?, offset: section_offset(from)? },
+            (8 | 9, Some(_)) => {
+                let (line, offset) = (line(from)?, section_offset(from)?);
+                let text = self
+                    .supplementary
+                    .as_deref()
+                    .map(|other| other.sections.string(offset).map_err(|error| error.or_at(other.at())));
+                let text = text.transpose()?;
+                match (opcode, text) {
+                    (8, Some(text)) => Macro::Define { line, text },
+                    (8, None) => Macro::DefineSup { line, offset },
+                    (_, Some(text)) => Macro::Undef { line, text },
+                    (_, None) => Macro::UndefSup { line, offset },
+                }
+            }
             (10, Some(_)) => Macro::ImportSup { offset: section_offset(from)? },
             (11, Some(5..)) => Macro::Define { line: line(from)?, text: by_index(from)? },
             (12, Some(5..)) => Macro::Undef { line: line(from)?, text: by_index(from)? },
@@ -251,7 +301,7 @@ impl<'o> Dwarf<'o> {
         };
         if let Some(offset) = offset(dw::DW_AT_macros).or_else(|| offset(dw::DW_AT_GNU_macros)) {
             let strings = Base { offset: unit.bases.str_offsets, encoding: unit.encoding };
-            return Macros::read_with(&self.sections, offset, strings).map(Some);
+            return Macros::read_with(&self.sections, self.supplementary.clone(), offset, strings).map(Some);
         }
         offset(dw::DW_AT_macro_info).map(|offset| Macros::read_macinfo(&self.sections, offset)).transpose()
     }
