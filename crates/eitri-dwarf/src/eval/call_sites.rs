@@ -58,8 +58,9 @@ impl Calls {
     }
 
     /// Returns the entry of the only subprogram with code that is meant by a reference to it. Several can be meant
-    /// where a compiler cloned a function: then it is not known which one is called.
-    fn subprogram(&self, referenced: read::Entry<'_, '_>) -> Option<u64> {
+    /// where a compiler cloned a function: then it is not known which one is called. `dwarf` is the file of the call sites;
+    /// the referenced entry can be a declaration in its supplementary file.
+    fn subprogram(&self, dwarf: &Dwarf<'_>, referenced: read::Entry<'_, '_>) -> Option<u64> {
         let only = |all: Option<&Vec<u64>>| match all.map(Vec::as_slice) {
             Some(&[only]) => Some(only),
             _ => None,
@@ -70,7 +71,7 @@ impl Calls {
         }
         // The declaration of a subprogram of another unit.
         let found = only(self.by_name.get(&*external_name(referenced)?))?;
-        let entry = referenced.dwarf().entry_at(found)?;
+        let entry = dwarf.entry_at(found)?;
         only(self.by_declaration.get(&declaration(entry).offset()))
     }
 
@@ -84,7 +85,8 @@ impl Calls {
                 if first(site, &TAIL_CALL) != Some(Value::Flag(true)) {
                     continue;
                 }
-                let called = reference(site, &ORIGIN).and_then(|origin| self.subprogram(origin));
+                let called =
+                    reference(site, &ORIGIN).and_then(|origin| self.subprogram(callee.dwarf(), origin));
                 let Some(called) = called.filter(|&called| called != callee.offset()) else { return true };
                 if known.insert(called) {
                     left.extend(callee.dwarf().entry_at(called));
@@ -116,7 +118,7 @@ impl<'o> DebugInfo<'_, 'o> {
         };
         let site = self.dwarf().entry_at(site).filter(|_| calls.sites[from].0 == return_pc)?;
         let target = match reference(site, &ORIGIN) {
-            Some(origin) if calls.subprogram(origin) == Some(callee.offset()) => None,
+            Some(origin) if calls.subprogram(self.dwarf(), origin) == Some(callee.offset()) => None,
             Some(_) => return None,
             None => match first(site, &TARGET)? {
                 Value::Expr(expr) => {

@@ -115,7 +115,7 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
     fn attribute(&self, entry: read::Entry<'_, 'o>, name: DwAt) -> Body<'_> {
         match entry.attr(name) {
             Some(Value::Expr(expr)) => Body::Expression(expr),
-            Some(Value::LocList(offset)) => match self.dwarf.location_bytes(entry.unit(), offset) {
+            Some(Value::LocList(offset)) => match entry.dwarf().location_bytes(entry.unit(), offset) {
                 Some((format, bytes)) => {
                     Body::EncodedList(EncodedList { format, bytes, base: entry.unit().low_pc.unwrap_or(0) })
                 }
