@@ -71,7 +71,7 @@ pub fn object(form: Form) -> Vec<u8> {
 }
 
 /// Offset in the file of every relocation record.
-fn records(bytes: &[u8]) -> Vec<usize> {
+pub fn records(bytes: &[u8]) -> Vec<usize> {
     let object = Object::read(bytes).unwrap();
     let mut all = Vec::new();
     for section in object.sections().iter().filter(|section| section.kind == 4) {

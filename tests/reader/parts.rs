@@ -3,8 +3,8 @@
 use eitri::build::Builder;
 use eitri::consumer::{Consumer, Policy, Tables};
 use eitri::dump;
-use eitri::emit::Section;
 use eitri::emit::elf::{Code as ElfCode, new_object};
+use eitri::emit::{Relocation, RelocationTarget, Section};
 use eitri::error::ErrorKind;
 use eitri::lint::{Code, Options, lint};
 use eitri::lower::lower;
@@ -17,6 +17,7 @@ use eitri::target::{SpaceId, Target};
 use gimli::constants as dw;
 
 use crate::reader::bytes::Bytes;
+use crate::reader::objects::records;
 
 /// `.debug_frame` with a CIE before each FDE, as ptxas writes it: FDEs of 56 and 64 bytes, whose pointers are too large by 8
 /// bytes for each earlier FDE of 56.
@@ -454,4 +455,43 @@ fn lines_header(sections: &[Section], program: u64) -> u64 {
 fn aranges(sections: &[Section]) -> u64 {
     let bytes = &sections.iter().find(|one| one.name == ".debug_aranges").unwrap().bytes;
     u64::from(u32::from_le_bytes(bytes[..4].try_into().unwrap())) + 4
+}
+
+/// After a unit whose length has no known relocation, the place of the next unit is unknown, whatever number the field has.
+#[test]
+fn unit_after_unreadable_length_is_not_guessed() {
+    for stored in [9, 0] {
+        let mut info = Bytes::new(false, false);
+        for length in [9, 0, 9] {
+            info.u32(length).u16(5).u8s([1, 8]).u32(0).u8s([1]);
+        }
+        let target = RelocationTarget::Section(".debug_abbrev");
+        let relocation = Relocation { offset: 13, bytes: 4, target, addend: 0 };
+        let section = |name, bytes: &[u8], relocations| Section {
+            name,
+            bytes: bytes.to_vec(),
+            relocations,
+            is_strings: false,
+            group: None,
+        };
+        // A unit without attributes.
+        let abbreviations = [1, 0x11, 0, 0, 0, 0];
+        let sections = [
+            section(".debug_info", &info.bytes, vec![relocation]),
+            section(".debug_abbrev", &abbreviations, Vec::new()),
+        ];
+        let mut bytes = new_object(&Target::x86_64(), &ElfCode::text(vec![0x90; 16]), &sections).unwrap();
+        let [record] = records(&bytes)[..] else { panic!("one relocation") };
+        // R_X86_64_GOT32.
+        bytes[record + 8] = 3;
+        let start = bytes.windows(info.bytes.len()).position(|window| window == info.bytes).unwrap();
+        bytes[start + 13] = stored;
+        let object = Object::read(&bytes).unwrap();
+        let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, 1).unwrap();
+        let units: Vec<_> = dwarf.units().iter().map(|unit| unit.offset).collect();
+        assert_eq!(units, [0], "{stored}");
+        let errors: Vec<_> =
+            dwarf.errors().iter().map(|error| (error.at().section.as_deref(), error.at().offset)).collect();
+        assert_eq!(errors, [(Some(".debug_info"), Some(13))], "{stored}");
+    }
 }

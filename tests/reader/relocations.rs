@@ -178,3 +178,18 @@ fn relocation_types_are_those_that_object_knows() {
     }
     assert!(counts[0] > 30 && counts[1] > 5, "{counts:?}");
 }
+
+/// Three relocation types in one relocation, as the 64-bit ABI of MIPS has for differences of addresses: the number is not
+/// that of the first type alone.
+#[test]
+fn composed_relocation_of_mips_is_unreadable() {
+    for is_big in [false, true] {
+        // R_MIPS_64 after R_MIPS_SUB, in the order of the big-endian format: third type, second type, first type.
+        let mut bytes = object_with(elf::EM_MIPS.0, true, is_big, 18);
+        let at = bytes.windows(4).position(|window| window == [0, 0, 0, 18]).expect("the types");
+        bytes[at + 2] = 24;
+        let object = Object::read(&bytes).expect("an object");
+        let [field] = object.unreadable_fields() else { panic!("{:?}", object.unreadable_fields()) };
+        assert_eq!((&*field.section, field.offset), (".debug_x", AT));
+    }
+}

@@ -212,10 +212,9 @@ fn field(machine: u16, kind: u32, known: Option<ElfIdentity>) -> Option<Option<F
 fn symbol_and_type(file: &File, info: u64) -> (u64, u32) {
     match (file.machine, file.is_64) {
         (_, false) => (info >> 8, info as u32 & 0xff),
-        // Up to three types in one relocation, the first in the last byte of the file's order: those of debug sections have
-        // one.
-        (MIPS, true) if !file.big_endian => (info & 0xffff_ffff, (info >> 56) as u32),
-        (MIPS, true) => (info >> 32, info as u32 & 0xff),
+        // Up to three types and a second symbol in one relocation, the first type in the last byte of the file's order. A
+        // relocation with several types is none that `field` knows.
+        (MIPS, true) if !file.big_endian => (info & 0xffff_ffff, ((info >> 32) as u32).swap_bytes()),
         // The upper 24 bits of the type are data.
         (SPARCV9, true) => (info >> 32, info as u32 & 0xff),
         (_, true) => (info >> 32, info as u32),

@@ -138,13 +138,17 @@ impl<'m, 'o> Reader<'m, 'o> {
             self.dwo_id = only_id(info.units());
         }
         let first = self.dwarf.first;
-        self.section(sections.debug_info, first, |bytes| DebugInfo::from(bytes).units().next())?;
+        self.section(".debug_info", sections.debug_info, first, |bytes| {
+            DebugInfo::from(bytes).units().next()
+        })?;
         // Before DWARF 5 the id is not in the header.
         if let ([unit], None) = (&self.dwarf.units[..], self.dwo_id) {
             self.dwo_id = unit.dwo_id;
         }
         let before = first + sections.debug_info.len() as u64;
-        self.section(sections.debug_types, before, |bytes| DebugTypes::from(bytes).units().next())?;
+        self.section(".debug_types", sections.debug_types, before, |bytes| {
+            DebugTypes::from(bytes).units().next()
+        })?;
         self.finish()
     }
 
@@ -165,19 +169,26 @@ impl<'m, 'o> Reader<'m, 'o> {
     /// Reads the units of a section. Its first byte has the offset `first`.
     fn section(
         &mut self,
+        name: &'static str,
         bytes: &'o [u8],
         first: u64,
         header: impl Fn(Slice<'o>) -> gimli::Result<Option<gimli::UnitHeader<Slice<'o>>>>,
     ) -> Result<()> {
+        const WHAT: &str = "a unit header";
         let sections = self.dwarf.sections;
         let mut rest = bytes;
         // Zero bytes at the end are the padding of a linker.
         while !rest.is_empty() && !rest.iter().all(|byte| *byte == 0) {
             let start = first + (bytes.len() - rest.len()) as u64;
-            let read = match header(sections.slice(rest)) {
-                Ok(Some(header)) => self.unit(header, rest, start),
-                Ok(None) => return Ok(()),
-                Err(error) => Err(self.broken(error, "a unit header", start)),
+            let mut from = sections.cursor(name, bytes).at(start - first, WHAT)?;
+            let length = from.initial_length(WHAT).map(|(length, _)| length);
+            let is_unknown = !sections.unreadable.is_empty() && length.is_err();
+            let read = match (is_unknown, header(sections.slice(rest))) {
+                // Its number is not the length of the unit.
+                (true, _) => length.clone(),
+                (false, Ok(Some(header))) => self.unit(header, rest, start),
+                (false, Ok(None)) => return Ok(()),
+                (false, Err(error)) => Err(self.broken(error, WHAT, start)),
             };
             let Err(error) = read else {
                 rest = rest.get((read? - start) as usize..).unwrap_or_default();
@@ -189,9 +200,7 @@ impl<'m, 'o> Reader<'m, 'o> {
                 errors.add::<()>(error);
             }
             // The length of a unit is that of the next one's offset, whatever is in the unit.
-            let mut from = sections.cursor(".debug_info", rest);
-            let Ok((length, _)) = from.initial_length("a unit header") else { return Ok(()) };
-            let Ok(_) = from.take(length, "a unit header") else { return Ok(()) };
+            let Ok(_) = length.and_then(|length| from.take(length, WHAT)) else { return Ok(()) };
             rest = from.rest();
         }
         Ok(())
