@@ -4,9 +4,10 @@ use eitri::dump::{DumpOptions, print_object_to};
 use eitri::emit::Section;
 use eitri::emit::elf::{Code as ElfCode, new_object};
 use eitri::error::ErrorKind;
+use eitri::eval::{Body, Context, DebugInfo, Evaluator, Snapshot, WithDebugInfo};
 use eitri::lint::{self, lint};
-use eitri::op::Dialect;
-use eitri::read::{Companions, Dwarf, Object, Value};
+use eitri::op::{Dialect, Encoding};
+use eitri::read::{Companions, Dwarf, Object, Unit, Value};
 use eitri::report::readable_report;
 use eitri::stats::stats;
 use eitri::target::Target;
@@ -59,6 +60,8 @@ impl Style {
         add(5, 0x11, 1, &[(3, self.string)]);
         add(6, 0x3d, 0, &[(0x18, self.reference)]);
         add(7, 0x34, 0, &[(3, self.string), (0x49, self.reference), (2, 0x18)]);
+        // A variable with name and location, in the supplementary file.
+        add(8, 0x34, 0, &[(3, 0x0e), (2, 0x18)]);
         out.u8s([0]);
         out
     }
@@ -272,4 +275,64 @@ fn file_that_is_its_own_supplementary_file_ends() {
     let variable = dwarf.entries().last().unwrap();
     assert_eq!(variable.ty().map(|ty| ty.tag()), Some(dw::DW_TAG_compile_unit));
     assert!(dwarf.variable_at("v", None).is_err());
+}
+
+/// An offset in a unit of the object that would wrap to the offset of an entry in the supplementary file.
+#[test]
+fn reference_in_unit_leads_to_no_supplementary_entry() {
+    // DW_FORM_ref8.
+    let style = Style { version: 5, reference: 0x14, string: 0x1d, reference_bytes: 8 };
+    let (other, imported, ty) = style.supplementary();
+    let far = |offset: u64| 1 << 63 | offset;
+    let bytes = style.main(far(imported), far(ty), 15, &[style.link(&ID)]);
+    let object = Object::read_with(&bytes, Some(&other), None).unwrap();
+    let dwarf = Dwarf::read(&object).unwrap();
+    assert_eq!(dwarf.supplementary().unwrap().units().len(), 2);
+    assert_eq!(dwarf.entries().last().unwrap().ty(), None);
+    assert!(dwarf.variable_at("limit", None).is_err());
+    let report = lint(&bytes, &lint::Options { supplementary: Some(&other), ..Default::default() });
+    let bad = report.unwrap().findings.iter().filter(|one| one.code == lint::Code::BadReference).count();
+    assert_eq!(bad, 2);
+}
+
+/// `DW_OP_call_ref` and the like refer to entries of the file that contains the expression.
+#[test]
+fn expression_refers_to_entries_of_its_own_file() {
+    for style in STYLES {
+        let (mut first, root) = style.header(3);
+        // A constant, and a variable whose location is computed from it.
+        first.u8s([1, 3]).u32(4).u32(0).u8s([7]);
+        let constant = root + 1;
+        first.u8s([8]).u32(10).u8s([5, 0x9a]).u32(constant as u32).u8s([0]);
+        let variable = constant + 10;
+        let mut info = empty();
+        info.unit(&first);
+        let mut strings = empty();
+        strings.string("int").string("limit").string("v");
+        let (name, link) = style.own_link();
+        let other = style.object(&info, &strings, &[(name, &link)]);
+        let bytes = style.main(root, variable, 10, &[style.link(&ID)]);
+        let object = Object::read_with(&bytes, Some(&other), None).unwrap();
+        let dwarf = Dwarf::read(&object).unwrap();
+        let target = Target::x86_64();
+        let machine = Snapshot::default();
+        let located = |dwarf: &Dwarf<'_>, unit: &Unit<'_>, body: Body<'_>, offset_bytes| {
+            let info = DebugInfo::new(dwarf);
+            let encoding = Encoding { offset_bytes, ..unit.encoding };
+            let context = Context { unit: unit.offset, ..Context::new(encoding, &target) };
+            let machine = WithDebugInfo::new(&info, &machine, context);
+            Evaluator::new().variable_location(body, &machine, &context).map(|location| location.to_string())
+        };
+        let supplementary = dwarf.supplementary().unwrap();
+        let entry = dwarf.entry_at(1 << 63 | variable).unwrap();
+        let Some(Value::Expr(expr)) = entry.attr(dw::DW_AT_location) else { panic!("{entry:?}") };
+        let found = located(supplementary, entry.unit(), Body::Expression(expr), 4);
+        assert_eq!(found.as_deref(), Ok("implicit:07"), "{style:?}");
+        // The same offset in an expression of the object, and that of no file.
+        for offset in [constant, 1 << 63 | constant] {
+            let expr = [&[0x9a][..], &offset.to_le_bytes()].concat();
+            let found = located(&dwarf, &dwarf.units()[0], Body::Expression(&expr), 8);
+            assert_ne!(found.as_deref(), Ok("implicit:07"), "{style:?} {offset:#x}");
+        }
+    }
 }

@@ -46,7 +46,8 @@ impl<'d> Dump<'_, 'd, '_> {
 
     /// Prints the name of the unit at an offset.
     fn unit_name(&mut self, offset: u64) -> fmt::Result {
-        match self.dwarf.unit_at(offset).filter(|unit| unit.offset == offset) {
+        let unit = self.dwarf.unit_at(self.dwarf.offset_in_info(offset));
+        match unit.filter(|unit| unit.offset == offset) {
             Some(unit) => match (&unit.name, &unit.dwo_name, unit.signature) {
                 (Some(name), ..) => write!(self.out, "unit {name:?}")?,
                 (None, Some(file), _) => write!(self.out, "skeleton of {file:?}")?,
@@ -136,7 +137,8 @@ impl<'d> Dump<'_, 'd, '_> {
             }
             (Some(NameUnit::Compile(unit) | NameUnit::Type(unit)), _) => {
                 // A skeleton unit's entry is in the split file.
-                let is_split = dwarf.unit_at(unit).is_some_and(|unit| unit.kind == gimli::DW_UT_skeleton);
+                let named = dwarf.unit_at(dwarf.offset_in_info(unit));
+                let is_split = named.is_some_and(|unit| unit.kind == gimli::DW_UT_skeleton);
                 let what = if is_split { "in the split unit of" } else { "but no entry in" };
                 write!(self.out, "{} {what} ", names::tag(entry.tag))?;
                 self.unit_name(unit)?;
@@ -186,13 +188,18 @@ impl<'d> Dump<'_, 'd, '_> {
         self.out.push(' ');
         self.unit_name(set.unit)?;
         self.out.push('\n');
-        let is_skeleton = dwarf.unit_at(set.unit).is_some_and(|unit| unit.kind == gimli::DW_UT_skeleton);
+        let unit = dwarf.unit_at(dwarf.offset_in_info(set.unit));
+        let is_skeleton = unit.is_some_and(|unit| unit.kind == gimli::DW_UT_skeleton);
         for name in set.names() {
             let Some(name) = self.error(name) else { return Ok(()) };
             self.out.push_str("  ");
             self.quoted(name.name)?;
             if !is_skeleton {
-                write!(self.out, ": {}", describe(dwarf, set.unit.saturating_add(name.entry)))?;
+                write!(
+                    self.out,
+                    ": {}",
+                    describe(dwarf, dwarf.offset_in_info(set.unit.saturating_add(name.entry)))
+                )?;
             }
             if let Some(flags) = name.flags {
                 let linkage = if flags & 0x80 != 0 { "static" } else { "external" };

@@ -407,7 +407,7 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
             if offset == 0 {
                 return Some("generic".into());
             }
-            let offset = start.saturating_add(offset);
+            let offset = self.dwarf.offset_in_info(start.saturating_add(offset));
             let number = self.procedures.binary_search(&offset).ok();
             let number = number.map_or_else(String::new, |number| format!(" {number}"));
             Some(format!("({}{number})", describe(self.dwarf, offset)))

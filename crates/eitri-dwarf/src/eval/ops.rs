@@ -81,7 +81,7 @@ impl Run<'_, '_> {
             Op::Skip { distance } => return Ok(Next::Branch(distance)),
             Op::Bra { distance } => return self.bra(distance),
             Op::Call2 { entry } | Op::Call4 { entry } => self.call_entry(self.scope.unit.checked_add(entry)),
-            Op::CallRef { entry } => self.call_entry(Some(entry)),
+            Op::CallRef { entry } => self.call_entry(Some(self.scope.entry_in_file(entry))),
             Op::EntryValue { expr } => self.entry_value(expr),
 
             // Values at locations, A.2.5.4.3.4.

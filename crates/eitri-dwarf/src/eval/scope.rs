@@ -7,6 +7,7 @@ use super::machine::{Body, Entry};
 use super::run::Run;
 use super::{Context, CurrentObject};
 use crate::op::Encoding;
+use crate::read::SUPPLEMENTARY;
 
 /// Part of the context that can differ in a nested expression.
 #[derive(Clone, Copy)]
@@ -43,6 +44,12 @@ impl Scope {
     /// Returns the scope of a frame base: the unit of its subprogram, and the entry of the expression that needs it.
     pub fn of_frame_base(self, subprogram: &Entry<'_>) -> Self {
         Self { is_frame_base: true, ..self.in_unit_of(subprogram) }
+    }
+
+    /// Returns the offset of an entry that the expression refers to by its offset in the file. The file is the one with the
+    /// expression's unit, which can be supplementary.
+    pub fn entry_in_file(&self, offset: u64) -> u64 {
+        self.unit & SUPPLEMENTARY | offset.min(SUPPLEMENTARY - 1)
     }
 
     /// Returns the scope in another frame.

@@ -264,6 +264,14 @@ impl<'o> Dwarf<'o> {
         self.first + offset.min(SUPPLEMENTARY - 1)
     }
 
+    /// Returns the offset a number of bytes after another offset of the same file, as [`offset_in_info`](Self::offset_in_info)
+    /// does.
+    #[inline]
+    pub(super) fn offset_after(start: u64, bytes: u64) -> u64 {
+        // `start` is less than this number after the file's first offset, because a file is shorter.
+        start.saturating_add(bytes.min(SUPPLEMENTARY / 2))
+    }
+
     /// Returns the file that has an offset: this one, or the supplementary file.
     #[inline]
     fn file_at(&self, offset: u64) -> &Self {

@@ -378,7 +378,7 @@ impl<'o> Dwarf<'o> {
     /// Returns the entry that an index entry names, if it is in this file.
     pub fn named(&self, entry: &NameEntry) -> Option<Entry<'_, 'o>> {
         let (NameUnit::Compile(unit) | NameUnit::Type(unit)) = entry.unit? else { return None };
-        self.entry_at(unit.checked_add(entry.entry?)?)
+        self.entry_at(self.offset_in_info(unit.checked_add(entry.entry?)?))
     }
 }
 

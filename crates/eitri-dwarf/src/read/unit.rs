@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use gimli::{DwUt, constants as dw};
 
+use super::dwarf::Dwarf;
 use super::lists::ListFormat;
 use super::sections::{lists_header, str_offsets_header};
 use super::units::Raw;
@@ -101,7 +102,7 @@ pub(super) fn new_unit<'o>(
     let (mut signature, mut type_offset, mut dwo_id) = (None, None, None);
     let mut take = |kind, of: gimli::DebugTypeSignature, at: gimli::UnitOffset| {
         signature = Some(of.0);
-        type_offset = Some(offset.saturating_add(at.0 as u64));
+        type_offset = Some(Dwarf::offset_after(offset, at.0 as u64));
         kind
     };
     let kind: DwUt = match header.type_() {

@@ -318,7 +318,7 @@ pub(super) fn resolve<'o>(
 #[inline]
 pub(super) fn reference(dwarf: &Dwarf<'_>, unit: &Unit<'_>, raw: &AttributeValue<Slice<'_>>) -> Option<u64> {
     match raw {
-        AttributeValue::UnitRef(offset) => Some(unit.offset.saturating_add(offset.0 as u64)),
+        AttributeValue::UnitRef(offset) => Some(Dwarf::offset_after(unit.offset, offset.0 as u64)),
         AttributeValue::DebugInfoRef(offset) => Some(dwarf.offset_in_info(offset.0 as u64)),
         AttributeValue::DebugInfoRefSup(offset) => {
             dwarf.supplementary.as_ref().map(|other| other.offset_in_info(offset.0 as u64))

@@ -35,7 +35,8 @@ impl Run<'_, '_> {
     }
 
     /// Pushes the value of a variable as a number of the generic type.
-    pub(super) fn variable_value(&mut self, offset: u64) -> Result<(), Fault> {
+    pub(super) fn variable_value(&mut self, entry: u64) -> Result<(), Fault> {
+        let offset = self.scope.entry_in_file(entry);
         let entry = self.machine.entry(offset);
         let entry = entry.ok_or_else(|| ill_formed(format!("{offset:#x} is not the entry of a variable")))?;
         let scope = self.scope.of_entry(offset, &entry);

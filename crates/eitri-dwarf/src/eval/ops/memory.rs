@@ -332,6 +332,7 @@ impl Run<'_, '_> {
         let known = u32::try_from(space).ok().map(SpaceId);
         let space = known.ok_or_else(|| ill_formed(format!("the target has no address space {space:#x}")))?;
         let bits = self.address_bits(space)?;
+        let entry = self.scope.entry_in_file(entry);
         let pointer = ImplicitPointer { entry, by, space, bits };
         self.push(Location::from(Storage::ImplicitPointer(pointer)));
         Ok(())
