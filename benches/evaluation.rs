@@ -20,7 +20,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use cases::{CASES, Case};
-use eitri::eval::{Compiled, Context, Evaluator, Kind};
+use eitri::eval::{Context, Evaluator, Kind};
 use eitri::op::{Dialect, Encoding, text};
 use eitri::target::Target;
 use machine::Stopped;
@@ -47,19 +47,8 @@ struct Given {
 /// Evaluates an expression a number of times.
 type Side = fn(&mut Given, &[u8], &Case, usize);
 
-const SIDES: [(&str, Side); 4] = [
+const SIDES: [(&str, Side); 3] = [
     ("eitri", |given, expr, case, times| {
-        let context = Context::new(given.encoding, &given.target);
-        let (evaluator, machine) = (&mut given.evaluator, &given.machine);
-        let compiled = Compiled::new(expr, given.encoding);
-        for _ in 0..times {
-            match case.wants_value {
-                true => _ = black_box(&evaluator.value_compiled(black_box(&compiled), machine, &context)),
-                false => _ = black_box(&evaluator.locate_compiled(black_box(&compiled), machine, &context)),
-            }
-        }
-    }),
-    ("eitri_once", |given, expr, case, times| {
         let context = Context::new(given.encoding, &given.target);
         let (evaluator, machine) = (&mut given.evaluator, &given.machine);
         for _ in 0..times {
@@ -105,14 +94,11 @@ fn main() {
         assert_same(&mut given, &expr, case);
     }
     if std::env::args().any(|argument| argument == "--bench") {
-        println!(
-            "| expression | operations | ns compiled | ns once | ns compiling | ns gimli | ns gimli, heap \
-             | allocations of each |"
-        );
-        println!("|---|---|---|---|---|---|---|---|");
+        println!("| expression | operations | ns | ns gimli | ns gimli, heap | allocations of each |");
+        println!("|---|---|---|---|---|---|");
         let ratios: Vec<_> = CASES.iter().map(|case| (case, compare(&mut given, case))).collect();
         for (case, ratios) in ratios {
-            for (suffix, ratio) in ["", "_heap", "_once", "_once_heap"].into_iter().zip(ratios) {
+            for (suffix, ratio) in ["", "_heap"].into_iter().zip(ratios) {
                 println!("ratio evaluation_{}{suffix} {ratio:.2}", case.name);
             }
         }
@@ -136,9 +122,6 @@ fn assert_same(given: &mut Given, expr: &[u8], case: &Case) {
         sides::gimli::<InPlace, _>(expr, &given.machine, |it| sides::answer_of_gimli(it, case.wants_value)),
         sides::gimli::<OnHeap, _>(expr, &given.machine, |it| sides::answer_of_gimli(it, case.wants_value)),
     ];
-    let compiled = Compiled::new(expr, given.encoding);
-    let compiled = given.evaluator.evaluate_compiled(&compiled, &given.machine, &asked).expect("an answer");
-    assert_eq!(ours, sides::answer(&compiled), "{}", case.name);
     assert_eq!(ours, theirs[0], "{}", case.name);
     assert_eq!(ours, theirs[1], "{}", case.name);
     let mut steps = 0;
@@ -147,15 +130,14 @@ fn assert_same(given: &mut Given, expr: &[u8], case: &Case) {
     assert_eq!(steps, case.operations, "{}", case.name);
 }
 
-/// Runs the sides in turn and prints their times. Returns the ratios of gimli's times to ours: compiled
-/// and once, in place and on the heap.
-fn compare(given: &mut Given, case: &Case) -> [f64; 4] {
+/// Runs the sides in turn and prints their times. Returns the ratios of gimli's times to ours: in place and on the heap.
+fn compare(given: &mut Given, case: &Case) -> [f64; 2] {
     let expr = bytes(case, given);
     let times = OPERATIONS / case.operations;
     let mut taken = [const { Vec::new() }; SIDES.len()];
     for run in 0..RUNS {
         // Alternate the order, so that no side always follows the same other.
-        let mut order = [0, 1, 2, 3];
+        let mut order = [0, 1, 2];
         if run % 2 == 1 {
             order.reverse();
         }
@@ -171,26 +153,10 @@ fn compare(given: &mut Given, case: &Case) -> [f64; 4] {
     });
     let allocations =
         SIDES.map(|(_, side)| memory::allocations_of(|| side(given, &expr, case, 1)).to_string()).join(", ");
-    let [compiled, once, in_place, on_heap] = medians;
-    let compiling = compiling(given, &expr, times);
+    let [ours, in_place, on_heap] = medians;
     println!(
-        "| {} | {} | {compiled:.1} | {once:.1} | {compiling:.0} | {in_place:.1} | {on_heap:.1} | {allocations} |",
+        "| {} | {} | {ours:.1} | {in_place:.1} | {on_heap:.1} | {allocations} |",
         case.name, case.operations
     );
-    [in_place / compiled, on_heap / compiled, in_place / once, on_heap / once]
-}
-
-/// Returns the time of compiling in ns.
-fn compiling(given: &Given, expr: &[u8], times: usize) -> f64 {
-    let mut taken: Vec<_> = (0..RUNS / 8)
-        .map(|_| {
-            let start = Instant::now();
-            for _ in 0..times {
-                black_box(Compiled::new(black_box(expr), given.encoding));
-            }
-            start.elapsed()
-        })
-        .collect();
-    taken.sort();
-    taken[taken.len() / 2].as_secs_f64() * 1e9 / times as f64
+    [in_place / ours, on_heap / ours]
 }

@@ -2,11 +2,11 @@
 
 mod cli;
 mod common;
-mod compiled;
 mod containers;
 mod corners;
 mod damaged_cubin;
 mod damaged_objects;
+mod direct;
 mod examples;
 mod explain;
 mod fuzz;

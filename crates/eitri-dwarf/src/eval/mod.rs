@@ -78,7 +78,6 @@ pub use attributes::{MemberLocation, Property};
 pub use composite::{Composite, Part};
 pub use context::{Context, CurrentObject, ExpressionSite, Kind};
 pub use debug_info::{DebugInfo, WithDebugInfo};
-pub use fast::Compiled;
 pub use fault::{Class, Fault};
 pub use lists::EncodedList;
 pub use location::{ImplicitBits, ImplicitPointer, Location, SingleLocation, Storage};
@@ -97,7 +96,7 @@ pub use value::{BaseType, TypeEncoding, Value};
 pub use wave::{InLane, LaneBits, WaveBits, WaveOutcome};
 pub use write::{MachineMut, write_bits};
 
-use crate::op::{Encoding, Op};
+use crate::op::Op;
 use crate::target::SpaceId;
 use fast::{Bytes, Fast, Found, Progress, Single, Slots, Whole};
 use run::Run;
@@ -228,9 +227,7 @@ impl Evaluator {
         context: &Context<'_>,
     ) -> Result<Location, Fault> {
         let single = Single::of(expr, &context.encoding);
-        if let Some(whole) =
-            single.and_then(|single| self.single(single, &context.encoding, machine, context))
-        {
+        if let Some(whole) = single.and_then(|single| self.single(single, machine, context)) {
             return Ok(whole.location());
         }
         let fast = self.fast(machine, context);
@@ -243,13 +240,7 @@ impl Evaluator {
 
     /// Returns the location of an expression of a single operation, where that needs no stack.
     #[inline(always)]
-    fn single(
-        &mut self,
-        single: Single,
-        encoding: &Encoding,
-        machine: &dyn Machine,
-        context: &Context<'_>,
-    ) -> Option<Whole> {
+    fn single(&mut self, single: Single, machine: &dyn Machine, context: &Context<'_>) -> Option<Whole> {
         if !context.initial.is_empty() {
             return None;
         }
@@ -259,10 +250,7 @@ impl Evaluator {
                 let has_room = self.limits.steps.min(self.limits.stack.into()) > 0;
                 (context.frame == 0 && has_room).then_some(Whole::Register { reg, bits })
             }
-            Single::FrameBase(by) => self
-                .fast(machine, context)
-                .with(encoding, fast::mask(encoding))
-                .based_on_frame(&mut self.slots, by),
+            Single::FrameBase(by) => self.fast(machine, context).based_on_frame(&mut self.slots, by),
         }
     }
 
@@ -278,9 +266,7 @@ impl Evaluator {
         context: &Context<'_>,
     ) -> Result<&Location, Fault> {
         let single = Single::of(expr, &context.encoding);
-        if let Some(whole) =
-            single.and_then(|single| self.single(single, &context.encoding, machine, context))
-        {
+        if let Some(whole) = single.and_then(|single| self.single(single, machine, context)) {
             return Ok(self.keep_whole(whole));
         }
         let fast = self.fast(machine, context);

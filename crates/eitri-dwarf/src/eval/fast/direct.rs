@@ -1,28 +1,18 @@
-//! Direct evaluation: instructions are executed one by one, without a program.
+//! Evaluation of common operations: each is executed at once, with the kinds of the elements beside their numbers.
 
-use super::super::arith::{Binary, Compare, Unary};
 use super::super::branch::Branches;
-use super::super::word::{self, Signs};
+use super::calculation::{Position, calculate, modulo_floor};
 use super::code::Bytes;
 use super::instruction::{Code, Instruction};
 use super::kinds::{Kind, Packed};
-use super::opcode::{CONST1U, LIT0, LIT31, PLUS_UCONST};
+use super::opcode::*;
 use super::parts::Parts;
 use super::query::add_register;
 use super::results::Found;
 use super::stack::{HEIGHT, Level, Slots, Top, slot};
-use super::translate::{Calculate, Query, calculation, query, vendor};
 use super::{Fast, Progress};
-use crate::op::{Name, Reg};
+use crate::op::{Dialect, Name, Op, Reg};
 use crate::target::SpaceId;
-
-/// Position in an expression, and the top of its stack.
-#[derive(Clone, Copy)]
-struct Position<'c> {
-    code: Bytes<'c>,
-    top: Top,
-    kind: Packed,
-}
 
 /// Evaluation of one expression.
 struct Direct<'d, 'c> {
@@ -201,17 +191,14 @@ impl<'c> Direct<'_, 'c> {
     }
 }
 
-impl<'c> Query<'c> for Direct<'_, 'c> {
-    #[inline(always)]
-    fn code(&mut self) -> &mut Bytes<'c> {
-        &mut self.at.code
-    }
-
+impl Direct<'_, '_> {
+    /// Returns the number of elements, without the composite under construction.
     #[inline(always)]
     fn height(&self) -> usize {
         self.at.top.height
     }
 
+    /// Returns the kind of the element `index` below the top.
     #[inline(always)]
     fn kind(&self, index: usize) -> Kind {
         match index {
@@ -223,21 +210,25 @@ impl<'c> Query<'c> for Direct<'_, 'c> {
         }
     }
 
+    /// Changes the kind of the top element.
     #[inline(always)]
     fn set_kind(&mut self, kind: Kind) {
         self.at.kind = Packed::of(kind);
     }
 
+    /// Requires the operation to be allowed at the position of the expression.
     #[inline(always)]
     fn allow(&mut self, name: Name) -> Option<()> {
         self.fast.is_allowed(name)
     }
 
+    /// Requires addresses of the default space to have the size of the generic type, in memory that all lanes share.
     #[inline(always)]
     fn flat(&mut self) -> Option<()> {
         self.is_flat.then_some(())
     }
 
+    /// Requires room for a part of the composite.
     #[inline(always)]
     fn part(&mut self) -> Option<()> {
         // The composite takes an element too.
@@ -245,6 +236,7 @@ impl<'c> Query<'c> for Direct<'_, 'c> {
         (self.parts.len() < most).then_some(())
     }
 
+    /// Pops the number of a space, and converts the number below to an address in that space.
     fn address_in_space(&mut self) -> Option<()> {
         self.kind(0).number()?;
         self.kind(1).number()?;
@@ -260,13 +252,11 @@ impl<'c> Query<'c> for Direct<'_, 'c> {
     }
 
     fn modulo_floor(&mut self) -> Option<()> {
-        let (at, most, mask) = (self.at, self.most(), self.fast.mask);
-        let mut to = Calculation { at, level: self.level, most, mask, branches: &mut Branches::default() };
-        to.binary(Binary::ModFloor)?;
-        self.at = to.at;
+        self.at = modulo_floor(self.at, self.level, self.fast.mask)?;
         Some(())
     }
 
+    /// Executes an instruction that pops `pops` elements, and pushes one of the kind `pushed` or none.
     #[inline(always)]
     fn emit(&mut self, one: Instruction, pops: usize, pushed: Option<Kind>) -> Option<()> {
         let height = self.at.top.height;
@@ -302,169 +292,170 @@ impl<'c> Query<'c> for Direct<'_, 'c> {
     }
 }
 
-/// Executes as many operations as possible that only move elements or calculate. The loop makes no calls, so its state
-/// stays in registers.
-#[inline(never)]
-fn calculate<'c>(
-    at: Position<'c>,
-    level: &mut Level,
-    most: usize,
-    mask: u64,
-    branches: &mut Branches,
-) -> Position<'c> {
-    let mut to = Calculation { at, level, most, mask, branches };
-    while let Some(code) = to.at.code.opcode()
-        && to.at.top.left > 0
-    {
-        if calculation(code, &mut to).is_none() {
-            break;
-        }
-        to.at.code.advance();
-        to.at.top.left -= 1;
-    }
-    to.at
-}
-
-struct Calculation<'s, 'c> {
-    at: Position<'c>,
-    level: &'s mut Level,
-    most: usize,
-    mask: u64,
-    branches: &'s mut Branches,
-}
-
-impl Calculation<'_, '_> {
-    #[inline(always)]
-    fn push(&mut self, number: u64, kind: Packed) -> Option<()> {
-        if self.at.top.height == self.most {
-            return None;
-        }
-        *slot(&mut self.level.kinds, self.at.top.height, 0) = core::mem::replace(&mut self.at.kind, kind);
-        self.at.top.push(&mut self.level.numbers, number);
-        Some(())
-    }
-
-    /// Returns the number of bits of 64 above the generic type.
-    #[inline(always)]
-    fn unused(&self) -> u32 {
-        self.mask.leading_zeros()
-    }
-
-    /// Replaces two numbers by a result.
-    #[inline(always)]
-    fn two(&mut self, calculate: impl FnOnce(u32, u64, u64) -> Option<u64>) -> Option<()> {
-        self.at.kind.number()?;
-        let below = self.at.top.height.wrapping_sub(1);
-        // The slot below the lowest element has no number.
-        self.level.kinds[below % HEIGHT].number()?;
-        let left = self.level.numbers[below % HEIGHT];
-        self.at.top.number = calculate(self.unused(), left, self.at.top.number)? & self.mask;
-        (self.at.top.height, self.at.kind) = (below, Packed::VALUE);
-        Some(())
-    }
-}
-
-impl<'c> Calculate<'c> for Calculation<'_, 'c> {
-    #[inline(always)]
-    fn code(&mut self) -> &mut Bytes<'c> {
-        &mut self.at.code
-    }
-
-    #[inline(always)]
-    fn constant(&mut self, number: u64) -> Option<()> {
-        self.push(number & self.mask, Packed::VALUE)
-    }
-
-    #[inline(always)]
-    fn discard(&mut self) -> Option<()> {
-        if self.at.top.height == 0 {
-            return None;
-        }
-        self.at.top.pop(&mut self.level.numbers);
-        self.at.kind = self.level.kinds[self.at.top.height % HEIGHT];
-        Some(())
-    }
-
-    #[inline(always)]
-    fn pick(&mut self, index: u8) -> Option<()> {
-        let (index, height) = (usize::from(index), self.at.top.height);
-        if index >= height {
-            return None;
-        }
-        let (kind, number) = match index {
-            0 => (self.at.kind, self.at.top.number),
-            _ => (*slot(&mut self.level.kinds, height, index), *slot(&mut self.level.numbers, height, index)),
-        };
-        self.push(number, kind)
-    }
-
-    #[inline(always)]
-    fn swap(&mut self) -> Option<()> {
-        let height = self.at.top.height;
-        if height < 2 {
-            return None;
-        }
-        core::mem::swap(&mut self.at.top.number, slot(&mut self.level.numbers, height, 1));
-        core::mem::swap(&mut self.at.kind, slot(&mut self.level.kinds, height, 1));
-        Some(())
-    }
-
-    #[inline(always)]
-    fn rotate(&mut self) -> Option<()> {
-        let height = self.at.top.height;
-        if height < 3 {
-            return None;
-        }
-        rotate(&mut self.at.top.number, &mut self.level.numbers, height);
-        rotate(&mut self.at.kind, &mut self.level.kinds, height);
-        Some(())
-    }
-
-    #[inline(always)]
-    fn unary(&mut self, op: Unary) -> Option<()> {
-        self.at.kind.number()?;
-        self.at.top.number = word::unary(op, self.unused(), self.at.top.number) & self.mask;
-        self.at.kind = Packed::VALUE;
-        Some(())
-    }
-
-    #[inline(always)]
-    fn binary(&mut self, op: Binary) -> Option<()> {
-        self.two(|unused, left, right| word::binary(op, Signs::Generic, unused, left, right))
-    }
-
-    #[inline(always)]
-    fn compare(&mut self, op: Compare) -> Option<()> {
-        self.two(|unused, left, right| Some(word::compare(op, unused, left, right)))
-    }
-
-    #[inline(always)]
-    fn add(&mut self, number: u64) -> Option<()> {
-        self.at.kind.number()?;
-        self.at.top.number = self.at.top.number.wrapping_add(number) & self.mask;
-        self.at.kind = Packed::VALUE;
-        Some(())
-    }
-
-    #[inline(always)]
-    fn skip(&mut self, by: i16) -> Option<()> {
-        self.at.top.left -= self.at.code.branch(by, self.branches, self.at.top.left)?;
-        Some(())
-    }
-
-    #[inline(always)]
-    fn branch(&mut self, by: i16) -> Option<()> {
-        self.at.kind.number()?;
-        if self.at.top.number != 0 {
-            self.skip(by)?;
-        }
-        self.discard()
-    }
-}
-
-/// Moves the top below the two elements that are below it.
+/// Executes a frequent operation that queries the machine or the target. `None` for any other one, and at a possible
+/// fault.
 #[inline(always)]
-pub(super) fn rotate<T: Copy>(top: &mut T, all: &mut [T; HEIGHT], height: usize) {
-    let third = core::mem::replace(slot(all, height, 2), *top);
-    *top = core::mem::replace(slot(all, height, 1), third);
+fn query(code: u8, to: &mut Direct<'_, '_>) -> Option<()> {
+    match code {
+        ADDR => {
+            let bytes = to.at.code.encoding().address_bytes;
+            let operand = to.at.code.fixed(bytes)?;
+            memory(to, Instruction { operand, ..Instruction::new(Code::Address) })
+        }
+        BREG0..=BREG31 => {
+            let by = to.at.code.sleb()?;
+            based(to, u32::from(code - BREG0), by)
+        }
+        BREGX => {
+            let reg = to.at.code.register()?;
+            let by = to.at.code.sleb()?;
+            based(to, reg.0.try_into().ok()?, by)
+        }
+        FBREG => {
+            let by = to.at.code.sleb()?;
+            to.allow(Name::FbReg)?;
+            memory(to, Instruction { operand: by as u64, ..Instruction::new(Code::FrameBase) })
+        }
+        CALL_FRAME_CFA if !is_draft(to) => {
+            to.allow(Name::CallFrameCfa)?;
+            memory(to, Instruction::new(Code::Cfa))
+        }
+        DEREF => {
+            let bytes = to.at.code.encoding().address_bytes;
+            deref(to, bytes)
+        }
+        DEREF_SIZE => {
+            let bytes = to.at.code.byte()?;
+            deref(to, bytes)
+        }
+        REG0..=REG31 => register(to, u32::from(code - REG0)),
+        REGX => {
+            let Reg(reg) = to.at.code.register()?;
+            register(to, reg.try_into().ok()?)
+        }
+        STACK_VALUE => {
+            to.kind(0).number()?;
+            to.set_kind(Kind::Known);
+            Some(())
+        }
+        PIECE => {
+            let bytes = to.at.code.uleb()?;
+            piece(to, bytes)
+        }
+        _ => None,
+    }
+}
+
+/// Executes a less frequent operation. `None` for any other one, and at a possible fault.
+fn vendor(to: &mut Direct<'_, '_>) -> Option<()> {
+    let op = to.at.code.decode()?;
+    match op {
+        Op::GnuUninit {} | Op::Nop {} => return to.allow(op.name()),
+        Op::ModFloor {} => return to.modulo_floor(),
+        _ if is_draft(to) => return None,
+        Op::PushLane {}
+        | Op::FormAspaceAddress {}
+        | Op::Offset {}
+        | Op::BitOffset {}
+        | Op::OffsetUconst { .. } => to.allow(op.name())?,
+        _ => return None,
+    }
+    match op {
+        Op::PushLane {} => to.emit(Instruction::new(Code::Lane), 0, Some(Kind::Value)),
+        Op::FormAspaceAddress {} => to.address_in_space(),
+        Op::Offset {} => {
+            to.kind(0).number()?;
+            offset(to, 1, 8, 0)
+        }
+        Op::BitOffset {} => {
+            to.kind(0).number()?;
+            let Kind::Register(_) = to.kind(1) else { return None };
+            offset(to, 1, 1, 0)
+        }
+        Op::OffsetUconst { bytes: by @ 0..=0xffff } => offset(to, 0, 8, by),
+        _ => None,
+    }
+}
+
+fn is_draft(to: &Direct<'_, '_>) -> bool {
+    to.at.code.encoding().dialect == Dialect::Dwarf6
+}
+
+/// Pushes a byte of the default space.
+#[inline(always)]
+fn memory(to: &mut Direct<'_, '_>, one: Instruction) -> Option<()> {
+    to.flat()?;
+    to.emit(one, 0, Some(Kind::Memory(SpaceId::DEFAULT)))
+}
+
+/// Pushes the address in a register plus an offset.
+#[inline(always)]
+fn based(to: &mut Direct<'_, '_>, reg: u32, by: i64) -> Option<()> {
+    memory(to, Instruction { operand: by as u64, small: reg, ..Instruction::new(Code::Based) })
+}
+
+#[inline(always)]
+fn register(to: &mut Direct<'_, '_>, reg: u32) -> Option<()> {
+    to.emit(Instruction { small: reg, ..Instruction::new(Code::Register) }, 0, Some(Kind::Register(reg)))
+}
+
+#[inline(always)]
+fn deref(to: &mut Direct<'_, '_>, bytes: u8) -> Option<()> {
+    if bytes == 0 || bytes > to.at.code.encoding().address_bytes {
+        return None;
+    }
+    let (code, small) = match to.kind(0) {
+        Kind::Value | Kind::Memory(SpaceId::DEFAULT) => {
+            to.flat()?;
+            (Code::Deref, 0)
+        }
+        Kind::Memory(space) => (Code::DerefSpace, space.0),
+        Kind::Register(reg) => (Code::ReadAt, reg),
+        Kind::Known | Kind::Nothing => return None,
+    };
+    to.emit(Instruction { bytes, small, ..Instruction::new(code) }, 1, Some(Kind::Value))
+}
+
+/// Moves the element `index` below the top, a location, by the number on top, or by a constant, in units of `unit` bits.
+fn offset(to: &mut Direct<'_, '_>, index: usize, unit: u8, by: u64) -> Option<()> {
+    let kind = to.kind(index);
+    let (memory, register) = match index {
+        0 => (Code::OffsetConst, Code::RegisterOffsetConst),
+        _ => (Code::Offset, Code::RegisterOffset),
+    };
+    let (code, small, moved) = match kind {
+        Kind::Value | Kind::Memory(SpaceId::DEFAULT) => {
+            to.flat()?;
+            (memory, SpaceId::DEFAULT.0, Kind::Memory(SpaceId::DEFAULT))
+        }
+        Kind::Memory(space) => (memory, space.0, kind),
+        Kind::Register(reg) => (register, reg, kind),
+        Kind::Known | Kind::Nothing => return None,
+    };
+    to.emit(Instruction { operand: by, small, bytes: unit, code }, index + 1, Some(moved))
+}
+
+/// Size of a piece in bytes that is too large: no composite of smaller ones exceeds the largest address space.
+const TOO_LARGE: u64 = 1 << 13;
+
+#[inline(always)]
+fn piece(to: &mut Direct<'_, '_>, bytes: u64) -> Option<()> {
+    let address_bits = u64::from(to.at.code.encoding().address_bytes) * 8;
+    if to.height() > 1 || bytes >= TOO_LARGE || address_bits < 32 || is_draft(to) {
+        return None;
+    }
+    to.part()?;
+    let operand = bytes * 8;
+    let (code, small) = match to.kind(0) {
+        Kind::Nothing => (Code::PieceNothing, 0),
+        Kind::Value | Kind::Memory(SpaceId::DEFAULT) => {
+            to.flat()?;
+            (Code::PieceMemory, 0)
+        }
+        Kind::Memory(space) => (Code::PieceSpace, space.0),
+        Kind::Register(reg) => (Code::PieceRegister, reg),
+        Kind::Known if operand <= address_bits => (Code::PieceKnown, 0),
+        Kind::Known => return None,
+    };
+    to.emit(Instruction { operand, small, ..Instruction::new(code) }, to.height(), None)
 }

@@ -90,7 +90,6 @@ impl Fast<'_> {
             }
             Code::ReadAt => top.number = self.read(one, number)?,
             Code::DerefSpace => top.number = self.word_in(one, number)?,
-            Code::Space => top.number = number & self.space(SpaceId(one.small))?.last(),
             Code::OffsetConst => top.number = self.moved(one, number, one.operand)?,
             Code::RegisterOffsetConst => top.number = self.moved_in_register(one, number, one.operand)?,
             Code::Offset | Code::RegisterOffset => {

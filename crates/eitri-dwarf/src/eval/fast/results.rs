@@ -56,14 +56,6 @@ impl Fast<'_> {
         }
     }
 
-    /// Returns the resulting element of either kind.
-    pub fn any(&self, found: Found, slots: &mut Slots) -> Option<Element> {
-        match found {
-            Found::Top { kind: Kind::Value, number, .. } => Some(Element::Value(self.generic(number))),
-            _ => self.location(found, slots).map(Element::Location),
-        }
-    }
-
     /// Returns the elements at which the direct evaluation stopped, with the composite below, bottom first.
     pub fn elements(&self, slots: &Slots) -> impl Iterator<Item = Element> {
         let composite =

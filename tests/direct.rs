@@ -1,9 +1,9 @@
-//! The promise: the evaluator's fast path, from bytes and from compiled expressions, gives the same results as the
-//! general one, which a traced evaluation uses.
+//! The promise: the direct execution of common operations gives the results of the evaluator's general rules, which a
+//! traced evaluation uses alone.
 
 use eitri::eval::{
-    BaseType, Caller, Compiled, Context, Element, Evaluator, ExpressionSite, Kind, Layout, Limits, Location,
-    Machine, OwnedBody, Snapshot, SpaceLayout, TypeEncoding,
+    BaseType, Caller, Context, Element, Evaluator, ExpressionSite, Kind, Layout, Limits, Location, Machine,
+    OwnedBody, Snapshot, SpaceLayout, TypeEncoding,
 };
 use eitri::op::{Dialect, Encoding, Reg};
 use eitri::target::{Per, SpaceId};
@@ -56,7 +56,7 @@ fn operation() -> impl Strategy<Value = Vec<u8>> {
         1 => Just(vec![0x98, 0x40, 0]),
         1 => Just(vec![0x9e, 2, 7, 8]),
         1 => Just(vec![0xa3, 1, 0x51]),
-        // Sequences that compiled expressions fuse, and loops.
+        // Frequent sequences, and loops.
         1 => (0x70u8..0x74).prop_map(|code| vec![code, 8, 0x06]),
         1 => Just(vec![0x23, 8, 0x06]),
         2 => (0x70u8..0x74, 0u8..0x80).prop_map(|(code, by)| vec![code, 8, 0x06, 0x23, by]),
@@ -133,7 +133,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 2000, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_fast_path_gives_the_same_answers(
+    fn direct_execution_gives_the_same_answers(
         // Most stacks are empty at the start, some nearly full.
         below in prop_oneof![5 => Just(0usize), 1 => 56usize..68],
         expr in expression(24),
@@ -172,8 +172,6 @@ proptest! {
         let quick = evaluator.evaluate(&expr, &machine, &context);
         let long = evaluator.traced(&expr, &machine, &context, &mut |_| ());
         prop_assert_eq!(&quick, &long, "{:02x?}", expr);
-        let compiled = Compiled::new(&expr[..], encoding);
-        prop_assert_eq!(&long, &evaluator.evaluate_compiled(&compiled, &machine, &context), "{:02x?}", expr);
         // Evaluations do not influence later ones.
         prop_assert_eq!(&quick, &evaluator.evaluate(&expr, &machine, &context));
         if kind == Kind::Location {
@@ -182,12 +180,6 @@ proptest! {
             for before in [&expr[..], &[0x50, 0x93, 4, 0x93, 2, 0x35, 0x9f, 0x93, 1], &[0x31], &expr] {
                 let _ = evaluator.locate(before, &machine, &context);
                 let kept = evaluator.locate(&expr, &machine, &context).cloned().map(Element::Location);
-                prop_assert_eq!(&quick, &kept);
-                held.push(kept);
-                let before = Compiled::new(before, encoding);
-                let _ = evaluator.locate_compiled(&before, &machine, &context);
-                let kept = evaluator.locate_compiled(&compiled, &machine, &context);
-                let kept = kept.cloned().map(Element::Location);
                 prop_assert_eq!(&quick, &kept);
                 held.push(kept);
             }
@@ -201,37 +193,32 @@ proptest! {
 
     /// Every truncation of an expression, and every limit of steps.
     #[test]
-    fn any_end_gives_the_same_answers(
+    fn truncated_and_limited_execution_gives_the_same_answers(
         expr in expression(12),
         kind in prop_oneof![Just(Kind::Location), Just(Kind::Value)],
     ) {
-        let target = layout(64, Per::Process);
-        let machine = machine(8, false);
+        let (target, machine) = (layout(64, Per::Process), machine(8, false));
         let encoding = Encoding::new(8, Dialect::Dwarf5);
         let context = Context { kind, ..Context::new(encoding, &target) };
         for end in 0..=expr.len() {
             let expr = &expr[..end];
-            let compiled = Compiled::new(expr, encoding);
             for steps in 0..60 {
                 let mut evaluator = Evaluator::new().step_limit(steps);
                 let long = evaluator.traced(expr, &machine, &context, &mut |_| ());
                 prop_assert_eq!(&long, &evaluator.evaluate(expr, &machine, &context), "{:02x?} {}", expr, steps);
-                let compiled = evaluator.evaluate_compiled(&compiled, &machine, &context);
-                prop_assert_eq!(&long, &compiled, "{:02x?} {}", expr, steps);
             }
         }
     }
 }
 
-/// Results and places of faults, worked out by hand, of operations that compiled expressions fuse.
+/// Results and operations of faults, worked out by hand.
 #[test]
-fn fused_operations_keep_their_places() {
+fn faults_of_common_operations_name_their_operation() {
     let target = layout(64, Per::Process);
     let encoding = Encoding::new(8, Dialect::Dwarf5);
     let context = Context { kind: Kind::Value, ..Context::new(encoding, &target) };
     let machine = machine(8, false);
-    let value =
-        |expr: &[u8]| Evaluator::new().value_compiled(&Compiled::new(expr, encoding), &machine, &context);
+    let value = |expr: &[u8]| Evaluator::new().value(expr, &machine, &context);
     let place = |expr: &[u8]| {
         let fault = value(expr).expect_err("a fault");
         (fault.class, fault.operation, fault.offset)
@@ -245,34 +232,32 @@ fn fused_operations_keep_their_places() {
     assert_eq!(place(&[0x96, 0x74, 0, 0x06]), (Evaluation, Some(2), Some(3)));
     // lit1; dup; bra beyond the end.
     assert_eq!(place(&[0x31, 0x12, 0x28, 9, 0]), (IllFormed, Some(2), Some(2)));
-    // lit2; lit9; skip over lit3 to plus: 11, with a literal before the target that is not fused with it.
+    // lit2; lit9; skip over lit3 to plus: 11.
     assert_eq!(value(&[0x32, 0x39, 0x2f, 1, 0, 0x33, 0x22]).map(|it| it.as_u64()), Ok(Some(11)));
     // lit3; dup; mul; lit1; minus: 8.
     assert_eq!(value(&[0x33, 0x12, 0x1e, 0x31, 0x1c]).map(|it| it.as_u64()), Ok(Some(8)));
 }
 
-/// The encoding of a compiled expression applies, and not that of the context.
+/// The generic type has the size of an address of the encoding, and constants have its order of bytes.
 #[test]
-fn the_encoding_is_compiled() {
+fn common_operations_use_the_encoding() {
     let target = layout(64, Per::Process);
-    let four = Encoding::new(4, Dialect::Dwarf5);
     let eight = Encoding::new(8, Dialect::Dwarf5);
-    let context = Context { kind: Kind::Value, ..Context::new(eight, &target) };
+    let value = |expr: &[u8], encoding| {
+        let context = Context { kind: Kind::Value, ..Context::new(encoding, &target) };
+        Evaluator::new().value(expr, &machine(8, false), &context).map(|it| it.as_u64())
+    };
     // lit0; not.
-    for (encoding, ones) in [(four, 0xffff_ffff), (eight, u64::MAX)] {
-        let compiled = Compiled::new(&[0x30, 0x20][..], encoding);
-        let value = Evaluator::new().value_compiled(&compiled, &machine(8, false), &context);
-        assert_eq!(value.map(|it| it.as_u64()), Ok(Some(ones)));
+    for (address_bytes, ones) in [(4, 0xffff_ffff), (8, u64::MAX)] {
+        assert_eq!(value(&[0x30, 0x20], Encoding::new(address_bytes, Dialect::Dwarf5)), Ok(Some(ones)));
     }
-    // const2u 0x0102, in either order of bytes; an operation that only the general path executes: convert to generic.
+    // const2u 0x0102, in either order of bytes; an operation that only the general rules execute: convert to generic.
     for (big_endian, number) in [(false, 0x0201), (true, 0x0102)] {
-        let compiled = Compiled::new(vec![0x0a, 1, 2, 0xa8, 0], Encoding { big_endian, ..eight });
-        let value = Evaluator::new().value_compiled(&compiled, &machine(8, false), &context);
-        assert_eq!(value.map(|it| it.as_u64()), Ok(Some(number)));
+        assert_eq!(value(&[0x0a, 1, 2, 0xa8, 0], Encoding { big_endian, ..eight }), Ok(Some(number)));
     }
 }
 
-/// Operations give the same results where the fixed stack of the fast path is full.
+/// Operations give the same results where the fixed stack of the direct execution is full.
 #[test]
 fn full_fixed_stack_gives_the_same_results() {
     let target = layout(64, Per::Process);
@@ -299,17 +284,14 @@ fn full_fixed_stack_gives_the_same_results() {
                 let quick = evaluator.location(&expr, &machine, &context).map(Element::Location);
                 let long = evaluator.traced(&expr, &machine, &context, &mut |_| ());
                 assert_eq!(quick, long, "{height} elements, {after} times {pushes:02x?}");
-                let compiled = Compiled::new(&expr[..], context.encoding);
-                let compiled = evaluator.evaluate_compiled(&compiled, &machine, &context);
-                assert_eq!(compiled, long, "{height} elements, {after} times {pushes:02x?}");
             }
         }
     }
 }
 
-/// The largest expressions that fit the fixed stack of the fast path, and one more.
+/// The largest expressions that fit the fixed stack of the direct execution, and one more.
 #[test]
-fn a_stack_of_any_height() {
+fn stacks_of_any_height_are_evaluated() {
     let target = layout(64, Per::Process);
     let context = Context::new(Encoding::new(8, Dialect::Dwarf5), &target);
     for height in 1..200 {
@@ -320,9 +302,9 @@ fn a_stack_of_any_height() {
     }
 }
 
-/// The fast path makes as few queries to the machine as the general one.
+/// The direct execution queries the machine as rarely as the general rules do.
 #[test]
-fn a_machine_is_asked_once() {
+fn machine_is_queried_once_for_each_read() {
     struct Counting(Snapshot, std::cell::Cell<usize>);
     impl Machine for Counting {
         fn register(
@@ -353,7 +335,4 @@ fn a_machine_is_asked_once() {
     let found = Evaluator::new().location(&[0x71, 0x08, 0x06, 0x06], &machine, &context);
     assert!(found.is_ok());
     assert_eq!(machine.1.get(), 3);
-    let compiled = Compiled::new(&[0x71, 0x08, 0x06, 0x06][..], context.encoding);
-    assert!(Evaluator::new().location_compiled(&compiled, &machine, &context).is_ok());
-    assert_eq!(machine.1.get(), 6);
 }
