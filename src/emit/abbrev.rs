@@ -115,8 +115,8 @@ impl Abbreviations {
     fn find(&mut self) -> u32 {
         let hash = self.hasher.hash_one(&self.current);
         let words = &self.words;
-        let all = &self.all;
-        let words_of = |index: u32| all[index as usize].words(words);
+        let abbreviations = &self.all;
+        let words_of = |index: u32| abbreviations[index as usize].words(words);
         if let Some(&index) = self.seen.find(hash, |&index| words_of(index) == self.current) {
             return index;
         }
@@ -126,9 +126,10 @@ impl Abbreviations {
         self.all.push(Abbreviation { start, end: self.words.len() as u32, uses: 0 });
         self.words.push(0);
         let words = &self.words;
-        let all = &self.all;
+        let abbreviations = &self.all;
         let hasher = &self.hasher;
-        self.seen.insert_unique(hash, index, |&index| hasher.hash_one(all[index as usize].words(words)));
+        self.seen
+            .insert_unique(hash, index, |&index| hasher.hash_one(abbreviations[index as usize].words(words)));
         index
     }
 
@@ -144,7 +145,7 @@ impl Abbreviations {
         }
         // Codes of more than two bytes are rare: they are not counted.
         let long = |uses: &[u32]| uses[SHORT_CODES..].iter().map(|&uses| u64::from(uses)).sum::<u64>();
-        let uses: Vec<u32> = self.all.iter().map(|one| one.uses).collect();
+        let uses: Vec<u32> = self.all.iter().map(|abbreviation| abbreviation.uses).collect();
         let mut sorted = uses.clone();
         sorted.sort_unstable_by(|a, b| b.cmp(a));
         long(&uses) - long(&sorted)
@@ -153,7 +154,7 @@ impl Abbreviations {
     /// The same abbreviations, sorted so that the most used ones have the shortest codes.
     pub(crate) fn by_use(&self) -> Self {
         let mut order = self.all.clone();
-        order.sort_by_key(|one| core::cmp::Reverse(one.uses));
+        order.sort_by_key(|abbreviation| core::cmp::Reverse(abbreviation.uses));
         let mut sorted = Self::default();
         for one in order {
             sorted.current.clear();
@@ -177,12 +178,12 @@ impl Abbreviations {
             write_uleb(out, (first >> 16).into());
             out.push(*first as u8);
             while let Some(word) = words.next() {
-                let at = word >> 16;
+                let attribute = word >> 16;
                 let form = word & 0xffff;
-                if (at | form) < 0x80 {
-                    out.extend_from_slice(&[at as u8, form as u8]);
+                if (attribute | form) < 0x80 {
+                    out.extend_from_slice(&[attribute as u8, form as u8]);
                 } else {
-                    write_uleb(out, at.into());
+                    write_uleb(out, attribute.into());
                     write_uleb(out, form.into());
                 }
                 if form == u32::from(gimli::DW_FORM_implicit_const.0)
@@ -238,8 +239,8 @@ mod tests {
 
     fn descriptions() -> impl Strategy<Value = Vec<Description>> {
         let attribute = (0..9u16, proptest::option::weighted(0.2, prop_oneof![-2..2i64, any::<i64>()]));
-        let one = (0..4u16, any::<bool>(), proptest::collection::vec(attribute, 0..4));
-        proptest::collection::vec(one, 1..600)
+        let abbreviation = (0..4u16, any::<bool>(), proptest::collection::vec(attribute, 0..4));
+        proptest::collection::vec(abbreviation, 1..600)
     }
 
     proptest! {
@@ -248,12 +249,12 @@ mod tests {
             let mut abbreviations = Abbreviations::default();
             let mut known = Vec::new();
             // Each description recurs, when others have taken its slot and when none have.
-            for one in all.iter().chain(&all).flat_map(|one| [one, one]) {
-                let place = known.iter().position(|other| *other == one).unwrap_or_else(|| {
-                    known.push(one);
+            for abbreviation in all.iter().chain(&all).flat_map(|abbreviation| [abbreviation, abbreviation]) {
+                let place = known.iter().position(|other| *other == abbreviation).unwrap_or_else(|| {
+                    known.push(abbreviation);
                     known.len() - 1
                 });
-                prop_assert_eq!(code(&mut abbreviations, one), place as u64 + 1);
+                prop_assert_eq!(code(&mut abbreviations, abbreviation), place as u64 + 1);
             }
             prop_assert_eq!(abbreviations.len(), known.len());
         }

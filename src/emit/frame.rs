@@ -25,11 +25,11 @@ impl Program {
 
     /// Appends a range of another program.
     pub(crate) fn append(&mut self, other: &Self, part: core::ops::Range<usize>) {
-        let at = self.bytes.len();
+        let position = self.bytes.len();
         self.bytes.extend_from_slice(&other.bytes[part.clone()]);
         let first = other.addresses.partition_point(|&(known, _)| known < part.start);
         let inside = other.addresses[first..].iter().take_while(|&&(known, _)| known < part.end);
-        self.addresses.extend(inside.map(|&(known, key)| (at + known - part.start, key)));
+        self.addresses.extend(inside.map(|&(known, key)| (position + known - part.start, key)));
     }
 }
 
@@ -353,10 +353,10 @@ impl FrameTable {
     }
 
     fn program(&mut self, program: &Program, names: Names<'_>) {
-        let at = self.bytes.len();
+        let position = self.bytes.len();
         self.bytes.extend_from_slice(&program.bytes);
         for &(within, key) in &program.addresses {
-            self.relocations.extend(key.relocation(at + within, self.common.format, names));
+            self.relocations.extend(key.relocation(position + within, self.common.format, names));
         }
     }
 

@@ -191,10 +191,11 @@ impl Info {
     pub(crate) fn begin_type_unit(&mut self, signature: u64, ty: EntryRef) {
         self.is_type_unit = true;
         self.begin_unit(gimli::DW_UT_type, Some(signature));
-        let at = self.bytes.len();
+        let position = self.bytes.len();
         let bytes = self.format.offset_bytes;
         let entry = UnitEntry { unit: self.number, entry: ty };
-        self.pending.push(Pending { at, wanted: Wanted::Entry { entry, form: RefForm::Unit(bytes) } });
+        self.pending
+            .push(Pending { at: position, wanted: Wanted::Entry { entry, form: RefForm::Unit(bytes) } });
         self.format.offset(&mut self.bytes, 0);
     }
 
@@ -332,15 +333,15 @@ impl Info {
     fn long_code(&mut self, code: u64) {
         let mut bytes = Vec::new();
         write_uleb(&mut bytes, code);
-        let by = bytes.len() - 1;
+        let distance = bytes.len() - 1;
         self.bytes.splice(self.entry..=self.entry, bytes);
         let entry = self.entry;
         for pending in self.pending.iter_mut().rev().take_while(|pending| pending.at > entry) {
-            pending.at += by;
+            pending.at += distance;
         }
         let relocations = self.relocations.iter_mut().rev();
         for relocation in relocations.take_while(|relocation| relocation.offset > entry as u64) {
-            relocation.offset += by as u64;
+            relocation.offset += distance as u64;
         }
     }
 

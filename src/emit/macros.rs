@@ -159,13 +159,13 @@ mod tests {
             4, 4, 0,
         ];
         assert_eq!(out, expected);
-        let at = |offset, name, addend| Relocation {
+        let relocation = |offset, name, addend| Relocation {
             offset,
             bytes: 4,
             target: RelocationTarget::Section(name),
             addend,
         };
-        assert_eq!(relocations, [at(3, ".debug_line", 0x44), at(26, ".debug_str", 9)]);
+        assert_eq!(relocations, [relocation(3, ".debug_line", 0x44), relocation(26, ".debug_str", 9)]);
 
         let large = Format { version: 4, offset_bytes: 8, ..Format::SMALL };
         let (out, relocations) = write(large, MacroSection::Macro, false, 0x44, 9);
@@ -194,9 +194,9 @@ mod tests {
             }
             other => panic!("{other:?}"),
         };
-        let mut all = Vec::new();
+        let mut macros = Vec::new();
         while let Some(entry) = entries.next().expect("an entry") {
-            all.push(match entry {
+            macros.push(match entry {
                 MacroEntry::Define { line, text: definition } => {
                     format!("define {line} {}", text(definition))
                 }
@@ -206,7 +206,7 @@ mod tests {
                 other => panic!("{other:?}"),
             });
         }
-        all
+        macros
     }
 
     #[test]
@@ -248,7 +248,7 @@ mod tests {
         for format in formats(2..=5) {
             let kinds = [(MacroSection::Macinfo, 2..=4), (MacroSection::Macro, 4..=5)];
             for (kind, _) in kinds.into_iter().filter(|(_, versions)| versions.contains(&format.version)) {
-                let (at, name) = match (kind, format.version) {
+                let (attribute, name) = match (kind, format.version) {
                     (MacroSection::Macinfo, _) => (dw::DW_AT_macro_info, ".debug_macinfo"),
                     (MacroSection::Macro, 4) => (dw::DW_AT_GNU_macros, ".debug_macro"),
                     (MacroSection::Macro, _) => (dw::DW_AT_macros, ".debug_macro"),
@@ -265,7 +265,7 @@ mod tests {
                 let folder = Folder::new();
                 let line = crate::emit::line::tests::two_files(format);
                 let lines = (dw::DW_AT_stmt_list, ".debug_line", [0, 0]);
-                let sample = sample(format, &[lines, (at, name, [0, second])]);
+                let sample = sample(format, &[lines, (attribute, name, [0, second])]);
                 let more = [
                     section(name, out, relocations),
                     section(".debug_line", line, Vec::new()),

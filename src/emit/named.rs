@@ -144,14 +144,14 @@ impl Named {
             _ => is_type(tag).then_some(NamedKind::Type),
         };
         let index = kind.map(|kind| {
-            let all = &mut self.entries.all;
+            let entries = &mut self.entries.all;
             if origin.is_some() {
-                self.instances.push((all.len() as u32, self.current));
+                self.instances.push((entries.len() as u32, self.current));
             }
             let parent = within.and_then(|within| within.index);
             let is_global = !within.is_some_and(|within| within.is_function);
             let linkage_name = linkage_name.filter(|_| kind == NamedKind::Code);
-            all.push(NamedEntry {
+            entries.push(NamedEntry {
                 name,
                 linkage_name,
                 kind,
@@ -162,7 +162,7 @@ impl Named {
                 is_external,
                 is_global,
             });
-            all.len() as u32 - 1
+            entries.len() as u32 - 1
         });
         if children == dw::DW_CHILDREN_yes {
             let is_function = tag == dw::DW_TAG_subprogram || within.is_some_and(|within| within.is_function);

@@ -167,10 +167,10 @@ impl Sample {
 /// Applies the relocations as if all sections and symbols began at address 0.
 pub(crate) fn linked(format: Format, mut bytes: Vec<u8>, relocations: &[Relocation]) -> Vec<u8> {
     for relocation in relocations {
-        let at = relocation.offset as usize;
-        let field = &bytes[at..at + usize::from(relocation.bytes)];
+        let position = relocation.offset as usize;
+        let field = &bytes[position..position + usize::from(relocation.bytes)];
         assert!(field.iter().all(|&byte| byte == 0), "relocated fields are 0");
-        format.patch(&mut bytes, at, relocation.addend, relocation.bytes);
+        format.patch(&mut bytes, position, relocation.addend, relocation.bytes);
     }
     bytes
 }

@@ -56,9 +56,9 @@ impl ByUnit {
     /// Ids of a unit's entities.
     pub(super) fn of(&self, unit: UnitId) -> impl ExactSizeIterator<Item = u32> + Clone + '_ {
         let unit = unit.as_u32() as usize;
-        (self.starts[unit]..self.starts[unit + 1]).map(|at| match &self.mixed {
-            None => at,
-            Some((ids, _)) => ids[at as usize],
+        (self.starts[unit]..self.starts[unit + 1]).map(|index| match &self.mixed {
+            None => index,
+            Some((ids, _)) => ids[index as usize],
         })
     }
 

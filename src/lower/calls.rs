@@ -55,8 +55,8 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: CallId, instance: Option<&Ins
         (None, Some(pc)) if version < 5 => out.pc(gimli::DW_AT_low_pc, function, pc),
         (return_pc, pc) => {
             if let Some(pc) = return_pc {
-                let at = if version < 5 { gimli::DW_AT_low_pc } else { gimli::DW_AT_call_return_pc };
-                out.pc(at, function, pc);
+                let attribute = if version < 5 { gimli::DW_AT_low_pc } else { gimli::DW_AT_call_return_pc };
+                out.pc(attribute, function, pc);
             }
             if let Some(pc) = pc {
                 out.pc(gimli::DW_AT_call_pc, function, pc);
@@ -64,8 +64,8 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: CallId, instance: Option<&Ins
         }
     }
     if let Some(callee) = call.callee {
-        let at = call_attribute(gimli::DW_AT_call_origin, version);
-        out.info.reference(at, out.expressions.numbers.function(callee));
+        let attribute = call_attribute(gimli::DW_AT_call_origin, version);
+        out.info.reference(attribute, out.expressions.numbers.function(callee));
     }
     expression(out, gimli::DW_AT_call_target, target);
     expression(out, gimli::DW_AT_call_target_clobbered, clobbered);
@@ -91,8 +91,8 @@ fn argument_entry(out: &mut EntryWriter<'_>, argument: &Argument, expressions: A
     out.info.begin_entry(argument_tag(version), gimli::DW_CHILDREN_no, None);
     out.detached_expression(gimli::DW_AT_location, expressions.location);
     if let Some(parameter) = argument.parameter {
-        let at = call_attribute(gimli::DW_AT_call_parameter, version);
-        out.info.reference(at, parameter_entry(out, parameter));
+        let attribute = call_attribute(gimli::DW_AT_call_parameter, version);
+        out.info.reference(attribute, parameter_entry(out, parameter));
     }
     expression(out, gimli::DW_AT_call_value, expressions.value);
     if let Some((location, value)) = expressions.data {

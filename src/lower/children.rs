@@ -54,7 +54,7 @@ impl Children {
             lists[unit].lists += usize::from(entries > 0);
             lists[unit].entries += entries;
         }
-        let units = module.variables.values().map(|one| module.scopes[one.scope].unit);
+        let units = module.variables.values().map(|variable| module.scopes[variable.scope].unit);
         let variables = ByUnit::counted(counts, is_mixed, units);
         for (id, scope) in module.scopes.iter().rev() {
             // The entry of a type writes the type's own scope.
@@ -117,15 +117,15 @@ impl ScopeItems {
         let imports = module.imports.iter().map(|(id, import)| (import.scope, ScopeItem::Import(id)));
         let labels = module.labels.iter().map(|(id, label)| (label.scope, ScopeItem::Label(id)));
         let calls = module.calls.iter().map(|(id, call)| (call.scope, ScopeItem::Call(id)));
-        let mut all: Vec<_> = imports.chain(labels).chain(calls).collect();
-        all.sort_by_key(|&(scope, _)| scope);
-        Self(all)
+        let mut items: Vec<_> = imports.chain(labels).chain(calls).collect();
+        items.sort_by_key(|&(scope, _)| scope);
+        Self(items)
     }
 
     /// Range of a scope's children.
     pub(super) fn range(&self, scope: ScopeId) -> Range<usize> {
-        let start = self.0.partition_point(|&(of, _)| of < scope);
-        start..start + self.0[start..].partition_point(|&(of, _)| of == scope)
+        let start = self.0.partition_point(|&(parent, _)| parent < scope);
+        start..start + self.0[start..].partition_point(|&(parent, _)| parent == scope)
     }
 
     pub(super) fn get(&self, at: usize) -> ScopeItem {

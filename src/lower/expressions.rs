@@ -191,14 +191,14 @@ impl<'u> Expressions<'u> {
         };
         let pcs = |live: &Live| live.start..live.end;
         let head = |live: &Live| (pcs(live), key.map(|key| (live.loc, key)));
-        let all = self.module.live(variable);
+        let lives = self.module.live(variable);
         let is_one_of_several = self.consumer.attributes.variable_space.is_some()
-            && all.windows(2).any(|two| pcs(&two[0]) == pcs(&two[1]));
+            && lives.windows(2).any(|two| pcs(&two[0]) == pcs(&two[1]));
         if is_one_of_several {
-            let first = self.first_locations(all, bits, stack);
+            let first = self.first_locations(lives, bits, stack);
             self.list_of(&first, head, stack, base, encode, omit)
         } else {
-            self.list_of(all, head, stack, base, encode, omit)
+            self.list_of(lives, head, stack, base, encode, omit)
         }
     }
 

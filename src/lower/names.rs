@@ -17,13 +17,13 @@ pub(super) fn write_import(out: &mut EntryWriter<'_>, id: ImportId, instance: Op
     out.info.begin_entry(tag, gimli::DW_CHILDREN_no, None);
     out.name(import.name);
     out.declared(import.line);
-    let at = gimli::DW_AT_import;
+    let attribute = gimli::DW_AT_import;
     match import.what {
-        Imported::Function(id) => out.info.reference(at, out.expressions.numbers.function(id)),
-        Imported::Variable(id) => out.info.reference(at, out.expressions.numbers.variable(id)),
-        Imported::Type(id) => out.refer_to_type(at, id),
+        Imported::Function(id) => out.info.reference(attribute, out.expressions.numbers.function(id)),
+        Imported::Variable(id) => out.info.reference(attribute, out.expressions.numbers.variable(id)),
+        Imported::Type(id) => out.refer_to_type(attribute, id),
         Imported::Namespace(id) | Imported::AllOf(id) => {
-            out.info.reference(at, out.expressions.numbers.scope(id));
+            out.info.reference(attribute, out.expressions.numbers.scope(id));
         }
     }
     out.info.end_entry();

@@ -100,7 +100,7 @@ pub(super) fn has_children(units: &Units<'_>, scope: ScopeId, instance: Option<&
     has_types
         || has_templates()
         || scopes.any(|inner| has_scope_entry(units, inner, instance))
-        || units.scope_items.range(scope).any(|at| match units.scope_items.get(at) {
+        || units.scope_items.range(scope).any(|index| match units.scope_items.get(index) {
             ScopeItem::Import(_) => is_first(instance),
             ScopeItem::Label(_) => has_labels(units, scope, instance),
             ScopeItem::Call(_) => instance.is_some() && entries.knows_tag(call_tag(units.consumer.version)),

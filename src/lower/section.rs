@@ -44,7 +44,11 @@ impl SectionContents {
         for relocation in &mut self.relocations[first..] {
             relocation.offset += start;
         }
-        self.elsewhere.extend(part.elsewhere.iter().map(|one| (start + one.at as u64, one.bytes, one.entry)));
+        self.elsewhere.extend(
+            part.elsewhere
+                .iter()
+                .map(|reference| (start + reference.at as u64, reference.bytes, reference.entry)),
+        );
         (start, first)
     }
 }

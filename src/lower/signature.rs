@@ -97,7 +97,9 @@ impl<'m> Signatures<'m> {
         if let Purpose::Contents(_) = purpose {
             let unit = &self.module.units[self.module.types[id].unit];
             let languages = [unit.language.map(|language| language.0.into()), unit.language_version];
-            languages.into_iter().for_each(|one| self.uleb(one.map_or(0, |one: u32| u64::from(one) + 1)));
+            languages
+                .into_iter()
+                .for_each(|language| self.uleb(language.map_or(0, |language: u32| u64::from(language) + 1)));
         }
         self.ty(id, purpose);
         let mut digest = Context::new();
@@ -187,7 +189,7 @@ impl<'m> Signatures<'m> {
                     .attributes
                     .address_space
                     .filter(|_| *space != SpaceId::DEFAULT)
-                    .map(|at| (at, *space));
+                    .map(|location| (location, *space));
                 let (standard, vendor) = match space {
                     Some((at, space)) if at.0 < gimli::DW_AT_lo_user.0 => (Some((at, space)), None),
                     space => (None, space),
@@ -490,7 +492,7 @@ impl<'m> Signatures<'m> {
 
     /// Appends a constant: as a number, if it has the size of one.
     fn const_value(&mut self, bytes: &[u8]) {
-        let at = gimli::DW_AT_const_value;
+        let attribute = gimli::DW_AT_const_value;
         let is_big_endian = self.module.target.is_big_endian();
         // The highest bit is the sign.
         let number = |mut bytes: Vec<u8>| {
@@ -501,8 +503,8 @@ impl<'m> Signatures<'m> {
             bytes.iter().rev().fold(sign, |number: i128, &byte| number << 8 | i128::from(byte))
         };
         match bytes.len() {
-            1 | 2 | 4 | 8 => self.wide(at, number(bytes.to_vec())),
-            _ => self.block(at, bytes),
+            1 | 2 | 4 | 8 => self.wide(attribute, number(bytes.to_vec())),
+            _ => self.block(attribute, bytes),
         }
     }
 

@@ -95,10 +95,10 @@ pub(super) fn split(units: &Units<'_>, unit: &mut LoweredUnit) -> Result<()> {
     let name = units.split_names[unit.unit.as_u32() as usize].clone();
     let mut sections = file.sections;
     let id = id(&name, &sections);
-    let at = Info::id_offset(units.format);
+    let position = Info::id_offset(units.format);
     let own = sections.iter_mut().filter(|section| section.name == ".debug_info.dwo");
     for bytes in own.map(|section| &mut section.bytes).chain([&mut unit.info.bytes]) {
-        units.format.patch(bytes, at, id, 8);
+        units.format.patch(bytes, position, id, 8);
     }
     unit.split = Some(SplitUnit { unit: unit.unit, name, id, sections });
     Ok(())
@@ -144,8 +144,8 @@ impl File<'_, '_> {
 /// Id of a split unit: a digest of the lengths and bytes of its name and sections, so that different contents differ.
 fn id(name: &str, sections: &[Section]) -> u64 {
     let mut sum = Context::new();
-    let all = sections.iter().flat_map(|section| [section.name.as_bytes(), &section.bytes]);
-    for bytes in [name.as_bytes()].into_iter().chain(all) {
+    let contents = sections.iter().flat_map(|section| [section.name.as_bytes(), &section.bytes]);
+    for bytes in [name.as_bytes()].into_iter().chain(contents) {
         sum.consume((bytes.len() as u64).to_le_bytes());
         sum.consume(bytes);
     }

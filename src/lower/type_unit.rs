@@ -50,14 +50,14 @@ struct Copies<'u> {
     /// Namespaces, by enclosing scope.
     namespaces: Vec<(ScopeId, ScopeId)>,
     /// Search that found each type of the compile unit last.
-    found: Vec<u32>,
+    last_searches: Vec<u32>,
     searches: u32,
 }
 
 impl<'u> Copies<'u> {
     fn new(units: &'u Units<'u>, unit: UnitId) -> Self {
-        let found = vec![0; units.types.of(unit).len()];
-        Self { units, types: Vec::new(), namespaces: Vec::new(), found, searches: 0 }
+        let last_searches = vec![0; units.types.of(unit).len()];
+        Self { units, types: Vec::new(), namespaces: Vec::new(), last_searches, searches: 0 }
     }
 
     /// Finds the contents of a type's unit.
@@ -69,15 +69,16 @@ impl<'u> Copies<'u> {
         self.namespaces.clear();
         let mut next = vec![ty];
         while let Some(id) = next.pop() {
-            let found = &mut self.found[units.types.place(module.types[id].unit, id.as_u32()) as usize];
-            if core::mem::replace(found, self.searches) == self.searches {
+            let search =
+                &mut self.last_searches[units.types.place(module.types[id].unit, id.as_u32()) as usize];
+            if core::mem::replace(search, self.searches) == self.searches {
                 continue;
             }
             let data = &module.types[id];
             self.types.push((data.scope, id));
-            data.referred(module, |of| {
-                if !units.type_units.has(of) {
-                    next.push(of);
+            data.referred(module, |used| {
+                if !units.type_units.has(used) {
+                    next.push(used);
                 }
             });
             let mut scope = data.scope;
@@ -126,11 +127,11 @@ fn type_unit(out: &mut EntryWriter<'_>, ty: TypeId, signature: u64, copies: &Cop
 /// Writes the contents of a type unit from the unit's scope down, and the end of the children. The enclosing
 /// namespaces are in a list, so that the depth of namespaces does not affect the depth of recursion.
 fn copied(out: &mut EntryWriter<'_>, unit: ScopeId, copies: &Copies<'_>) -> Result<()> {
-    let first = |scope| copies.namespaces.partition_point(|&(of, _)| of < scope);
+    let first = |scope| copies.namespaces.partition_point(|&(parent, _)| parent < scope);
     copied_types(out, unit, copies)?;
     let mut around = vec![(unit, first(unit))];
     while let Some((scope, next)) = around.last_mut() {
-        let Some(&(_, inner)) = copies.namespaces.get(*next).filter(|(of, _)| of == scope) else {
+        let Some(&(_, inner)) = copies.namespaces.get(*next).filter(|(parent, _)| parent == scope) else {
             out.info.end_children();
             around.pop();
             continue;
@@ -152,8 +153,8 @@ fn copied(out: &mut EntryWriter<'_>, unit: ScopeId, copies: &Copies<'_>) -> Resu
 /// Writes the types of a scope that are in the type unit.
 fn copied_types(out: &mut EntryWriter<'_>, scope: ScopeId, copies: &Copies<'_>) -> Result<()> {
     let lanes = LaneProcedures::default();
-    let first = copies.types.partition_point(|&(of, _)| of < scope);
-    for &(_, id) in copies.types[first..].iter().take_while(|&&(of, _)| of == scope) {
+    let first = copies.types.partition_point(|&(parent, _)| parent < scope);
+    for &(_, id) in copies.types[first..].iter().take_while(|&&(parent, _)| parent == scope) {
         if let Some(open) = types::write(out, id)? {
             scopes::write_children(out, &lanes, open)?;
         }

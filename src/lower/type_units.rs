@@ -118,7 +118,7 @@ fn is_free(module: &Module, children: &Children, items: &ScopeItems, ty: &Type) 
     }
     match &ty.kind {
         TypeKind::Array { dimensions, .. } => {
-            dimensions.iter().all(|one| matches!(one.count, Count::Unknown | Count::Fixed(_)))
+            dimensions.iter().all(|dimension| matches!(dimension.count, Count::Unknown | Count::Fixed(_)))
         }
         TypeKind::Composite(composite) => {
             children.is_empty(composite.scope)
@@ -134,7 +134,7 @@ fn is_free(module: &Module, children: &Children, items: &ScopeItems, ty: &Type) 
 fn users(module: &Module) -> Vec<(TypeId, TypeId)> {
     let mut users = Vec::new();
     for (id, ty) in &module.types {
-        ty.referred(module, |of| users.push((of, id)));
+        ty.referred(module, |used| users.push((used, id)));
     }
     users.sort_unstable();
     users
@@ -143,8 +143,8 @@ fn users(module: &Module) -> Vec<(TypeId, TypeId)> {
 /// Marks the users of types that stay, transitively.
 fn spread(mut from: Vec<TypeId>, users: &[(TypeId, TypeId)], stays: &mut [bool]) {
     while let Some(id) = from.pop() {
-        let first = users.partition_point(|&(of, _)| of < id);
-        for &(_, user) in users[first..].iter().take_while(|&&(of, _)| of == id) {
+        let first = users.partition_point(|&(used, _)| used < id);
+        for &(_, user) in users[first..].iter().take_while(|&&(used, _)| used == id) {
             if !core::mem::replace(&mut stays[user.as_u32() as usize], true) {
                 from.push(user);
             }

@@ -86,7 +86,7 @@ impl Unencodable<'_, '_> {
     fn function(&mut self, id: FunctionId) -> Result<()> {
         let function = &self.units.module.functions[id];
         let has_code = function.address.is_some();
-        let all = [
+        let properties = [
             (function.body_line != 0, Property::BodyLine, Construct::BodyLine),
             (!has_code && function.frame_base.is_some(), Property::Frame, Construct::FrameOfNoCode),
             (
@@ -96,7 +96,7 @@ impl Unencodable<'_, '_> {
             ),
             (!has_code && function.calls.is_some(), Property::DescribedCalls, Construct::CallsOfNoCode),
         ];
-        for (_, property, what) in all.into_iter().filter(|&(is_described, ..)| is_described) {
+        for (_, property, what) in properties.into_iter().filter(|&(is_described, ..)| is_described) {
             self.omit(Subject::Function(id), property, what)?;
         }
         self.templates(TemplateOwner::Function(id), &function.templates)

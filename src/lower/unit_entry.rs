@@ -100,11 +100,11 @@ pub(super) fn write(out: &mut EntryWriter<'_>, has: &Contents) {
         sources(out, has);
     }
     if has.macros {
-        let (at, section) = match format.version {
+        let (attribute, section) = match format.version {
             5.. => (gimli::DW_AT_macros, ".debug_macro"),
             _ => (gimli::DW_AT_macro_info, ".debug_macinfo"),
         };
-        out.info.offset(at, section, 0);
+        out.info.offset(attribute, section, 0);
     }
     if format.version >= 5 && !is_split {
         if has.addresses {

@@ -128,9 +128,9 @@ impl<'m> Units<'m> {
             scratch: Mutex::default(),
             variables,
             lists,
-            types: ByUnit::new(count, module.types.values().map(|one| one.unit)),
-            functions: ByUnit::new(count, module.functions.values().map(|one| unit_of(one.scope))),
-            procedures: ByUnit::new(count, module.procedures.values().map(|one| one.unit)),
+            types: ByUnit::new(count, module.types.values().map(|ty| ty.unit)),
+            functions: ByUnit::new(count, module.functions.values().map(|function| unit_of(function.scope))),
+            procedures: ByUnit::new(count, module.procedures.values().map(|procedure| procedure.unit)),
             inlined_procedures: if module.procedures.is_empty() || consumer.has_locations_on_the_stack() {
                 EntitySet::new()
             } else {
@@ -138,10 +138,10 @@ impl<'m> Units<'m> {
             },
             variant_parts: ByUnit::new(
                 count,
-                module.variant_parts.values().map(|one| module.types[one.of].unit),
+                module.variant_parts.values().map(|part| module.types[part.of].unit),
             ),
-            scopes: ByUnit::new(count, module.scopes.values().map(|one| one.unit)),
-            files: ByUnit::new(count, module.files.values().map(|one| one.unit)),
+            scopes: ByUnit::new(count, module.scopes.values().map(|scope| scope.unit)),
+            files: ByUnit::new(count, module.files.values().map(|file| file.unit)),
             split_names: if consumer.is_split { module.split_names() } else { Vec::new() },
             producers: module.units.values().filter_map(|unit| producer(module, unit)).collect(),
         })
@@ -150,7 +150,7 @@ impl<'m> Units<'m> {
     /// Imports, labels and calls of a unit.
     pub(super) fn items(&self, unit: UnitId) -> impl Iterator<Item = ScopeItem> + '_ {
         let ranges = self.scopes.of(unit).map(|scope| self.scope_items.range(ScopeId::from_u32(scope)));
-        ranges.flatten().map(|at| self.scope_items.get(at))
+        ranges.flatten().map(|index| self.scope_items.get(index))
     }
 
     /// Whether a unit's entry has the described version of its language.

@@ -166,19 +166,19 @@ struct Inherited {
 
 impl Inherited {
     fn new(module: &Module, from: Option<VariableId>) -> Self {
-        let mut all = Self::default();
+        let mut inherited = Self::default();
         let mut next = from;
         while let Some(id) = next {
             let variable = &module.variables[id];
-            all.linkage_name = all.linkage_name.or(variable.linkage_name);
-            all.line = all.line.or(variable.line);
-            all.memory_space = all.memory_space.or(variable.memory_space);
-            all.accessibility = all.accessibility.or(variable.accessibility);
-            all.is_external |= variable.is_external;
-            all.is_artificial |= variable.is_artificial;
+            inherited.linkage_name = inherited.linkage_name.or(variable.linkage_name);
+            inherited.line = inherited.line.or(variable.line);
+            inherited.memory_space = inherited.memory_space.or(variable.memory_space);
+            inherited.accessibility = inherited.accessibility.or(variable.accessibility);
+            inherited.is_external |= variable.is_external;
+            inherited.is_artificial |= variable.is_artificial;
             next = variable.origin.or(variable.specification);
         }
-        all
+        inherited
     }
 }
 

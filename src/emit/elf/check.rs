@@ -54,8 +54,8 @@ impl<'s> Added<'s> {
     /// Position of the section that a relocation of `from` refers to by name: the section of the same group, or else
     /// the section in no group. A linker may discard any other group.
     pub fn target(&self, from: &Section, name: &str) -> Option<usize> {
-        let found = self.positions.get(&(name, from.group));
-        found.or_else(|| self.positions.get(&(name, None))).copied()
+        let position = self.positions.get(&(name, from.group));
+        position.or_else(|| self.positions.get(&(name, None))).copied()
     }
 
     /// Checks the target of a relocation if the target is a section.
@@ -92,9 +92,10 @@ fn field(section: &Section, relocation: &Relocation, after: u64) -> Result<u64> 
         return Err(Error::bad_argument(text));
     }
     if relocation.offset < after {
-        let at = relocation.offset;
-        let text =
-            format!("relocations ascend and do not overlap: {at:#x} follows one that ends at {after:#x}");
+        let position = relocation.offset;
+        let text = format!(
+            "relocations ascend and do not overlap: {position:#x} follows one that ends at {after:#x}"
+        );
         return Err(Error::bad_argument(text));
     }
     let end = relocation.offset.checked_add(relocation.bytes.into());

@@ -301,16 +301,16 @@ impl<'a> Image<'a> {
         let identity = target.elf();
         if self.machine().0 != identity.machine {
             let expected = identity.machine;
-            let found = self.machine().0;
-            return Err(wrong_target(target, [expected, found].map(Identity::Machine)));
+            let machine = self.machine().0;
+            return Err(wrong_target(target, [expected, machine].map(Identity::Machine)));
         }
         if self.order != byte_order(target) {
             return Err(wrong_target(target, [byte_order(target), self.order].map(order_of)));
         }
-        let found = self.u32(48) & PROCESSOR;
+        let processor = self.u32(48) & PROCESSOR;
         let expected = identity.flags & PROCESSOR;
-        if self.machine() == elf::EM_AMDGPU && found != expected {
-            return Err(wrong_target(target, [expected, found].map(Identity::Processor)));
+        if self.machine() == elf::EM_AMDGPU && processor != expected {
+            return Err(wrong_target(target, [expected, processor].map(Identity::Processor)));
         }
         Ok(())
     }

@@ -285,8 +285,8 @@ fn insert_locals(image: &mut Image<'_>, symtab: usize, locals: &[Local]) -> Resu
         return Ok(first);
     }
     // There are at most as many local symbols as sections.
-    let by = locals.len() as u32;
-    if count.checked_add(by).is_none() {
+    let local_count = locals.len() as u32;
+    if count.checked_add(local_count).is_none() {
         return Err(ErrorKind::TooLarge("the symbol table".into()).into());
     }
     let encoder = image.encoder();
@@ -306,10 +306,10 @@ fn insert_locals(image: &mut Image<'_>, symtab: usize, locals: &[Local]) -> Resu
         );
     }
     let table = &mut image.sections[symtab];
-    let at = first as usize * SYMBOL_SIZE;
-    let symbols = [&table.contents[..at], &inserted, &table.contents[at..]].concat();
+    let position = first as usize * SYMBOL_SIZE;
+    let symbols = [&table.contents[..position], &inserted, &table.contents[position..]].concat();
     table.replace(symbols);
-    table.header.sh_info = first + by;
-    renumber::symbols(image, symtab, &Moved::with_symbols(count, first, by), |_| true)?;
+    table.header.sh_info = first + local_count;
+    renumber::symbols(image, symtab, &Moved::with_symbols(count, first, local_count), |_| true)?;
     Ok(first)
 }

@@ -36,9 +36,9 @@ fn gone(image: &Image<'_>) -> Vec<bool> {
     let mut gone: Vec<bool> = image.sections.iter().map(is_debug).collect();
     let is_gone = |gone: &[bool], index: u32| gone.get(index as usize) == Some(&true);
     for (index, section) in image.sections.iter().enumerate() {
-        let of = section.header.sh_info;
+        let target = section.header.sh_info;
         let is_relocations = matches!(section.header.sh_type, elf::SHT_RELA | elf::SHT_REL | elf::SHT_CREL);
-        gone[index] |= is_relocations && !section.is_loaded() && is_gone(&gone, of);
+        gone[index] |= is_relocations && !section.is_loaded() && is_gone(&gone, target);
     }
     for (index, section) in image.sections.iter().enumerate() {
         let mut members = members_of(image, section).peekable();

@@ -117,12 +117,13 @@ fn symbols_of(order: Endianness, section: &mut ImageSection<'_>, moved: &Moved) 
         }
         SHT_LLVM_ADDRSIG => {
             let mut bytes = Vec::with_capacity(section.contents.len());
-            let mut at = 0;
-            while at < section.contents.len() {
-                let (old, next) = read_uleb(&section.contents, at)
-                    .ok_or_else(|| Error::malformed("the LEB128 number is malformed").at_offset(at as u64))?;
+            let mut position = 0;
+            while position < section.contents.len() {
+                let (old, next) = read_uleb(&section.contents, position).ok_or_else(|| {
+                    Error::malformed("the LEB128 number is malformed").at_offset(position as u64)
+                })?;
                 write_uleb(&mut bytes, moved.index(u32::try_from(old).unwrap_or(GONE))?.into());
-                at = next;
+                position = next;
             }
             section.replace(bytes);
         }

@@ -230,22 +230,22 @@ impl<'i> Lookup<'i> {
         let symbols = raw_symbols(image, table)?;
         let mut names = HashMap::with_capacity(symbols.len());
         for (symbol, index) in symbols.iter().zip(0u32..).filter(|(symbol, _)| symbol.is_named(image)) {
-            let found = match symbol {
+            let index = match symbol {
                 symbol if !symbol.is_defined() => Found::Undefined(index),
                 symbol if symbol.info.st_bind() == elf::STB_LOCAL => Found::Local(index),
                 _ => Found::Global(index),
             };
             match names.entry(symbol.name) {
                 Entry::Vacant(entry) => {
-                    entry.insert(found);
+                    entry.insert(index);
                 }
                 // A global definition takes precedence, as in a linker.
-                Entry::Occupied(mut entry) => match (*entry.get(), found) {
+                Entry::Occupied(mut entry) => match (*entry.get(), index) {
                     (Found::Local(_) | Found::Locals, Found::Local(_)) => {
                         entry.insert(Found::Locals);
                     }
                     (Found::Undefined(_), _) | (Found::Local(_) | Found::Locals, Found::Global(_)) => {
-                        entry.insert(found);
+                        entry.insert(index);
                     }
                     _ => {}
                 },

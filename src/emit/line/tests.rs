@@ -154,14 +154,17 @@ fn names_that_units_share_are_stored_once_if_they_are_long() {
     let one = [&[0; 5][..], &[7; 16], &[0; 4]].concat();
     expected.extend([&one[..], &one].concat());
     assert_eq!(written.bytes[30..], expected);
-    let at = |offset, addend| Relocation {
+    let relocation = |offset, addend| Relocation {
         offset,
         bytes: 4,
         target: RelocationTarget::Section(".debug_line_str"),
         addend,
     };
     let len = long.len() as u64 + 1;
-    assert_eq!(written.relocations, [at(48, 0), at(69, len), at(73, len + 7), at(94, 2 * len + 7)]);
+    assert_eq!(
+        written.relocations,
+        [relocation(48, 0), relocation(69, len), relocation(73, len + 7), relocation(94, 2 * len + 7)]
+    );
     assert_eq!(written.strings, format!("{long}\0int x;\0{long}\0\0").as_bytes());
     let alone = write(Format::SMALL, (1, LLVM), false, &["/d"], &files, &[]);
     assert_eq!(alone.relocations.len(), 2, "of the sources only");
@@ -225,14 +228,14 @@ fn read(section: &[u8], offset: usize, address_bytes: u8, endian: RunTimeEndian)
     let line = DebugLine::from(EndianSlice::new(section, endian));
     let program = line.program(DebugLineOffset(offset), address_bytes, None, None).expect("a header");
     let mut rows = program.rows();
-    let mut all = Vec::new();
+    let mut sequences = Vec::new();
     let mut sequence = Vec::new();
     let mut start = None;
     while let Some((_, row)) = rows.next_row().expect("a row") {
         let start_pc = *start.get_or_insert(row.address());
         let pc = row.address() - start_pc;
         if row.end_sequence() {
-            all.push((std::mem::take(&mut sequence), pc));
+            sequences.push((std::mem::take(&mut sequence), pc));
             start = None;
             continue;
         }
@@ -250,7 +253,7 @@ fn read(section: &[u8], offset: usize, address_bytes: u8, endian: RunTimeEndian)
         };
         sequence.push((pc, state));
     }
-    all
+    sequences
 }
 
 fn any_format() -> impl Strategy<Value = Format> {

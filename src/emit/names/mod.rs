@@ -162,13 +162,13 @@ impl NameIndex<'_> {
     /// The abbreviations in the order of first use, and the index of each entry's abbreviation.
     fn abbreviations(&self) -> (IndexSet<Abbreviation, DefaultHashBuilder>, Vec<u32>) {
         let mut known = IndexSet::default();
-        let of = |count: usize| match count {
+        let form = |count: usize| match count {
             0..=0x100 => dw::DW_FORM_data1,
             0x101..=0x1_0000 => dw::DW_FORM_data2,
             _ => dw::DW_FORM_data4,
         };
-        let compile = of(self.compile_units.len());
-        let types = of(self.local_type_units.len() + self.foreign_type_units.len());
+        let compile = form(self.compile_units.len());
+        let types = form(self.local_type_units.len() + self.foreign_type_units.len());
         let codes = self.entries.iter().map(|entry| {
             let unit = match entry.unit {
                 // The only compile unit needs no attribute.
@@ -228,16 +228,16 @@ impl NameIndex<'_> {
         });
         let sizes: Vec<u64> = sizes.collect();
         let mut layout = Layout { lists: vec![0; self.names.len()], entries: vec![0; self.entries.len()] };
-        let mut at = 0u64;
+        let mut offset = 0u64;
         for &name in order {
-            layout.lists[name as usize] = at as u32;
+            layout.lists[name as usize] = offset as u32;
             for &entry in by_name.entries(name) {
-                layout.entries[entry as usize] = at as u32;
-                at += sizes[codes[entry as usize] as usize];
+                layout.entries[entry as usize] = offset as u32;
+                offset += sizes[codes[entry as usize] as usize];
             }
-            at += 1;
+            offset += 1;
         }
-        if at > u32::MAX.into() {
+        if offset > u32::MAX.into() {
             return Err(Error::new(ErrorKind::TooLarge(
                 "an index of names has less than 4 GiB of entries".into(),
             )));

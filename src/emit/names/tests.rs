@@ -50,17 +50,17 @@ fn one_unit_by_hand() {
         3, 0x30, 0, 0, 0, 0,
     ];
     assert_eq!(out, expected);
-    let at = |offset, name, addend| Relocation {
+    let relocation = |offset, name, addend| Relocation {
         offset,
         bytes: 4,
         target: RelocationTarget::Section(name),
         addend,
     };
     let expected = [
-        at(45, ".debug_info", 0x1000),
-        at(69, ".debug_str", 7),
-        at(73, ".debug_str", 5),
-        at(77, ".debug_str", 6),
+        relocation(45, ".debug_info", 0x1000),
+        relocation(69, ".debug_str", 7),
+        relocation(73, ".debug_str", 5),
+        relocation(77, ".debug_str", 6),
     ];
     assert_eq!(relocations, expected);
 }
@@ -127,7 +127,7 @@ fn gimli_finds_each_entry() {
         assert_eq!(header.augmentation_string().expect("one").slice(), b"LLVM0700");
         let read = header.index().expect("an index");
         assert_eq!(read.bucket_count(), 50);
-        let mut found = 0;
+        let mut count = 0;
         for (number, text) in (0..).zip(&texts) {
             let mut by_hash = read.find_by_hash(hash::hash(text)).expect("a bucket");
             let mut same = Vec::new();
@@ -141,7 +141,7 @@ fn gimli_finds_each_entry() {
             for entry in entries.iter().filter(|entry| entry.name == number) {
                 let read_entry = read_entries.next().expect("an entry").expect("one more");
                 assert_eq!(read_entry.die_offset(), Ok(Some(gimli::UnitOffset(entry.offset as usize))));
-                let of = (read_entry.compile_unit(&read), read_entry.type_unit(&read));
+                let unit = (read_entry.compile_unit(&read), read_entry.type_unit(&read));
                 let expected = match entry.unit {
                     IndexUnit::Compile(n) => (Ok(Some(gimli::DebugInfoOffset(n as usize * 0x100))), Ok(None)),
                     IndexUnit::LocalType(n) => {
@@ -153,7 +153,7 @@ fn gimli_finds_each_entry() {
                         (Ok(None), Ok(Some(gimli::NameTypeUnit::Foreign(signature))))
                     }
                 };
-                assert_eq!(of, expected);
+                assert_eq!(unit, expected);
                 let parent = read_entry.parent().expect("a parent").map(|parent| {
                     let parent = read.name_entry(parent?).expect("an entry");
                     Some(parent.die_offset().expect("an offset").expect("one").0)
@@ -164,11 +164,11 @@ fn gimli_finds_each_entry() {
                     Parent::Entry(parent) => Some(Some(entries[parent as usize].offset as usize)),
                 };
                 assert_eq!(parent, expected);
-                found += 1;
+                count += 1;
             }
             assert!(read_entries.next().expect("the end").is_none());
         }
-        assert_eq!(found, 500);
+        assert_eq!(count, 500);
     }
 }
 

@@ -127,12 +127,12 @@ fn refuse_many_attributes(section: &Section) -> Result<()> {
         return Ok(());
     }
     let bytes = &section.bytes[..];
-    let mut at = 0;
+    let mut position = 0;
     let mut number = || {
         let mut number = 0u64;
         for shift in (0..64).step_by(7) {
-            let byte = *bytes.get(at)?;
-            at += 1;
+            let byte = *bytes.get(position)?;
+            position += 1;
             number |= u64::from(byte & 0x7f) << shift;
             if byte & 0x80 == 0 {
                 break;
@@ -183,16 +183,16 @@ fn lines_of<'l>(
     labels: &Labels<'_>,
     lines: Option<&'l Lines>,
 ) -> Result<Vec<Vec<&'l FunctionLines>>> {
-    let mut all = vec![Vec::new(); text.functions.len()];
+    let mut functions = vec![Vec::new(); text.functions.len()];
     for lines in lines.iter().flat_map(|lines| &lines.functions) {
         let index = labels.by_name.get(&*lines.symbol);
         let index = index.ok_or_else(|| unknown(text, &lines.symbol))?;
-        all[*index].push(lines);
+        functions[*index].push(lines);
     }
-    for parts in &mut all {
+    for parts in &mut functions {
         parts.sort_by_key(|part: &&FunctionLines| part.rows.first().map(|row| row.pc));
     }
-    Ok(all)
+    Ok(functions)
 }
 
 /// Names of inlined functions.
@@ -270,12 +270,12 @@ impl Attaching<'_> {
         }
         let mut last = HashMap::new();
         for pc in 0..=function.instructions.len() as u64 {
-            let at = position(self.text, function, pc)?;
+            let position = position(self.text, function, pc)?;
             while let Some((row, (lines, _))) = rows.next_if(|row| row.pc == pc).zip(lines) {
-                self.row(at, row, lines, &mut last, strings)?;
+                self.row(position, row, lines, &mut last, strings)?;
             }
             if let Some(label) = labels.get(pc as usize).and_then(|label| label.checked_sub(1)) {
-                self.insert(at, "", |out| {
+                self.insert(position, "", |out| {
                     out.push_str(LABEL);
                     decimal(out, label.into());
                     out.push(':');

@@ -27,7 +27,7 @@ impl FunctionLines {
     pub(super) fn length(&self) -> usize {
         let number = |number: u32| digits(number.into()) + 1;
         let row = |row: &LineRow| number(row.place.file) + number(row.place.line) + number(row.place.column);
-        self.rows.iter().map(|one| "\t.loc\t".len() + row(one)).sum()
+        self.rows.iter().map(|line| "\t.loc\t".len() + row(line)).sum()
     }
 }
 

@@ -32,15 +32,15 @@ impl Writer<'_> {
         let _ = writeln!(self.out, ".section\t{}\n{{", section.name);
         let mut done = 0;
         for relocation in &section.relocations {
-            let at = usize::try_from(relocation.offset).unwrap_or(usize::MAX);
-            let end = at.saturating_add(relocation.bytes.into());
-            if at < done || end > section.bytes.len() {
+            let position = usize::try_from(relocation.offset).unwrap_or(usize::MAX);
+            let end = position.saturating_add(relocation.bytes.into());
+            if position < done || end > section.bytes.len() {
                 let what = format!(
-                    "relocation at offset {at:#x} is outside the section or overlaps another relocation"
+                    "relocation at offset {position:#x} is outside the section or overlaps another relocation"
                 );
                 return Err(in_section(Error::bad_argument(what)));
             }
-            self.bytes(&section.bytes[done..at]);
+            self.bytes(&section.bytes[done..position]);
             self.reference(relocation).map_err(in_section)?;
             done = end;
         }
@@ -149,12 +149,12 @@ static NUMBERS: [[u8; 4]; 256] = {
     let mut number = 0;
     while number < 256 {
         let length = digits(number as u64);
-        let mut at = length;
+        let mut position = length;
         let mut rest = number;
-        numbers[number][at] = b',';
-        while at > 0 {
-            at -= 1;
-            numbers[number][at] = b'0' + (rest % 10) as u8;
+        numbers[number][position] = b',';
+        while position > 0 {
+            position -= 1;
+            numbers[number][position] = b'0' + (rest % 10) as u8;
             rest /= 10;
         }
         number += 1;
@@ -172,6 +172,6 @@ pub(super) fn length(section: &Section, names: usize) -> usize {
         RelocationTarget::Distance(_) => 0,
     };
     // A reference has a line, and begins another one of bytes.
-    let references: usize = section.relocations.iter().map(|one| 6 + reference(one) + 4).sum();
+    let references: usize = section.relocations.iter().map(|relocation| 6 + reference(relocation) + 4).sum();
     bytes + (section.bytes.len() / IN_LINE + 1) * 4 + references + 4 * names + section.name.len() + 64
 }

@@ -286,12 +286,12 @@ fn is_in_a_space(rule: &LoweredRule) -> bool {
 fn offset(tree: &Tree<'_>, mut at: usize) -> (usize, Option<i64>) {
     let mut bits = Some(0i64);
     loop {
-        let by = match tree.node(at) {
+        let offset = match tree.node(at) {
             Node::Offset(by) => by.checked_mul(8),
             Node::BitOffset(by) => Some(by),
             _ => return (at, bits.filter(|bits| bits % 8 == 0).map(|bits| bits / 8)),
         };
-        bits = bits.and_then(|bits| bits.checked_add(by?));
+        bits = bits.and_then(|bits| bits.checked_add(offset?));
         at = tree.last(at);
     }
 }

@@ -218,19 +218,19 @@ impl Rows {
         if self.changes.len() == changes && !is_first {
             return;
         }
-        let at = self.rows.len();
+        let row = self.rows.len();
         let instructions = instructions..self.instructions.bytes.len();
         // Remembering and restoring take one byte each.
         let is_long = instructions.len() > 2;
         let changes = changes..self.changes.len();
         self.rows.push(Row { pc, instructions, changes, remembered: 0, is_restored: false });
-        if let Some(earlier) = self.latest.insert(*hash, at)
+        if let Some(earlier) = self.latest.insert(*hash, row)
             && is_long
-            && self.is_same(earlier, at)
-            && self.nests(earlier..at)
+            && self.is_same(earlier, row)
+            && self.nests(earlier..row)
         {
             self.rows[earlier].remembered += 1;
-            self.rows[at].is_restored = true;
+            self.rows[row].is_restored = true;
         }
     }
 

@@ -207,12 +207,12 @@ fn lane_expression<T>(
             Err(error) => {
                 entries
                     .iter()
-                    .try_for_each(|one| omit(out, scope, Some(piece_of(one).pcs()), error.clone()))?;
+                    .try_for_each(|item| omit(out, scope, Some(piece_of(item).pcs()), error.clone()))?;
                 Ok(None)
             }
         };
     }
-    let head = |one: &T| (piece_of(one).start..piece_of(one).end, None);
+    let head = |item: &T| (piece_of(item).start..piece_of(item).end, None);
     let omit = |unit: &mut Expressions<'_>, one: &T, error| {
         let error = named(unit.consumer, error);
         unit.omit(Subject::Scope(scope), Property::Lanes, Some(piece_of(one).pcs()), error)

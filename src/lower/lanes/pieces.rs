@@ -45,11 +45,11 @@ pub(super) fn within(all: &[Piece], ranges: &[Range<u64>], cut: impl Fn(Piece) -
 pub(super) fn pieces(module: &Module, function: FunctionId) -> Vec<Piece> {
     let bytes = module.functions[function].bytes.min(u32::MAX.into()) as u32;
     let mut by_region: Vec<Piece> = Vec::new();
-    let mut at = 0;
+    let mut start = 0;
     let mut up_to = |end: u32, region: Option<RegionId>| {
-        if at < end {
-            by_region.push(Piece { start: at, end, region, whole_wave: None });
-            at = end;
+        if start < end {
+            by_region.push(Piece { start: start, end, region, whole_wave: None });
+            start = end;
         }
     };
     let mut open: Vec<RegionId> = Vec::new();
@@ -73,17 +73,17 @@ pub(super) fn pieces(module: &Module, function: FunctionId) -> Vec<Piece> {
     let mut masks = whole_waves.clone().zip(module.whole_waves(function)).peekable();
     let mut out = Vec::with_capacity(by_region.len());
     for piece in by_region {
-        let mut at = piece.start;
-        while at < piece.end {
-            while masks.next_if(|(_, one)| one.mask.end <= at).is_some() {}
+        let mut start = piece.start;
+        while start < piece.end {
+            while masks.next_if(|(_, whole_wave)| whole_wave.mask.end <= start).is_some() {}
             let (end, whole_wave) = match masks.peek() {
-                Some(&(index, one)) if one.mask.start <= at => (one.mask.end, Some(index)),
+                Some(&(index, one)) if one.mask.start <= start => (one.mask.end, Some(index)),
                 Some((_, one)) => (one.mask.start, None),
                 None => (piece.end, None),
             };
             let end = end.min(piece.end);
-            out.push(Piece { start: at, end, whole_wave, ..piece });
-            at = end;
+            out.push(Piece { start: start, end, whole_wave, ..piece });
+            start = end;
         }
     }
     out

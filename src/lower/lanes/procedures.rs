@@ -122,10 +122,10 @@ impl LaneProcedures {
             } else {
                 let addend = code.key.addend.wrapping_add(region.waits_at.into());
                 if code.key.symbol.is_some() {
-                    let at = encoder.position() + 1;
+                    let operand = encoder.position() + 1;
                     let wanted = Wanted::Address(AddressKey { addend, ..code.key });
                     encoder.addr(0);
-                    sink.references.pending.push(Pending { at, wanted });
+                    sink.references.pending.push(Pending { at: operand, wanted });
                 } else {
                     encoder.addr(addend);
                 }

@@ -137,18 +137,18 @@ fn address_range(module: &Module, id: FunctionId) -> AddressRange {
 
 /// Public entries of these kinds, by offset, each with its qualified name.
 fn public(units: &Units<'_>, named: &NamedEntries, kinds: [NamedKind; 2]) -> Vec<(u64, String)> {
-    let is_public = |one: &NamedEntry| {
-        one.is_global && (one.is_external || one.kind == NamedKind::Type) && kinds.contains(&one.kind)
+    let is_public = |entry: &NamedEntry| {
+        entry.is_global && (entry.is_external || entry.kind == NamedKind::Type) && kinds.contains(&entry.kind)
     };
     let anonymous = anonymous(units);
-    let mut all = Vec::new();
-    for one in named.all.iter().filter(|one| is_public(one)) {
+    let mut entries = Vec::new();
+    for entry in named.all.iter().filter(|entry| is_public(entry)) {
         let around = |around: Option<u32>| around.map(|around| &named.scopes[around as usize]);
-        let scopes = core::iter::successors(around(one.around), |scope| around(scope.around));
-        let names = core::iter::once(one.name).chain(scopes.map(|scope| scope.name));
+        let scopes = core::iter::successors(around(entry.around), |scope| around(scope.around));
+        let names = core::iter::once(entry.name).chain(scopes.map(|scope| scope.name));
         let mut names: Vec<_> = names.map(|name| text(units, name.unwrap_or(anonymous))).collect();
         names.reverse();
-        all.push((one.offset.into(), names.join("::")));
+        entries.push((entry.offset.into(), names.join("::")));
     }
-    all
+    entries
 }

@@ -51,8 +51,8 @@ pub(super) fn write(out: &mut ExpressionWriter<'_, '_>, root: At, bits: Option<u
 
 /// Writes the whole expression of a saved register, which computes an address.
 pub(super) fn write_saved(out: &mut ExpressionWriter<'_, '_>, root: At) -> Result<()> {
-    let (at, bits) = out.moved_by(root);
-    let is_address = matches!(out.tree.node(at), Node::Cfa | Node::Memory(_) | Node::OffsetBy);
+    let (inner, bits) = out.moved_by(root);
+    let is_address = matches!(out.tree.node(inner), Node::Cfa | Node::Memory(_) | Node::OffsetBy);
     if !is_address || bits % 8 != 0 {
         return Err(out.context.consumer.inexpressible(Construct::UnsavedRegister));
     }
@@ -67,8 +67,8 @@ fn write_from(out: &mut ExpressionWriter<'_, '_>, root: At, from: i64, bits: Opt
     if let Some(size) = size {
         fragments_of(out, root, from, size, &mut fragments)?;
     } else {
-        let (at, by) = out.moved_by(root);
-        fragments.push(Fragment { at, from: by.checked_add(from).ok_or_else(malformed)?, bits: 0 });
+        let (inner, by) = out.moved_by(root);
+        fragments.push(Fragment { at: inner, from: by.checked_add(from).ok_or_else(malformed)?, bits: 0 });
     }
     match fragments[..] {
         [Fragment { at, from, .. }] if let Node::Call(procedure) = out.tree.node(at) => {
@@ -184,12 +184,12 @@ fn simple_part(out: &mut ExpressionWriter<'_, '_>, Fragment { at, from, .. }: Fr
         Node::Memory(space) if consumer.attributes.variable_space.is_some() => {
             let address = out.tree.last(at);
             variable_in(out, space)?;
-            let by = from.div_euclid(8);
+            let bytes = from.div_euclid(8);
             match stack_slot(out, address) {
                 Some(slot) => {
-                    out.encoder.fbreg(slot.checked_add(by).ok_or_else(malformed)?);
+                    out.encoder.fbreg(slot.checked_add(bytes).ok_or_else(malformed)?);
                 }
-                None => val_plus(out, address, by, space)?,
+                None => val_plus(out, address, bytes, space)?,
             }
             Ok(from.rem_euclid(8) as u64)
         }

@@ -160,12 +160,12 @@ impl<'m> ExpressionWriter<'_, 'm> {
     pub(super) fn moved_by(&self, mut at: At) -> (At, i64) {
         let mut bits = 0i64;
         loop {
-            let by = match self.tree.node(at) {
+            let distance = match self.tree.node(at) {
                 Node::Offset(by) => by.checked_mul(8),
                 Node::BitOffset(by) => Some(by),
                 _ => return (at, bits),
             };
-            match by.and_then(|by| bits.checked_add(by)) {
+            match distance.and_then(|distance| bits.checked_add(distance)) {
                 Some(sum) => bits = sum,
                 None => return (at, bits),
             }
@@ -182,10 +182,10 @@ impl<'m> ExpressionWriter<'_, 'm> {
         self.has_place(variable)?;
         let entry = self.context.entries.entity(Entity::Variable(variable)).ok_or_else(nameless)?;
         self.reach(entry)?;
-        let at = self.encoder.position() + 1;
+        let operand = self.encoder.position() + 1;
         self.encoder.implicit_pointer(0, by);
         let form = RefForm::Section(self.encoder.encoding().entry_bytes());
-        self.references.pending.push(Pending { at, wanted: Wanted::Entry { entry, form } });
+        self.references.pending.push(Pending { at: operand, wanted: Wanted::Entry { entry, form } });
         Ok(())
     }
 
@@ -248,7 +248,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
     }
 
     pub(super) fn bits_of(&self, tree: &Tree<'m>, at: At) -> Option<u64> {
-        let bits = |at: At| self.bits_of(tree, at);
+        let bits = |node: At| self.bits_of(tree, node);
         match tree.node(at) {
             Node::Parts(_) => {
                 tree.operands(at).iter().try_fold(0u64, |sum, &part| sum.checked_add(bits(part)?))
@@ -276,8 +276,8 @@ impl<'m> ExpressionWriter<'_, 'm> {
         if self.context.consumer.attributes.variable_space.is_some() {
             // The assembler, which turns some symbols into offsets, ignores an addend.
             let key = AddressKey { symbol: Some(symbol.0.as_u32()), addend: 0 };
-            let at = self.encoder.position() + 1;
-            self.references.pending.push(Pending { at, wanted: Wanted::Address(key) });
+            let operand = self.encoder.position() + 1;
+            self.references.pending.push(Pending { at: operand, wanted: Wanted::Address(key) });
             self.encoder.addr(0);
             return self.plus(by);
         }
@@ -286,8 +286,8 @@ impl<'m> ExpressionWriter<'_, 'm> {
         let encoding = self.encoder.encoding();
         if encoding.version < 5 || self.context.is_call_frame {
             // Before DWARF 5, and in call frame information, the operand is the address itself.
-            let at = self.encoder.position() + 1;
-            self.references.pending.push(Pending { at, wanted: Wanted::Address(key) });
+            let operand = self.encoder.position() + 1;
+            self.references.pending.push(Pending { at: operand, wanted: Wanted::Address(key) });
             if space.is_loaded() {
                 self.encoder.addr(0);
             } else {
@@ -337,7 +337,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         self.encoder.raw(expr.bytes());
         for fixup in expr.fixups() {
             let entity = entities[fixup.slot.0 as usize];
-            let at = start + fixup.offset as usize;
+            let position = start + fixup.offset as usize;
             let form = match fixup.kind {
                 FixupKind::Entry { bytes } => RefForm::Unit(bytes),
                 FixupKind::Type { bytes } => RefForm::UnitUleb(bytes),
@@ -356,7 +356,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
             };
             let entry = self.context.entries.entity(entity).ok_or_else(what)?;
             self.reach(entry)?;
-            self.references.pending.push(Pending { at, wanted: Wanted::Entry { entry, form } });
+            self.references.pending.push(Pending { at: position, wanted: Wanted::Entry { entry, form } });
         }
         Ok(())
     }

@@ -141,14 +141,14 @@ impl Linear<'_> {
                 }
                 Node::Parts(count) if nodes.is_empty() && parts.are_all(count) => {}
                 Node::ReadRegister(reg) => {
-                    let (by, count) = nodes.next_sum()?;
+                    let (distance, count) = nodes.next_sum()?;
                     let bits = self.module.target.register(reg)?.bits;
-                    if has_places && self.in_space(&mut encoder, &mut nodes, reg, bits, by)? {
+                    if has_places && self.in_space(&mut encoder, &mut nodes, reg, bits, distance)? {
                     } else if bits == self.address_bits {
-                        encoder.bregx(reg, by);
+                        encoder.bregx(reg, distance);
                     } else if count <= 1 {
                         self.narrow(&mut encoder, reg, bits)?;
-                        plus(&mut encoder, by);
+                        plus(&mut encoder, distance);
                     } else {
                         return None;
                     }

@@ -166,11 +166,11 @@ fn place(out: &mut ExpressionWriter<'_, '_>, at: At) -> Result<()> {
                 return inner.encoder.finish();
             }
             let entry = out.context.entries.entity(Entity::Procedure(procedure)).ok_or_else(nameless)?;
-            let at = out.encoder.position() + 1;
+            let operand = out.encoder.position() + 1;
             out.encoder.call4(0);
             out.references
                 .pending
-                .push(Pending { at, wanted: Wanted::Entry { entry, form: RefForm::Unit(4) } });
+                .push(Pending { at: operand, wanted: Wanted::Entry { entry, form: RefForm::Unit(4) } });
         }
         Node::Cfa => out.cfa(),
         Node::Undefined => {

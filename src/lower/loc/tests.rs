@@ -208,17 +208,17 @@ fn a_location_described_again_is_checked_as_the_first_time() {
             Ok(variable.always(loc)?.id())
         };
         let mut builder = Builder::new(target.clone());
-        let mut all = Vec::new();
+        let mut expressions = Vec::new();
         for _ in 0..CASES {
             let (loc, bits) = cases.new_tree(&mut runner).expect("a case").current();
             let again = described(&mut builder, (loc.clone(), bits));
             let first = described(&mut Builder::new(target.clone()), (loc.clone(), bits));
             let text = |result: &crate::Result<VariableId>| result.as_ref().err().map(ToString::to_string);
             assert_eq!(text(&again), text(&first), "{loc:?}, {bits} bits");
-            all.extend(again.ok().map(|id| (id, loc)));
+            expressions.extend(again.ok().map(|id| (id, loc)));
         }
         let module = builder.finish().expect("a module");
-        for (id, loc) in all {
+        for (id, loc) in expressions {
             let stored = module.always(id).expect("a location");
             assert!(module.nodes(stored).eq(loc.nodes()), "{loc:?}");
         }
