@@ -172,8 +172,8 @@ impl Builder {
     /// The errors of [`VariableBuilder::live`](super::VariableBuilder::live).
     pub fn procedure(&mut self, unit: UnitId, loc: &crate::model::Loc) -> Result<ProcedureId> {
         self.known_unit(unit)?;
-        let at = |error: Error| error.or_at(self.module.at_unit(unit));
-        let checked = self.location_facts(unit, loc, None, "the location").map_err(at)?;
+        let with_context = |error: Error| error.or_at(self.module.at_unit(unit));
+        let checked = self.location_facts(unit, loc, None, "the location").map_err(with_context)?;
         let loc = self.module.locs.push(loc)?;
         let procedure = self.module.procedures.push(crate::model::Procedure { unit, loc });
         self.procedures[procedure] = checked;
@@ -217,21 +217,21 @@ impl Builder {
     pub(crate) fn bytes_soon(&self, more: usize) -> usize {
         /// Entry bytes in a name table.
         const NAME: usize = 48;
-        let of = |count: usize, bytes: usize| match count {
+        let memory = |count: usize, bytes: usize| match count {
             0 => 0,
             _ => (count + more).next_power_of_two() * bytes,
         };
         let module = &self.module;
-        of(module.units.len(), size_of::<crate::model::Unit>() + NAME)
-            + of(module.files.len(), size_of::<crate::model::File>() + NAME)
-            + of(module.types.len(), size_of::<Type>() + NAME)
-            + of(module.scopes.len(), size_of::<crate::model::Scope>() + NAME)
-            + of(module.functions.len(), size_of::<crate::model::Function>() + NAME)
-            + of(module.variables.len(), size_of::<crate::model::Variable>())
-            + of(module.lists.live.len(), size_of::<crate::model::Live>())
-            + of(module.lists.rows.len(), size_of::<Row>())
-            + of(module.lists.frame_rules.len(), size_of::<crate::model::FrameRule>())
-            + of(module.locs.bytes(), 1)
+        memory(module.units.len(), size_of::<crate::model::Unit>() + NAME)
+            + memory(module.files.len(), size_of::<crate::model::File>() + NAME)
+            + memory(module.types.len(), size_of::<Type>() + NAME)
+            + memory(module.scopes.len(), size_of::<crate::model::Scope>() + NAME)
+            + memory(module.functions.len(), size_of::<crate::model::Function>() + NAME)
+            + memory(module.variables.len(), size_of::<crate::model::Variable>())
+            + memory(module.lists.live.len(), size_of::<crate::model::Live>())
+            + memory(module.lists.rows.len(), size_of::<Row>())
+            + memory(module.lists.frame_rules.len(), size_of::<crate::model::FrameRule>())
+            + memory(module.locs.bytes(), 1)
     }
 
     /// Checks a location as [`check_in`](loc::check_in) does. Returns whether it depends on the start of the function's

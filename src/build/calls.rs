@@ -204,9 +204,9 @@ impl ArgumentBuilder<'_> {
         let call = self.data().call;
         let module = &self.builder.module;
         let call = &module.calls[call];
-        let at = || module.at_scope(call.scope);
+        let context = || module.at_scope(call.scope);
         known(module.variables.is_valid(parameter), || parameter.to_string())
-            .map_err(|error| error.or_at(at()))?;
+            .map_err(|error| error.or_at(context()))?;
         let variable = &module.variables[parameter];
         let is_its = call.callee.is_some_and(|callee| module.functions[callee].scope == variable.scope);
         if !is_its || variable.kind != VariableKind::Parameter {
@@ -214,18 +214,18 @@ impl ArgumentBuilder<'_> {
                 "argument is for a variable that is not a parameter of the callee",
             );
             let variable = module.at_variable(parameter, None).variable;
-            return Err(error.or_at(crate::error::At { variable, ..at() }));
+            return Err(error.or_at(crate::error::At { variable, ..context() }));
         }
         let bits = module.types[variable.ty].value_bits;
         let unit = module.scopes[variable.scope].unit;
         let place = module.nodes(module.lists.arguments[self.index].location);
         let what = "the argument";
-        let all = &self.builder.procedures;
+        let procedures = &self.builder.procedures;
         // The location may cover only a part of the argument: no size is required.
-        let checked = loc::check_in(module, all, unit, place, None, what, loc::UNKNOWN);
+        let checked = loc::check_in(module, procedures, unit, place, None, what, loc::UNKNOWN);
         checked
             .and_then(|checked| loc::known_lane(&module.target, what, &checked, bits.unwrap_or(u64::MAX)))
-            .map_err(|error| error.or_at(at()))?;
+            .map_err(|error| error.or_at(context()))?;
         self.data().parameter = Some(parameter);
         Ok(self)
     }

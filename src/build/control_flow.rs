@@ -198,8 +198,8 @@ impl LanesBuilder<'_> {
     fn inlined_calls(&self) -> Vec<ScopeId> {
         let module = &self.builder.module;
         let is_inlined = |&(_, scope): &(ScopeId, &Scope)| matches!(scope.kind, ScopeKind::Inlined { .. });
-        let all = module.scopes.iter().filter(is_inlined).map(|(id, _)| id);
-        all.filter(|&id| id != self.scope && module.is_in(id, self.scope)).collect()
+        let calls = module.scopes.iter().filter(is_inlined).map(|(id, _)| id);
+        calls.filter(|&id| id != self.scope && module.is_in(id, self.scope)).collect()
     }
 }
 
@@ -351,11 +351,11 @@ impl ControlFlow {
             |block| before[block as usize].iter().copied(),
         );
         let order: Vec<usize> = order.into_iter().map(|block| block as usize).collect();
-        if let Some(block) = dominators.iter().position(|&of| of == UNREACHED) {
+        if let Some(block) = dominators.iter().position(|&dominator| dominator == UNREACHED) {
             return Err(at_pcs(ErrorKind::UnreachableBlock.into(), Some(self.blocks[block].clone())));
         }
         let mut place = vec![0; count];
-        order.iter().enumerate().for_each(|(at, &block)| place[block] = at);
+        order.iter().enumerate().for_each(|(index, &block)| place[block] = index);
         for &(from, to) in &self.edges {
             // A back edge.
             let is_dominated = || {
@@ -376,19 +376,19 @@ impl ControlFlow {
     fn known(&self) -> Result<Vec<Known>> {
         let mut known = vec![Known::default(); self.masks.len()];
         for (pcs, write) in &self.writes {
-            let one = &mut known[write.mask().0];
+            let mask = &mut known[write.mask().0];
             let place = match write {
                 ExecWrite::And(_) => {
-                    one.and = true;
+                    mask.and = true;
                     continue;
                 }
                 ExecWrite::AndNot(_) => {
-                    one.and_not = true;
+                    mask.and_not = true;
                     continue;
                 }
                 ExecWrite::Else(_) => continue,
-                ExecWrite::Save(_) => &mut one.saved,
-                ExecWrite::Restore(_) => &mut one.restored,
+                ExecWrite::Save(_) => &mut mask.saved,
+                ExecWrite::Restore(_) => &mut mask.restored,
             };
             if let Some(other) = place.replace(pcs.clone()) {
                 let what = format!(
@@ -405,35 +405,35 @@ impl ControlFlow {
     fn stretches(&self, order: &[usize]) -> Result<Stretches> {
         let mut writes: Vec<&(Range<u64>, ExecWrite)> = self.writes.iter().collect();
         writes.sort_by_key(|(pcs, _)| pcs.start);
-        let mut found = Stretches::default();
+        let mut stretches = Stretches::default();
         let mut entered: Vec<Option<Open>> = vec![None; self.blocks.len()];
         let mut left: Vec<Open> = vec![None; self.blocks.len()];
         let mut next: Vec<Vec<usize>> = vec![Vec::new(); self.blocks.len()];
         self.edges.iter().for_each(|&(from, to)| next[from].push(to));
         for &block in order {
             let mut open = *entered[block].get_or_insert_default();
-            let mut at = self.blocks[block].start;
-            let inside = writes.partition_point(|(pcs, _)| pcs.start < at);
+            let mut start = self.blocks[block].start;
+            let inside = writes.partition_point(|(pcs, _)| pcs.start < start);
             let end = self.blocks[block].end;
             for (pcs, write) in writes[inside..].iter().take_while(|(pcs, _)| pcs.start < end) {
                 let before = open;
-                open = found.apply(open, *write).map_err(|error| at_pcs(error, Some(pcs.clone())))?;
+                open = stretches.apply(open, *write).map_err(|error| at_pcs(error, Some(pcs.clone())))?;
                 if open != before {
-                    found.all.push((at..pcs.end, before));
-                    at = pcs.end;
+                    stretches.all.push((start..pcs.end, before));
+                    start = pcs.end;
                 }
             }
-            found.all.push((at..end, open));
+            stretches.all.push((start..end, open));
             for &to in &next[block] {
                 entered[to].get_or_insert(open);
             }
             left[block] = open;
         }
         let mut place = vec![0; self.blocks.len()];
-        order.iter().enumerate().for_each(|(at, &block)| place[block] = at);
+        order.iter().enumerate().for_each(|(index, &block)| place[block] = index);
         for &(from, to) in &self.edges {
             let expected = entered[to].unwrap_or_default();
-            if !found.is_same(left[from], expected) {
+            if !stretches.is_same(left[from], expected) {
                 let what = format!(
                     "edge {} has other saved masks than the block's other edges",
                     self.edge_text(from, to)
@@ -441,12 +441,12 @@ impl ControlFlow {
                 return Err(at_pcs(Error::bad_argument(what), Some(self.blocks[to].clone())));
             }
             if place[to] <= place[from] {
-                found
-                    .loops
-                    .extend(expected.map(|level| (found.levels[level].mask, found.levels[level].is_other)));
+                stretches.loops.extend(
+                    expected.map(|level| (stretches.levels[level].mask, stretches.levels[level].is_other)),
+                );
             }
         }
-        Ok(found)
+        Ok(stretches)
     }
 
     fn edge_text(&self, from: usize, to: usize) -> String {
@@ -503,9 +503,9 @@ impl Stretches {
     /// Returns the open masks behind an instruction.
     fn apply(&mut self, open: Open, write: ExecWrite) -> Result<Open> {
         let MaskId(mask) = write.mask();
-        let at = self.outwards(open).find(|&level| self.levels[level].mask == mask);
-        let is_innermost = at.is_some() && at == open;
-        Ok(match (write, at) {
+        let level = self.outwards(open).find(|&level| self.levels[level].mask == mask);
+        let is_innermost = level.is_some() && level == open;
+        Ok(match (write, level) {
             (ExecWrite::Save(_), None) => self.push(Level { mask, is_other: false, around: open }),
             (ExecWrite::Save(_), Some(_)) => {
                 return Err(Error::bad_argument(format!("mask {mask} is saved again before it is restored")));
@@ -521,8 +521,8 @@ impl Stretches {
                 )));
             }
             (ExecWrite::And(_) | ExecWrite::AndNot(_), Some(_)) => open,
-            (ExecWrite::Else(_), Some(at)) if is_innermost && !self.levels[at].is_other => {
-                self.push(Level { is_other: true, ..self.levels[at] })
+            (ExecWrite::Else(_), Some(level)) if is_innermost && !self.levels[level].is_other => {
+                self.push(Level { is_other: true, ..self.levels[level] })
             }
             (ExecWrite::Else(_), Some(_)) => {
                 return Err(Error::bad_argument(format!(
@@ -530,7 +530,7 @@ impl Stretches {
                 )));
             }
             // All lanes of the mask run again, including those of masks saved later.
-            (ExecWrite::Restore(_), Some(at)) => self.levels[at].around,
+            (ExecWrite::Restore(_), Some(level)) => self.levels[level].around,
         })
     }
 }

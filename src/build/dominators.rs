@@ -85,11 +85,11 @@ impl Dominators {
         }
         order.reverse();
         let count = visited.len() as u32;
-        let mut found = parent.clone();
+        let mut ancestors = parent.clone();
         let each: Vec<u32> = (0..count).collect();
         let mut forest = Forest { parent, semi: each.clone(), label: each, open: Vec::new() };
         for at in (1..count).rev() {
-            let mut semi = found[at as usize];
+            let mut semi = ancestors[at as usize];
             for from in before(visited[at as usize]).map(|from| number[from as usize]) {
                 if from != UNREACHED {
                     let least = forest.eval(from, at);
@@ -99,15 +99,15 @@ impl Dominators {
             forest.semi[at as usize] = semi;
         }
         for at in 1..count as usize {
-            while found[at] > forest.semi[at] {
-                found[at] = found[found[at] as usize];
+            while ancestors[at] > forest.semi[at] {
+                ancestors[at] = ancestors[ancestors[at] as usize];
             }
         }
-        let mut of = vec![UNREACHED; nodes];
-        for (&node, &dominator) in visited.iter().zip(&found) {
-            of[node as usize] = visited[dominator as usize];
+        let mut dominators = vec![UNREACHED; nodes];
+        for (&node, &dominator) in visited.iter().zip(&ancestors) {
+            dominators[node as usize] = visited[dominator as usize];
         }
-        Self { order, of }
+        Self { order, of: dominators }
     }
 }
 
@@ -147,25 +147,26 @@ mod tests {
                 next[from as usize].push(to);
                 before[to as usize].push(from);
             }
-            let found = Dominators::new(
+            let dominators = Dominators::new(
                 nodes,
                 |node, at| next[node as usize].get(at).copied(),
                 |node| before[node as usize].iter().copied(),
             );
-            let all = || 0..nodes as u32;
+            let nodes = || 0..nodes as u32;
             let dominates = |one: u32, node: u32| one != node && !is_reached(&next, node, one);
-            for node in all() {
+            for node in nodes() {
                 let is_known = node == 0 || is_reached(&next, node, UNREACHED);
-                let of: Vec<u32> = all().filter(|&one| dominates(one, node)).collect();
-                let immediate =
-                    of.iter().find(|&&one| of.iter().all(|&two| one == two || dominates(two, one)));
+                let candidates: Vec<u32> = nodes().filter(|&one| dominates(one, node)).collect();
+                let immediate = candidates
+                    .iter()
+                    .find(|&&one| candidates.iter().all(|&two| one == two || dominates(two, one)));
                 let expected = match (is_known, node) {
                     (false, _) => UNREACHED,
                     (true, 0) => 0,
                     (true, _) => *immediate.expect("node 0 dominates all"),
                 };
-                assert_eq!(found.of[node as usize], expected, "node {node} of {next:?}");
-                assert_eq!(found.order.contains(&node), is_known);
+                assert_eq!(dominators.of[node as usize], expected, "node {node} of {next:?}");
+                assert_eq!(dominators.order.contains(&node), is_known);
             }
         }
     }

@@ -89,7 +89,7 @@ impl Builder {
                 between.push(outside);
                 outside = known[outside].unwrap_or(*parent);
             }
-            between.drain(..).for_each(|one| known[one] = Some(outside));
+            between.drain(..).for_each(|index| known[index] = Some(outside));
         }
     }
 
@@ -97,30 +97,30 @@ impl Builder {
         let arguments = &mut self.module.lists.arguments;
         // Arguments of one call stay in the order of the calls to `argument`.
         arguments.sort_by_key(|argument| argument.call);
-        let mut at = 0;
-        while let Some(first) = arguments.get(at) {
+        let mut index = 0;
+        while let Some(first) = arguments.get(index) {
             let call = first.call;
-            let count = arguments[at..].iter().take_while(|argument| argument.call == call).count();
-            self.module.calls[call].arguments = at as u32..(at + count) as u32;
-            at += count;
+            let count = arguments[index..].iter().take_while(|argument| argument.call == call).count();
+            self.module.calls[call].arguments = index as u32..(index + count) as u32;
+            index += count;
         }
     }
 }
 
 fn check_functions(module: &Module) -> Result<()> {
     for function in module.functions.values() {
-        let at = || module.at_scope(function.scope);
+        let context = || module.at_scope(function.scope);
         if let Some(Address::Symbol(symbol, _)) = function.address {
             let is_there = (symbol.0.as_u32() as usize) < module.strings.len();
-            known(is_there, || format!("symbol {}", symbol.0)).map_err(|error| error.or_at(at()))?;
+            known(is_there, || format!("symbol {}", symbol.0)).map_err(|error| error.or_at(context()))?;
         }
         if let Some(Address::Constant(address)) = function.address
             && address.checked_add(function.bytes).is_none()
         {
             let end = u128::from(address) + u128::from(function.bytes);
-            return Err(Error::limit(Quantity::CodeEnd, 0..=u64::MAX.into(), end).or_at(at()));
+            return Err(Error::limit(Quantity::CodeEnd, 0..=u64::MAX.into(), end).or_at(context()));
         }
-        check_line(module, function.line, function.scope).map_err(|error| error.or_at(at()))?;
+        check_line(module, function.line, function.scope).map_err(|error| error.or_at(context()))?;
         let declared = function.specification.map(|declaration| &module.functions[declaration]);
         let has_file = function.line.is_some() || declared.is_some_and(|declared| declared.line.is_some());
         if function.body_line != 0 && !has_file {
@@ -128,16 +128,16 @@ fn check_functions(module: &Module) -> Result<()> {
                 "body line {} has no declaration line, which would give its file",
                 function.body_line
             );
-            return Err(Error::bad_argument(what).or_at(at()));
+            return Err(Error::bad_argument(what).or_at(context()));
         }
         if function.is_declaration && function.address.is_some() {
-            return Err(Error::bad_argument("declaration has code").or_at(at()));
+            return Err(Error::bad_argument("declaration has code").or_at(context()));
         }
         // The end of the rows is encoded in multiples of the shortest instruction.
         let step = u64::from(module.target.min_instruction_bytes());
         if !function.rows.is_empty() && !function.bytes.is_multiple_of(step) {
             let kind = ErrorKind::Misaligned { kind: Aligned::CodeBytes, step, value: function.bytes };
-            return Err(Error::new(kind).or_at(at()));
+            return Err(Error::new(kind).or_at(context()));
         }
     }
     Ok(())
@@ -158,9 +158,9 @@ fn check_live(module: &Module) -> Result<(), Wrong> {
         let [first, second] = pair else { continue };
         let same_place_set = first.start == second.start && first.end == second.end;
         if first.variable == second.variable && second.start < first.end && !same_place_set {
-            let at = module.at_variable(second.variable, Some(second.pcs()));
-            let error =
-                Error::new(ErrorKind::OverlappingRanges { kind: Ranges::Live, other: first.pcs() }).or_at(at);
+            let context = module.at_variable(second.variable, Some(second.pcs()));
+            let error = Error::new(ErrorKind::OverlappingRanges { kind: Ranges::Live, other: first.pcs() })
+                .or_at(context);
             return Err(Wrong::with(error, Blame::Live(second.variable, second.pcs())));
         }
     }
@@ -219,8 +219,8 @@ fn check_variable(module: &Module, id: VariableId, variable: &Variable, around: 
         && module.live(id).last().is_some_and(|last| last.pcs().end > function.bytes)
         && let Some(live) = module.live(id).iter().find(|live| live.pcs().end > function.bytes)
     {
-        let at = module.at_variable(id, Some(live.pcs()));
-        return Err(Error::new(ErrorKind::OutsideFunction { size: function.bytes }).or_at(at));
+        let context = module.at_variable(id, Some(live.pcs()));
+        return Err(Error::new(ErrorKind::OutsideFunction { size: function.bytes }).or_at(context));
     }
     let is_parameter = variable.kind == VariableKind::Parameter;
     let is_always = variable.always.is_some();

@@ -56,16 +56,16 @@ impl Builder {
         declaration: FunctionId,
     ) -> Result<FunctionBuilder<'_>> {
         let parent = parent.scope(&self.module)?;
-        let of = self.same_unit_function(parent, declaration)?;
-        if !of.is_declaration {
+        let declared = self.same_unit_function(parent, declaration)?;
+        if !declared.is_declaration {
             let what = format!(
                 "`{}` is a definition; expected a declaration to complete",
-                self.module.string(of.name)
+                self.module.string(declared.name)
             );
             return Err(crate::Error::bad_argument(what).or_at(self.module.at_scope(parent)));
         }
-        let name = of.name;
-        let returns = of.returns;
+        let name = declared.name;
+        let returns = declared.returns;
         let mut function = self.new_function(parent, name)?;
         let data = function.data();
         (data.specification, data.returns) = (Some(declaration), returns);
@@ -97,9 +97,9 @@ impl Builder {
         function: FunctionId,
     ) -> Result<&Function> {
         let unit = self.module.scopes[scope].unit;
-        let of = self.module.functions.get(function);
-        match of.filter(|of| self.module.scopes[of.scope].unit == unit) {
-            Some(of) => Ok(of),
+        let found_function = self.module.functions.get(function);
+        match found_function.filter(|found_function| self.module.scopes[found_function.scope].unit == unit) {
+            Some(found_function) => Ok(found_function),
             None => {
                 let missing = ErrorKind::UnknownId(format!("{function} of this unit"));
                 Err(crate::Error::new(missing).or_at(self.module.at_scope(scope)))

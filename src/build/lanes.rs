@@ -200,43 +200,43 @@ impl LanesBuilder<'_> {
         let id = self.builder.module.lanes.regions.next_key();
         let scope = self.scope;
         let name = format!("{id} ({}, {:#x}..{:#x})", kind.name(), pcs.start, pcs.end);
-        let at = |module: &Module, pcs: &Range<u64>| At {
+        let context = |module: &Module, pcs: &Range<u64>| At {
             region: Some(name.clone()),
             pcs: Some(pcs.clone()),
             ..module.at_scope(scope)
         };
         let module = &self.builder.module;
         let size = self.size();
-        self.pcs(&pcs).map_err(|error| error.or_at(at(module, &pcs)))?;
+        self.pcs(&pcs).map_err(|error| error.or_at(context(module, &pcs)))?;
         let waits = if waits_at < size {
             pcs::instruction(&module.target, waits_at)
         } else {
             Err(Error::new(ErrorKind::OutsideFunction { size }))
         };
-        waits.map_err(|error| error.or_at(at(module, &(waits_at..waits_at.saturating_add(1)))))?;
+        waits.map_err(|error| error.or_at(context(module, &(waits_at..waits_at.saturating_add(1)))))?;
         if let Some(around) = self.around.map(|around| module.region(around)).map(Region::pcs)
             && !(around.start <= pcs.start && pcs.end <= around.end)
         {
             let what = format!("region is outside its parent region {:#x}..{:#x}", around.start, around.end);
-            return Err(Error::bad_argument(what).or_at(at(module, &pcs)));
+            return Err(Error::bad_argument(what).or_at(context(module, &pcs)));
         }
         let first = module.lanes.masks.len();
         for (range, place) in masks {
             let module = &self.builder.module;
-            pcs::bounds(&module.target, size, range).map_err(|error| error.or_at(at(module, range)))?;
+            pcs::bounds(&module.target, size, range).map_err(|error| error.or_at(context(module, range)))?;
             let range = range.start.max(pcs.start)..range.end.min(pcs.end);
             if range.start < range.end {
                 let mask = self.mask(&range, place);
-                let mask = mask.map_err(|error| error.or_at(at(&self.builder.module, &range)))?;
+                let mask = mask.map_err(|error| error.or_at(context(&self.builder.module, &range)))?;
                 self.builder.module.lanes.masks.push(mask);
             }
         }
         let module = &mut self.builder.module;
-        let all = &mut module.lanes.masks[first..];
-        all.sort_by_key(|mask| mask.start);
-        if let Err((pc, error)) = each_pc(all, &pcs) {
+        let masks = &mut module.lanes.masks[first..];
+        masks.sort_by_key(|mask| mask.start);
+        if let Err((pc, error)) = each_pc(masks, &pcs) {
             module.lanes.masks.truncate(first);
-            return Err(error.or_at(at(module, &(pc..pc + 1))));
+            return Err(error.or_at(context(module, &(pc..pc + 1))));
         }
         let masks = first as u32..module.lanes.masks.len() as u32;
         let start = pcs.start as u32;
@@ -340,7 +340,7 @@ pub(super) fn sort(module: &mut Module) {
         extend(&mut module.functions[function].lanes.regions, at as u32);
     }
     module.lanes.order = order.into_iter().map(|(_, id)| id).collect();
-    module.lanes.whole_waves.sort_by_key(|one| (one.function, one.mask.start));
+    module.lanes.whole_waves.sort_by_key(|whole_wave| (whole_wave.function, whole_wave.mask.start));
     for (at, one) in module.lanes.whole_waves.iter().enumerate() {
         extend(&mut module.functions[one.function].lanes.whole_waves, at as u32);
     }
@@ -361,8 +361,10 @@ pub(super) fn check(module: &Module) -> Result<(), Wrong> {
             let pcs = module.region(region).pcs();
             let Region { end, waits_at, scope, .. } = *module.region(region);
             if u64::from(end.max(waits_at.saturating_add(1))) > function.bytes {
-                let at = At { region: Some(module.region_text(region)), ..module.at_scope(scope) };
-                return Err(Error::new(ErrorKind::OutsideFunction { size: function.bytes }).or_at(at).into());
+                let context = At { region: Some(module.region_text(region)), ..module.at_scope(scope) };
+                return Err(Error::new(ErrorKind::OutsideFunction { size: function.bytes })
+                    .or_at(context)
+                    .into());
             }
             while open.last().is_some_and(|&last| module.region(last).pcs().end <= pcs.start) {
                 open.pop();
@@ -382,18 +384,22 @@ pub(super) fn check(module: &Module) -> Result<(), Wrong> {
             }
             open.push(region);
         }
-        if let Some(last) = module.whole_waves(id).iter().find(|one| one.mask.pcs().end > function.bytes) {
-            let at = At { pcs: Some(last.mask.pcs()), ..module.at_scope(function.scope) };
-            return Err(Error::new(ErrorKind::OutsideFunction { size: function.bytes }).or_at(at).into());
+        if let Some(last) =
+            module.whole_waves(id).iter().find(|whole_wave| whole_wave.mask.pcs().end > function.bytes)
+        {
+            let context = At { pcs: Some(last.mask.pcs()), ..module.at_scope(function.scope) };
+            return Err(Error::new(ErrorKind::OutsideFunction { size: function.bytes })
+                .or_at(context)
+                .into());
         }
         for pair in module.whole_waves(id).windows(2) {
             let first = pair[0].mask.pcs();
             let second = pair[1].mask.pcs();
             if second.start < first.end {
                 let kind = ErrorKind::OverlappingRanges { kind: Ranges::WholeWave, other: first };
-                let at = At { pcs: Some(second.clone()), ..module.at_scope(function.scope) };
+                let context = At { pcs: Some(second.clone()), ..module.at_scope(function.scope) };
                 let blame = Blame::WholeWave(id, second);
-                return Err(Wrong::with(Error::new(kind).or_at(at), blame));
+                return Err(Wrong::with(Error::new(kind).or_at(context), blame));
             }
         }
     }

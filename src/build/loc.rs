@@ -250,11 +250,11 @@ fn node_by_node(
                     );
                 }
                 // Each element is at the offset that it would have if all came from this piece.
-                let one = places.pop();
+                let last = places.pop();
                 let zero = places.pop();
-                fits("a vector", one, total)?;
+                fits("a vector", last, total)?;
                 fits("a vector", zero, total)?;
-                room(total).lanes_as(one).lanes_as(zero)
+                room(total).lanes_as(last).lanes_as(zero)
             }
             Node::Extend { bits, count } => {
                 takes(target, whole, "an element", places.pop(), bits)?;
@@ -364,8 +364,8 @@ fn named(module: &Module, unit: UnitId, node: Node<'_>) -> Result<()> {
     match node {
         Node::PointerTo(variable, _) => known(module.variables.is_valid(variable), || variable.to_string()),
         Node::Call(procedure) => {
-            let of = module.procedures.get(procedure);
-            known(of.is_some_and(|of| of.unit == unit), || format!("{procedure} of this unit"))
+            let called = module.procedures.get(procedure);
+            known(called.is_some_and(|called| called.unit == unit), || format!("{procedure} of this unit"))
         }
         Node::Expr(expr) => {
             let is_there = (expr.as_u32() as usize) < module.exprs.len();
@@ -445,16 +445,17 @@ fn far(bytes: i64) -> Error {
 fn moved(from: Room, bits: i64) -> Result<Room> {
     let what = "the offset";
     let Some(after) = from.after() else { return Ok(UNKNOWN) };
-    let by = bits.unsigned_abs();
+    let distance = bits.unsigned_abs();
     if bits < 0 {
-        let before = from.before().checked_sub(by).ok_or_else(|| does_not_fit(what, by, from.before()))?;
-        return Ok(Room { before, after: after.saturating_add(by) }.lanes_as(from));
+        let before =
+            from.before().checked_sub(distance).ok_or_else(|| does_not_fit(what, distance, from.before()))?;
+        return Ok(Room { before, after: after.saturating_add(distance) }.lanes_as(from));
     }
     // A piece is inside its storage, not just after the end.
-    if by >= after {
-        return Err(does_not_fit(what, by.saturating_add(1), after));
+    if distance >= after {
+        return Err(does_not_fit(what, distance.saturating_add(1), after));
     }
-    Ok(Room::around(from.before().saturating_add(by), after - by).lanes_as(from))
+    Ok(Room::around(from.before().saturating_add(distance), after - distance).lanes_as(from))
 }
 
 /// Refuses to take more bits than there are, or fewer than all lanes of a vector register.
@@ -503,8 +504,8 @@ fn elements(bits: u64, count: u64) -> Result<u64> {
     };
     if count > MAX_ELEMENTS {
         let most = MAX_ELEMENTS.into();
-        let found = count.into();
-        return Err(Error::limit(Quantity::VectorElements, 0..=most, found));
+        let count = count.into();
+        return Err(Error::limit(Quantity::VectorElements, 0..=most, count));
     }
     some(total, Quantity::VectorBits)
 }
@@ -554,9 +555,14 @@ mod tests {
                         let text = |checked: Result<Checked>| format!("{checked:?}");
                         let module = &builder.module;
                         let procedures = &builder.procedures;
-                        let all = node_by_node(module, procedures, unit, loc.nodes(), bits, "it", UNKNOWN);
-                        let found = check_in(module, procedures, unit, loc.nodes(), bits, "it", UNKNOWN);
-                        assert_eq!(text(found), text(all), "register {reg:?} plus {by}, {bits:?} bits");
+                        let expected =
+                            node_by_node(module, procedures, unit, loc.nodes(), bits, "it", UNKNOWN);
+                        let checked = check_in(module, procedures, unit, loc.nodes(), bits, "it", UNKNOWN);
+                        assert_eq!(
+                            text(checked),
+                            text(expected),
+                            "register {reg:?} plus {by}, {bits:?} bits"
+                        );
                     }
                 }
             }

@@ -46,10 +46,10 @@ impl Order {
             }
             last => {
                 if let Some(last) = last {
-                    let at = live.len() as u32;
-                    variables[last.variable].live = order.first_live..at;
+                    let index = live.len() as u32;
+                    variables[last.variable].live = order.first_live..index;
                     order.is_live_mixed |= one.variable < last.variable;
-                    order.first_live = at;
+                    order.first_live = index;
                 }
                 (order.loc, order.hash) = (Some(one.loc), hash);
             }
@@ -67,11 +67,11 @@ impl Order {
         }
         let Module { lists: Lists { live, .. }, variables, .. } = module;
         // The ranges of all variables but the last are recorded if they are in order.
-        let mut at = if is_in_order { self.first_live } else { 0 };
-        for of_one in live[at as usize..].chunk_by(|one, other| one.variable == other.variable) {
-            let end = at + of_one.len() as u32;
-            variables[of_one[0].variable].live = at..end;
-            at = end;
+        let mut index = if is_in_order { self.first_live } else { 0 };
+        for of_one in live[index as usize..].chunk_by(|one, other| one.variable == other.variable) {
+            let end = index + of_one.len() as u32;
+            variables[of_one[0].variable].live = index..end;
+            index = end;
         }
         is_in_order
     }
@@ -83,9 +83,9 @@ impl Order {
         if let (Some(&last), Some(before)) = (self.row_functions.last(), rows.last()) {
             self.are_rows_mixed |= (function, row.pc) < (last, before.pc);
             if last != function {
-                let at = rows.len() as u32;
-                functions[last].rows = self.first_row..at;
-                self.first_row = at;
+                let index = rows.len() as u32;
+                functions[last].rows = self.first_row..index;
+                self.first_row = index;
             }
         }
         rows.push(row);
@@ -102,11 +102,11 @@ impl Order {
             (*rows, *row_functions) = both.into_iter().unzip();
             self.first_row = 0;
         }
-        let mut at = self.first_row;
-        for of_one in row_functions[at as usize..].chunk_by(|one, other| one == other) {
-            let end = at + of_one.len() as u32;
-            module.functions[of_one[0]].rows = at..end;
-            at = end;
+        let mut index = self.first_row;
+        for of_one in row_functions[index as usize..].chunk_by(|one, other| one == other) {
+            let end = index + of_one.len() as u32;
+            module.functions[of_one[0]].rows = index..end;
+            index = end;
         }
     }
 }
@@ -118,28 +118,28 @@ fn join_live(module: &mut Module) {
     // The ranges kept last, and the number of ranges kept.
     let mut last = 0..0;
     let mut kept = 0;
-    let mut at = 0;
-    while let Some(&first) = live.get(at) {
+    let mut index = 0;
+    while let Some(&first) = live.get(index) {
         let is_one =
             |one: &&Live| (one.variable, one.start, one.end) == (first.variable, first.start, first.end);
-        let count = live[at..].iter().take_while(is_one).count();
+        let count = live[index..].iter().take_while(is_one).count();
         let is_equal = |(one, other): (usize, usize)| locs.is_same(live[one].loc, live[other].loc);
         let goes_on = live.get(last.start).is_some_and(|before| {
             before.variable == first.variable
                 && before.end == first.start
                 && last.len() == count
-                && last.clone().zip(at..).all(is_equal)
+                && last.clone().zip(index..).all(is_equal)
         });
         if goes_on {
-            live[last.clone()].iter_mut().for_each(|one| one.end = first.end);
+            live[last.clone()].iter_mut().for_each(|live| live.end = first.end);
         } else {
-            if kept < at {
-                live.copy_within(at..at + count, kept);
+            if kept < index {
+                live.copy_within(index..index + count, kept);
             }
             last = kept..kept + count;
             kept += count;
         }
-        at += count;
+        index += count;
     }
     live.truncate(kept);
 }

@@ -117,13 +117,13 @@ impl Builder {
         pcs: &[Range<u64>],
     ) -> Result<ScopeId> {
         let parent = parent.scope(&self.module)?;
-        let at = || self.module.at_scope(parent);
-        origin.scope(&self.module).map_err(|error| error.or_at(at()))?;
+        let context = || self.module.at_scope(parent);
+        origin.scope(&self.module).map_err(|error| error.or_at(context()))?;
         let is_block = self.module.scopes[origin].kind == ScopeKind::Block;
         let bodies = (self.body(parent), self.body(origin));
         if !is_block || !matches!(bodies, (Some((inlined, true)), Some((of, false))) if inlined == of) {
             let what = format!("{origin} is not a block of the function that is inlined here");
-            return Err(crate::Error::bad_argument(what).or_at(at()));
+            return Err(crate::Error::bad_argument(what).or_at(context()));
         }
         let scope = self.block(parent, pcs)?;
         self.module.scopes[scope].origin = Some(origin);
@@ -153,17 +153,18 @@ impl Builder {
         call: SourceLine,
     ) -> Result<ScopeId> {
         let parent = parent.scope(&self.module)?;
-        let at = || self.module.at_scope(parent);
-        let callee = self.known_function(function).map_err(|error| error.or_at(at()))?.scope;
+        let context = || self.module.at_scope(parent);
+        let callee = self.known_function(function).map_err(|error| error.or_at(context()))?.scope;
         let unit = self.module.scopes[parent].unit;
-        let of = self.module.scopes[callee].unit;
-        known(of == unit, || format!("{function} of this unit")).map_err(|error| error.or_at(at()))?;
+        let callee_unit = self.module.scopes[callee].unit;
+        known(callee_unit == unit, || format!("{function} of this unit"))
+            .map_err(|error| error.or_at(context()))?;
         let is_there = self.module.files.get(call.file).is_some_and(|file| file.unit == unit);
-        known(is_there, || format!("{} of this unit", call.file)).map_err(|error| error.or_at(at()))?;
+        known(is_there, || format!("{} of this unit", call.file)).map_err(|error| error.or_at(context()))?;
         if self.module.functions[function].is_declaration {
             let name = self.module.string(self.module.functions[function].name);
             let what = format!("inlined function `{name}` is only declared; expected a definition");
-            return Err(crate::Error::bad_argument(what).or_at(at()));
+            return Err(crate::Error::bad_argument(what).or_at(context()));
         }
         let scope = self.code_scope(parent, ScopeKind::Inlined { function, call }, pcs)?;
         self.module.functions[function].is_inlined = true;
@@ -240,15 +241,17 @@ impl Builder {
 
     /// Refuses a pc at which no instruction of the scope's function can begin.
     pub(super) fn instruction_pc(&self, scope: ScopeId, pc: u64) -> Result<()> {
-        let at = || At { pcs: Some(pc..pc.saturating_add(1)), ..self.module.at_scope(scope) };
+        let context = || At { pcs: Some(pc..pc.saturating_add(1)), ..self.module.at_scope(scope) };
         let Some(function) = self.module.function_of(scope) else {
-            return Err(crate::Error::bad_argument("scope with a pc is outside all functions").or_at(at()));
+            return Err(
+                crate::Error::bad_argument("scope with a pc is outside all functions").or_at(context())
+            );
         };
         let size = self.module.functions[function].bytes;
         if pc >= size {
-            return Err(crate::Error::new(ErrorKind::OutsideFunction { size }).or_at(at()));
+            return Err(crate::Error::new(ErrorKind::OutsideFunction { size }).or_at(context()));
         }
-        pcs::instruction(&self.module.target, pc).map_err(|error| error.or_at(at()))
+        pcs::instruction(&self.module.target, pc).map_err(|error| error.or_at(context()))
     }
 
     fn code_scope(
@@ -259,7 +262,7 @@ impl Builder {
     ) -> Result<ScopeId> {
         let parent = parent.scope(&self.module)?;
         self.not_in_type(parent, "code")?;
-        let at = |module: &Module, pcs: Range<u64>| At { pcs: Some(pcs), ..module.at_scope(parent) };
+        let context = |module: &Module, pcs: Range<u64>| At { pcs: Some(pcs), ..module.at_scope(parent) };
         let size =
             self.module.function_of(parent).map_or(0, |function| self.module.functions[function].bytes);
         let around = self.around[parent].code.map_or(&[][..], |scope| self.module.ranges(scope));
@@ -280,14 +283,14 @@ impl Builder {
             let is_inside = outer.is_empty() || last_around.is_some_and(|around| range.end <= around.end);
             let error = if let Err(error) = pcs::range(&self.module.target, size, range) {
                 error
-            } else if let Some((_, other)) = met.as_ref().filter(|&&(at, _)| at == index) {
+            } else if let Some((_, other)) = met.as_ref().filter(|&&(context, _)| context == index) {
                 ErrorKind::OverlappingRanges { kind: Ranges::Scope, other: other.clone() }.into()
             } else if !is_inside {
                 ErrorKind::OutsideScope { kind: Enclosed::Scope, code: outer.to_vec() }.into()
             } else {
                 continue;
             };
-            return Err(error.or_at(at(&self.module, range.clone())));
+            return Err(error.or_at(context(&self.module, range.clone())));
         }
         let start = self.module.lists.ranges.len() as u32;
         self.module.lists.ranges.extend(ranges.iter().cloned());

@@ -142,16 +142,16 @@ impl Builder {
             return Err(ErrorKind::UnknownId(member.to_string()).into());
         };
         let ty = of.ty;
-        let at = self.module.at_variable(member, None);
+        let context = self.module.at_variable(member, None);
         if !self.module.is_static_member(member) && !of.is_declaration {
             return Err(crate::Error::bad_argument(
                 "completed variable is neither a static member nor a declaration",
             )
-            .or_at(at));
+            .or_at(context));
         }
         if !matches!(self.module.scopes[scope].kind, ScopeKind::Unit | ScopeKind::Namespace { .. }) {
             let what = "definition of a static member is in another scope; expected the unit or a namespace";
-            return Err(crate::Error::bad_argument(what).or_at(at));
+            return Err(crate::Error::bad_argument(what).or_at(context));
         }
         let mut definition = self.new_variable(scope, None, ty, VariableKind::Variable, None)?;
         definition.data().specification = Some(member);
@@ -319,19 +319,19 @@ impl VariableBuilder<'_> {
     #[inline(always)]
     fn place(&mut self, loc: &Loc, pcs: Option<&Range<u64>>) -> Result<(LocId, Option<usize>)> {
         let bits = self.bits.unwrap_or_default();
-        let found = loc.postfix().small().map(|small| (small, small.hash()));
-        let recent = found.and_then(|(small, hash)| {
+        let small = loc.postfix().small().map(|small| (small, small.hash()));
+        let recent = small.and_then(|(small, hash)| {
             let placed = self.builder.recent.get(hash)?;
             (placed.words.is_same(small) && bits <= (placed.room & ROOM).into()).then_some(placed)
         });
         let (loc, has_slot) = match recent {
             Some(&Placed { loc, room, .. }) => (loc, room & HAS_SLOT != 0),
-            None => self.new_place(loc, found.map(|(small, _)| small), pcs)?,
+            None => self.new_place(loc, small.map(|(small, _)| small), pcs)?,
         };
         if self.lacks_base && has_slot {
             self.slot(pcs);
         }
-        Ok((loc, found.map(|(_, hash)| hash)))
+        Ok((loc, small.map(|(_, hash)| hash)))
     }
 
     #[inline(never)]

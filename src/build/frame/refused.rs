@@ -61,12 +61,12 @@ fn entry_operation(module: &Module, expr: ExprId) -> Option<&'static str> {
 
 /// Returns the node with the memory of the canonical frame address.
 fn place_of_cfa(tree: &Tree<'_>, root: usize) -> Result<usize> {
-    let mut at = root;
+    let mut node = root;
     loop {
-        at = match tree.node(at) {
-            Node::Memory(_) | Node::Expr(_) => return Ok(at),
-            Node::Offset(_) => tree.last(at),
-            Node::OffsetBy => tree.two(at).0,
+        node = match tree.node(node) {
+            Node::Memory(_) | Node::Expr(_) => return Ok(node),
+            Node::Offset(_) => tree.last(node),
+            Node::OffsetBy => tree.two(node).0,
             _ => {
                 let what = "location is not in memory; expected memory for the canonical frame address";
                 return Err(Error::bad_argument(what));
@@ -77,11 +77,11 @@ fn place_of_cfa(tree: &Tree<'_>, root: usize) -> Result<usize> {
 
 /// Refuses a register saved in a lane or other bits of itself, which would overwrite its value.
 fn refuse_itself(module: &Module, tree: &Tree<'_>, root: usize, reg: Reg) -> Result<()> {
-    let is_it = |at: usize| tree.node(at) == Node::Register(reg);
-    let is_refused = |at: usize| match tree.node(at) {
+    let is_it = |node: usize| tree.node(node) == Node::Register(reg);
+    let is_refused = |node: usize| match tree.node(node) {
         Node::Lane(of, _) => of == reg,
-        Node::Offset(_) | Node::BitOffset(_) => is_it(tree.last(at)),
-        Node::OffsetBy | Node::BitOffsetBy => is_it(tree.two(at).0),
+        Node::Offset(_) | Node::BitOffset(_) => is_it(tree.last(node)),
+        Node::OffsetBy | Node::BitOffsetBy => is_it(tree.two(node).0),
         _ => false,
     };
     if !(0..=root).any(is_refused) {
@@ -188,8 +188,8 @@ impl<'m> Frame<'m> {
     /// Refuses registers saved outside the frame, or in a frame that each lane has of its own.
     fn check_places(&self) -> Result<()> {
         let module = self.module;
-        let of = &self.module.functions[self.function];
-        let unit = module.scopes[of.scope].unit;
+        let function = &self.module.functions[self.function];
+        let unit = module.scopes[function.scope].unit;
         // Rules of one column are sorted by pc and disjoint.
         let cfas = self.rules.iter().filter(|rule| rule.column == Column::Cfa);
         let of_lanes: Vec<_> = cfas.filter_map(|cfa| Some((cfa, lane_space(module, cfa)?))).collect();
@@ -203,7 +203,7 @@ impl<'m> Frame<'m> {
                 let pcs = rule.start.max(cfa.start).into()..rule.end.min(cfa.end).into();
                 return Err(self.error(no_lane(module, space), rule.column, pcs));
             }
-            let Some(extent) = &of.frame_extent else { continue };
+            let Some(extent) = &function.frame_extent else { continue };
             let bits = |bytes: i64| bytes.unsigned_abs().saturating_mul(8);
             let room = Room::around(bits(extent.start), bits(extent.end));
             let needs = module.target.register(reg).map(|register| register.bits.into());
@@ -241,12 +241,13 @@ impl<'m> Frame<'m> {
     /// Refuses registers saved in each other: by A.6.4.1, `register` rules must not form a cycle.
     fn check_registers(&self) -> Result<()> {
         let from = |rule: &FrameRule| self.other_register(rule);
-        let all: HashSet<Reg> = self.rules.iter().filter_map(from).collect();
-        let is_one = |rule: &&FrameRule| matches!(rule.column, Column::Register(reg) if all.contains(&reg));
+        let sources: HashSet<Reg> = self.rules.iter().filter_map(from).collect();
+        let is_one =
+            |rule: &&FrameRule| matches!(rule.column, Column::Register(reg) if sources.contains(&reg));
         for rule in self.rules.iter().filter(is_one) {
             let mut last = rule;
             // A longer chain leads into a cycle of other registers.
-            for _ in 0..all.len() {
+            for _ in 0..sources.len() {
                 let Some(reg) = from(last) else { break };
                 let column = Column::Register(reg);
                 if column == rule.column {

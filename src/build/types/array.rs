@@ -77,9 +77,9 @@ impl Builder {
     /// [`ErrorKind::UnknownId`](crate::error::ErrorKind::UnknownId);
     /// [`ErrorKind::BadArgument`](crate::error::ErrorKind::BadArgument) if an element is not whole bytes.
     pub fn array(&mut self, unit: UnitId, of: TypeId, counts: &[Option<u64>]) -> Result<TypeId> {
-        let all: Vec<_> =
+        let types: Vec<_> =
             counts.iter().map(|count| count.map_or_else(Extent::unknown, Extent::fixed)).collect();
-        self.array_of(unit, of, &all, None)
+        self.array_of(unit, of, &types, None)
     }
 
     /// Adds an array with dimensions of any kind, outermost first. `stride_bits` is the distance in bits from one
@@ -144,7 +144,7 @@ impl Builder {
         if let Some(stride) = stride_bits.filter(|&stride| stride == 0 || stride < element) {
             return Err(short_stride("an array", element, stride));
         }
-        let mut all = Vec::with_capacity(extents.len());
+        let mut dimensions = Vec::with_capacity(extents.len());
         for extent in extents {
             self.known_types(unit, extent.index)?;
             let count = match &extent.count {
@@ -170,9 +170,9 @@ impl Builder {
                     Count::Value(self.module.locs.push(&loc)?)
                 }
             };
-            all.push(Dimension { count, lower: extent.lower, index: extent.index });
+            dimensions.push(Dimension { count, lower: extent.lower, index: extent.index });
         }
-        Ok(all)
+        Ok(dimensions)
     }
 
     /// Adds a vector of `count` elements. A vector of three takes the room of four, as in OpenCL; in a
@@ -264,21 +264,21 @@ impl Builder {
     ) -> Result<TypeId> {
         self.known_types(unit, [vector])?;
         self.known_unit(unit)?;
-        let of = &self.module.types[vector];
-        if !matches!(of.kind, TypeKind::Vector { .. }) {
+        let element = &self.module.types[vector];
+        if !matches!(element.kind, TypeKind::Vector { .. }) {
             let what = format!(
                 "{} is not a vector; expected a vector as the column or row of a matrix",
                 self.module.called(vector)
             );
             return Err(Error::bad_argument(what).or_at(self.module.at_unit(unit)));
         }
-        let room = of.bits.unwrap_or(0);
+        let room = element.bits.unwrap_or(0);
         if let Some(stride) = stride_bits.filter(|&stride| stride == 0 || stride < room) {
             let error = short_stride("a matrix", room, stride);
             return Err(error.or_at(self.module.at_unit(unit)));
         }
         let is_column_major = major == Major::Column;
-        let bits = stride_bits.or(of.bits).and_then(|bits| bits.checked_mul(count));
+        let bits = stride_bits.or(element.bits).and_then(|bits| bits.checked_mul(count));
         Ok(self.intern(unit, TypeKind::Matrix { of: vector, count, is_column_major, stride_bits }, bits))
     }
 

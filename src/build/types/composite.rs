@@ -148,17 +148,18 @@ impl Builder {
         accessibility: Option<Accessibility>,
     ) -> Result<&mut Self> {
         let (unit, _) = self.complete(of)?;
-        let at = self.module.at_type(of);
+        let context = self.module.at_type(of);
         self.known_types(unit, [ty])?;
         let loc = Loc::expr(expr);
-        self.check_location(unit, &loc, None, "the base class").map_err(|error| error.or_at(at.clone()))?;
+        self.check_location(unit, &loc, None, "the base class")
+            .map_err(|error| error.or_at(context.clone()))?;
         if !self.module.expr(expr).0.fixups().is_empty() {
             let what = format!(
                 "the location of a base class depends on the object only: that of {} refers to another entry or \
                     address",
                 self.module.called(of)
             );
-            return Err(Error::bad_argument(what).or_at(at));
+            return Err(Error::bad_argument(what).or_at(context));
         }
         let offset = BaseOffset::Expr(self.module.locs.push(&loc)?);
         self.composite_mut(of).bases.push(Base { ty, offset, accessibility, is_virtual: true });
@@ -277,9 +278,9 @@ impl Builder {
         self.known_unit(unit)?;
         let bits = bytes.map(|bytes| bytes.checked_mul(8).ok_or(bytes));
         let bits = bits.transpose().map_err(|bytes| {
-            let of = Quantity::TypeBytes(name.unwrap_or_default().into());
+            let quantity = Quantity::TypeBytes(name.unwrap_or_default().into());
             let most = u128::from(u64::MAX / 8);
-            Error::limit(of, 0..=most, bytes.into()).or_at(self.module.at_unit(unit))
+            Error::limit(quantity, 0..=most, bytes.into()).or_at(self.module.at_unit(unit))
         })?;
         let name = name.map(|name| self.name_in(unit, name)).transpose()?;
         let id = self.module.types.next_key();
@@ -331,7 +332,7 @@ impl Builder {
     fn checked_member(&mut self, of: TypeId, member: &DataMember<'_>) -> Result<Member> {
         let (unit, has) = self.complete(of)?;
         let DataMember { name, member } = member;
-        let at = || self.module.at_type(of);
+        let context = || self.module.at_type(of);
         self.known_types(unit, [member.ty])?;
         let of_type = self.module.types[member.ty].bits;
         let what = || match *name {
@@ -339,9 +340,9 @@ impl Builder {
             name => format!("member `{name}` of {}", self.module.called(of)),
         };
         let does_not_fit =
-            |needs, has| Err(Error::new(ErrorKind::DoesNotFit { what: what(), needs, has }).or_at(at()));
+            |needs, has| Err(Error::new(ErrorKind::DoesNotFit { what: what(), needs, has }).or_at(context()));
         if member.bits == Some(0) {
-            return Err(Error::limit(Quantity::MemberBits(what()), 1..=u128::MAX, 0).or_at(at()));
+            return Err(Error::limit(Quantity::MemberBits(what()), 1..=u128::MAX, 0).or_at(context()));
         }
         if let (Some(bits), Some(of_type)) = (member.bits, of_type)
             && bits > of_type

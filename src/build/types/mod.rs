@@ -41,8 +41,8 @@ impl Builder {
         self.known_unit(unit)?;
         let (least, most) = encoding.bits().map_or((1, MAX_BASE_BITS), |bits| (bits, bits));
         if !(least..=most).contains(&bits) {
-            let of = Quantity::BaseTypeBits(name.into());
-            let error = Error::limit(of, least.into()..=most.into(), bits.into());
+            let quantity = Quantity::BaseTypeBits(name.into());
+            let error = Error::limit(quantity, least.into()..=most.into(), bits.into());
             return Err(error.or_at(self.module.at_unit(unit)));
         }
         let name = self.name_in(unit, name)?;
@@ -237,7 +237,7 @@ impl Builder {
         // A typedef or qualified type has the value size of its type.
         let value_bits = match kind {
             TypeKind::Typedef { of, .. } | TypeKind::Qualified { of, .. } => {
-                of.and_then(|of| self.module.types[of].value_bits)
+                of.and_then(|target| self.module.types[target].value_bits)
             }
             _ => bits,
         };

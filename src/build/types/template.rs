@@ -121,9 +121,9 @@ impl Builder {
                 if parameters.iter().any(|inner| matches!(inner.argument, Argument::Pack(_))) {
                     return Err(Error::bad_argument(format!("{} contains a pack in a pack", what())));
                 }
-                let all: Result<_> =
+                let elements: Result<_> =
                     parameters.iter().map(|inner| self.template_parameter(unit, inner)).collect();
-                TemplateArgument::Pack(all?)
+                TemplateArgument::Pack(elements?)
             }
         };
         Ok(TemplateParameter {

@@ -53,6 +53,7 @@ fn lengthen<const N: usize>(out: &mut Vec<u8>, mut offset: usize, values: [u64; 
 }
 
 /// Appends a signed LEB128 number.
+#[inline]
 pub fn write_sleb(out: &mut Vec<u8>, mut value: i64) {
     while !(-0x40..0x40).contains(&value) {
         out.push(value as u8 | 0x80);
