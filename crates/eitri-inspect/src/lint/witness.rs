@@ -9,7 +9,7 @@ use gimli::constants as dw;
 use hashbrown::HashMap;
 use smallvec::{SmallVec, smallvec};
 
-use super::shape;
+use super::shape::{self, Number, Place};
 use eitri_dwarf::eval::{
     Architecture, BaseType, Body, Class, Context, DebugInfo, Element, Entry, Evaluator, ExpressionSite,
     Fault, Kind as EvaluationKind, Limits, Location, Machine, SpaceLayout, Unavailable,
@@ -313,8 +313,9 @@ impl<'a, 'o> Machines<'a, 'o> {
     /// Returns the rule by which the expression fails on every machine, with the offset of the operation.
     ///
     /// A machine without contents fails in the same way as one with contents only if the fault is one of the operations
-    /// and constants. After contents were used, the rule must be one about the elements on the stack, or a division by the
-    /// constant 0, and no branch may have led there.
+    /// and constants. After contents were used, the rule must be one about the elements on the stack, a division by the
+    /// constant 0, or an address space with a constant number, and no branch may have led there: other numbers can be
+    /// right on a machine that is no witness.
     pub(super) fn failure(&self, expr: &[u8], site: Site) -> Option<(usize, Cow<'static, str>)> {
         let base = Entry { body: Body::Expression(&FRAME_BASE), unit: self.unit, encoding: None };
         let machine = self.machine(Some(base));
@@ -345,9 +346,13 @@ impl<'a, 'o> Machines<'a, 'o> {
         if operations().any(|one| fault.offset == Some(one.offset) && is_reinterpretation(one.op)) {
             return None;
         }
+        // A number of bits decides whether a location is at a byte, and messages contain the number.
+        let moves_by_bits = operations().any(|one| matches!(one.op, Op::BitOffset { .. }));
         let is_same = |witness: &Witness<'_, '_>| {
-            let other = self.evaluate(expr, witness, site).err();
-            other.is_some_and(|other| (other.class, other.offset) == (fault.class, fault.offset))
+            self.evaluate(expr, witness, site).err().is_some_and(|other| {
+                let has_same_rule = !moves_by_bits || other.rule == fault.rule;
+                has_same_rule && (other.class, other.offset) == (fault.class, fault.offset)
+            })
         };
         let nothing = Witness { contents: Contents::Nothing, lane: None, ..machine };
         let is_certain = match fault.class {
@@ -357,6 +362,7 @@ impl<'a, 'o> Machines<'a, 'o> {
                 true
             }
             Class::Evaluation if !self.divides_by_zero(expr, site, fault.offset) => false,
+            Class::IllFormed if !self.has_known_space(expr, site, fault.offset) => false,
             Class::IllFormed | Class::Evaluation => {
                 let with = |(lane, contents)| Witness { lane: Some(lane), contents, ..machine };
                 !operations().any(|one| matches!(one.op, Op::Bra { .. }))
@@ -372,6 +378,34 @@ impl<'a, 'o> Machines<'a, 'o> {
         let initial = site.operations();
         let shape = shape::of(&[initial, expr].concat(), self.encoding, &|_| None);
         offset.is_some() && shape.zero_divisor == offset.map(|offset| offset + initial.len())
+    }
+
+    /// Whether the operation at an offset pops no number of an address space, or a constant number, or lacks an element.
+    fn has_known_space(&self, expr: &[u8], site: Site, offset: Option<usize>) -> bool {
+        let mut operations = Decoder::new(expr, self.encoding).flatten();
+        let Some(fault) = operations.find(|one| Some(one.offset) == offset) else { return true };
+        let pops_space = matches!(
+            fault.op,
+            Op::FormAspaceAddress { .. }
+                | Op::AspaceBregX { .. }
+                | Op::Xderef { .. }
+                | Op::XderefSize { .. }
+                | Op::XderefType { .. }
+        );
+        let end = operations.next().map_or(expr.len(), |next| next.offset);
+        let place = |end| {
+            let shape = shape::of(&[site.operations(), &expr[..end]].concat(), self.encoding, &|_| None);
+            shape.parts.into_iter().next().map_or(Place::Nothing, |part| part.place)
+        };
+        !pops_space
+            || match place(end) {
+                Place::Memory { space: Some(space), .. } => matches!(space, Number::Known(_)),
+                Place::Memory { address: Number::Loaded { space: Some(space), .. }, .. } => {
+                    matches!(*space, Number::Known(_))
+                }
+                // The elements before the operation are known, and too few.
+                _ => place(fault.offset) != Place::Other,
+            }
     }
 
     fn described(&self, expr: &[u8], frame_base: Option<&'a [u8]>, difference: Difference) -> Option<String> {
