@@ -20,9 +20,10 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("eval::wave", "error eval op target work"),
     ("dump", "cfi error eval op read target"),
     // Judging what others wrote.
-    ("lint", "error eval op read tags target work"),
-    ("stats", "error lint op read work"),
-    ("report", "dump error eval lint op read stats tags target work"),
+    ("walk", "error read work"),
+    ("lint", "error eval op read tags target walk work"),
+    ("stats", "error lint op read walk work"),
+    ("report", "dump error eval lint op read stats tags target walk work"),
     // Describing and writing.
     ("model", "error op::Expr op::Reg target work"),
     ("build", "error model op target work"),

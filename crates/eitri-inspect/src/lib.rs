@@ -17,5 +17,6 @@ pub mod lint;
 pub mod report;
 #[cfg(feature = "stats")]
 pub mod stats;
+mod walk;
 
 pub use eitri_dwarf::{Error, Result};

@@ -5,9 +5,9 @@ use gimli::{DwAt, DwForm, constants as dw};
 use super::bases::{self, Wrong};
 use super::codes::Code;
 use super::file::File;
-use super::functions::LANE_PC;
 use super::shape::{self, Number, Part, Place, Shape};
 use super::witness::{Machines, Site};
+use crate::walk::LANE_PC;
 use eitri_dwarf::error::Count;
 use eitri_dwarf::op::Encoding;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gimli::{DwAt, constants as dw};
+use gimli::constants as dw;
 
 use super::bases;
 use super::code::described;
@@ -10,14 +10,12 @@ use super::codes::Code;
 use super::details::Details;
 use super::file::{File, Function, Kind};
 use super::shape::Shape;
+use crate::walk::LANE_PC;
 use eitri_dwarf::error::Count;
 use eitri_dwarf::read::{CfaRule, Entry, OtherUnits, Rule, Value};
 
 /// Takes a finding about a function: code, section with offset, and texts.
 pub(super) type Add<'a> = &'a mut dyn FnMut(Code, Option<(&'static str, u64)>, &dyn Fn() -> Details);
-
-/// Numbers of `DW_AT_LLVM_lane_pc`: the registry's, and that of AMD's documents.
-pub(super) const LANE_PC: [DwAt; 2] = [DwAt(0x3e12), DwAt(0x3e0b)];
 
 /// Judges a function with its frame base.
 pub(super) fn findings<'r>(

@@ -231,19 +231,10 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
         let is_discarded = function.is_some_and(|function| !function.is_live);
         let mut constants = lists::Constants::default();
         for (one, known) in list.iter().zip(known) {
-            let pcs = (!one.is_default()).then_some(one.start..one.end);
-            let shape = &known.shape;
             let is_judged = !is_discarded && !one.expr.is_empty();
-            let is_wrong = is_judged && self.verdict(&variable, (known, one), asked, Verdict::has_error)
-                || pcs.as_ref().is_some_and(|pcs| {
-                    lists::range(file, function, (pcs.start, pcs.end)).is_some()
-                        || constants.contradiction(pcs, shape).is_some()
-                })
-                || lists::register(file, function, shape, pcs.as_ref()).is_some();
-            errors.push(is_wrong);
-            if let Some(pcs) = pcs.filter(|_| list.len() > 1) {
-                constants.add(pcs, shape);
-            }
+            let is_wrong = is_judged && self.verdict(&variable, (known, one), asked, Verdict::has_error);
+            let others = lists::findings(file, function, one, &known.shape, &mut constants);
+            errors.push(is_wrong || !others.is_empty());
         }
         // An expression in the entry itself has its place, and its findings.
         if first.is_default() && first.offset == entry.offset() && errors[..] == [false] {

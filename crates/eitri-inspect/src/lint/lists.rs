@@ -1,4 +1,4 @@
-//! Findings about the ranges of a location list.
+//! Findings about the entries of a location list: their pcs, and PTX registers without a machine register.
 
 use std::ops::Range;
 
@@ -9,10 +9,31 @@ use super::details::Details;
 use super::file::{File, Function, Kind};
 use super::places::Judged;
 use super::shape::{Place, Shape};
+use eitri_dwarf::read::ListEntry;
 use eitri_dwarf::read::nvidia::RegisterHome;
 
+/// Returns the findings about a location entry that do not depend on its variable. `constants` are the constants of the
+/// entries before it in the list, and those of the entry are added.
+pub(super) fn findings(
+    file: &File<'_, '_>,
+    function: Option<&Function<'_, '_>>,
+    entry: &ListEntry<'_>,
+    shape: &Shape,
+    constants: &mut Constants,
+) -> SmallVec<[Judged; 1]> {
+    let mut all = SmallVec::new();
+    let pcs = (!entry.is_default()).then_some(entry.start..entry.end);
+    if let Some(pcs) = &pcs {
+        all.extend(range(file, function, (pcs.start, pcs.end)));
+        all.extend(constants.contradiction(pcs, shape));
+        constants.add(pcs, shape);
+    }
+    all.extend(register(file, function, shape, pcs.as_ref()));
+    all
+}
+
 /// Returns the finding about the pcs of an entry.
-pub(super) fn range(
+fn range(
     file: &File<'_, '_>,
     function: Option<&Function<'_, '_>>,
     (start, end): (u64, u64),
@@ -44,15 +65,15 @@ const MOST_CONSTANTS: usize = 1 << 10;
 pub(super) struct Constants(SmallVec<[(Range<u64>, u64); 2]>);
 
 impl Constants {
-    pub(super) fn add(&mut self, pcs: Range<u64>, shape: &Shape) {
+    fn add(&mut self, pcs: &Range<u64>, shape: &Shape) {
         if let Some(value) = shape.constant().filter(|_| self.0.len() < MOST_CONSTANTS) {
-            self.0.push((pcs, value));
+            self.0.push((pcs.clone(), value));
         }
     }
 
     /// Returns the finding about an entry that contradicts one before.
     #[inline]
-    pub(super) fn contradiction(&self, pcs: &Range<u64>, shape: &Shape) -> Option<Judged> {
+    fn contradiction(&self, pcs: &Range<u64>, shape: &Shape) -> Option<Judged> {
         if self.0.is_empty() {
             return None;
         }
@@ -69,7 +90,7 @@ impl Constants {
 }
 
 /// Returns the finding about a PTX register without a machine register.
-pub(super) fn register(
+fn register(
     file: &File<'_, '_>,
     function: Option<&Function<'_, '_>>,
     shape: &Shape,

@@ -42,7 +42,7 @@ mod skeletons;
 mod stale;
 mod type_size;
 mod verdict;
-mod walk;
+mod visitor;
 pub(crate) mod witness;
 
 pub(crate) use by_expression::ByExpression;
@@ -122,8 +122,8 @@ pub(crate) fn units<'r>(
     for dwarf in all() {
         let file = File::new(facts, dwarf);
         let mut of_file = match options.fold {
-            true => walk::folded(&file, options),
-            false => walk::each(&file, options, take),
+            true => visitor::folded(&file, options),
+            false => visitor::each(&file, options, take),
         };
         // The failure of a file of split units has the file's name.
         of_file.unreadable = options.split.take_unreadable(dwarf, of_file.unreadable)?;

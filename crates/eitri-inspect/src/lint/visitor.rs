@@ -1,4 +1,4 @@
-//! Walk over the entries of a file.
+//! Visits to the entries of a file: lint's part of the walk over each unit.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use hashbrown::{HashMap, HashSet};
 use super::codes::Code;
 use super::collect::{Collected, FunctionId, Wanted};
 use super::details::Details;
-use super::entries::{self, OwnAttributes, type_name};
+use super::entries::{self, EntryFindings, OwnAttributes, type_name};
 use super::file::File;
 use super::finding::{Expression, Finding, Report};
 use super::inlined::InlinedCalls;
@@ -19,6 +19,9 @@ use super::judge::{Framed, Judge, Variable};
 use super::places::Judged;
 use super::verdict::{Asked, Codes, Expr};
 use super::{Options, functions, lists, recoverable};
+use crate::walk::{
+    Inside, LONG_LIST, ListKey, Scopes, Visit, has_children, list_section, position, read_locations, walk,
+};
 use eitri_dwarf::error::{self, Error, Result};
 use eitri_dwarf::op::{Decoder, text};
 use eitri_dwarf::read::threads::{self, Units};
@@ -41,10 +44,8 @@ struct Around<'r> {
     is_deferred: bool,
 }
 
-/// An entry around others.
-struct Scope<'r> {
-    index: usize,
-    around: Option<Rc<Around<'r>>>,
+/// What lint keeps for the children of an entry.
+struct Own<'r> {
     inlined: Option<Entry<'r, 'r>>,
     /// Inlined calls of the function up to this scope, made for the first finding.
     calls: OnceCell<InlinedCalls>,
@@ -54,7 +55,10 @@ struct Scope<'r> {
     parameters: usize,
 }
 
-struct Walk<'a, 'r, 'o> {
+/// Scope of entries in a function with code.
+type Scope<'r> = crate::walk::Scope<Rc<Around<'r>>, Own<'r>>;
+
+struct Visitor<'a, 'r, 'o> {
     only: &'a [String],
     collected: &'a mut Collected<'r>,
     judge: Judge<'a, 'r, 'o>,
@@ -67,18 +71,17 @@ struct Walk<'a, 'r, 'o> {
     split: Option<Arc<str>>,
     files: OnceCell<Vec<Arc<str>>>,
     others: &'a OtherUnits<'r>,
-    scopes: Vec<Scope<'r>>,
+    scopes: Scopes<Rc<Around<'r>>, Own<'r>>,
     abbreviations: &'a mut ByAbbreviation<entries::Judged>,
     /// Entries of the location list that was read last.
     list: Vec<ListEntry<'r>>,
+    /// Findings about the attributes of the entry that was read last.
+    of_entry: Vec<EntryFindings>,
     /// Whether a list of the unit has offsets from a base address that nothing specifies.
     lacks_base: bool,
     /// Long lists without findings, by list offset and scope index, with the facts that decided and the number of entries. Many variables can reference a list, which is then diagnosed once.
-    clean: HashMap<(u64, usize), (Asked, usize)>,
+    clean: HashMap<ListKey, (Asked, usize)>,
 }
-
-/// Number of entries from which on a list without findings is remembered.
-const LONG_LIST: usize = 16;
 
 /// First unit of a name, by index, with the names of its functions.
 type First<'r> = (usize, OnceLock<HashSet<&'r [u8]>>);
@@ -148,7 +151,7 @@ fn judge<'r>(
     for index in units {
         let unit = &file.dwarf.units()[index];
         let id = collected.function((unit.name.as_deref(), None));
-        let mut walk = Walk {
+        let mut visitor = Visitor {
             only,
             collected,
             judge: Judge::new(file, unit),
@@ -159,75 +162,99 @@ fn judge<'r>(
             split: file.dwarf.split_file().map(Arc::from),
             files: OnceCell::new(),
             others: &others,
-            scopes: Vec::new(),
+            scopes: Scopes::default(),
             abbreviations: &mut abbreviations,
             list: Vec::new(),
+            of_entry: Vec::new(),
             lacks_base: false,
             clean: HashMap::new(),
         };
-        walk.run(file.dwarf);
+        visitor.line_table();
+        walk(file.dwarf, unit, &mut visitor);
     }
 }
 
-impl<'a, 'r> Walk<'a, 'r, '_> {
-    fn run(&mut self, dwarf: &'r Dwarf<'r>) {
+impl<'r> Visit<'r, 'r> for Visitor<'_, 'r, '_> {
+    type Function = Rc<Around<'r>>;
+    type Scope = Own<'r>;
+
+    fn scopes(&mut self) -> &mut Scopes<Self::Function, Self::Scope> {
+        &mut self.scopes
+    }
+
+    fn enter(&mut self, entry: Entry<'r, 'r>) -> Option<(Inside<Self::Function>, Self::Scope)> {
+        let abbreviation = self.abbreviations.of(entry, || entries::Judged::of(entry));
+        let kind = self.judge.file.kind;
+        let is_known_type = |ty| self.judge.knows_type(ty);
+        let own = entries::read(kind, entry, &abbreviation, is_known_type, &mut self.of_entry);
+        let tag = abbreviation.tag;
+        let is_variable = matches!(tag, dw::DW_TAG_variable | dw::DW_TAG_formal_parameter);
+        let mut around = self.scopes.function().cloned();
+        if tag == dw::DW_TAG_subprogram {
+            around = self.function(entry, &own, around.as_deref());
+            if let Some(around) = &around {
+                self.judge_function(around);
+            }
+        } else if is_variable {
+            let is_parameter = tag == dw::DW_TAG_formal_parameter;
+            self.variable(entry, is_parameter, &own, around.as_deref());
+        }
+        for name in &abbreviation.expressions {
+            self.attribute(entry, *name, around.as_deref());
+        }
+        if abbreviation.has_ranges
+            && let Err(error) = entry.ranges()
+        {
+            self.unreadable(error.or_at(entry.place()), entry, around.as_deref())
+        }
+        for one in std::mem::take(&mut self.of_entry) {
+            let details = Details::new(one.written).evidence(one.evidence);
+            let judged = Judged::new(one.code, details);
+            let place = entry.dwarf().place(entry.offset());
+            self.add(judged, is_variable.then_some(entry), around.as_deref(), place, |_, _| {});
+        }
+        if !has_children(entry) {
+            return None;
+        }
+        let inlined = (tag == dw::DW_TAG_inlined_subroutine).then_some(entry);
+        let inside = match tag {
+            dw::DW_TAG_subprogram => Inside::Function(around),
+            dw::DW_TAG_inlined_subroutine => Inside::Call,
+            _ => Inside::Same,
+        };
+        Some((inside, Own { inlined, calls: OnceCell::new(), variables: Vec::new(), parameters: 0 }))
+    }
+
+    /// Compares the variables of a scope.
+    fn leave(&mut self, mut scope: Scope<'r>) {
+        let variables = &mut scope.own.variables;
+        if self.collected.differ(variables.iter().map(|variable| variable.0)) {
+            return;
+        }
+        let names = self.collected.names.bytes();
+        variables.sort_unstable_by_key(|(name, entry)| (names[*name as usize], entry.index()));
+        for (index, (name, first)) in variables.iter().enumerate() {
+            let same = variables[index + 1..].iter().take(MOST_SAME).take_while(|second| second.0 == *name);
+            for (_, second) in same {
+                if let Some(judged) = two_types(*first, *second) {
+                    let place = second.dwarf().place(second.offset());
+                    self.add(judged, Some(*second), scope.function.as_deref(), place, |_, _| {});
+                }
+            }
+        }
+    }
+}
+
+impl<'a, 'r> Visitor<'a, 'r, '_> {
+    /// Adds the findings about the unit's line table.
+    fn line_table(&mut self) {
+        let dwarf = self.judge.file.dwarf;
         if let Err(error) = self.lines(dwarf) {
             let place = (dwarf.sections().name(".debug_line"), error.at().offset.unwrap_or(0));
             let judged = Judged::new(Code::Unreadable, Details::new(error.kind().to_string()));
             self.add(judged, None, None, place, |_, _| {});
             let unit = self.judge.unit.name.as_deref().map(String::from);
             self.report_unreadable(dwarf, error.or_at(error::At { unit, ..Default::default() }));
-        }
-        let mut of_entry = Vec::new();
-        for entry in dwarf.entries_of(self.judge.unit) {
-            eitri_dwarf::work::step();
-            let parent = entry.parent().map(Entry::index);
-            while self.scopes.last().is_some_and(|scope| Some(scope.index) != parent) {
-                self.leave();
-            }
-            let abbreviation = self.abbreviations.of(entry, || entries::Judged::of(entry));
-            let kind = self.judge.file.kind;
-            let own =
-                entries::read(kind, entry, &abbreviation, |ty| self.judge.knows_type(ty), &mut of_entry);
-            let tag = abbreviation.tag;
-            let is_variable = matches!(tag, dw::DW_TAG_variable | dw::DW_TAG_formal_parameter);
-            let mut around = self.scopes.last().and_then(|scope| scope.around.clone());
-            if tag == dw::DW_TAG_subprogram {
-                around = self.function(entry, &own, around.as_deref());
-                if let Some(around) = &around {
-                    self.judge_function(around);
-                }
-            } else if is_variable {
-                let is_parameter = tag == dw::DW_TAG_formal_parameter;
-                self.variable(entry, is_parameter, &own, around.as_deref());
-            }
-            for name in &abbreviation.expressions {
-                self.attribute(entry, *name, around.as_deref());
-            }
-            if abbreviation.has_ranges
-                && let Err(error) = entry.ranges()
-            {
-                self.unreadable(error.or_at(entry.place()), entry, around.as_deref())
-            }
-            for one in of_entry.drain(..) {
-                let details = Details::new(one.written).evidence(one.evidence);
-                let judged = Judged::new(one.code, details);
-                let place = dwarf.place(entry.offset());
-                self.add(judged, is_variable.then_some(entry), around.as_deref(), place, |_, _| {});
-            }
-            if entry.descendants().size_hint().0 > 0 {
-                self.scopes.push(Scope {
-                    index: entry.index(),
-                    around,
-                    inlined: (tag == dw::DW_TAG_inlined_subroutine).then_some(entry),
-                    calls: OnceCell::new(),
-                    variables: Vec::new(),
-                    parameters: 0,
-                });
-            }
-        }
-        while !self.scopes.is_empty() {
-            self.leave();
         }
     }
 
@@ -323,9 +350,9 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
             let Some((code, written)) = self.judge.attribute(name, one.expr) else { continue };
             let judged = Judged::new(code, Details::new(written));
             let place = entry.dwarf().place(entry.offset());
-            self.add(judged, owner, around, place, |walk, finding| {
+            self.add(judged, owner, around, place, |visitor, finding| {
                 finding.pcs = (!one.is_default()).then_some(one.start..one.end);
-                finding.expression = Some(walk.expression(one.expr, &(0..one.expr.len())));
+                finding.expression = Some(visitor.expression(one.expr, &(0..one.expr.len())));
             });
         }
     }
@@ -361,23 +388,11 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
 
     /// Reads the location entries of a variable into the list.
     fn read_locations(&mut self, entry: Entry<'r, 'r>, own: &OwnAttributes<'r>) -> Result<()> {
-        self.list.clear();
-        match own.location {
-            Some(Value::LocList(offset)) => {
-                let Judge { file, unit, .. } = self.judge;
-                let read = file.dwarf.read_locations(unit, offset, &mut self.list);
-                read.map_err(|error| error.or_at(entry.place()))?;
-                self.judge_base(offset);
-                Ok(())
-            }
-            Some(Value::Expr(expr)) => {
-                let kind = ListKind::Default;
-                self.list.push(ListEntry { offset: entry.offset(), kind, start: 0, end: 0, expr });
-                Ok(())
-            }
-            // An error of the file's reader is a finding already.
-            _ => Ok(()),
+        read_locations(entry, own.location.as_ref(), &mut self.list)?;
+        if let Some(Value::LocList(offset)) = own.location {
+            self.judge_base(offset);
         }
+        Ok(())
     }
 
     /// Adds the finding about the first list of the unit with offsets from a base address that nothing specifies.
@@ -399,8 +414,7 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
                 .evidence([
                     "the unit has no DW_AT_low_pc, and the list does not select a base address".into()
                 ]);
-        let name = if unit.encoding.version >= 5 { ".debug_loclists" } else { ".debug_loc" };
-        let place = (file.dwarf.sections().name(name), offset);
+        let place = (list_section(file.dwarf, unit), offset);
         self.add(Judged::new(Code::ListWithoutBase, details), None, None, place, |_, _| {});
     }
 
@@ -414,15 +428,12 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         if own.is_declaration {
             return;
         }
-        let number = self.scopes.last_mut().filter(|_| is_parameter).map(|scope| {
-            scope.parameters += 1;
-            scope.parameters - 1
+        let number = self.scopes.innermost_mut().filter(|_| is_parameter).map(|scope| {
+            scope.own.parameters += 1;
+            scope.own.parameters - 1
         });
         let function = around.map(|around| &around.framed.function);
-        let key = match own.location {
-            Some(Value::LocList(offset)) => self.scopes.last().map(|scope| (offset, scope.index)),
-            _ => None,
-        };
+        let key = self.scopes.list_key(own.location.as_ref());
         if let Some((asked, entries)) =
             key.filter(|_| function.is_some()).and_then(|key| self.clean.get(&key).copied())
         {
@@ -471,8 +482,8 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
 
     /// Adds a variable that has a location to its scope, whose variables are compared by name.
     fn name_variable(&mut self, entry: Entry<'r, 'r>, name: Option<StringId>) {
-        if let Some((name, scope)) = name.zip(self.scopes.last_mut()) {
-            scope.variables.push((name, entry));
+        if let Some((name, scope)) = name.zip(self.scopes.innermost_mut()) {
+            scope.own.variables.push((name, entry));
         }
     }
 
@@ -486,12 +497,10 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         list: &[ListEntry<'r>],
     ) -> bool {
         let mut is_clean = true;
-        let Judge { file, unit, .. } = self.judge;
+        let file = self.judge.file;
         let (entry, function, asked) = (variable.entry, variable.function(), variable.asked());
         let mut constants = lists::Constants::default();
         let mut last: Option<(&ListEntry<'r>, Rc<Expr>)> = None;
-        let lists = if unit.encoding.version >= 5 { ".debug_loclists" } else { ".debug_loc" };
-        let lists = file.dwarf.sections().name(lists);
         for one in list {
             eitri_dwarf::work::step();
             self.collected.report.entries += 1;
@@ -504,53 +513,43 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
                     .judge
                     .verdict(variable, (&known, one), asked, |verdict| Codes::from_slice(&verdict.codes)),
             };
-            let mut others = Vec::new();
-            if let Some(pcs) = &pcs {
-                if let Some(judged) = lists::range(file, function, (pcs.start, pcs.end)) {
-                    others.push(judged);
-                }
-                if let Some(judged) = constants.contradiction(pcs, shape) {
-                    others.push(judged);
-                }
-            }
-            if let Some(judged) = lists::register(file, function, shape, pcs.as_ref()) {
-                others.push(judged);
-            }
-            let place = match one.is_default() && list.len() == 1 {
-                true => entry.dwarf().place(one.offset),
-                false => (lists, one.offset),
-            };
+            let others = lists::findings(file, function, one, shape, &mut constants);
             if let (Some(pcs), Some((constant, before))) = (&pcs, &last) {
                 let own = constant.start..constant.end;
                 let judged = recoverable::constant(file, function, (&own, &before.shape), (pcs, shape));
                 if let Some(judged) = judged {
                     is_clean = false;
                     let (expr, operations) = (constant.expr, judged.operations.clone());
-                    self.add(judged, Some(entry), around, (lists, constant.offset), |walk, finding| {
+                    let place = position(entry, list, constant);
+                    self.add(judged, Some(entry), around, place, |visitor, finding| {
                         finding.pcs = Some(own);
-                        finding.expression = Some(walk.expression(expr, &operations));
+                        finding.expression = Some(visitor.expression(expr, &operations));
                     });
                 }
             }
-            let of_entry = (variable, one, place);
             is_clean &= codes.is_empty() && others.is_empty();
-            for (index, code) in codes.into_iter().enumerate() {
-                if self.wants(code, name, around) {
-                    if around.is_some_and(|around| around.is_deferred) {
-                        self.collected.defer(self.index);
-                        continue;
-                    }
-                    let judged = self.judge.explained(variable, (&known, one)).swap_remove(index);
-                    self.add_located(judged, around, of_entry);
+            // The codes are those of the verdict on the expression; texts also depend on the entry.
+            let mut explained = None;
+            for code in codes {
+                if !self.wants(code, name, around) {
+                    continue;
+                }
+                if around.is_some_and(|around| around.is_deferred) {
+                    self.collected.defer(self.index);
+                    continue;
+                }
+                let explain = || self.judge.explained(variable, (&known, one)).into_iter();
+                let judged = explained.get_or_insert_with(explain).find(|judged| judged.code == code);
+                if let Some(judged) = judged {
+                    self.add_located(judged, around, (variable, list, one));
                 }
             }
             for judged in others {
                 if self.wants(judged.code, name, around) {
-                    self.add_located(judged, around, of_entry);
+                    self.add_located(judged, around, (variable, list, one));
                 }
             }
-            if let Some(pcs) = pcs.filter(|_| list.len() > 1) {
-                constants.add(pcs, shape);
+            if pcs.is_some() && list.len() > 1 {
                 last = Some((one, known));
             }
         }
@@ -562,8 +561,9 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
         &mut self,
         judged: Judged,
         around: Option<&Around<'r>>,
-        (variable, one, place): (&Variable<'_, 'r>, &ListEntry<'r>, At),
+        (variable, list, one): (&Variable<'_, 'r>, &[ListEntry<'r>], &ListEntry<'r>),
     ) {
+        let place = position(variable.entry, list, one);
         let expression = Some(self.expression(one.expr, &judged.operations));
         let pcs = (!one.is_default()).then_some(one.start..one.end);
         let finding = self.finding(judged, Some(variable.entry), around, place);
@@ -641,22 +641,22 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
     /// because functions can be nested deeply, nor those whose calls are known.
     fn inlined(&self, around: Option<&Around<'r>>) -> InlinedCalls {
         let function = around.map(std::ptr::from_ref);
-        let inner = self.scopes.iter().rev();
-        let inner = inner.take_while(|scope| scope.around.as_deref().map(std::ptr::from_ref) == function);
+        let inner = self.scopes.iter();
+        let inner = inner.take_while(|scope| scope.function.as_deref().map(std::ptr::from_ref) == function);
         let (mut calls, mut unknown) = (InlinedCalls::default(), Vec::new());
         for scope in inner {
             eitri_dwarf::work::step();
-            if let Some(known) = scope.calls.get() {
+            if let Some(known) = scope.own.calls.get() {
                 calls = known.clone();
                 break;
             }
             unknown.push(scope);
         }
         for scope in unknown.into_iter().rev() {
-            if let Some(name) = scope.inlined.and_then(Entry::name) {
+            if let Some(name) = scope.own.inlined.and_then(Entry::name) {
                 calls = calls.with(&name);
             }
-            calls = scope.calls.get_or_init(|| calls).clone();
+            calls = scope.own.calls.get_or_init(|| calls).clone();
         }
         calls
     }
@@ -676,26 +676,6 @@ impl<'a, 'r> Walk<'a, 'r, '_> {
             let mut finding = self.finding(judged, variable, around, place);
             change(self, &mut finding);
             self.collected.add(finding);
-        }
-    }
-
-    /// Leaves a scope, after comparing its variables.
-    fn leave(&mut self) {
-        let Some(mut scope) = self.scopes.pop() else { return };
-        let variables = &mut scope.variables;
-        if self.collected.differ(variables.iter().map(|variable| variable.0)) {
-            return;
-        }
-        let names = self.collected.names.bytes();
-        variables.sort_unstable_by_key(|(name, entry)| (names[*name as usize], entry.index()));
-        for (index, (name, first)) in variables.iter().enumerate() {
-            let same = variables[index + 1..].iter().take(MOST_SAME).take_while(|second| second.0 == *name);
-            for (_, second) in same {
-                if let Some(judged) = two_types(*first, *second) {
-                    let place = second.dwarf().place(second.offset());
-                    self.add(judged, Some(*second), scope.around.as_deref(), place, |_, _| {});
-                }
-            }
         }
     }
 }

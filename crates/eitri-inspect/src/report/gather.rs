@@ -1,4 +1,4 @@
-//! Walk over an object: functions with their variables, location entries, lines, inlined calls and findings.
+//! What a page shows of an object: functions with their variables, location entries, lines, inlined calls and findings.
 
 mod tables;
 
@@ -6,7 +6,7 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
 
-use gimli::{DwAt, constants as dw};
+use gimli::constants as dw;
 
 use super::block::Strings;
 use super::disassembly::{Disassembly, Sought};
@@ -18,6 +18,7 @@ use crate::lint;
 use crate::lint::shape::{self, Shape};
 use crate::lint::witness::{Changed, Contents, Witness};
 use crate::stats::FunctionCoverage;
+use crate::walk::{Inside, LANE_PC, Scopes, Visit, has_children, position, walk};
 use eitri_dwarf::error::{Count, Error, Result};
 use eitri_dwarf::eval::{self, Body, DebugInfo};
 use eitri_dwarf::read::{self, Dwarf, Object, OtherUnits, Unit, Value};
@@ -94,13 +95,12 @@ struct Function {
     coverage: [u32; 3],
 }
 
-/// A scope around entries.
-#[derive(Debug, Clone)]
-struct Scope {
-    index: usize,
-    function: Option<usize>,
-    inlined: String,
-    depth: u32,
+/// What report keeps for the children of an entry in a function.
+#[derive(Debug, Clone, Default)]
+struct Own {
+    /// Names of the inlined calls around the children.
+    inlined: Rc<str>,
+    /// Pcs of the innermost scope that has any, in bytes from the start of the function.
     pcs: (u32, u32),
 }
 
@@ -124,9 +124,6 @@ pub(super) struct Gathered<'a> {
     lanes: u32,
     target: String,
 }
-
-/// Numbers of `DW_AT_LLVM_lane_pc`: the registry's, and that of AMD's documents.
-const LANE_PC: [DwAt; 2] = [DwAt(0x3e12), DwAt(0x3e0b)];
 
 impl<'a> Gathered<'a> {
     pub(super) fn new(options: &Options<'a>, object: &'a Object<'_>, findings: &'a [lint::Finding]) -> Self {
@@ -230,27 +227,26 @@ pub(super) fn gather<'r, 'o>(
     let others = &OtherUnits::default();
     for unit in dwarf.units() {
         let (scopes, paths, lists) = Default::default();
-        Walk { file: &file, unit, gathered, strings, scopes, paths, others, lists, first: 0 }.run();
+        Visitor { file: &file, unit, gathered, strings, scopes, paths, others, lists }.unit();
     }
 }
 
-struct Walk<'w, 'a, 'r, 'o> {
+struct Visitor<'w, 'a, 'r, 'o> {
     file: &'w File<'r, 'o>,
     unit: &'r Unit<'o>,
     gathered: &'w mut Gathered<'a>,
     strings: &'w mut Strings,
-    scopes: Vec<Scope>,
+    /// Functions around entries are numbers.
+    scopes: Scopes<usize, Own>,
     /// Numbers of the unit's files.
     paths: Vec<u32>,
     others: &'w OtherUnits<'o>,
     /// Entries of location lists that have no findings.
     lists: HashMap<ListKey, Rc<[Entry]>>,
-    /// First function of the unit.
-    first: usize,
 }
 
-impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
-    fn run(mut self) {
+impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
+    fn unit(mut self) {
         let lines = self.file.dwarf.lines(self.unit).ok().flatten();
         if let Some(program) = &lines {
             for number in 0..=program.files.len() as u64 {
@@ -268,75 +264,38 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
                 self.paths.push(number);
             }
         }
-        self.first = self.gathered.functions.len();
-        for entry in self.file.dwarf.entries_of(self.unit) {
-            eitri_dwarf::work::step();
-            let parent = entry.parent().map(read::Entry::index);
-            while self.scopes.last().is_some_and(|scope| Some(scope.index) != parent) {
-                self.scopes.pop();
-            }
-            let scope = self.enter(entry);
-            self.scopes.push(scope);
-        }
+        let first = self.gathered.functions.len();
+        walk(self.file.dwarf, self.unit, &mut self);
         if let Some(program) = &lines {
-            self.rows(program);
+            self.rows(first, program);
         }
     }
 
-    /// Returns the scope of an entry, after adding what it describes.
-    /// Ranges and lists that cannot be read count as empty: a finding has the error.
-    fn enter(&mut self, entry: read::Entry<'r, 'o>) -> Scope {
-        let outer = self.scopes.last().cloned().unwrap_or(Scope {
-            index: 0,
-            function: None,
-            inlined: String::new(),
-            depth: 0,
-            pcs: (0, 0),
-        });
-        let mut scope = Scope { index: entry.index(), ..outer };
-        match entry.tag() {
-            dw::DW_TAG_subprogram => {
-                scope.function = self.function(entry);
-                (scope.inlined, scope.depth) = (String::new(), 0);
-                if let Some(function) = scope.function {
-                    scope.pcs = (0, self.gathered.functions[function].size);
-                }
-            }
-            dw::DW_TAG_inlined_subroutine | dw::DW_TAG_lexical_block => {
-                let Some(index) = scope.function else { return scope };
-                let is_call = entry.tag() == dw::DW_TAG_inlined_subroutine;
-                let name = entry.name().unwrap_or_default();
-                let ranges = entry.ranges().unwrap_or_default();
-                let ranges: Vec<_> = ranges.iter().filter_map(|range| self.within(index, range)).collect();
-                let text = self.strings.add(&name);
-                let line = entry.number(dw::DW_AT_call_line).unwrap_or(0) as u32;
-                for (start, end) in ranges.iter().filter(|_| is_call) {
-                    let call = [*start, *end, scope.depth, text, line];
-                    self.gathered.functions[index].calls.push(call);
-                }
-                if let (Some(first), Some(last)) =
-                    (ranges.iter().map(|pcs| pcs.0).min(), ranges.iter().map(|pcs| pcs.1).max())
-                {
-                    scope.pcs = (first, last);
-                }
-                if is_call {
-                    // Chains of names would make the page grow with the square of their depth.
-                    let join = match scope.depth {
-                        0 => "",
-                        1..MOST_NAMES => " › ",
-                        MOST_NAMES => " › …",
-                        _ => "",
-                    };
-                    scope.inlined += join;
-                    if scope.depth < MOST_NAMES {
-                        scope.inlined += &name;
-                    }
-                    scope.depth += 1;
-                }
-            }
-            dw::DW_TAG_variable | dw::DW_TAG_formal_parameter => self.variable(entry, &scope),
-            _ => {}
+    /// Adds an inlined call or block to a function, and returns its scope.
+    fn code(&mut self, entry: read::Entry<'r, 'o>, index: usize, mut scope: Own) -> Own {
+        let ranges = entry.ranges().unwrap_or_default();
+        let ranges: Vec<_> = ranges.iter().filter_map(|range| self.within(index, range)).collect();
+        if let (Some(first), Some(last)) =
+            (ranges.iter().map(|pcs| pcs.0).min(), ranges.iter().map(|pcs| pcs.1).max())
+        {
+            scope.pcs = (first, last);
         }
+        if entry.tag() != dw::DW_TAG_inlined_subroutine {
+            return scope;
+        }
+        let depth = self.scopes.calls();
+        let name = entry.name().unwrap_or_default();
+        let text = self.strings.add(&name);
+        let line = entry.number(dw::DW_AT_call_line).unwrap_or(0) as u32;
+        let calls = ranges.iter().map(|(start, end)| [*start, *end, depth, text, line]);
+        self.gathered.functions[index].calls.extend(calls);
+        // Chains of names would make the page grow with the square of their depth.
+        scope.inlined = match depth {
+            0 => (*name).into(),
+            1..MOST_NAMES => format!("{} › {name}", scope.inlined).into(),
+            MOST_NAMES => format!("{} › …", scope.inlined).into(),
+            _ => scope.inlined,
+        };
         scope
     }
 
@@ -482,8 +441,7 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
         self.gathered.places.of_expr(expr, &shape, &within, self.strings)
     }
 
-    fn variable(&mut self, entry: read::Entry<'r, 'o>, scope: &Scope) {
-        let Some(index) = scope.function else { return };
+    fn variable(&mut self, entry: read::Entry<'r, 'o>, index: usize, scope: &Own) {
         if entry.has(dw::DW_AT_declaration) {
             return;
         }
@@ -534,24 +492,19 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
     fn location_entries(
         &mut self,
         entry: read::Entry<'r, 'o>,
-        scope: &Scope,
+        scope: &Own,
         index: usize,
         class: Option<u64>,
     ) -> (Rc<[Entry]>, Vec<EntryFinding>) {
         let (mut entries, mut found) = (Vec::new(), Vec::new());
         let list = entry.locations(dw::DW_AT_location).ok().flatten().unwrap_or_default();
-        let lists = if self.unit.encoding.version >= 5 { ".debug_loclists" } else { ".debug_loc" };
-        let lists = self.file.dwarf.sections().name(lists);
         for location in &list {
             eitri_dwarf::work::step();
             let pcs = match location.is_default() {
                 true => Some(scope.pcs),
                 false => self.within(index, &(location.start..location.end)),
             };
-            let (section, offset) = match location.is_default() && list.len() == 1 {
-                true => entry.dwarf().place(location.offset),
-                false => (lists, location.offset),
-            };
+            let (section, offset) = position(entry, &list, location);
             let place = (self.file.dwarf.split_file(), section, offset);
             let own = self.gathered.by_place.get(&place).into_iter().flatten().copied();
             // Variables can share a list, and a finding belongs to a single variable.
@@ -597,9 +550,9 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
         }
     }
 
-    /// Adds the rows of the line table to the functions of the unit.
-    fn rows(&mut self, program: &read::LineProgram<'_>) {
-        let functions = &mut self.gathered.functions[self.first..];
+    /// Adds the rows of the line table to the functions of the unit, which begin at a number.
+    fn rows(&mut self, first: usize, program: &read::LineProgram<'_>) {
+        let functions = &mut self.gathered.functions[first..];
         let mut order: Vec<usize> = (0..functions.len()).collect();
         order.sort_by_key(|&index| functions[index].start);
         for row in program.rows().map_while(Result::ok).filter(|row| !row.end_sequence) {
@@ -618,5 +571,35 @@ impl<'r, 'o> Walk<'_, '_, 'r, 'o> {
             }
         }
         functions.iter_mut().for_each(|function| function.lines.sort_by_key(|line| line[0]));
+    }
+}
+
+impl<'r, 'o> Visit<'r, 'o> for Visitor<'_, '_, 'r, 'o> {
+    type Function = usize;
+    type Scope = Own;
+
+    fn scopes(&mut self) -> &mut Scopes<usize, Own> {
+        &mut self.scopes
+    }
+
+    /// Ranges and lists that cannot be read count as empty: a finding has the error.
+    fn enter(&mut self, entry: read::Entry<'r, 'o>) -> Option<(Inside<usize>, Own)> {
+        let around = self.scopes.innermost().map_or(Own::default(), |scope| scope.own.clone());
+        Some(match (entry.tag(), self.scopes.function().copied()) {
+            (dw::DW_TAG_subprogram, _) => {
+                let function = self.function(entry);
+                let size = function.map(|index| self.gathered.functions[index].size);
+                let pcs = size.map_or(around.pcs, |size| (0, size));
+                (Inside::Function(function), Own { inlined: Rc::default(), pcs })
+            }
+            (dw::DW_TAG_inlined_subroutine, Some(index)) => (Inside::Call, self.code(entry, index, around)),
+            (dw::DW_TAG_lexical_block, Some(index)) => (Inside::Same, self.code(entry, index, around)),
+            (dw::DW_TAG_variable | dw::DW_TAG_formal_parameter, Some(index)) => {
+                self.variable(entry, index, &around);
+                (Inside::Same, around)
+            }
+            _ => (Inside::Same, around),
+        })
+        .filter(|_| has_children(entry))
     }
 }

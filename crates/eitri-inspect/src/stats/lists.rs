@@ -7,7 +7,7 @@ use gimli::constants as dw;
 use hashbrown::DefaultHashBuilder;
 
 use super::sizes::{Repeated, add};
-use super::walk::list_bytes;
+use super::visitor::list_bytes;
 use eitri_dwarf::read::{Dwarf, Entry, ListEntry, Unit, Value, threads};
 
 /// A list: part of its hash, and the index of the entry whose location it is.

@@ -26,7 +26,7 @@ mod part;
 mod sizes;
 mod source;
 mod variable_lines;
-mod walk;
+mod visitor;
 
 pub use compare::{Change, compare};
 pub use coverage::{Coverage, FunctionCoverage, Group, HISTOGRAM, UnitCoverage, VariableCoverage};

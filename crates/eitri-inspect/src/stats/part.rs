@@ -8,7 +8,7 @@ use super::lines::{self, Lines};
 use super::origins::{self, Abstract, InputSections, Origins};
 use super::sizes::Tally;
 use super::source::Source;
-use super::walk::{Known, Walk, count_missing};
+use super::visitor::{Known, Visitor, count_missing};
 use crate::lint::{File, Judge};
 use eitri_dwarf::error::{At, Error};
 use eitri_dwarf::read::Dwarf;
@@ -79,10 +79,10 @@ impl<'r> Part<'r> {
             }
             let first = self.found.functions.len();
             let judge = file.map(|file| Judge::new(file, unit));
-            let mut walk = Walk::new(self, judge, &files, &mut known, lists_variables, &mut unreadable);
-            walk.start = sections.start(unit.offset);
-            walk.unit(dwarf, unit);
-            let Walk { waiting, local, start, .. } = walk;
+            let mut visitor = Visitor::new(self, judge, &files, &mut known, lists_variables, &mut unreadable);
+            visitor.start = sections.start(unit.offset);
+            visitor.unit(dwarf, unit);
+            let Visitor { waiting, local, start, .. } = visitor;
             for (index, origin) in waiting {
                 match local.get(&origin) {
                     Some(all) => missing(dwarf, (index, start), all.clone(), &mut self.found),

@@ -1,6 +1,7 @@
-//! Walk over scopes and variables.
+//! Counts of scopes and variables: stats' part of the walk over each unit.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use gimli::{DwTag, constants as dw};
 use hashbrown::HashMap;
@@ -15,8 +16,9 @@ use super::origins::{self, Abstract, Origins};
 use super::part::Part;
 use super::source::{FUNCTION, GLOBAL, Path};
 use crate::lint::{Asked, Framed, Judge};
+use crate::walk::{Inside, LONG_LIST, ListKey, Scopes, Visit, end, has_children, read_locations, walk};
 use eitri_dwarf::error::Error;
-use eitri_dwarf::read::{ByAbbreviation, Dwarf, Entry, ListEntry, ListKind, SUPPLEMENTARY, Str, Unit, Value};
+use eitri_dwarf::read::{ByAbbreviation, Dwarf, Entry, ListEntry, SUPPLEMENTARY, Str, Unit, Value};
 
 /// Part of a scope that scopes in it have, too.
 #[derive(Debug, Clone, Copy)]
@@ -25,20 +27,15 @@ struct Inherited {
     path: Path,
     /// Bytes of the innermost scope with code.
     bytes: u64,
-    inlined: u32,
     /// List of variables of the abstract instance that have no place yet.
     tracked: Option<usize>,
     /// Function in the result.
     function: Option<usize>,
-    /// Function for the judgement of places, among those of the unit.
-    framed: Option<usize>,
 }
 
-/// Entry with children.
+/// What stats keeps for the children of an entry.
 #[derive(Debug)]
-struct Scope {
-    /// Index of the entry after the last descendant.
-    end: usize,
+pub(super) struct Own {
     inherited: Inherited,
     /// Ranges of the entry itself.
     ranges: Vec<Range<u64>>,
@@ -58,11 +55,8 @@ pub(super) struct Known<'r> {
     files: HashMap<u64, Vec<Option<String>>>,
 }
 
-/// Number of entries from which on the counts of a list are kept for other variables.
-const LONG_LIST: usize = 16;
-
-/// What decides the counts of a location list in a unit: its offset, and the innermost scope, by its end and depth.
-type ListKey = (u64, usize, usize);
+/// Scope of entries, with the function by which their places are diagnosed.
+pub(super) type Scope<'r> = crate::walk::Scope<Rc<Framed<'r>>, Own>;
 
 /// Counts of a long location list. Many variables can reference a list, which is then counted once.
 #[derive(Debug)]
@@ -75,7 +69,7 @@ struct Shared {
     more: u64,
 }
 
-pub(super) struct Walk<'a, 'r, 'o> {
+pub(super) struct Visitor<'a, 'r, 'o> {
     part: &'a mut Part<'r>,
     judge: Option<Judge<'a, 'r, 'o>>,
     lists_variables: bool,
@@ -87,9 +81,9 @@ pub(super) struct Walk<'a, 'r, 'o> {
     tracked: Vec<Vec<Abstract>>,
     /// Concrete instances whose abstract instance was not found yet, by index.
     pub(super) waiting: Vec<(usize, u64)>,
-    scopes: Vec<Scope>,
-    /// Functions with code.
-    framed: Vec<Framed<'r>>,
+    scopes: Scopes<Rc<Framed<'r>>, Own>,
+    /// Index of the first entry that is counted again, after the descendants of an entry that is not counted.
+    skipped: usize,
     known: &'a mut Known<'r>,
     /// Whether the entry that was read last has a location.
     has_location: bool,
@@ -118,7 +112,7 @@ fn size(ranges: &[Range<u64>]) -> u64 {
     ranges.iter().fold(0, |sum: u64, range| sum.saturating_add(range.end.saturating_sub(range.start)))
 }
 
-impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
+impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
     pub(super) fn new(
         part: &'a mut Part<'r>,
         judge: Option<Judge<'a, 'r, 'o>>,
@@ -136,8 +130,8 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
             local: Origins::new(),
             tracked: Vec::new(),
             waiting: Vec::new(),
-            scopes: Vec::new(),
-            framed: Vec::new(),
+            scopes: Scopes::default(),
+            skipped: 0,
             known,
             has_location: false,
             list: Vec::new(),
@@ -149,42 +143,9 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
 
     pub(super) fn unit(&mut self, dwarf: &'r Dwarf<'r>, unit: &'r Unit<'r>) {
         // Entries of type units have no code.
-        let mut skipped = if unit.signature.is_some() { usize::MAX } else { 0 };
-        for entry in dwarf.entries_of(unit) {
-            eitri_dwarf::work::step();
-            let index = entry.index();
-            while self.scopes.last().is_some_and(|scope| scope.end <= index) {
-                self.leave();
-            }
-            let shape = self.known.shapes.of(entry, || Shape::of(entry));
-            self.known.forms.count(entry, &shape);
-            let own = read(entry, &shape);
-            let shared = self.shared(entry, &own);
-            if shared.is_some() {
-                self.list.clear();
-                self.has_location = true;
-            } else {
-                self.has_location = self.read_locations(entry, unit, own.location.as_ref());
-            }
-            if self.known.expressions.is_full() {
-                self.finish_expressions(unit);
-            }
-            self.known.expressions.add(&self.list, unit.encoding, 1);
-            if let Some(Value::LocList(offset)) = own.location.filter(|_| shared.is_none()) {
-                self.part.contents.list(entry, offset, &self.list);
-            }
-            if index < skipped {
-                continue;
-            }
-            let end = index + 1 + entry.descendants().size_hint().0;
-            if !self.enter(entry, &shape, &own, shared, end) {
-                skipped = end;
-            }
-        }
-        while !self.scopes.is_empty() {
-            self.leave();
-        }
-        for ((offset, ..), shared) in std::mem::take(&mut self.shared) {
+        self.skipped = if unit.signature.is_some() { usize::MAX } else { 0 };
+        walk(dwarf, unit, self);
+        for ((offset, _), shared) in std::mem::take(&mut self.shared) {
             self.list.clear();
             if shared.more == 0 || dwarf.read_locations(unit, offset, &mut self.list).is_err() {
                 continue;
@@ -197,15 +158,9 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         self.finish_expressions(unit);
     }
 
-    /// Returns what decides the counts of a variable's location list, besides the facts of the judgement.
-    fn list_key(&self, own: &OwnAttributes<'r>) -> Option<ListKey> {
-        let Some(Value::LocList(offset)) = own.location else { return None };
-        Some((offset, self.scopes.last()?.end, self.scopes.len()))
-    }
-
     /// Returns the facts of the judgement of a variable's location list.
     fn asked(&mut self, entry: Entry<'r, 'r>, own: &OwnAttributes<'r>) -> Option<Asked> {
-        let framed = self.scopes.last()?.inherited.framed.and_then(|framed| self.framed.get(framed));
+        let framed = self.scopes.function().map(Rc::as_ref);
         Some(self.judge.as_mut()?.asked(entry, own.ty, framed))
     }
 
@@ -214,7 +169,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         if self.shared.is_empty() {
             return None;
         }
-        let key = self.list_key(own).filter(|key| self.shared.contains_key(key))?;
+        let key = self.scopes.list_key(own.location.as_ref()).filter(|key| self.shared.contains_key(key))?;
         let asked = self.asked(entry, own);
         let shared = self.shared.get_mut(&key).filter(|shared| shared.asked == asked)?;
         shared.more += 1;
@@ -226,45 +181,19 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         self.known.expressions.clear();
     }
 
-    fn leave(&mut self) {
-        let Some(scope) = self.scopes.pop() else { return };
-        if let Some(index) = scope.inherited.tracked.filter(|_| scope.owns_tracked) {
-            let all = std::mem::take(&mut self.tracked[index]);
-            count_missing(&all, &mut self.part.found);
-        }
-    }
-
     /// Reads the entries of a location into the list, which is empty if they cannot be read. Returns whether there is a
     /// location that can be read.
-    fn read_locations(
-        &mut self,
-        entry: Entry<'r, 'r>,
-        unit: &Unit<'r>,
-        location: Option<&Value<'r>>,
-    ) -> bool {
-        self.list.clear();
-        match location {
-            Some(&Value::LocList(offset)) => {
-                let read = entry.dwarf().read_locations(unit, offset, &mut self.list);
-                if let Err(error) = read {
-                    self.list.clear();
-                    self.unreadable.push(error.or_at(entry.place()));
-                    return false;
-                }
-                true
-            }
-            Some(&Value::Expr(expr)) => {
-                let kind = ListKind::Default;
-                self.list.push(ListEntry { offset: entry.offset(), kind, start: 0, end: 0, expr });
-                true
-            }
-            _ => false,
-        }
+    fn read_locations(&mut self, entry: Entry<'r, 'r>, location: Option<&Value<'r>>) -> bool {
+        read_locations(entry, location, &mut self.list).unwrap_or_else(|error| {
+            self.list.clear();
+            self.unreadable.push(error);
+            false
+        })
     }
 
     /// Returns the path of a child: blocks and parameters of one parent are numbered.
     fn path(&mut self, tag: DwTag) -> Path {
-        let Some(parent) = self.scopes.last_mut() else { return GLOBAL };
+        let Some(parent) = self.scopes.innermost_mut().map(|scope| &mut scope.own) else { return GLOBAL };
         let path = parent.inherited.path;
         let (is_block, number) = match tag {
             dw::DW_TAG_lexical_block => (true, &mut parent.blocks),
@@ -275,40 +204,31 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         self.part.source.path(path, is_block, *number - 1)
     }
 
-    /// Counts an entry. Returns whether its descendants are counted.
-    fn enter(
+    /// Counts an entry. Returns the scope of its children; `None` if the descendants are not counted.
+    fn entry(
         &mut self,
         entry: Entry<'r, 'r>,
         shape: &Shape,
         own: &OwnAttributes<'r>,
         shared: Option<ListKey>,
-        end: usize,
-    ) -> bool {
+    ) -> Option<(Inside<Rc<Framed<'r>>>, Own)> {
         let tag = shape.tag;
         if tag == dw::DW_TAG_subroutine_type {
-            return false;
+            return None;
         }
         let path = self.path(tag);
-        let around = self.scopes.last().map_or(Inherited::default(), |scope| scope.inherited);
+        let around = self.scopes.innermost().map_or(Inherited::default(), |scope| scope.own.inherited);
         let inherited = Inherited { path, ..around };
-        let has_children = end > entry.index() + 1;
-        let scope =
-            || Scope { end, inherited, ranges: Vec::new(), blocks: 0, params: 0, owns_tracked: false };
+        let scope = Own { inherited, ranges: Vec::new(), blocks: 0, params: 0, owns_tracked: false };
         match tag {
             dw::DW_TAG_subprogram | dw::DW_TAG_inlined_subroutine | dw::DW_TAG_lexical_block => {
-                let Some(scope) = self.code(entry, shape, own, scope()) else { return false };
-                if has_children || scope.owns_tracked {
-                    self.scopes.push(scope);
-                }
+                self.code(entry, shape, own, scope)
             }
             _ => {
                 self.variable(entry, shape, own, shared, &inherited);
-                if has_children {
-                    self.scopes.push(scope());
-                }
+                Some((Inside::Same, scope))
             }
         }
-        true
     }
 
     /// Counts a function, an inlined call or a block. `None` if its descendants are not counted.
@@ -317,8 +237,8 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         entry: Entry<'r, 'r>,
         shape: &Shape,
         own: &OwnAttributes<'r>,
-        mut scope: Scope,
-    ) -> Option<Scope> {
+        mut scope: Own,
+    ) -> Option<(Inside<Rc<Framed<'r>>>, Own)> {
         let is_function = shape.tag == dw::DW_TAG_subprogram;
         let is_inlined = shape.tag == dw::DW_TAG_inlined_subroutine;
         let inherited = &mut scope.inherited;
@@ -351,13 +271,14 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
                 return None;
             }
         };
-        if let Some(judge) = self.judge.as_mut().filter(|_| is_function) {
+        let inside = match shape.tag {
             // The ranges can be read.
-            inherited.framed = judge.function(entry).ok().flatten().map(|framed| {
-                self.framed.push(framed);
-                self.framed.len() - 1
-            });
-        }
+            dw::DW_TAG_subprogram => Inside::Function(
+                self.judge.as_mut().and_then(|judge| judge.function(entry).ok().flatten()).map(Rc::new),
+            ),
+            dw::DW_TAG_inlined_subroutine => Inside::Call,
+            _ => Inside::Same,
+        };
         let bytes = size(&scope.ranges);
         if is_function && bytes > 0 && !scope.ranges.iter().any(|range| entry.dwarf().is_code(range.start)) {
             // A linker discarded the function.
@@ -388,16 +309,11 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
                     coverage: Coverage::default(),
                     variables: Vec::new(),
                 });
-            } else if is_inlined && inherited.inlined == 0 {
+            } else if is_inlined && self.scopes.calls() == 0 {
                 found.counts.inlined_bytes = found.counts.inlined_bytes.saturating_add(bytes);
             }
         }
-        if is_function {
-            inherited.inlined = 0;
-        } else if is_inlined {
-            inherited.inlined += 1;
-        }
-        Some(scope)
+        Some((inside, scope))
     }
 
     /// Returns the index of the functions with the name of this one.
@@ -497,7 +413,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
                 let coverage = self.coverage(entry, shape, own, scope);
                 if is_list
                     && self.list.len() >= LONG_LIST
-                    && let Some(key) = self.list_key(own)
+                    && let Some(key) = self.scopes.list_key(own.location.as_ref())
                 {
                     let asked = self.asked(entry, own);
                     self.shared.insert(key, Shared { asked, coverage, locations, bytes, more: 0 });
@@ -591,7 +507,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
         self.wrong.clear();
         match self.judge.as_mut().filter(|_| bytes > 0) {
             Some(judge) => {
-                let framed = scope.framed.and_then(|framed| self.framed.get(framed));
+                let framed = self.scopes.function().map(Rc::as_ref);
                 let known = self.known.expressions.judged(judge);
                 judge.errors(entry, own.ty, framed, (&self.list, known), &mut self.wrong);
             }
@@ -603,7 +519,7 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
             return (Coverage { sound, ..all }, bytes, true);
         }
         let computed;
-        let ranges = match self.scopes.last() {
+        let ranges = match self.scopes.innermost().map(|scope| &scope.own) {
             Some(parent) if !parent.ranges.is_empty() => &parent.ranges,
             _ => {
                 computed = entry.parent().and_then(|parent| parent.ranges().ok()).unwrap_or_default();
@@ -629,9 +545,55 @@ impl<'a, 'r, 'o> Walk<'a, 'r, 'o> {
     }
 }
 
+impl<'r> Visit<'r, 'r> for Visitor<'_, 'r, '_> {
+    type Function = Rc<Framed<'r>>;
+    type Scope = Own;
+
+    fn scopes(&mut self) -> &mut Scopes<Self::Function, Self::Scope> {
+        &mut self.scopes
+    }
+
+    fn enter(&mut self, entry: Entry<'r, 'r>) -> Option<(Inside<Self::Function>, Self::Scope)> {
+        let unit = entry.unit();
+        let shape = self.known.shapes.of(entry, || Shape::of(entry));
+        self.known.forms.count(entry, &shape);
+        let own = read(entry, &shape);
+        let shared = self.shared(entry, &own);
+        if shared.is_some() {
+            self.list.clear();
+            self.has_location = true;
+        } else {
+            self.has_location = self.read_locations(entry, own.location.as_ref());
+        }
+        if self.known.expressions.is_full() {
+            self.finish_expressions(unit);
+        }
+        self.known.expressions.add(&self.list, unit.encoding, 1);
+        if let Some(Value::LocList(offset)) = own.location.filter(|_| shared.is_none()) {
+            self.part.contents.list(entry, offset, &self.list);
+        }
+        if entry.index() < self.skipped {
+            return None;
+        }
+        let Some((inside, scope)) = self.entry(entry, &shape, &own, shared) else {
+            self.skipped = end(entry);
+            return None;
+        };
+        // Without children, an instance is left at once, and its variables are missing.
+        (has_children(entry) || scope.owns_tracked).then_some((inside, scope))
+    }
+
+    fn leave(&mut self, scope: Scope<'r>) {
+        if let Some(index) = scope.own.inherited.tracked.filter(|_| scope.own.owns_tracked) {
+            let all = std::mem::take(&mut self.tracked[index]);
+            count_missing(&all, &mut self.part.found);
+        }
+    }
+}
+
 impl Default for Inherited {
     fn default() -> Self {
-        Self { named: 0, path: GLOBAL, bytes: 0, inlined: 0, tracked: None, function: None, framed: None }
+        Self { named: 0, path: GLOBAL, bytes: 0, tracked: None, function: None }
     }
 }
 

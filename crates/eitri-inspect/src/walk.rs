@@ -1,0 +1,195 @@
+//! The walk over the entries of a unit, which lint, stats and report share.
+//!
+//! [`walk`] passes each entry to a [`Visit`] in the order of the file, and keeps the scopes around the entry: entries with
+//! children that are not complete yet. Debug information is inherited from scope to scope, so each scope has the function
+//! around its children with the frame base, the number of inlined calls between the function and the children, and what
+//! the visitor keeps for them, such as pc ranges. A scope is left as soon as its last descendant was visited; memory
+//! depends on the depth of entries, not on their number.
+//!
+//! Location lists are read into memory that the visitor uses again. Optimized code has many variables that reference one
+//! long list: [`Scopes::list_key`] identifies the list in its scope, by which visitors examine a list once.
+
+use gimli::DwAt;
+
+use eitri_dwarf::error::Result;
+use eitri_dwarf::read::{Dwarf, Entry, ListEntry, ListKind, Unit, Value};
+
+/// Numbers of `DW_AT_LLVM_lane_pc`: LLVM's registry has the first, AMD's documents the second.
+pub(crate) const LANE_PC: [DwAt; 2] = [DwAt(0x3e12), DwAt(0x3e0b)];
+
+/// Number of entries from which on visitors remember a location list.
+pub(crate) const LONG_LIST: usize = 16;
+
+/// Offset of a location list, and index of the innermost entry around the variable.
+pub(crate) type ListKey = (u64, usize);
+
+/// Visitor of the entries of a unit.
+pub(crate) trait Visit<'r, 'o: 'r> {
+    /// Function around entries. A copy is kept for each scope in the function.
+    type Function: Clone;
+    /// What the visitor keeps for the children of an entry.
+    type Scope;
+
+    /// Returns the scopes around the current entry.
+    fn scopes(&mut self) -> &mut Scopes<Self::Function, Self::Scope>;
+
+    /// Visits an entry. Returns the scope of its children, if they need a scope.
+    fn enter(&mut self, entry: Entry<'r, 'o>) -> Option<(Inside<Self::Function>, Self::Scope)>;
+
+    /// Ends a scope after the last descendant of its entry.
+    fn leave(&mut self, _scope: Scope<Self::Function, Self::Scope>) {}
+}
+
+/// Part of the code to which the children of an entry belong.
+pub(crate) enum Inside<F> {
+    /// A function; `None` for a declaration or an abstract instance, which has no code.
+    Function(Option<F>),
+    /// An inlined call.
+    Call,
+    /// The same part as that of the entry.
+    Same,
+}
+
+/// Entry whose descendants are being visited.
+pub(crate) struct Scope<F, S> {
+    index: usize,
+    /// Index of the entry after the last descendant.
+    end: usize,
+    /// Function around the descendants, if it has code.
+    pub(crate) function: Option<F>,
+    /// Number of inlined calls between the function and the descendants.
+    pub(crate) calls: u32,
+    pub(crate) own: S,
+}
+
+/// Scopes around an entry, the innermost last.
+pub(crate) struct Scopes<F, S>(Vec<Scope<F, S>>);
+
+impl<F, S> Default for Scopes<F, S> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<F: Clone, S> Scopes<F, S> {
+    #[inline]
+    pub(crate) fn innermost(&self) -> Option<&Scope<F, S>> {
+        self.0.last()
+    }
+
+    #[inline]
+    pub(crate) fn innermost_mut(&mut self) -> Option<&mut Scope<F, S>> {
+        self.0.last_mut()
+    }
+
+    /// Returns the scopes, the innermost first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Scope<F, S>> {
+        self.0.iter().rev()
+    }
+
+    /// Returns the function around the current entry, if it has code.
+    #[inline]
+    pub(crate) fn function(&self) -> Option<&F> {
+        self.innermost()?.function.as_ref()
+    }
+
+    /// Returns the number of inlined calls between the function and the current entry.
+    pub(crate) fn calls(&self) -> u32 {
+        self.innermost().map_or(0, |scope| scope.calls)
+    }
+
+    /// Returns the key of a variable's location list; `None` for other locations, and for a unit's own entry.
+    #[inline]
+    pub(crate) fn list_key(&self, location: Option<&Value<'_>>) -> Option<ListKey> {
+        let Some(&Value::LocList(offset)) = location else { return None };
+        Some((offset, self.innermost()?.index))
+    }
+
+    fn open(&mut self, entry: Entry<'_, '_>, inside: Inside<F>, own: S) {
+        let (function, calls) = match inside {
+            Inside::Function(function) => (function, 0),
+            Inside::Call => (self.function().cloned(), self.calls() + 1),
+            Inside::Same => (self.function().cloned(), self.calls()),
+        };
+        self.0.push(Scope { index: entry.index(), end: end(entry), function, calls, own });
+    }
+
+    /// Removes the innermost scope if an entry is outside it.
+    #[inline]
+    fn close_before(&mut self, index: usize) -> Option<Scope<F, S>> {
+        self.0.pop_if(|scope| scope.end <= index)
+    }
+}
+
+/// Returns the index of the entry after the last descendant of an entry.
+#[inline]
+pub(crate) fn end(entry: Entry<'_, '_>) -> usize {
+    entry.index() + 1 + entry.descendants().size_hint().0
+}
+
+/// Whether an entry has children.
+#[inline]
+pub(crate) fn has_children(entry: Entry<'_, '_>) -> bool {
+    entry.descendants().size_hint().0 > 0
+}
+
+/// Visits the entries of a unit.
+pub(crate) fn walk<'r, 'o: 'r, V: Visit<'r, 'o>>(dwarf: &'r Dwarf<'o>, unit: &Unit<'o>, visitor: &mut V) {
+    for entry in dwarf.entries_of(unit) {
+        eitri_dwarf::work::step();
+        while let Some(scope) = visitor.scopes().close_before(entry.index()) {
+            visitor.leave(scope);
+        }
+        if let Some((inside, own)) = visitor.enter(entry) {
+            visitor.scopes().open(entry, inside, own);
+        }
+    }
+    while let Some(scope) = visitor.scopes().close_before(usize::MAX) {
+        visitor.leave(scope);
+    }
+}
+
+/// Reads the entries of a variable's location into a list. An expression is a list with one default entry. Returns
+/// whether there is a location.
+///
+/// # Errors
+/// A location list that cannot be read, with unit, function and variable. The list has the entries before the error.
+pub(crate) fn read_locations<'o>(
+    entry: Entry<'_, 'o>,
+    location: Option<&Value<'o>>,
+    list: &mut Vec<ListEntry<'o>>,
+) -> Result<bool> {
+    list.clear();
+    match location {
+        Some(&Value::LocList(offset)) => {
+            let read = entry.dwarf().read_locations(entry.unit(), offset, list);
+            read.map(|()| true).map_err(|error| error.or_at(entry.place()))
+        }
+        Some(&Value::Expr(expr)) => {
+            let kind = ListKind::Default;
+            list.push(ListEntry { offset: entry.offset(), kind, start: 0, end: 0, expr });
+            Ok(true)
+        }
+        // The reader of the file has the error of an unreadable attribute.
+        _ => Ok(false),
+    }
+}
+
+/// Returns the name of the section that contains the location lists of a unit.
+pub(crate) fn list_section(dwarf: &Dwarf<'_>, unit: &Unit<'_>) -> &'static str {
+    dwarf.sections().name(if unit.encoding.version >= 5 { ".debug_loclists" } else { ".debug_loc" })
+}
+
+/// Returns the section and offset of one of the location entries that [`read_locations`] returns for a variable: an
+/// expression is in the variable's own entry.
+pub(crate) fn position(
+    variable: Entry<'_, '_>,
+    list: &[ListEntry<'_>],
+    location: &ListEntry<'_>,
+) -> (&'static str, u64) {
+    if location.is_default() && list.len() == 1 {
+        variable.dwarf().place(location.offset)
+    } else {
+        (list_section(variable.dwarf(), variable.unit()), location.offset)
+    }
+}
