@@ -6,10 +6,13 @@ pub const ORDER: &[(&str, &[&str])] = &[
     ("check", CHECK),
     ("emit", EMIT),
     ("json", JSON),
+    ("lint", LINT),
     ("lower", LOWER),
+    ("report", REPORT),
     ("spirv::import", SPIRV_IMPORT),
     ("spirv::lower", SPIRV_LOWER),
     ("spirv::check", SPIRV_CHECK),
+    ("stats", STATS),
 ];
 
 const BUILD: &[&str] = &[
@@ -278,6 +281,83 @@ const LOWER: &[&str] = &[
     "link",
     "lowering",
     "stream",
+    "",
+];
+
+const LINT: &[&str] = &[
+    "options",
+    // A finding, and the report that has it.
+    "codes",
+    "details",
+    "inlined",
+    "finding",
+    "collect",
+    // Facts of the object.
+    "code",
+    "kernels",
+    "file",
+    // What an expression computes.
+    "shape",
+    "witness",
+    "by_expression",
+    // Findings outside of variables.
+    "contexts",
+    "bases",
+    "cies",
+    "skeletons",
+    "stale",
+    "entries",
+    "functions",
+    // Findings about a location of a variable, by topic.
+    "places",
+    "memory",
+    "registers",
+    "type_size",
+    "lists",
+    "recoverable",
+    // Verdicts on recurring expressions, and the visit to each unit.
+    "verdict",
+    "judge",
+    "visitor",
+    "",
+];
+
+const STATS: &[&str] = &[
+    // Results.
+    "coverage",
+    "lines",
+    "lists",
+    "expressions",
+    "sizes",
+    "statistics",
+    "numbers",
+    "compare",
+    // Counts of consecutive units.
+    "attributes",
+    "forms",
+    "origins",
+    "source",
+    "part",
+    "visitor",
+    "units",
+    // Coverage by line.
+    "variable_lines",
+    "",
+];
+
+const REPORT: &[&str] = &[
+    "options",
+    "block",
+    "disassembly",
+    // Texts of locations.
+    "homes",
+    "kind",
+    "place",
+    "types",
+    "frames",
+    // Functions with their variables, and the tables of the page.
+    "gather",
+    "gather::tables",
     "",
 ];
 

@@ -3,16 +3,12 @@
 
 use hashbrown::HashSet;
 
-use super::codes::Code;
-use super::contexts::{self, Needs};
+use super::contexts::{self, Needs, Wrong, expression, unknown};
 use super::file::File;
-use super::shape::{self, Number, Place, Shape};
+use super::shape::{self, Shape};
 use super::witness::Site;
 use eitri_dwarf::op::{Encoding, Reg};
 use eitri_dwarf::read::{CfaRule, FrameRow, Rule};
-
-/// A finding: code, and the meaning as written.
-pub(super) type Wrong = (Code, String);
 
 /// Returns the finding about a frame base.
 pub(super) fn frame_base(file: &File<'_, '_>, shape: &Shape) -> Option<Wrong> {
@@ -64,34 +60,4 @@ pub(super) fn row<'f>(
         };
         wrong.map(|wrong| of(wrong, &format!("the rule of {}", file.name(register))))
     })
-}
-
-/// Returns the finding about an expression that no machine of the target can evaluate.
-pub(super) fn expression(file: &File<'_, '_>, shape: &Shape) -> Option<Wrong> {
-    let ill_formed = |(_, rule): &(usize, String)| {
-        (Code::IllFormed, format!("the expression cannot be evaluated: {rule}"))
-    };
-    if let Some(error) = &shape.error {
-        return Some(ill_formed(error));
-    }
-    let unknown_register = shape.parts.iter().find_map(|part| {
-        let number = match &part.place {
-            Place::Register(reg, _) => return unknown(file, *reg),
-            Place::Memory { address, .. } => address,
-            Place::Value(number) => number,
-            _ => return None,
-        };
-        let is_unknown =
-            |number: &Number| matches!(number, Number::Register(reg, _) if unknown(file, *reg).is_some());
-        match number.find(&is_unknown)? {
-            Number::Register(reg, _) => unknown(file, *reg),
-            _ => None,
-        }
-    });
-    unknown_register.or_else(|| shape.failure.as_ref().map(ill_formed))
-}
-
-fn unknown(file: &File<'_, '_>, reg: Reg) -> Option<Wrong> {
-    let is_known = file.target.as_ref().is_none_or(|target| target.register(reg).is_some());
-    (!is_known).then(|| (Code::UnknownRegister, format!("the target has no register {}", reg.0)))
 }

@@ -1,6 +1,29 @@
 //! Codes of findings: names, levels and pages.
 
-use super::Level;
+/// Weight of a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// A convention that every reader has to know, or information that is missing.
+    Note,
+    /// A debugger can show a wrong value.
+    Warning,
+    /// A debugger shows a wrong value, or none where the information promises one.
+    Error,
+}
+
+impl Level {
+    /// All levels, the lightest first.
+    pub const ALL: [Self; 3] = [Self::Note, Self::Warning, Self::Error];
+
+    /// Returns the name: `note`, `warning` or `error`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
 
 /// Page of a code, for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

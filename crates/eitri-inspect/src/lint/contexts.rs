@@ -2,14 +2,16 @@
 
 use gimli::{DwAt, DwForm, constants as dw};
 
-use super::bases::{self, Wrong};
 use super::codes::Code;
 use super::file::File;
 use super::shape::{self, Number, Part, Place, Shape};
 use super::witness::{Machines, Site};
 use crate::walk::LANE_PC;
 use eitri_dwarf::error::Count;
-use eitri_dwarf::op::Encoding;
+use eitri_dwarf::op::{Encoding, Reg};
+
+/// A finding: code, and the meaning as written.
+pub(super) type Wrong = (Code, String);
 
 /// Kind of place that a context needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,7 +94,7 @@ pub(super) fn attribute(
         false => name.to_string(),
     };
     let shape = shape::of(&[site.operations(), expr].concat(), encoding, address);
-    let wrong = bases::expression(file, &shape)
+    let wrong = expression(file, &shape)
         .or_else(|| failure(file, expr, site, unit, encoding))
         .map(|(code, written)| (code, format!("{attribute}: {written}")));
     wrong.or_else(|| kind(file, &attribute, &shape, needs)).or_else(|| {
@@ -185,4 +187,35 @@ fn described(file: &File<'_, '_>, number: &Number) -> Option<String> {
         Number::Other => return None,
         _ => "computed".into(),
     })
+}
+
+/// Returns the finding about an expression that no machine of the target can evaluate.
+pub(super) fn expression(file: &File<'_, '_>, shape: &Shape) -> Option<Wrong> {
+    let ill_formed = |(_, rule): &(usize, String)| {
+        (Code::IllFormed, format!("the expression cannot be evaluated: {rule}"))
+    };
+    if let Some(error) = &shape.error {
+        return Some(ill_formed(error));
+    }
+    let unknown_register = shape.parts.iter().find_map(|part| {
+        let number = match &part.place {
+            Place::Register(reg, _) => return unknown(file, *reg),
+            Place::Memory { address, .. } => address,
+            Place::Value(number) => number,
+            _ => return None,
+        };
+        let is_unknown =
+            |number: &Number| matches!(number, Number::Register(reg, _) if unknown(file, *reg).is_some());
+        match number.find(&is_unknown)? {
+            Number::Register(reg, _) => unknown(file, *reg),
+            _ => None,
+        }
+    });
+    unknown_register.or_else(|| shape.failure.as_ref().map(ill_formed))
+}
+
+/// Returns the finding about a register that the target lacks.
+pub(super) fn unknown(file: &File<'_, '_>, reg: Reg) -> Option<Wrong> {
+    let is_known = file.target.as_ref().is_none_or(|target| target.register(reg).is_some());
+    (!is_known).then(|| (Code::UnknownRegister, format!("the target has no register {}", reg.0)))
 }

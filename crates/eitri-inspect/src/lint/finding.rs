@@ -4,37 +4,12 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::codes::Code;
+use super::codes::{Code, Level};
 use super::details::Details;
 use super::inlined::InlinedCalls;
 use eitri_dwarf::error::Error;
 #[doc(hidden)]
 pub use eitri_dwarf::read::Recurring;
-
-/// Weight of a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
-    /// A convention that every reader has to know, or information that is missing.
-    Note,
-    /// A debugger can show a wrong value.
-    Warning,
-    /// A debugger shows a wrong value, or none where the information promises one.
-    Error,
-}
-
-impl Level {
-    /// All levels, the lightest first.
-    pub const ALL: [Self; 3] = [Self::Note, Self::Warning, Self::Error];
-
-    /// Returns the name: `note`, `warning` or `error`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Note => "note",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
-    }
-}
 
 /// An expression with a mistake.
 #[derive(Debug, Clone, PartialEq, Eq)]

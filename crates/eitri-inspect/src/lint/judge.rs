@@ -5,15 +5,15 @@ use std::rc::Rc;
 use gimli::{DwAt, constants as dw};
 use hashbrown::HashMap;
 
-use super::bases::Wrong;
 use super::by_expression::ByExpression;
+use super::codes::Level;
+use super::contexts::{self, Wrong};
 use super::file::{File, Function};
-use super::finding::Level;
 use super::places::{Findings, Located, Type};
 use super::shape::{self, Place, Selected, Shape};
 use super::verdict::{Asked, Expr, Verdict};
 use super::witness::{Known, Machines, Site, Witnessed};
-use super::{contexts, entries, lists};
+use super::{entries, lists};
 use eitri_dwarf::error::Result;
 use eitri_dwarf::op::write_uleb;
 use eitri_dwarf::read::{ByAbbreviation, Entry, ListEntry, Unit, Value};

@@ -9,9 +9,8 @@ use super::code::described;
 use super::codes::Code;
 use super::details::Details;
 use super::file::Kind;
-use super::places::{Judged, Located, Type};
+use super::places::{Depends, Judged, Located, Slot, Type};
 use super::shape::{self, Number, Part, Place, Selected};
-use super::verdict::Depends;
 use super::witness::Difference;
 use eitri_dwarf::error::Count;
 use eitri_dwarf::op::Reg;
@@ -26,12 +25,6 @@ const RETURNED_BITS: u64 = 16 * LANE_BITS;
 
 /// Maximum number of entries of a scope among which artificial pointers are looked for.
 const MOST_PARAMETERS: usize = 64;
-
-/// Base register of a stack slot, and the offset from it.
-pub(super) struct Slot {
-    pub(super) register: Reg,
-    pub(super) offset: i64,
-}
 
 impl Located<'_, '_, '_> {
     /// Returns the finding about a load with `xderef`, which is written where a place is meant.

@@ -34,6 +34,7 @@ mod judge;
 mod kernels;
 mod lists;
 mod memory;
+mod options;
 mod places;
 mod recoverable;
 mod registers;
@@ -46,35 +47,18 @@ mod visitor;
 pub(crate) mod witness;
 
 pub(crate) use by_expression::ByExpression;
-pub use codes::{Code, Page};
+pub use codes::{Code, Level, Page};
 pub(crate) use file::{Facts, File};
-pub use finding::{Expression, Finding, Level, Report, Topic};
+pub use finding::{Expression, Finding, Report, Topic};
 pub use inlined::InlinedCalls;
 pub(crate) use judge::{Framed, Judge};
+pub use options::Options;
 pub(crate) use verdict::{Asked, Expr};
 
 use eitri_dwarf::error::Result;
 use eitri_dwarf::op::Dialect;
 #[doc(hidden)]
 pub use eitri_dwarf::read::{Dwarf, Object, SplitFiles, Unit, unknown_function};
-
-/// Choices of a judgement.
-#[derive(Debug, Clone, Default)]
-pub struct Options<'a> {
-    /// Functions whose findings are reported, by name or linkage name; all if it is empty. Findings outside of functions
-    /// are then omitted.
-    pub only: Vec<String>,
-    /// Number of threads that judge units; 0 and 1 are one. The calling thread is one, the others are of rayon's thread
-    /// pool. The report does not depend on it.
-    pub threads: usize,
-    /// Whether the first finding of each [topic](Finding::topic) stands for all of them. The others are counted, and have
-    /// no texts, which takes a fraction of the time and the memory.
-    pub fold: bool,
-    /// Files of split units, which are judged with the code of the object.
-    pub split: SplitFiles<'a>,
-    /// Contents of the [supplementary file](Object::set_supplementary).
-    pub supplementary: Option<&'a [u8]>,
-}
 
 /// Judges the debug information of an object file.
 ///

@@ -9,11 +9,9 @@ use smallvec::SmallVec;
 use super::codes::Code;
 use super::details::Details;
 use super::file::{File, Function, Kind};
-use super::memory::Slot;
 use super::shape::{Number, Part, Place, Shape};
-use super::verdict::Depends;
 use super::witness::{Difference, Witnessed};
-use eitri_dwarf::op::Encoding;
+use eitri_dwarf::op::{Encoding, Reg};
 use eitri_dwarf::read::Entry;
 use eitri_dwarf::target::SpaceId;
 
@@ -37,6 +35,24 @@ pub(super) struct Located<'a, 'r, 'o> {
     pub(super) explains: bool,
     /// Facts on which the findings depend.
     pub(super) depends: Cell<Depends>,
+}
+
+/// Further facts on which findings depend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Depends {
+    /// Absence of a finding.
+    #[default]
+    Nothing,
+    /// Whether a vector register has an address in scratch within the pcs.
+    Address(u16, bool),
+    /// The function.
+    Function,
+}
+
+/// Base register of a stack slot, and the offset from it.
+pub(super) struct Slot {
+    pub(super) register: Reg,
+    pub(super) offset: i64,
 }
 
 /// Type of a variable without its qualifiers.

@@ -5,9 +5,8 @@ use std::cell::RefCell;
 
 use smallvec::SmallVec;
 
-use super::codes::Code;
-use super::finding::Level;
-use super::places::{Located, Type};
+use super::codes::{Code, Level};
+use super::places::{Depends, Located, Type};
 use super::shape::Shape;
 
 /// Facts around an expression on which its findings depend, beyond its shape.
@@ -25,18 +24,6 @@ impl Asked {
         let ty = ty.map(|ty| (ty.bits, ty.is_base, ty.is_pointer));
         Self { ty, has_function, frame_base: frame_base.map(|base| base.number) }
     }
-}
-
-/// Further facts on which findings depend.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Depends {
-    /// Absence of a finding.
-    #[default]
-    Nothing,
-    /// Whether a vector register has an address in scratch within the pcs.
-    Address(u16, bool),
-    /// The function.
-    Function,
 }
 
 /// Codes of the findings about a place.

@@ -16,9 +16,10 @@ use super::file::File;
 use super::finding::{Expression, Finding, Report};
 use super::inlined::InlinedCalls;
 use super::judge::{Framed, Judge, Variable};
+use super::options::Options;
 use super::places::Judged;
 use super::verdict::{Asked, Codes, Expr};
-use super::{Options, functions, lists, recoverable};
+use super::{functions, lists, recoverable};
 use crate::walk::{
     Inside, LONG_LIST, ListKey, Scopes, Visit, has_children, list_section, position, read_locations, walk,
 };

@@ -1,9 +1,8 @@
 //! Rules of frames, in words.
 
 use super::block::Strings;
-use super::gather::Entry;
 use super::kind::{Kind, PlaceText};
-use super::place::Places;
+use super::place::{Entry, Places};
 use eitri_dwarf::op::{Encoding, Reg, text};
 use eitri_dwarf::read::{CfaRule, FrameRow, Frames, Rule};
 use eitri_dwarf::target::Target;

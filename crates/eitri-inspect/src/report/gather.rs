@@ -12,8 +12,9 @@ use super::block::Strings;
 use super::disassembly::{Disassembly, Sought};
 use super::homes::{self, Registers};
 use super::kind::{Kind, Names, PlaceText};
-use super::place::{In, PlaceId, Places};
-use super::{Options, frames, types};
+use super::options::Options;
+use super::place::{Entry, In, PlaceId, Places};
+use super::{frames, types};
 use crate::lint;
 use crate::lint::shape::{self, Shape};
 use crate::lint::witness::{Changed, Contents, Witness};
@@ -23,14 +24,6 @@ use eitri_dwarf::error::{Count, Error, Result};
 use eitri_dwarf::eval::{self, Body, DebugInfo};
 use eitri_dwarf::read::{self, Dwarf, Object, OtherUnits, Unit, Value};
 use eitri_dwarf::target::{Target, Wave, with_extensions};
-
-/// A location entry: pcs in bytes from the start of the function, and its place.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Entry {
-    pub(super) start: u32,
-    pub(super) end: u32,
-    pub(super) place: PlaceId,
-}
 
 /// Origin of a column of the timeline.
 #[derive(Debug, Clone, Copy)]

@@ -19,43 +19,19 @@ mod frames;
 mod gather;
 mod homes;
 mod kind;
+mod options;
 mod place;
 mod types;
-
-use core::fmt;
 
 use crate::lint;
 use crate::stats;
 use eitri_dwarf::error::{Error, Result};
 use eitri_dwarf::op::Dialect;
-use eitri_dwarf::read::{Dwarf, Object, SplitFiles};
+use eitri_dwarf::read::{Dwarf, Object};
+
+pub use options::{Options, Source};
 
 use block::{Block, Strings};
-
-/// Function that returns the text of a source file by its path.
-pub type Source<'a> = dyn Fn(&str) -> Option<String> + 'a;
-
-/// Choices of a page.
-#[derive(Clone, Copy, Default)]
-pub struct Options<'a> {
-    /// Name of the object, for the title.
-    pub name: &'a str,
-    /// Text of a disassembler, such as `llvm-objdump -d` or `nvdisasm`, whose instructions are shown at their pcs. A
-    /// function is found by its name and its address, in an unlinked file by its offset in the section.
-    pub disassembly: Option<&'a str>,
-    /// Returns the text of a source file by its path in the line table.
-    pub source: Option<&'a Source<'a>>,
-    /// Files of split units, which are shown with the code of the object.
-    pub split: SplitFiles<'a>,
-    /// Contents of the [supplementary file](Object::set_supplementary).
-    pub supplementary: Option<&'a [u8]>,
-}
-
-impl fmt::Debug for Options<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options").field("name", &self.name).finish_non_exhaustive()
-    }
-}
 
 /// Script of the page: data, timeline, panels.
 const SCRIPT: &str =

@@ -16,6 +16,14 @@ use eitri_dwarf::target::Target;
 /// Number of a place.
 pub(super) type PlaceId = u32;
 
+/// A location entry: pcs in bytes from the start of the function, and its place.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Entry {
+    pub(super) start: u32,
+    pub(super) end: u32,
+    pub(super) place: PlaceId,
+}
+
 /// An evaluation as text: the result; operation, stack and queries of each step.
 type Evaluated = (String, Vec<[String; 3]>);
 

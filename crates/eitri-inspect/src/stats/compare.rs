@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Coverage, Statistics};
+use super::coverage::Coverage;
+use super::statistics::Statistics;
 
 /// Coverage of a function in two builds; of all variables without a name.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,14 +1,29 @@
 //! Copies of location lists.
 
 use core::hash::{BuildHasher, Hash, Hasher};
+use core::ops::AddAssign;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 use gimli::constants as dw;
 use hashbrown::DefaultHashBuilder;
 
-use super::sizes::{Repeated, add};
-use super::visitor::list_bytes;
 use eitri_dwarf::read::{Dwarf, Entry, ListEntry, Unit, Value, threads};
+
+/// Contents that a section has more than once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Repeated {
+    /// Number of copies beyond the first.
+    pub copies: u64,
+    /// Bytes of these copies.
+    pub bytes: u64,
+}
+
+impl AddAssign for Repeated {
+    fn add_assign(&mut self, other: Self) {
+        self.copies += other.copies;
+        self.bytes += other.bytes;
+    }
+}
 
 /// A list: part of its hash, and the index of the entry whose location it is.
 #[derive(Debug, Clone, Copy)]
@@ -102,4 +117,15 @@ fn read<'r>(dwarf: &Dwarf<'r>, unit: &Unit<'r>, offset: u64, list: &mut Vec<List
 /// Pcs and expression of an entry.
 fn key<'r>(one: &ListEntry<'r>) -> (u64, u64, &'r [u8]) {
     (one.start, one.end, one.expr)
+}
+
+/// Counts a copy of these bytes.
+pub(super) fn add(to: &mut Repeated, bytes: usize) {
+    to.copies += 1;
+    to.bytes += bytes as u64;
+}
+
+/// Bytes of the pcs and expressions of a location list.
+pub(super) fn list_bytes(list: &[ListEntry<'_>]) -> usize {
+    list.iter().map(|one| 16 + one.expr.len()).sum()
 }

@@ -25,79 +25,33 @@ mod origins;
 mod part;
 mod sizes;
 mod source;
+mod statistics;
+mod units;
 mod variable_lines;
 mod visitor;
 
 pub use compare::{Change, compare};
 pub use coverage::{Coverage, FunctionCoverage, Group, HISTOGRAM, UnitCoverage, VariableCoverage};
 pub use lines::LineCounts;
-pub use sizes::{Contents, Repeated};
+pub use lists::Repeated;
+pub use sizes::Contents;
+pub(crate) use statistics::distinct;
+pub use statistics::{Options, Statistics};
 pub use variable_lines::{
     BaseLines, Build, ReadableLines, VariableLines, readable_variable_lines, variable_lines,
 };
 
 use core::sync::atomic::AtomicUsize;
 
-use hashbrown::{DefaultHashBuilder, HashSet};
+use hashbrown::DefaultHashBuilder;
 
 use self::origins::InputSections;
 use self::part::{Part, Resolved};
 use crate::lint;
-use eitri_dwarf::error::{Error, Result};
+use eitri_dwarf::error::Result;
 use eitri_dwarf::op::Dialect;
 use eitri_dwarf::read::threads::{self, Units};
-use eitri_dwarf::read::{Dwarf, Object, SplitFiles, Unit};
-
-/// Choices of a measurement.
-#[derive(Debug, Clone, Copy)]
-pub struct Options<'a> {
-    /// Whether [`Coverage::sound`] is measured. Without it, `sound` equals `located`.
-    pub sound: bool,
-    /// Number of threads that measure units; 0 and 1 are one. The calling thread is one, the others are of rayon's thread
-    /// pool. The statistics do not depend on it.
-    pub threads: usize,
-    /// Whether [`FunctionCoverage::variables`] are listed, which takes memory for each of them.
-    pub variables: bool,
-    /// Files of split units. Their sections are not measured.
-    pub split: SplitFiles<'a>,
-    /// Contents of the [supplementary file](Object::set_supplementary), whose sections are not measured.
-    pub supplementary: Option<&'a [u8]>,
-}
-
-impl Default for Options<'_> {
-    fn default() -> Self {
-        Self { sound: true, threads: 1, variables: true, split: SplitFiles::default(), supplementary: None }
-    }
-}
-
-/// Measurements of a file.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Statistics {
-    /// All variables, parameters and constant members.
-    pub variables: Group,
-    /// Parameters.
-    pub params: Group,
-    /// Variables other than parameters.
-    pub locals: Group,
-    /// Functions with code, in the order of the file, with the variables in their scopes.
-    pub functions: Vec<FunctionCoverage>,
-    /// Units that have functions with code, in the order of the file.
-    pub units: Vec<UnitCoverage>,
-    /// Rows of the line tables.
-    pub lines: LineCounts,
-    /// Names and sizes of the debug sections, in bytes as stored, in the order of the file.
-    pub sections: Vec<(String, u64)>,
-    /// Bytes of loaded code.
-    pub code: u64,
-    /// Contents of the sections: repeated parts, and forms and operations in use.
-    pub contents: Contents,
-    pub(crate) counts: numbers::Counts,
-    /// Inlined instances with an abstract instance that version 9 does not find.
-    pub unresolved: u64,
-    /// Errors of the parts that cannot be read, which are not counted: units, attributes, line programs, ranges, lists
-    /// and call frame information.
-    pub unreadable: Vec<Error>,
-}
+use eitri_dwarf::read::{Dwarf, Object, Unit};
 
 /// Measures the debug information of an object file. [`Statistics::unreadable`] lists errors of unreadable parts.
 ///
@@ -169,7 +123,7 @@ fn units<'r>(
         Part::new(&hasher, entries.sum())
     };
     let count = |part: &mut Part<'r>, units: Units<'_>| {
-        part.units(dwarf, file.as_ref(), units, sections, options.variables)
+        units::count(part, dwarf, file.as_ref(), units, sections, options.variables)
     };
     let (mut parts, covered) = threads::share(dwarf.units(), threads, begin, count);
     let lists: Vec<_> = parts.iter_mut().map(|part| std::mem::take(&mut part.contents.lists)).collect();
@@ -196,26 +150,4 @@ fn units<'r>(
     resolved.found.contents.lists += own;
     resolved.found.contents.lists += others;
     resolved
-}
-
-/// Returns the first of the errors of each part: units share line programs, and variables share lists.
-pub(crate) fn distinct(errors: impl Iterator<Item = Error>) -> Vec<Error> {
-    let mut known = HashSet::new();
-    let place = |error: &Error| (error.at().section.clone(), error.at().offset, error.kind().to_string());
-    errors.filter(|error| known.insert(place(error))).collect()
-}
-
-impl Statistics {
-    /// Adds the counts of later units.
-    fn append(&mut self, later: Self) {
-        self.variables.append(&later.variables);
-        self.params.append(&later.params);
-        self.locals.append(&later.locals);
-        self.functions.extend(later.functions);
-        self.units.extend(later.units);
-        self.counts.append(&later.counts);
-        self.contents.append(later.contents);
-        self.unresolved += later.unresolved;
-        self.unreadable.extend(later.unreadable);
-    }
 }

@@ -1,37 +1,7 @@
 //! Names and values of `llvm-dwarfdump --statistics`, version 9.
 
-use super::{Group, Statistics};
-
-/// Counts that only [`Statistics::numbers`] has.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
-    pub(super) functions: u64,
-    pub(super) functions_with_source: u64,
-    pub(super) inlined: u64,
-    pub(super) inlined_with_origin: u64,
-    pub(super) unique_variables: u64,
-    pub(super) variables: u64,
-    pub(super) variables_with_location: u64,
-    pub(super) call_site_entries: u64,
-    pub(super) call_sites: u64,
-    pub(super) call_site_params: u64,
-    pub(super) any_scope: u64,
-    pub(super) function_bytes: u64,
-    pub(super) inlined_bytes: u64,
-}
-
-impl Counts {
-    /// Adds the counts of later units, without those of the [source](super::source).
-    pub(super) fn append(&mut self, later: &Self) {
-        self.variables_with_location += later.variables_with_location;
-        self.call_site_entries += later.call_site_entries;
-        self.call_sites += later.call_sites;
-        self.call_site_params += later.call_site_params;
-        self.any_scope = self.any_scope.saturating_add(later.any_scope);
-        self.function_bytes = self.function_bytes.saturating_add(later.function_bytes);
-        self.inlined_bytes = self.inlined_bytes.saturating_add(later.inlined_bytes);
-    }
-}
+use super::coverage::Group;
+use super::statistics::Statistics;
 
 impl Statistics {
     /// Returns the numbers of `llvm-dwarfdump --statistics`, with the same names and in the same order.

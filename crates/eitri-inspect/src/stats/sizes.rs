@@ -1,31 +1,14 @@
 //! Bytes of debug information: repeated parts, and forms and operations in use.
 
 use std::collections::BTreeMap;
-use std::ops::AddAssign;
 
 use gimli::DwForm;
 use hashbrown::{DefaultHashBuilder, HashMap, HashSet};
 
 use super::expressions::Expressions;
-use super::lists::Lists;
+use super::lists::{Lists, Repeated, add};
 use eitri_dwarf::op::Decoder;
 use eitri_dwarf::read::{Dwarf, Entry, ListEntry, Unit};
-
-/// Contents that a section has more than once.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Repeated {
-    /// Number of copies beyond the first.
-    pub copies: u64,
-    /// Bytes of these copies.
-    pub bytes: u64,
-}
-
-impl AddAssign for Repeated {
-    fn add_assign(&mut self, other: Self) {
-        self.copies += other.copies;
-        self.bytes += other.bytes;
-    }
-}
 
 /// Contents of the debug sections.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -115,10 +98,4 @@ pub(super) fn strings(dwarf: &Dwarf<'_>) -> Repeated {
         }
     }
     found
-}
-
-/// Counts a copy of these bytes.
-pub(super) fn add(to: &mut Repeated, bytes: usize) {
-    to.copies += 1;
-    to.bytes += bytes as u64;
 }

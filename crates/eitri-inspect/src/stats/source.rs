@@ -2,7 +2,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::numbers::Counts;
+use super::statistics::Counts;
 #[doc(hidden)]
 pub use eitri_dwarf::read::{Recurring, StringId, StringIds};
 

@@ -9,7 +9,8 @@ use std::ops::Range;
 use gimli::constants as dw;
 
 use super::attributes::linkage_name;
-use super::{distinct, lines};
+use super::lines;
+use super::statistics::distinct;
 use eitri_dwarf::error::{At, Error, Result};
 use eitri_dwarf::op::Dialect;
 use eitri_dwarf::read::{Dwarf, Entry, Object, OtherUnits, SplitFiles, Unit, Value};

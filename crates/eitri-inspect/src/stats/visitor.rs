@@ -6,14 +6,14 @@ use std::rc::Rc;
 use gimli::{DwTag, constants as dw};
 use hashbrown::HashMap;
 
-use super::Statistics;
 use super::attributes::{OwnAttributes, Shape, has_source, name_of, read};
 use super::coverage::{Coverage, FunctionCoverage, VariableCoverage};
 use super::expressions::Expressions;
 use super::forms::Forms;
 use super::lines;
+use super::lists::list_bytes;
 use super::origins::{self, Abstract, Origins};
-use super::part::Part;
+use super::part::{Part, count_missing};
 use super::source::{FUNCTION, GLOBAL, Path};
 use crate::lint::{Asked, Framed, Judge};
 use crate::walk::{Inside, LONG_LIST, ListKey, Scopes, Visit, end, has_children, read_locations, walk};
@@ -95,17 +95,6 @@ pub(super) struct Visitor<'a, 'r, 'o> {
     unreadable: &'a mut Vec<Error>,
     /// Counts of long lists of the unit.
     shared: HashMap<ListKey, Shared>,
-}
-
-/// Counts variables without a place.
-pub(super) fn count_missing(all: &[Abstract], found: &mut Statistics) {
-    for (_, tag) in all {
-        found.variables.process_missing();
-        match *tag {
-            dw::DW_TAG_formal_parameter => found.params.process_missing(),
-            _ => found.locals.process_missing(),
-        }
-    }
 }
 
 fn size(ranges: &[Range<u64>]) -> u64 {
@@ -595,9 +584,4 @@ impl Default for Inherited {
     fn default() -> Self {
         Self { named: 0, path: GLOBAL, bytes: 0, tracked: None, function: None }
     }
-}
-
-/// Bytes of the pcs and expressions of a location list.
-pub(super) fn list_bytes(list: &[ListEntry<'_>]) -> usize {
-    list.iter().map(|one| 16 + one.expr.len()).sum()
 }

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::super::Options;
 use super::super::block::Strings;
+use super::super::options::Options;
 use super::super::place::PLACE;
 use super::{Gathered, NONE};
 use crate::lint::{self, Code};

@@ -1,0 +1,73 @@
+//! Counts of consecutive units: their line tables, and the walk over their entries.
+
+use super::coverage::{Coverage, FunctionCoverage, UnitCoverage};
+use super::lines;
+use super::origins::InputSections;
+use super::part::{Part, missing};
+use super::visitor::{Known, Visitor};
+use crate::lint::{File, Judge};
+use eitri_dwarf::error::{At, Error};
+use eitri_dwarf::read::Dwarf;
+use eitri_dwarf::read::threads::Units;
+
+/// What is in the order of the file.
+#[derive(Debug, Default)]
+pub(super) struct Covered {
+    /// Functions with code.
+    pub(super) functions: Vec<FunctionCoverage>,
+    /// Units that have functions with code.
+    pub(super) units: Vec<UnitCoverage>,
+    /// Errors of line programs, ranges and lists that cannot be read.
+    pub(super) unreadable: Vec<Error>,
+}
+
+/// Counts the units with these indices. `file` is `Some` if places are judged.
+pub(super) fn count<'r>(
+    part: &mut Part<'r>,
+    dwarf: &'r Dwarf<'r>,
+    file: Option<&File<'r, '_>>,
+    units: Units<'_>,
+    sections: &InputSections,
+    lists_variables: bool,
+) -> Covered {
+    let mut unreadable = Vec::new();
+    let mut known = Known::default();
+    for index in units {
+        let unit = &dwarf.units()[index];
+        let place = || At { unit: unit.name.as_deref().map(String::from), ..At::default() };
+        // A split unit has the lines of its skeleton, which are counted there.
+        let has_lines = unit.signature.is_none() && !unit.is_split();
+        let program = dwarf.lines(unit).unwrap_or_else(|error| {
+            unreadable.extend(has_lines.then(|| error.or_at(place())));
+            None
+        });
+        let files = program.as_ref().map(|program| lines::paths(program, unit)).unwrap_or_default();
+        if let Some(program) = program.filter(|_| has_lines) {
+            let read = part.lines.add(dwarf, &program, &files);
+            unreadable.extend(read.err().map(|error| error.or_at(place())));
+        }
+        let first = part.found.functions.len();
+        let judge = file.map(|file| Judge::new(file, unit));
+        let mut visitor = Visitor::new(part, judge, &files, &mut known, lists_variables, &mut unreadable);
+        visitor.start = sections.start(unit.offset);
+        visitor.unit(dwarf, unit);
+        let Visitor { waiting, local, start, .. } = visitor;
+        for (index, origin) in waiting {
+            match local.get(&origin) {
+                Some(all) => missing(dwarf, (index, start), all.clone(), &mut part.found),
+                None => part.across.push((index, origin)),
+            }
+        }
+        let functions = &part.found.functions[first..];
+        if !functions.is_empty() {
+            let mut coverage = Coverage::default();
+            functions.iter().for_each(|function| coverage += function.coverage);
+            let name = unit.name.as_deref().map(String::from);
+            part.found.units.push(UnitCoverage { name, coverage });
+        }
+    }
+    part.contents.forms(known.forms.finish());
+    let found = &mut part.found;
+    let (functions, units) = (std::mem::take(&mut found.functions), std::mem::take(&mut found.units));
+    Covered { functions, units, unreadable }
+}
