@@ -1,4 +1,4 @@
-//! Findings about what the location of a frame depends on: the frame base of a function, and the rules of its call frame
+//! Findings about the facts that locate a frame: the frame base of a function, and the rules of its call frame
 //! information.
 
 use hashbrown::HashSet;

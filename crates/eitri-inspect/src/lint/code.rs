@@ -11,7 +11,7 @@ use eitri_dwarf::target::is_preserved;
 /// An instruction with its pc.
 pub(super) type At = (u64, Instruction);
 
-/// Instructions of a function. The places are known, and an instruction is decoded when it is needed.
+/// Instructions of a function. Their offsets are known, and an instruction is decoded when it is needed.
 #[derive(Debug, Default)]
 pub(super) struct Code<'r> {
     set: Option<InstructionSet>,
@@ -23,13 +23,13 @@ pub(super) struct Code<'r> {
     is_whole: bool,
     /// Offsets of the instructions that write `exec`.
     exec: Vec<u32>,
-    /// Offsets of those that copy `exec` to a scalar register.
+    /// Offsets of the instructions that copy `exec` to a scalar register.
     copies: Vec<u32>,
     /// Offsets at which a vector register contains an address in scratch, sorted by register.
     addresses: Vec<(u16, u32)>,
     /// Branches: pc and target.
     branches: Vec<(u64, u64)>,
-    /// Pcs behind instructions after which the next one does not follow, in order.
+    /// Pcs after instructions that never continue with the next instruction, in order.
     breaks: Vec<u64>,
     /// Pcs of calls.
     calls: Vec<u64>,
@@ -57,7 +57,7 @@ struct Writers {
 enum Setter {
     /// The last instruction that writes the register.
     At(At),
-    /// Code outside of the function: no instruction before writes the register.
+    /// Code outside the function: no earlier instruction writes the register.
     Outside,
     /// An instruction whose destinations are not known.
     Unknown,
@@ -196,7 +196,7 @@ impl<'r> Code<'r> {
         &all[first..first + count]
     }
 
-    /// Returns the writers of a register before a pc, and those from it on.
+    /// Returns the writers of a register before a pc, and the writers at and after the pc.
     fn writers_around(&self, kind: RegisterKind, number: u16, pc: u64) -> (&[u64], &[u64]) {
         let all = self.writers(kind, number);
         all.split_at(all.partition_point(|one| self.pc(*one as u32) < pc))
@@ -206,7 +206,7 @@ impl<'r> Code<'r> {
         self.start.wrapping_add(offset.into())
     }
 
-    /// Whether an instruction writes registers that are not known, in the decoded part or behind it.
+    /// Whether an instruction writes registers that are not known, in the decoded part or after it.
     fn has_unknown_writers(&self) -> bool {
         !self.is_whole || !self.all_writers().unknown.is_empty()
     }
@@ -295,7 +295,7 @@ impl<'r> Code<'r> {
 
     /// Returns the end of the pcs from `from` on at which `count` registers have what the instruction at `from`, or an
     /// earlier one, put there: where an instruction sets or can set one of them, where a call or a jump to an address in
-    /// registers can do so, or where code from outside of these pcs continues.
+    /// registers can do so, or where code from outside these pcs continues.
     pub(super) fn lasting(
         &self,
         kind: RegisterKind,
@@ -310,7 +310,7 @@ impl<'r> Code<'r> {
         let calls = [first(&self.calls), first(&self.jumps)].into_iter().flatten();
         let unknown = self.all_writers().unknown.iter().map(|one| self.pc(*one)).find(|pc| *pc >= after);
         let mut end = next.chain(calls).chain(unknown).min().unwrap_or_else(|| self.end());
-        // An instruction that sets the register still has the old value before it; a branch behind that has the new one.
+        // An instruction that sets the register still has the old value before it; a later branch has the new value.
         loop {
             let enters = |(pc, to): &&(u64, u64)| !(from..end).contains(pc) && (after..end).contains(to);
             match self.branches.iter().filter(enters).map(|branch| branch.1).min() {

@@ -1,4 +1,4 @@
-//! Findings of consecutive units, as far as the caller wants them.
+//! The findings of consecutive units that the caller wants.
 
 use hashbrown::HashMap;
 
@@ -12,7 +12,7 @@ pub use eitri_dwarf::read::{Recurring, StringId, StringIds};
 pub(super) enum Wanted {
     /// Keeps every finding, with texts.
     All,
-    /// The first of each topic, with texts, and the number of the others.
+    /// The first finding of each topic, with texts, and the number of further findings.
     Topics,
     /// Findings whose texts are to be written.
     Deferred,
@@ -44,7 +44,7 @@ pub(super) struct Collected<'r> {
     findings: Vec<Finding>,
     wanted: Wanted,
     functions: HashMap<Names<'r>, FunctionId>,
-    /// Numbers of the topics, which are those of their first findings.
+    /// Numbers of the topics, which equal the numbers of their first findings.
     topics: Recurring<Topic>,
     /// First finding of each topic.
     firsts: Vec<First>,
@@ -70,7 +70,7 @@ impl<'r> Collected<'r> {
         }
     }
 
-    /// Returns the number of a function, or of the unit outside of functions.
+    /// Returns the number of a function, or of the unit outside functions.
     pub(super) fn function(&mut self, names: Names<'r>) -> FunctionId {
         let next = self.functions.len() as FunctionId;
         *self.functions.entry(names).or_insert(next)
@@ -103,9 +103,10 @@ impl<'r> Collected<'r> {
             return matches!(first, Some(First::Deferred(_)));
         }
         let (number, is_new) = self.topics.add(topic);
-        match is_new {
-            true => self.counts.push(1),
-            false => self.counts[number] += 1,
+        if is_new {
+            self.counts.push(1)
+        } else {
+            self.counts[number] += 1
         }
         is_new
     }
@@ -127,7 +128,7 @@ impl<'r> Collected<'r> {
         self.firsts.push(First::Deferred(unit as u32));
     }
 
-    /// Returns the topics of others, by number, with the numbers of functions and names that they have here.
+    /// Returns the topics of another collection, by number, with the numbers that its functions and names have here.
     fn topics(&mut self, others: &Self) -> Vec<Topic> {
         let mut functions = vec![0; others.functions.len()];
         for (names, number) in &others.functions {
@@ -140,7 +141,7 @@ impl<'r> Collected<'r> {
         others.topics.keys().iter().map(topic).collect()
     }
 
-    /// Appends the findings of later units whose topics are new. The others are counted.
+    /// Appends the findings of later units whose topics are new, and counts the remaining findings.
     pub(super) fn append(&mut self, later: Self) {
         let topics = self.topics(&later);
         let mut findings = later.findings.into_iter();

@@ -1,4 +1,5 @@
-//! Contexts of expressions other than the locations of variables: the initial stack, and the kind of place that is needed.
+//! Contexts of expressions other than the locations of variables: the initial stack, and the kind of result that is
+//! needed.
 
 use gimli::{DwAt, DwForm, constants as dw};
 
@@ -13,12 +14,12 @@ use eitri_dwarf::op::{Encoding, Reg};
 /// A finding: code, and the meaning as written.
 pub(super) type Wrong = (Code, String);
 
-/// Kind of place that a context needs.
+/// Kind of result that a context needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Needs {
-    /// A value, or any place.
+    /// A value, or any location.
     Anything,
-    /// A place, which can be changed.
+    /// A location, which can be changed.
     Place,
     /// An address: memory, or a register, which by convention is its contents.
     Base,
@@ -30,7 +31,7 @@ pub(super) enum Needs {
     Lanes,
 }
 
-/// Returns the context of an attribute's expression; `None` if the attribute is not judged here.
+/// Returns the context of an attribute's expression; `None` if the attribute is not diagnosed here.
 fn of(name: DwAt) -> Option<(Site, Needs)> {
     Some(match name {
         dw::DW_AT_data_member_location => (Site::Object, Needs::Address),
@@ -64,7 +65,7 @@ fn of(name: DwAt) -> Option<(Site, Needs)> {
     })
 }
 
-/// Whether an attribute of this form can have an expression, or a list of them, that is judged here.
+/// Whether an attribute of this form can have an expression, or a list of expressions, that is diagnosed here.
 pub(super) fn has(name: DwAt, form: DwForm) -> bool {
     let is_expression = matches!(
         form,
@@ -89,10 +90,7 @@ pub(super) fn attribute(
     address: &dyn Fn(u64) -> Option<u64>,
 ) -> Option<Wrong> {
     let (site, needs) = of(name).filter(|_| !expr.is_empty())?;
-    let attribute = match LANE_PC.contains(&name) {
-        true => "DW_AT_LLVM_lane_pc".to_owned(),
-        false => name.to_string(),
-    };
+    let attribute = if LANE_PC.contains(&name) { "DW_AT_LLVM_lane_pc".to_owned() } else { name.to_string() };
     let shape = shape::of(&[site.operations(), expr].concat(), encoding, address);
     let wrong = expression(file, &shape)
         .or_else(|| failure(file, expr, site, unit, encoding))
@@ -132,7 +130,7 @@ pub(super) fn failure(
     Some((Code::IllFormed, format!("the expression fails on every machine: {rule}")))
 }
 
-/// Returns the finding about a place of another kind than its context needs.
+/// Returns the finding about a result of another kind than its context needs.
 pub(super) fn kind(file: &File<'_, '_>, subject: &str, shape: &Shape, needs: Needs) -> Option<Wrong> {
     let is_piece = |part: &Part| part.bits.is_some();
     let found = match &shape.parts[..] {
@@ -160,7 +158,7 @@ pub(super) fn kind(file: &File<'_, '_>, subject: &str, shape: &Shape, needs: Nee
     Some((Code::WrongKind, format!("{subject} is {found}")))
 }
 
-/// Describes a place that cannot have an address for each lane.
+/// Describes a location that cannot contain an address for each lane.
 fn of_one_lane(file: &File<'_, '_>, place: &Place) -> Option<String> {
     let target = file.target.as_ref().filter(|target| target.lanes() > 1)?;
     let addresses = Count(target.lanes(), "address");

@@ -34,7 +34,7 @@ pub(super) struct OwnAttributes<'r> {
     pub(super) ty: Option<u64>,
     pub(super) is_declaration: bool,
     pub(super) has_value: bool,
-    /// Whether other attributes can be those of an abstract instance or a declaration.
+    /// Whether the entry inherits attributes from an abstract instance or a declaration.
     pub(super) has_origin: bool,
 }
 
@@ -84,11 +84,11 @@ fn is_judged(name: DwAt, form: DwForm) -> bool {
 #[derive(Debug)]
 pub(super) struct Judged {
     pub(super) tag: DwTag,
-    /// The attributes of [`OwnAttributes`], and those that can refer to another entry.
+    /// The attributes of [`OwnAttributes`], and the attributes that can refer to an entry.
     shape: Shape,
-    /// Attributes other than locations whose expressions are judged.
+    /// Attributes other than locations whose expressions are diagnosed.
     pub(super) expressions: Vec<DwAt>,
-    /// Whether it has pc ranges that nothing else reads: those of functions are read with the functions.
+    /// Whether it has pc ranges that nothing else reads. The ranges of a function are read with the function.
     pub(super) has_ranges: bool,
 }
 
@@ -206,7 +206,7 @@ fn instance(entry: Entry<'_, '_>, out: &mut Vec<EntryFindings>) {
     }
 }
 
-/// Whether two types differ in what both have of tag, name and size. The bounds of an array can be those of the instance.
+/// Whether two types differ in what both have of tag, name and size. The bounds of an array can belong to the instance.
 fn is_other_type(one: Entry<'_, '_>, other: Entry<'_, '_>) -> bool {
     if one.offset() == other.offset() {
         return false;

@@ -20,7 +20,7 @@ pub use eitri_dwarf::read::{
 use eitri_dwarf::target::code::{InstructionSet, RegisterKind};
 use eitri_dwarf::target::{RegisterNames, Target, Wave, with_extensions};
 
-/// Architecture of a file, as far as findings depend on it.
+/// Architecture of a file, by which findings differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// An AMD GPU.
@@ -113,7 +113,7 @@ fn frames<'r>(dwarf: &Dwarf<'r>) -> Vec<Frames<'r>> {
 }
 
 impl<'r, 'o> Facts<'r, 'o> {
-    /// Reads the facts of an object with its own units, on a number of threads.
+    /// Reads the facts of an object that contains units, on a number of threads.
     pub(crate) fn new(object: &'r Object<'o>, dwarf: &Dwarf<'r>, threads: usize) -> Result<Self> {
         let target = object.target(None).or_else(|| object.target(Some(Wave::W32)));
         let target = target.map(with_extensions);
@@ -229,7 +229,7 @@ impl<'r, 'o> Facts<'r, 'o> {
         Some((kind, number))
     }
 
-    /// Whether a call sets the register to the return address: s[30:31] by AMD's convention, and on a CPU the register of
+    /// Whether a call sets the register to the return address: `s[30:31]` by AMD's convention, and on a CPU the register of
     /// the return address in call frame information.
     pub(super) fn is_link(&self, reg: Reg) -> bool {
         match self.kind {

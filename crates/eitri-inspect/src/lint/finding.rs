@@ -30,7 +30,7 @@ pub struct Finding {
     /// Name of the compilation unit, or that of the file of its split unit.
     pub unit: Option<Arc<str>>,
     /// Name of the file of split units that has the unit, if it is not the object. Sections whose names end in `.dwo` are
-    /// in it, others in the object.
+    /// in that file, and other sections in the object.
     pub split: Option<Arc<str>>,
     /// Name of the function.
     pub function: Option<Arc<str>>,
@@ -60,7 +60,7 @@ pub struct Finding {
     pub count: usize,
 }
 
-/// Code, unit, function and variable of a finding. Findings of one topic differ in pcs and expression; those about
+/// Code, unit, function and variable of a finding. Findings of one topic differ in pcs and expression. Findings about
 /// operations that every reader has to know are one topic in a unit.
 pub type Topic<'f> = (Code, Option<&'f str>, Option<&'f str>, Option<&'f str>);
 
@@ -75,7 +75,7 @@ pub struct Report {
     pub functions: usize,
     /// Functions of [`Options::only`](super::Options::only) that the file has.
     pub named: Vec<String>,
-    /// Errors for those that the file does not have, with the nearest names.
+    /// Errors for functions that the file lacks, with the nearest names.
     pub unknown: Vec<Error>,
     /// Number of location entries of variables: expressions, and entries of location lists.
     pub entries: usize,
@@ -93,9 +93,10 @@ impl Report {
         let mut are_new = Vec::with_capacity(self.findings.len());
         for finding in &self.findings {
             let (number, is_new) = topics.add(finding.topic());
-            match is_new {
-                true => counts.push(finding.count),
-                false => counts[number] += finding.count,
+            if is_new {
+                counts.push(finding.count)
+            } else {
+                counts[number] += finding.count
             }
             are_new.push(is_new);
         }
@@ -112,9 +113,10 @@ impl Report {
 
     /// Appends the report of later units.
     pub(super) fn append(&mut self, later: Self) {
-        match self.findings.is_empty() {
-            true => self.findings = later.findings,
-            false => self.findings.extend(later.findings),
+        if self.findings.is_empty() {
+            self.findings = later.findings
+        } else {
+            self.findings.extend(later.findings)
         }
         self.unreadable.extend(later.unreadable);
         self.functions += later.functions;
@@ -192,7 +194,7 @@ impl Finding {
 /// Operations whose first operand is an address, or the index of one.
 const OF_ADDRESSES: [&str; 5] = ["addr", "addrx", "constx", "GNU_addr_index", "GNU_const_index"];
 
-/// Returns the text of an expression without addresses and offsets of entries: they change with the place of the code
+/// Returns the text of an expression without addresses and offsets of entries: they change when code moves
 /// and with other entries.
 fn without_addresses(text: &str) -> Cow<'_, str> {
     let is_of_address = |word: &str| OF_ADDRESSES.contains(&word.trim_start_matches('('));
@@ -203,10 +205,10 @@ fn without_addresses(text: &str) -> Cow<'_, str> {
     let (mut out, mut is_address) = (String::with_capacity(text.len()), false);
     for word in words() {
         // Punctuation after the operand separates operations.
-        match is_address || word.starts_with('@') {
-            true => out
-                .push_str(word.trim_start_matches(|char: char| char.is_ascii_alphanumeric() || char == '@')),
-            false => out.push_str(word),
+        if is_address || word.starts_with('@') {
+            out.push_str(word.trim_start_matches(|char: char| char.is_ascii_alphanumeric() || char == '@'))
+        } else {
+            out.push_str(word)
         }
         is_address = is_of_address(word.trim_end());
     }

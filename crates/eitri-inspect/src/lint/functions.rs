@@ -116,7 +116,7 @@ fn ends<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, pc: u64) -> impl I
 }
 
 fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
-    // PTX has no frames: ptxas makes those of the machine code.
+    // PTX has no frames, because ptxas generates the frames of the machine code.
     if file.object.is_ptx() {
         return;
     }
@@ -226,7 +226,7 @@ fn lanes<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
     });
 }
 
-/// Returns file and line of an entry's declaration. `files` are those of the entry's unit.
+/// Returns file and line of an entry's declaration. `files` contains the files of the entry's unit.
 pub(super) fn declared<'r>(
     entry: Entry<'r, 'r>,
     files: &[Arc<str>],
@@ -234,9 +234,10 @@ pub(super) fn declared<'r>(
 ) -> Option<(Arc<str>, u64)> {
     let line = entry.inherited(dw::DW_AT_decl_line)?.unsigned()?;
     let (declared, file) = entry.declared_file()?;
-    let path = match declared.unit().offset == entry.unit().offset {
-        true => files.get(usize::try_from(file).ok()?)?.clone(),
-        false => others.path(declared, file)?.into(),
+    let path = if declared.unit().offset == entry.unit().offset {
+        files.get(usize::try_from(file).ok()?)?.clone()
+    } else {
+        others.path(declared, file)?.into()
     };
     Some((path, line))
 }

@@ -1,4 +1,4 @@
-//! Judgement of the expressions of a unit, each with its type, function and frame base.
+//! Diagnosis of the expressions in a unit, each with its type, function and frame base.
 
 use std::rc::Rc;
 
@@ -26,7 +26,7 @@ const MOST_SHAPES: usize = 1 << 12;
 pub(crate) struct Framed<'r> {
     pub(super) function: Function<'r, 'r>,
     frame_base: Option<Rc<Expr>>,
-    /// Expression of the frame base, with the contents of a bare register in place of the register.
+    /// Expression of the frame base, with the contents of a bare register instead of the register.
     base: Option<Vec<u8>>,
 }
 
@@ -50,27 +50,27 @@ impl<'v, 'r> Variable<'v, 'r> {
         self.framed.map(|framed| &framed.function)
     }
 
-    /// Returns the facts on which the findings about its places depend.
+    /// Returns the facts on which the findings about its locations depend.
     pub(super) fn asked(&self) -> Asked {
         let frame_base = self.framed.and_then(|framed| framed.frame_base.as_deref());
         Asked::new(self.ty, self.framed.is_some(), frame_base)
     }
 }
 
-/// Judge of the expressions of a unit.
+/// Diagnoses the expressions in a unit, and remembers recurring expressions.
 pub(crate) struct Judge<'a, 'r, 'o> {
     pub(super) file: &'a File<'r, 'o>,
     pub(super) unit: &'r Unit<'r>,
     expressions: ByExpression<'r, Rc<Expr>>,
     /// Number of expressions so far.
     numbers: u32,
-    /// Places at witnesses.
+    /// Locations at witnesses.
     places: Known<'r>,
     /// Findings about the expressions of other attributes.
     attributes: HashMap<(DwAt, &'r [u8]), Option<Wrong>>,
     /// Types by the offset in an attribute.
     types: HashMap<u64, Option<Type<'r>>>,
-    /// The last of them: variables of one type follow each other.
+    /// The type that was looked up last, because consecutive variables often have the same type.
     last_type: Option<(u64, Option<Type<'r>>)>,
     abbreviations: ByAbbreviation<entries::Judged>,
 }
@@ -199,12 +199,12 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
         known.verdict(asked, is_address, || self.located(variable, (known, one), false), with)
     }
 
-    /// Returns the findings about the place of a location entry, with their texts.
+    /// Returns the findings about a location entry, with their texts.
     pub(super) fn explained(&self, variable: &Variable<'_, 'r>, of: (&Expr, &ListEntry<'r>)) -> Findings {
         self.located(variable, of, true).findings()
     }
 
-    /// Returns the facts on which the findings about the places of a variable depend; `ty` is the offset in its own
+    /// Returns the facts on which the findings about the locations of a variable depend; `ty` is the offset in its own
     /// attribute.
     pub(crate) fn asked(
         &mut self,
@@ -236,7 +236,7 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
             let others = lists::findings(file, function, one, &known.shape, &mut constants);
             errors.push(is_wrong || !others.is_empty());
         }
-        // An expression in the entry itself has its place, and its findings.
+        // A finding about an attribute has the position of the entry, which contains the expression, too.
         if first.is_default() && first.offset == entry.offset() && errors[..] == [false] {
             let mut found = Vec::new();
             let abbreviation = self.abbreviations.of(entry, || entries::Judged::of(entry));

@@ -88,7 +88,7 @@ fn kernels(all: &Item<'_>) -> Option<Vec<(String, Vec<Argument>)>> {
     Some(kernels.iter().filter_map(kernel).collect())
 }
 
-/// An item of MessagePack, as far as the metadata has it.
+/// An item of MessagePack, of the kinds that the metadata contains.
 #[derive(Debug)]
 enum Item<'b> {
     Number(u64),
@@ -146,7 +146,7 @@ impl<'b> Item<'b> {
     }
 
     fn array(bytes: &mut &'b [u8], length: u64, depth: u32) -> Option<Self> {
-        // Each item has a byte: a length beyond the bytes ends at the first one that is missing.
+        // Each item has at least a byte, so that a wrong length ends at the first missing byte.
         (0..length).map(|_| Self::read(bytes, depth)).collect::<Option<_>>().map(Self::Array)
     }
 

@@ -12,8 +12,8 @@ use super::shape::{Place, Shape};
 use eitri_dwarf::read::ListEntry;
 use eitri_dwarf::read::nvidia::RegisterHome;
 
-/// Returns the findings about a location entry that do not depend on its variable. `constants` are the constants of the
-/// entries before it in the list, and those of the entry are added.
+/// Returns the findings about a location entry that do not depend on its variable. `constants` contains the constants of
+/// earlier entries in the list, to which the function adds the constant of this entry.
 pub(super) fn findings(
     file: &File<'_, '_>,
     function: Option<&Function<'_, '_>>,
@@ -96,7 +96,7 @@ fn register(
     shape: &Shape,
     pcs: Option<&Range<u64>>,
 ) -> Option<Judged> {
-    // No debugger asks for the place of a variable at the pcs of an empty range.
+    // No debugger asks for a location at the pcs of an empty range.
     let is_empty = pcs.is_some_and(Range::is_empty);
     if file.kind != Kind::Nvidia || file.registers.functions.is_empty() || is_empty {
         return None;
@@ -106,7 +106,7 @@ fn register(
     let part = shape.parts.iter().find(|part| matches!(part.place, Place::Register(..)))?;
     let Place::Register(reg, _) = part.place else { return None };
     let target = file.target.as_ref()?;
-    // Registers of PTX have a percent sign; those of the machine need no map.
+    // Names of PTX registers have a percent sign. Machine registers need no map.
     let name = target.register(reg)?.name().to_string();
     if !name.starts_with('%') {
         return None;

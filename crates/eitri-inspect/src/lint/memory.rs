@@ -1,4 +1,4 @@
-//! Findings about places in memory: loads, constants, stack slots, spaces and removed symbols.
+//! Findings about locations in memory: loads, constants, stack slots, spaces and removed symbols.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -27,7 +27,7 @@ const RETURNED_BITS: u64 = 16 * LANE_BITS;
 const MOST_PARAMETERS: usize = 64;
 
 impl Located<'_, '_, '_> {
-    /// Returns the finding about a load with `xderef`, which is written where a place is meant.
+    /// Returns the finding about a load with `xderef`, which producers write where they mean a location.
     pub(super) fn loaded(&self, part: &Part, space: &Number, from: &Number) -> Option<Judged> {
         let written = |address: String| {
             let space = match space {
@@ -176,8 +176,8 @@ impl Located<'_, '_, '_> {
         Some(format!("{} uses {} as an address in LDS", described(&at), self.file.name(reg)))
     }
 
-    /// Describes that no instruction uses a vector register as an address in scratch, of a number of bytes, as far as the
-    /// instructions are known: those of the entry's range, or of the function.
+    /// Describes that no instruction uses a vector register as an address in scratch, which has a number of bytes. The
+    /// instructions are the known instructions in the range of the entry, or in the function.
     fn without_scratch(&self, reg: Reg, name: &str, bytes: Option<u32>) -> Option<String> {
         let function = self.function?;
         let (RegisterKind::Vector, number) = self.file.operand(reg)? else { return None };

@@ -1,4 +1,4 @@
-//! Judges the debug information of any producer by the facts of its own file.
+//! Diagnoses the debug information of any producer by the facts of the file that contains it.
 //!
 //! `check` compares with a description; [`lint()`] needs no description. The witness is the code: the
 //! instruction that set a register, the scratch of a kernel, the symbols, the operations of an expression. Each
@@ -60,7 +60,7 @@ use eitri_dwarf::op::Dialect;
 #[doc(hidden)]
 pub use eitri_dwarf::read::{Dwarf, Object, SplitFiles, Unit, unknown_function};
 
-/// Judges the debug information of an object file.
+/// Diagnoses the debug information of an object file.
 ///
 /// # Errors
 /// The errors of [`Object::read`] and [`Dwarf::read_readable`], and those of the finder of [`Options::split`]. Other parts
@@ -74,8 +74,8 @@ pub fn lint(bytes: &[u8], options: &Options<'_>) -> Result<Report> {
     Ok(report)
 }
 
-/// Judges the debug information of an object file as [`lint()`] does, and passes each finding to a function: those of a
-/// few units at a time, or all at the end with [`Options::fold`]. The report has no findings.
+/// Diagnoses the debug information of an object file as [`lint()`] does, and passes each finding to a function: the
+/// findings of a few units at a time, or all at the end with [`Options::fold`]. The report has no findings.
 ///
 /// # Errors
 /// The errors of [`lint()`]. Findings in the units before the error were passed.
@@ -85,7 +85,7 @@ pub fn lint_each(bytes: &[u8], options: &Options<'_>, take: &mut dyn FnMut(Findi
     Ok(report)
 }
 
-/// Returns the report with the findings if they are folded, and passes them to a function otherwise.
+/// Returns the report with the findings if they are folded. Otherwise passes the findings to a function.
 fn judge(bytes: &[u8], options: &Options<'_>, take: &mut dyn FnMut(Finding)) -> Result<Report> {
     let object = Object::read_with(bytes, options.supplementary, None)?;
     let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, options.threads)?;
@@ -93,7 +93,7 @@ fn judge(bytes: &[u8], options: &Options<'_>, take: &mut dyn FnMut(Finding)) -> 
     options.split.with(&object, &dwarf, |split| units(&facts, &dwarf, split, options, take))
 }
 
-/// Judges the units of an object and its split units as [`judge`] does.
+/// Diagnoses the units of an object and its split units as [`judge()`] does.
 pub(crate) fn units<'r>(
     facts: &'r Facts<'r, '_>,
     dwarf: &'r Dwarf<'r>,
@@ -105,10 +105,8 @@ pub(crate) fn units<'r>(
     let all = || std::iter::once(dwarf).chain(split);
     for dwarf in all() {
         let file = File::new(facts, dwarf);
-        let mut of_file = match options.fold {
-            true => visitor::folded(&file, options),
-            false => visitor::each(&file, options, take),
-        };
+        let mut of_file =
+            if options.fold { visitor::folded(&file, options) } else { visitor::each(&file, options, take) };
         // The failure of a file of split units has the file's name.
         of_file.unreadable = options.split.take_unreadable(dwarf, of_file.unreadable)?;
         report.append(of_file);
@@ -126,10 +124,7 @@ pub(crate) fn units<'r>(
             .chain(skeletons::no_units(facts, dwarf))
             .chain(skeletons::unknown_instructions(facts, dwarf))
             .chain(stale::field(facts.object));
-        of_file.for_each(|finding| match options.fold {
-            true => report.findings.push(finding),
-            false => take(finding),
-        });
+        of_file.for_each(|finding| if options.fold { report.findings.push(finding) } else { take(finding) });
     }
     let of_object = all().filter(|dwarf| dwarf.split_file().is_none());
     report.unreadable.splice(0..0, of_object.flat_map(Dwarf::errors).cloned());

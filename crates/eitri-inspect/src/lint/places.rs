@@ -1,4 +1,4 @@
-//! Findings about the place of a variable in one location entry.
+//! Findings about the location of a variable in one location entry.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -93,10 +93,10 @@ impl Judged {
     }
 }
 
-/// Findings about a location: most have one.
+/// Findings about a location: usually one.
 pub(super) type Findings = SmallVec<[Judged; 2]>;
 
-/// Codes of places in the order in which the first that fits is reported.
+/// Codes of which only the first that fits is reported, because they have a common cause.
 const ORDER: [Code; 7] = [
     Code::NoFrameBase,
     Code::RemovedSymbol,
@@ -108,7 +108,7 @@ const ORDER: [Code; 7] = [
 ];
 
 impl Located<'_, '_, '_> {
-    /// Returns the findings: at most one of [`ORDER`], and the others.
+    /// Returns the findings, with at most one code of [`ORDER`].
     pub(super) fn findings(&self) -> Findings {
         if let Some((at, rule)) = &self.shape.error {
             let details = || Details::new(format!("the expression cannot be evaluated: {rule}"));
@@ -137,7 +137,7 @@ impl Located<'_, '_, '_> {
         all
     }
 
-    /// Describes the places at two witnesses that differ in one thing.
+    /// Describes the locations at two witnesses that differ in one fact.
     pub(super) fn difference(&self, difference: Difference) -> Option<String> {
         self.witnessed?.places(self.base.filter(|_| self.shape.uses_frame_base), difference)
     }
@@ -229,7 +229,7 @@ impl Located<'_, '_, '_> {
     }
 }
 
-/// Retains one finding of each code, and of those of [`ORDER`] one of the first code.
+/// Retains one finding for each code, and only the first code of [`ORDER`].
 fn retain_first(all: &mut Findings) {
     let order = |judged: &Judged| ORDER.iter().position(|code| *code == judged.code);
     let first = all.iter().filter_map(order).min();

@@ -1,4 +1,4 @@
-//! Findings about values that the code has and the locations do not: parameters of kernels, and constants in place of
+//! Findings about values that the code contains and the locations lack: kernel parameters, and constants instead of
 //! computed values.
 
 use std::ops::Range;
@@ -13,7 +13,7 @@ use eitri_dwarf::error::Count;
 use eitri_dwarf::op::Reg;
 use eitri_dwarf::target::code::{RegisterKind, Source};
 
-/// Returns the finding about a parameter without a location, by its number among those of the kernel, and its pcs.
+/// Returns the finding about a parameter without a location, by its number among the kernel's parameters, and its pcs.
 pub(super) fn parameter<'r>(
     file: &File<'r, '_>,
     function: &Function<'r, '_>,
@@ -98,7 +98,7 @@ pub(super) fn constant<'r>(
     Some(Judged { operations, ..Judged::new(Code::ConstantForComputed, details) })
 }
 
-/// Returns the register of a place: itself, or as LLVM writes it, memory at the address in it.
+/// Returns the register that a location is in. LLVM also writes memory at the address in the register.
 fn register(place: &Place) -> Option<Reg> {
     match place {
         Place::Register(reg, _) | Place::Value(Number::Register(reg, 0)) => Some(*reg),

@@ -1,4 +1,4 @@
-//! Findings about places in registers.
+//! Findings about locations in registers.
 
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ use eitri_dwarf::target::code::RegisterKind;
 
 /// Maximum number of vector registers that a dispatch sets: the numbers of the work-item in three dimensions.
 const DISPATCHED: u16 = 3;
-/// Maximum number of instructions that are named as those that set a register.
+/// Maximum number of named instructions that set a register.
 const MOST_SETTERS: usize = 3;
 
 impl Located<'_, '_, '_> {
@@ -38,7 +38,7 @@ impl Located<'_, '_, '_> {
                 Details::new(format!("bit {bit} of {}", has()))
                     .evidence([format!("the wave has {}", Count(lanes, "lane"))])
             }),
-            // The last lane's element is beyond the register.
+            // The last lane's element is outside the register.
             Selected::Lane(step) if lanes > 1 && step.saturating_mul(lanes - 1) >= bits => beyond(&|| {
                 let (last, bit) = (lanes - 1, step.saturating_mul(lanes - 1));
                 let name = register.name();

@@ -1,4 +1,8 @@
-//! Shape of an expression: what it computes from registers, constants and memory, without their contents.
+//! Shape of an expression: what it computes from registers, constants and memory, whatever they contain.
+//!
+//! The shape is an abstract stack. An element is a constant, a register or symbol with an offset, memory at an element, or
+//! a computation of elements. Operations whose effect depends on contents, such as branches, end the analysis, and the shape
+//! is then unknown. Whether an expression is ill-formed is never decided here: the evaluator decides at witnesses.
 
 use std::ops::Range;
 
@@ -27,7 +31,7 @@ pub(crate) enum Number {
     Other,
 }
 
-/// Lane of a vector register that a place selects.
+/// Lane of a vector register that a location selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Selected {
     /// Start of the register, without an offset.
@@ -42,16 +46,16 @@ pub(crate) enum Selected {
     Computed,
 }
 
-/// A place.
+/// A location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Place {
     /// Unavailable variable.
     Nothing,
     /// A register.
     Register(Reg, Selected),
-    /// Memory at an address, in the default space or in another one.
+    /// Memory at an address, in the default space or in a selected space.
     Memory { space: Option<Number>, address: Number },
-    /// A value without a place.
+    /// A value without a location.
     Value(Number),
     /// Bytes in the expression.
     Implicit(Vec<u8>),
@@ -65,7 +69,7 @@ pub(crate) struct Part {
     pub(crate) place: Place,
     /// Size in bits; `None` for an object of one part.
     pub(crate) bits: Option<u64>,
-    /// Bytes of the operations that make the place.
+    /// Bytes of the operations that compute the location.
     pub(crate) operations: Range<usize>,
 }
 
@@ -190,7 +194,7 @@ pub(crate) fn of(expr: &[u8], encoding: Encoding, address: &dyn Fn(u64) -> Optio
     shape
 }
 
-/// Returns the place that an element of the stack is at the end of an expression or piece.
+/// Returns the location that a stack element stands for at the end of an expression or piece.
 fn finished(item: Item) -> Place {
     match item {
         Item::Place(place) => place,
@@ -289,7 +293,7 @@ impl Stack<'_> {
             matches!(self.items.last(), Some(Item::Place(Place::Memory { space: Some(_), .. })));
         let mut from = Box::new(self.number()?);
         if is_in_space {
-            // The place has the space, and the address alone does not.
+            // The location has the space, and the address alone does not.
             from = Box::new(Number::Computed(vec![*from]));
         }
         let space = if has_space { Some(Box::new(self.number()?)) } else { None };
@@ -297,7 +301,7 @@ impl Stack<'_> {
         Some(())
     }
 
-    /// Moves a place by a number of bits, or by the number of bits that is times the lane.
+    /// Moves a location by a number of bits, or by a number of bits for each lane.
     fn offset(&mut self, bits: Option<u64>, of_lane: Option<u64>) {
         let Some(Item::Place(place)) = self.items.pop() else {
             self.place(Place::Other);
@@ -430,7 +434,7 @@ impl Stack<'_> {
 }
 
 impl Number {
-    /// Returns the first number for which `is` holds, in this one and those that it is made of.
+    /// Returns the first number for which `is` holds: this number, or an operand of its computation.
     pub(crate) fn find(&self, is: &dyn Fn(&Number) -> bool) -> Option<&Number> {
         if is(self) {
             return Some(self);

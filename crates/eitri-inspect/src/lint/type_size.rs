@@ -1,4 +1,4 @@
-//! Findings about the size of a place, beside that of the type.
+//! Findings about a location whose size differs from the size of the type.
 
 use super::codes::Code;
 use super::details::Details;
@@ -8,7 +8,7 @@ use super::shape::{Number, Part, Place, Selected};
 use eitri_dwarf::error::Count;
 
 impl Located<'_, '_, '_> {
-    /// Appends findings about the size of the place.
+    /// Appends findings about the size of the location.
     pub(super) fn sizes(&self, all: &mut Findings) {
         let Some(Type { entry, bits, is_base, .. }) = self.ty else { return };
         let parts = &self.shape.parts;
@@ -80,7 +80,7 @@ impl Located<'_, '_, '_> {
         }
     }
 
-    /// Returns the size in bits of a place's storage, if the place alone decides it.
+    /// Returns the size of a location's storage in bits, if the location alone decides it.
     fn storage_bits(&self, place: &Place) -> Option<u64> {
         match place {
             Place::Value(number) => {

@@ -26,10 +26,10 @@ impl Asked {
     }
 }
 
-/// Codes of the findings about a place.
+/// Codes of the findings about a location.
 pub(super) type Codes = SmallVec<[Code; 8]>;
 
-/// Codes of the findings about the places of an expression.
+/// Codes of the findings about the locations that an expression computes.
 #[derive(Debug)]
 pub(super) struct Verdict {
     asked: Asked,

@@ -37,7 +37,7 @@ const MOST_SAME: usize = 64;
 struct Around<'r> {
     framed: Framed<'r>,
     name: Option<&'r [u8]>,
-    /// The name as text, made for the first finding.
+    /// The name as text, once a finding needs it.
     text: OnceCell<Arc<str>>,
     id: FunctionId,
     is_wanted: bool,
@@ -48,9 +48,9 @@ struct Around<'r> {
 /// What lint keeps for the children of an entry.
 struct Own<'r> {
     inlined: Option<Entry<'r, 'r>>,
-    /// Inlined calls of the function up to this scope, made for the first finding.
+    /// Inlined calls between the function and the children, once a finding needs them.
     calls: OnceCell<InlinedCalls>,
-    /// Variables of this scope with names and places.
+    /// Named variables of this scope with locations.
     variables: Vec<(StringId, Entry<'r, 'r>)>,
     /// Number of parameters so far.
     parameters: usize,
@@ -65,7 +65,7 @@ struct Visitor<'a, 'r, 'o> {
     judge: Judge<'a, 'r, 'o>,
     id: FunctionId,
     index: usize,
-    /// The first unit of its name, if others judge that unit.
+    /// The first unit with the name of this unit, if another thread diagnoses that unit.
     first: Option<&'a First<'r>>,
     /// Names of the unit and of its file, in findings.
     unit: Option<Arc<str>>,
@@ -89,7 +89,7 @@ type First<'r> = (usize, OnceLock<HashSet<&'r [u8]>>);
 /// First units, by name.
 type Firsts<'r> = HashMap<Option<&'r str>, First<'r>>;
 
-/// A place of a finding: section and offset.
+/// Position of a finding: section and offset.
 type At = (&'static str, u64);
 
 /// Number of bytes of the units whose findings are collected at a time, by each thread.
@@ -358,7 +358,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         }
     }
 
-    /// Adds a finding about a location that cannot be read. Returns a default value in its place.
+    /// Adds a finding about a location that cannot be read. Returns a default value instead.
     #[cold]
     fn unreadable<T: Default>(
         &mut self,
@@ -508,11 +508,11 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
             let pcs = (!one.is_default()).then_some(one.start..one.end);
             let known = self.judge.expression(one.expr);
             let shape = &known.shape;
-            let codes = match is_discarded || one.expr.is_empty() {
-                true => Codes::new(),
-                false => self
-                    .judge
-                    .verdict(variable, (&known, one), asked, |verdict| Codes::from_slice(&verdict.codes)),
+            let codes = if is_discarded || one.expr.is_empty() {
+                Codes::new()
+            } else {
+                self.judge
+                    .verdict(variable, (&known, one), asked, |verdict| Codes::from_slice(&verdict.codes))
             };
             let others = lists::findings(file, function, one, shape, &mut constants);
             if let (Some(pcs), Some((constant, before))) = (&pcs, &last) {
@@ -529,7 +529,8 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
                 }
             }
             is_clean &= codes.is_empty() && others.is_empty();
-            // The codes are those of the verdict on the expression; texts also depend on the entry.
+            // The verdict on the expression has the codes. Texts also depend on the entry, and are written only if the caller
+            // wants them.
             let mut explained = None;
             for code in codes {
                 if !self.wants(code, name, around) {
@@ -639,7 +640,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
     }
 
     /// Returns the inlined calls of a function around the current entry. Scopes outside the function are not visited,
-    /// because functions can be nested deeply, nor those whose calls are known.
+    /// because functions can be nested deeply, nor scopes outside a scope whose calls are known.
     fn inlined(&self, around: Option<&Around<'r>>) -> InlinedCalls {
         let function = around.map(std::ptr::from_ref);
         let inner = self.scopes.iter();
@@ -688,7 +689,7 @@ fn function_names<'r>(dwarf: &'r Dwarf<'r>, unit: usize) -> HashSet<&'r [u8]> {
     functions.filter_map(|entry| Some(entry.inherited(dw::DW_AT_name)?.string()?.bytes())).collect()
 }
 
-/// Returns the name of an entry, its own or inherited.
+/// Returns the name that an entry contains or inherits.
 fn name<'r>(entry: Entry<'r, 'r>, own: &OwnAttributes<'r>) -> Option<Str<'r>> {
     let inherited = || if own.has_origin { entry.inherited(dw::DW_AT_name)?.string() } else { None };
     own.name.or_else(inherited)

@@ -1,4 +1,4 @@
-//! Machines with made-up contents, on which expressions are evaluated. Two of them that differ in one thing show what an
+//! Machines with generated contents, on which expressions are evaluated. Two of them that differ in one thing show what an
 //! expression reads. A machine without contents, and several with different contents, show whether a fault is one of the
 //! expression or of the contents.
 
@@ -82,7 +82,7 @@ impl Contents {
     }
 }
 
-/// Registers whose contents, of a vector register those of lane 0, are larger by a number.
+/// Registers whose contents are larger by a number; in a vector register, the contents of lane 0.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Changed {
     None,
@@ -110,9 +110,10 @@ impl Machine for Witness<'_, '_> {
         };
         let number = (reg.0 & 0xfff) << 8;
         for (byte, at) in into.iter_mut().zip(at..) {
-            let (word, at) = match is_vector {
-                true => (number + u64::from(at / 4) + if at < 4 { by } else { 0 }, at % 4),
-                false => (number + by, at),
+            let (word, at) = if is_vector {
+                (number + u64::from(at / 4) + if at < 4 { by } else { 0 }, at % 4)
+            } else {
+                (number + by, at)
             };
             *byte = word.to_le_bytes().get(at as usize).copied().unwrap_or(0);
         }
@@ -232,7 +233,7 @@ pub(super) enum Site {
     PointerAndObject,
     /// The canonical frame address, on an empty stack.
     FrameAddress,
-    /// The place of a register, on a stack with the canonical frame address.
+    /// The location of a register, on a stack with the canonical frame address.
     Rule,
     /// The value of a register, on the same stack.
     ValueRule,
@@ -295,7 +296,7 @@ pub(super) struct Witnessed<'a, 'o> {
     pub(super) expr: &'o [u8],
 }
 
-/// Places of expressions that do not depend on a frame base, in one unit.
+/// Locations of the expressions in a unit that do not depend on a frame base.
 pub(super) type Known<'o> = RefCell<HashMap<(&'o [u8], Difference), Option<String>>>;
 
 /// Things in which two witnesses differ.
@@ -427,9 +428,10 @@ impl<'a, 'o> Machines<'a, 'o> {
             Some(location.in_names(self.target).to_string())
         };
         let (first, second) = (place(&machine)?, place(&other)?);
-        let at = match first == second {
-            true => format!("at {first} in both"),
-            false => format!("at {first} and at {second}"),
+        let at = if first == second {
+            format!("at {first} in both")
+        } else {
+            format!("at {first} and at {second}")
         };
         Some(match difference {
             Difference::Lane => format!("with lane 0 and lane 1 in focus, the place is {at}"),
@@ -470,7 +472,7 @@ impl<'a, 'o> Machines<'a, 'o> {
 }
 
 impl<'a> Witnessed<'a, '_> {
-    /// Describes the places at two witnesses. `None` if the expression has no place there. `frame_base` is what the
+    /// Describes the locations at two witnesses. `None` if the expression has no location there. `frame_base` is what the
     /// expression depends on.
     pub(super) fn places(&self, frame_base: Option<&'a [u8]>, difference: Difference) -> Option<String> {
         if frame_base.is_some() {

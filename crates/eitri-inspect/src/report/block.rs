@@ -88,9 +88,10 @@ fn base64(bytes: &[u8], out: &mut String) {
         let word =
             group.iter().enumerate().fold(0, |word, (at, byte)| word | u32::from(*byte) << (16 - 8 * at));
         for digit in 0..4 {
-            out.push(match digit <= group.len() {
-                true => char::from(DIGITS[(word >> (18 - 6 * digit) & 63) as usize]),
-                false => '=',
+            out.push(if digit <= group.len() {
+                char::from(DIGITS[(word >> (18 - 6 * digit) & 63) as usize])
+            } else {
+                '='
             });
         }
     }

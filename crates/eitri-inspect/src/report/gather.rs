@@ -56,7 +56,8 @@ type EntryFinding = (usize, u32);
 /// What decides the entries of a location list: its offset, the function, the address class and the pcs of the scope.
 type ListKey = (u64, usize, Option<u64>, (u32, u32));
 
-/// A finding: its number among those of `lint`, the variable's number in the function, and the entry's number in it.
+/// A finding: its number among the findings of `lint`, the number of the variable in the function, and the number of the
+/// location entry in the variable.
 #[derive(Debug, Clone, Copy)]
 struct Found {
     finding: usize,
@@ -100,7 +101,7 @@ struct Own {
 /// Facts of a page.
 pub(super) struct Gathered<'a> {
     findings: &'a [lint::Finding],
-    /// Findings by the place of a location entry, and by the entry of a variable or function, each in a file.
+    /// Findings by the section offset of a location entry, and by the entry of a variable or function, each in a file.
     by_place: HashMap<(Option<&'a str>, &'a str, u64), Vec<usize>>,
     by_entry: HashMap<(Option<&'a str>, u64), Vec<usize>>,
     is_shown: Vec<bool>,
@@ -493,9 +494,10 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
         let list = entry.locations(dw::DW_AT_location).ok().flatten().unwrap_or_default();
         for location in &list {
             eitri_dwarf::work::step();
-            let pcs = match location.is_default() {
-                true => Some(scope.pcs),
-                false => self.within(index, &(location.start..location.end)),
+            let pcs = if location.is_default() {
+                Some(scope.pcs)
+            } else {
+                self.within(index, &(location.start..location.end))
             };
             let (section, offset) = position(entry, &list, location);
             let place = (self.file.dwarf.split_file(), section, offset);

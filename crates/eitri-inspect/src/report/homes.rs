@@ -98,9 +98,12 @@ pub(super) fn cut(map: &MappedFunction<'_>, registers: &Registers, pcs: (u32, u3
             homes.dedup();
             homes
         };
-        let words = |(current, count): (&[Vec<Home>], &usize)| match current.iter().all(Vec::is_empty) {
-            true => HomesByWord::new(),
-            false => current[..*count].iter().map(different).collect(),
+        let words = |(current, count): (&[Vec<Home>], &usize)| {
+            if current.iter().all(Vec::is_empty) {
+                HomesByWord::new()
+            } else {
+                current[..*count].iter().map(different).collect()
+            }
         };
         let registers: Vec<HomesByWord> = current.chunks(MOST_WORDS).zip(&counts).map(words).collect();
         match all.last_mut() {

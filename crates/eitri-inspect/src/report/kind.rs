@@ -1,4 +1,4 @@
-//! Kinds of places, and what a location means, in words.
+//! Kinds of locations, and the meaning of a location in words.
 
 use super::homes::{self, Registers};
 use crate::lint::shape::{Number, Part, Place, Selected, Shape};
@@ -6,7 +6,7 @@ use eitri_dwarf::error::Count;
 use eitri_dwarf::op::Reg;
 use eitri_dwarf::target::{SpaceId, Target};
 
-/// Kind of a place. The page has a colour, a pattern and a letter for each.
+/// Kind of a location. The page has a colour, a pattern and a letter for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub(super) enum Kind {
@@ -26,15 +26,15 @@ pub(super) enum Kind {
     Constant,
     /// A value that the expression computes.
     Computed,
-    /// Several places.
+    /// Several locations.
     Several,
-    /// A place that only an evaluation shows.
+    /// A location that only an evaluation shows.
     Unknown,
     /// A rule of a frame, or a position of lanes.
     Rule,
 }
 
-/// A place in words.
+/// A location in words.
 #[derive(Debug, Clone)]
 pub(super) struct PlaceText {
     pub(super) kind: Kind,
@@ -93,9 +93,10 @@ impl Names<'_> {
             meaning += &format!("; {} in all", Count(parts.len(), "part"));
         }
         let label: Vec<&str> = all.iter().take(2).map(|one| one.label.as_str()).collect();
-        match all.iter().all(|one| one.kind == Kind::Nowhere) {
-            true => PlaceText::new(Kind::Nowhere, "", meaning),
-            false => PlaceText::new(Kind::Several, label.join(" ").trim(), meaning),
+        if all.iter().all(|one| one.kind == Kind::Nowhere) {
+            PlaceText::new(Kind::Nowhere, "", meaning)
+        } else {
+            PlaceText::new(Kind::Several, label.join(" ").trim(), meaning)
         }
     }
 
@@ -204,9 +205,10 @@ impl Names<'_> {
             Some(_) => Kind::Global,
             None => Kind::Unknown,
         };
-        let meaning = match self.is_cpu {
-            true => format!("memory at {text}"),
-            false => format!("memory of the space {name} at {text}"),
+        let meaning = if self.is_cpu {
+            format!("memory at {text}")
+        } else {
+            format!("memory of the space {name} at {text}")
         };
         PlaceText::new(kind, format!("[{}]", self.short(address)), meaning)
     }
@@ -231,9 +233,10 @@ impl Names<'_> {
             Number::Lane(by) => format!("{by} × lane"),
             Number::Computed(of) if of.len() < 4 => {
                 let of: Vec<String> = of.iter().map(|one| self.number(one)).collect();
-                match of.is_empty() {
-                    true => "a computed number".into(),
-                    false => format!("a number computed from {}", of.join(" and ")),
+                if of.is_empty() {
+                    "a computed number".into()
+                } else {
+                    format!("a number computed from {}", of.join(" and "))
                 }
             }
             Number::Computed(_) => "a computed number".into(),

@@ -1,7 +1,7 @@
 //! Page that shows the debug information of an object: for each function a timeline of its variables, with sources,
 //! expressions, their steps, and the findings of [`lint`].
 //!
-//! The page is one HTML file without references to others. The data is a block of numbers and texts; the script draws the
+//! The page is one HTML file without references to other files. The data is a block of numbers and texts; the script draws the
 //! part of it that is seen. Everything of the object is text, and never markup.
 //!
 //! ```

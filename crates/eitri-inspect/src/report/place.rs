@@ -13,10 +13,10 @@ use eitri_dwarf::op::text;
 use eitri_dwarf::read::Unit;
 use eitri_dwarf::target::Target;
 
-/// Number of a place.
+/// Number of a location in the page's table.
 pub(super) type PlaceId = u32;
 
-/// A location entry: pcs in bytes from the start of the function, and its place.
+/// A location entry: pcs in bytes from the start of the function, and the location.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
     pub(super) start: u32,
@@ -36,7 +36,7 @@ struct Run {
     asks_for_lane: bool,
 }
 
-/// Facts that decide a place.
+/// Facts that decide the record of a location.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Key {
     expr: Vec<u8>,
@@ -62,12 +62,12 @@ pub(super) struct Places {
 /// HomesByWord of a place in the table.
 pub(super) const PLACE: usize = 6;
 const STEP: usize = 3;
-/// Maximum number of recorded steps of a place.
+/// Maximum number of evaluation steps in a record.
 const MOST_STEPS: usize = 48;
 /// Mark before and after a number that depends on the lane: base and step, as `\u{1}base,step,radix\u{2}`.
 const OPEN: char = '\u{1}';
 const CLOSE: char = '\u{2}';
-/// Mark before the texts of lanes 0 and 1, and of the others, where they have other words.
+/// Mark before the texts of lanes 0 and 1, and of the remaining lanes, where the texts differ.
 const FIRST: char = '\u{3}';
 
 /// Context of an expression.
@@ -79,7 +79,7 @@ pub(super) struct In<'a, 'o> {
 }
 
 impl Places {
-    /// Begins a file: its units can have the offsets of units in another one.
+    /// Begins a file. Units of two files can have the same offset, so that records of the last file are not looked up.
     pub(super) fn begin_file(&mut self) {
         self.known = HashMap::new();
     }
@@ -92,7 +92,7 @@ impl Places {
         id
     }
 
-    /// Returns the number of a place without an expression.
+    /// Returns the number of a location without an expression.
     pub(super) fn of_text(&mut self, words: &PlaceText, expr: &str, strings: &mut Strings) -> PlaceId {
         let key = (strings.add(expr), strings.add(&words.meaning));
         if let Some(id) = self.texts.get(&key) {
@@ -103,7 +103,7 @@ impl Places {
         id
     }
 
-    /// Returns the number of a place like another one, with other words.
+    /// Returns the number of a copy of a location with other words.
     pub(super) fn renamed(&mut self, id: PlaceId, words: &PlaceText, strings: &mut Strings) -> PlaceId {
         let at = id as usize * PLACE;
         let text = [
@@ -116,7 +116,7 @@ impl Places {
         id
     }
 
-    /// Returns the number of the place of an expression.
+    /// Returns the number of the location that an expression computes.
     pub(super) fn of_expr(
         &mut self,
         expr: &[u8],
@@ -176,7 +176,7 @@ impl Places {
         (result, steps.collect())
     }
 
-    /// Returns the tables, each with a record behind the last one that has the ends.
+    /// Returns the tables. The record after the last record of a table contains the ends.
     pub(super) fn finish(mut self) -> (Vec<u32>, Vec<u32>) {
         let end = (self.steps.len() / STEP) as u32;
         self.places.extend([Kind::Nowhere as u32, 0, 0, 0, 0, end]);

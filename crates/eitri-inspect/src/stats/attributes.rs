@@ -1,4 +1,4 @@
-//! Attributes of entries, as far as they are counted.
+//! The attributes of entries that are counted.
 
 use std::cell::Cell;
 
@@ -6,7 +6,7 @@ use gimli::{DwAt, DwTag, constants as dw};
 
 use eitri_dwarf::read::{self, Entry, Str, Value};
 
-/// Attributes of an abbreviation, as far as they are counted.
+/// The attributes of an abbreviation that are counted.
 #[derive(Debug)]
 pub(super) struct Shape {
     pub(super) tag: DwTag,
@@ -17,11 +17,11 @@ pub(super) struct Shape {
     pub(super) has_location: bool,
     pub(super) has_value: bool,
     pub(super) has_origin: bool,
-    /// Whether other attributes can be those of an abstract instance or a declaration.
+    /// Whether the entry inherits attributes from an abstract instance or a declaration.
     pub(super) inherits: bool,
     pub(super) has_source: bool,
     pub(super) has_type: bool,
-    /// Whether each entry has forms of its own.
+    /// Whether forms differ between entries, because each entry specifies its forms.
     pub(super) has_own_forms: bool,
     /// Number of entries so far.
     #[doc(hidden)]
@@ -54,10 +54,10 @@ impl Shape {
     }
 }
 
-/// Own attributes of an entry, as far as they are counted.
+/// The attributes in an entry itself that are counted.
 #[derive(Debug, Default)]
 pub(super) struct OwnAttributes<'r> {
-    /// The first name of [`NAMES`] that it has, with its place there.
+    /// The first name in [`NAMES`] that the entry contains, with its index there.
     pub(super) name: Option<(usize, Str<'r>)>,
     pub(super) location: Option<Value<'r>>,
     /// Offset of the type.
@@ -67,7 +67,7 @@ pub(super) struct OwnAttributes<'r> {
 /// Attributes with the name of an entry, the first that it has is used.
 const NAMES: [DwAt; 3] = [dw::DW_AT_MIPS_linkage_name, dw::DW_AT_linkage_name, dw::DW_AT_name];
 
-/// Reads the own attributes of an entry.
+/// Reads the attributes that an entry itself contains.
 pub(super) fn read<'r>(entry: Entry<'r, 'r>, shape: &Shape) -> OwnAttributes<'r> {
     let mut own = OwnAttributes::default();
     entry.each_of(&shape.read, |attribute| match attribute.name() {
@@ -86,9 +86,10 @@ pub(super) fn read<'r>(entry: Entry<'r, 'r>, shape: &Shape) -> OwnAttributes<'r>
 
 /// Returns the linkage name, or else the name, of an entry.
 pub(super) fn name_of<'r>(entry: Entry<'r, 'r>, shape: &Shape, own: &OwnAttributes<'r>) -> Option<Str<'r>> {
-    match shape.inherits {
-        true => NAMES.into_iter().find_map(|name| entry.inherited(name)?.string()),
-        false => own.name.map(|name| name.1),
+    if shape.inherits {
+        NAMES.into_iter().find_map(|name| entry.inherited(name)?.string())
+    } else {
+        own.name.map(|name| name.1)
     }
 }
 

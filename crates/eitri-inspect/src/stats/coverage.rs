@@ -90,7 +90,7 @@ impl Group {
         self.without_entry_values[rest] += 1;
     }
 
-    /// Counts a variable of an inlined instance that has no entry of its own.
+    /// Counts a variable for which an inlined instance has no entry.
     pub(super) fn process_missing(&mut self) {
         self.processed += 1;
         self.histogram[0] += 1;

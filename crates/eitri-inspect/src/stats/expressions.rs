@@ -14,7 +14,7 @@ struct Expression<'r> {
     bytes: &'r [u8],
     count: u64,
     needs_entry_value: bool,
-    /// The expression for the judgement of its places, if they were judged.
+    /// The expression as lint knows it, if its locations were diagnosed.
     judged: Option<Rc<Expr>>,
 }
 
@@ -67,7 +67,7 @@ impl<'r> Expressions<'r> {
         self.last.iter().map(|number| self.all[*number as usize].needs_entry_value)
     }
 
-    /// Returns the expressions of the last location for a judge.
+    /// Returns the expressions of the last location, in the form that lint diagnoses.
     pub(super) fn judged<'e>(
         &'e mut self,
         judge: &mut Judge<'_, 'r, '_>,

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use eitri_dwarf::error::Result;
 use eitri_dwarf::read::{Dwarf, LineProgram, LineRow, Unit};
 
-/// Counts of line table rows, without those that end a sequence.
+/// Counts of line table rows, without the rows that end a sequence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LineCounts {
     /// Bytes of code in sequences.
@@ -118,7 +118,7 @@ impl Lines {
     }
 
     pub(super) fn counts(self) -> LineCounts {
-        // Rows without a file are those of the first one.
+        // Rows without a file count as rows of the first file.
         let has_no_file = |one: &(Group, u64)| one.0.file == NO_FILE;
         let without: Vec<_> = self.unique.groups().filter(has_no_file).collect();
         let mut unique = self.unique;

@@ -32,7 +32,7 @@ struct Place {
     entry: u32,
 }
 
-/// Number of groups of lists: those with equal hashes are in one group.
+/// Number of groups. Lists with equal hashes are in the same group.
 const GROUPS: usize = 32;
 
 /// Location lists of several units. Lists are compared by another reading, and take no memory.
@@ -54,7 +54,7 @@ impl Lists {
 
     /// Adds the location list of an entry, by its offset.
     pub(super) fn add(&mut self, entry: Entry<'_, '_>, offset: u64, list: &[ListEntry<'_>]) {
-        // Variables of one place often follow each other.
+        // Consecutive variables often have the same list.
         if self.last.replace(offset) == Some(offset) {
             return;
         }
@@ -66,8 +66,9 @@ impl Lists {
     }
 }
 
-/// Counts the lists with the same pcs and expressions as another one, on a number of threads, in the groups that another
-/// call has not taken from `next`. A list to which several variables refer is there once.
+/// Counts the lists that repeat the pcs and expressions of an earlier list, on a number of threads. The function takes
+/// groups from `next`, so that a second call counts only the remaining groups. A list to which several variables refer
+/// counts once.
 pub(super) fn repeated(all: &[Lists], next: &AtomicUsize, dwarf: &Dwarf<'_>, threads: usize) -> Repeated {
     let parts = threads::each(&vec![(); threads.min(GROUPS)], |()| {
         let mut found = Repeated::default();
@@ -98,15 +99,16 @@ fn repeated_in(group: usize, all: &[Lists], dwarf: &Dwarf<'_>, found: &mut Repea
         let mut different: Vec<Vec<ListEntry<'_>>> = Vec::new();
         for (offset, entry) in &lists {
             read(dwarf, entry.unit(), *offset, &mut list);
-            match different.iter().any(|one| one.iter().map(key).eq(list.iter().map(key))) {
-                true => add(found, list_bytes(&list)),
-                false => different.push(list.clone()),
+            if different.iter().any(|one| one.iter().map(key).eq(list.iter().map(key))) {
+                add(found, list_bytes(&list))
+            } else {
+                different.push(list.clone())
             }
         }
     }
 }
 
-/// Reads a list in place of another one; empty if it cannot be read.
+/// Replaces the contents of `list` by a location list; empty if the list cannot be read.
 fn read<'r>(dwarf: &Dwarf<'r>, unit: &Unit<'r>, offset: u64, list: &mut Vec<ListEntry<'r>>) {
     list.clear();
     if dwarf.read_locations(unit, offset, list).is_err() {

@@ -78,7 +78,7 @@ pub fn stats(bytes: &[u8], options: &Options<'_>) -> Result<Statistics> {
     Ok(found)
 }
 
-/// Measures the units of an object, and its split units. `facts` are those of the object if places are judged.
+/// Measures the units of an object, and its split units. `facts` is `Some` if the sound part is measured.
 ///
 /// # Errors
 /// The errors of the finder in [`Options::split`].

@@ -34,7 +34,8 @@ pub(super) fn abstract_variables(function: Entry<'_, '_>, start: u64) -> Vec<Abs
     all
 }
 
-/// Removes the variables that have a place in a concrete instance, in an input section with this start.
+/// Removes the variables that have a location in a concrete instance. The input section of the function begins at
+/// `start`.
 pub(super) fn remove_located(function: Entry<'_, '_>, start: u64, all: &mut Vec<Abstract>) {
     variables(function, |one| {
         if is_located(one)
@@ -52,7 +53,7 @@ pub(super) fn is_located(entry: Entry<'_, '_>) -> bool {
 /// Sections `.debug_info` of an unlinked file, which are concatenated: each group of a type unit has one.
 #[derive(Debug, Default)]
 pub(super) struct InputSections {
-    /// Offsets of the starts, but for the first, and of the end.
+    /// Start offsets without the first, and the end offset.
     starts: Vec<u64>,
 }
 

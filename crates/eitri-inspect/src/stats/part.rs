@@ -89,7 +89,7 @@ impl<'r> Resolved<'r> {
     }
 }
 
-/// Counts the variables of an abstract instance that have no place in a concrete one, by its index and the start of its
+/// Counts the abstract variables that have no location in a concrete instance, given by its index and the start of its
 /// section.
 pub(super) fn missing(
     dwarf: &Dwarf<'_>,
@@ -102,7 +102,7 @@ pub(super) fn missing(
     count_missing(&all, found);
 }
 
-/// Counts variables without a place.
+/// Counts variables without a location.
 pub(super) fn count_missing(all: &[Abstract], found: &mut Statistics) {
     for (_, tag) in all {
         found.variables.process_missing();

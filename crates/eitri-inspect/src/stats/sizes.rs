@@ -70,7 +70,7 @@ impl Tally {
         }
     }
 
-    /// Adds the contents of other units, but for the lists.
+    /// Adds the contents of other units, except the lists.
     pub(super) fn append(&mut self, other: Self) {
         self.forms(other.forms);
         for (name, number) in other.operations {

@@ -1,4 +1,4 @@
-//! Functions and variables of the source: all instances of one are counted once.
+//! Functions and variables of the source. All instances of a function count once, because inlining copies its variables.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -8,7 +8,7 @@ pub use eitri_dwarf::read::{Recurring, StringId, StringIds};
 
 /// Numbers of the blocks and parameters around a variable.
 pub(super) type Path = u32;
-/// Path outside of functions.
+/// Path outside functions.
 pub(super) const GLOBAL: Path = 0;
 /// Path of a function itself.
 pub(super) const FUNCTION: Path = 1;
@@ -16,7 +16,7 @@ pub(super) const FUNCTION: Path = 1;
 /// Counts of the functions of one name.
 #[derive(Debug, Default)]
 pub(super) struct Named {
-    /// Whether a function has the name: the first stands for everything outside of functions.
+    /// Whether a function has the name. The first element, which is no function, counts variables outside functions.
     pub(super) is_function: bool,
     pub(super) has_source: bool,
     pub(super) inlined: u64,
@@ -28,7 +28,7 @@ pub(super) struct Named {
 
 /// Key of a variable, equal for all instances: function, path, name.
 pub(super) type Key = (u32, Path, StringId);
-/// File and line of a variable outside of functions.
+/// File and line of a variable outside functions.
 pub(super) type Declared = (String, u64);
 
 /// Functions and variables of several units.
@@ -40,7 +40,7 @@ pub(super) struct Source<'r> {
     paths: HashMap<(Path, bool, u32), Path>,
     pub(super) strings: StringIds<'r>,
     variables: Recurring<Key>,
-    /// Variables outside of functions.
+    /// Variables outside functions.
     globals: HashSet<(Key, Declared)>,
 }
 
@@ -86,7 +86,7 @@ impl<'r> Source<'r> {
         self.named(key.0).unique += u64::from(is_new);
     }
 
-    /// Adds those of later units.
+    /// Adds the functions and variables of later units.
     pub(super) fn append(&mut self, later: Self) {
         let mut paths: Vec<_> = later.paths.into_iter().collect();
         // A path comes after that around it.

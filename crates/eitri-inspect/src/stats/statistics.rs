@@ -11,10 +11,10 @@ use eitri_dwarf::read::SplitFiles;
 /// Choices of a measurement.
 #[derive(Debug, Clone, Copy)]
 pub struct Options<'a> {
-    /// Whether [`Coverage::sound`] is measured. Without it, `sound` equals `located`.
+    /// Whether [`Coverage::sound`](super::Coverage::sound) is measured. Without it, `sound` equals `located`.
     pub sound: bool,
-    /// Number of threads that measure units; 0 and 1 are one. The calling thread is one, the others are of rayon's thread
-    /// pool. The statistics do not depend on it.
+    /// Number of threads that measure units; 0 and 1 are one. The calling thread counts; rayon's thread pool
+    /// provides the remaining threads. The statistics do not depend on the number.
     pub threads: usize,
     /// Whether [`FunctionCoverage::variables`] are listed, which takes memory for each of them.
     pub variables: bool,
@@ -78,7 +78,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Adds the counts of later units, without those of the [source](super::source).
+    /// Adds the counts of later units, without the counts of the [source](super::source).
     pub(super) fn append(&mut self, later: &Self) {
         self.variables_with_location += later.variables_with_location;
         self.call_site_entries += later.call_site_entries;
@@ -105,7 +105,8 @@ impl Statistics {
     }
 }
 
-/// Returns the first of the errors of each part: units share line programs, and variables share lists.
+/// Returns the first error of each unreadable part. An error occurs more than once, because units share line programs and
+/// variables share lists.
 pub(crate) fn distinct(errors: impl Iterator<Item = Error>) -> Vec<Error> {
     let mut known = HashSet::new();
     let place = |error: &Error| (error.at().section.clone(), error.at().offset, error.kind().to_string());

@@ -10,7 +10,7 @@ use eitri_dwarf::error::{At, Error};
 use eitri_dwarf::read::Dwarf;
 use eitri_dwarf::read::threads::Units;
 
-/// What is in the order of the file.
+/// Results in the order of the file.
 #[derive(Debug, Default)]
 pub(super) struct Covered {
     /// Functions with code.
@@ -21,7 +21,7 @@ pub(super) struct Covered {
     pub(super) unreadable: Vec<Error>,
 }
 
-/// Counts the units with these indices. `file` is `Some` if places are judged.
+/// Counts the units with these indices. `file` is `Some` if the sound part is measured.
 pub(super) fn count<'r>(
     part: &mut Part<'r>,
     dwarf: &'r Dwarf<'r>,

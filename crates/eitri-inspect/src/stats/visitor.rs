@@ -20,14 +20,14 @@ use crate::walk::{Inside, LONG_LIST, ListKey, Scopes, Visit, end, has_children, 
 use eitri_dwarf::error::Error;
 use eitri_dwarf::read::{ByAbbreviation, Dwarf, Entry, ListEntry, SUPPLEMENTARY, Str, Unit, Value};
 
-/// Part of a scope that scopes in it have, too.
+/// Part of a scope that inner scopes inherit.
 #[derive(Debug, Clone, Copy)]
 struct Inherited {
     named: u32,
     path: Path,
     /// Bytes of the innermost scope with code.
     bytes: u64,
-    /// List of variables of the abstract instance that have no place yet.
+    /// List of abstract variables without a location so far.
     tracked: Option<usize>,
     /// Function in the result.
     function: Option<usize>,
@@ -51,11 +51,11 @@ pub(super) struct Known<'r> {
     pub(super) forms: Forms<'r>,
     /// Expressions of the unit.
     expressions: Expressions<'r>,
-    /// Files of the units to which others refer, by offset.
+    /// Files of other units, by unit offset, for declarations that are not in the unit of their variable.
     files: HashMap<u64, Vec<Option<String>>>,
 }
 
-/// Scope of entries, with the function by which their places are diagnosed.
+/// Scope of entries, with the function that decides which locations are sound.
 pub(super) type Scope<'r> = crate::walk::Scope<Rc<Framed<'r>>, Own>;
 
 /// Counts of a long location list. Many variables can reference a list, which is then counted once.
@@ -79,17 +79,17 @@ pub(super) struct Visitor<'a, 'r, 'o> {
     /// Variables of abstract instances of this unit.
     pub(super) local: Origins,
     tracked: Vec<Vec<Abstract>>,
-    /// Concrete instances whose abstract instance was not found yet, by index.
+    /// Concrete instances whose abstract instance has not been visited, by index.
     pub(super) waiting: Vec<(usize, u64)>,
     scopes: Scopes<Rc<Framed<'r>>, Own>,
-    /// Index of the first entry that is counted again, after the descendants of an entry that is not counted.
+    /// Index of the first entry after the descendants of an entry that is not counted.
     skipped: usize,
     known: &'a mut Known<'r>,
     /// Whether the entry that was read last has a location.
     has_location: bool,
-    /// Entries of its location.
+    /// Location entries of this entry.
     list: Vec<ListEntry<'r>>,
-    /// Whether each of them has an error.
+    /// Whether each entry in `list` has an error.
     wrong: Vec<bool>,
     /// Errors of lists that cannot be read.
     unreadable: &'a mut Vec<Error>,
@@ -147,7 +147,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         self.finish_expressions(unit);
     }
 
-    /// Returns the facts of the judgement of a variable's location list.
+    /// Returns the facts that decide whether a variable's location list is sound.
     fn asked(&mut self, entry: Entry<'r, 'r>, own: &OwnAttributes<'r>) -> Option<Asked> {
         let framed = self.scopes.function().map(Rc::as_ref);
         Some(self.judge.as_mut()?.asked(entry, own.ty, framed))
@@ -305,7 +305,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         Some((inside, scope))
     }
 
-    /// Returns the index of the functions with the name of this one.
+    /// Returns the index of the functions that share the name of an entry.
     fn function(
         &mut self,
         entry: Entry<'r, 'r>,
@@ -475,7 +475,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         }
     }
 
-    /// Returns the coverage of a variable, the bytes of its entries in and outside of the scope, and whether it has a
+    /// Returns the coverage of a variable, the bytes of its entries inside and outside the scope, and whether it has a
     /// location.
     fn coverage(
         &mut self,

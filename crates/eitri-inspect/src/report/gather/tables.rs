@@ -66,7 +66,7 @@ impl Gathered<'_> {
                 findings.extend(record(&self.findings[one.finding], variable, entry, &mut strings));
             }
         }
-        // A record behind the last one has the ends.
+        // The record after the last function contains the ends.
         let ends = [
             variables.len() / VARIABLE,
             lines.len() / 3,
@@ -101,7 +101,7 @@ impl Gathered<'_> {
 fn record(finding: &lint::Finding, variable: u32, entry: u32, strings: &mut Strings) -> [u32; 9] {
     let code = Code::ALL.iter().position(|code| *code == finding.code).unwrap_or(0) as u32;
     let fault = finding.expression.as_ref().map_or(0..0, |expression| expression.fault.clone());
-    // The script counts UTF-16 units; expressions are ASCII but for names.
+    // The script counts UTF-16 units. Only names in expressions can contain other characters than ASCII.
     let units = |end: usize| {
         let text = finding.expression.as_ref().and_then(|expression| expression.text.get(..end));
         text.map_or(0, |text| text.encode_utf16().count()) as u32
