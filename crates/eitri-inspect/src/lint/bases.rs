@@ -30,7 +30,7 @@ pub(super) fn row<'f>(
     row: &FrameRow<'f>,
     known: &mut Known<'f>,
 ) -> Option<Wrong> {
-    let of = |(code, written): Wrong, what: &str| (code, format!("{what}: {written}"));
+    let about = |(code, written): Wrong, what: &str| (code, format!("{what}: {written}"));
     let mut judge = |expr: &'f [u8], site, needs| {
         if !known.expressions.insert((site, expr)) {
             return None;
@@ -49,7 +49,7 @@ pub(super) fn row<'f>(
         _ => None,
     };
     if let Some(wrong) = cfa {
-        return Some(of(wrong, "the rule of the canonical frame address"));
+        return Some(about(wrong, "the rule of the canonical frame address"));
     }
     row.rules.iter().find_map(|&(register, rule)| {
         let wrong = match rule {
@@ -58,6 +58,6 @@ pub(super) fn row<'f>(
             Rule::ValExpression(expr) => judge(expr, Site::ValueRule, Needs::Anything),
             _ => None,
         };
-        wrong.map(|wrong| of(wrong, &format!("the rule of {}", file.name(register))))
+        wrong.map(|wrong| about(wrong, &format!("the rule of {}", file.name(register))))
     })
 }

@@ -96,16 +96,17 @@ impl<'r> Code<'r> {
         let start = ranges.first().map_or(0, |range| range.start);
         let mut code = Self { set, start, bytes, ..Self::default() };
         let Some(set) = set else { return code };
-        let mut at = 0;
+        let mut size = 0;
         loop {
-            let rest = bytes.get(at..).unwrap_or_default();
-            if let Some((size, address)) = set.decode_frequent(rest) {
-                code.addresses.extend(address.map(|register| (register, at as u32)));
-                at += size;
+            let rest = bytes.get(size..).unwrap_or_default();
+            if let Some((count, address)) = set.decode_frequent(rest) {
+                code.addresses.extend(address.map(|register| (register, size as u32)));
+                size += count;
                 continue;
             }
             let Some(one) = set.outline(rest) else { break };
-            let (offset, pc) = (at as u32, start.wrapping_add(at as u64));
+            let offset = size as u32;
+            let pc = start.wrapping_add(size as u64);
             if one.writes_exec {
                 code.exec.push(offset);
             }
@@ -118,7 +119,7 @@ impl<'r> Code<'r> {
             match one.flow {
                 Flow::Branch => {
                     code.branches.extend(code.target(offset).map(|target| (pc, target)));
-                    let name = code.instruction(offset).and_then(|at| at.1.name);
+                    let name = code.instruction(offset).and_then(|instruction| instruction.1.name);
                     if name == Some("s_branch") {
                         code.breaks.push(pc + u64::from(one.bytes));
                     }
@@ -131,9 +132,9 @@ impl<'r> Code<'r> {
                 code.leaves = Some(offset);
                 code.breaks.push(pc + u64::from(one.bytes));
             }
-            at += usize::from(one.bytes);
+            size += usize::from(one.bytes);
         }
-        code.size = at as u32;
+        code.size = size as u32;
         code.is_whole = matches!(ranges, [range] if range.end == code.end());
         code.addresses.sort_unstable();
         code
@@ -147,17 +148,17 @@ impl<'r> Code<'r> {
 
     /// Decodes the instruction at an offset.
     fn instruction(&self, offset: u32) -> Option<At> {
-        let one = self.set?.decode(self.bytes.get(offset as usize..)?)?;
-        Some((self.start.wrapping_add(offset.into()), one))
+        let decoded = self.set?.decode(self.bytes.get(offset as usize..)?)?;
+        Some((self.start.wrapping_add(offset.into()), decoded))
     }
 
     fn instructions(&self) -> impl Iterator<Item = (u32, At)> {
         let mut next = 0;
         std::iter::from_fn(move || {
             let offset = next;
-            let at = (offset < self.size).then(|| self.instruction(offset))??;
-            next += u32::from(at.1.bytes);
-            Some((offset, at))
+            let instruction = (offset < self.size).then(|| self.instruction(offset))??;
+            next += u32::from(instruction.1.bytes);
+            Some((offset, instruction))
         })
     }
 
@@ -198,8 +199,8 @@ impl<'r> Code<'r> {
 
     /// Returns the writers of a register before a pc, and the writers at and after the pc.
     fn writers_around(&self, kind: RegisterKind, number: u16, pc: u64) -> (&[u64], &[u64]) {
-        let all = self.writers(kind, number);
-        all.split_at(all.partition_point(|one| self.pc(*one as u32) < pc))
+        let writers = self.writers(kind, number);
+        writers.split_at(writers.partition_point(|one| self.pc(*one as u32) < pc))
     }
 
     fn pc(&self, offset: u32) -> u64 {
@@ -355,14 +356,14 @@ impl<'r> Code<'r> {
         let mut pc = pcs.start;
         let end = pcs.end.min(self.end()).min(pcs.start.saturating_add(NEAR));
         while pc < end {
-            let at = self.instruction(u32::try_from(pc.checked_sub(self.start)?).ok()?)?;
+            let instruction = self.instruction(u32::try_from(pc.checked_sub(self.start)?).ok()?)?;
             let is_access = |name: &str| {
                 ["ds_read", "ds_write", "ds_load", "ds_store"].iter().any(|start| name.starts_with(start))
             };
-            if at.1.source == address && at.1.name.is_some_and(is_access) {
-                return Some(at);
+            if instruction.1.source == address && instruction.1.name.is_some_and(is_access) {
+                return Some(instruction);
             }
-            pc += u64::from(at.1.bytes);
+            pc += u64::from(instruction.1.bytes);
         }
         None
     }
@@ -432,8 +433,8 @@ impl<'r> Code<'r> {
             let is_simple = one.name.is_some_and(|name| same.iter().any(|start| name.starts_with(start)));
             is_simple && one.source.is_some() && is_same(pc, one.source) && is_same(pc, one.second)
         };
-        let mut all = writers.iter().map(|one| self.instruction(*one as u32));
-        !writers.is_empty() && all.all(|one| one.is_some_and(&is_uniform))
+        let mut instructions = writers.iter().map(|one| self.instruction(*one as u32));
+        !writers.is_empty() && instructions.all(|one| one.is_some_and(&is_uniform))
     }
 
     /// Returns the first instruction after which lanes wait: one that narrows `exec`. Code for all lanes of the wave,
@@ -479,10 +480,10 @@ impl<'r> Code<'r> {
                 is_of.then_some((pc, one))
             })
         };
-        let found = last(&self.exec).into_iter().chain(last(&self.copies)).max_by_key(|one| one.0);
-        let saver = found.as_ref().map(|one| one.0);
+        let save = last(&self.exec).into_iter().chain(last(&self.copies)).max_by_key(|one| one.0);
+        let saver = save.as_ref().map(|one| one.0);
         // Another instruction can write the register in between.
-        let Some((pc, one)) = found.filter(|(pc, _)| before - pc <= NEAR) else {
+        let Some((pc, one)) = save.filter(|(pc, _)| before - pc <= NEAR) else {
             return match self.setter(RegisterKind::Scalar, number, before) {
                 Setter::At((pc, _)) if saver != Some(pc) => Setter::Outside,
                 setter => setter,
@@ -510,14 +511,16 @@ impl<'r> Code<'r> {
     pub(super) fn moves(&self, number: u16) -> impl Iterator<Item = (At, i64)> {
         let writers = self.writers(RegisterKind::Scalar, number).iter();
         writers.filter_map(|one| self.instruction(*one as u32)).filter_map(move |at| {
-            let one = &at.1;
+            let instruction = &at.1;
             let own = Some(Source::Register(RegisterKind::Scalar, number));
-            let by = match (one.name?, one.source, one.second) {
-                ("s_add_i32" | "s_add_u32", source, Some(Source::Constant(by))) if source == own => by,
-                ("s_addk_i32", Some(Source::Constant(by)), _) => by,
+            let amount = match (instruction.name?, instruction.source, instruction.second) {
+                ("s_add_i32" | "s_add_u32", source, Some(Source::Constant(amount))) if source == own => {
+                    amount
+                }
+                ("s_addk_i32", Some(Source::Constant(amount)), _) => amount,
                 _ => return None,
             };
-            Some((at, by))
+            Some((at, amount))
         })
     }
 }

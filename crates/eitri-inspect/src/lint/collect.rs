@@ -179,11 +179,11 @@ impl<'r> Collected<'r> {
         // Texts that were written again are at the end.
         if !self.firsts.is_sorted() {
             let mut findings: Vec<_> = self.findings.into_iter().map(Some).collect();
-            let of = |first: &First| match first {
+            let finding = |first: &First| match first {
                 First::Found(index) => findings.get_mut(*index as usize)?.take(),
                 First::Deferred(_) => None,
             };
-            self.findings = self.firsts.iter().filter_map(of).collect();
+            self.findings = self.firsts.iter().filter_map(finding).collect();
         }
         for (finding, count) in self.findings.iter_mut().zip(self.counts) {
             finding.count = count;

@@ -133,7 +133,7 @@ pub(super) fn failure(
 /// Returns the finding about a result of another kind than its context needs.
 pub(super) fn kind(file: &File<'_, '_>, subject: &str, shape: &Shape, needs: Needs) -> Option<Wrong> {
     let is_piece = |part: &Part| part.bits.is_some();
-    let found = match &shape.parts[..] {
+    let result = match &shape.parts[..] {
         _ if needs == Needs::Anything => return None,
         [] => return None,
         parts if parts.iter().any(is_piece) => match needs {
@@ -155,14 +155,14 @@ pub(super) fn kind(file: &File<'_, '_>, subject: &str, shape: &Shape, needs: Nee
             _ => return None,
         },
     };
-    Some((Code::WrongKind, format!("{subject} is {found}")))
+    Some((Code::WrongKind, format!("{subject} is {result}")))
 }
 
 /// Describes a location that cannot contain an address for each lane.
 fn of_one_lane(file: &File<'_, '_>, place: &Place) -> Option<String> {
     let target = file.target.as_ref().filter(|target| target.lanes() > 1)?;
     let addresses = Count(target.lanes(), "address");
-    let found = match place {
+    let result = match place {
         Place::Value(number) => format!("one value, {}", described(file, number)?),
         Place::Implicit(bytes)
             if (bytes.len() as u64) < u64::from(target.lanes()) * u64::from(target.address_bytes()) =>
@@ -174,7 +174,7 @@ fn of_one_lane(file: &File<'_, '_>, place: &Place) -> Option<String> {
         }
         _ => return None,
     };
-    Some(format!("{found}, not a vector of {addresses}"))
+    Some(format!("{result}, not a vector of {addresses}"))
 }
 
 fn described(file: &File<'_, '_>, number: &Number) -> Option<String> {

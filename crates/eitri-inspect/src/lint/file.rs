@@ -108,8 +108,8 @@ impl<'r, 'o> Function<'r, 'o> {
 
 /// Returns the call frame information of the sections that have any.
 fn frames<'r>(dwarf: &Dwarf<'r>) -> Vec<Frames<'r>> {
-    let all = [FrameSection::Debug, FrameSection::Eh].map(|section| dwarf.frames_of_code(section));
-    all.into_iter().filter(|one| !one.fdes.is_empty() || !one.errors.is_empty()).collect()
+    let sections = [FrameSection::Debug, FrameSection::Eh].map(|section| dwarf.frames_of_code(section));
+    sections.into_iter().filter(|one| !one.fdes.is_empty() || !one.errors.is_empty()).collect()
 }
 
 impl<'r, 'o> Facts<'r, 'o> {

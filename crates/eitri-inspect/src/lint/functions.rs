@@ -88,9 +88,9 @@ fn twice<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
     }
     add(Code::CodeDescribedTwice, None, &|| {
         let name = entry.dwarf().entry_at(first).and_then(|first| Some(first.name()?.to_string()));
-        let of = name.map_or_else(String::new, |name| format!(" of `{name}`"));
+        let owner = name.map_or_else(String::new, |name| format!(" of `{name}`"));
         Details::new(format!("a second entry of the code at {:#x}", function.start()))
-            .evidence([format!("the entry {first:#x}{of} describes it, too")])
+            .evidence([format!("the entry {first:#x}{owner} describes it, too")])
     });
 }
 
@@ -125,8 +125,8 @@ fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
         let code = function.code(file);
         code.returns().map(|at| format!("the function leaves at {}", described(&at)))
     };
-    let found = file.frames.iter().find_map(|frames| frames.fde_at(pc).map(|fde| (frames, fde)));
-    let Some((frames, fde)) = found else {
+    let entry = file.frames.iter().find_map(|frames| frames.fde_at(pc).map(|fde| (frames, fde)));
+    let Some((frames, fde)) = entry else {
         if file.has_frames_elsewhere {
             return;
         }
@@ -172,8 +172,8 @@ fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
             }
             Ok(None) => break,
             Err(error) => {
-                let at = error.at().offset.unwrap_or(fde.offset);
-                let place = Some((frames.section.name(), at));
+                let offset = error.at().offset.unwrap_or(fde.offset);
+                let place = Some((frames.section.name(), offset));
                 return add(Code::BadFrameInstruction, place, &|| Details::new(error.kind().to_string()));
             }
         }

@@ -193,8 +193,8 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
     ) -> R {
         let is_address = |register| {
             let pcs = (!one.is_default()).then_some(one.start..one.end);
-            let of = variable.function().zip(pcs);
-            of.is_some_and(|(function, pcs)| function.code(self.file).is_scratch_address(register, &pcs))
+            let context = variable.function().zip(pcs);
+            context.is_some_and(|(function, pcs)| function.code(self.file).is_scratch_address(register, &pcs))
         };
         known.verdict(asked, is_address, || self.located(variable, (known, one), false), with)
     }
@@ -238,11 +238,11 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
         }
         // A finding about an attribute has the position of the entry, which contains the expression, too.
         if first.is_default() && first.offset == entry.offset() && errors[..] == [false] {
-            let mut found = Vec::new();
+            let mut findings = Vec::new();
             let abbreviation = self.abbreviations.of(entry, || entries::Judged::of(entry));
             let is_known = |offset| self.types.get(&offset).is_some_and(Option::is_some);
-            entries::read(self.file.kind, entry, &abbreviation, is_known, &mut found);
-            errors[0] = found.iter().any(|one| one.code.level() == Level::Error);
+            entries::read(self.file.kind, entry, &abbreviation, is_known, &mut findings);
+            errors[0] = findings.iter().any(|one| one.code.level() == Level::Error);
         }
     }
 

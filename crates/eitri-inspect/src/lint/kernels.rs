@@ -32,8 +32,8 @@ pub(super) fn read(object: &Object<'_>) -> Vec<Kernel> {
     let kernels = object.symbols().iter().filter_map(|symbol| {
         let address = object.symbol_address(symbol.name.strip_suffix(".kd")?)?;
         let section = object.sections().get(symbol.section?)?;
-        let at = usize::try_from(symbol.address.checked_sub(section.address)?).ok()?;
-        let bytes = section.data.get(at..at.checked_add(64)?)?;
+        let start = usize::try_from(symbol.address.checked_sub(section.address)?).ok()?;
+        let bytes = section.data.get(start..start.checked_add(64)?)?;
         let scratch_bytes = u32::from_le_bytes(bytes[4..8].try_into().ok()?);
         let properties = u16::from_le_bytes(bytes[56..58].try_into().ok()?);
         // The preloaded registers are in this order: scratch buffer, dispatch packet, queue, kernarg segment.
@@ -104,8 +104,8 @@ const DEEPEST: u32 = 16;
 impl<'b> Item<'b> {
     fn get(&self, key: &str) -> Option<&Self> {
         let Self::Map(pairs) = self else { return None };
-        let found = pairs.iter().find(|(name, _)| matches!(name, Self::Text(name) if *name == key));
-        found.map(|found| &found.1)
+        let pair = pairs.iter().find(|(name, _)| matches!(name, Self::Text(name) if *name == key));
+        pair.map(|pair| &pair.1)
     }
 
     /// Reads an item from the start of the bytes.

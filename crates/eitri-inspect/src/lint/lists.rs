@@ -21,15 +21,15 @@ pub(super) fn findings(
     shape: &Shape,
     constants: &mut Constants,
 ) -> SmallVec<[Judged; 1]> {
-    let mut all = SmallVec::new();
+    let mut findings = SmallVec::new();
     let pcs = (!entry.is_default()).then_some(entry.start..entry.end);
     if let Some(pcs) = &pcs {
-        all.extend(range(file, function, (pcs.start, pcs.end)));
-        all.extend(constants.contradiction(pcs, shape));
+        findings.extend(range(file, function, (pcs.start, pcs.end)));
+        findings.extend(constants.contradiction(pcs, shape));
         constants.add(pcs, shape);
     }
-    all.extend(register(file, function, shape, pcs.as_ref()));
-    all
+    findings.extend(register(file, function, shape, pcs.as_ref()));
+    findings
 }
 
 /// Returns the finding about the pcs of an entry.
@@ -115,8 +115,8 @@ fn register(
     let homes: Vec<_> = map.homes().iter().filter(|home| home.register == name.as_bytes()).collect();
     // The last pc of a home is that of its last reader, which finds the value there.
     let is_there = |home: &&&RegisterHome<'_>| {
-        let at = |by: u32| start.saturating_add(by.into());
-        let home = at(home.start)..=at(home.end);
+        let pc = |by: u32| start.saturating_add(by.into());
+        let home = pc(home.start)..=pc(home.end);
         pcs.is_none_or(|pcs| pcs.start <= *home.end() && *home.start() < pcs.end)
     };
     if homes.iter().any(|home| is_there(&home)) {
@@ -126,8 +126,8 @@ fn register(
         .iter()
         .take(4)
         .map(|one| {
-            let at = |by: u32| start.saturating_add(by.into());
-            let (first, last) = (at(one.start), at(one.end));
+            let pc = |by: u32| start.saturating_add(by.into());
+            let (first, last) = (pc(one.start), pc(one.end));
             format!("the map has {name} in {} at [{first:#x}, {last:#x}]", one.home)
         })
         .collect();

@@ -172,8 +172,8 @@ impl Located<'_, '_, '_> {
     fn lds_use(&self, reg: Reg) -> Option<String> {
         let (RegisterKind::Vector, number) = self.file.operand(reg)? else { return None };
         let (function, pcs) = (self.function?, self.pcs.as_ref()?);
-        let at = function.code(self.file).lds_use(number, pcs)?;
-        Some(format!("{} uses {} as an address in LDS", described(&at), self.file.name(reg)))
+        let instruction = function.code(self.file).lds_use(number, pcs)?;
+        Some(format!("{} uses {} as an address in LDS", described(&instruction), self.file.name(reg)))
     }
 
     /// Describes that no instruction uses a vector register as an address in scratch, which has a number of bytes. The
@@ -203,8 +203,8 @@ impl Located<'_, '_, '_> {
 
     /// Whether a vector register has an address in scratch within the pcs.
     fn is_scratch_address(&self, number: u16) -> bool {
-        let of = self.function.zip(self.pcs.as_ref());
-        of.is_some_and(|(function, pcs)| function.code(self.file).is_scratch_address(number, pcs))
+        let context = self.function.zip(self.pcs.as_ref());
+        context.is_some_and(|(function, pcs)| function.code(self.file).is_scratch_address(number, pcs))
     }
 
     /// Returns the finding about memory in the default space.

@@ -102,8 +102,8 @@ pub(crate) fn units<'r>(
     take: &mut dyn FnMut(Finding),
 ) -> Result<Report> {
     let mut report = Report::default();
-    let all = || std::iter::once(dwarf).chain(split);
-    for dwarf in all() {
+    let files = || std::iter::once(dwarf).chain(split);
+    for dwarf in files() {
         let file = File::new(facts, dwarf);
         let mut of_file =
             if options.fold { visitor::folded(&file, options) } else { visitor::each(&file, options, take) };
@@ -117,7 +117,7 @@ pub(crate) fn units<'r>(
             finding.code == Code::Unreadable
                 && dwarf.sections().is_unreadable(&finding.section, finding.offset)
         };
-        let of_file = all()
+        let of_file = files()
             .flat_map(|dwarf| dwarf.errors().iter().map(|error| cies::unreadable(dwarf.split_file(), error)))
             .chain(skeletons::missing(dwarf, split))
             .chain(cies::findings(&facts.frames).filter(|finding| !is_known(finding)))
@@ -126,10 +126,10 @@ pub(crate) fn units<'r>(
             .chain(stale::field(facts.object));
         of_file.for_each(|finding| if options.fold { report.findings.push(finding) } else { take(finding) });
     }
-    let of_object = all().filter(|dwarf| dwarf.split_file().is_none());
+    let of_object = files().filter(|dwarf| dwarf.split_file().is_none());
     report.unreadable.splice(0..0, of_object.flat_map(Dwarf::errors).cloned());
     let unknown = options.only.iter().filter(|name| !report.named.contains(name));
-    report.unknown = unknown.map(|name| unknown_function(all(), name)).collect();
+    report.unknown = unknown.map(|name| unknown_function(files(), name)).collect();
     if options.fold
         && (!dwarf.errors().is_empty()
             || facts.frames.iter().any(|one| !one.errors.is_empty() || one.cies.len() > 1)

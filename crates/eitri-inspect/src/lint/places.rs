@@ -114,27 +114,27 @@ impl Located<'_, '_, '_> {
             let details = || Details::new(format!("the expression cannot be evaluated: {rule}"));
             return [self.judged(Code::IllFormed, &(*at..*at), details)].into_iter().collect();
         }
-        let mut all = Findings::new();
+        let mut findings = Findings::new();
         for part in &self.shape.parts {
             if let Some(found) = self.part(part) {
-                all.push(found);
+                findings.push(found);
             }
         }
-        if all.len() > 1 {
-            retain_first(&mut all);
+        if findings.len() > 1 {
+            retain_first(&mut findings);
         }
-        self.sizes(&mut all);
-        if all.iter().all(|judged| judged.code != Code::PiecesBeyondType) {
-            self.pieces(&mut all);
+        self.sizes(&mut findings);
+        if findings.iter().all(|judged| judged.code != Code::PiecesBeyondType) {
+            self.pieces(&mut findings);
         }
         let of_piece =
             |at| self.shape.parts.iter().any(|part| part.bits.is_some() && part.operations.end == at);
         let failure = self.shape.failure.as_ref().filter(|failure| !of_piece(failure.0));
-        if let Some((at, rule)) = failure.filter(|_| all.is_empty()) {
+        if let Some((at, rule)) = failure.filter(|_| findings.is_empty()) {
             let details = || Details::new(format!("the expression fails on every machine: {rule}"));
-            all.push(self.judged(Code::IllFormed, &(*at..*at), details));
+            findings.push(self.judged(Code::IllFormed, &(*at..*at), details));
         }
-        all
+        findings
     }
 
     /// Describes the locations at two witnesses that differ in one fact.

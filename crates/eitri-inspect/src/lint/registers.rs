@@ -112,14 +112,16 @@ impl Located<'_, '_, '_> {
         let is_argument = outside && (!is_kernel || kind == RegisterKind::Scalar || number < DISPATCHED);
         let shown: Vec<_> = known.iter().take(MOST_SETTERS).map(described).collect();
         let more = known.len() - shown.len();
-        let mut all = shown.join(" or ");
+        let mut setters = shown.join(" or ");
         if more > 0 {
-            let _ = write!(all, " or {}", Count(more, "other instruction"));
+            let _ = write!(setters, " or {}", Count(more, "other instruction"));
         }
         let mut text = match (is_argument, known.is_empty()) {
             (true, true) => format!("{name} has its value from the caller or the dispatch"),
-            (true, false) => format!("{name} has its value from the caller or the dispatch, or from {all}"),
-            (false, false) => format!("{all} sets {name}"),
+            (true, false) => {
+                format!("{name} has its value from the caller or the dispatch, or from {setters}")
+            }
+            (false, false) => format!("{setters} sets {name}"),
             (false, true) => {
                 return Some(format!("no instruction before {pc:#x} sets {name}, nor does the dispatch"));
             }

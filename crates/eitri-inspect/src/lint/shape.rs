@@ -129,8 +129,8 @@ pub(crate) fn of(expr: &[u8], encoding: Encoding, address: &dyn Fn(u64) -> Optio
         let decoded = match decoded {
             Ok(decoded) => decoded,
             Err(error) => {
-                let at = error.at().offset.map_or(last, |offset| offset as usize);
-                shape.error = Some((at, error.kind().to_string()));
+                let offset = error.at().offset.map_or(last, |offset| offset as usize);
+                shape.error = Some((offset, error.kind().to_string()));
                 return shape;
             }
         };
@@ -270,16 +270,18 @@ impl Stack<'_> {
             self.push(Number::Lane(by << bits));
             return Some(());
         }
-        let by = match (op, &first, &second) {
-            (Op::Plus { .. }, _, Number::Known(by)) => Some((first.clone(), *by as i64)),
-            (Op::Minus { .. }, _, Number::Known(by)) => Some((first.clone(), (*by as i64).wrapping_neg())),
-            (Op::Plus { .. }, Number::Known(by), _) => Some((second.clone(), *by as i64)),
+        let offset = match (op, &first, &second) {
+            (Op::Plus { .. }, _, Number::Known(offset)) => Some((first.clone(), *offset as i64)),
+            (Op::Minus { .. }, _, Number::Known(offset)) => {
+                Some((first.clone(), (*offset as i64).wrapping_neg()))
+            }
+            (Op::Plus { .. }, Number::Known(offset), _) => Some((second.clone(), *offset as i64)),
             _ => None,
         };
-        match by {
-            Some((number, by)) => {
+        match offset {
+            Some((number, offset)) => {
                 self.push(number);
-                self.add(by)
+                self.add(offset)
             }
             None => {
                 self.push(Number::Computed(vec![first, second]));
@@ -399,8 +401,8 @@ impl Stack<'_> {
                 self.items[count - 3..].rotate_right(1);
             }
             Op::Pick { index } => {
-                let at = self.items.len().checked_sub(usize::from(index) + 1);
-                let item = at.map(|at| self.items[at].clone());
+                let position = self.items.len().checked_sub(usize::from(index) + 1);
+                let item = position.map(|position| self.items[position].clone());
                 self.items.push(item?);
             }
             Op::StackValue { .. } => {

@@ -82,11 +82,11 @@ impl Expr {
         let verdict = Verdict { asked, depends: located.depends.get(), codes };
         let result = with(&verdict);
         if verdict.depends != Depends::Function {
-            let mut all = self.verdicts.borrow_mut();
-            if all.len() == MOST {
-                all.clear();
+            let mut verdicts = self.verdicts.borrow_mut();
+            if verdicts.len() == MOST {
+                verdicts.clear();
             }
-            all.push(verdict);
+            verdicts.push(verdict);
         }
         result
     }

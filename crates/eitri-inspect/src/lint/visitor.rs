@@ -111,15 +111,15 @@ pub(super) fn folded(file: &File<'_, '_>, options: &Options<'_>) -> Report {
     };
     let (_, parts) = threads::share(dwarf.units(), options.threads, |_| (), judged);
     let mut parts = parts.into_iter();
-    let mut all = parts.next().unwrap_or_else(|| Collected::new(Wanted::Topics));
-    parts.for_each(|part| all.append(part));
-    let units = all.deferred();
-    let counts = std::mem::take(&mut all.report);
+    let mut collected = parts.next().unwrap_or_else(|| Collected::new(Wanted::Topics));
+    parts.for_each(|part| collected.append(part));
+    let units = collected.deferred();
+    let counts = std::mem::take(&mut collected.report);
     for unit in units {
-        judge(file, unit, [unit], &options.only, &Firsts::new(), &mut all);
+        judge(file, unit, [unit], &options.only, &Firsts::new(), &mut collected);
     }
-    all.report = counts;
-    all.finish()
+    collected.report = counts;
+    collected.finish()
 }
 
 /// Passes all findings about a file to a function, piece by piece. Returns the rest of the report.
@@ -127,9 +127,9 @@ pub(super) fn each(file: &File<'_, '_>, options: &Options<'_>, take: &mut dyn Fn
     let mut report = Report::default();
     for pieces in threads::chunks(file.dwarf.units(), PIECE).chunks(options.threads.max(1)) {
         let judged = |units: Range<usize>| {
-            let mut all = Collected::new(Wanted::All);
-            judge(file, units.start, units, &options.only, &Firsts::new(), &mut all);
-            all.finish()
+            let mut collected = Collected::new(Wanted::All);
+            judge(file, units.start, units, &options.only, &Firsts::new(), &mut collected);
+            collected.finish()
         };
         for mut one in threads::each(pieces, judged) {
             one.findings.drain(..).for_each(&mut *take);

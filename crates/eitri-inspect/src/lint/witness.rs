@@ -103,17 +103,17 @@ impl Machine for Witness<'_, '_> {
                 return Ok(());
             }
         };
-        let by = match changed {
-            Changed::Register(changed, by) if changed == reg => by,
-            Changed::All(by) => by,
+        let difference = match changed {
+            Changed::Register(changed, difference) if changed == reg => difference,
+            Changed::All(difference) => difference,
             _ => 0,
         };
         let number = (reg.0 & 0xfff) << 8;
         for (byte, at) in into.iter_mut().zip(at..) {
             let (word, at) = if is_vector {
-                (number + u64::from(at / 4) + if at < 4 { by } else { 0 }, at % 4)
+                (number + u64::from(at / 4) + if at < 4 { difference } else { 0 }, at % 4)
             } else {
-                (number + by, at)
+                (number + difference, at)
             };
             *byte = word.to_le_bytes().get(at as usize).copied().unwrap_or(0);
         }
@@ -131,10 +131,10 @@ impl Machine for Witness<'_, '_> {
             return Err(Unavailable);
         }
         for (index, byte) in into.iter_mut().enumerate() {
-            let at = address.wrapping_add(index as u64);
+            let byte_address = address.wrapping_add(index as u64);
             *byte = match self.contents {
-                Contents::Numbers(_) => (at & !7).to_le_bytes()[at as usize % 8],
-                contents => contents.byte(u64::MAX, at),
+                Contents::Numbers(_) => (byte_address & !7).to_le_bytes()[byte_address as usize % 8],
+                contents => contents.byte(u64::MAX, byte_address),
             };
         }
         Ok(())
@@ -252,15 +252,15 @@ impl Site {
     }
 
     fn initial(self, target: &Target) -> SmallVec<[Element; 2]> {
-        let at = |address| {
+        let memory = |address| {
             let bits = u32::from(target.address_bytes()) * 8;
             Element::Location(Location::memory(SpaceId::DEFAULT, bits, address))
         };
         match self {
             Self::Location | Self::Value | Self::FrameAddress => smallvec![],
-            Self::Object => smallvec![at(OBJECT)],
-            Self::PointerAndObject => smallvec![at(STEP), at(OBJECT)],
-            Self::Rule | Self::ValueRule => smallvec![at(CFA)],
+            Self::Object => smallvec![memory(OBJECT)],
+            Self::PointerAndObject => smallvec![memory(STEP), memory(OBJECT)],
+            Self::Rule | Self::ValueRule => smallvec![memory(CFA)],
         }
     }
 
@@ -428,19 +428,21 @@ impl<'a, 'o> Machines<'a, 'o> {
             Some(location.in_names(self.target).to_string())
         };
         let (first, second) = (place(&machine)?, place(&other)?);
-        let at = if first == second {
+        let locations = if first == second {
             format!("at {first} in both")
         } else {
             format!("at {first} and at {second}")
         };
         Some(match difference {
-            Difference::Lane => format!("with lane 0 and lane 1 in focus, the place is {at}"),
+            Difference::Lane => format!("with lane 0 and lane 1 in focus, the place is {locations}"),
             Difference::Register(reg, by) => {
                 let register = self.target.register(reg)?;
                 let lane = if register.is_vector() { "lane 0 of " } else { "" };
-                format!("with {by:#x} more in {lane}{}, the place is {at}", register.name())
+                format!("with {by:#x} more in {lane}{}, the place is {locations}", register.name())
             }
-            Difference::Registers => format!("with other contents of all registers, the place is {at}"),
+            Difference::Registers => {
+                format!("with other contents of all registers, the place is {locations}")
+            }
         })
     }
 

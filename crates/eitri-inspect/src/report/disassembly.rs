@@ -50,22 +50,22 @@ impl Sought<'_> {
 
 impl<'t> Disassembly<'t> {
     pub(super) fn parse(text: &'t str) -> Self {
-        let mut found = Self { sections: vec![Listing::default()], ..Self::default() };
+        let mut disassembly = Self { sections: vec![Listing::default()], ..Self::default() };
         for line in text.lines() {
             if let Some((address, name)) = header(line) {
                 // A function of NVIDIA's tools, and the first one of an unlinked section, are at address 0.
-                if found.last().instructions.last_key_value().is_some_and(|last| *last.0 >= address) {
-                    found.sections.push(Listing::default());
+                if disassembly.last().instructions.last_key_value().is_some_and(|last| *last.0 >= address) {
+                    disassembly.sections.push(Listing::default());
                 }
-                found.last().has_symbols = true;
-                let number = found.sections.len() - 1;
-                found.symbols.entry(address).or_default().push((number, name));
-                found.named.entry((address, name)).or_insert(number);
+                disassembly.last().has_symbols = true;
+                let number = disassembly.sections.len() - 1;
+                disassembly.symbols.entry(address).or_default().push((number, name));
+                disassembly.named.entry((address, name)).or_insert(number);
             } else if let Some((pc, text)) = instruction(line) {
-                found.last().instructions.insert(pc, text);
+                disassembly.last().instructions.insert(pc, text);
             }
         }
-        found
+        disassembly
     }
 
     fn last(&mut self) -> &mut Listing<'t> {
@@ -81,15 +81,15 @@ impl<'t> Disassembly<'t> {
     /// without symbols.
     pub(super) fn of(&self, sought: &Sought<'_>) -> Vec<(u64, &'t str)> {
         let in_section = |section: &Listing<'t>, start: u64| -> Vec<_> {
-            let all = section.instructions.range(start..start.saturating_add(sought.size));
-            all.map(|(pc, text)| (pc - start, *text)).collect()
+            let instructions = section.instructions.range(start..start.saturating_add(sought.size));
+            instructions.map(|(pc, text)| (pc - start, *text)).collect()
         };
         for start in [sought.start, sought.offset] {
             let named = sought.names.iter().find_map(|name| self.named.get(&(start, *name)).copied());
             let Some(number) = named.or_else(|| self.demangled(start, sought)) else { continue };
-            let found = in_section(&self.sections[number], start);
-            if !found.is_empty() {
-                return found;
+            let instructions = in_section(&self.sections[number], start);
+            if !instructions.is_empty() {
+                return instructions;
             }
         }
         let mut nameless = self.sections.iter().filter(|section| !section.has_symbols);
@@ -98,8 +98,8 @@ impl<'t> Disassembly<'t> {
 
     /// Returns the section of the demangled symbols at an address that are the function's, if all are in one.
     fn demangled(&self, start: u64, sought: &Sought<'_>) -> Option<usize> {
-        let all = self.symbols.get(&start).filter(|all| all.len() <= MOST_SYMBOLS)?;
-        let mut found = all.iter().filter(|one| sought.is_named(one.1)).map(|one| one.0);
+        let symbols = self.symbols.get(&start).filter(|symbols| symbols.len() <= MOST_SYMBOLS)?;
+        let mut found = symbols.iter().filter(|one| sought.is_named(one.1)).map(|one| one.0);
         let first = found.next()?;
         found.all(|other| other == first).then_some(first)
     }
@@ -165,18 +165,19 @@ mod tests {
                                                            /* 0x000fe20000000800 */
         /*0010*/                   EXIT ;
 ";
-        let found = Disassembly::parse(text);
-        let of = |name, start, size| found.of(&Sought { names: vec![name], start, offset: 0, size });
+        let disassembly = Disassembly::parse(text);
+        let instructions =
+            |name, start, size| disassembly.of(&Sought { names: vec![name], start, offset: 0, size });
         assert_eq!(
-            of("saxpy", 0x1700, 0x10),
+            instructions("saxpy", 0x1700, 0x10),
             [(0, "s_load_dword s0, s[4:5], 0x4"), (8, "s_waitcnt lgkmcnt(0)")]
         );
-        assert_eq!(of("main", 0x2000, 4), [(0, "pushq\t%rbp"), (1, "movq\t%rsp, %rbp")]);
-        assert_eq!(of("add", 0x5000, 0x20), [(0, "LDC R1, c[0x0][0x28]"), (0x10, "EXIT")]);
+        assert_eq!(instructions("main", 0x2000, 4), [(0, "pushq\t%rbp"), (1, "movq\t%rsp, %rbp")]);
+        assert_eq!(instructions("add", 0x5000, 0x20), [(0, "LDC R1, c[0x0][0x28]"), (0x10, "EXIT")]);
         // Another function at the address, and another address of the function.
-        assert_eq!(of("ma", 0x2000, 4), []);
-        assert_eq!(of("main", 0x2004, 4), []);
-        assert_eq!(found.count(), 6);
+        assert_eq!(instructions("ma", 0x2000, 4), []);
+        assert_eq!(instructions("main", 0x2004, 4), []);
+        assert_eq!(disassembly.count(), 6);
     }
 
     /// In an unlinked file, addresses are offsets in a section, which has several functions, and local labels in them.
@@ -197,21 +198,21 @@ Disassembly of section .text.g:
 0000000000000001 <h>:
        1: c3                           	retq
 ";
-        let found = Disassembly::parse(text);
-        let of = |names: &[&'static str], offset| {
-            found.of(&Sought { names: names.to_vec(), start: 0x10000 + offset, offset, size: 3 })
+        let disassembly = Disassembly::parse(text);
+        let instructions = |names: &[&'static str], offset| {
+            disassembly.of(&Sought { names: names.to_vec(), start: 0x10000 + offset, offset, size: 3 })
         };
-        assert_eq!(of(&["_ZN1A3getEv", "get"], 0), [(0, "xorl\t%eax, %eax"), (2, "retq")]);
-        assert_eq!(of(&["_ZN1B3getEv", "get"], 0), [(0, "nop"), (1, "retq")]);
-        assert_eq!(of(&["h"], 1), [(0, "retq")]);
+        assert_eq!(instructions(&["_ZN1A3getEv", "get"], 0), [(0, "xorl\t%eax, %eax"), (2, "retq")]);
+        assert_eq!(instructions(&["_ZN1B3getEv", "get"], 0), [(0, "nop"), (1, "retq")]);
+        assert_eq!(instructions(&["h"], 1), [(0, "retq")]);
         // Two methods of one name, at the start of their sections: nothing decides.
         let text = text.replace("_ZN1A3getEv", "A::get(int)");
         let both = Disassembly::parse(&text);
-        let of = |names: &[&'static str]| {
+        let instructions = |names: &[&'static str]| {
             both.of(&Sought { names: names.to_vec(), start: 0x10000, offset: 0, size: 3 })
         };
-        assert_eq!(of(&["_ZN1B3getEi", "get"]), []);
-        assert_eq!(of(&["B::get(int)"]), [(0, "nop"), (1, "retq")]);
+        assert_eq!(instructions(&["_ZN1B3getEi", "get"]), []);
+        assert_eq!(instructions(&["B::get(int)"]), [(0, "nop"), (1, "retq")]);
         let bare = Disassembly::parse("10000: 90 nop\n10001: c3 retq\n");
         assert_eq!(bare.of(&Sought { names: vec!["h"], start: 0x10001, offset: 1, size: 3 }), [(0, "retq")]);
     }

@@ -18,9 +18,9 @@ pub(super) fn rows(
     places: &mut Places,
     strings: &mut Strings,
 ) -> Vec<Entry> {
-    let mut all: Vec<Entry> = Vec::new();
+    let mut rules: Vec<Entry> = Vec::new();
     let Some((frames, fde)) = frames.iter().find_map(|one| one.fde_at(start).map(|fde| (one, fde))) else {
-        return all;
+        return rules;
     };
     let return_register = frames.cie(fde).return_register;
     let mut rows = frames.rows(fde);
@@ -28,15 +28,15 @@ pub(super) fn rows(
     let names = Names { target, encoding };
     while let Ok(Some(row)) = rows.next_row() {
         eitri_dwarf::work::step();
-        let at = |pc: u64| pc.saturating_sub(start).min(u64::from(size)) as u32;
-        let (from, to) = (at(row.start), at(row.end));
+        let offset = |pc: u64| pc.saturating_sub(start).min(u64::from(size)) as u32;
+        let (from, to) = (offset(row.start), offset(row.end));
         let place = places.of_text(&names.describe(row, return_register), "", strings);
-        match all.last_mut() {
+        match rules.last_mut() {
             Some(last) if last.place == place && last.end == from => last.end = to,
-            _ => all.push(Entry { start: from, end: to, place }),
+            _ => rules.push(Entry { start: from, end: to, place }),
         }
     }
-    all
+    rules
 }
 
 struct Names<'a> {

@@ -476,8 +476,8 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
         }
         let function = &mut self.gathered.functions[index];
         function.variables.push(variable);
-        let found = found.into_iter().map(|(finding, entry)| Found { finding, variable: number, entry });
-        function.found.extend(found);
+        let findings = found.into_iter().map(|(finding, entry)| Found { finding, variable: number, entry });
+        function.found.extend(findings);
         self.found(index, entry.offset(), number);
     }
 
@@ -558,11 +558,11 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
                 continue;
             }
             let file = usize::try_from(row.file).ok().and_then(|file| self.paths.get(file));
-            let one = [pc as u32, file.copied().unwrap_or(0), u32::try_from(row.line).unwrap_or(0)];
+            let line = [pc as u32, file.copied().unwrap_or(0), u32::try_from(row.line).unwrap_or(0)];
             match function.lines.last_mut() {
-                Some(last) if last[0] == one[0] => *last = one,
-                Some(last) if last[1..] == one[1..] => {}
-                _ => function.lines.push(one),
+                Some(last) if last[0] == line[0] => *last = line,
+                Some(last) if last[1..] == line[1..] => {}
+                _ => function.lines.push(line),
             }
         }
         functions.iter_mut().for_each(|function| function.lines.sort_by_key(|line| line[0]));

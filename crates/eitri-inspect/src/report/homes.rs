@@ -25,14 +25,14 @@ pub(super) struct Homes {
 
 /// Returns the PTX registers of an expression, each once. Names of machine registers have no percent sign.
 pub(super) fn registers(shape: &Shape, target: Option<&Target>) -> Registers {
-    let mut all = Registers::new();
+    let mut registers = Registers::new();
     let mut add = |reg: Reg| {
         let name = target.and_then(|target| target.register(reg)).map(|register| register.name().to_string());
         if let Some(name) = name.filter(|name| name.starts_with('%'))
-            && all.len() < MOST_REGISTERS
-            && all.iter().all(|known| known.0 != reg)
+            && registers.len() < MOST_REGISTERS
+            && registers.iter().all(|known| known.0 != reg)
         {
-            all.push((reg, name));
+            registers.push((reg, name));
         }
     };
     for part in &shape.parts {
@@ -42,7 +42,7 @@ pub(super) fn registers(shape: &Shape, target: Option<&Target>) -> Registers {
             _ => {}
         }
     }
-    all
+    registers
 }
 
 /// Calls a function for each register in a number.
@@ -78,7 +78,7 @@ pub(super) fn cut(map: &MappedFunction<'_>, registers: &Registers, pcs: (u32, u3
         *count = (*count).max(event.1 % MOST_WORDS + 1);
     }
     let mut current: Vec<Vec<Home>> = vec![Vec::new(); registers.len() * MOST_WORDS];
-    let mut all: Vec<Homes> = Vec::new();
+    let mut homes: Vec<Homes> = Vec::new();
     let (mut from, mut rest) = (pcs.0, &events[..]);
     loop {
         let here = rest.iter().take_while(|event| event.0 == from).count();
@@ -106,13 +106,13 @@ pub(super) fn cut(map: &MappedFunction<'_>, registers: &Registers, pcs: (u32, u3
             }
         };
         let registers: Vec<HomesByWord> = current.chunks(MOST_WORDS).zip(&counts).map(words).collect();
-        match all.last_mut() {
+        match homes.last_mut() {
             Some(last) if last.registers == registers => last.pcs.1 = end,
-            _ if from < end => all.push(Homes { pcs: (from, end), registers }),
+            _ if from < end => homes.push(Homes { pcs: (from, end), registers }),
             _ => {}
         }
         if end >= pcs.1 {
-            return all;
+            return homes;
         }
         from = end;
     }
@@ -150,42 +150,42 @@ mod tests {
         ];
         let map = MappedFunction::new(b"f", Some(0), homes);
         let named = |name: &str| vec![(Reg(0), name.to_owned())];
-        let all = cut(&map, &named("%rd1"), (0, 0x100));
-        let one = |pcs, words: &[&[Home]]| Homes {
+        let homes = cut(&map, &named("%rd1"), (0, 0x100));
+        let expected_homes = |pcs, words: &[&[Home]]| Homes {
             pcs,
             registers: vec![words.iter().map(|homes| homes.to_vec()).collect()],
         };
         // Equal homes are joined.
         let expected = [
-            one((0, 0x20), &[]),
-            one((0x20, 0x24), &[&[R4], &[]]),
-            one((0x24, 0x30), &[&[R4], &[R5]]),
-            one((0x30, 0x40), &[&[R4, R5], &[R5]]),
-            one((0x40, 0x50), &[&[], &[R5]]),
-            one((0x50, 0x100), &[]),
+            expected_homes((0, 0x20), &[]),
+            expected_homes((0x20, 0x24), &[&[R4], &[]]),
+            expected_homes((0x24, 0x30), &[&[R4], &[R5]]),
+            expected_homes((0x30, 0x40), &[&[R4, R5], &[R5]]),
+            expected_homes((0x40, 0x50), &[&[], &[R5]]),
+            expected_homes((0x50, 0x100), &[]),
         ];
-        assert_eq!(all, expected);
-        assert_eq!(cut(&map, &named("%rd1"), (0x28, 0x2c)), [one((0x28, 0x2c), &[&[R4], &[R5]])]);
-        assert_eq!(cut(&map, &named("%rd2"), (0, 0x10)), [one((0, 0x10), &[])]);
+        assert_eq!(homes, expected);
+        assert_eq!(cut(&map, &named("%rd1"), (0x28, 0x2c)), [expected_homes((0x28, 0x2c), &[&[R4], &[R5]])]);
+        assert_eq!(cut(&map, &named("%rd2"), (0, 0x10)), [expected_homes((0, 0x10), &[])]);
     }
 
     #[test]
     fn pcs_of_pieces_are_cut_by_the_homes_of_each_register() {
-        let of = |register, home, start, end| RegisterHome { register, word: 0, home, start, end };
-        let homes = vec![of(b"%r1", R4, 0x10, 0x30), of(b"%r2", R5, 0x20, 0x20)];
+        let home = |register, home, start, end| RegisterHome { register, word: 0, home, start, end };
+        let homes = vec![home(b"%r1", R4, 0x10, 0x30), home(b"%r2", R5, 0x20, 0x20)];
         let map = MappedFunction::new(b"f", Some(0), homes);
         let registers = vec![(Reg(1), "%r1".to_owned()), (Reg(2), "%r2".to_owned())];
-        let one = |pcs, first: &[Home], second: &[Home]| {
+        let expected_homes = |pcs, first: &[Home], second: &[Home]| {
             let words = |homes: &[Home]| homes.iter().map(|home| vec![*home]).collect();
             Homes { pcs, registers: vec![words(first), words(second)] }
         };
         // The last instruction of 16 bytes is a part of the range.
         let expected = [
-            one((0, 0x10), &[], &[]),
-            one((0x10, 0x20), &[R4], &[]),
-            one((0x20, 0x30), &[R4], &[R5]),
-            one((0x30, 0x40), &[R4], &[]),
-            one((0x40, 0x50), &[], &[]),
+            expected_homes((0, 0x10), &[], &[]),
+            expected_homes((0x10, 0x20), &[R4], &[]),
+            expected_homes((0x20, 0x30), &[R4], &[R5]),
+            expected_homes((0x30, 0x40), &[R4], &[]),
+            expected_homes((0x40, 0x50), &[], &[]),
         ];
         assert_eq!(cut(&map, &registers, (0, 0x50)), expected);
     }

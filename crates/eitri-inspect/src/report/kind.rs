@@ -71,10 +71,12 @@ impl Names<'_> {
         match &shape.parts[..] {
             [] => PlaceText::new(Kind::Nowhere, "", "not available"),
             [part] => {
-                let one = self.place(&part.place);
+                let place = self.place(&part.place);
                 match part.bits {
-                    Some(bits) => PlaceText { meaning: format!("{} in {}", size(bits), one.meaning), ..one },
-                    None => one,
+                    Some(bits) => {
+                        PlaceText { meaning: format!("{} in {}", size(bits), place.meaning), ..place }
+                    }
+                    None => place,
                 }
             }
             parts => self.several(parts),
@@ -82,9 +84,9 @@ impl Names<'_> {
     }
 
     fn several(&self, parts: &[Part]) -> PlaceText {
-        let all: Vec<PlaceText> = parts.iter().map(|part| self.place(&part.place)).collect();
+        let places: Vec<PlaceText> = parts.iter().map(|part| self.place(&part.place)).collect();
         let mut meaning = String::new();
-        for (index, (part, one)) in parts.iter().zip(&all).take(8).enumerate() {
+        for (index, (part, one)) in parts.iter().zip(&places).take(8).enumerate() {
             let join = if index == 0 { "" } else { "; " };
             let bits = part.bits.map_or_else(|| "the rest".into(), size);
             meaning += &format!("{join}{bits}: {}", one.meaning);
@@ -92,8 +94,8 @@ impl Names<'_> {
         if parts.len() > 8 {
             meaning += &format!("; {} in all", Count(parts.len(), "part"));
         }
-        let label: Vec<&str> = all.iter().take(2).map(|one| one.label.as_str()).collect();
-        if all.iter().all(|one| one.kind == Kind::Nowhere) {
+        let label: Vec<&str> = places.iter().take(2).map(|one| one.label.as_str()).collect();
+        if places.iter().all(|one| one.kind == Kind::Nowhere) {
             PlaceText::new(Kind::Nowhere, "", meaning)
         } else {
             PlaceText::new(Kind::Several, label.join(" ").trim(), meaning)

@@ -105,14 +105,20 @@ impl Places {
 
     /// Returns the number of a copy of a location with other words.
     pub(super) fn renamed(&mut self, id: PlaceId, words: &PlaceText, strings: &mut Strings) -> PlaceId {
-        let at = id as usize * PLACE;
+        let start = id as usize * PLACE;
         let text = [
             strings.add(&words.label),
-            self.places[at + 2],
+            self.places[start + 2],
             strings.add(&words.meaning),
-            self.places[at + 4],
+            self.places[start + 4],
         ];
-        self.places[at..at + 5].copy_from_slice(&[words.kind as u32, text[0], text[1], text[2], text[3]]);
+        self.places[start..start + 5].copy_from_slice(&[
+            words.kind as u32,
+            text[0],
+            text[1],
+            text[2],
+            text[3],
+        ]);
         id
     }
 
@@ -169,8 +175,8 @@ impl Places {
             marked(&first.result, &|run| Some(run.result.clone())).unwrap_or_else(|| first.result.clone());
         let steps = first.steps.iter().enumerate().map(|(index, step)| {
             core::array::from_fn(|column| {
-                let of = |run: &Run| Some(run.steps.get(index)?[column].clone());
-                marked(&step[column], &of).unwrap_or_else(|| step[column].clone())
+                let text = |run: &Run| Some(run.steps.get(index)?[column].clone());
+                marked(&step[column], &text).unwrap_or_else(|| step[column].clone())
             })
         });
         (result, steps.collect())
@@ -193,9 +199,9 @@ fn run(expr: &[u8], unit: &Unit<'_>, witness: &Witness<'_, '_>, target: &Target,
         ..Context::new(unit.encoding, target)
     };
     let trace = steps(Body::Expression(expr), &machine, &context, Some(target));
-    let all = trace.texts().take(MOST_STEPS);
-    let all = all.map(|(operation, stack, asked)| [operation.into(), stack.join("\n"), asked.join("\n")]);
-    let steps = all.collect();
+    let steps = trace.texts().take(MOST_STEPS);
+    let steps = steps.map(|(operation, stack, asked)| [operation.into(), stack.join("\n"), asked.join("\n")]);
+    let steps = steps.collect();
     let asks_for_lane = trace.steps.iter().flat_map(|step| &step.asked).any(Asked::depends_on_lane);
     Run { result: trace.result_text(), steps, asks_for_lane }
 }
@@ -204,12 +210,12 @@ fn run(expr: &[u8], unit: &Unit<'_>, witness: &Witness<'_, '_>, target: &Target,
 /// texts of lanes 0 and 1 can have other words, as `v3` beside `v3 + 8 bytes`: they then precede the marked text.
 fn by_lane(first: &str, others: &[(u64, String)]) -> Option<String> {
     let (second, rest) = others.split_first()?;
-    let all: Vec<_> =
+    let lanes: Vec<_> =
         [(0, first), (1, &*second.1)].into_iter().chain(rest.iter().map(|one| (one.0, &*one.1))).collect();
-    if let Some(marked) = linear(&all) {
+    if let Some(marked) = linear(&lanes) {
         return Some(marked);
     }
-    let marked = linear(&all[2..])?;
+    let marked = linear(&lanes[2..])?;
     Some(format!("{FIRST}{first}{FIRST}{}{FIRST}{marked}", second.1))
 }
 
@@ -227,11 +233,11 @@ fn linear(all: &[(u64, &str)]) -> Option<String> {
             continue;
         }
         let (value, radix) = number(piece)?;
-        let of = |piece: &str| number(piece).filter(|one| one.1 == radix).map(|one| one.0);
-        let step = of(last.1[index])?.checked_sub(value)?.checked_div(last.0 - lane)?;
+        let digits = |piece: &str| number(piece).filter(|one| one.1 == radix).map(|one| one.0);
+        let step = digits(last.1[index])?.checked_sub(value)?.checked_div(last.0 - lane)?;
         let base = value.checked_sub(step.checked_mul(*lane)?)?;
         let is_linear = all.iter().all(|(lane, other)| {
-            of(other[index]) == step.checked_mul(*lane).and_then(|by| base.checked_add(by))
+            digits(other[index]) == step.checked_mul(*lane).and_then(|by| base.checked_add(by))
         });
         if !is_linear {
             return None;
@@ -243,18 +249,18 @@ fn linear(all: &[(u64, &str)]) -> Option<String> {
 
 /// Splits a text into numbers and what is between them.
 fn pieces(text: &str) -> Vec<&str> {
-    let mut all = Vec::new();
+    let mut texts = Vec::new();
     let mut start = 0;
     let is_word = |char: char| char.is_ascii_alphanumeric() || char == '_';
     for (at, char) in text.char_indices() {
         let before = text[..at].chars().next_back();
         if before.is_some_and(|before| is_word(before) != is_word(char)) {
-            all.push(&text[start..at]);
+            texts.push(&text[start..at]);
             start = at;
         }
     }
-    all.push(&text[start..]);
-    all
+    texts.push(&text[start..]);
+    texts
 }
 
 fn number(piece: &str) -> Option<(i64, u32)> {

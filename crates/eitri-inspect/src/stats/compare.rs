@@ -38,15 +38,15 @@ pub fn compare(old: &Statistics, new: &Statistics) -> Vec<Change> {
     };
     let (first, mut second) = (sums(old), sums(new));
     let whole = |of: &Statistics| Some(of.variables.coverage);
-    let mut all = vec![Change { function: None, old: whole(old), new: whole(new) }];
+    let mut changes = vec![Change { function: None, old: whole(old), new: whole(new) }];
     for (name, old) in first {
         let new = second.remove(&name);
-        all.push(Change { function: Some(name), old: Some(old), new });
+        changes.push(Change { function: Some(name), old: Some(old), new });
     }
-    all.extend(second.into_iter().map(|(name, new)| Change {
+    changes.extend(second.into_iter().map(|(name, new)| Change {
         function: Some(name),
         old: None,
         new: Some(new),
     }));
-    all
+    changes
 }

@@ -21,9 +21,9 @@ pub struct Coverage {
 impl Coverage {
     /// Returns the indices in the histograms: with values at the entry of the function, and without.
     pub(super) fn classes(self) -> [usize; 2] {
-        let all = Self::class(self.located, self.scope);
+        let class = Self::class(self.located, self.scope);
         let rest = || Self::class(self.located.saturating_sub(self.entry_values), self.scope);
-        [all, if self.entry_values == 0 { all } else { rest() }]
+        [class, if self.entry_values == 0 { class } else { rest() }]
     }
 
     /// Returns the index in a histogram of located and scope bytes.

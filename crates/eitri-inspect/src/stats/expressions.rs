@@ -73,8 +73,8 @@ impl<'r> Expressions<'r> {
         judge: &mut Judge<'_, 'r, '_>,
     ) -> impl Iterator<Item = &'e Expr> + use<'e, 'r> {
         for number in &self.last {
-            let one = &mut self.all[*number as usize];
-            one.judged.get_or_insert_with(|| judge.read(one.bytes));
+            let counted = &mut self.all[*number as usize];
+            counted.judged.get_or_insert_with(|| judge.read(counted.bytes));
         }
         self.last.iter().filter_map(|number| self.all[*number as usize].judged.as_deref())
     }

@@ -272,11 +272,11 @@ mod tests {
                 expected.insert((file, *line, *column));
             }
         }
-        let mut found = BTreeSet::new();
+        let mut seen = BTreeSet::new();
         for (Group { line, columns, file }, bits) in positions.groups() {
             let set = (0..64).filter(|bit| bits >> bit & 1 != 0);
-            found.extend(set.map(|bit| (file, line, columns * 64 + bit)));
+            seen.extend(set.map(|bit| (file, line, columns * 64 + bit)));
         }
-        assert_eq!(found, expected);
+        assert_eq!(seen, expected);
     }
 }

@@ -71,16 +71,16 @@ impl Lists {
 /// counts once.
 pub(super) fn repeated(all: &[Lists], next: &AtomicUsize, dwarf: &Dwarf<'_>, threads: usize) -> Repeated {
     let parts = threads::each(&vec![(); threads.min(GROUPS)], |()| {
-        let mut found = Repeated::default();
+        let mut repeated = Repeated::default();
         let groups = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
         groups
             .take_while(|group| *group < GROUPS)
-            .for_each(|group| repeated_in(group, all, dwarf, &mut found));
-        found
+            .for_each(|group| repeated_in(group, all, dwarf, &mut repeated));
+        repeated
     });
-    let mut found = Repeated::default();
-    parts.into_iter().for_each(|one| found += one);
-    found
+    let mut repeated = Repeated::default();
+    parts.into_iter().for_each(|one| repeated += one);
+    repeated
 }
 
 fn repeated_in(group: usize, all: &[Lists], dwarf: &Dwarf<'_>, found: &mut Repeated) {

@@ -62,20 +62,20 @@ pub fn stats(bytes: &[u8], options: &Options<'_>) -> Result<Statistics> {
     let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, options.threads)?;
     let facts = options.sound.then(|| lint::Facts::new(&object, &dwarf, options.threads)).transpose()?;
     let measure = |split: &[Dwarf<'_>]| measure(&object, facts.as_ref(), &dwarf, split, options);
-    let mut found = options.split.with(&object, &dwarf, measure)?;
+    let mut statistics = options.split.with(&object, &dwarf, measure)?;
     for section in object.sections() {
         if section.is_code() {
-            found.code += section.size;
+            statistics.code += section.size;
         }
         let is_debug = section.name.starts_with(".debug") || section.name == ".gdb_index";
         if is_debug {
-            match found.sections.iter_mut().find(|one| one.0 == section.name) {
+            match statistics.sections.iter_mut().find(|one| one.0 == section.name) {
                 Some(one) => one.1 += section.stored,
-                None => found.sections.push((section.name.clone().into_owned(), section.stored)),
+                None => statistics.sections.push((section.name.clone().into_owned(), section.stored)),
             }
         }
     }
-    Ok(found)
+    Ok(statistics)
 }
 
 /// Measures the units of an object, and its split units. `facts` is `Some` if the sound part is measured.
@@ -89,25 +89,25 @@ pub(crate) fn measure<'r>(
     split: &'r [Dwarf<'r>],
     options: &Options<'_>,
 ) -> Result<Statistics> {
-    let mut all = units(facts, dwarf, &InputSections::of(object), options);
+    let mut resolved = units(facts, dwarf, &InputSections::of(object), options);
     for dwarf in split {
         let mut of_file = units(facts, dwarf, &InputSections::default(), options);
         let unreadable = std::mem::take(&mut of_file.found.unreadable);
         of_file.found.unreadable = options.split.take_unreadable(dwarf, unreadable)?;
-        all.append(of_file);
+        resolved.append(of_file);
     }
-    let mut found = all.finish();
+    let mut statistics = resolved.finish();
     let of_object = std::iter::once(dwarf).chain(split).filter(|dwarf| dwarf.split_file().is_none());
     let frames = facts.iter().flat_map(|facts| &facts.frames).flat_map(|frames| &frames.errors);
-    let unreadable = std::mem::take(&mut found.unreadable);
-    let all = of_object.flat_map(Dwarf::errors).chain(frames).cloned().chain(unreadable);
-    found.unreadable = distinct(all);
+    let unreadable = std::mem::take(&mut statistics.unreadable);
+    let errors = of_object.flat_map(Dwarf::errors).chain(frames).cloned().chain(unreadable);
+    statistics.unreadable = distinct(errors);
     // The units of a package have its strings in common.
     let files = split.chunk_by(|one, next| one.split_file() == next.split_file()).filter_map(<[_]>::first);
     for dwarf in std::iter::once(dwarf).chain(files) {
-        found.contents.strings += sizes::strings(dwarf);
+        statistics.contents.strings += sizes::strings(dwarf);
     }
-    Ok(found)
+    Ok(statistics)
 }
 
 fn units<'r>(
@@ -129,18 +129,18 @@ fn units<'r>(
     let lists: Vec<_> = parts.iter_mut().map(|part| std::mem::take(&mut part.contents.lists)).collect();
     let join = || {
         let mut parts = parts.into_iter();
-        let mut all = parts.next().unwrap_or_else(|| begin(&[]));
+        let mut joined = parts.next().unwrap_or_else(|| begin(&[]));
         let mut covered = covered.into_iter();
         let first = covered.next().unwrap_or_default();
-        let found = &mut all.found;
+        let found = &mut joined.found;
         (found.functions, found.units, found.unreadable) = (first.functions, first.units, first.unreadable);
         for one in covered {
             found.functions.extend(one.functions);
             found.units.extend(one.units);
             found.unreadable.extend(one.unreadable);
         }
-        parts.for_each(|part| all.append(part));
-        all.resolve(dwarf, sections)
+        parts.for_each(|part| joined.append(part));
+        joined.resolve(dwarf, sections)
     };
     let next = AtomicUsize::new(0);
     let repeated = |threads| lists::repeated(&lists, &next, dwarf, threads);

@@ -10,8 +10,8 @@ impl Statistics {
     /// counts such variables as without a location, and here the base address is 0.
     pub fn numbers(&self) -> Vec<(String, u64)> {
         let counts = &self.counts;
-        let mut all: Vec<(String, u64)> = Vec::with_capacity(128);
-        let mut add = |name: &str, value| all.push((name.into(), value));
+        let mut numbers: Vec<(String, u64)> = Vec::with_capacity(128);
+        let mut add = |name: &str, value| numbers.push((name.into(), value));
         add("version", 9);
         add("#functions", counts.functions);
         add("#functions with location", counts.functions_with_source);
@@ -70,6 +70,6 @@ impl Statistics {
         add("#line entries (is_stmt)", self.lines.is_stmt);
         add("#line entries (unique)", self.lines.unique);
         add("#line entries (unique non-0)", self.lines.unique_non_0);
-        all
+        numbers
     }
 }

@@ -29,9 +29,9 @@ fn variables<'r, 'o>(function: Entry<'r, 'o>, mut each: impl FnMut(Entry<'r, 'o>
 
 /// Returns the variables of an abstract instance, in an input section with this start.
 pub(super) fn abstract_variables(function: Entry<'_, '_>, start: u64) -> Vec<Abstract> {
-    let mut all = Vec::new();
-    variables(function, |one| all.push((one.offset() - start, one.tag())));
-    all
+    let mut abstracts = Vec::new();
+    variables(function, |one| abstracts.push((one.offset() - start, one.tag())));
+    abstracts
 }
 
 /// Removes the variables that have a location in a concrete instance. The input section of the function begins at
@@ -78,9 +78,9 @@ impl InputSections {
 /// number with offsets in the section, also where it is an offset in the unit.
 pub(super) fn origin(entry: Entry<'_, '_>, start: u64) -> Option<u64> {
     let mut attributes = entry.attributes();
-    let found = attributes.find(|one| one.name == dw::DW_AT_abstract_origin)?;
-    let Value::Reference(offset) = found.value else { return None };
-    match found.form {
+    let origin = attributes.find(|one| one.name == dw::DW_AT_abstract_origin)?;
+    let Value::Reference(offset) = origin.value else { return None };
+    match origin.form {
         dw::DW_FORM_ref_addr => offset.checked_sub(start),
         _ => offset.checked_sub(entry.unit().offset),
     }

@@ -49,19 +49,19 @@ impl<'r> Part<'r> {
 
     /// Resolves the references between the units, which are all of `dwarf`.
     pub(super) fn resolve(self, dwarf: &'r Dwarf<'r>, sections: &InputSections) -> Resolved<'r> {
-        let mut found = self.found;
+        let mut statistics = self.found;
         let start = |index| {
             let entry = dwarf.entry_with_index(index);
             entry.map_or(0, |entry| sections.start(entry.unit().offset))
         };
         for (index, origin) in self.across {
             match self.abstracts.get(&origin) {
-                Some(all) => missing(dwarf, (index, start(index)), all.clone(), &mut found),
-                None => found.unresolved += 1,
+                Some(all) => missing(dwarf, (index, start(index)), all.clone(), &mut statistics),
+                None => statistics.unresolved += 1,
             }
         }
-        found.contents = self.contents.contents();
-        Resolved { found, source: self.source, lines: self.lines }
+        statistics.contents = self.contents.contents();
+        Resolved { found: statistics, source: self.source, lines: self.lines }
     }
 }
 

@@ -88,14 +88,14 @@ impl Tally {
 
 /// Counts the repeated strings in the sections of a file.
 pub(super) fn strings(dwarf: &Dwarf<'_>) -> Repeated {
-    let mut found = Repeated::default();
+    let mut repeated = Repeated::default();
     for section in [dwarf.sections().debug_str, dwarf.sections().debug_line_str] {
         let mut seen = HashSet::new();
         for text in section.split_inclusive(|byte| *byte == 0) {
             if !seen.insert(text) {
-                add(&mut found, text.len());
+                add(&mut repeated, text.len());
             }
         }
     }
-    found
+    repeated
 }

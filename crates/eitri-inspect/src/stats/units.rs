@@ -67,7 +67,8 @@ pub(super) fn count<'r>(
         }
     }
     part.contents.forms(known.forms.finish());
-    let found = &mut part.found;
-    let (functions, units) = (std::mem::take(&mut found.functions), std::mem::take(&mut found.units));
+    let statistics = &mut part.found;
+    let (functions, units) =
+        (std::mem::take(&mut statistics.functions), std::mem::take(&mut statistics.units));
     Covered { functions, units, unreadable }
 }

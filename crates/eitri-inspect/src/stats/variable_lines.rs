@@ -128,13 +128,13 @@ pub fn readable_variable_lines(
     let mut known: BTreeMap<Key, Lines> = BTreeMap::new();
     if let Some(base) = base {
         for one in instances(base, &mut files, &mut unreadable_base)? {
-            let all = known.entry(one.key).or_default();
-            all.extend(one.located);
-            all.sort_unstable();
-            all.dedup();
+            let own = known.entry(one.key).or_default();
+            own.extend(one.located);
+            own.sort_unstable();
+            own.dedup();
         }
     }
-    let mut all: Vec<VariableLines> = Vec::new();
+    let mut variables: Vec<VariableLines> = Vec::new();
     for one in instances(build, &mut files, &mut unreadable)? {
         let base = known.get(&one.key).map(|lines| BaseLines {
             located: lines.len() as u64,
@@ -143,14 +143,14 @@ pub fn readable_variable_lines(
         let (function, name, file, line) = one.key;
         let (scope, located) = (one.scope.len() as u64, one.located.len() as u64);
         let (calls, declared, instances) = (one.calls, (file, line), 1);
-        all.push(VariableLines { function, calls, name, declared, instances, scope, located, base });
+        variables.push(VariableLines { function, calls, name, declared, instances, scope, located, base });
     }
-    all.sort_by(|a, b| {
+    variables.sort_by(|a, b| {
         let key = |one: &VariableLines| (one.function.clone(), one.name.clone(), one.declared.clone());
         key(a).cmp(&key(b))
     });
     if combine {
-        all.dedup_by(|next, sum| {
+        variables.dedup_by(|next, sum| {
             let is_same =
                 (&next.function, &next.name, &next.declared) == (&sum.function, &sum.name, &sum.declared);
             if is_same {
@@ -165,11 +165,11 @@ pub fn readable_variable_lines(
             }
             is_same
         });
-        all.iter_mut().for_each(|one| one.calls.clear());
+        variables.iter_mut().for_each(|one| one.calls.clear());
     }
     let (unreadable, unreadable_base) =
         (distinct(unreadable.into_iter()), distinct(unreadable_base.into_iter()));
-    Ok(ReadableLines { variables: all, unreadable, unreadable_base })
+    Ok(ReadableLines { variables: variables, unreadable, unreadable_base })
 }
 
 /// Rows of a unit: address, and file and line.
@@ -210,11 +210,11 @@ impl Rows {
     }
 
     fn of<'a>(&self, ranges: impl IntoIterator<Item = &'a Range<u64>>) -> Lines {
-        let mut all = Lines::new();
-        ranges.into_iter().for_each(|range| self.add(range, &mut all));
-        all.sort_unstable();
-        all.dedup();
-        all
+        let mut lines = Lines::new();
+        ranges.into_iter().for_each(|range| self.add(range, &mut lines));
+        lines.sort_unstable();
+        lines.dedup();
+        lines
     }
 
     fn path(&self, file: Option<u64>) -> String {
@@ -225,7 +225,7 @@ impl Rows {
 
 /// Returns the lines of a function without those of the calls inlined into it.
 fn function_lines(function: Entry<'_, '_>, rows: &Rows) -> Result<Lines> {
-    let mut all = rows.of(&function.ranges()?);
+    let mut lines = rows.of(&function.ranges()?);
     let mut inlined = Vec::new();
     let mut scopes = vec![function];
     while let Some(scope) = scopes.pop() {
@@ -237,8 +237,8 @@ fn function_lines(function: Entry<'_, '_>, rows: &Rows) -> Result<Lines> {
         }
     }
     let inlined = rows.of(&inlined);
-    all.retain(|line| inlined.binary_search(line).is_err());
-    Ok(all)
+    lines.retain(|line| inlined.binary_search(line).is_err());
+    Ok(lines)
 }
 
 /// Returns the variables of a build, and appends the errors of what cannot be read of the object. The finder of split units
@@ -250,19 +250,19 @@ fn instances(
 ) -> Result<Vec<Instance>> {
     let object = Object::read_with(build.bytes, build.supplementary, None)?;
     let dwarf = Dwarf::read_readable(&object, Dialect::Llvm, 1)?;
-    let mut all = Vec::new();
+    let mut rows = Vec::new();
     build.split.with(&object, &dwarf, |split| {
         for dwarf in std::iter::once(&dwarf).chain(split) {
             let mut errors = match dwarf.split_file() {
                 None => dwarf.errors().to_vec(),
                 Some(_) => Vec::new(),
             };
-            instances_in(dwarf, files, &mut all, &mut errors);
+            instances_in(dwarf, files, &mut rows, &mut errors);
             unreadable.extend(build.split.take_unreadable(dwarf, errors)?);
         }
         Ok(())
     })?;
-    Ok(all)
+    Ok(rows)
 }
 
 fn instances_in(
@@ -354,24 +354,28 @@ fn located(variable: Entry<'_, '_>, scope: &Lines, rows: &Rows) -> Result<Lines>
     }
     let ranges: Vec<_> =
         list.iter().filter(|one| !one.expr.is_empty()).map(|one| one.start..one.end).collect();
-    let mut all = rows.of(&ranges);
-    all.retain(|line| scope.binary_search(line).is_ok());
-    Ok(all)
+    let mut lines = rows.of(&ranges);
+    lines.retain(|line| scope.binary_search(line).is_ok());
+    Ok(lines)
 }
 
 /// Returns the inlined calls around an entry, the innermost first, and the function.
 fn around<'r, 'o>(entry: Entry<'r, 'o>) -> Vec<Entry<'r, 'o>> {
-    let mut all = Vec::new();
+    let mut ranges_of_scope = Vec::new();
     for one in std::iter::successors(entry.parent(), |entry| entry.parent()) {
         match one.tag() {
-            dw::DW_TAG_inlined_subroutine => all.push(one),
+            dw::DW_TAG_inlined_subroutine => ranges_of_scope.push(one),
             dw::DW_TAG_subprogram => {
-                all.push(one);
+                ranges_of_scope.push(one);
                 break;
             }
             _ => {}
         }
     }
     // Without the function, the entry is in none.
-    if all.last().is_none_or(|last| last.tag() != dw::DW_TAG_subprogram) { Vec::new() } else { all }
+    if ranges_of_scope.last().is_none_or(|last| last.tag() != dw::DW_TAG_subprogram) {
+        Vec::new()
+    } else {
+        ranges_of_scope
+    }
 }

@@ -275,23 +275,23 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         }
         if is_function || is_inlined {
             if shape.is_inline {
-                let all = origins::abstract_variables(entry, self.start);
+                let variables = origins::abstract_variables(entry, self.start);
                 let offset = entry.offset() - self.start;
-                self.part.abstracts.insert(offset, all.clone());
-                self.local.insert(offset, all);
+                self.part.abstracts.insert(offset, variables.clone());
+                self.local.insert(offset, variables);
                 return None;
             }
             inherited.named = self.function(entry, shape, own, is_inlined);
         }
         if bytes > 0 {
             inherited.bytes = bytes;
-            let found = &mut self.part.found;
+            let statistics = &mut self.part.found;
             if is_function {
-                found.counts.function_bytes = found.counts.function_bytes.saturating_add(bytes);
-                inherited.function = Some(found.functions.len());
+                statistics.counts.function_bytes = statistics.counts.function_bytes.saturating_add(bytes);
+                inherited.function = Some(statistics.functions.len());
                 let name = entry.name().unwrap_or_default();
                 let linkage_name = name_of(entry, shape, own).map(|linkage| linkage.text());
-                found.functions.push(FunctionCoverage {
+                statistics.functions.push(FunctionCoverage {
                     unit: entry.unit().name.as_deref().map(String::from),
                     linkage_name: linkage_name.filter(|linkage| *linkage != name).map(String::from),
                     name: name.into_owned(),
@@ -299,7 +299,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
                     variables: Vec::new(),
                 });
             } else if is_inlined && self.scopes.calls() == 0 {
-                found.counts.inlined_bytes = found.counts.inlined_bytes.saturating_add(bytes);
+                statistics.counts.inlined_bytes = statistics.counts.inlined_bytes.saturating_add(bytes);
             }
         }
         Some((inside, scope))
@@ -317,15 +317,15 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         let own = name_of(entry, shape, own).map_or("".into(), Str::text);
         let name = format!("{own}:{file}:{line}");
         let index = self.part.source.function(name);
-        let one = self.part.source.named(index);
-        one.is_function = true;
+        let named = self.part.source.named(index);
+        named.is_function = true;
         if is_inlined {
-            one.inlined += 1;
-            one.with_origin += u64::from(shape.has_origin);
+            named.inlined += 1;
+            named.with_origin += u64::from(shape.has_origin);
         } else {
-            one.out_of_line += 1;
+            named.out_of_line += 1;
         }
-        one.has_source |= has_source(entry, shape);
+        named.has_source |= has_source(entry, shape);
         index
     }
 
@@ -414,14 +414,14 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         let is_artificial = origin.map_or(shape.is_artificial, |origin| origin.has(dw::DW_AT_artificial));
         let has_type = shape.has_type || shape.inherits && entry.has_inherited(dw::DW_AT_type);
         let is_declared = has_source(entry, shape);
-        let found = &mut self.part.found;
+        let statistics = &mut self.part.found;
         let own_group = match (is_param, is_local) {
-            (true, _) => Some(&mut found.params),
-            (_, true) => Some(&mut found.locals),
+            (true, _) => Some(&mut statistics.params),
+            (_, true) => Some(&mut statistics.locals),
             _ => None,
         };
         let classes = coverage.classes();
-        for group in std::iter::once(&mut found.variables).chain(own_group) {
+        for group in std::iter::once(&mut statistics.variables).chain(own_group) {
             if scope.bytes > 0 {
                 group.coverage += coverage;
                 if !is_deferred {
@@ -436,7 +436,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
             }
         }
         let is_constant = !is_param && !is_local;
-        let counts = &mut found.counts;
+        let counts = &mut statistics.counts;
         counts.any_scope = counts.any_scope.saturating_add(any);
         counts.variables_with_location += u64::from(has_location || is_constant);
         // Link-time optimization refers to the variable in another unit.
@@ -485,9 +485,9 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         scope: &Inherited,
     ) -> (Coverage, u64, bool) {
         let bytes = scope.bytes;
-        let all = Coverage { scope: bytes, located: bytes, entry_values: 0, sound: bytes };
+        let whole = Coverage { scope: bytes, located: bytes, entry_values: 0, sound: bytes };
         if shape.has_value {
-            return (all, bytes, true);
+            return (whole, bytes, true);
         }
         let mut coverage = Coverage { scope: bytes, ..Coverage::default() };
         if !self.has_location {
@@ -505,7 +505,7 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         let entries = || self.list.iter().zip(&self.wrong);
         if let Some((_, is_wrong)) = entries().find(|one| one.0.is_default()) {
             let sound = if *is_wrong { 0 } else { bytes };
-            return (Coverage { sound, ..all }, bytes, true);
+            return (Coverage { sound, ..whole }, bytes, true);
         }
         let computed;
         let ranges = match self.scopes.innermost().map(|scope| &scope.own) {
@@ -574,8 +574,8 @@ impl<'r> Visit<'r, 'r> for Visitor<'_, 'r, '_> {
 
     fn leave(&mut self, scope: Scope<'r>) {
         if let Some(index) = scope.own.inherited.tracked.filter(|_| scope.own.owns_tracked) {
-            let all = std::mem::take(&mut self.tracked[index]);
-            count_missing(&all, &mut self.part.found);
+            let missing = std::mem::take(&mut self.tracked[index]);
+            count_missing(&missing, &mut self.part.found);
         }
     }
 }

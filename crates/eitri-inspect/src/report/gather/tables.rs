@@ -91,9 +91,9 @@ impl Gathered<'_> {
         }
         let (places, steps) = self.places.finish();
         debug_assert_eq!(places.len() % PLACE, 0);
-        let mut all = Vec::from(tables);
-        all.extend([places, steps]);
-        (strings, all)
+        let mut tables = Vec::from(tables);
+        tables.extend([places, steps]);
+        (strings, tables)
     }
 }
 
