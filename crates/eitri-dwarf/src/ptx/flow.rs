@@ -1,4 +1,4 @@
-//! Positions that the values of registers reach.
+//! Control flow in PTX: the positions that register values reach.
 
 use core::cell::Cell;
 use core::ops::Range;
@@ -8,34 +8,35 @@ use hashbrown::{HashMap, HashSet};
 use super::lexer::{Kind, Lexer};
 use super::text::{Function, Text};
 
-/// Control flow of a function, with the instructions that set each register.
+/// A function's control flow, with the instructions that set each register.
 ///
 /// A register can have a value at a position if control can flow there from an instruction that sets the register. An
-/// instruction sets the registers before its first operand in memory, or without such an operand, those of its first
-/// operand: PTX ISA, "Instruction Operands". This includes every destination, and the first source of an instruction
-/// without a destination, so that no opcode needs a table of its operands. A jump to an unknown label, and one by a list
-/// of targets, may lead to each label.
+/// instruction sets the registers before its first memory operand, or the registers in its first operand if it has no
+/// memory operand (PTX ISA, "Instruction Operands"). This set includes every destination, and also the first source if
+/// the instruction has no destination. The analysis therefore needs no operand table for each opcode, and can miss a
+/// mistake, but never reports a correct location. A jump to an unknown label, or through a target list, may lead to any
+/// label.
 #[derive(Debug)]
 pub struct Flow<'t> {
-    /// Positions of the instructions that set each register, in ascending order.
+    /// Positions at which instructions set each register, in ascending order.
     set: HashMap<&'t str, Vec<u64>>,
-    /// First position of each block, in ascending order.
+    /// First position in each block, in ascending order.
     starts: Vec<u64>,
-    /// Blocks from which control flows to each block. After the blocks is the node of jumps that may lead to each label.
+    /// Predecessor blocks for each block. The last node stands for jumps that may lead to any label.
     before: Vec<Vec<usize>>,
-    /// Visits of blocks until each register counts as set everywhere, because a text with many blocks and registers would
-    /// need the product of their numbers.
+    /// Remaining block visits. When none are left, each register counts as set everywhere, because visiting all blocks
+    /// for all registers would take quadratic time.
     pub(super) visits: Cell<usize>,
 }
 
-/// Visits of blocks for each instruction of a function.
+/// Block visits for each instruction in a function.
 const VISITS: usize = 256;
 
-/// Destinations of a jump.
+/// Jump destination.
 enum Jump<'t> {
     To(&'t str),
     ToAny,
-    /// The end of the function.
+    /// The function's end.
     Out,
 }
 
@@ -49,14 +50,19 @@ struct Step<'t> {
 }
 
 impl<'t> Step<'t> {
-    /// Reads the tokens of an instruction, which were read before without an error.
+    /// Reads an instruction's tokens, which were read before without an error.
     fn read(mut from: Lexer<'t>) -> Self {
-        let (mut step, mut first) = (Self { continues: true, ..Self::default() }, None);
-        let (mut depth, mut is_guard, mut is_guarded, mut opcode) = (0u32, false, false, None);
+        let mut step = Self { continues: true, ..Self::default() };
+        // Number of registers in the destination operands, when it is known.
+        let mut first = None;
+        let mut depth = 0u32;
+        let mut is_guard = false;
+        let mut is_guarded = false;
+        let mut opcode = None;
         while let Ok(Some(token)) = from.next() {
             match token.kind {
                 Kind::Symbol(b';') if depth == 0 => break,
-                // Registers of addresses are sources, as are all operands after an address.
+                // Address registers are sources, and so are all operands after an address.
                 Kind::Symbol(b'[') => {
                     first = Some(step.sets.len());
                     break;
@@ -67,7 +73,7 @@ impl<'t> Step<'t> {
                 Kind::Symbol(b'@') => (is_guard, is_guarded) = (true, true),
                 Kind::Word if is_guard => is_guard = false,
                 Kind::Word => {
-                    // An element of a vector is `%v.x`, and an opcode has modifiers.
+                    // A vector element is `%v.x`, and an opcode has modifiers.
                     let name = token.text.split('.').next().unwrap_or(token.text);
                     match opcode {
                         None => {
@@ -135,13 +141,12 @@ impl<'t> Flow<'t> {
         Self { set, starts, before, visits: Cell::new(VISITS * steps.len()) }
     }
 
-    /// Returns the position of the first instruction that sets a register.
+    /// Returns the position at which a register is set first.
     pub fn first(&self, register: &str) -> Option<u64> {
         self.set.get(register)?.first().copied()
     }
 
-    /// Returns whether a register can have a value that an instruction of the function sets, before an instruction at one
-    /// of the positions.
+    /// Returns whether a register can have a value from this function before some instruction in a position range.
     pub fn is_set(&self, register: &str, positions: Range<u64>) -> bool {
         let Some(set) = self.set.get(register) else { return false };
         let is_set_in = |range: Range<u64>| {

@@ -1,7 +1,8 @@
-//! Text of PTX: functions with the positions of their instructions, and debug directives with their places in the text.
+//! PTX reader: functions with instruction positions, and debug directives with their positions in the text.
 //!
-//! The grammar is that of NVIDIA's PTX ISA, as far as statements go: instructions, labels, directives, blocks, and
-//! declarations of registers. Of operands, the names of registers and the targets of branches are interpreted.
+//! The reader knows NVIDIA's PTX grammar only at the level of statements: instructions, labels, directives, blocks and
+//! register declarations. In operands it looks only for register names and branch targets, so that it accepts
+//! instructions which are newer than this crate.
 
 mod flow;
 mod lexer;
@@ -14,10 +15,10 @@ pub use registers::{Declarations, RegisterKind, Registers};
 pub(crate) use section::DebugSection;
 pub use text::{Function, Loc, Place, Span, Text};
 
-/// Prefix of the labels that eitri adds.
+/// Prefix for labels that eitri adds.
 pub const LABEL: &str = "$L__eitri_";
 
-/// Returns whether bytes are PTX: after blanks and comments, they begin with the directive of the version.
+/// Returns whether bytes are PTX: whether the first word after blanks and comments is the version directive.
 pub fn is_ptx(bytes: &[u8]) -> bool {
     let mut rest = bytes;
     loop {
@@ -27,8 +28,8 @@ pub fn is_ptx(bytes: &[u8]) -> bool {
             [b'/', b'*', comment @ ..] => (comment, &b"*/"[..]),
             _ => return rest.starts_with(b".version"),
         };
-        let Some(at) = comment.windows(end.len()).position(|here| here == end) else { return false };
-        rest = &comment[at + end.len()..];
+        let Some(length) = comment.windows(end.len()).position(|bytes| bytes == end) else { return false };
+        rest = &comment[length + end.len()..];
     }
 }
 

@@ -1,4 +1,4 @@
-//! Declarations of registers: PTX ISA, "Register State Space", "Parameterized Variable Names" and "Scoping".
+//! Register declarations: PTX ISA, "Register State Space", "Parameterized Variable Names" and "Scoping".
 
 use core::ops::Range;
 
@@ -8,25 +8,26 @@ use super::lexer::{Kind, Lexer};
 use super::text::{Function, Text};
 use crate::error::Result;
 
-/// Registers of a declaration: one of this name, or as many as the count, whose names end in numbers from 0 on.
+/// Declared registers: a single register with this name, or as many as the count says, whose names end in numbers from
+/// 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Registers<'t> {
     pub(crate) name: &'t str,
     pub(crate) count: Option<u64>,
     pub kind: RegisterKind,
-    /// Positions of the block with the declaration; all positions outside blocks.
+    /// Positions in the block that contains the declaration; all positions if it is outside blocks.
     pub(crate) scope: Range<u64>,
-    /// Whether the registers can have values when the function begins: those of parameters, and of the module.
+    /// Whether the registers can have values when the function begins: parameters and module registers can.
     pub is_set: bool,
 }
 
-/// Contents of a register.
+/// What a register holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RegisterKind {
     Predicate,
-    /// Size in bits, that of all elements for a vector.
+    /// Size in bits; for a vector, the size of all elements together.
     Bits(u64),
-    /// Contents of a type that came after this list.
+    /// A type that this list does not have.
     Unknown,
 }
 
@@ -48,30 +49,31 @@ impl RegisterKind {
 impl<'t> Registers<'t> {
     /// Reads a declaration after `.reg`, up to its `;`, or up to the `,` or `)` that ends a parameter.
     pub(super) fn read(from: &mut Lexer<'t>, mut declare: impl FnMut(Self)) -> Result<()> {
-        let rule = "registers have a type and names, with `<n>` after the name of several";
-        let (mut kind, mut elements) = (RegisterKind::Unknown, 1);
-        let mut token = from.expect(Kind::Word, rule)?;
+        let expected = "a register type and names, with `<n>` after a name that stands for n registers";
+        let mut kind = RegisterKind::Unknown;
+        let mut elements = 1;
+        let mut token = from.expect(Kind::Word, expected)?;
         while token.text.starts_with('.') {
             match token.text {
                 ".v2" => elements = 2,
                 ".v4" => elements = 4,
-                ".align" => drop(from.number(rule)?),
+                ".align" => drop(from.number(expected)?),
                 ty => kind = RegisterKind::new(ty, elements),
             }
-            token = from.expect(Kind::Word, rule)?;
+            token = from.expect(Kind::Word, expected)?;
         }
         loop {
             let mut count = None;
             if from.take(b'<')? {
-                count = Some(from.number(rule)?);
-                from.expect(Kind::Symbol(b'>'), rule)?;
+                count = Some(from.number(expected)?);
+                from.expect(Kind::Symbol(b'>'), expected)?;
             }
             declare(Self { name: token.text, count, kind, scope: 0..u64::MAX, is_set: false });
             let after = *from;
             if !from.take(b',')? {
                 return Ok(());
             }
-            token = from.expect(Kind::Word, rule)?;
+            token = from.expect(Kind::Word, expected)?;
             // The next parameter.
             if token.text.starts_with('.') {
                 *from = after;
@@ -81,8 +83,7 @@ impl<'t> Registers<'t> {
     }
 }
 
-/// Blocks that are open in the body of a function: the position of each, and the indices of its registers. The first is
-/// the body.
+/// Open blocks in a function body: each block's position, and its register indices. The first block is the body.
 #[derive(Debug)]
 pub(super) struct Blocks(Vec<(u64, Vec<usize>)>);
 
@@ -117,7 +118,7 @@ impl Blocks {
     }
 }
 
-/// Declarations of the registers that a function can name.
+/// Register declarations that a function can name.
 #[derive(Debug)]
 pub struct Declarations<'t, 'r> {
     by_name: HashMap<&'t str, Vec<&'r Registers<'t>>>,
@@ -132,19 +133,19 @@ impl<'t, 'r> Declarations<'t, 'r> {
         Self { by_name }
     }
 
-    /// Returns the declarations of a register that are in scope at some of the positions.
+    /// Returns the declarations of a register that are in scope in a position range.
     ///
-    /// As in ptxas, all digits at the end of a name are the number of a register of a parameterized declaration, and
-    /// leading zeros do not count.
+    /// If a name ends in digits, all these digits are the register's number in a parameterized declaration, and leading
+    /// zeros do not count, because ptxas reads names this way.
     pub fn named(&self, name: &str, positions: &Range<u64>) -> Vec<&'r Registers<'t>> {
         let base = name.trim_end_matches(|char: char| char.is_ascii_digit());
         let number = name[base.len()..].parse::<u64>();
-        let all = |name: &str| self.by_name.get(name).into_iter().flatten().copied();
-        let one = all(name).filter(|registers| registers.count.is_none());
-        let several = all(base).filter(|registers| {
+        let declared = |name: &str| self.by_name.get(name).into_iter().flatten().copied();
+        let single = declared(name).filter(|registers| registers.count.is_none());
+        let numbered = declared(base).filter(|registers| {
             registers.count.zip(number.as_ref().ok()).is_some_and(|(count, number)| *number < count)
         });
         let in_scope = |scope: &Range<u64>| scope.start < positions.end && positions.start < scope.end;
-        one.chain(several).filter(|registers| in_scope(&registers.scope)).collect()
+        single.chain(numbered).filter(|registers| in_scope(&registers.scope)).collect()
     }
 }

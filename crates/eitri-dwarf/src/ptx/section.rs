@@ -1,4 +1,4 @@
-//! Debug sections in a text of PTX: `.section .debug_info { .b8 1, 2 … }`.
+//! Debug sections in PTX: `.section .debug_info { .b8 1, 2 … }`.
 
 use super::lexer::{Kind, Lexer, number};
 use super::text::Span;
@@ -14,32 +14,32 @@ pub struct DebugSection<'t> {
     pub(crate) bytes: Vec<u8>,
     /// Labels with their offsets in bytes.
     pub(crate) labels: Vec<(&'t str, u64)>,
-    /// References, in ascending order of offsets.
+    /// References, sorted by offset.
     pub(crate) references: Vec<Reference<'t>>,
 }
 
-/// A field with the address of a label or symbol, or the offset of a section or of a label in one.
+/// A field that holds a label's or symbol's address, or the offset of a section or of a label in a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Reference<'t> {
-    /// Offset in bytes from the start of the section.
+    /// Field offset in bytes from the section's start.
     pub(crate) offset: u64,
-    /// Size of the field in bytes.
+    /// Field size in bytes.
     pub(crate) bytes: u8,
     pub(crate) name: &'t str,
     pub(crate) addend: u64,
-    /// Offset of the name in the text.
-    pub(crate) at: usize,
+    /// Text offset at which the name begins.
+    pub(crate) name_offset: usize,
 }
 
-const ITEM: &str = "a section has labels and numbers after `.b8`, `.b16`, `.b32` or `.b64`";
-const VALUE: &str = "a number, or a name with a number added, is expected";
+const ITEM: &str = "a label, or numbers after `.b8`, `.b16`, `.b32` or `.b64`";
+const VALUE: &str = "a number, or a name with an added number";
 
 impl<'t> DebugSection<'t> {
     /// Reads a section after its directive, which starts at `start`.
     pub(super) fn read(from: &mut Lexer<'t>, start: usize) -> Result<Self> {
-        let name = from.expect(Kind::Word, "a section has a name")?.text;
+        let name = from.expect(Kind::Word, "a section name")?.text;
         let mut section = Self { name, ..Self::default() };
-        from.expect(Kind::Symbol(b'{'), "the contents of a section are in braces")?;
+        from.expect(Kind::Symbol(b'{'), "section contents in braces")?;
         while !from.take(b'}')? {
             let word = from.expect(Kind::Word, ITEM)?;
             let bytes = match word.text {
@@ -49,7 +49,7 @@ impl<'t> DebugSection<'t> {
                 ".b64" => 8,
                 label => {
                     if !from.take(b':')? {
-                        return Err(from.error(word.span.start, ITEM));
+                        return Err(from.unexpected(word.span.start, ITEM));
                     }
                     section.labels.push((label, section.bytes.len() as u64));
                     continue;
@@ -70,7 +70,7 @@ impl<'t> DebugSection<'t> {
         let value = match number(word.text) {
             Some(value) => value,
             None if is_negative || word.text.starts_with(|first: char| first.is_ascii_digit()) => {
-                return Err(from.error(word.span.start, VALUE));
+                return Err(from.unexpected(word.span.start, VALUE));
             }
             None => {
                 let addend = if from.take(b'+')? { from.number(VALUE)? } else { 0 };
@@ -80,18 +80,15 @@ impl<'t> DebugSection<'t> {
                     bytes,
                     name: word.text,
                     addend,
-                    at: word.span.start,
+                    name_offset: word.span.start,
                 });
                 0
             }
         };
         let bits = 8 * u32::from(bytes);
-        let fits = match is_negative {
-            false => bits == 64 || value >> bits == 0,
-            true => value <= 1 << (bits - 1),
-        };
+        let fits = if is_negative { value <= 1 << (bits - 1) } else { bits == 64 || value >> bits == 0 };
         if !fits {
-            return Err(from.error(word.span.start, "a number fits its field"));
+            return Err(from.error(word.span.start, "number does not fit its field"));
         }
         let value = if is_negative { value.wrapping_neg() } else { value };
         self.bytes.extend_from_slice(&value.to_le_bytes()[..usize::from(bytes)]);

@@ -39,8 +39,11 @@ fn statements_have_positions() {
     assert_eq!((text.version, text.processor.map(|(name, _)| name)), ((7, 8), Some("sm_80")));
     assert_eq!(text.debug.map(|span| &KERNEL[span.start..span.end]), Some(", debug"));
     let [function] = &text.functions[..] else { panic!("one function with a body: {text:?}") };
-    let instructions: Vec<&str> =
-        function.instructions.iter().map(|&at| KERNEL[at..].split([' ', ';']).next().unwrap_or("")).collect();
+    let instructions: Vec<&str> = function
+        .instructions
+        .iter()
+        .map(|&start| KERNEL[start..].split([' ', ';']).next().unwrap_or(""))
+        .collect();
     assert_eq!(
         instructions,
         ["ld.param.u64", "@!%p1", "st.param.b64", "call.uni", "ld.global.v4.f32", "ret"]
@@ -53,7 +56,7 @@ fn statements_have_positions() {
         (0, Place { file: 1, line: 3, column: 0 }, None)
     );
     let inlined = second.inlined.expect("an inlined call");
-    assert_eq!((second.position, inlined.function, inlined.at), (2, ("$L__names", 4), first.place));
+    assert_eq!((second.position, inlined.function, inlined.call), (2, ("$L__names", 4), first.place));
     assert!(KERNEL[function.end..].starts_with("}\n.file"));
     let symbols: Vec<_> = text.symbols.iter().map(|symbol| (symbol.name, symbol.space)).collect();
     assert_eq!(
@@ -80,47 +83,50 @@ fn sections_have_bytes_labels_and_references() {
     assert_eq!(section.bytes[..4], [b'f', b'o', 0, 0xff]);
     assert_eq!(section.bytes[4..], [0; 20]);
     assert_eq!(section.labels, [("$L__names", 0)]);
-    let references: Vec<_> =
-        section.references.iter().map(|one| (one.offset, one.bytes, one.name, one.addend)).collect();
+    let references: Vec<_> = section
+        .references
+        .iter()
+        .map(|field| (field.offset, field.bytes, field.name, field.addend))
+        .collect();
     assert_eq!(references, [(4, 4, ".debug_str", 2), (8, 8, "$L__end", 0), (16, 8, "table", 0)]);
 }
 
 #[test]
 fn errors_have_a_line_and_a_column() {
     let cases = [
-        ("/* a", "line 1, column 1: a comment ends with `*/`: `/* a`"),
-        (".version 8", "line 1, column 10: a version has two numbers: `8`"),
-        (".file 1 \"a\n\"", "line 1, column 9: a string ends on its line: `\"a`"),
-        (
-            ".version 8.0\n x;",
-            "line 2, column 2: a statement outside of functions begins with a directive: `x;`",
-        ),
-        (".entry k() {\n ret;", "line 1, column 12: the body of a function ends with `}`: `{`"),
-        (".entry k() {\n ret }", "line 2, column 2: a statement ends with `;`: `ret }`"),
-        (".entry {}", "line 1, column 1: a function has a name: `.entry {}`"),
-        (".global .b32 x", "line 1, column 1: a declaration ends with `;` or a body: `.global .b32 x`"),
-        (".section .debug_info { .b8 256 }", "line 1, column 28: a number fits its field: `256 }`"),
-        (".section .debug_info { .b8 -129 }", "line 1, column 29: a number fits its field: `129 }`"),
+        ("/* a", "line 1, column 1: comment is not closed: `/* a`"),
+        (".version 8", "line 1, column 10: unexpected `8`; expected a version with two numbers"),
+        (".file 1 \"a\n\"", "line 1, column 9: string is not closed on its line: `\"a`"),
+        (".version 8.0\n x;", "line 2, column 2: unexpected `x;`; expected a directive outside functions"),
+        (".entry k() {\n ret;", "line 1, column 12: function body is not closed: `{`"),
+        (".entry k() {\n ret }", "line 2, column 2: statement ends without `;`: `ret }`"),
+        (".entry {}", "line 1, column 1: function has no name: `.entry {}`"),
+        (".global .b32 x", "line 1, column 1: declaration ends without `;` or a body: `.global .b32 x`"),
+        (".section .debug_info { .b8 256 }", "line 1, column 28: number does not fit its field: `256 }`"),
+        (".section .debug_info { .b8 -129 }", "line 1, column 29: number does not fit its field: `129 }`"),
         (
             ".section .debug_info { .b32 99999999999999999999 }",
-            "line 1, column 29: a number, or a name with a number added, is expected: `99999999999999999999 }`",
+            "line 1, column 29: unexpected `99999999999999999999 }`; expected a number, or a name with an added number",
         ),
         (
             ".section .debug_info { .b32 a-b }",
-            "line 1, column 30: a section has labels and numbers after `.b8`, `.b16`, `.b32` or `.b64`: `-b }`",
+            "line 1, column 30: unexpected `-b }`; expected a label, or numbers after `.b8`, `.b16`, `.b32` or `.b64`",
         ),
         (
             ".section .debug_info { .b8 1,",
-            "line 1, column 30: a number, or a name with a number added, is expected: the end",
+            "line 1, column 30: unexpected end; expected a number, or a name with an added number",
         ),
-        ("ä", "line 1, column 1: characters outside of comments and strings are ASCII: `ä`"),
+        ("ä", "line 1, column 1: invalid character outside comments and strings: `ä`"),
         (
             ".entry k() { add ä; }",
-            "line 1, column 18: characters outside of comments and strings are ASCII: `ä; }`",
+            "line 1, column 18: invalid character outside comments and strings: `ä; }`",
         ),
-        (".entry k() { add /* x; }", "line 1, column 18: a comment ends with `*/`: `/* x; }`"),
-        (".entry k() { add \"x; }", "line 1, column 18: a string ends on its line: `\"x; }`"),
-        (".entry k() { .loc 1 2; }", "line 1, column 22: a place is a file, a line and a column: `; }`"),
+        (".entry k() { add /* x; }", "line 1, column 18: comment is not closed: `/* x; }`"),
+        (".entry k() { add \"x; }", "line 1, column 18: string is not closed on its line: `\"x; }`"),
+        (
+            ".entry k() { .loc 1 2; }",
+            "line 1, column 22: unexpected `; }`; expected a source position: file, line and column",
+        ),
     ];
     for (text, expected) in cases {
         let error = Text::read(text).expect_err(text);
@@ -136,7 +142,7 @@ fn operands_have_comments_and_strings() {
     let text = format!(".entry k() {{ {body} }}");
     let read = Text::read(&text).expect("a text");
     let [function] = &read.functions[..] else { panic!("{read:?}") };
-    let starts: Vec<&str> = function.instructions.iter().map(|&at| &text[at..at + 3]).collect();
+    let starts: Vec<&str> = function.instructions.iter().map(|&start| &text[start..start + 3]).collect();
     assert_eq!(starts, ["ld.", "cal", "ret"]);
 }
 
@@ -145,7 +151,7 @@ fn every_beginning_of_a_text_is_an_error_or_a_text() {
     for end in (0..=KERNEL.len()).filter(|&end| KERNEL.is_char_boundary(end)) {
         let _ = Text::read(&KERNEL[..end]);
     }
-    // A megabyte in one line: an error at its end has its column.
+    // A megabyte in a single line: an error at its end has its column.
     let long = format!(".version 8.0 {}ret", ".global .b8 x;".repeat(75_000));
     let error = Text::read(&long).expect_err("no statement");
     assert!(error.to_string().starts_with("line 1, column 1050014: "), "{error}");
@@ -166,7 +172,7 @@ fn a_text_of_ptx_begins_with_its_version() {
     }
 }
 
-/// Positions at which a register can have a value, in the one function of a text.
+/// Returns the positions at which a register can have a value, in a text with a single function.
 fn set_at(body: &str, register: &str) -> Vec<u64> {
     let text = format!(".version 8.0\n.target sm_80\n.visible .entry k()\n{{\n{body}\n}}\n");
     let text = Text::read(&text).expect("the text is PTX");
@@ -187,35 +193,36 @@ fn register_has_a_value_where_control_flows_from_an_instruction_that_sets_it() {
     assert_eq!(set_at("call (%r1), f, (%r2); ret;", "%r1"), [1, 2]);
     assert_eq!(set_at("mov.f32 %v.x, 0f00000000; ret;", "%v"), [1, 2]);
     // The loop from 1 to 4, then an instruction after the loop.
-    let one = |last: &str| format!("ret; $L: nop; nop; {last} @%p1 bra.uni $L; mov.u32 %r2, 0; ret;");
-    assert_eq!(set_at(&one("mov.u32 %r1, 0;"), "%r1"), [1, 2, 3, 4, 5, 6, 7]);
-    assert_eq!(set_at(&one("nop;"), "%r2"), [6, 7]);
-    // Two loops with one instruction in common, and two loops beside each other.
+    let looped = |last: &str| format!("ret; $L: nop; nop; {last} @%p1 bra.uni $L; mov.u32 %r2, 0; ret;");
+    assert_eq!(set_at(&looped("mov.u32 %r1, 0;"), "%r1"), [1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(set_at(&looped("nop;"), "%r2"), [6, 7]);
+    // Two loops that share an instruction, and two consecutive loops.
     assert_eq!(set_at("A: nop; B: @%p1 bra A; nop; mov.u32 %r1, 0; bra B;", "%r1"), [0, 1, 2, 3, 4, 5]);
     assert_eq!(set_at("A: nop; @%p1 bra A; B: nop; mov.u32 %r1, 0; bra B;", "%r1"), [2, 3, 4, 5]);
-    // A block that comes first in the text runs after a later block.
+    // A block that comes first in the text, but runs after a later block.
     assert_eq!(set_at("bra C; A: nop; ret; C: mov.u32 %r1, 0; bra A;", "%r1"), [1, 2, 4, 5]);
-    // The other branch of a condition, which reads the register.
+    // The other branch after a condition, which reads the register.
     let branches = "@!%p1 bra E; mov.u32 %r1, 0; bra J; E: mov.u32 %r2, %r1; J: add.s32 %r3, %r1, 1; ret;";
     assert_eq!(set_at(branches, "%r1"), [2, 4, 5, 6]);
     assert_eq!(set_at(branches, "%r2"), [4, 5, 6]);
-    // A guarded exit continues, and two labels of one name are in two blocks.
+    // A guarded exit continues, and two labels with the same name are in two blocks.
     assert_eq!(set_at("mov.u32 %r1, 0; @%p1 exit; nop; ret; nop;", "%r1"), [1, 2, 3]);
     assert_eq!(set_at("{ bra L; L: ret; } mov.u32 %r1, 0; bra L; { L: nop; }", "%r1"), [1, 3, 4, 5]);
-    // Sources: of a store, of an address, after the first operand. Destinations: two of a comparison, and of a load.
+    // Sources: in a store, in an address, after the first operand. Destinations: two in a comparison, and one in a
+    // load.
     assert!(set_at("st.global.v2.u32 [%rd1], {%r1, %r2}; ret;", "%r1").is_empty());
     assert!(set_at("ld.global.u32 %r2, [%rd1+4]; ret;", "%rd1").is_empty());
     assert_eq!(set_at("setp.lt.s32 %p1|%p2, %r1, %r2; ret;", "%p2"), [1, 2]);
     assert!(set_at("setp.lt.s32 %p1|%p2, %r1, %r2; ret;", "%r1").is_empty());
     assert_eq!(set_at("tcgen05.ld.red.sync.f32 {%f1, %f2}, %f3, [%r1], %r2; ret;", "%f3"), [1, 2]);
     assert!(set_at("@%p1 mov.u32 %r1, 0; ret;", "%p1").is_empty());
-    // Targets of an indirect branch, and of an unknown label: any label.
+    // An indirect branch, and a branch to an unknown label, lead to any label.
     assert_eq!(set_at("nop; A: nop; mov.u32 %r1, 0; brx.idx %r2, ts;", "%r1"), [1, 2, 3, 4]);
     assert_eq!(set_at("nop; A: nop; mov.u32 %r1, 0; bra other;", "%r1"), [1, 2, 3, 4]);
 }
 
-/// Each of many consecutive blocks sets a register that the last block reads. Visits must not grow with the product of
-/// blocks and registers.
+/// Each consecutive block sets a register that the last block reads. The number of visits must not grow with the
+/// product of blocks and registers.
 #[test]
 fn visits_of_blocks_are_limited() {
     let body: String =
@@ -254,7 +261,7 @@ fn declared_registers_are_those_of_the_blocks_around_a_position() {
     let text = Text::read(source).expect("the text is PTX");
     let declared = Declarations::new(&text, &text.functions[0]);
     let kinds = |name: &str, positions: core::ops::Range<u64>| -> Vec<RegisterKind> {
-        declared.named(name, &positions).into_iter().map(|one| one.kind).collect()
+        declared.named(name, &positions).into_iter().map(|registers| registers.kind).collect()
     };
     use RegisterKind::{Bits, Predicate, Unknown};
     for (name, expected) in [
@@ -282,5 +289,5 @@ fn declared_registers_are_those_of_the_blocks_around_a_position() {
     assert_eq!(kinds("%t1", 2..3), [Bits(64)]);
     assert_eq!(kinds("%t1", 3..4), [Bits(128)]);
     assert_eq!(kinds("%t1", 4..5), []);
-    assert_eq!(text.functions[0].registers.iter().filter(|one| one.is_set).count(), 3);
+    assert_eq!(text.functions[0].registers.iter().filter(|registers| registers.is_set).count(), 3);
 }

@@ -1,35 +1,35 @@
-//! Statements of a text of PTX.
+//! PTX statements.
 
 use super::lexer::{Kind, Lexer, Token};
 use super::registers::{Blocks, Registers};
 use super::section::DebugSection;
 use crate::error::Result;
 
-/// Bytes of the text, from `start` to before `end`.
+/// Byte range in the text, from `start` to before `end`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Span {
     pub start: usize,
     pub end: usize,
 }
 
-/// A text of PTX, by its statements.
+/// A PTX text, statement by statement.
 #[derive(Debug, Default)]
 pub struct Text<'t> {
     pub text: &'t str,
-    /// Version of the language: major and minor number.
+    /// Language version: major and minor number.
     pub version: (u64, u64),
-    /// Processor of `.target`, and the end of the directive without `debug`.
+    /// Processor in `.target`, and the offset at which the directive ends without `debug`.
     pub processor: Option<(&'t str, usize)>,
-    /// The option `debug` of `.target`, with the comma before it.
+    /// Option `debug` in `.target`, with the comma before it.
     pub debug: Option<Span>,
     pub functions: Vec<Function<'t>>,
     /// Registers that are declared outside functions.
     pub(crate) registers: Vec<Registers<'t>>,
-    /// Variables and parameters, of the module and of functions.
+    /// Variables and parameters that the module and its functions declare.
     pub symbols: Vec<Symbol<'t>>,
     pub files: Vec<File<'t>>,
     pub sections: Vec<DebugSection<'t>>,
-    /// Line directives outside of functions, which belong to no instruction.
+    /// Line directives outside functions, which belong to no instruction.
     pub stray: Vec<Span>,
 }
 
@@ -37,17 +37,17 @@ pub struct Text<'t> {
 #[derive(Debug)]
 pub struct Function<'t> {
     pub name: &'t str,
-    /// Offset of each instruction, in the order of the text.
+    /// Instruction offsets, in text order.
     pub instructions: Vec<usize>,
     pub labels: Vec<Label<'t>>,
-    /// Registers that the function declares: parameters, and those of its blocks.
+    /// Registers that the function declares as parameters and in its blocks.
     pub(crate) registers: Vec<Registers<'t>>,
     pub locs: Vec<Loc<'t>>,
     /// Offset of the closing brace.
     pub end: usize,
 }
 
-/// A label of a function.
+/// A label in a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Label<'t> {
     pub name: &'t str,
@@ -61,7 +61,7 @@ pub struct Label<'t> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Symbol<'t> {
     pub name: &'t str,
-    /// Directive of its state space, such as `.shared`.
+    /// State space directive, such as `.shared`.
     pub space: &'t str,
 }
 
@@ -73,7 +73,7 @@ pub struct File<'t> {
     pub span: Span,
 }
 
-/// Place in the source: number of the file, line, column.
+/// Source position: file number, line, column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     pub(crate) file: u64,
@@ -91,22 +91,22 @@ pub struct Loc<'t> {
     pub span: Span,
 }
 
-/// Inlined call of a line directive.
+/// Inlined call in a line directive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Inlined<'t> {
-    /// Label of the function's name, and the number of bytes after the label.
+    /// Label at the function's name, and the number of bytes after the label.
     pub(crate) function: (&'t str, u64),
-    /// Offset of the label in the text.
+    /// Text offset at which the label name begins.
     pub(crate) label_at: usize,
-    /// Place of the call.
-    pub(crate) at: Place,
+    /// Source position of the call.
+    pub(crate) call: Place,
 }
 
 const SPACES: [&str; 6] = [".global", ".const", ".shared", ".local", ".param", ".tex"];
-const PLACE: &str = "a place is a file, a line and a column";
+const PLACE: &str = "a source position: file, line and column";
 
 impl<'t> Text<'t> {
-    /// Reads a text.
+    /// Reads a PTX text.
     ///
     /// # Errors
     /// [`Syntax`](crate::error::ErrorKind::Syntax), with line and column.
@@ -119,22 +119,22 @@ impl<'t> Text<'t> {
         Ok(read)
     }
 
-    /// Reads a statement outside of functions.
+    /// Reads a statement outside functions.
     fn statement(&mut self, from: &mut Lexer<'t>, first: Token<'t>) -> Result<()> {
         let start = first.span.start;
         let word = if first.kind == Kind::String { "" } else { first.text };
         match word {
             ".version" => {
-                let rule = "a version has two numbers";
-                let word = from.expect(Kind::Word, rule)?;
+                let expected = "a version with two numbers";
+                let word = from.expect(Kind::Word, expected)?;
                 let parts = word.text.split_once('.');
                 let version =
                     parts.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
-                self.version = version.ok_or_else(|| from.error(word.span.start, rule))?;
+                self.version = version.ok_or_else(|| from.unexpected(word.span.start, expected))?;
             }
             ".target" => self.target(from)?,
             ".address_size" => {
-                from.number("a size of addresses is a number of bits")?;
+                from.number("the address size in bits")?;
             }
             ".file" => self.file(from, start)?,
             ".loc" => {
@@ -147,21 +147,20 @@ impl<'t> Text<'t> {
             ".section" => self.sections.push(DebugSection::read(from, start)?),
             ";" => {}
             _ if word.starts_with('.') && word.len() > 1 => self.declaration(from, first)?,
-            _ => return Err(from.error(start, "a statement outside of functions begins with a directive")),
+            _ => return Err(from.unexpected(start, "a directive outside functions")),
         }
         Ok(())
     }
 
     fn target(&mut self, from: &mut Lexer<'t>) -> Result<()> {
-        let rule = "a target has a processor";
-        let first = from.expect(Kind::Word, rule)?;
+        let first = from.expect(Kind::Word, "a processor")?;
         let mut end = first.span.end;
         loop {
             let comma = from.offset();
             if !from.take(b',')? {
                 break;
             }
-            let option = from.expect(Kind::Word, "an option of the target follows the comma")?;
+            let option = from.expect(Kind::Word, "a target option after the comma")?;
             match option.text {
                 "debug" => self.debug = Some(Span { start: comma, end: option.span.end }),
                 _ if self.debug.is_none() => end = option.span.end,
@@ -173,14 +172,14 @@ impl<'t> Text<'t> {
     }
 
     fn file(&mut self, from: &mut Lexer<'t>, start: usize) -> Result<()> {
-        let rule = "a file has a number and a name";
-        let number = from.number(rule)?;
-        let name = from.expect(Kind::String, rule)?.text;
-        // Time of modification and size.
+        let expected = "a file number and a file name";
+        let number = from.number(expected)?;
+        let name = from.expect(Kind::String, expected)?.text;
+        // Modification time and size.
         if from.take(b',')? {
-            from.number(rule)?;
+            from.number(expected)?;
             if from.take(b',')? {
-                from.number(rule)?;
+                from.number(expected)?;
             }
         }
         self.files.push(File { number, name, span: Span { start, end: from.offset() } });
@@ -189,8 +188,11 @@ impl<'t> Text<'t> {
 
     /// Reads a declaration, or a function with its body.
     fn declaration(&mut self, from: &mut Lexer<'t>, first: Token<'t>) -> Result<()> {
-        let (mut token, mut depth, mut space) = (first, 0u32, None);
-        let (mut is_function, mut name) = (false, None);
+        let mut token = first;
+        let mut depth = 0u32;
+        let mut space = None;
+        let mut is_function = false;
+        let mut name = None;
         // Parameters in registers.
         let mut registers = Vec::new();
         loop {
@@ -199,23 +201,23 @@ impl<'t> Text<'t> {
                 Kind::Symbol(b')' | b']') => {
                     depth = depth
                         .checked_sub(1)
-                        .ok_or_else(|| from.error(token.span.start, "brackets have pairs"))?;
+                        .ok_or_else(|| from.error(token.span.start, "bracket has no opening bracket"))?;
                 }
                 Kind::Symbol(b';') => return Ok(()),
                 Kind::Symbol(b'=') => return skip(from, first),
                 Kind::Symbol(b'{') if depth == 0 && is_function => {
-                    let name = name.ok_or_else(|| from.error(first.span.start, "a function has a name"))?;
+                    let name = name.ok_or_else(|| from.error(first.span.start, "function has no name"))?;
                     return self.body(from, name, registers);
                 }
                 Kind::Symbol(b'{') => {
-                    return Err(from.error(token.span.start, "a body belongs to a function"));
+                    return Err(from.error(token.span.start, "body belongs to no function"));
                 }
                 Kind::Word if matches!(token.text, ".entry" | ".func") => is_function = true,
                 Kind::Word if token.text == ".reg" => {
                     Registers::read(from, |read| registers.push(Registers { is_set: true, ..read }))?;
                 }
                 Kind::Word if token.text.starts_with('.') => {
-                    // A pointer parameter is followed by the space of its pointee.
+                    // A pointer parameter is followed by the pointee's space.
                     space = space.or_else(|| SPACES.into_iter().find(|space| *space == token.text));
                 }
                 Kind::Word if is_identifier(token.text) => match space {
@@ -229,18 +231,24 @@ impl<'t> Text<'t> {
             }
             token = from
                 .next()?
-                .ok_or_else(|| from.error(first.span.start, "a declaration ends with `;` or a body"))?;
+                .ok_or_else(|| from.error(first.span.start, "declaration ends without `;` or a body"))?;
         }
     }
 
     fn body(&mut self, from: &mut Lexer<'t>, name: &'t str, registers: Vec<Registers<'t>>) -> Result<()> {
         let start = from.offset();
-        let (instructions, labels, locs) = (Vec::new(), Vec::new(), Vec::new());
-        let mut function = Function { name, instructions, labels, registers, locs, end: 0 };
+        let mut function = Function {
+            name,
+            instructions: Vec::new(),
+            labels: Vec::new(),
+            registers,
+            locs: Vec::new(),
+            end: 0,
+        };
         let mut blocks = Blocks::default();
         loop {
             let Some(token) = from.next()? else {
-                return Err(from.error(start.saturating_sub(1), "the body of a function ends with `}`"));
+                return Err(from.error(start.saturating_sub(1), "function body is not closed"));
             };
             let position = function.instructions.len();
             match token.kind {
@@ -268,7 +276,7 @@ impl<'t> Text<'t> {
                     function.instructions.push(token.span.start);
                     skip(from, token)?;
                 }
-                _ => return Err(from.error(token.span.start, "a statement begins with a word")),
+                _ => return Err(from.unexpected(token.span.start, "a statement")),
             }
         }
         self.functions.push(function);
@@ -281,14 +289,14 @@ impl<'t> Loc<'t> {
         let place = Place::read(from)?;
         let mut inlined = None;
         if from.take(b',')? {
-            let rule = "an inlined call is `function_name LABEL, inlined_at FILE LINE COLUMN`";
-            keyword(from, "function_name", rule)?;
-            let label = from.expect(Kind::Word, rule)?;
-            let by = if from.take(b'+')? { from.number(rule)? } else { 0 };
-            from.expect(Kind::Symbol(b','), rule)?;
-            keyword(from, "inlined_at", rule)?;
-            let at = Place::read(from)?;
-            inlined = Some(Inlined { function: (label.text, by), label_at: label.span.start, at });
+            let expected = "`function_name LABEL, inlined_at FILE LINE COLUMN`";
+            keyword(from, "function_name", expected)?;
+            let label = from.expect(Kind::Word, expected)?;
+            let addend = if from.take(b'+')? { from.number(expected)? } else { 0 };
+            from.expect(Kind::Symbol(b','), expected)?;
+            keyword(from, "inlined_at", expected)?;
+            let call = Place::read(from)?;
+            inlined = Some(Inlined { function: (label.text, addend), label_at: label.span.start, call });
         }
         Ok(Self { position, place, inlined, span: Span { start, end: from.offset() } })
     }
@@ -300,12 +308,12 @@ impl Place {
     }
 }
 
-fn keyword(from: &mut Lexer<'_>, word: &str, rule: &str) -> Result<()> {
-    let found = from.expect(Kind::Word, rule)?;
-    if found.text == word { Ok(()) } else { Err(from.error(found.span.start, rule)) }
+fn keyword(from: &mut Lexer<'_>, word: &str, expected: &str) -> Result<()> {
+    let token = from.expect(Kind::Word, expected)?;
+    if token.text == word { Ok(()) } else { Err(from.unexpected(token.span.start, expected)) }
 }
 
-/// Moves to the end of a statement, which `;` ends.
+/// Moves after the `;` that ends a statement.
 fn skip(from: &mut Lexer<'_>, first: Token<'_>) -> Result<()> {
     let mut depth = 0u32;
     loop {
@@ -314,7 +322,7 @@ fn skip(from: &mut Lexer<'_>, first: Token<'_>) -> Result<()> {
             Some(b'}') if depth > 0 => depth -= 1,
             Some(b';') if depth == 0 => return Ok(()),
             None | Some(b'}') => {
-                return Err(from.error(first.span.start, "a statement ends with `;`"));
+                return Err(from.error(first.span.start, "statement ends without `;`"));
             }
             Some(_) => {}
         }

@@ -1,5 +1,5 @@
-//! Texts of PTX as objects: the sections that ptxas would make of them, in which a function has the number of its
-//! instructions as its size, and a pc counts instructions.
+//! PTX texts as objects: the sections that ptxas would make, in which a function's size is its number of instructions,
+//! and a pc counts instructions.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::ptx::{DebugSection, Function, Loc, Place, Text};
 use crate::target::Sm;
 
-/// Address of the first function, and alignment of the others.
+/// Address of the first function, and alignment for later functions.
 const FIRST: u64 = 0x1_0000;
 const ALIGNMENT: u64 = 0x1000;
 /// Distance between addresses of variables.
@@ -18,11 +18,12 @@ const BETWEEN: u64 = 0x100;
 /// `SHF_ALLOC | SHF_EXECINSTR`.
 const CODE: u64 = 6;
 
-/// Reads a text.
+/// Reads a PTX text.
 pub(super) fn object<'d>(bytes: &'d [u8], placing: Placing<'_>) -> Result<Object<'d>> {
     let text = core::str::from_utf8(bytes);
-    let text = text
-        .map_err(|error| Error::malformed(format!("a text of PTX is UTF-8: byte {}", error.valid_up_to())))?;
+    let text = text.map_err(|error| {
+        Error::malformed(format!("PTX text is not UTF-8 at byte {}", error.valid_up_to()))
+    })?;
     let text = Text::read(text)?;
     let mut names = Names::default();
     let mut sections = vec![section("", Vec::new())];
@@ -90,17 +91,21 @@ pub(super) fn object<'d>(bytes: &'d [u8], placing: Placing<'_>) -> Result<Object
         for reference in &read.references {
             let address = names
                 .get(reference.name)
-                .map_err(|rule| crate::ptx::error_at(text.text, reference.at, rule))?;
+                .map_err(|problem| crate::ptx::error_at(text.text, reference.name_offset, problem))?;
             let value = address.wrapping_add(reference.addend);
-            let (at, bytes) = (reference.offset as usize, usize::from(reference.bytes));
+            let start = reference.offset as usize;
+            let bytes = usize::from(reference.bytes);
             if bytes < 8 && value >> (8 * bytes) != 0 {
-                return Err(crate::ptx::error_at(text.text, reference.at, "an address fits its field"));
+                return Err(crate::ptx::error_at(
+                    text.text,
+                    reference.name_offset,
+                    "address does not fit its field",
+                ));
             }
-            data[at..at + bytes].copy_from_slice(&value.to_le_bytes()[..bytes]);
+            data[start..start + bytes].copy_from_slice(&value.to_le_bytes()[..bytes]);
         }
         if first.get(name) != Some(&index) {
-            let rule = "a section is written once";
-            return Err(crate::ptx::error_at(text.text, read.span.start, rule));
+            return Err(crate::ptx::error_at(text.text, read.span.start, "section is written twice"));
         }
         sections.push(placed(name, data, moved(name, index), placing));
     }
@@ -109,7 +114,7 @@ pub(super) fn object<'d>(bytes: &'d [u8], placing: Placing<'_>) -> Result<Object
     Ok(Object::of_parts(Parts { number, sections, symbols }))
 }
 
-/// Returns the processor of a name, without features that later processors lack.
+/// Returns a name's processor, without features that later processors lack.
 fn processor(name: &str) -> Option<Sm> {
     Sm::named(name.trim_end_matches(['a', 'f']))
 }
@@ -130,7 +135,7 @@ fn section<'d>(name: impl Into<Cow<'d, str>>, data: Vec<u8>) -> Section<'d> {
     }
 }
 
-/// Section with the bytes of others in front of it.
+/// Returns a section with bytes from other objects in front.
 fn placed<'d>(name: &str, data: Vec<u8>, moved: u64, placing: Placing<'_>) -> Section<'d> {
     match placing {
         Placing::Linked(_) => {
@@ -146,14 +151,14 @@ fn symbol<'d>(name: &str, section: Option<usize>, address: u64, size: u64, kind:
     Symbol { name, section, address, size, kind, is_global: true, is_defined: true }
 }
 
-/// Addresses of functions, labels and variables, and offsets of sections and of labels in them.
+/// Function, label and variable addresses, and the offsets at which sections, and labels in sections, begin.
 #[derive(Debug, Default)]
 struct Names {
     addresses: HashMap<String, Option<u64>>,
 }
 
 impl Names {
-    /// Adds a name; one of several has no address.
+    /// Adds a name; a name that is added twice has no address.
     fn add(&mut self, name: &str, address: u64) {
         let known = self.addresses.entry(name.to_owned()).or_insert(Some(address));
         if *known != Some(address) {
@@ -174,19 +179,19 @@ impl Names {
     }
 }
 
-/// Line table of a text.
+/// A text's line table.
 struct Lines<'t> {
     functions: &'t [Function<'t>],
     /// Names of files, by number.
     files: BTreeMap<u64, &'t str>,
 }
 
-/// Largest number of a file: the table has an entry for each smaller one.
+/// Largest file number: the table has an entry for each smaller number.
 const MOST_FILES: u64 = 0xffff;
 
 impl Lines<'_> {
-    /// Returns the line program of version 2 that ptxas would make, with a row for each directive. DWARF 2 section 6.2;
-    /// operation 0x90, as ptxas writes it, has the row of the call and the offset of the function's name.
+    /// Returns the version 2 line program that ptxas would make, with a row for each directive. DWARF 2 section 6.2;
+    /// operation 0x90, as ptxas writes it, has the call's row and the offset of the function's name.
     fn program(&self, names: &Names, strings: u64) -> Result<Option<Vec<u8>>> {
         let has_rows = self.functions.iter().any(|function| !function.locs.is_empty());
         if self.files.is_empty() && !has_rows {
@@ -229,15 +234,15 @@ impl Lines<'_> {
     }
 }
 
-/// Writer of the rows of a function.
+/// Writes a function's rows.
 struct Sequence<'s> {
     out: &'s mut Vec<u8>,
     names: &'s Names,
-    /// Offset of the names of inlined functions.
+    /// Offset at which the names of inlined functions begin.
     strings: u64,
-    /// Number of the last row of each place, counted from 1.
+    /// Number of the last row at each source position, counted from 1.
     calls: HashMap<(u64, u64, u64), u64>,
-    /// Row of the call of the rows so far.
+    /// Row that contains the call to the code of the rows so far.
     context: u64,
 }
 
@@ -245,7 +250,8 @@ impl Sequence<'_> {
     fn write(mut self, function: &Function<'_>, start: u64) -> Result<()> {
         self.out.extend_from_slice(&[0, 9, 2]);
         self.out.extend_from_slice(&start.to_le_bytes());
-        let (mut pc, mut line) = (0, 1);
+        let mut pc = 0;
+        let mut line = 1;
         for (number, loc) in (1..).zip(&function.locs) {
             self.inlined(loc)?;
             let Place { file, line: to, column } = loc.place;
@@ -264,7 +270,7 @@ impl Sequence<'_> {
         Ok(())
     }
 
-    /// Writes the call of a row where it differs from that of the row before.
+    /// Writes a row's call if the row before has a different call.
     fn inlined(&mut self, loc: &Loc<'_>) -> Result<()> {
         let mut operands = Vec::new();
         let context = match &loc.inlined {
@@ -274,10 +280,10 @@ impl Sequence<'_> {
                 0
             }
             Some(inlined) => {
-                let Place { file, line, column } = inlined.at;
+                let Place { file, line, column } = inlined.call;
                 let row = self.calls.get(&(file, line, column));
                 let row = *row.ok_or_else(|| {
-                    Error::malformed(format!("an inlined call has a row before it: {file} {line} {column}"))
+                    Error::malformed(format!("inlined call at {file} {line} {column} has no row before it"))
                 })?;
                 let (label, by) = inlined.function;
                 let name = self.names.get(label).map_err(Error::malformed)?.wrapping_add(by);
