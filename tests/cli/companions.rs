@@ -281,8 +281,8 @@ fn supplementary_file_that_is_missing_or_of_other_programs_is_named() {
     fs::copy(other.path("common.dbg"), &common).expect("a copy");
     for command in commands {
         let ran = run(&[command, &one]);
-        let is_refused = ran.errors.contains("the id of the supplementary file is ")
-            && ran.errors.contains("; the object expects ");
+        let is_refused =
+            ran.errors.contains("supplementary file has id ") && ran.errors.contains("; expected ");
         assert!(is_refused, "{command}: {}", ran.errors);
     }
     // No file of debug information.

@@ -190,7 +190,7 @@ fn supplementary_file_with_another_id_is_refused_with_both_ids() {
         let bytes = style.main(imported, ty, 15, &[style.link(&[0xcd, 9])]);
         let mut object = Object::read(&bytes).unwrap();
         let error = object.set_supplementary(Object::read(&other).unwrap()).unwrap_err().to_string();
-        assert_eq!(error, "the id of the supplementary file is ab010203; the object expects cd09");
+        assert_eq!(error, "supplementary file has id ab010203; expected cd09");
         let options = lint::Options { supplementary: Some(&other), ..Default::default() };
         let report = lint(&bytes, &options).unwrap();
         assert!(report.unreadable[0].to_string().contains("supplementary file `common.dbg`"), "{report:?}");

@@ -1,4 +1,4 @@
-//! End of a table of abbreviations. DWARF 5 section 7.5.3.
+//! End of an abbreviation table. DWARF 5 section 7.5.3.
 
 use gimli::constants as dw;
 
@@ -7,8 +7,8 @@ use crate::error::Result;
 
 const WHAT: &str = "the abbreviations";
 
-/// Reads a table, from its first abbreviation to the terminating code 0, and returns the offset after it. `gimli`, which
-/// decodes the abbreviations, accepts the end of the section as the end of the table.
+/// Reads a table, from its first abbreviation to the terminating code 0, and returns the offset after it. `gimli`,
+/// which decodes the abbreviations, accepts the end of the section as the table's end.
 ///
 /// # Errors
 /// [`Truncated`](crate::error::ErrorKind::Truncated) where the section ends first.

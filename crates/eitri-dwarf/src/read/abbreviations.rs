@@ -1,4 +1,4 @@
-//! Facts of abbreviations, which are found once for all entries of one shape.
+//! Abbreviation facts, which are found once for all entries with the same shape.
 
 use std::rc::Rc;
 
@@ -6,7 +6,7 @@ use super::dwarf::SUPPLEMENTARY;
 use super::entry::Entry;
 use super::unit::Unit;
 
-/// Facts of the abbreviations of one table, as far as these occurred in units with forms of one size.
+/// Facts about the abbreviations in a table, if they occurred in units whose forms have the same sizes.
 #[derive(Debug)]
 pub struct ByAbbreviation<T> {
     /// Whether the table is in the supplementary file, its index there, and the sizes.
@@ -33,7 +33,7 @@ impl<T> ByAbbreviation<T> {
         self.of_code(entry.unit(), entry.abbreviation(), find).clone()
     }
 
-    /// Returns the facts of an abbreviation, by its unit and code.
+    /// Returns an abbreviation's facts, by its unit and code.
     #[inline]
     pub(super) fn of_code(&mut self, unit: &Unit<'_>, code: u64, find: impl FnOnce() -> T) -> &Rc<T> {
         let is_supplementary = unit.offset >= SUPPLEMENTARY;

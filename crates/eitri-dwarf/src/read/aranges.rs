@@ -4,18 +4,18 @@ use super::cursor::{Cursor, is_address_size};
 use super::sections::Sections;
 use crate::error::{Count, ErrorKind, Result};
 
-/// Set of address ranges of a unit.
+/// A unit's set of address ranges.
 #[derive(Debug, Clone)]
 pub struct AddressRanges<'o> {
-    /// Offset of the header in the section, in bytes.
+    /// Header offset in the section, in bytes.
     pub offset: u64,
-    /// Version: 2, in all versions of DWARF.
+    /// Version: 2, in all DWARF versions.
     pub version: u16,
-    /// 4 in the 32-bit DWARF format, 8 in the 64-bit one.
+    /// 4 in the 32-bit DWARF format, 8 in the 64-bit format.
     pub offset_bytes: u8,
-    /// Offset of the unit in `.debug_info`.
+    /// Unit offset in `.debug_info`.
     pub unit: u64,
-    /// Size of an address in bytes.
+    /// Address size in bytes.
     pub address_bytes: u8,
     /// Size of a segment selector in bytes: 0 without segments.
     pub segment_bytes: u8,
@@ -52,23 +52,25 @@ impl<'o> AddressRanges<'o> {
         sections.cursor(".debug_aranges", sections.debug_aranges).each_table(WHAT, Self::read)
     }
 
-    fn read(mut one: Cursor<'o>, offset: u64, offset_bytes: u8) -> Result<Self> {
-        let (version, at) = (2, one.offset());
-        one.version(version, WHAT)?;
-        let unit = one.uint(offset_bytes, WHAT)?;
-        let (address_bytes, segment_bytes) = (one.u8(WHAT)?, one.u8(WHAT)?);
+    fn read(mut from: Cursor<'o>, offset: u64, offset_bytes: u8) -> Result<Self> {
+        let version = 2;
+        let version_offset = from.offset();
+        from.version(version, WHAT)?;
+        let unit = from.uint(offset_bytes, WHAT)?;
+        let address_bytes = from.u8(WHAT)?;
+        let segment_bytes = from.u8(WHAT)?;
         if !is_address_size(address_bytes) || segment_bytes > 8 {
             let text = format!(
                 "{WHAT}: invalid address size, {address_bytes}, or segment selector size, {segment_bytes}",
                 address_bytes = Count(address_bytes, "byte")
             );
-            return Err(one.error(ErrorKind::Malformed(text), at));
+            return Err(from.error(ErrorKind::Malformed(text), version_offset));
         }
-        // The first range is aligned to its size, from the start of the set.
+        // The first range is aligned to its size, from the set's start.
         let size = u64::from(segment_bytes) + 2 * u64::from(address_bytes);
-        let header = one.offset() - offset;
-        one.take(header.next_multiple_of(size) - header, WHAT)?;
-        Ok(Self { offset, version, offset_bytes, unit, address_bytes, segment_bytes, ranges: one })
+        let header = from.offset() - offset;
+        from.take(header.next_multiple_of(size) - header, WHAT)?;
+        Ok(Self { offset, version, offset_bytes, unit, address_bytes, segment_bytes, ranges: from })
     }
 
     /// Returns the ranges, up to the terminating range of zeros.
@@ -76,12 +78,15 @@ impl<'o> AddressRanges<'o> {
     /// # Errors
     /// [`Truncated`](ErrorKind::Truncated) if the set ends before its terminator. The iterator ends after an error.
     pub fn ranges(&self) -> impl Iterator<Item = Result<AddressRange>> + use<'o> {
-        let (mut from, address, segment) = (self.ranges, self.address_bytes, self.segment_bytes);
+        let mut from = self.ranges;
+        let address = self.address_bytes;
+        let segment = self.segment_bytes;
         let mut is_done = false;
         let mut next = move || -> Result<Option<AddressRange>> {
             let offset = from.offset();
             let segment = if segment == 0 { 0 } else { from.uint(segment, WHAT)? };
-            let (start, length) = (from.uint(address, WHAT)?, from.uint(address, WHAT)?);
+            let start = from.uint(address, WHAT)?;
+            let length = from.uint(address, WHAT)?;
             let range = AddressRange { offset, segment, start, length };
             Ok(Some(range).filter(|_| (segment, start, length) != (0, 0, 0)))
         };

@@ -1,4 +1,4 @@
-//! Call frame instructions: DWARF 5 sections 6.4.2 and 7.24, and those of GNU, AArch64 and LLVM.
+//! Call frame instructions: DWARF 5 sections 6.4.2 and 7.24, and GNU's, AArch64's and LLVM's instructions.
 
 use super::cursor::{Cursor, max_address};
 use super::frame::{Cie, FrameProgram, FrameSection, unknown_augmentation, value};
@@ -22,9 +22,9 @@ pub enum Instruction<'o> {
     SetLoc { address: u64 },
     /// The CFA is a register plus an offset.
     DefCfa { register: Reg, offset: i64 },
-    /// The CFA has another register, and the same offset.
+    /// The CFA gets a new register, and keeps its offset.
     DefCfaRegister { register: Reg },
-    /// The CFA has another offset, and the same register.
+    /// The CFA gets a new offset, and keeps its register.
     DefCfaOffset { offset: i64 },
     /// The CFA is the result of an expression.
     DefCfaExpression { expr: &'o [u8] },
@@ -38,11 +38,11 @@ pub enum Instruction<'o> {
     Offset { register: Reg, offset: i64 },
     /// The value of the register is an offset from the CFA.
     ValOffset { register: Reg, offset: i64 },
-    /// The register is saved in another.
+    /// The register is saved in a second register.
     Register { register: Reg, from: Reg },
     /// The register is saved at the result of an expression, whose initial stack contains the CFA.
     Expression { register: Reg, expr: &'o [u8] },
-    /// The value of the register is the result of an expression, whose initial stack contains the CFA.
+    /// The register's value is the result of an expression, whose initial stack contains the CFA.
     ValExpression { register: Reg, expr: &'o [u8] },
     /// The register has the rule of the CIE again.
     Restore { register: Reg },
@@ -50,7 +50,7 @@ pub enum Instruction<'o> {
     RememberState,
     /// Pops all rules from the stack.
     RestoreState,
-    /// Sets the number of bytes of pushed arguments (`DW_CFA_GNU_args_size`).
+    /// Sets how many bytes of arguments are pushed (`DW_CFA_GNU_args_size`).
     ArgsSize { bytes: u64 },
     /// Toggles whether the return address is signed (AArch64). On SPARC the same number saves the register window.
     NegateRaState,
@@ -82,7 +82,7 @@ pub struct Instructions<'o> {
     data_alignment: i64,
     pointer_encoding: u8,
     section: FrameSection,
-    /// Address of the section.
+    /// Section address.
     address: u64,
     /// Augmentation of the CIE and its offset, if unknown: the bytes need not be instructions.
     unknown: Option<(&'o [u8], u64)>,
@@ -114,7 +114,8 @@ impl<'o> Instructions<'o> {
         self.section
     }
 
-    /// Reads the next instruction in place: a copy right after partial writes takes longer than the read itself.
+    /// Writes the next instruction to the caller's variable, because a copy right after partial writes takes longer
+    /// than the read itself.
     #[inline(always)]
     pub(super) fn read(&mut self, into: &mut FrameInstruction<'o>) -> Result<bool> {
         if let Some((augmentation, offset)) = self.unknown.take() {
@@ -184,10 +185,10 @@ impl<'o> Instructions<'o> {
         if self.section == FrameSection::Debug {
             return self.from.uint(bytes, WHAT);
         }
-        let at = self.start + self.from.offset();
+        let address = self.start + self.from.offset();
         let start = match self.pointer_encoding & 0xf0 {
             0x00 => 0,
-            0x10 => self.address.wrapping_add(at),
+            0x10 => self.address.wrapping_add(address),
             other => {
                 let text = format!("unsupported pointer encoding {other:#x} in {WHAT}");
                 return Err(self.from.error(ErrorKind::Unsupported(text), self.from.offset()));
@@ -272,9 +273,9 @@ impl<'o> Iterator for Instructions<'o> {
     type Item = Result<FrameInstruction<'o>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let mut one = FrameInstruction { offset: 0, opcode: 0, instruction: Instruction::Nop };
-        match self.read(&mut one) {
-            Ok(is_there) => is_there.then_some(Ok(one)),
+        let mut read = FrameInstruction { offset: 0, opcode: 0, instruction: Instruction::Nop };
+        match self.read(&mut read) {
+            Ok(is_there) => is_there.then_some(Ok(read)),
             Err(error) => Some(Err(error)),
         }
     }

@@ -9,12 +9,12 @@ use crate::error::{Error, Result};
 pub struct Companions {
     /// Whether the object has debug information.
     pub has_debug_information: bool,
-    /// Name of the file with the debug information, and the CRC-32 of its contents: `.gnu_debuglink`.
+    /// Name of the file that contains the debug information, and the CRC-32 of the contents: `.gnu_debuglink`.
     pub debug_link: Option<(String, u32)>,
     /// Id that the file with the debug information has, too: `.note.gnu.build-id`.
     pub build_id: Option<Vec<u8>>,
-    /// Name of the supplementary file, to which forms such as `DW_FORM_strp_sup` and `DW_FORM_GNU_strp_alt` refer, and its
-    /// checksum: `.debug_sup` (DWARF 5 section 7.3.6), or the build id in `.gnu_debugaltlink` of dwz.
+    /// Name of the supplementary file, to which forms such as `DW_FORM_strp_sup` and `DW_FORM_GNU_strp_alt` refer, and
+    /// its checksum: `.debug_sup` (DWARF 5 section 7.3.6), or the build id in dwz's `.gnu_debugaltlink`.
     pub supplementary: Option<(String, Vec<u8>)>,
     /// Checksum of the file itself, if it is a supplementary file: `.debug_sup`.
     pub checksum: Option<Vec<u8>>,
@@ -27,7 +27,7 @@ impl Companions {
     /// Reads the names in an ELF file. A section that is malformed names no file.
     ///
     /// # Errors
-    /// The errors of [`Object::read`] for the header and the section table.
+    /// The errors that [`Object::read`] returns for the header and the section table.
     pub fn read(bytes: &[u8]) -> Result<Self> {
         let sections = Object::raw_sections(bytes)?;
         let sections = sections.iter().map(|(name, data)| (&**name, *data));
@@ -39,47 +39,47 @@ impl Companions {
         sections: impl Iterator<Item = (&'s str, &'s [u8])>,
         big_endian: bool,
     ) -> Self {
-        let mut found = Self::default();
+        let mut companions = Self::default();
         for (name, data) in sections {
             let cursor = |name| Cursor::new(name, data, big_endian);
             match name {
                 ".debug_info" | ".zdebug_info" | ".debug_info.dwo" | ".debug_types" | ".debug_line" => {
-                    found.has_debug_information |= !data.is_empty();
+                    companions.has_debug_information |= !data.is_empty();
                 }
-                ".gnu_debuglink" => found.debug_link = debug_link(cursor(".gnu_debuglink")).ok(),
-                ".note.gnu.build-id" => found.build_id = build_id(cursor(".note.gnu.build-id")).ok(),
+                ".gnu_debuglink" => companions.debug_link = debug_link(cursor(".gnu_debuglink")).ok(),
+                ".note.gnu.build-id" => companions.build_id = build_id(cursor(".note.gnu.build-id")).ok(),
                 ".gnu_debugaltlink" => {
                     let mut from = cursor(".gnu_debugaltlink");
                     let name = text(&mut from).ok();
-                    found.supplementary = name.map(|name| (name, from.take_rest().to_vec()));
+                    companions.supplementary = name.map(|name| (name, from.take_rest().to_vec()));
                 }
                 ".debug_sup" => match supplementary(cursor(".debug_sup")) {
-                    Ok((true, _, checksum)) => found.checksum = Some(checksum),
-                    Ok((false, name, checksum)) => found.supplementary = Some((name, checksum)),
+                    Ok((true, _, checksum)) => companions.checksum = Some(checksum),
+                    Ok((false, name, checksum)) => companions.supplementary = Some((name, checksum)),
                     Err(_) => {}
                 },
                 _ => {}
             }
         }
-        found
+        companions
     }
 
     /// Checks that a file is the supplementary file of this object.
     ///
     /// # Errors
-    /// [`Malformed`](crate::error::ErrorKind::Malformed) if the object names no such file, or the file has another checksum or build id
-    /// than the object has for it.
+    /// [`Malformed`](crate::error::ErrorKind::Malformed) if the object names no such file, or names it with a different
+    /// checksum or build id.
     pub fn check_supplementary(&self, file: &Self) -> Result<()> {
         let Some((_, expected)) = &self.supplementary else {
-            return Err(Error::malformed("the object has no name of a supplementary file"));
+            return Err(Error::malformed("the object names no supplementary file"));
         };
-        let found = [&file.checksum, &file.build_id].into_iter().flatten();
-        if found.clone().any(|found| found == expected) {
+        let ids = [&file.checksum, &file.build_id].into_iter().flatten();
+        if ids.clone().any(|id| id == expected) {
             return Ok(());
         }
-        let found = found.map(|found| hexadecimal(found)).next().unwrap_or_else(|| "none".into());
+        let id = ids.map(|id| hexadecimal(id)).next().unwrap_or_else(|| "none".into());
         let expected = hexadecimal(expected);
-        let text = format!("the id of the supplementary file is {found}; the object expects {expected}");
+        let text = format!("supplementary file has id {id}; expected {expected}");
         Err(Error::malformed(text))
     }
 }
@@ -101,7 +101,7 @@ fn debug_link(mut from: Cursor<'_>) -> Result<(String, u32)> {
     Ok((name, from.u32("a sum")?))
 }
 
-/// Reads the contents of the first note of GNU's type.
+/// Reads the contents of the first note with GNU's type.
 fn build_id(mut from: Cursor<'_>) -> Result<Vec<u8>> {
     loop {
         let [name, size, kind] =

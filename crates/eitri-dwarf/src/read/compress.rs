@@ -14,12 +14,12 @@ const SHF_COMPRESSED: u64 = 0x800;
 const ELFCOMPRESS_ZLIB: u32 = 1;
 const ELFCOMPRESS_ZSTD: u32 = 2;
 
-/// Number of bytes that further sections of one file may decompress to.
+/// Number of bytes to which the remaining sections may decompress.
 pub(super) struct Budget(u64);
 
 impl Budget {
-    /// Budget for a file of some size in bytes: debug sections of compilers rarely compress to less than a tenth, and a
-    /// small file must not expand to gigabytes.
+    /// Returns the budget for a file of some size in bytes. Debug sections from compilers rarely compress to less than
+    /// a tenth, and a small file must not expand to gigabytes.
     pub(super) fn new(file_bytes: usize) -> Self {
         const MOST: u64 = 4 << 30;
         const SMALL_FILE: u64 = 64 << 20;
@@ -33,8 +33,7 @@ enum Method {
     Zstd,
 }
 
-/// Replaces the contents of a compressed debug section by the decompressed ones, and its name `.zdebug_*` by the plain
-/// one. Does not change other sections.
+/// Decompresses a debug section, and replaces its name `.zdebug_*` by the plain name. Does not change other sections.
 pub(super) fn expand(section: &mut Section<'_>, file: File, budget: &mut Budget) -> Result<()> {
     let is_flagged = section.flags & SHF_COMPRESSED != 0 && section.is_debug();
     if !is_flagged && !section.name.starts_with(".zdebug_") {
@@ -54,7 +53,7 @@ fn contents(section: &mut Section<'_>, is_flagged: bool, file: File, budget: &mu
             ELFCOMPRESS_ZLIB => Method::Zlib,
             ELFCOMPRESS_ZSTD => Method::Zstd,
             other => {
-                let text = format!("compression method {other}: only zlib (1) and zstd (2) are read");
+                let text = format!("unsupported compression method {other}; expected zlib (1) or zstd (2)");
                 return Err(Error::new(ErrorKind::Unsupported(text)));
             }
         };
@@ -92,7 +91,7 @@ fn contents(section: &mut Section<'_>, is_flagged: bool, file: File, budget: &mu
     Ok(())
 }
 
-/// Decompresses to `size` bytes, or to one more if there are more.
+/// Decompresses to `size` bytes, or to one byte more if there are more.
 #[cfg(feature = "compress")]
 fn run(method: Method, data: &[u8], size: u64) -> Result<Vec<u8>> {
     use std::io::Read;
@@ -118,13 +117,13 @@ fn run(method: Method, _: &[u8], _: u64) -> Result<Vec<u8>> {
     Err(Error::new(ErrorKind::Unsupported(text)))
 }
 
-/// Decompresses an offload bundle to the size in its header. Methods are those of LLVM: 0 is zlib, 1 zstd.
+/// Decompresses an offload bundle to the size in its header. The methods are LLVM's: 0 is zlib, 1 zstd.
 pub(super) fn bundle(method: u16, data: &[u8], size: u64) -> Result<Vec<u8>> {
     let method = match method {
         0 => Method::Zlib,
         1 => Method::Zstd,
         other => {
-            let text = format!("compression method {other}: only zlib (0) and zstd (1) are read");
+            let text = format!("unsupported compression method {other}; expected zlib (0) or zstd (1)");
             return Err(Error::new(ErrorKind::Unsupported(text)));
         }
     };
@@ -134,7 +133,7 @@ pub(super) fn bundle(method: u16, data: &[u8], size: u64) -> Result<Vec<u8>> {
     }
     let expanded = run(method, data, size)?;
     if expanded.len() as u64 != size {
-        let text = "the bundle expands to the size in its header";
+        let text = "the bundle does not expand to the size in its header";
         return Err(Error::malformed(text));
     }
     Ok(expanded)

@@ -1,4 +1,4 @@
-//! Files that contain objects: archives, offload bundles of clang, and host objects with either of them, or with a fat
+//! Files that contain objects: archives, clang's offload bundles, and host objects that contain either, or a fat
 //! binary, in a section.
 //!
 //! | container | begins with | members |
@@ -14,17 +14,17 @@ use std::borrow::Cow;
 use super::compress;
 use super::cursor::Cursor;
 use super::elf::Object;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Result};
 
 /// A member of a container.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member<'d> {
     /// Name in the container. U+FFFD replaces invalid UTF-8.
     pub name: String,
-    /// Contents; `None` in a thin archive, where the name is that of a file, relative to the archive's folder, and if they
-    /// are compressed.
+    /// Contents; `None` if they are compressed, and in a thin archive, where the name is a file name relative to the
+    /// archive's folder.
     pub bytes: Option<Cow<'d, [u8]>>,
-    /// Whether the contents are compressed by an undocumented method: that of NVIDIA's fat binaries.
+    /// Whether the contents are compressed by the undocumented method in NVIDIA's fat binaries.
     pub is_compressed: bool,
 }
 
@@ -41,10 +41,10 @@ const COMPRESSED: &[u8] = b"CCOB";
 const PACKAGE: &[u8] = &[0x10, 0xff, 0x10, 0xad];
 const FAT_BINARY: &[u8] = &[0x50, 0xed, 0x55, 0xba];
 const ELF: &[u8] = b"\x7fELF";
-/// Maximum number of members of one container.
+/// Maximum number of members in a container.
 const MOST: usize = 1 << 20;
 
-/// Returns the members of a container; `None` if the bytes are not a container. A host object is a container if it has
+/// Returns a container's members; `None` if the bytes are not a container. A host object is a container if it has
 /// members; it is not itself among them.
 ///
 /// # Errors
@@ -56,23 +56,23 @@ pub fn members(bytes: &[u8]) -> Result<Option<Vec<Member<'_>>>> {
     errors.into_iter().next().map_or(Ok(Some(all)), Err)
 }
 
-/// Returns the members of a container that can be read, and the [errors](members) of the others: those after an error in an
-/// archive or bundle, or in a section of a host object.
+/// Returns the container members that can be read, and the [errors](members) of the rest: after an error, the rest of
+/// the archive or bundle is left out, or the rest of the section in a host object.
 pub fn readable_members(bytes: &[u8]) -> Option<(Vec<Member<'_>>, Vec<Error>)> {
-    let mut all = Vec::new();
+    let mut members = Vec::new();
     let read = match bytes {
-        _ if bytes.starts_with(ARCHIVE) => archive(bytes, false, &mut all),
-        _ if bytes.starts_with(THIN) => archive(bytes, true, &mut all),
-        _ if bytes.starts_with(BUNDLE) => bundle(bytes, &mut all).map(drop),
-        _ if bytes.starts_with(COMPRESSED) => compressed(bytes, &mut all).map(drop),
+        _ if bytes.starts_with(ARCHIVE) => archive(bytes, false, &mut members),
+        _ if bytes.starts_with(THIN) => archive(bytes, true, &mut members),
+        _ if bytes.starts_with(BUNDLE) => bundle(bytes, &mut members).map(drop),
+        _ if bytes.starts_with(COMPRESSED) => compressed(bytes, &mut members).map(drop),
         _ if bytes.starts_with(ELF) => {
             // Reading the object has the error about its sections.
-            let errors = host(bytes, &mut all).ok()?;
-            return (!all.is_empty() || !errors.is_empty()).then_some((all, errors));
+            let errors = host(bytes, &mut members).ok()?;
+            return (!members.is_empty() || !errors.is_empty()).then_some((members, errors));
         }
         _ => return None,
     };
-    Some((all, read.err().into_iter().collect()))
+    Some((members, read.err().into_iter().collect()))
 }
 
 fn malformed(from: &Cursor<'_>, offset: u64, text: &str) -> Error {
@@ -83,24 +83,24 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Reads the members of an archive. System V ABI, chapter 7; the variants of GNU and BSD differ in long names.
+/// Reads an archive's members. System V ABI, chapter 7; the GNU and BSD variants differ in long names.
 fn archive<'d>(bytes: &'d [u8], is_thin: bool, all: &mut Vec<Member<'d>>) -> Result<()> {
     const WHAT: &str = "a member of the archive";
     let mut from = Cursor::new("", bytes, false).at(8, WHAT)?;
     let mut long: &[u8] = &[];
     while !from.is_at_end() {
-        let at = from.offset();
+        let position = from.offset();
         let header = from.take(60, WHAT)?;
         if header[58..] != *b"`\n" {
             return Err(malformed(
                 &from,
-                at,
-                "the header of a member ends in a grave accent and a line feed",
+                position,
+                "member header does not end in a grave accent and a line feed",
             ));
         }
         let size = header[48..58].trim_ascii();
         let size = std::str::from_utf8(size).ok().and_then(|size| size.parse::<u64>().ok());
-        let Some(size) = size else { return Err(malformed(&from, at, "the size of a member is a number")) };
+        let Some(size) = size else { return Err(malformed(&from, position, "member size is not a number")) };
         let name = header[..16].trim_ascii_end();
         let is_table = matches!(name, b"/" | b"/SYM64/" | b"//");
         let mut data = if is_thin && !is_table { &[][..] } else { from.take(size, WHAT)? };
@@ -117,15 +117,15 @@ fn archive<'d>(bytes: &'d [u8], is_thin: bool, all: &mut Vec<Member<'d>>) -> Res
             [b'/', digits @ ..] => {
                 let rest = number(digits).and_then(|start| long.get(start..));
                 let rest =
-                    rest.ok_or_else(|| malformed(&from, at, "a long name is in the table of names"))?;
+                    rest.ok_or_else(|| malformed(&from, position, "long name is not in the name table"))?;
                 let end = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
                 let name = &rest[..end];
                 name.strip_suffix(b"/").unwrap_or(name)
             }
             [b'#', b'1', b'/', digits @ ..] => {
                 let split = number(digits).and_then(|length| data.split_at_checked(length));
-                let (name, rest) =
-                    split.ok_or_else(|| malformed(&from, at, "a long name is at the start of the member"))?;
+                let (name, rest) = split
+                    .ok_or_else(|| malformed(&from, position, "member is shorter than its long name"))?;
                 data = rest;
                 let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
                 &name[..end]
@@ -138,7 +138,7 @@ fn archive<'d>(bytes: &'d [u8], is_thin: bool, all: &mut Vec<Member<'d>>) -> Res
         let bytes = (!is_thin).then_some(Cow::Borrowed(data));
         all.push(Member { name: text(name), bytes, is_compressed: false });
         if all.len() > MOST {
-            return Err(malformed(&from, at, "too many members"));
+            return Err(malformed(&from, position, "too many members"));
         }
     }
     Ok(())
@@ -151,14 +151,16 @@ fn bundle<'d>(bytes: &'d [u8], all: &mut Vec<Member<'d>>) -> Result<usize> {
     let count = from.uint(8, WHAT)?;
     let mut end = 0;
     for _ in 0..count {
-        let at = from.offset();
-        let (offset, size, length) = (from.uint(8, WHAT)?, from.uint(8, WHAT)?, from.uint(8, WHAT)?);
+        let position = from.offset();
+        let offset = from.uint(8, WHAT)?;
+        let size = from.uint(8, WHAT)?;
+        let length = from.uint(8, WHAT)?;
         let name = from.take(length, WHAT)?;
         let start = usize::try_from(offset).ok();
         let data = start
             .zip(usize::try_from(size).ok())
             .and_then(|(start, size)| bytes.get(start..start.checked_add(size)?));
-        let data = data.ok_or_else(|| malformed(&from, at, "a member is within the bundle"))?;
+        let data = data.ok_or_else(|| malformed(&from, position, "member exceeds the bundle"))?;
         end = end.max(offset as usize + data.len());
         if !data.is_empty() {
             all.push(Member::new(text(name), Cow::Borrowed(data)));
@@ -171,13 +173,14 @@ fn bundle<'d>(bytes: &'d [u8], all: &mut Vec<Member<'d>>) -> Result<usize> {
 fn compressed(bytes: &[u8], all: &mut Vec<Member<'_>>) -> Result<usize> {
     const WHAT: &str = "the header of the compressed offload bundle";
     let mut from = Cursor::new("", bytes, false).at(COMPRESSED.len() as u64, WHAT)?;
-    let (version, method) = (from.u16(WHAT)?, from.u16(WHAT)?);
+    let version = from.u16(WHAT)?;
+    let method = from.u16(WHAT)?;
     let (total, size) = match version {
         1 => (None, from.uint(4, WHAT)?),
         2 => (Some(from.uint(4, WHAT)?), from.uint(4, WHAT)?),
         3 => (Some(from.uint(8, WHAT)?), from.uint(8, WHAT)?),
         _ => {
-            let what = format!("version {version} of a compressed offload bundle");
+            let what = format!("unsupported version {version} of a compressed offload bundle");
             return Err(from.error(ErrorKind::Unsupported(what), 4));
         }
     };
@@ -185,11 +188,11 @@ fn compressed(bytes: &[u8], all: &mut Vec<Member<'_>>) -> Result<usize> {
     from.uint(8, WHAT)?;
     let total = total.map_or(Some(bytes.len()), |total| usize::try_from(total).ok());
     let data = total.and_then(|total| bytes.get(from.offset() as usize..total));
-    let data = data.ok_or_else(|| malformed(&from, 8, "a compressed offload bundle is within the file"))?;
+    let data = data.ok_or_else(|| malformed(&from, 8, "compressed offload bundle exceeds the file"))?;
     let expanded = compress::bundle(method, data, size)?;
-    let mut found = Vec::new();
-    let read = bundle(&expanded, &mut found);
-    all.extend(found.into_iter().map(|member| Member {
+    let mut members = Vec::new();
+    let read = bundle(&expanded, &mut members);
+    all.extend(members.into_iter().map(|member| Member {
         name: member.name,
         bytes: member.bytes.map(|bytes| Cow::Owned(bytes.into_owned())),
         is_compressed: false,
@@ -197,10 +200,10 @@ fn compressed(bytes: &[u8], all: &mut Vec<Member<'_>>) -> Result<usize> {
     read.map(|_| total.unwrap_or(bytes.len()))
 }
 
-/// Reads the members of a host object. Returns the errors of the sections.
+/// Reads a host object's members. Returns the errors in its sections.
 fn host<'d>(bytes: &'d [u8], all: &mut Vec<Member<'d>>) -> Result<Vec<Error>> {
     let mut errors = Vec::new();
-    // Only sections are of interest: the debug sections of the object itself can be unreadable.
+    // Only sections matter here, because the object's debug sections can be unreadable.
     for (name, data) in Object::raw_sections(bytes)? {
         let read = match &*name {
             ".hip_fatbin" => bundles(data, true, all),
@@ -215,15 +218,18 @@ fn host<'d>(bytes: &'d [u8], all: &mut Vec<Member<'d>>) -> Result<Vec<Error>> {
     Ok(errors)
 }
 
-/// Reads bundles one after another, each aligned to a page. `is_only` is set if nothing else is in the section but padding.
+/// Reads consecutive bundles, each aligned to a page. `is_only` is set if the section contains nothing else but
+/// padding.
 fn bundles<'d>(data: &'d [u8], is_only: bool, all: &mut Vec<Member<'d>>) -> Result<()> {
-    let mut at = 0;
-    // The next bundle is the next place with its first bytes.
+    let mut position = 0;
+    // The next bundle starts at the next occurrence of its first bytes.
     let is_first = |four: &[u8]| four == &BUNDLE[..4] || four == COMPRESSED;
-    let next = |at: usize| data.get(at..)?.windows(4).position(is_first).map(|by| at + by);
-    while let Some(start) = next(at) {
+    let next = |position: usize| {
+        data.get(position..)?.windows(4).position(is_first).map(|distance| position + distance)
+    };
+    while let Some(start) = next(position) {
         let rest = &data[start..];
-        at = start
+        position = start
             + match rest {
                 _ if rest.starts_with(BUNDLE) => bundle(rest, all)?,
                 _ if rest.starts_with(COMPRESSED) => compressed(rest, all)?,
@@ -231,12 +237,12 @@ fn bundles<'d>(data: &'d [u8], is_only: bool, all: &mut Vec<Member<'d>>) -> Resu
             };
     }
     if is_only
-        && at == 0
+        && position == 0
         && let Some(first) = data.iter().position(|byte| *byte != 0)
     {
         let four = &data[first..data.len().min(first + 4)];
         let what = format!(
-            "an offload bundle begins with {:02x?} or {COMPRESSED:02x?}, not {four:02x?}",
+            "offload bundle begins with {four:02x?}; expected {:02x?} or {COMPRESSED:02x?}",
             &BUNDLE[..4]
         );
         return Err(malformed(&Cursor::new("", data, false), first as u64, &what));
@@ -249,12 +255,13 @@ fn packages<'d>(data: &'d [u8], all: &mut Vec<Member<'d>>) -> Result<()> {
     const WHAT: &str = "an offload binary";
     let mut binaries = Cursor::new("", data, false);
     while skip_zeros(&mut binaries, PACKAGE, WHAT)? {
-        let (at, whole) = (binaries.offset(), binaries.rest());
+        let start = binaries.offset();
+        let whole = binaries.rest();
         let mut from = Cursor::new("", whole, false).at(4, WHAT)?;
         let version = from.u32(WHAT)?;
         if version != 1 {
-            let what = format!("version {version} of an offload binary");
-            return Err(from.error(ErrorKind::Unsupported(what), at + 4));
+            let what = format!("unsupported version {version} of an offload binary");
+            return Err(from.error(ErrorKind::Unsupported(what), start + 4));
         }
         let size = from.uint(8, WHAT)?;
         if size > whole.len() as u64 {
@@ -264,12 +271,15 @@ fn packages<'d>(data: &'d [u8], all: &mut Vec<Member<'d>>) -> Result<()> {
         let mut from = Cursor::new("", &whole[..size as usize], false);
         from = from.at(entry, WHAT)?;
         from.take(8, WHAT)?;
-        let (strings, count) = (from.uint(8, WHAT)?, from.uint(8, WHAT)?);
-        let (image, bytes) = (from.uint(8, WHAT)?, from.uint(8, WHAT)?);
+        let strings = from.uint(8, WHAT)?;
+        let count = from.uint(8, WHAT)?;
+        let image = from.uint(8, WHAT)?;
+        let bytes = from.uint(8, WHAT)?;
         let mut table = from.at(strings, WHAT)?;
         let mut name = Vec::new();
         for _ in 0..count.min(MOST as u64) {
-            let (key, value) = (table.uint(8, WHAT)?, table.uint(8, WHAT)?);
+            let key = table.uint(8, WHAT)?;
+            let value = table.uint(8, WHAT)?;
             let key = from.at(key, WHAT)?.string(WHAT)?;
             if matches!(key, b"triple" | b"arch") {
                 name.push(text(from.at(value, WHAT)?.string(WHAT)?));
@@ -281,11 +291,11 @@ fn packages<'d>(data: &'d [u8], all: &mut Vec<Member<'d>>) -> Result<()> {
         if !contents.is_empty() {
             all.push(Member::new(name.join("-"), Cow::Borrowed(contents)));
         }
-        // The image is the last part; without one, all after the first bytes are other parts.
+        // The image is the last part; if there is none, all bytes after the first belong to other parts.
         let end = (inside.offset() as usize).max(PACKAGE.len());
         if let Some(next) = memchr::memmem::find(&whole[end..size as usize], PACKAGE) {
-            let what = format!("an offload binary whose size is {size:#x} has another in it");
-            return Err(malformed(&from, at + (end + next) as u64, &what));
+            let what = format!("offload binary contains another offload binary within its {size:#x} bytes");
+            return Err(malformed(&from, start + (end + next) as u64, &what));
         }
         // At least the entry, which is in it: the loop ends.
         binaries.take(size, WHAT)?;
@@ -301,22 +311,24 @@ fn fat_binaries<'d>(data: &'d [u8], all: &mut Vec<Member<'d>>) -> Result<()> {
     while skip_zeros(&mut from, FAT_BINARY, WHAT)? {
         let start = from.offset();
         from.take(6, WHAT)?;
-        let (header, size) = (u64::from(from.u16(WHAT)?), from.uint(8, WHAT)?);
+        let header = u64::from(from.u16(WHAT)?);
+        let size = from.uint(8, WHAT)?;
         let read = from.offset();
         let mut inside = from.at(start + header, WHAT)?;
         if inside.offset() < read {
-            let what = format!("the header of a fat binary has at least 16 bytes, not {header}");
+            let what = format!("fat binary header has {}; expected at least 16", Count(header, "byte"));
             return Err(malformed(&inside, start, &what));
         }
         let end = inside.offset().saturating_add(size);
         while inside.offset() < end {
-            let at = inside.offset();
+            let start = inside.offset();
             let kind = inside.u16(WHAT)?;
             inside.take(2, WHAT)?;
-            let (header, size) = (inside.u32(WHAT)?, inside.uint(8, WHAT)?);
+            let header = inside.u32(WHAT)?;
+            let size = inside.uint(8, WHAT)?;
             inside.take(12, WHAT)?;
             let sm = inside.u32(WHAT)?;
-            inside = inside.at(at + u64::from(header), WHAT)?;
+            inside = inside.at(start + u64::from(header), WHAT)?;
             let data = inside.take(size, WHAT)?;
             // Kind 2 is a cubin, kind 1 is PTX. A cubin that is compressed does not begin with the mark of ELF.
             if kind == 2 {
@@ -324,8 +336,8 @@ fn fat_binaries<'d>(data: &'d [u8], all: &mut Vec<Member<'d>>) -> Result<()> {
                 let bytes = (!is_compressed).then_some(Cow::Borrowed(data));
                 all.push(Member { name: format!("sm_{sm}"), bytes, is_compressed });
             }
-            if inside.offset() <= at {
-                return Err(malformed(&inside, at, "a fat binary has a header"));
+            if inside.offset() <= start {
+                return Err(malformed(&inside, start, "fat binary has no header"));
             }
         }
         from = inside.at(end, WHAT)?;
@@ -340,7 +352,7 @@ fn skip_zeros(from: &mut Cursor<'_>, begins: &[u8], what: &'static str) -> Resul
     let rest = from.rest();
     if !rest.is_empty() && !rest.starts_with(begins) {
         let first = &rest[..rest.len().min(4)];
-        let text = format!("{what} begins with {begins:02x?}, not {first:02x?}");
+        let text = format!("{what} begins with {first:02x?}; expected {begins:02x?}");
         return Err(malformed(from, from.offset(), &text));
     }
     Ok(!rest.is_empty())

@@ -1,4 +1,4 @@
-//! Reads numbers, strings and blocks from the bytes of a section.
+//! Reads numbers, strings and blocks from a section's bytes.
 
 use std::ops::Range;
 
@@ -6,9 +6,10 @@ use super::unreadable::{UnreadableField, within};
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::op::{read_sleb, read_uleb};
 
-/// Position in a section, for reading items one after another.
+/// Position in a section, for reading items in order.
 ///
-/// Offsets count bytes from the start of the section, also after [`limit`](Self::limit), for the place of errors.
+/// Offsets count bytes from the section's start, also after [`limit`](Self::limit), so that errors name the right
+/// offset.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cursor<'a> {
     section: &'static str,
@@ -29,7 +30,7 @@ impl<'a> Cursor<'a> {
         Self { unreadable, ..self }
     }
 
-    /// Checks that the bytes from an offset up to this one contain no field that cannot be read.
+    /// Checks that no unreadable field begins between an offset and the current position.
     #[inline]
     pub(crate) fn check_from(&self, offset: u64) -> Result<()> {
         match self.unreadable {
@@ -38,7 +39,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Returns the cursor at another offset. `what` describes the item there.
+    /// Returns the cursor at a new offset. `what` describes the item there.
     #[inline]
     pub(crate) fn at(mut self, offset: u64, what: &str) -> Result<Self> {
         match usize::try_from(offset) {
@@ -54,7 +55,7 @@ impl<'a> Cursor<'a> {
     fn out_of_section(&self, offset: u64, what: &str) -> Error {
         let size = self.bytes.len();
         let text = format!(
-            "{what}: the offset is outside of the section, which has {size:#x}",
+            "{what}: the offset is outside the section, which has {size:#x}",
             size = Count(size, "byte")
         );
         self.place(Error::malformed(text), offset)
@@ -145,7 +146,7 @@ impl<'a> Cursor<'a> {
         Ok(number)
     }
 
-    /// Returns the error of a number of 1 to 8 bytes that [`uint_at`](Self::uint_at) does not return.
+    /// Returns the error for a number with 1 to 8 bytes that [`uint_at`](Self::uint_at) does not return.
     #[cold]
     pub(crate) fn no_number(mut self, at: usize, len: u8, what: &str) -> Error {
         let range = at as u64..at as u64 + u64::from(len);
@@ -153,7 +154,7 @@ impl<'a> Cursor<'a> {
         check(self.unreadable, range).map_or_else(|error| error, |()| self.truncated(what))
     }
 
-    /// Returns the number of 1 to 8 bytes at a position of the section, if it has them and they can be read.
+    /// Returns the number with 1 to 8 bytes at a section offset, if the section has these bytes and they can be read.
     #[inline]
     pub(crate) fn uint_at(&self, at: usize, len: u8) -> Option<u64> {
         if !self.unreadable.is_empty() {
@@ -161,21 +162,24 @@ impl<'a> Cursor<'a> {
         }
         let bytes = self.bytes.get(at..)?.get(..len.into())?;
         // Parts of a constant size that overlap, with the same bits where they do.
-        let at = |index: usize| 8 * index as u32;
+        let shift = |index: usize| 8 * index as u32;
         let number = match *bytes {
             [_, _, _, _, ..] => {
-                let (first, last) = (bytes.first_chunk()?, bytes.last_chunk()?);
+                let first = bytes.first_chunk()?;
+                let last = bytes.last_chunk()?;
                 let [first, last] = [first, last].map(|part| u64::from(u32::from_le_bytes(*part)));
-                first | last << at(bytes.len() - 4)
+                first | last << shift(bytes.len() - 4)
             }
             [first, .., last] => {
                 let middle = u64::from(bytes[bytes.len() / 2]);
-                u64::from(first) | middle << at(bytes.len() / 2) | u64::from(last) << at(bytes.len() - 1)
+                u64::from(first)
+                    | middle << shift(bytes.len() / 2)
+                    | u64::from(last) << shift(bytes.len() - 1)
             }
             [one] => one.into(),
             [] => return None,
         };
-        Some(if self.big_endian { number.swap_bytes() >> (64 - at(bytes.len())) } else { number })
+        Some(if self.big_endian { number.swap_bytes() >> (64 - shift(bytes.len())) } else { number })
     }
 
     #[inline]
@@ -235,42 +239,42 @@ impl<'a> Cursor<'a> {
         Ok(&rest[..len])
     }
 
-    /// Reads the tables of a section, each by itself: the error of a table stands instead of it. A table whose length
-    /// cannot be read is the last. `read` gets the rest of a table, its offset, and the size of an offset in bytes.
+    /// Reads each table in a section separately: a table that cannot be read gives its error. If a table's length
+    /// cannot be read, it is the last table. `read` gets the rest of a table, its offset, and the offset size in bytes.
     pub(crate) fn each_table<T>(
         mut self,
         what: &str,
         read: impl Fn(Self, u64, u8) -> Result<T>,
     ) -> Vec<Result<T>> {
-        let mut all = Vec::new();
+        let mut tables = Vec::new();
         while !self.is_at_end() {
             let offset = self.offset();
             let mut part = || {
                 let (len, offset_bytes) = self.initial_length(what)?;
-                let one = self.limit(len, what)?;
-                self.take(len, what).map(|_| (one, offset_bytes))
+                let table = self.limit(len, what)?;
+                self.take(len, what).map(|_| (table, offset_bytes))
             };
             match part() {
-                Ok((one, offset_bytes)) => all.push(read(one, offset, offset_bytes)),
+                Ok((one, offset_bytes)) => tables.push(read(one, offset, offset_bytes)),
                 Err(error) => {
-                    all.push(Err(error));
+                    tables.push(Err(error));
                     break;
                 }
             }
         }
-        all
+        tables
     }
 
-    /// Reads the version of a table.
+    /// Reads a table's version.
     ///
     /// # Errors
     /// [`ErrorKind::Unsupported`] for other versions.
     pub(crate) fn version(&mut self, version: u16, what: &str) -> Result<()> {
-        let at = self.offset();
-        let found = self.u16(what)?;
-        if found != version {
-            let text = format!("unsupported version {found} of {what}");
-            return Err(self.error(ErrorKind::Unsupported(text), at));
+        let start = self.offset();
+        let actual = self.u16(what)?;
+        if actual != version {
+            let text = format!("unsupported version {actual} of {what}");
+            return Err(self.error(ErrorKind::Unsupported(text), start));
         }
         Ok(())
     }
@@ -289,7 +293,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Checks that none of the fields begins in a range of their section.
+/// Checks that no field begins in a section range.
 #[cold]
 fn check(fields: &[UnreadableField], range: Range<u64>) -> Result<()> {
     within(fields, range).first().map_or(Ok(()), |field| Err(field.error.clone()))

@@ -1,4 +1,4 @@
-//! Files of declarations.
+//! Declaration files.
 
 use std::cell::RefCell;
 
@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use super::entry::Entry;
 use super::line::LineProgram;
 
-/// Line programs of the units that contain declarations of other units' entries: partial units, and units of the
+/// Line programs for declarations that are in a different unit than the entry: in a partial unit, or in a unit of the
 /// supplementary file.
 #[derive(Debug, Default)]
 pub struct OtherUnits<'o> {
@@ -15,10 +15,11 @@ pub struct OtherUnits<'o> {
 }
 
 impl<'o> OtherUnits<'o> {
-    /// Returns the path of a file of an entry's unit, with the folder of the compilation.
+    /// Returns the path for a file number in the entry's unit, with the compilation's folder.
     #[doc(hidden)]
     pub fn path(&self, entry: Entry<'_, 'o>, number: u64) -> Option<String> {
-        let (dwarf, unit) = (entry.dwarf(), entry.unit());
+        let dwarf = entry.dwarf();
+        let unit = entry.unit();
         let mut programs = self.programs.borrow_mut();
         let program = programs.entry(unit.offset).or_insert_with(|| dwarf.lines(unit).ok().flatten());
         let path = program.as_ref()?.path(number)?;

@@ -19,31 +19,31 @@ use crate::op::{Dialect, DraftCodes, Encoding};
 
 /// Units and entries of `.debug_info`, with access to the other sections.
 ///
-/// Entries are listed in the order of the file, one unit after another. [`Entry`] is a view of an entry; its attributes
-/// are checked when the file is read, and decoded each time they are requested.
-/// Offsets of units and entries are those in `.debug_info`. DWARF 4 puts type units in a section of their own,
-/// `.debug_types`; they come last here, and their offsets continue after the end of `.debug_info`, so that an offset
-/// identifies one entry: [`place`](Self::place) returns the section's own offset. Offsets of entries in the supplementary
-/// file, to which attributes refer ([`Object::set_supplementary`]), have the most significant bit set.
+/// Entries are listed in file order, unit after unit. [`Entry`] is a view of an entry; its attributes are checked when
+/// the file is read, and decoded each time they are requested. Unit and entry offsets count from the start of
+/// `.debug_info`. DWARF 4 puts type units in a separate section, `.debug_types`. They come last here, and their offsets
+/// continue after the end of `.debug_info`, so that an offset identifies an entry; [`place`](Self::place) returns the
+/// offset in the section. Entries in the supplementary file, to which attributes refer ([`Object::set_supplementary`]),
+/// have offsets whose most significant bit is set.
 #[derive(Debug, Clone)]
 pub struct Dwarf<'o> {
     pub(super) sections: Sections<'o>,
     pub(super) strings: Strings<'o>,
     pub(super) units: Vec<Unit<'o>>,
     pub(super) nodes: Vec<Node>,
-    /// Nodes that were read on other threads, with the index of the first of each.
+    /// Nodes that other threads read, each part with the index of its first node.
     pub(super) later: Vec<(u32, Vec<Node>)>,
-    /// Tables of abbreviations; units of one producer often share a table.
+    /// Abbreviation tables; units from the same producer often share a table.
     pub(super) tables: Vec<gimli::Abbreviations>,
-    /// Signatures of type units with the index of the unit, sorted.
+    /// Signatures of type units with the unit's index, sorted.
     pub(super) signatures: Vec<(u64, u32)>,
     /// Encoding for sections without units.
     pub(super) encoding: Encoding,
-    /// Skeleton units with an id, and the index of the unit, sorted.
+    /// Skeleton units with an id, and the unit's index, sorted.
     pub(super) skeletons: Vec<(u64, u32)>,
     /// Sections of the file with the skeletons, for split units.
     pub(super) main: Option<Sections<'o>>,
-    /// Name of the file of split units, if it is another one than that with the skeletons.
+    /// Name of the split-unit file, if its skeletons are in a different file.
     pub(super) file: Option<&'o str>,
     /// Units and entries of the supplementary file.
     pub(super) supplementary: Option<Arc<Dwarf<'o>>>,
@@ -57,7 +57,7 @@ pub struct Dwarf<'o> {
     pub(crate) broken_units: Vec<(u64, Error)>,
 }
 
-/// Offset of the first byte of a supplementary file. The file itself is shorter.
+/// Offset at which a supplementary file begins. Every file is shorter than this.
 pub const SUPPLEMENTARY: u64 = 1 << 63;
 
 /// Stored data of an entry: the tree only. The rest is decoded from the file on request.
@@ -65,17 +65,17 @@ pub const SUPPLEMENTARY: u64 = 1 << 63;
 pub(super) struct Node {
     /// Offset in the unit.
     pub(super) offset: u32,
-    /// Code of the abbreviation.
+    /// Abbreviation code.
     pub(super) code: u32,
-    /// Number of entries from the parent to this one; 0 at the top.
+    /// Distance to the parent, as a number of entries; 0 for the first entry in a unit.
     pub(super) after_parent: u32,
     /// Number of descendants.
     pub(super) descendants: u32,
 }
 
 impl<'o> Dwarf<'o> {
-    /// Reads the units and entries of an object. An object with `.debug_info.dwo` and without `.debug_info` is a file
-    /// of split units, which are read instead; their addresses are then known by index only, unlike with
+    /// Reads the units and entries of an object. An object with `.debug_info.dwo` and without `.debug_info` is a
+    /// split-unit file, which are read instead; their addresses are then known by index only, unlike with
     /// [`read_split`](Self::read_split).
     ///
     /// Expressions are decoded in LLVM's dialect, which has all operations of standard DWARF: a file does not name its
@@ -89,10 +89,10 @@ impl<'o> Dwarf<'o> {
         Self::read_as(object, Dialect::Llvm, DraftCodes::NONE)
     }
 
-    /// Reads an object with another dialect. `draft` has numbers for operations of the DWARF 6 draft.
+    /// Reads an object in a given dialect. `draft` has operation numbers for the DWARF 6 draft.
     ///
     /// # Errors
-    /// The errors of [`read`](Self::read).
+    /// The errors that [`read`](Self::read) returns.
     pub fn read_as(object: &'o Object<'_>, dialect: Dialect, draft: DraftCodes) -> Result<Self> {
         let main = Sections::of(object);
         let split = Sections::of_split(object);
@@ -106,17 +106,18 @@ impl<'o> Dwarf<'o> {
     /// Reads an object as [`read`](Self::read) does, on several threads. The result does not depend on their number.
     ///
     /// # Errors
-    /// The errors of [`read`](Self::read).
+    /// The errors that [`read`](Self::read) returns.
     pub fn read_on(object: &'o Object<'_>, threads: usize) -> Result<Self> {
-        let (sections, split) = (Sections::of(object), Sections::of_split(object));
+        let sections = Sections::of(object);
+        let split = Sections::of_split(object);
         if threads < 2 || sections.debug_info.is_empty() && !split.debug_info.is_empty() {
             return Self::read(object);
         }
         Reader::new(sections, Dialect::Llvm, DraftCodes::NONE).with_parts(object).read_on(threads)
     }
 
-    /// Reads what can be read of an object: [`errors`](Self::errors) has the errors of units that are left out, and of
-    /// attributes, whose value is [`Value::Unreadable`](super::Value::Unreadable).
+    /// Reads the parts of an object that can be read. [`errors`](Self::errors) has the errors for units that are left
+    /// out, and for attributes, whose value is [`Value::Unreadable`](super::Value::Unreadable).
     ///
     /// # Errors
     /// [`Unsupported`](ErrorKind::Unsupported) for a package, in which an index divides every section among the units.
@@ -139,19 +140,19 @@ impl<'o> Dwarf<'o> {
         }
     }
 
-    /// Returns the errors of the units and attributes that were left out, in the order of the file; at most 4096. Only
+    /// Returns the errors of the units and attributes that were left out, in file order; at most 4096. Only
     /// [`read_readable`](Self::read_readable) and [`read_readable_split`](Self::read_readable_split) leave parts out.
     pub fn errors(&self) -> &[Error] {
         &self.errors
     }
 
-    /// Reads split units: the `.dwo` sections of an object, together with `main`, the file with their skeletons, which
-    /// has their addresses, bases and lines. `main` can be the same object. DWARF 5 sections 3.1.2 and 3.1.3, and GNU's
-    /// predecessor in DWARF 4. A unit is matched to the skeleton with its [`dwo_id`](Unit::dwo_id); without one it is
-    /// read alone.
+    /// Reads split units: the `.dwo` sections in an object, together with `main`, the file that contains their
+    /// skeletons with the addresses, bases and lines. `main` can be the same object. DWARF 5 sections 3.1.2 and 3.1.3,
+    /// and GNU's predecessor in DWARF 4. A unit belongs to the skeleton with its [`dwo_id`](Unit::dwo_id); a unit
+    /// without skeleton is read alone.
     ///
     /// # Errors
-    /// The errors of [`read`](Self::read).
+    /// The errors that [`read`](Self::read) returns.
     pub fn read_split(main: &Dwarf<'o>, dwo: &'o Object<'_>) -> Result<Self> {
         refuse_package(dwo)?;
         Self::read_split_sections(main, Sections::of_split(dwo))
@@ -187,18 +188,18 @@ impl<'o> Dwarf<'o> {
     /// Reads sections that are not in an object.
     ///
     /// # Errors
-    /// The errors of [`read`](Self::read).
+    /// The errors that [`read`](Self::read) returns.
     pub fn from_sections(sections: Sections<'o>, dialect: Dialect, draft: DraftCodes) -> Result<Self> {
         Reader::new(sections, dialect, draft).read()
     }
 
-    /// Returns the name of the file, if it is one of split units beside that with the skeletons.
+    /// Returns the file's name, if it is a split-unit file whose skeletons are in a different file.
     #[doc(hidden)]
     pub fn split_file(&self) -> Option<&'o str> {
         self.file
     }
 
-    /// Returns the place of errors of a supplementary file.
+    /// Returns the location for errors in a supplementary file.
     pub(super) fn at(&self) -> At {
         At { supplementary_file: self.name.clone(), ..At::default() }
     }
@@ -208,7 +209,7 @@ impl<'o> Dwarf<'o> {
         &self.sections
     }
 
-    /// Returns all units, in the order of the file.
+    /// Returns all units, in file order.
     pub fn units(&self) -> &[Unit<'o>] {
         &self.units
     }
@@ -227,13 +228,14 @@ impl<'o> Dwarf<'o> {
         })
     }
 
-    /// Returns the nodes that another thread read, with the index of the first. `None` if that of the index is not one.
+    /// Returns the nodes that another thread read and that contain an index, with the index of their first node. `None`
+    /// if this thread read the node.
     fn later_part(&self, index: u32) -> Option<(u32, &[Node])> {
         let (start, nodes) = self.later.iter().rev().find(|part| part.0 <= index)?;
         Some((*start, nodes))
     }
 
-    /// Returns all entries of all units, in the order of the file: parents before children.
+    /// Returns all entries of all units, in file order: parents before children.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = Entry<'_, 'o>> + Clone {
         Entries::new(self, 0..self.count(), 0)
     }
@@ -246,33 +248,33 @@ impl<'o> Dwarf<'o> {
         Some(Entry { dwarf: self, node: self.node(index)?, index, unit: unit as u32 })
     }
 
-    /// Returns the entries of a unit; the first is the unit's own.
+    /// Returns a unit's entries; the first is the unit's own.
     pub fn entries_of(&self, unit: &Unit<'o>) -> impl Iterator<Item = Entry<'_, 'o>> + Clone {
-        let number = self.units.partition_point(|one| one.offset < unit.offset);
+        let number = self.units.partition_point(|other| other.offset < unit.offset);
         Entries::new(self, unit.contents.entries.clone(), number as u32)
     }
 
-    /// Returns the first entry of a unit, which describes the whole unit. `None` if the unit is empty.
+    /// Returns a unit's first entry, which describes the whole unit. `None` if the unit is empty.
     pub fn root(&self, unit: &Unit<'o>) -> Option<Entry<'_, 'o>> {
         self.entries_of(unit).next()
     }
 
-    /// Returns the offset of an entry, counted as described at [`Dwarf`], that is at an offset of this file's
-    /// `.debug_info`. A larger offset than a file can have refers to nothing, in particular not to another file.
+    /// Returns an entry's offset, counted as described at [`Dwarf`], from its offset in this file's `.debug_info`. An
+    /// offset that is too large for a file refers to nothing, in particular not to another file.
     #[inline]
     pub(crate) fn offset_in_info(&self, offset: u64) -> u64 {
         self.first + offset.min(SUPPLEMENTARY - 1)
     }
 
-    /// Returns the offset a number of bytes after another offset of the same file, as [`offset_in_info`](Self::offset_in_info)
-    /// does.
+    /// Returns the offset that comes a number of bytes after `start` in the same file, with the limit of
+    /// [`offset_in_info`](Self::offset_in_info).
     #[inline]
     pub(super) fn offset_after(start: u64, bytes: u64) -> u64 {
         // `start` is less than this number after the file's first offset, because a file is shorter.
         start.saturating_add(bytes.min(SUPPLEMENTARY / 2))
     }
 
-    /// Returns the file that has an offset: this one, or the supplementary file.
+    /// Returns the file that contains an offset: this file, or the supplementary file.
     #[inline]
     fn file_at(&self, offset: u64) -> &Self {
         self.supplementary.as_deref().filter(|_| offset >= SUPPLEMENTARY).unwrap_or(self)
@@ -309,8 +311,8 @@ impl<'o> Dwarf<'o> {
 
     /// Returns the first skeleton unit with an id.
     pub(super) fn skeleton(&self, id: u64) -> Option<&Unit<'o>> {
-        let at = self.skeletons.binary_search_by_key(&id, |&(id, _)| id).ok()?;
-        self.units.get(self.skeletons[at].1 as usize)
+        let number = self.skeletons.binary_search_by_key(&id, |&(id, _)| id).ok()?;
+        self.units.get(self.skeletons[number].1 as usize)
     }
 
     /// Returns the unit whose header or entries contain an offset, counted as described at [`Dwarf`].
@@ -324,8 +326,8 @@ impl<'o> Dwarf<'o> {
         (offset < self.units[number].end).then_some(number)
     }
 
-    /// Returns the section of an offset, and the offset in that section: `.debug_info` or `.debug_types`, of this file or of
-    /// the supplementary file.
+    /// Returns the section that contains an offset, `.debug_info` or `.debug_types` in this file or in the
+    /// supplementary file, and the offset in that section.
     pub fn place(&self, offset: u64) -> (&'static str, u64) {
         self.file_at(offset).own_place(offset)
     }
@@ -357,7 +359,7 @@ impl<'o> Dwarf<'o> {
         self.main.as_ref().filter(|_| unit.has_skeleton).unwrap_or(&self.sections)
     }
 
-    /// Returns address `index` of the unit, from `.debug_addr`: the operand of `addrx`. Indices count from 0.
+    /// Returns address `index` in the unit's `.debug_addr` table: the operand of `addrx`. Indices count from 0.
     ///
     /// # Errors
     /// [`Malformed`](ErrorKind::Malformed) or [`Truncated`](ErrorKind::Truncated) if there is no such address;
@@ -391,24 +393,25 @@ impl<'o> Dwarf<'o> {
     /// Returns the entries of the location list at an offset, as encoded.
     ///
     /// # Errors
-    /// The errors of [`locations`](Self::locations).
+    /// The errors that [`locations`](Self::locations) returns.
     pub fn raw_locations(&self, unit: &Unit<'o>, offset: u64) -> Result<RawList<'o>> {
         RawList::new(&self.sections, unit.location_format(), unit.encoding, offset)
     }
 
-    /// Returns the bytes of the location list at an offset, from its first entry to the end of the section. `None` if
-    /// the offset is outside the section, or the relocation of an address in the list cannot be applied.
+    /// Returns the bytes from the start of the location list at an offset to the section's end. `None` if the offset is
+    /// outside the section, or the relocation for an address in the list cannot be applied.
     pub fn location_bytes(&self, unit: &Unit<'o>, offset: u64) -> Option<(ListFormat, &'o [u8])> {
         let format = unit.location_format();
         let bytes = format.bytes(&self.sections).get(usize::try_from(offset).ok()?..)?;
-        let is_readable = || self.locations(unit, offset).is_ok_and(|mut list| list.all(|one| one.is_ok()));
+        let is_readable =
+            || self.locations(unit, offset).is_ok_and(|mut list| list.all(|entry| entry.is_ok()));
         (self.sections.unreadable.is_empty() || is_readable()).then_some((format, bytes))
     }
 
     /// Returns the entries of the range list at an offset, with resolved addresses.
     ///
     /// # Errors
-    /// The errors of [`locations`](Self::locations).
+    /// The errors that [`locations`](Self::locations) returns.
     pub fn ranges(&self, unit: &Unit<'o>, offset: u64) -> Result<List<'o>> {
         unit.contents.check_base()?;
         Ok(List::new(self.raw_ranges(unit, offset)?, self, unit))
@@ -417,8 +420,8 @@ impl<'o> Dwarf<'o> {
     /// Returns the entries of the range list at an offset, as encoded.
     ///
     /// # Errors
-    /// The errors of [`locations`](Self::locations); [`Unsupported`](ErrorKind::Unsupported) for a split unit before
-    /// DWARF 5 without its skeleton.
+    /// The errors that [`locations`](Self::locations) returns; [`Unsupported`](ErrorKind::Unsupported) for a split unit
+    /// before DWARF 5 without its skeleton.
     pub fn raw_ranges(&self, unit: &Unit<'o>, offset: u64) -> Result<RawList<'o>> {
         if unit.encoding.version >= 5 {
             return RawList::new(&self.sections, ListFormat::Rnglists, unit.encoding, offset);
@@ -431,22 +434,22 @@ impl<'o> Dwarf<'o> {
         RawList::new(self.main_sections(unit), ListFormat::Ranges, unit.encoding, offset)
     }
 
-    /// Returns the call frame information of one of the two sections. Where the section does not encode the size of
-    /// addresses, it is that of the units.
+    /// Returns the call frame information in a section. If the section does not encode the address size, the units'
+    /// address size is used.
     ///
     /// # Errors
-    /// The errors of [`Frames::read`].
+    /// The errors that [`Frames::read`] returns.
     pub fn frames(&self, section: FrameSection) -> Result<Frames<'o>> {
         Frames::read(&self.sections, section, self.frame_encoding())
     }
 
-    /// Returns the entries of call frame information that can be read, as [`frames`](Self::frames) does, with the
-    /// [errors](Frames::errors) of the others.
+    /// Returns the call frame information that can be read, as [`frames`](Self::frames) does, with the
+    /// [errors](Frames::errors) for the rest.
     pub fn readable_frames(&self, section: FrameSection) -> Frames<'o> {
         Frames::read_readable(&self.sections, section, self.frame_encoding())
     }
 
-    /// Returns the call frame information of the code that can be read; for split units, that of the file with the
+    /// Returns the call frame information that can be read for the code; for split units, it is in the file with the
     /// skeletons.
     #[doc(hidden)]
     pub fn frames_of_code(&self, section: FrameSection) -> Frames<'o> {
@@ -462,10 +465,10 @@ impl<'o> Dwarf<'o> {
         Encoding { address_bytes, ..self.encoding }
     }
 
-    /// Returns the line program of a unit, if any; for a split unit, that of its skeleton.
+    /// Returns a unit's line program, if any; for a split unit, the skeleton's line program.
     ///
     /// # Errors
-    /// The errors of [`LineProgram::read`].
+    /// The errors that [`LineProgram::read`] returns.
     pub fn lines(&self, unit: &Unit<'o>) -> Result<Option<LineProgram<'o>>> {
         let strings = Base { offset: unit.bases.str_offsets, encoding: unit.encoding };
         let sections = match unit.kind {
@@ -476,7 +479,7 @@ impl<'o> Dwarf<'o> {
     }
 }
 
-/// Returns the addresses of the section that has an address, of sections that are sorted by their start.
+/// Returns the address range that contains an address. `code` is sorted by start.
 pub fn code_section(code: &[Range<u64>], address: u64) -> Option<&Range<u64>> {
     let count = code.partition_point(|range| range.start <= address);
     code.get(count.checked_sub(1)?).filter(|range| range.contains(&address))
@@ -487,7 +490,7 @@ fn refuse_package(dwo: &Object<'_>) -> Result<()> {
     let index = [".debug_cu_index", ".debug_tu_index"].into_iter().find(|name| dwo.section(name).is_some());
     match index {
         Some(index) => {
-            let text = "a file of split units is not a package here: `lint`, `stats` and `report` read one, with its program";
+            let text = "file is a package of split units; expected a single split-unit file (`lint`, `stats` and `report` read packages)";
             Err(Error::new(ErrorKind::Unsupported(text.into())).in_section(index))
         }
         None => Ok(()),

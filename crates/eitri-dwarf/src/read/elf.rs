@@ -1,9 +1,9 @@
 //! ELF files: sections with relocations applied, and symbols with addresses.
 //!
-//! In a relocatable object every section starts at address 0, so that pcs of two text sections would be
-//! indistinguishable. Each loaded section is therefore assigned an address of its own: the first 0x10000, the others
-//! after it at multiples of 0x1000 (0x100 where addresses have 16 bits), never adjacent. Relocations and symbols use these addresses. Linked files keep
-//! their addresses.
+//! In a relocatable object every section starts at address 0, so that pcs in two text sections would be
+//! indistinguishable. Each loaded section is therefore assigned a separate address: 0x10000 for the first section, then
+//! multiples of 0x1000 (0x100 if addresses have 16 bits), never adjacent. Relocations and symbols use these addresses.
+//! Linked files keep their addresses.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -30,7 +30,7 @@ pub(super) const AARCH64: u16 = 183;
 pub(super) const RISCV: u16 = 243;
 /// `EM_CUDA`.
 pub(super) const CUDA: u16 = 190;
-/// `EI_OSABI` of cubins of ABI version 8.
+/// `EI_OSABI` in cubins with ABI version 8.
 const CUDA_OS_ABI: u8 = 0x41;
 /// `EM_S390`.
 pub(super) const S390: u16 = 22;
@@ -52,8 +52,8 @@ pub enum Placing<'s> {
     /// `.debug_info`, begin with zero bytes that are not in the file, a different number in each, and undefined symbols
     /// have addresses after all sections, each with room for its size.
     Linked(&'s Sizes<'s>),
-    /// Simulates linking `.debug_info` after [`INFO_BEHIND`] bytes of others: references to it are moved, its contents
-    /// are not.
+    /// Simulates linking `.debug_info` after [`INFO_BEHIND`] bytes from other objects: references to the section are
+    /// moved, its contents are not.
     InfoBehind,
 }
 
@@ -98,13 +98,12 @@ pub(super) struct Parts<'d> {
     pub(super) symbols: Vec<Symbol<'d>>,
 }
 
-/// A section `.nv.merc.*` of a cubin for sm_100 and later: a copy of another section for the finalizer. The copy is not
-/// read.
+/// A section `.nv.merc.*` in a cubin for sm_100 and later: a copy for the finalizer. The copy is not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MercuryCopy {
     /// Index of the copy in [`Object::sections`].
     pub copy: usize,
-    /// Index of the section with the name of the original, if the file has it.
+    /// Index of the section with the original's name, if the file has it.
     pub original: Option<usize>,
     /// Whether the contents in the file are equal.
     pub is_equal: bool,
@@ -123,7 +122,7 @@ fn mercury_copies(sections: &[Section<'_>]) -> Vec<MercuryCopy> {
 /// A section of an ELF file.
 #[derive(Debug, Clone)]
 pub struct Section<'d> {
-    /// Name; for a compressed debug section, the name of the uncompressed one.
+    /// Name; a compressed debug section has the name of the uncompressed section.
     pub name: Cow<'d, str>,
     /// `sh_type`.
     pub kind: u32,
@@ -136,9 +135,9 @@ pub struct Section<'d> {
     pub size: u64,
     /// Size in bytes in the section header: of a compressed debug section, that before decompression.
     pub stored: u64,
-    /// Contents, decompressed, and with relocations applied in debug sections (and `.eh_frame`) of a relocatable
-    /// object. Where such an object has several debug sections of one name, as for type units in section groups, the
-    /// first has the contents of all of them in the order of the file, as after linking, and the others are empty.
+    /// Contents, decompressed, and with relocations applied in a relocatable object's debug sections (and `.eh_frame`).
+    /// If such an object has several debug sections with the same name, as for type units in section groups, the first
+    /// section has all their contents in file order, as after linking, and the rest are empty.
     pub data: Cow<'d, [u8]>,
     pub(super) link: u32,
     pub(super) info: u32,
@@ -171,7 +170,7 @@ impl Section<'_> {
     }
 }
 
-/// Kind of a symbol. ELF `st_info`, the low four bits.
+/// Symbol kind. ELF `st_info`, the low four bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SymbolKind {
     /// Unspecified.
@@ -191,7 +190,7 @@ pub enum SymbolKind {
 /// A symbol of an ELF file.
 #[derive(Debug, Clone)]
 pub struct Symbol<'d> {
-    /// Name. A section's symbol has the name of the section.
+    /// Name. A section's symbol has the section's name.
     pub name: Cow<'d, str>,
     /// Index of the section in [`Object::sections`]. `None` if the symbol is absolute or undefined.
     pub section: Option<usize>,
@@ -199,7 +198,7 @@ pub struct Symbol<'d> {
     pub address: u64,
     /// Size in bytes, 0 if unspecified.
     pub size: u64,
-    /// Kind of the symbol.
+    /// Symbol kind.
     pub kind: SymbolKind,
     /// Whether other files can refer to it.
     pub is_global: bool,
@@ -207,26 +206,26 @@ pub struct Symbol<'d> {
     pub is_defined: bool,
 }
 
-/// A place in a debug section, or in `.eh_frame`, with the address of an undefined symbol. The address was taken as 0.
+/// A field in a debug section, or in `.eh_frame`, that holds an undefined symbol's address. The address was taken as 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Undefined {
     /// Index of the section in [`Object::sections`].
     pub section: usize,
-    /// Offset in bytes from the start of the section.
+    /// Offset in bytes from the section's start.
     pub offset: u64,
     /// Index of the symbol in [`Object::symbols`].
     pub symbol: usize,
 }
 
-/// Fields of debug sections and of `.eh_frame` whose number in the file is neither 0 nor the addend of the relocation. The
-/// relocation replaces them: only a reader that applies no relocations gets the numbers.
+/// Debug section and `.eh_frame` fields whose stored number is neither 0 nor the relocation's addend. The relocation
+/// replaces the number, so that only a reader that applies no relocations gets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StaleFields {
-    /// Number of the fields.
+    /// Number of fields.
     pub count: usize,
-    /// Index of the first one's section in [`Object::sections`].
+    /// Index of the first field's section in [`Object::sections`].
     pub section: usize,
-    /// Offset of the first one in bytes from the start of the section.
+    /// Offset of the first field in bytes from the section's start.
     pub offset: u64,
     /// Number that the file has there.
     pub stored: u64,
@@ -235,11 +234,11 @@ pub struct StaleFields {
 }
 
 impl<'d> Object<'d> {
-    /// Reads an ELF file of either class and byte order. Fields of debug sections whose relocations cannot be applied are
-    /// [unreadable](Self::unreadable_fields): relocations of a type that is not an address or offset, or of another machine. Compressed debug sections are decompressed, with the cargo
-    /// feature `compress`. Linked files of every machine can be read; relocations are supported for NVIDIA's
-    /// and AMD's GPUs and for 18 kinds of CPUs, from x86-64 to MSP430; [`read_for`](Self::read_for) adds those of another
-    /// target.
+    /// Reads an ELF file of either class and byte order. Debug section fields whose relocations cannot be applied are
+    /// [unreadable](Self::unreadable_fields): the relocation type is neither an address nor an offset, or belongs to
+    /// another machine. Compressed debug sections are decompressed, with the cargo feature `compress`. Linked files for
+    /// every machine can be read; relocations are supported for NVIDIA's and AMD's GPUs and for 18 kinds of CPUs, from
+    /// x86-64 to MSP430; [`read_for`](Self::read_for) adds a target's relocations.
     ///
     /// # Errors
     /// [`Malformed`](crate::error::ErrorKind::Malformed) or [`Truncated`](crate::error::ErrorKind::Truncated) where the
@@ -250,19 +249,19 @@ impl<'d> Object<'d> {
         Self::read_placed(bytes, Placing::AsIs, None)
     }
 
-    /// Reads an ELF file of a target that can be of another machine: its
-    /// [relocation types](crate::target::ElfIdentity::relocations) are supported too.
+    /// Reads an ELF file for a target that can have a machine unknown to this crate: the target's [relocation
+    /// types](crate::target::ElfIdentity::relocations) are supported too.
     ///
     /// # Errors
-    /// The errors of [`read`](Self::read).
+    /// The errors that [`read`](Self::read) returns.
     pub fn read_for(bytes: &'d [u8], target: &Target) -> Result<Self> {
         Self::read_placed(bytes, Placing::AsIs, Some(target))
     }
 
-    /// Reads a relocatable object with simulated addresses of items that the linker places.
+    /// Reads a relocatable object with simulated addresses for items that the linker places.
     ///
     /// # Errors
-    /// The errors of [`read`](Self::read).
+    /// The errors that [`read`](Self::read) returns.
     #[doc(hidden)]
     pub fn read_placed(bytes: &'d [u8], placing: Placing<'_>, target: Option<&Target>) -> Result<Self> {
         if crate::ptx::is_ptx(bytes) {
@@ -287,15 +286,15 @@ impl<'d> Object<'d> {
                 section.moved = INFO_BEHIND;
             }
         }
-        // Sections of one name are concatenated in the first of them.
+        // Sections with the same name are concatenated in the first of them.
         let merged = if header.is_relocatable { merged(&sections) } else { Vec::new() };
         for section in &mut sections {
             section.address = section.address.wrapping_add(section.moved);
         }
-        for one in &merged {
-            let start = sections[one.into].address;
-            sections[one.section].moved = 0;
-            sections[one.section].address = start.wrapping_add(one.offset);
+        for part in &merged {
+            let start = sections[part.into].address;
+            sections[part.section].moved = 0;
+            sections[part.section].address = start.wrapping_add(part.offset);
         }
         let (table, mut symbols) = header.symbols(&sections)?;
         if let Some(sizes) = sizes {
@@ -311,9 +310,9 @@ impl<'d> Object<'d> {
         let Applied { mut undefined, mut stale, mut unapplied, mut errors } = applied;
         merge(&mut sections, &merged, &mut undefined, &mut unapplied);
         if let Some(stale) = &mut stale
-            && let Ok(at) = merged.binary_search_by_key(&stale.section, |one| one.section)
+            && let Ok(number) = merged.binary_search_by_key(&stale.section, |part| part.section)
         {
-            (stale.section, stale.offset) = (merged[at].into, stale.offset + merged[at].offset);
+            (stale.section, stale.offset) = (merged[number].into, stale.offset + merged[number].offset);
         }
         if sizes.is_some() {
             for section in sections.iter_mut().filter(|section| section.moved != 0) {
@@ -351,12 +350,12 @@ impl<'d> Object<'d> {
         })
     }
 
-    /// Reads an ELF file with the contents of its [supplementary file](Self::set_supplementary), if they are known; of a
-    /// target that can be of another machine, as [`read_for`](Self::read_for) does. The error of a supplementary file that
-    /// cannot be read, or is that of other objects, is one of the [`errors`](Self::errors).
+    /// Reads an ELF file with the contents of its [supplementary file](Self::set_supplementary), if they are known, for
+    /// a target that can have an unknown machine, as [`read_for`](Self::read_for) does. If the supplementary file
+    /// cannot be read, or belongs to different objects, [`errors`](Self::errors) has the error.
     ///
     /// # Errors
-    /// The errors of [`read`](Self::read) for the object itself.
+    /// The errors that [`read`](Self::read) returns for the object itself.
     pub fn read_with(
         bytes: &'d [u8],
         supplementary: Option<&'d [u8]>,
@@ -366,8 +365,8 @@ impl<'d> Object<'d> {
         if let Some(bytes) = supplementary {
             let other = Self::read(bytes);
             if let Err(error) = other.and_then(|other| object.set_supplementary(other)) {
-                let at = At { supplementary_file: object.supplementary_name(), ..At::default() };
-                object.errors.push(error.or_at(at));
+                let place = At { supplementary_file: object.supplementary_name(), ..At::default() };
+                object.errors.push(error.or_at(place));
             }
         }
         Ok(object)
@@ -378,8 +377,8 @@ impl<'d> Object<'d> {
     /// read.
     ///
     /// # Errors
-    /// [`Malformed`](crate::error::ErrorKind::Malformed) if the object names no such file, or the file has another id or
-    /// checksum than the object has for it.
+    /// [`Malformed`](crate::error::ErrorKind::Malformed) if the object names no such file, or names it with a different
+    /// id or checksum.
     pub fn set_supplementary(&mut self, other: Object<'d>) -> Result<()> {
         let own = Companions::of_sections(self.contents(), self.big_endian);
         own.check_supplementary(&Companions::of_sections(other.contents(), other.big_endian))?;
@@ -406,18 +405,18 @@ impl<'d> Object<'d> {
         &self.unreadable
     }
 
-    /// Returns the errors of the parts that cannot be read: relocations, at most 4096 of them, and the supplementary file, if
-    /// it does not fit.
+    /// Returns the errors for parts that cannot be read: at most 4096 relocations, and a supplementary file that does
+    /// not fit.
     pub fn errors(&self) -> &[Error] {
         &self.errors
     }
 
-    /// Returns names and contents of the sections of a file. No other part is read.
+    /// Returns section names and contents. No other part of the file is read.
     pub(super) fn raw_sections(bytes: &'d [u8]) -> Result<Vec<(Cow<'d, str>, &'d [u8])>> {
         Header::read(bytes)?.raw_sections(bytes)
     }
 
-    /// Makes the object of a text of PTX. Its addresses are final.
+    /// Creates the object for a PTX text. Its addresses are final.
     pub(super) fn of_parts(Parts { number, sections, symbols }: Parts<'d>) -> Self {
         Self {
             machine: CUDA,
@@ -442,8 +441,8 @@ impl<'d> Object<'d> {
         }
     }
 
-    /// Whether the object is a text of PTX, whose pcs are numbers of instructions. [`Object::read`] makes an object of
-    /// a text by its debug sections and line directives, as ptxas does.
+    /// Whether the object is a PTX text, whose pcs count instructions. [`Object::read`] creates an object from a text's
+    /// debug sections and line directives, as ptxas does.
     pub fn is_ptx(&self) -> bool {
         self.is_ptx
     }
@@ -463,15 +462,15 @@ impl<'d> Object<'d> {
         self.is_relocatable
     }
 
-    /// Returns the key of the section group with the debug section that begins at an offset of a section's contents, in
-    /// a relocatable file. System V ABI, "Section Groups".
+    /// Returns the key of the section group whose debug section begins at an offset in the contents, in a relocatable
+    /// file. System V ABI, "Section Groups".
     #[doc(hidden)]
     pub fn group_of(&self, section: &str, offset: u64) -> Option<&str> {
-        let section = self.sections.iter().position(|one| one.name == section)?;
+        let section = self.sections.iter().position(|candidate| candidate.name == section)?;
         self.groups.get(&(section, offset)).map(|key| &**key)
     }
 
-    /// Whether the file is loaded exactly at its addresses: ELF's type `ET_EXEC`. A relocatable file can become one
+    /// Whether the file is loaded exactly at its addresses: ELF's type `ET_EXEC`. A relocatable file can become a file
     /// that is loaded anywhere.
     pub fn is_fixed(&self) -> bool {
         self.is_fixed
@@ -482,7 +481,7 @@ impl<'d> Object<'d> {
         self.big_endian
     }
 
-    /// Returns the size of an address in bytes, by the class of the file: 4 or 8.
+    /// Returns the address size in bytes, by the class of the file: 4 or 8.
     pub fn address_bytes(&self) -> u8 {
         if self.is_64 { 8 } else { 4 }
     }
@@ -492,12 +491,12 @@ impl<'d> Object<'d> {
         &self.sections
     }
 
-    /// Returns the first section of a name.
+    /// Returns a name's first section.
     pub fn section(&self, name: &str) -> Option<&Section<'d>> {
         self.sections.iter().find(|section| section.name == name)
     }
 
-    /// Returns the address of the first section of a name.
+    /// Returns the address of the first section with a name.
     pub fn section_address(&self, name: &str) -> Option<u64> {
         Some(self.section(name)?.address)
     }
@@ -506,35 +505,37 @@ impl<'d> Object<'d> {
     pub fn code(&self) -> &[Range<u64>] {
         self.code.get_or_init(|| {
             let sections = self.sections.iter().filter(|section| section.is_code());
-            let mut code: Vec<_> =
-                sections.map(|one| one.address..one.address.saturating_add(one.size)).collect();
+            let mut code: Vec<_> = sections
+                .map(|section| section.address..section.address.saturating_add(section.size))
+                .collect();
             code.sort_unstable_by_key(|range| range.start);
             code
         })
     }
 
-    /// Returns all symbols, in the order of the file.
+    /// Returns all symbols, in file order.
     pub fn symbols(&self) -> &[Symbol<'d>] {
         &self.symbols
     }
 
-    /// Returns the symbol of a name; a defined one if there are several.
+    /// Returns the symbol with a name; if there are several, a defined symbol.
     pub fn symbol(&self, name: &str) -> Option<&Symbol<'d>> {
-        self.by_name.get_or_init(|| ByName::of(&self.symbols)).find(&self.symbols, name)
+        self.by_name.get_or_init(|| ByName::new(&self.symbols)).find(&self.symbols, name)
     }
 
-    /// Returns the address of the symbol of a name, if the file defines it.
+    /// Returns the address of the symbol with a name, if the file defines it.
     pub fn symbol_address(&self, name: &str) -> Option<u64> {
         self.symbol(name).filter(|symbol| symbol.is_defined).map(|symbol| symbol.address)
     }
 
-    /// Returns the places in debug sections and `.eh_frame` with undefined symbols, by section and offset.
+    /// Returns the fields in debug sections and `.eh_frame` that hold addresses of undefined symbols, by section and
+    /// offset.
     pub fn undefined(&self) -> &[Undefined] {
         &self.undefined
     }
 
-    /// Returns the fields with numbers that their relocations replace by others, if any. ELF for x86-64, "Relocation": the
-    /// addend of a `Rela` entry is in the entry, and not in the field.
+    /// Returns the fields whose stored numbers the relocations replace, if any. ELF for x86-64, "Relocation": a `Rela`
+    /// entry's addend is in the entry, and not in the field.
     pub fn stale_fields(&self) -> Option<StaleFields> {
         self.stale
     }
@@ -550,12 +551,12 @@ impl<'d> Object<'d> {
             .flatten()
     }
 
-    /// Returns the sections of a cubin that are copies of others.
+    /// Returns a cubin's sections that copy other sections.
     pub fn mercury_copies(&self) -> &[MercuryCopy] {
         &self.mercury_copies
     }
 
-    /// Returns the processor of a cubin, from its flags. `None` for other machines and unknown processors.
+    /// Returns a cubin's processor, from its flags. `None` for other machines and unknown processors.
     pub fn sm(&self) -> Option<Sm> {
         // Before ABI version 8, with OSABI 0x33, the number is in the low byte.
         let number = if self.os_abi == CUDA_OS_ABI { self.flags >> 8 } else { self.flags };
@@ -567,27 +568,27 @@ impl<'d> Object<'d> {
         self.machine == CUDA
     }
 
-    /// Returns the wave size of all kernel descriptors in the file: bit 10 of `kernel_code_properties`. `None` without
-    /// kernels, or where they differ.
+    /// Returns the wave size in all kernel descriptors: bit 10 of `kernel_code_properties`. `None` if there are no
+    /// kernels, or they differ.
     pub fn wave(&self) -> Option<Wave> {
-        let mut found = None;
+        let mut common = None;
         for symbol in self.symbols.iter().filter(|symbol| symbol.name.ends_with(".kd") && symbol.size == 64) {
             let section = self.sections.get(symbol.section?)?;
             let start = usize::try_from(symbol.address.checked_sub(section.address)?).ok()?;
             let properties = section.data.get(start.checked_add(57)?)?;
             let wave = if properties & 4 != 0 { Wave::W32 } else { Wave::W64 };
-            if *found.get_or_insert(wave) != wave {
+            if *common.get_or_insert(wave) != wave {
                 return None;
             }
         }
-        found
+        common
     }
 
-    /// Returns the target of the header.
+    /// Returns the header's target.
     ///
-    /// The header does not contain the wave size of an AMD processor that runs both: it is `wave`, or else that of the
-    /// kernels ([`wave`](Self::wave)). `None` if the wave size or the processor is unknown, or the processor does not
-    /// run such waves.
+    /// The header does not contain the wave size for an AMD processor that runs both: it is `wave`, or else the
+    /// kernels' size ([`wave`](Self::wave)). `None` if the wave size or the processor is unknown, or the processor does
+    /// not run such waves.
     pub fn target(&self, wave: Option<Wave>) -> Option<Target> {
         match self.machine {
             X86_64 => return Some(Target::x86_64()),
@@ -607,7 +608,7 @@ impl<'d> Object<'d> {
     }
 }
 
-/// Indices of the named symbols, by name: the first defined symbol of each name, or else the first one.
+/// Symbol indices by name: for each name the first defined symbol, or else the first symbol.
 #[derive(Debug, Clone, Default)]
 struct ByName {
     hasher: DefaultHashBuilder,
@@ -615,8 +616,9 @@ struct ByName {
 }
 
 impl ByName {
-    fn of(symbols: &[Symbol<'_>]) -> Self {
-        let (hasher, mut indices) = (DefaultHashBuilder::default(), HashTable::with_capacity(symbols.len()));
+    fn new(symbols: &[Symbol<'_>]) -> Self {
+        let hasher = DefaultHashBuilder::default();
+        let mut indices = HashTable::with_capacity(symbols.len());
         let hash = |name: &str| hasher.hash_one(name);
         for (symbol, index) in symbols.iter().zip(0..).filter(|(symbol, _)| !symbol.name.is_empty()) {
             let known = |index: &u32| &symbols[*index as usize];
@@ -650,19 +652,19 @@ fn place_symbols(symbols: &mut [Symbol<'_>], sections: &[Section<'_>], sizes: &S
     }
 }
 
-/// A debug section whose contents are appended to an earlier one of its name.
+/// A debug section whose contents are appended to an earlier section with the same name.
 struct Merged {
     section: usize,
     into: usize,
-    /// Offset of the contents in the concatenation.
+    /// Offset at which the contents begin in the concatenation.
     offset: u64,
 }
 
 /// Keys of section groups, by debug section with the contents and offset in it.
 type Groups<'d> = BTreeMap<(usize, u64), Cow<'d, str>>;
 
-/// Returns the keys of the groups of debug sections. System V ABI, "Section Groups": a group has a symbol, whose name is
-/// the key, and its contents are a word of flags and the indices of the members.
+/// Returns the group keys for debug sections. System V ABI, "Section Groups": a group has a symbol, whose name is the
+/// key, and its contents are a flag word and the member indices.
 fn groups<'d>(
     header: &Header,
     sections: &[Section<'d>],
@@ -677,8 +679,8 @@ fn groups<'d>(
             let member = if header.big_endian { u32::from_be_bytes(word) } else { u32::from_le_bytes(word) };
             let member = member as usize;
             if sections.get(member).is_some_and(Section::is_debug) {
-                let place = merged.binary_search_by_key(&member, |one| one.section);
-                let place = place.map_or((member, 0), |at| (merged[at].into, merged[at].offset));
+                let place = merged.binary_search_by_key(&member, |part| part.section);
+                let place = place.map_or((member, 0), |number| (merged[number].into, merged[number].offset));
                 keys.insert(place, symbol.name.clone());
             }
         }
@@ -688,34 +690,34 @@ fn groups<'d>(
 
 fn merged(sections: &[Section<'_>]) -> Vec<Merged> {
     let mut firsts: BTreeMap<&str, (usize, u64)> = BTreeMap::new();
-    let mut all = Vec::new();
+    let mut keys = Vec::new();
     for (section, one) in sections.iter().enumerate().filter(|(_, one)| one.is_debug()) {
         let (into, size) = firsts.entry(&one.name).or_insert((section, 0));
         if *into != section {
-            all.push(Merged { section, into: *into, offset: *size });
+            keys.push(Merged { section, into: *into, offset: *size });
         }
         *size += one.data.len() as u64;
     }
-    all
+    keys
 }
 
 /// Returns the fields whose relocations cannot be applied, sorted by section and offset.
 fn unreadable(sections: &[Section<'_>], unapplied: Vec<Unapplied>) -> Vec<UnreadableField> {
     let mut names = BTreeMap::new();
-    let mut all: Vec<_> = unapplied
+    let mut fields: Vec<_> = unapplied
         .into_iter()
-        .map(|one| {
-            let section = &sections[one.section];
-            let name = names.entry(one.section).or_insert_with(|| Arc::<str>::from(&*section.name)).clone();
+        .map(|field| {
+            let section = &sections[field.section];
+            let name = names.entry(field.section).or_insert_with(|| Arc::<str>::from(&*section.name)).clone();
             UnreadableField {
                 section: name,
-                offset: one.offset.saturating_add(section.moved),
-                error: one.error,
+                offset: field.offset.saturating_add(section.moved),
+                error: field.error,
             }
         })
         .collect();
-    all.sort_by(|one, other| (&one.section, one.offset).cmp(&(&other.section, other.offset)));
-    all
+    fields.sort_by(|first, second| (&first.section, first.offset).cmp(&(&second.section, second.offset)));
+    fields
 }
 
 fn merge(
@@ -724,22 +726,22 @@ fn merge(
     undefined: &mut [Undefined],
     unapplied: &mut [Unapplied],
 ) {
-    for one in merged {
-        let data = std::mem::take(&mut sections[one.section].data);
-        sections[one.section].address = 0;
-        sections[one.into].data.to_mut().extend_from_slice(&data);
+    for part in merged {
+        let data = std::mem::take(&mut sections[part.section].data);
+        sections[part.section].address = 0;
+        sections[part.into].data.to_mut().extend_from_slice(&data);
     }
     for place in undefined.iter_mut() {
-        if let Ok(at) = merged.binary_search_by_key(&place.section, |one| one.section) {
-            place.section = merged[at].into;
-            place.offset += merged[at].offset;
+        if let Ok(number) = merged.binary_search_by_key(&place.section, |part| part.section) {
+            place.section = merged[number].into;
+            place.offset += merged[number].offset;
         }
     }
-    undefined.sort_by_key(|one| (one.section, one.offset));
+    undefined.sort_by_key(|part| (part.section, part.offset));
     for field in unapplied {
-        if let Ok(at) = merged.binary_search_by_key(&field.section, |one| one.section) {
-            field.section = merged[at].into;
-            field.offset = field.offset.saturating_add(merged[at].offset);
+        if let Ok(number) = merged.binary_search_by_key(&field.section, |part| part.section) {
+            field.section = merged[number].into;
+            field.offset = field.offset.saturating_add(merged[number].offset);
         }
     }
 }

@@ -20,12 +20,12 @@ const SHN_LORESERVE: u16 = 0xff00;
 const SHN_ABS: u16 = 0xfff1;
 const SHN_XINDEX: u16 = 0xffff;
 
-/// Address of the first loaded section of a relocatable object, and alignment of the others; and the same for machines with
-/// addresses of 16 bits.
+/// Address of the first loaded section in a relocatable object, and alignment for later sections; and the same for
+/// machines with 16-bit addresses.
 const BASES: (u64, u64) = (0x10000, 0x1000);
 const BASES_16: (u64, u64) = (0x100, 0x100);
 
-/// Properties of the file that relocations depend on.
+/// File properties that relocations depend on.
 #[derive(Debug, Clone, Copy)]
 pub struct File {
     pub(super) machine: u16,
@@ -33,7 +33,7 @@ pub struct File {
     pub(super) big_endian: bool,
 }
 
-/// Fields of the ELF header.
+/// ELF header fields.
 pub(super) struct Header {
     pub(super) machine: u16,
     pub(super) os_abi: u8,
@@ -48,7 +48,7 @@ pub(super) struct Header {
     names: u16,
 }
 
-/// Fields of a section header.
+/// Section header fields.
 struct RawSection {
     name: u32,
     kind: u32,
@@ -65,12 +65,11 @@ impl Header {
         if bytes.get(..4) != Some(b"\x7fELF") {
             return Err(Error::malformed("not an ELF file"));
         }
-        let ident = |at: usize| bytes.get(at).copied().unwrap_or(0);
+        let ident = |index: usize| bytes.get(index).copied().unwrap_or(0);
         let (is_64, big_endian) = match (ident(4), ident(5)) {
             (class @ 1..=2, order @ 1..=2) => (class == 2, order == 2),
             (class, order) => {
-                let text =
-                    format!("the ELF class and byte order are 1 or 2: class {class}, byte order {order}");
+                let text = format!("ELF class is {class} and byte order is {order}; expected 1 or 2");
                 return Err(Error::malformed(text).at_offset(4));
             }
         };
@@ -86,7 +85,8 @@ impl Header {
         let section_entry = from.u16(WHAT)?.into();
         let section_count = from.u16(WHAT)?;
         let names = from.u16(WHAT)?;
-        let (is_relocatable, is_fixed) = (kind == ET_REL, kind == ET_EXEC);
+        let is_relocatable = kind == ET_REL;
+        let is_fixed = kind == ET_EXEC;
         Ok(Self {
             machine,
             os_abi: ident(7),
@@ -102,8 +102,8 @@ impl Header {
         })
     }
 
-    /// Whether the reader chooses the addresses of sections, and applies relocations: in relocatable objects, and in all
-    /// cubins, where each function is at address 0.
+    /// Whether the reader chooses section addresses, and applies relocations: in relocatable objects, and in all
+    /// cubins, because each cubin function is at address 0.
     pub(super) fn is_placed(&self) -> bool {
         self.is_relocatable || self.machine == CUDA
     }
@@ -114,7 +114,9 @@ impl Header {
 
     fn raw_section(&self, bytes: &[u8], index: u64) -> Result<RawSection> {
         const WHAT: &str = "the section table";
-        let offset = index.checked_mul(self.section_entry).and_then(|at| at.checked_add(self.section_table));
+        let offset = index
+            .checked_mul(self.section_entry)
+            .and_then(|distance| distance.checked_add(self.section_table));
         let mut from = Cursor::new("", bytes, self.big_endian).at(offset.unwrap_or(u64::MAX), WHAT)?;
         let word = if self.is_64 { 8 } else { 4 };
         Ok(RawSection {
@@ -172,7 +174,7 @@ impl Header {
         Ok(sections)
     }
 
-    /// Returns names and contents of all sections, as in the file.
+    /// Returns the names and contents of all sections, as in the file.
     pub(super) fn raw_sections<'d>(&self, bytes: &'d [u8]) -> Result<Vec<(Cow<'d, str>, &'d [u8])>> {
         if self.section_table == 0 || self.section_entry < if self.is_64 { 64 } else { 40 } {
             return Ok(Vec::new());
@@ -184,14 +186,14 @@ impl Header {
             0 => &[][..],
             names => self.contents(bytes, &self.raw_section(bytes, names)?, "")?,
         };
-        let mut all = Vec::new();
+        let mut sections = Vec::new();
         for index in 1..count {
             let raw = self.raw_section(bytes, index)?;
             let name = text_at(names, raw.name.into());
             let data = self.contents(bytes, &raw, &name)?;
-            all.push((name, data));
+            sections.push((name, data));
         }
-        Ok(all)
+        Ok(sections)
     }
 
     fn contents<'d>(&self, bytes: &'d [u8], raw: &RawSection, name: &str) -> Result<&'d [u8]> {
@@ -206,7 +208,7 @@ impl Header {
         })
     }
 
-    /// Returns the symbols and the index of their section.
+    /// Returns the symbols and their section's index.
     pub(super) fn symbols<'d>(&self, sections: &[Section<'d>]) -> Result<(Option<usize>, Vec<Symbol<'d>>)> {
         let find = |kind| sections.iter().position(|section| section.kind == kind);
         let Some(table) = find(SHT_SYMTAB).or_else(|| find(SHT_DYNSYM)) else {
@@ -268,8 +270,8 @@ impl Header {
     }
 }
 
-/// Assigns every loaded section an address of its own. In a cubin, these are the functions and then the sections of
-/// global memory: constant, shared and local memory have addresses of their own, from 0 on.
+/// Assigns every loaded section a separate address. In a cubin, these are the functions and then the global memory
+/// sections, because constant, shared and local memory have separate address spaces from 0.
 pub(super) fn place_sections(sections: &mut [Section<'_>], machine: u16) -> Result<()> {
     let (mut next, align) = if matches!(machine, AVR | MSP430) { BASES_16 } else { BASES };
     sections.iter_mut().for_each(|section| section.address = 0);
@@ -283,7 +285,7 @@ pub(super) fn place_sections(sections: &mut [Section<'_>], machine: u16) -> Resu
     for is_placed in kinds {
         for section in sections.iter_mut().filter(|section| is_placed(section)) {
             section.address = next;
-            // At least one byte stays free, so that the end of a section is not the start of another.
+            // At least one byte stays free, so that a section's end is not another section's start.
             let end = next.checked_add(section.size).and_then(|end| end.checked_add(align));
             next = end.ok_or_else(|| {
                 Error::malformed("the loaded sections exceed the address space").in_section(&section.name)
@@ -293,7 +295,7 @@ pub(super) fn place_sections(sections: &mut [Section<'_>], machine: u16) -> Resu
     Ok(())
 }
 
-/// Returns the string at an offset of a string table; empty if there is none.
+/// Returns the string at a string table offset; empty if there is none.
 fn text_at(table: &[u8], offset: u64) -> Cow<'_, str> {
     let from = Cursor::new("", table, false).at(offset, "a name");
     let bytes = from.and_then(|mut from| from.string("a name")).unwrap_or_default();

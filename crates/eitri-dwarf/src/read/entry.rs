@@ -15,7 +15,7 @@ use super::units::read;
 use super::value::{ADDRX_OFFSET, Attribute, Slice, Str, Value, reference, resolve};
 use crate::error::{Error, Result};
 
-/// Maximum length of a chain of references: more than any file needs, and an end for cyclic ones.
+/// Maximum length of a reference chain: more than any file needs, and an end for cyclic chains.
 const MOST_STEPS: usize = 16;
 
 /// A debugging information entry (DIE): a tag, attributes, and children.
@@ -24,12 +24,12 @@ pub struct Entry<'r, 'o> {
     pub(super) dwarf: &'r Dwarf<'o>,
     pub(super) node: &'r Node,
     pub(super) index: u32,
-    /// Index of the unit.
+    /// Unit index.
     pub(super) unit: u32,
 }
 
 impl<'r, 'o> Entry<'r, 'o> {
-    /// Returns the entry of the same unit with an index among all entries.
+    /// Returns the entry in the same unit with an index among all entries.
     #[inline]
     fn at_index(self, index: u32) -> Option<Self> {
         Some(Self { node: self.dwarf.node(index)?, index, ..self })
@@ -41,12 +41,12 @@ impl<'r, 'o> Entry<'r, 'o> {
         self.index + 1 + self.node.descendants
     }
 
-    /// Returns the file of the entry.
+    /// Returns the entry's file.
     pub fn dwarf(self) -> &'r Dwarf<'o> {
         self.dwarf
     }
 
-    /// Returns the unit of the entry.
+    /// Returns the entry's unit.
     #[inline]
     pub fn unit(self) -> &'r Unit<'o> {
         &self.dwarf.units[self.unit as usize]
@@ -72,7 +72,7 @@ impl<'r, 'o> Entry<'r, 'o> {
         end.saturating_sub(self.node.offset.into())
     }
 
-    /// Returns the code of the abbreviation. DWARF 5 section 7.5.2.
+    /// Returns the abbreviation's code. DWARF 5 section 7.5.2.
     pub fn abbreviation(self) -> u64 {
         self.node.code.into()
     }
@@ -84,13 +84,13 @@ impl<'r, 'o> Entry<'r, 'o> {
         self.declaration().map_or(DwTag(0), Abbreviation::tag)
     }
 
-    /// Returns the declaration of the abbreviation.
+    /// Returns the abbreviation's declaration.
     #[inline]
     fn declaration(self) -> Option<&'r Abbreviation> {
         self.dwarf.tables[self.unit().contents.table as usize].get(self.abbreviation())
     }
 
-    /// Returns the number of ancestors; 0 for the first entry of a unit. The ancestors are counted one by one.
+    /// Returns the number of ancestors; 0 for a unit's first entry. The time grows with the number.
     pub fn depth(self) -> usize {
         std::iter::successors(self.parent(), |entry| entry.parent()).count()
     }
@@ -103,7 +103,8 @@ impl<'r, 'o> Entry<'r, 'o> {
 
     /// Returns the children, in order.
     pub fn children(self) -> impl Iterator<Item = Self> + use<'r, 'o> {
-        let (mut next, end) = (self.index + 1, self.end());
+        let mut next = self.index + 1;
+        let end = self.end();
         std::iter::from_fn(move || {
             if next >= end {
                 return None;
@@ -125,35 +126,35 @@ impl<'r, 'o> Entry<'r, 'o> {
         Attributes { entry: self, specs: self.specs().iter(), rest: self.encoded() }
     }
 
-    /// Returns the names of the attributes, in order, without decoding the values.
+    /// Returns the attribute names, in order, without decoding the values.
     pub fn names(self) -> impl ExactSizeIterator<Item = DwAt> + use<'r, 'o> {
         self.specs().iter().map(AttributeSpecification::name)
     }
 
     /// Whether the entry has an attribute. The value is not decoded.
     pub fn has(self, name: DwAt) -> bool {
-        self.names().any(|one| one == name)
+        self.names().any(|known| known == name)
     }
 
-    /// Returns the bytes of the attributes, and what follows them in the unit.
+    /// Returns the attribute bytes, and what comes after them in the unit.
     #[inline]
     fn encoded(self) -> Slice<'o> {
         let mut rest = self.unit().contents.bytes;
-        // The code of the abbreviation is skipped. The reader has decoded it.
+        // Skips the abbreviation code, which the reader has decoded.
         if rest.skip(self.node.offset as usize).and_then(|()| rest.skip_leb128()).is_err() {
             rest.empty();
         }
         rest
     }
 
-    /// Returns the decoder of the attributes.
+    /// Returns the attribute decoder.
     #[inline]
     fn raw(self) -> Raw<'r, 'o> {
         let Contents { table, forms, .. } = self.unit().contents;
         Raw::new(self.encoded(), forms, &self.dwarf.tables[table as usize], UnitOffset(0))
     }
 
-    /// Returns the shape of the abbreviation, with the attributes that are wanted.
+    /// Returns the abbreviation's shape, with the attributes that are wanted.
     #[doc(hidden)]
     pub fn shape_with(self, is_wanted: impl Fn(&AttributeSpecification) -> bool) -> Shape {
         let mut shape = Shape::new(self.specs(), self.unit().contents.forms, is_wanted);
@@ -162,12 +163,13 @@ impl<'r, 'o> Entry<'r, 'o> {
         shape
     }
 
-    /// Calls a function for each attribute that a shape of the abbreviation has, in order. Attributes are passed by reference:
-    /// a copy in one piece would wait for the parts that were just written.
+    /// Calls a function for each attribute in an abbreviation's shape, in order. Attributes are passed by reference,
+    /// because copying them at once would wait for the parts that were just written.
     #[inline(always)]
     #[doc(hidden)]
     pub fn each_of(self, shape: &Shape, mut each: impl FnMut(Unresolved<'_, 'r, 'o>)) {
-        let (mut rest, forms) = (self.encoded(), self.unit().contents.forms);
+        let mut rest = self.encoded();
+        let forms = self.unit().contents.forms;
         let table = &self.dwarf.tables[self.unit().contents.table as usize];
         for Step { skipped, spec, is_wanted } in &shape.read {
             let skip = rest.skip(*skipped);
@@ -183,41 +185,44 @@ impl<'r, 'o> Entry<'r, 'o> {
         }
     }
 
-    /// Returns the names and forms of the attributes of the abbreviation.
+    /// Returns the names and forms of the abbreviation's attributes.
     #[doc(hidden)]
     pub fn specs(self) -> &'r [AttributeSpecification] {
         self.declaration().map_or(&[][..], Abbreviation::attributes)
     }
 
-    /// Returns the value of the first attribute of this name.
+    /// Returns the value of the first attribute with this name.
     pub fn attr(self, name: DwAt) -> Option<Value<'o>> {
         let specs = self.declaration()?.attributes();
-        let at = specs.iter().position(|spec| spec.name() == name)?;
+        let index = specs.iter().position(|spec| spec.name() == name)?;
         if !self.unit().contents.unreadable.is_empty() {
-            return Some(self.checked(&specs[..=at])?.unwrap_or(Value::Unreadable));
+            return Some(self.checked(&specs[..=index])?.unwrap_or(Value::Unreadable));
         }
         let mut raw = self.raw();
-        let value = match raw.skip_attributes(&specs[..at]) {
-            Ok(()) if specs[at].form() != ADDRX_OFFSET => raw.read_attribute(specs[at]).ok()?.raw_value(),
-            _ => return Some(self.checked(&specs[..=at])?.unwrap_or(Value::Unreadable)),
+        let value = match raw.skip_attributes(&specs[..index]) {
+            Ok(()) if specs[index].form() != ADDRX_OFFSET => {
+                raw.read_attribute(specs[index]).ok()?.raw_value()
+            }
+            _ => return Some(self.checked(&specs[..=index])?.unwrap_or(Value::Unreadable)),
         };
-        Some(resolve(self.dwarf, self.unit(), specs[at], value).unwrap_or(Value::Unreadable))
+        Some(resolve(self.dwarf, self.unit(), specs[index], value).unwrap_or(Value::Unreadable))
     }
 
-    /// Returns the error of the first attribute of this name, if its value cannot be read.
+    /// Returns the error for the first attribute with this name, if its value cannot be read.
     pub fn problem(self, name: DwAt) -> Option<Error> {
         let specs = self.specs();
-        let at = specs.iter().position(|spec| spec.name() == name)?;
-        let error = self.checked(&specs[..=at])?.err()?;
+        let index = specs.iter().position(|spec| spec.name() == name)?;
+        let error = self.checked(&specs[..=index])?.err()?;
         let (section, offset) = self.dwarf.place(self.offset());
         Some(error.in_section(section).at_offset(offset).or_at(self.place()))
     }
 
-    /// Reads attributes, and returns the value of the last one or its error. Unlike `gimli`'s reader it knows all forms, and
-    /// fields that cannot be read.
+    /// Reads attributes, and returns the last attribute's value or error. Unlike `gimli`'s reader it knows all forms,
+    /// and fields that cannot be read.
     #[cold]
     fn checked(self, specs: &[AttributeSpecification]) -> Option<Result<Value<'o>>> {
-        let (mut rest, contents) = (self.encoded(), &self.unit().contents);
+        let mut rest = self.encoded();
+        let contents = &self.unit().contents;
         let table = &self.dwarf.tables[contents.table as usize];
         let mut last = None;
         for &spec in specs {
@@ -232,7 +237,7 @@ impl<'r, 'o> Entry<'r, 'o> {
         })
     }
 
-    /// Returns the value of a numeric attribute, if it is not negative.
+    /// Returns a numeric attribute's value, if it is not negative.
     pub fn number(self, name: DwAt) -> Option<u64> {
         self.attr(name)?.unsigned()
     }
@@ -252,10 +257,10 @@ impl<'r, 'o> Entry<'r, 'o> {
         }
     }
 
-    /// Returns the value of an attribute of the entry itself, or of its abstract instance (`DW_AT_abstract_origin`) or
-    /// declaration (`DW_AT_specification`), and so on.
+    /// Returns the value of an attribute that the entry itself has, or its abstract instance (`DW_AT_abstract_origin`)
+    /// or declaration (`DW_AT_specification`), and so on.
     pub fn inherited(self, name: DwAt) -> Option<Value<'o>> {
-        self.inherited_from(name).map(|found| found.1)
+        self.inherited_from(name).map(|inherited| inherited.1)
     }
 
     /// Returns the value of an attribute that can be [inherited](Self::inherited), and the entry that has it.
@@ -270,26 +275,28 @@ impl<'r, 'o> Entry<'r, 'o> {
         None
     }
 
-    /// Returns the number of the file of the declaration, and the entry that has it: the number is that of a file of its unit.
+    /// Returns the declaration's file number, and the entry that has it, because the number counts files in that
+    /// entry's unit.
     #[doc(hidden)]
     pub fn declared_file(self) -> Option<(Self, u64)> {
         let (entry, file) = self.inherited_from(dw::DW_AT_decl_file)?;
         Some((entry, file.unsigned()?))
     }
 
-    /// Returns the entry that this one completes: its abstract instance or declaration.
+    /// Returns the entry that this entry completes: its abstract instance or declaration.
     fn completed(self) -> Option<Self> {
         let origin = self.reference(dw::DW_AT_abstract_origin);
         origin.or_else(|| self.reference(dw::DW_AT_specification))
     }
 
-    /// Calls `each` with the name and the value of each attribute, and then of each that may be
+    /// Calls `each` with each attribute's name and value, and then with those of each attribute that may be
     /// [inherited](Self::inherited). A value is `None` if it refers to what the file does not have.
     #[doc(hidden)]
     pub fn each_with_inherited(self, mut each: impl FnMut(DwAt, Option<Value<'o>>)) {
         let mut entry = self;
         for _ in 0..MOST_STEPS {
-            let (mut rest, unit) = (entry.encoded(), entry.unit());
+            let mut rest = entry.encoded();
+            let unit = entry.unit();
             let table = &entry.dwarf.tables[unit.contents.table as usize];
             for &spec in entry.specs() {
                 let before = rest;
@@ -326,7 +333,7 @@ impl<'r, 'o> Entry<'r, 'o> {
         self.inherited(dw::DW_AT_name)?.text()
     }
 
-    /// Returns the entry of the type, the entry's own or [inherited](Self::inherited).
+    /// Returns the type's entry, the entry's own or [inherited](Self::inherited).
     pub fn ty(self) -> Option<Self> {
         self.referred(self.inherited(dw::DW_AT_type)?)
     }
@@ -339,11 +346,11 @@ impl<'r, 'o> Entry<'r, 'o> {
         }
     }
 
-    /// Returns the pc ranges of the code: from `DW_AT_low_pc` to `DW_AT_high_pc`, or those of `DW_AT_ranges`, in the
-    /// order of the file. A range can be empty or reversed in the file. DWARF 5 section 2.17.
+    /// Returns the code's pc ranges in file order: from `DW_AT_low_pc` to `DW_AT_high_pc`, or the ranges in
+    /// `DW_AT_ranges`. A range can be empty or reversed in the file. DWARF 5 section 2.17.
     ///
     /// # Errors
-    /// The errors of [`List`](super::List).
+    /// The errors that [`List`](super::List) returns.
     pub fn ranges(self) -> Result<Vec<Range<u64>>> {
         if let Some(Value::RngList(offset)) = self.attr(dw::DW_AT_ranges) {
             let list = self.dwarf.ranges(self.unit(), offset)?;
@@ -361,11 +368,11 @@ impl<'r, 'o> Entry<'r, 'o> {
         Ok(std::iter::once(low..high).collect())
     }
 
-    /// Returns the locations of an attribute: the entries of its location list, or a single entry for all pcs if it is
-    /// an expression. `None` if the attribute is missing or a constant.
+    /// Returns an attribute's locations: the entries of its location list, or a single entry for all pcs if it is an
+    /// expression. `None` if the attribute is missing or a constant.
     ///
     /// # Errors
-    /// The errors of [`List`](super::List).
+    /// The errors that [`List`](super::List) returns.
     pub fn locations(self, name: DwAt) -> Result<Option<Vec<ListEntry<'o>>>> {
         match self.attr(name) {
             Some(Value::LocList(offset)) => {
@@ -385,28 +392,28 @@ impl<'r, 'o> Entry<'r, 'o> {
         }
     }
 
-    /// Returns the names of the unit, function and variable that contain the entry, for messages.
+    /// Returns the unit's names, function and variable that contain the entry, for messages.
     pub fn place(self) -> crate::error::At {
-        let mut at =
+        let mut place =
             crate::error::At { unit: self.unit().name.as_deref().map(String::from), ..Default::default() };
         let mut entry = Some(self);
-        while let Some(one) = entry {
+        while let Some(scope) = entry {
             crate::work::step();
-            let name = || one.name().map(String::from);
-            match one.tag() {
+            let name = || scope.name().map(String::from);
+            match scope.tag() {
                 dw::DW_TAG_variable | dw::DW_TAG_formal_parameter | dw::DW_TAG_constant => {
-                    at.variable = at.variable.take().or_else(name);
+                    place.variable = place.variable.take().or_else(name);
                 }
-                dw::DW_TAG_subprogram => at.function = at.function.take().or_else(name),
+                dw::DW_TAG_subprogram => place.function = place.function.take().or_else(name),
                 _ => {}
             }
-            entry = one.parent();
+            entry = scope.parent();
         }
-        at
+        place
     }
 }
 
-/// An attribute of an entry whose value is not resolved.
+/// An entry's attribute whose value is not resolved.
 #[derive(Debug, Clone, Copy)]
 pub struct Unresolved<'a, 'r, 'o> {
     entry: Entry<'r, 'o>,
@@ -443,10 +450,10 @@ impl<'o> Unresolved<'_, '_, 'o> {
     }
 }
 
-/// Decoder of an entry's attributes.
+/// Attribute decoder.
 type Raw<'r, 'o> = gimli::EntriesRaw<'r, Slice<'o>>;
 
-/// Attributes of an entry, in order.
+/// An entry's attributes, in order.
 ///
 /// The reader checked the attributes: decoding does not fail.
 #[derive(Debug, Clone)]
@@ -463,7 +470,7 @@ impl<'o> Iterator for Attributes<'_, 'o> {
     #[inline]
     fn next(&mut self) -> Option<Attribute<'o>> {
         let &spec = self.specs.next()?;
-        // Inlined, the match on the form and the match on the decoded value become one.
+        // Inlined, so that the match on the form and the match on the decoded value become a single match.
         let Entry { dwarf, .. } = self.entry;
         let unit = self.entry.unit();
         let table = &dwarf.tables[unit.contents.table as usize];
@@ -471,9 +478,10 @@ impl<'o> Iterator for Attributes<'_, 'o> {
         let raw = read(&mut self.rest, unit.contents.forms, table, spec).ok()?;
         let is_readable =
             unit.contents.unreadable.is_empty() || unit.contents.unreadable(&before, &self.rest).is_none();
-        let value = match is_readable {
-            true => resolve(dwarf, unit, spec, raw.raw_value()).unwrap_or(Value::Unreadable),
-            false => Value::Unreadable,
+        let value = if is_readable {
+            resolve(dwarf, unit, spec, raw.raw_value()).unwrap_or(Value::Unreadable)
+        } else {
+            Value::Unreadable
         };
         let form = if spec.form() == ADDRX_OFFSET { ADDRX_OFFSET } else { raw.form() };
         Some(Attribute { name: spec.name(), form, value })
@@ -486,12 +494,12 @@ impl<'o> Iterator for Attributes<'_, 'o> {
 
 impl ExactSizeIterator for Attributes<'_, '_> {}
 
-/// Entries in the order of the file.
+/// Entries in file order.
 #[derive(Clone)]
 pub(super) struct Entries<'r, 'o> {
     dwarf: &'r Dwarf<'o>,
     rest: Range<u32>,
-    /// Index of the unit of the next entry, or of one before without further entries.
+    /// Unit index of the next entry, or of an earlier unit without further entries.
     unit: u32,
 }
 

@@ -1,16 +1,16 @@
-//! Errors of parts that are left out.
+//! Errors for parts that are left out.
 
 use crate::error::Error;
 
-/// Maximum number of errors that are kept: a damaged part can have one for each byte.
+/// Maximum number of errors that are kept, because a damaged part can have an error for each byte.
 pub(super) const MOST: usize = 0x1000;
 
-/// Errors, in the order of the file.
+/// Errors, in file order.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Errors(Vec<Error>);
 
 impl Errors {
-    /// Adds an error. Returns a default value in place of the part.
+    /// Adds an error. Returns a default value instead of the part.
     #[cold]
     pub(super) fn add<T: Default>(&mut self, error: Error) -> T {
         if self.0.len() < MOST {

@@ -20,7 +20,7 @@ pub enum FrameSection {
 }
 
 impl FrameSection {
-    /// Returns the name of the section.
+    /// Returns the section's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Debug => ".debug_frame",
@@ -29,18 +29,19 @@ impl FrameSection {
     }
 }
 
-/// Entries of a section with call frame information, in the order of the file.
+/// Call frame entries in a section, in file order.
 #[derive(Debug, Clone)]
 pub struct Frames<'o> {
-    /// Section of the entries.
+    /// Section that contains the entries.
     pub section: FrameSection,
     /// Common information entries.
     pub cies: Vec<Cie<'o>>,
     /// Frame description entries: one for each function, or part of a function.
     pub fdes: Vec<Fde<'o>>,
-    /// Errors of the entries that were left out, in the order of the file.
+    /// Errors for the entries that were left out, in file order.
     pub errors: Vec<Error>,
-    /// Offsets of the FDEs whose pointer to their CIE is that of ptxas, which names no CIE: the entry before is the CIE.
+    /// Offsets of the FDEs whose CIE pointer is wrong in the way that ptxas writes it, and names no CIE: the entry
+    /// before is the CIE.
     pub recovered: Vec<u64>,
     /// Address at which the section is loaded.
     address: u64,
@@ -59,25 +60,25 @@ pub struct Cie<'o> {
     /// Whether the augmentation is known. Otherwise nothing after it can be read: the fields below are placeholders,
     /// and instructions and rows are errors (section 6.4.1).
     pub is_known: bool,
-    /// Sizes of addresses and offsets, and encoding of expressions in the instructions.
+    /// Address and offset sizes, and the encoding for expressions in the instructions.
     pub encoding: Encoding,
-    /// Size of a segment selector in bytes; 0 without segments, as in all known files.
+    /// Segment selector size in bytes; 0 without segments, as in all known files.
     pub segment_bytes: u8,
-    /// Factor of location steps: `code_alignment_factor`.
+    /// Factor for location steps: `code_alignment_factor`.
     pub code_alignment: u64,
-    /// Factor of factored offsets: `data_alignment_factor`.
+    /// Factor for factored offsets: `data_alignment_factor`.
     pub data_alignment: i64,
-    /// Register whose rule gives the return address. The column need not be a register of the machine.
+    /// Register whose rule gives the return address. The column need not be the machine's register.
     pub return_register: Reg,
-    /// Encoding of addresses in FDEs (`DW_EH_PE_*`, augmentation `R`); 0 for plain addresses.
+    /// Address encoding in FDEs (`DW_EH_PE_*`, augmentation `R`); 0 for plain addresses.
     pub pointer_encoding: u8,
-    /// Encoding of the FDEs' pointers to language-specific data, if any: augmentation `L`.
+    /// Encoding for the FDEs' pointers to language-specific data, if any: augmentation `L`.
     pub lsda_encoding: Option<u8>,
     /// Personality routine: augmentation `P`.
     pub personality: Option<Pointer>,
-    /// Whether these are frames of signal handlers: augmentation `S`.
+    /// Whether these are signal handler frames: augmentation `S`.
     pub is_signal: bool,
-    /// Instructions for the first row of each FDE.
+    /// Instructions for each FDE's first row.
     pub instructions: FrameProgram<'o>,
 }
 
@@ -90,11 +91,11 @@ pub struct Fde<'o> {
     pub cie: usize,
     /// Start address of the code.
     pub start: u64,
-    /// Size of the code in bytes.
+    /// Code size in bytes.
     pub length: u64,
     /// Language-specific data.
     pub lsda: Option<Pointer>,
-    /// Instructions, which follow those of the CIE.
+    /// Instructions, which run after the CIE's instructions.
     pub instructions: FrameProgram<'o>,
 }
 
@@ -105,12 +106,12 @@ impl Fde<'_> {
     }
 }
 
-/// Bytes of instructions, with their offset.
+/// Instruction bytes, with their offset.
 #[derive(Debug, Clone, Copy)]
 pub struct FrameProgram<'o> {
     /// The bytes.
     pub bytes: &'o [u8],
-    /// Offset of the first byte in the section.
+    /// Section offset of the first byte.
     pub offset: u64,
 }
 
@@ -128,14 +129,14 @@ const FDE: &str = "a frame description entry";
 const OMITTED: u8 = 0xff;
 
 impl<'o> Frames<'o> {
-    /// Reads all entries of a section. `encoding` supplies properties that the section does not encode: the size of
-    /// addresses, except in version 4, and the dialect of expressions.
+    /// Reads all entries in a section. `encoding` supplies properties that the section does not encode: the address
+    /// size, except in version 4, and the expression dialect.
     ///
     /// # Errors
     /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed), with the offset;
     /// [`Unsupported`](ErrorKind::Unsupported) for unknown versions and pointer encodings, for pointers relative to
     /// addresses that are not in the section, and for unknown augmentations in `.eh_frame`, where they determine the
-    /// encoding of addresses.
+    /// address encoding.
     pub fn read(sections: &Sections<'o>, section: FrameSection, encoding: Encoding) -> Result<Self> {
         let frames = Self::read_readable(sections, section, encoding);
         if let Some(error) = frames.errors.first() {
@@ -150,8 +151,8 @@ impl<'o> Frames<'o> {
         }
     }
 
-    /// Reads the entries that can be read, as [`read`](Self::read) does. The errors of the others are
-    /// [`errors`](Self::errors). An entry whose length exceeds the section is the last.
+    /// Reads the entries that can be read, as [`read`](Self::read) does; [`errors`](Self::errors) has the errors for
+    /// the rest. If an entry's length exceeds the section, it is the last entry.
     pub fn read_readable(sections: &Sections<'o>, section: FrameSection, encoding: Encoding) -> Self {
         let (bytes, address) = match section {
             FrameSection::Debug => (sections.debug_frame, 0),
@@ -159,13 +160,17 @@ impl<'o> Frames<'o> {
         };
         let mut from = sections.cursor(section.name(), bytes);
         let reader = Reader { section, address, encoding };
-        let (cies, fdes, index) = (Vec::new(), Vec::new(), FdeIndex::default());
-        let (mut errors, mut recovered) = (Errors::default(), Vec::new());
+        let cies = Vec::new();
+        let fdes = Vec::new();
+        let index = FdeIndex::default();
+        let mut errors = Errors::default();
+        let mut recovered = Vec::new();
         let mut frames =
             Self { section, cies, fdes, errors: Vec::new(), recovered: Vec::new(), address, index };
         // A CIE can stand after its FDEs.
-        let (mut all, mut count) = (from, 0);
-        while let Some(entry) = reader.entry(&mut all).unwrap_or_else(|error| errors.add(error)) {
+        let mut entries = from;
+        let mut count = 0;
+        while let Some(entry) = reader.entry(&mut entries).unwrap_or_else(|error| errors.add(error)) {
             let read = entry.and_then(|entry| match entry.cie {
                 None => reader.cie(entry).map(|cie| frames.cies.push(cie)),
                 Some(_) => {
@@ -178,7 +183,7 @@ impl<'o> Frames<'o> {
         frames.fdes.reserve_exact(count);
         // The CIE before an entry, if the entry follows it.
         let mut before = None;
-        // The first pass has the error of an entry that does not end, and of an id.
+        // The first pass has the errors for an entry that does not end, and for ids.
         while let Ok(Some(entry)) = reader.entry(&mut from) {
             crate::work::step();
             let Ok(entry) = entry else { continue };
@@ -208,22 +213,24 @@ impl<'o> Frames<'o> {
                 Err(error) => errors.add(error),
             }
         }
-        frames.index = FdeIndex::of(&frames.fdes);
+        frames.index = FdeIndex::new(&frames.fdes);
         (frames.errors, frames.recovered) = (errors.finish(), recovered);
         frames
     }
 
-    /// Returns the CIE of an FDE.
+    /// Returns an FDE's CIE.
     pub fn cie(&self, fde: &Fde<'o>) -> &Cie<'o> {
         &self.cies[fde.cie]
     }
 
-    /// Returns the section reduced to one FDE and its CIE.
+    /// Returns the section reduced to an FDE and its CIE.
     #[doc(hidden)]
     pub fn only(&self, fde: &Fde<'o>) -> Self {
         let fdes = vec![Fde { cie: 0, ..*fde }];
-        let index = FdeIndex::of(&fdes);
-        let (cies, errors, recovered) = (vec![*self.cie(fde)], Vec::new(), Vec::new());
+        let index = FdeIndex::new(&fdes);
+        let cies = vec![*self.cie(fde)];
+        let errors = Vec::new();
+        let recovered = Vec::new();
         Self { section: self.section, cies, fdes, errors, recovered, address: self.address, index }
     }
 
@@ -232,17 +239,17 @@ impl<'o> Frames<'o> {
         self.fdes.get(self.index.find(pc)?)
     }
 
-    /// Returns the instructions of a CIE.
+    /// Returns a CIE's instructions.
     pub fn initial_instructions(&self, cie: &Cie<'o>) -> Instructions<'o> {
         Instructions::new(self.section, self.address, cie, cie.instructions)
     }
 
-    /// Returns the instructions of an FDE, without those of its CIE.
+    /// Returns an FDE's instructions, without its CIE's instructions.
     pub fn instructions(&self, fde: &Fde<'o>) -> Instructions<'o> {
         Instructions::new(self.section, self.address, self.cie(fde), fde.instructions)
     }
 
-    /// Returns the rows of an FDE, by running the instructions of its CIE and its own.
+    /// Returns an FDE's rows, which its CIE's instructions and then its own instructions make.
     pub fn rows(&self, fde: &Fde<'o>) -> FrameRows<'o> {
         FrameRows::new(self.initial_instructions(self.cie(fde)), self.instructions(fde), fde)
     }
@@ -250,13 +257,13 @@ impl<'o> Frames<'o> {
     /// Returns the row for a pc, if any.
     ///
     /// # Errors
-    /// The errors of [`FrameRows::next_row`].
+    /// The errors that [`FrameRows::next_row`] returns.
     pub fn row_at(&self, pc: u64) -> Result<Option<FrameRow<'o>>> {
         self.fde_at(pc).map_or(Ok(None), |fde| self.rows(fde).find(pc))
     }
 }
 
-/// Whether the data of an augmentation can be read.
+/// Whether the augmentation data can be read.
 fn is_known(augmentation: &[u8]) -> bool {
     match augmentation {
         b"" | b"eh" | b"armcc+" | b"S" | [b'[', ..] => true,
@@ -270,7 +277,7 @@ fn is_known(augmentation: &[u8]) -> bool {
     }
 }
 
-/// Returns the error for instructions of a CIE with an unknown augmentation, and of its FDEs.
+/// Returns the error for instructions in a CIE with an unknown augmentation, and in its FDEs.
 #[cold]
 pub(super) fn unknown_augmentation(augmentation: &[u8], offset: u64) -> Error {
     let text = format!("{CIE}: unknown augmentation {:?}", String::from_utf8_lossy(augmentation));
@@ -280,9 +287,9 @@ pub(super) fn unknown_augmentation(augmentation: &[u8], offset: u64) -> Error {
 /// An entry whose fields after the id are not read yet.
 struct RawEntry<'o> {
     offset: u64,
-    /// Size in bytes of an offset in the format of the entry.
+    /// Offset size in bytes in the entry's format.
     offset_bytes: u8,
-    /// Offset of the CIE of an FDE; `None` for a CIE.
+    /// Offset of an FDE's CIE; `None` for a CIE.
     cie: Option<u64>,
     /// The fields after the id.
     rest: Cursor<'o>,
@@ -295,7 +302,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Reads the next entry, if any; the inner error is that of its id.
+    /// Reads the next entry, if any; the inner error belongs to its id.
     ///
     /// # Errors
     /// An error where the entry does not end.
@@ -308,12 +315,12 @@ impl Reader {
             match self.section {
                 // The terminator: "processing shall end" (LSB 5, 10.6.1.1).
                 FrameSection::Eh if len == 0 => break,
-                // Padding of a linker.
+                // Linker padding.
                 FrameSection::Debug if len == 0 => continue,
                 _ => {}
             }
-            let at = rest.offset();
-            // `.eh_frame` has an id of four bytes even after a length of twelve.
+            let id_offset = rest.offset();
+            // In `.eh_frame`, an id has four bytes even after a length with twelve bytes.
             let id_bytes = if self.section == FrameSection::Eh { 4 } else { offset_bytes };
             let id = match rest.uint(id_bytes, "a frame entry") {
                 Ok(id) => id,
@@ -322,7 +329,7 @@ impl Reader {
             let cie = match (self.section, id_bytes) {
                 (FrameSection::Eh, _) if id == 0 => None,
                 (FrameSection::Debug, _) if id == max_address(id_bytes) => None,
-                (FrameSection::Eh, _) => Some(at.wrapping_sub(sign_extended(id, 4))),
+                (FrameSection::Eh, _) => Some(id_offset.wrapping_sub(sign_extended(id, 4))),
                 (FrameSection::Debug, _) => Some(id),
             };
             return Ok(Some(Ok(RawEntry { offset, offset_bytes, cie, rest })));
@@ -332,11 +339,11 @@ impl Reader {
 
     fn cie<'o>(&self, entry: RawEntry<'o>) -> Result<Cie<'o>> {
         let RawEntry { offset, offset_bytes, rest: mut from, .. } = entry;
-        let at = from.offset();
+        let start = from.offset();
         let version = from.u8(CIE)?;
         if !matches!(version, 1 | 3 | 4) {
             let text = format!("{CIE}: unsupported version {version}");
-            return Err(from.error(ErrorKind::Unsupported(text), at));
+            return Err(from.error(ErrorKind::Unsupported(text), start));
         }
         let mut encoding = Encoding { offset_bytes, ..self.encoding };
         let augmentation = from.string(CIE)?;
@@ -356,7 +363,7 @@ impl Reader {
                 "{CIE}: invalid address size, {}, or segment selector size, {segment_bytes}",
                 Count(encoding.address_bytes, "byte")
             );
-            return Err(from.error(ErrorKind::Malformed(text), at));
+            return Err(from.error(ErrorKind::Malformed(text), start));
         }
         let mut cie = Cie {
             offset,
@@ -400,7 +407,7 @@ impl Reader {
         }
     }
 
-    /// Reads the augmentation data. Strings of other vendors, in brackets, have no data.
+    /// Reads the augmentation data. Strings from other vendors, in brackets, have no data.
     fn augmentation(&self, cie: &mut Cie<'_>, from: &mut Cursor<'_>) -> Result<()> {
         // Without a `z` there are no data.
         cie.is_signal = cie.augmentation == b"S";
@@ -426,11 +433,13 @@ impl Reader {
         Ok(())
     }
 
-    /// Whether a pointer to a CIE is one that ptxas 13 writes for the CIE at `offset`: 8 bytes too large for each earlier FDE
-    /// of a function without a frame.
+    /// Whether a CIE pointer is wrong in the way that ptxas 13 writes it for the CIE at `offset`: 8 bytes too large for
+    /// each earlier FDE whose function has no frame.
     fn is_of_ptxas(&self, pointer: u64, offset: u64, fdes: usize) -> bool {
-        let by = pointer.wrapping_sub(offset);
-        self.section == FrameSection::Debug && by.is_multiple_of(8) && (8..=8 * fdes as u64).contains(&by)
+        let excess = pointer.wrapping_sub(offset);
+        self.section == FrameSection::Debug
+            && excess.is_multiple_of(8)
+            && (8..=8 * fdes as u64).contains(&excess)
     }
 
     fn fde<'o>(&self, entry: RawEntry<'o>, index: usize, cie: &Cie<'o>) -> Result<Fde<'o>> {
@@ -442,23 +451,23 @@ impl Reader {
         let (start, length) = match self.section {
             FrameSection::Debug => (from.uint(bytes, FDE)?, from.uint(bytes, FDE)?),
             FrameSection::Eh => {
-                let at = from.offset();
+                let position = from.offset();
                 if !cie.is_known {
-                    // The encoding of the address is unknown.
+                    // The address encoding is unknown.
                     return Err(
                         unknown_augmentation(cie.augmentation, cie.offset).in_section(self.section.name())
                     );
                 }
                 let start = match self.pointer(&mut from, cie.pointer_encoding, bytes, None)? {
-                    // Code at 0: of an object that is not linked, or discarded by a linker.
+                    // Code at 0: the object is not linked, or the linker discarded the code.
                     None => 0,
                     Some(Pointer { address, is_indirect: false }) => address,
                     Some(_) => {
                         let text = format!("{FDE}: the initial location is an indirect or omitted pointer");
-                        return Err(from.error(ErrorKind::Malformed(text), at));
+                        return Err(from.error(ErrorKind::Malformed(text), position));
                     }
                 };
-                // The length has the format of the address, and is absolute.
+                // The length has the address format, and is absolute.
                 (start, value(&mut from, cie.pointer_encoding & 0x0f, bytes)?)
             }
         };
@@ -484,15 +493,15 @@ impl Reader {
         address_bytes: u8,
         function: Option<u64>,
     ) -> Result<Option<Pointer>> {
-        let at = from.offset();
+        let position = from.offset();
         let start = match (encoding & 0x70, function) {
             (0x00, _) => 0,
-            (0x10, _) => self.address.wrapping_add(at),
+            (0x10, _) => self.address.wrapping_add(position),
             (0x40, Some(function)) => function,
-            _ => return Err(unknown_pointer(from, encoding, at)),
+            _ => return Err(unknown_pointer(from, encoding, position)),
         };
         let value = value(from, encoding & 0x0f, address_bytes)?;
-        // A field of 0 is a null pointer, whatever it is relative to.
+        // A zero field is a null pointer, whatever it is relative to.
         if value == 0 {
             return Ok(None);
         }
@@ -506,7 +515,7 @@ fn unknown_pointer(from: &Cursor<'_>, encoding: u8, at: u64) -> Error {
     from.error(ErrorKind::Unsupported(format!("unsupported pointer encoding {encoding:#x}")), at)
 }
 
-/// Reads a number in one of the formats of pointers.
+/// Reads a number in a pointer format.
 pub(super) fn value(from: &mut Cursor<'_>, format: u8, address_bytes: u8) -> Result<u64> {
     const WHAT: &str = "an encoded pointer";
     match EncodedAddress::form(format, address_bytes) {

@@ -14,14 +14,14 @@ struct Code {
     last: u64,
     /// Largest `last` up to and including this element.
     reach: u64,
-    /// Index of the entry.
+    /// Entry index.
     fde: usize,
 }
 
 impl FdeIndex {
-    pub(super) fn of(fdes: &[Fde<'_>]) -> Self {
-        let mut all = Vec::with_capacity(fdes.len());
-        let mut add = |first, last, fde| all.push(Code { first, last, reach: last, fde });
+    pub(super) fn new(fdes: &[Fde<'_>]) -> Self {
+        let mut ranges = Vec::with_capacity(fdes.len());
+        let mut add = |first, last, fde| ranges.push(Code { first, last, reach: last, fde });
         for (index, fde) in fdes.iter().enumerate() {
             let Some(more) = fde.length.checked_sub(1) else { continue };
             match fde.start.checked_add(more) {
@@ -33,13 +33,13 @@ impl FdeIndex {
                 }
             }
         }
-        all.sort_by_key(|code| code.first);
+        ranges.sort_by_key(|code| code.first);
         let mut reach = 0;
-        for code in &mut all {
+        for code in &mut ranges {
             reach = code.last.max(reach);
             code.reach = reach;
         }
-        Self(all)
+        Self(ranges)
     }
 
     /// Returns the first entry whose code contains the pc. Only overlapping entries need more than one comparison.

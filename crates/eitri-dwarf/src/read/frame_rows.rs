@@ -1,5 +1,4 @@
-//! Rows made by call frame instructions: the CFA and the locations of the caller's registers, for each pc. DWARF 5
-//! section 6.4.1.
+//! Call frame rows: the CFA and the locations of the caller's registers, for each pc. DWARF 5 section 6.4.1.
 
 use super::cfi::{FrameInstruction, Instruction, Instructions};
 use super::cursor::max_address;
@@ -18,7 +17,7 @@ pub enum CfaRule<'o> {
         register: Reg,
         /// Offset in bytes.
         offset: i64,
-        /// Address space; `None` for the default one.
+        /// Address space; `None` for the default space.
         space: Option<u64>,
     },
     /// The result of an expression.
@@ -34,13 +33,13 @@ pub enum Rule<'o> {
     SameValue,
     /// The register is saved at the CFA plus a number of bytes.
     Offset(i64),
-    /// The value of the register is the CFA plus a number of bytes.
+    /// The register's value is the CFA plus a number of bytes.
     ValOffset(i64),
-    /// The register is saved in another register.
+    /// The register is saved in a second register.
     Register(Reg),
     /// The register is saved at the result of an expression, whose initial stack contains the CFA.
     Expression(&'o [u8]),
-    /// The value of the register is the result of an expression, whose initial stack contains the CFA.
+    /// The register's value is the result of an expression, whose initial stack contains the CFA.
     ValExpression(&'o [u8]),
 }
 
@@ -62,20 +61,21 @@ pub struct FrameRow<'o> {
 }
 
 impl<'o> FrameRow<'o> {
-    /// Returns the rule of a register, if any.
+    /// Returns a register's rule, if any.
     pub fn rule(&self, register: Reg) -> Option<Rule<'o>> {
         let index = self.rules.binary_search_by_key(&register, |&(known, _)| known).ok()?;
         Some(self.rules[index].1)
     }
 
     fn set(&mut self, register: Reg, rule: Rule<'o>) -> Result<(), &'static str> {
-        // Registers are mostly set in order.
+        // Registers are usually set in order.
         let is_last = self.rules.last().is_none_or(|&(last, _)| last < register);
-        let place = match is_last {
-            true => Err(self.rules.len()),
-            false => self.rules.binary_search_by_key(&register, |&(known, _)| known),
+        let search = if is_last {
+            Err(self.rules.len())
+        } else {
+            self.rules.binary_search_by_key(&register, |&(known, _)| known)
         };
-        match place {
+        match search {
             Ok(index) => self.rules[index].1 = rule,
             Err(_) if self.rules.len() == MOST_RULES => return Err("a row has too many registers"),
             Err(index) => self.rules.insert(index, (register, rule)),
@@ -95,7 +95,7 @@ pub struct FrameRows<'o> {
     initial: Instructions<'o>,
     instructions: Instructions<'o>,
     /// Last instruction read.
-    one: FrameInstruction<'o>,
+    last: FrameInstruction<'o>,
     /// Rules after the CIE's instructions; `None` before they were run.
     first: Option<Vec<(Reg, Rule<'o>)>>,
     row: FrameRow<'o>,
@@ -131,7 +131,7 @@ impl<'o> FrameRows<'o> {
         Self {
             initial,
             instructions,
-            one: FrameInstruction { offset: 0, opcode: 0, instruction: Instruction::Nop },
+            last: FrameInstruction { offset: 0, opcode: 0, instruction: Instruction::Nop },
             first: None,
             row,
             remembered: Vec::new(),
@@ -147,15 +147,15 @@ impl<'o> FrameRows<'o> {
         self.initial.encoding()
     }
 
-    /// Computes the next row. Returns `None` after the last one, and after an error.
+    /// Computes the next row. Returns `None` after the last row, and after an error.
     ///
     /// # Errors
-    /// The errors of [`Instructions`]; [`Malformed`](ErrorKind::Malformed) for an instruction that is invalid in its
-    /// place, or would exhaust memory.
+    /// The errors that [`Instructions`] returns; [`Malformed`](ErrorKind::Malformed) for an instruction that is invalid
+    /// at its position, or would exhaust memory.
     pub fn next_row(&mut self) -> Result<Option<&FrameRow<'o>>> {
         let Some(start) = self.next.take() else { return Ok(None) };
         if self.first.is_none() {
-            while self.initial.read(&mut self.one)? {
+            while self.initial.read(&mut self.last)? {
                 if self.run()?.is_some() {
                     return Err(self.fail("the initial instructions cannot advance the location"));
                 }
@@ -166,7 +166,7 @@ impl<'o> FrameRows<'o> {
         }
         self.row.start = start;
         self.row.end = self.end;
-        while self.instructions.read(&mut self.one)? {
+        while self.instructions.read(&mut self.last)? {
             if let Some(location) = self.run()? {
                 self.row.end = location;
                 self.next = Some(location);
@@ -179,7 +179,7 @@ impl<'o> FrameRows<'o> {
     /// Returns the row for a pc, if any. Later rows are not computed.
     ///
     /// # Errors
-    /// The errors of [`next_row`](Self::next_row).
+    /// The errors that [`next_row`](Self::next_row) returns.
     pub fn find(mut self, pc: u64) -> Result<Option<FrameRow<'o>>> {
         while let Some(row) = self.next_row()? {
             if (row.start..row.end).contains(&pc) {
@@ -199,13 +199,13 @@ impl<'o> FrameRows<'o> {
         self.remembered_rules.len() + self.remembered.len()
     }
 
-    /// Runs the last instruction read. Returns the new location, if the instruction sets one.
+    /// Runs the last instruction. Returns the new location, if the instruction sets it.
     #[inline(always)]
     fn run(&mut self) -> Result<Option<u64>> {
         crate::work::step();
         let row = &mut self.row;
         let mut set = |register, rule| row.set(register, rule);
-        let done = match self.one.instruction {
+        let done = match self.last.instruction {
             Instruction::Nop => Ok(()),
             Instruction::AdvanceLoc { bytes } => {
                 return Ok(Some(self.row.start.wrapping_add(bytes) & self.mask));
@@ -300,12 +300,12 @@ impl<'o> FrameRows<'o> {
 
     #[cold]
     fn fail(&self, problem: &str) -> Error {
-        let one = &self.one;
+        let read = &self.last;
         let error = Error::new(ErrorKind::Malformed(format!(
             "call frame instruction {:#04x}: {problem}",
-            one.opcode
+            read.opcode
         )));
-        error.in_section(self.initial.section().name()).at_offset(one.offset)
+        error.in_section(self.initial.section().name()).at_offset(read.offset)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Cached rows of call frame information by pc, for many requests to one entry.
+//! Cached call frame rows by pc, for many requests to the same entry.
 
 use core::cell::RefCell;
 
@@ -26,10 +26,10 @@ pub struct Place<'o> {
 const ROWS: usize = 64;
 
 impl<'o> KnownRows<'o> {
-    /// Returns the row for a pc, like [`FrameRows::find`] on the rows of the entry. `section` identifies the section.
+    /// Returns the row for a pc, like [`FrameRows::find`] on the entry's rows. `section` identifies the section.
     ///
     /// # Errors
-    /// The errors of [`FrameRows::next_row`].
+    /// The errors that [`FrameRows::next_row`] returns.
     pub(crate) fn find(
         &self,
         section: usize,
@@ -45,14 +45,16 @@ impl<'o> KnownRows<'o> {
             let rows = places[..before].last().map(|place| place.rows.clone());
             (rows.unwrap_or_else(|| frames.rows(fde)), before == places.len())
         };
-        let (mut passed, mut is_in_order) = (0, is_beyond);
+        let mut passed = 0;
+        let mut is_in_order = is_beyond;
         while let Some(row) = rows.next_row()? {
             if (row.start..row.end).contains(&pc) {
                 return Ok(Some(rows.into_row()));
             }
             // Where rows go backwards, the row for a pc can precede a state beyond the pc.
             is_in_order &= row.start <= row.end && row.end <= pc;
-            let (end, rules) = (row.end, row.rules.len());
+            let end = row.end;
+            let rules = row.rules.len();
             passed += 1;
             if is_in_order && passed >= ROWS + rules + rows.remembered_rules() {
                 passed = 0;
@@ -87,10 +89,12 @@ mod tests {
         let sections = Sections { debug_frame: &section, ..Sections::default() };
         let encoding = Encoding::new(8, Dialect::Dwarf5);
         let frames = Frames::read(&sections, FrameSection::Debug, encoding).expect("it is read");
-        let (known, fde) = (KnownRows::default(), &frames.fdes[0]);
+        let known = KnownRows::default();
+        let fde = &frames.fdes[0];
         for pc in pcs {
-            let (found, expected) = (known.find(0, &frames, fde, pc), frames.rows(fde).find(pc));
-            assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{pc:#x}");
+            let known_row = known.find(0, &frames, fde, pc);
+            let expected = frames.rows(fde).find(pc);
+            assert_eq!(format!("{known_row:?}"), format!("{expected:?}"), "{pc:#x}");
         }
         assert!(!known.0.borrow().is_empty());
     }

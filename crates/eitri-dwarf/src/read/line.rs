@@ -12,15 +12,15 @@ use crate::error::{Count, Error, ErrorKind, Result};
 /// A line program with its decoded header. [`rows`](Self::rows) runs the program.
 #[derive(Debug, Clone)]
 pub struct LineProgram<'o> {
-    /// Offset of the header in `.debug_line`, in bytes.
+    /// Header offset in `.debug_line`, in bytes.
     pub offset: u64,
     /// Version, 2 to 5.
     pub version: u16,
-    /// Size of an address in bytes; before DWARF 5, that of the unit.
+    /// Address size in bytes; before DWARF 5, the unit's address size.
     pub address_bytes: u8,
-    /// 4 in the 32-bit DWARF format, 8 in the 64-bit one.
+    /// 4 in the 32-bit DWARF format, 8 in the 64-bit format.
     pub offset_bytes: u8,
-    /// Size of a step of the address in bytes.
+    /// Bytes by which a step moves the address.
     pub min_instruction_bytes: u8,
     /// Maximum number of operations in an instruction; 1 except on VLIW machines.
     pub max_operations: u8,
@@ -32,15 +32,15 @@ pub struct LineProgram<'o> {
     pub line_range: u8,
     /// First special opcode.
     pub opcode_base: u8,
-    /// Numbers of operands of the standard opcodes, starting with opcode 1.
+    /// Operand counts for the standard opcodes, starting with opcode 1.
     pub standard_lengths: &'o [u8],
     /// Formats of the directory and file entries; empty before DWARF 5.
     pub formats: [LineFormat; 2],
-    /// Directories in the order of the header; [`directory`](Self::directory) maps their numbers.
+    /// Directories in the header's order; [`directory`](Self::directory) maps their numbers.
     pub directories: Vec<&'o [u8]>,
-    /// Files in the order of the header; [`file`](Self::file) maps their numbers.
+    /// Files in the header's order; [`file`](Self::file) maps their numbers.
     pub files: Vec<LineFile<'o>>,
-    /// Offset in `.debug_str` of the names of inlined functions, in cubins: the header ends with it.
+    /// Offset in `.debug_str` where the names of inlined functions begin, in cubins: the header ends with it.
     pub inlined_names: Option<u64>,
     names: &'o [u8],
     /// Opcodes of the program.
@@ -70,8 +70,8 @@ pub type LineFormat = Vec<(DwLnct, DwForm)>;
 const WHAT: &str = "the header of a line program";
 
 impl<'o> LineProgram<'o> {
-    /// Reads the header at an offset of `.debug_line`, in bytes. `address_bytes` is that of the unit. Strings by index,
-    /// which no known producer uses here, need the unit: [`Dwarf::lines`].
+    /// Reads the header at an offset in `.debug_line`, in bytes. `address_bytes` is the unit's address size. Strings by
+    /// index, which no known producer uses here, need the unit: [`Dwarf::lines`].
     ///
     /// # Errors
     /// [`Truncated`](ErrorKind::Truncated) or [`Malformed`](ErrorKind::Malformed) with the offset;
@@ -88,7 +88,7 @@ impl<'o> LineProgram<'o> {
         Self::read_in(section, sections, offset, strings)
     }
 
-    /// Reads a program of a section, with strings in others.
+    /// Reads a program in a section, with strings in other sections.
     pub(super) fn read_in(
         section: Cursor<'o>,
         sections: &Sections<'o>,
@@ -98,23 +98,23 @@ impl<'o> LineProgram<'o> {
         let mut from = section.at(offset, "a line program")?;
         let (len, offset_bytes) = from.initial_length(WHAT)?;
         let mut from = from.limit(len, "a line program")?;
-        let at = from.offset();
+        let start = from.offset();
         let version = from.u16(WHAT)?;
         if !(2..=5).contains(&version) {
             let text = format!("unsupported version {version} of line programs");
-            return Err(from.error(ErrorKind::Unsupported(text), at));
+            return Err(from.error(ErrorKind::Unsupported(text), start));
         }
         let mut address_bytes = strings.encoding.address_bytes;
         if version >= 5 {
             address_bytes = from.u8(WHAT)?;
-            let at = from.offset();
+            let start = from.offset();
             let segment_bytes = from.u8(WHAT)?;
             if segment_bytes != 0 {
                 let text = format!(
                     "{WHAT}: unsupported segment selector size, {segment_bytes}",
                     segment_bytes = Count(segment_bytes, "byte")
                 );
-                return Err(from.error(ErrorKind::Unsupported(text), at));
+                return Err(from.error(ErrorKind::Unsupported(text), start));
             }
         }
         if !is_address_size(address_bytes) {
@@ -122,7 +122,7 @@ impl<'o> LineProgram<'o> {
                 "{WHAT}: invalid address size, {address_bytes}",
                 address_bytes = Count(address_bytes, "byte")
             );
-            return Err(from.error(ErrorKind::Malformed(text), at));
+            return Err(from.error(ErrorKind::Malformed(text), start));
         }
         let header_length = from.uint(offset_bytes, WHAT)?;
         let mut program = from;
@@ -133,7 +133,7 @@ impl<'o> LineProgram<'o> {
         let default_is_stmt = from.u8(WHAT)? != 0;
         let line_base = from.u8(WHAT)? as i8;
         let line_range = from.u8(WHAT)?;
-        let at = from.offset();
+        let start = from.offset();
         let opcode_base = from.u8(WHAT)?;
         let problem = match (max_operations, line_range, opcode_base) {
             (0, ..) => Some("maximum_operations_per_instruction is 0"),
@@ -142,7 +142,7 @@ impl<'o> LineProgram<'o> {
             _ => None,
         };
         if let Some(problem) = problem {
-            return Err(from.error(ErrorKind::Malformed(format!("{WHAT}: {problem}")), at));
+            return Err(from.error(ErrorKind::Malformed(format!("{WHAT}: {problem}")), start));
         }
         let standard_lengths = from.take(u64::from(opcode_base) - 1, WHAT)?;
         let (directories, files);
@@ -184,7 +184,7 @@ impl<'o> LineProgram<'o> {
         })
     }
 
-    /// Returns the file of a number. Numbers count from 0 in DWARF 5, and from 1 in earlier versions.
+    /// Returns the file with a number. Numbers count from 0 in DWARF 5, and from 1 in earlier versions.
     pub fn file(&self, number: u64) -> Option<&LineFile<'o>> {
         let index = if self.version >= 5 { number } else { number.checked_sub(1)? };
         self.files.get(usize::try_from(index).ok()?)
@@ -197,8 +197,8 @@ impl<'o> LineProgram<'o> {
         self.directories.get(usize::try_from(index).ok()?).copied()
     }
 
-    /// Returns the path of the file of a number, prefixed with its directory unless that is the unit's. U+FFFD replaces
-    /// invalid UTF-8.
+    /// Returns the path for a file number, prefixed with its directory unless that is the unit's directory. U+FFFD
+    /// replaces invalid UTF-8.
     pub fn path(&self, number: u64) -> Option<Cow<'o, str>> {
         let file = self.file(number)?;
         let path = String::from_utf8_lossy(file.path);
@@ -208,8 +208,8 @@ impl<'o> LineProgram<'o> {
         }
     }
 
-    /// Returns the name of the inlined function of a row. U+FFFD replaces invalid UTF-8. `None` without a
-    /// name at the offset.
+    /// Returns the name of a row's inlined function. U+FFFD replaces invalid UTF-8. `None` if there is no name at the
+    /// offset.
     pub fn inlined_name(&self, inlined: InlinedRow) -> Option<Cow<'o, str>> {
         self.function_name(inlined.name)
     }
@@ -223,14 +223,14 @@ impl<'o> LineProgram<'o> {
         Some(String::from_utf8_lossy(&name[..end]))
     }
 
-    /// Returns the offset behind the program in its section, in bytes.
+    /// Returns the offset after the program in its section, in bytes.
     pub(super) fn end(&self) -> u64 {
         let mut program = self.program;
         program.take_rest();
         program.offset()
     }
 
-    /// Returns the rows of the program.
+    /// Returns the program's rows.
     pub fn rows(&self) -> LineRows<'_, 'o> {
         LineRows::new(self)
     }
@@ -241,13 +241,13 @@ fn read_until_empty<'o, T>(
     from: &mut Cursor<'o>,
     read: impl Fn(&mut Cursor<'o>, &'o [u8]) -> Result<T>,
 ) -> Result<Vec<T>> {
-    let mut all = Vec::new();
+    let mut files = Vec::new();
     loop {
         let first = from.string(WHAT)?;
         if first.is_empty() {
-            return Ok(all);
+            return Ok(files);
         }
-        all.push(read(from, first)?);
+        files.push(read(from, first)?);
     }
 }
 
@@ -294,22 +294,24 @@ const OTHERS: [DwForm; 13] = [
 fn read_format(from: &mut Cursor<'_>) -> Result<LineFormat> {
     let mut format = LineFormat::new();
     for _ in 0..from.u8(WHAT)? {
-        let at = from.offset();
+        let start = from.offset();
         // All names and forms fit in 16 bits; larger numbers are unknown, like the largest.
         let mut number = || from.uleb(WHAT).map(|number| u16::try_from(number).unwrap_or(u16::MAX));
-        let (name, form) = (DwLnct(number()?), DwForm(number()?));
+        let name = DwLnct(number()?);
+        let form = DwForm(number()?);
         if !TEXT.contains(&form) && !OTHERS.contains(&form) {
-            return Err(unknown_form(from, form, at));
+            return Err(unknown_form(from, form, start));
         }
         let is_again = format.iter().any(|&(known, _)| known == name);
         if is_again || !can_have(name, form) {
             let text = |text: Option<&str>, number| text.map_or(format!("{number:#x}"), String::from);
             let name = text(name.static_string(), name.0);
-            let text = match is_again {
-                true => format!("{WHAT}: {name} occurs twice"),
-                false => format!("{WHAT}: {name} cannot have form {}", text(form.static_string(), form.0)),
+            let text = if is_again {
+                format!("{WHAT}: {name} occurs twice")
+            } else {
+                format!("{WHAT}: {name} cannot have form {}", text(form.static_string(), form.0))
             };
-            return Err(from.error(ErrorKind::Malformed(text), at));
+            return Err(from.error(ErrorKind::Malformed(text), start));
         }
         format.push((name, form));
     }
@@ -349,7 +351,7 @@ struct Entries<'s, 'o> {
     format: &'s LineFormat,
 }
 
-/// Value of one part of an entry. A string in another section is resolved only if the part has a meaning here: a
+/// Value of a part in a file entry. A string in another section is resolved only if the part has a meaning here: a
 /// vendor's part is skipped.
 enum Part<'o> {
     Number(u64),
@@ -361,19 +363,15 @@ enum Part<'o> {
 
 impl<'o> Entries<'_, 'o> {
     fn read(&self, from: &mut Cursor<'o>) -> Result<Vec<LineFile<'o>>> {
-        let at = from.offset();
+        let start = from.offset();
         let count = from.uleb(WHAT)?;
         let has_path = self.format.iter().any(|&(name, _)| name == dw::DW_LNCT_path);
         if !has_path && (count != 0 || !self.format.is_empty()) {
-            let text = match self.format.is_empty() {
-                true => format!("{WHAT}: the entry format is empty: {count}", count = Count(count, "entry")),
-                false => {
-                    format!("{WHAT}: the entry format has no path: {count}", count = Count(count, "entry"))
-                }
-            };
-            return Err(from.error(ErrorKind::Malformed(text), at));
+            let problem = if self.format.is_empty() { "is empty" } else { "has no path" };
+            let text = format!("{WHAT}: the entry format {problem}: {count}", count = Count(count, "entry"));
+            return Err(from.error(ErrorKind::Malformed(text), start));
         }
-        let mut all = Vec::new();
+        let mut files = Vec::new();
         for _ in 0..count {
             let mut file = LineFile::default();
             for &(name, form) in self.format {
@@ -387,13 +385,13 @@ impl<'o> Entries<'_, 'o> {
                     _ => {}
                 }
             }
-            all.push(file);
+            files.push(file);
         }
-        Ok(all)
+        Ok(files)
     }
 
     fn part(&self, from: &mut Cursor<'o>, form: DwForm) -> Result<Part<'o>> {
-        let at = from.offset();
+        let start = from.offset();
         let offset_bytes = self.offset_bytes;
         Ok(match form {
             dw::DW_FORM_string => Part::Bytes(from.string(WHAT)?),
@@ -421,11 +419,11 @@ impl<'o> Entries<'_, 'o> {
             dw::DW_FORM_data8 => Part::Number(from.uint(8, WHAT)?),
             dw::DW_FORM_sec_offset => Part::Number(from.uint(offset_bytes, WHAT)?),
             dw::DW_FORM_sdata => Part::Number(from.sleb(WHAT)? as u64),
-            _ => return Err(unknown_form(from, form, at)),
+            _ => return Err(unknown_form(from, form, start)),
         })
     }
 
-    /// Returns the text of a part, which is not a number: [`can_have`] refuses numeric forms.
+    /// Returns the string in a part, which is not a number, because [`can_have`] refuses numeric forms.
     fn text(&self, part: Part<'o>) -> Result<&'o [u8]> {
         match part {
             Part::Bytes(bytes) => Ok(bytes),

@@ -4,39 +4,39 @@ use super::cursor::{Cursor, is_address_size, max_address};
 use super::line::{LineFile, LineProgram, read_file};
 use crate::error::{Count, ErrorKind, Result};
 
-/// Call of inlined code, in the line tables of cubins (extended opcode 0x90).
+/// Inlined call, in cubin line tables (extended opcode 0x90).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InlinedRow {
-    /// Row of the call, counted from 1 in the sequence of the row.
+    /// Row that contains the call, counted from 1 in the row's sequence.
     pub call: u64,
-    /// Offset of the name of the inlined function from [`LineProgram::inlined_names`], in bytes.
+    /// Offset of the inlined function's name from [`LineProgram::inlined_names`], in bytes.
     pub name: u64,
 }
 
-/// A row of a line table: the source position of the code from this address to that of the sequence's next row.
+/// A line table row: the source position for code from this address to the address of the sequence's next row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineRow {
-    /// Address of the instruction.
+    /// Instruction address.
     pub address: u64,
-    /// Index of the operation in the instruction; 0 except on VLIW machines.
+    /// Operation index in the instruction; 0 except on VLIW machines.
     pub op_index: u64,
-    /// Number of the file, for [`LineProgram::file`].
+    /// File number, for [`LineProgram::file`].
     pub file: u64,
     /// Line, counted from 1; 0 for code without a line.
     pub line: u64,
     /// Column, counted from 1; 0 for the whole line.
     pub column: u64,
-    /// Instruction set of the code; 0 on machines with only one.
+    /// Instruction set of the code; 0 on machines with a single instruction set.
     pub isa: u64,
-    /// Discriminator between several blocks of one source position.
+    /// Discriminator between blocks at the same source position.
     pub discriminator: u64,
     /// Whether the row is a recommended breakpoint location.
     pub is_stmt: bool,
     /// Whether a basic block starts here.
     pub basic_block: bool,
-    /// Whether the sequence ends here: the address is the first one after it, and other fields have no meaning.
+    /// Whether the sequence ends here: the address is the first address after it, and other fields have no meaning.
     pub end_sequence: bool,
-    /// Whether the row is a recommended breakpoint location for the entry of the function.
+    /// Whether the row is a recommended breakpoint location for the function's entry.
     pub prologue_end: bool,
     /// Whether the row is a recommended breakpoint location for the exit of the function.
     pub epilogue_begin: bool,
@@ -51,9 +51,9 @@ pub struct LineRow {
 /// The rows of a line program, in order.
 ///
 /// # Errors
-/// An opcode that exceeds the program is [`Truncated`](ErrorKind::Truncated); an extended one without a number, or with
-/// an address of an invalid size, is [`Malformed`](ErrorKind::Malformed), with the offset. The iterator ends after an
-/// error. Unknown extended opcodes are skipped.
+/// [`Truncated`](ErrorKind::Truncated) for an opcode that exceeds the program; [`Malformed`](ErrorKind::Malformed),
+/// with the offset, for an extended opcode without a number, or with an invalid address size. The iterator ends after
+/// an error. Unknown extended opcodes are skipped.
 #[derive(Debug, Clone)]
 pub struct LineRows<'p, 'o> {
     program: &'p LineProgram<'o>,
@@ -66,7 +66,7 @@ pub struct LineRows<'p, 'o> {
 }
 
 const WHAT: &str = "an opcode of a line program";
-/// NVIDIA's extended opcode for the call of inlined code: the row of the call or 0, and the function's name.
+/// NVIDIA's extended opcode for an inlined call: the row that contains the call or 0, and the function's name.
 const INLINED: u8 = 0x90;
 /// NVIDIA's extended opcode for the function's name.
 const FUNCTION: u8 = 0x91;
@@ -86,13 +86,13 @@ impl<'p, 'o> LineRows<'p, 'o> {
         }
     }
 
-    /// Returns the offset in `.debug_line` of the opcode that made the last row.
+    /// Returns the offset in `.debug_line` at which the opcode for the last row begins.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
     /// Returns the files that the program itself has defined so far (`DW_LNE_define_file`, before DWARF 5); their
-    /// numbers follow those of the header.
+    /// numbers come after the header's numbers.
     pub fn defined_files(&self) -> &[LineFile<'o>] {
         &self.defined
     }
@@ -101,7 +101,7 @@ impl<'p, 'o> LineRows<'p, 'o> {
     ///
     /// # Errors
     /// The errors of the iterator.
-    // A call for each row is 0.4 % of the instructions of `stats`.
+    // Inlined, because a call for each row takes 0.4 % of the instructions in `stats`.
     #[inline(always)]
     #[doc(hidden)]
     pub fn next_row(&mut self) -> Result<Option<&LineRow>> {
@@ -110,12 +110,11 @@ impl<'p, 'o> LineRows<'p, 'o> {
         while let Some(&opcode) = self.from.rest().first() {
             self.offset = self.from.offset();
             self.from.skip(1);
-            let emits = match opcode >= self.program.opcode_base {
-                true => {
-                    self.special(opcode);
-                    true
-                }
-                false => self.other(opcode).inspect_err(|_| self.from.finish())?,
+            let emits = if opcode >= self.program.opcode_base {
+                self.special(opcode);
+                true
+            } else {
+                self.other(opcode).inspect_err(|_| self.from.finish())?
             };
             if emits {
                 self.is_complete = true;
@@ -125,7 +124,7 @@ impl<'p, 'o> LineRows<'p, 'o> {
         Ok(None)
     }
 
-    /// Prepares the next row, if the last one was returned.
+    /// Prepares the next row, if the last row was returned.
     #[inline]
     fn reset(&mut self) {
         if std::mem::take(&mut self.is_complete) {
@@ -139,7 +138,7 @@ impl<'p, 'o> LineRows<'p, 'o> {
         }
     }
 
-    /// Runs a standard or extended opcode, and returns whether it makes a row.
+    /// Runs a standard or extended opcode, and returns whether it adds a row.
     #[inline(never)]
     fn other(&mut self, opcode: u8) -> Result<bool> {
         let row = &mut self.row;
@@ -157,8 +156,9 @@ impl<'p, 'o> LineRows<'p, 'o> {
             7 => row.basic_block = true,
             8 => self.advance(self.steps(255).into()),
             9 => {
-                let by = self.from.u16(WHAT)?;
-                row.address = row.address.wrapping_add(by.into()) & max_address(self.program.address_bytes);
+                let advance = self.from.u16(WHAT)?;
+                row.address =
+                    row.address.wrapping_add(advance.into()) & max_address(self.program.address_bytes);
                 row.op_index = 0;
             }
             10 => row.prologue_end = true,
@@ -202,7 +202,8 @@ impl<'p, 'o> LineRows<'p, 'o> {
             }
             4 => self.row.discriminator = from.uleb(WHAT)?,
             INLINED if self.program.inlined_names.is_some() => {
-                let (call, name) = (from.uleb(WHAT)?, from.uleb(WHAT)?);
+                let call = from.uleb(WHAT)?;
+                let name = from.uleb(WHAT)?;
                 self.row.inlined = (call != 0).then_some(InlinedRow { call, name });
             }
             FUNCTION if self.program.inlined_names.is_some() => self.row.function = Some(from.uleb(WHAT)?),
@@ -214,9 +215,9 @@ impl<'p, 'o> LineRows<'p, 'o> {
 
     #[inline]
     fn special(&mut self, opcode: u8) {
-        let by = (opcode - self.program.opcode_base) % self.program.line_range;
-        let by = i64::from(self.program.line_base) + i64::from(by);
-        self.row.line = self.row.line.wrapping_add(by as u64);
+        let line_steps = (opcode - self.program.opcode_base) % self.program.line_range;
+        let line_advance = i64::from(self.program.line_base) + i64::from(line_steps);
+        self.row.line = self.row.line.wrapping_add(line_advance as u64);
         self.advance(self.steps(opcode).into());
     }
 
@@ -227,8 +228,8 @@ impl<'p, 'o> LineRows<'p, 'o> {
 
     #[inline]
     fn advance(&mut self, operations: u64) {
-        let (unit, most) =
-            (u64::from(self.program.min_instruction_bytes), self.program.max_operations.into());
+        let unit = u64::from(self.program.min_instruction_bytes);
+        let most = self.program.max_operations.into();
         let row = &mut self.row;
         let instructions = match most {
             1 => operations,
@@ -238,12 +239,12 @@ impl<'p, 'o> LineRows<'p, 'o> {
                 operations / most
             }
         };
-        let by = instructions.wrapping_mul(unit);
-        row.address = row.address.wrapping_add(by) & max_address(self.program.address_bytes);
+        let advance = instructions.wrapping_mul(unit);
+        row.address = row.address.wrapping_add(advance) & max_address(self.program.address_bytes);
     }
 }
 
-/// Returns the state at the start of a sequence.
+/// Returns the state at a sequence's start.
 fn start(program: &LineProgram<'_>) -> LineRow {
     LineRow {
         address: 0,

@@ -1,8 +1,8 @@
-//! Location lists and range lists: `.debug_loclists` and `.debug_rnglists` of DWARF 5 (sections 2.6.2,
-//! 2.17.3, 7.7.3, 7.25), `.debug_loc` and `.debug_ranges` of DWARF 2 to 4.
+//! Location lists and range lists: `.debug_loclists` and `.debug_rnglists` in DWARF 5 (sections 2.6.2, 2.17.3, 7.7.3,
+//! 7.25), `.debug_loc` and `.debug_ranges` in DWARF 2 to 4.
 //!
-//! [`RawList`] has the entries as encoded, and [`List`] those with resolved addresses. Neither checks entries: an entry
-//! whose end precedes its start is returned like any other.
+//! [`RawList`] returns the entries as encoded, and [`List`] returns entries with resolved addresses. Neither checks
+//! entries: an entry whose end precedes its start is returned like any other.
 
 use super::cursor::{Cursor, is_address_size, max_address};
 use super::dwarf::Dwarf;
@@ -20,14 +20,14 @@ pub enum ListFormat {
     Rnglists,
     /// `.debug_loc`.
     Loc,
-    /// `.debug_loc.dwo`, GNU's predecessor of `.debug_loclists` in split units of DWARF 4.
+    /// `.debug_loc.dwo`, GNU's predecessor to `.debug_loclists` in DWARF 4 split units.
     SplitLoc,
     /// `.debug_ranges`.
     Ranges,
 }
 
 impl ListFormat {
-    /// Returns the name of the section.
+    /// Returns the section's name.
     pub fn section(self) -> &'static str {
         match self {
             Self::Loclists => ".debug_loclists",
@@ -50,11 +50,11 @@ impl ListFormat {
 /// Kind of a list entry. Indices refer to the unit's table in `.debug_addr`, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListKind {
-    /// End of the list.
+    /// List end.
     End,
     /// A new base address for offset pairs, by index.
     BaseIndex {
-        /// Index of the address.
+        /// Address index.
         index: u64,
     },
     /// A new base address for offset pairs.
@@ -64,23 +64,23 @@ pub enum ListKind {
     },
     /// Start and end by index.
     IndexEnd {
-        /// Index of the start.
+        /// Start index.
         start: u64,
-        /// Index of the end.
+        /// End index.
         end: u64,
     },
     /// The start by index, and the size in bytes.
     IndexLength {
-        /// Index of the start.
+        /// Start index.
         start: u64,
         /// Size in bytes.
         length: u64,
     },
     /// Offsets in bytes from the base address.
     Pair {
-        /// Offset of the start.
+        /// Start offset.
         start: u64,
-        /// Offset of the end.
+        /// End offset.
         end: u64,
     },
     /// Default entry, for all pcs of no other entry.
@@ -99,7 +99,7 @@ pub enum ListKind {
         /// Size in bytes.
         length: u64,
     },
-    /// GNU's view numbers of the next entry, which distinguish rows of one address.
+    /// GNU's view numbers for the next entry, which distinguish rows at the same address.
     Views {
         /// View of the start.
         start: u64,
@@ -121,7 +121,7 @@ pub struct RawEntry<'o> {
     pub offset: u64,
     /// Kind with its numbers.
     pub kind: ListKind,
-    /// Expression; empty in a range list, and for kinds without one.
+    /// Expression; empty in a range list, and for kinds without expression.
     pub expr: &'o [u8],
 }
 
@@ -139,10 +139,10 @@ pub struct RawList<'o> {
 }
 
 impl<'o> RawList<'o> {
-    /// Returns the list at an offset of its section, in bytes.
+    /// Returns the list at a section offset, in bytes.
     ///
     /// # Errors
-    /// [`Malformed`](ErrorKind::Malformed) if the offset is outside the section, or the size of addresses is invalid.
+    /// [`Malformed`](ErrorKind::Malformed) if the offset is outside the section, or the address size is invalid.
     pub fn new(sections: &Sections<'o>, format: ListFormat, encoding: Encoding, offset: u64) -> Result<Self> {
         let address_bytes = encoding.address_bytes;
         let from = sections.cursor(format.section(), format.bytes(sections)).at(offset, "a list")?;
@@ -180,7 +180,7 @@ impl<'o> RawList<'o> {
         }
     }
 
-    /// Reads the expression of an entry, if the kind has one.
+    /// Reads an entry's expression, if its kind has an expression.
     #[inline(always)]
     fn entry(&mut self, offset: u64, kind: ListKind, to: impl Receiver<'o>) -> Result<()> {
         const WHAT: &str = "the expression of a list entry";
@@ -231,7 +231,7 @@ impl<'o> RawList<'o> {
         }
     }
 
-    /// Reads the kind and numbers of an entry in a split unit of DWARF 4: `DW_LLE_GNU_*`.
+    /// Reads an entry's kind and numbers in a DWARF 4 split unit: `DW_LLE_GNU_*`.
     fn split_kind(&mut self, offset: u64) -> Result<ListKind> {
         const WHAT: &str = "a list entry";
         let from = &mut self.from;
@@ -248,7 +248,7 @@ impl<'o> RawList<'o> {
         })
     }
 
-    /// Reads an entry of DWARF 2 to 4: two addresses, with special meanings of some values.
+    /// Reads an entry in DWARF 2 to 4: two addresses, where some values have special meanings.
     fn pair(&mut self) -> Result<ListKind> {
         const WHAT: &str = "a list entry";
         let start = self.from.uint(self.address_bytes, WHAT)?;
@@ -321,12 +321,12 @@ impl<'o> Addressed<'o> {
     #[inline]
     pub(crate) fn next(&mut self, address: impl Fn(u64) -> Result<u64>) -> Option<Result<ListEntry<'o>>> {
         while !self.raw.is_done {
-            let mut found = None;
-            if let Err(error) = self.step(&address, |entry| found = Some(entry)) {
+            let mut next = None;
+            if let Err(error) = self.step(&address, |entry| next = Some(entry)) {
                 self.raw.is_done = true;
                 return Some(Err(error));
             }
-            if let Some(entry) = found {
+            if let Some(entry) = next {
                 return Some(Ok(entry));
             }
         }
@@ -353,12 +353,13 @@ impl<'o> Addressed<'o> {
         then: impl FnOnce(ListEntry<'o>),
     ) -> Result<()> {
         let Self { raw, base } = self;
-        let (section, mask) = (raw.format.section(), max_address(raw.address_bytes));
+        let section = raw.format.section();
+        let mask = max_address(raw.address_bytes);
         raw.read(Bounded { base, section, mask, address, then })
     }
 }
 
-/// Receiver of an entry of a list. A function would be called where this is inlined.
+/// Receives a list entry. This is a trait with inlined methods, because a function would be called.
 trait Receiver<'o> {
     fn receive(self, entry: RawEntry<'o>) -> Result<()>;
 }
@@ -419,16 +420,17 @@ where
 /// The entries of a list with resolved addresses. Base address entries are omitted.
 ///
 /// # Errors
-/// The errors of [`RawList`]; and an index without an address. The iterator ends after an error.
+/// The errors that [`RawList`] returns; and an index without an address. The iterator ends after an error.
 #[derive(Debug, Clone)]
 pub struct List<'o> {
     list: Addressed<'o>,
-    /// Table of addresses by index; `None` where it is in another file.
+    /// Addresses by index; `None` if they are in another file.
     addresses: Option<(Base, Cursor<'o>)>,
 }
 
 impl<'o> List<'o> {
-    /// Returns the entries of a list of this unit. The initial base address is the unit's `DW_AT_low_pc`, or 0.
+    /// Returns the entries of a list that belongs to this unit. The initial base address is the unit's `DW_AT_low_pc`,
+    /// or 0.
     #[inline]
     pub(super) fn new(raw: RawList<'o>, dwarf: &Dwarf<'o>, unit: &Unit<'o>) -> Self {
         let base = Base { offset: unit.bases.addr, encoding: unit.encoding };

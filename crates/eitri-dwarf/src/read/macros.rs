@@ -12,14 +12,14 @@ use super::unit::Unit;
 use super::value::Value;
 use crate::error::{ErrorKind, Result};
 
-/// A list of macros with its decoded header. [`entries`](Self::entries) reads the list.
+/// A macro list with its decoded header. [`entries`](Self::entries) reads the list.
 #[derive(Debug, Clone)]
 pub struct Macros<'o> {
-    /// Offset of the header, or of the first entry in `.debug_macinfo`, which has no header.
+    /// Header offset, or the offset of the first entry in `.debug_macinfo`, which has no header.
     pub offset: u64,
     /// Version of `.debug_macro`, 4 or 5. `None` in `.debug_macinfo`.
     pub version: Option<u16>,
-    /// 4 in the 32-bit DWARF format, 8 in the 64-bit one.
+    /// 4 in the 32-bit DWARF format, 8 in the 64-bit format.
     pub offset_bytes: u8,
     /// Offset in `.debug_line` of the line program that numbers the files.
     pub line_program: Option<u64>,
@@ -32,24 +32,24 @@ pub struct Macros<'o> {
     from: Cursor<'o>,
 }
 
-/// An entry of a list of macros. Lines count from 1; 0 means outside all lines of the file.
+/// An entry in a macro list. Lines count from 1; 0 means outside all lines of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the fields are those of the specification")]
 pub enum Macro<'o> {
     /// A definition: the name, optional parameters in parentheses, a space, and the replacement.
     Define { line: u64, text: &'o [u8] },
-    /// End of a definition. The text is the name.
+    /// Ends a definition. The text is the name.
     Undef { line: u64, text: &'o [u8] },
     /// Start of an included file: its number in the line program.
     StartFile { line: u64, file: u64 },
-    /// End of the file.
+    /// Ends the file.
     EndFile,
-    /// Includes the entries of another list of the section, by its offset.
+    /// Includes the entries of a list in the same section, by its offset.
     Import { offset: u64 },
-    /// Includes the entries of a list of the supplementary file, by its offset there.
+    /// Includes the entries of a list in the supplementary file, by its offset there.
     ImportSup { offset: u64 },
-    /// A definition whose text is in a supplementary file that was not read with the object.
+    /// A definition in a supplementary file that was not read with the object.
     DefineSup { line: u64, offset: u64 },
     /// End of a definition whose name is in a supplementary file that was not read with the object.
     UndefSup { line: u64, offset: u64 },
@@ -59,7 +59,7 @@ pub enum Macro<'o> {
     Other,
 }
 
-/// An entry of a list of macros with its offset.
+/// An entry of a macro list with its offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MacroEntry<'o> {
     /// Offset in the section, in bytes.
@@ -95,12 +95,12 @@ impl<'o> Macros<'o> {
             return Err(from
                 .error(ErrorKind::Unsupported(format!("unsupported version {version} of {WHAT}")), offset));
         }
-        let at = from.offset();
+        let start = from.offset();
         let flags = from.u8(WHAT)?;
         // Other flags have unknown effects on the header.
         if flags > 7 {
             return Err(
-                from.error(ErrorKind::Unsupported(format!("unknown flags {flags:#04x} of {WHAT}")), at)
+                from.error(ErrorKind::Unsupported(format!("unknown flags {flags:#04x} of {WHAT}")), start)
             );
         }
         let offset_bytes = if flags & 1 != 0 { 8 } else { 4 };
@@ -152,16 +152,16 @@ impl<'o> Macros<'o> {
     /// Returns the list at the offset of an [`Import`](Macro::Import) in this list.
     ///
     /// # Errors
-    /// The errors of [`read`](Self::read).
+    /// The errors that [`read`](Self::read) returns.
     pub fn import(&self, offset: u64) -> Result<Self> {
         Self::read_with(&self.sections, self.supplementary.clone(), offset, self.strings)
     }
 
-    /// Returns the list of the supplementary file at the offset of an [`ImportSup`](Macro::ImportSup) in this list. `None`
+    /// Returns the supplementary file's list at the offset of an [`ImportSup`](Macro::ImportSup) in this list. `None`
     /// if that file was not read with the object.
     ///
     /// # Errors
-    /// The errors of [`read`](Self::read).
+    /// The errors that [`read`](Self::read) returns.
     pub fn import_supplementary(&self, offset: u64) -> Option<Result<Self>> {
         let other = self.supplementary.as_deref()?;
         Some(Self::read(&other.sections, offset).map_err(|error| error.or_at(other.at())))
@@ -199,7 +199,8 @@ impl<'o> Macros<'o> {
             (6, Some(_)) => Macro::Undef { line: line(from)?, text: by_offset(from)? },
             (7, Some(_)) => Macro::Import { offset: section_offset(from)? },
             (8 | 9, Some(_)) => {
-                let (line, offset) = (line(from)?, section_offset(from)?);
+                let line = line(from)?;
+                let offset = section_offset(from)?;
                 let text = self
                     .supplementary
                     .as_deref()
@@ -233,7 +234,7 @@ impl<'o> Macros<'o> {
     /// Skips an operand of a vendor's opcode, in a form that the specification allows.
     fn skip(&self, from: &mut Cursor<'o>, form: DwForm) -> Result<()> {
         const WHAT: &str = "a macro operand";
-        let at = from.offset();
+        let start = from.offset();
         let len = match form {
             dw::DW_FORM_data1 | dw::DW_FORM_flag | dw::DW_FORM_strx1 => 1,
             dw::DW_FORM_data2 | dw::DW_FORM_strx2 => 2,
@@ -253,14 +254,14 @@ impl<'o> Macros<'o> {
             dw::DW_FORM_string => return from.string(WHAT).map(|_| ()),
             _ => {
                 let text = format!("{WHAT}: unsupported form {:#x}", form.0);
-                return Err(from.error(ErrorKind::Unsupported(text), at));
+                return Err(from.error(ErrorKind::Unsupported(text), start));
             }
         };
         from.take(len, WHAT).map(|_| ())
     }
 }
 
-/// The entries of a list of macros, in order.
+/// The entries of a macro list, in order.
 ///
 /// # Errors
 /// [`Truncated`](ErrorKind::Truncated), [`Malformed`](ErrorKind::Malformed) or
@@ -288,10 +289,10 @@ impl<'o> Iterator for MacroEntries<'_, 'o> {
 }
 
 impl<'o> Dwarf<'o> {
-    /// Returns the macros of a unit, if any: `DW_AT_macros`, GNU's predecessor, or `DW_AT_macro_info`.
+    /// Returns a unit's macros, if any: `DW_AT_macros`, GNU's predecessor, or `DW_AT_macro_info`.
     ///
     /// # Errors
-    /// The errors of [`Macros::read`].
+    /// The errors that [`Macros::read`] returns.
     pub fn macros(&self, unit: &Unit<'o>) -> Result<Option<Macros<'o>>> {
         let Some(root) = self.root(unit) else { return Ok(None) };
         let offset = |name| match root.attr(name)? {

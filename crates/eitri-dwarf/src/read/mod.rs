@@ -1,4 +1,4 @@
-//! Reads the facts of an object file from its bytes, regardless of the producer.
+//! Reads an object file's facts from its bytes, regardless of the producer.
 //!
 //! ```text
 //! bytes ─► Object ─► Sections ─► Dwarf ─► Unit, Entry, Value
@@ -14,12 +14,12 @@
 //! like other units ([`Dwarf::type_of_signature`]); split units are read alone, with addresses by index, or together
 //! with their skeletons ([`Dwarf::read_split`], [`SplitFiles`], also in packages).
 //!
-//! Facts are plain data with their offsets. Wrong but readable data is kept for the caller to judge: a reversed range,
+//! Facts are plain data with their offsets. Wrong but readable data is kept for the caller to check: a reversed range,
 //! a gap, an overlap. Unreadable data is an [`Error`](crate::Error) with section and offset; no input causes a panic.
 //! [`Dwarf::read`] keeps 16 bytes for each entry and checks all attributes; their values are decoded on request.
 //!
-//! This module shares no code with the writer of DWARF, so that the same mistake in both cannot cancel out. `gimli`
-//! decodes abbreviations and the tree of entries; everything else is decoded here.
+//! This module shares no code with the DWARF writer, so that the same mistake in both cannot cancel out. `gimli`
+//! decodes abbreviations and the entry tree; everything else is decoded here.
 //!
 //! ```
 //! # fn main() -> eitri_dwarf::Result<()> {

@@ -8,19 +8,19 @@ use super::cursor::Cursor;
 use super::dwarf::Dwarf;
 use super::entry::Entry;
 use super::sections::Sections;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Count, ErrorKind, Result};
 
 /// Names in sorted order, each with its number.
 type Sorted<'o> = Vec<(&'o [u8], u32)>;
 
-/// One index of `.debug_names`: a compiler writes one for each unit, and a linker may merge them.
+/// An index in `.debug_names`: a compiler writes an index for each unit, and a linker may merge them.
 #[derive(Debug, Clone)]
 pub struct NameIndex<'o> {
-    /// Offset of the header in the section, in bytes.
+    /// Header offset in the section, in bytes.
     pub offset: u64,
     /// Version, 5.
     pub version: u16,
-    /// 4 in the 32-bit DWARF format, 8 in the 64-bit one.
+    /// 4 in the 32-bit DWARF format, 8 in the 64-bit format.
     pub offset_bytes: u8,
     /// Augmentation string.
     pub augmentation: &'o [u8],
@@ -51,7 +51,7 @@ pub struct NameIndex<'o> {
 /// Abbreviation of entries. DWARF 5 section 6.1.1.4.7.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NameAbbreviation {
-    /// Code of the abbreviation.
+    /// Abbreviation code.
     pub code: u64,
     /// Tag of the named entries.
     pub tag: DwTag,
@@ -62,13 +62,13 @@ pub struct NameAbbreviation {
 /// A name of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexedName<'o> {
-    /// Number of the name, counted from 1.
+    /// Name number, counted from 1.
     pub number: u32,
     /// Hash of the name, if there is a hash table.
     pub hash: Option<u32>,
     /// The name, without its zero byte.
     pub name: &'o [u8],
-    /// Offset of the name's first entry from the start of the entry pool, in bytes.
+    /// Offset of the name's first entry in the entry pool, in bytes.
     pub entries: u64,
 }
 
@@ -77,13 +77,13 @@ pub struct IndexedName<'o> {
 pub struct NameEntry {
     /// Offset in the section, in bytes.
     pub offset: u64,
-    /// Code of the abbreviation.
+    /// Abbreviation code.
     pub abbreviation: u64,
     /// Tag of the named entry.
     pub tag: DwTag,
     /// Unit of the named entry. `None` if the index does not contain it.
     pub unit: Option<NameUnit>,
-    /// Offset of the named entry from the start of its unit: `DW_IDX_die_offset`.
+    /// Offset of the named entry from its unit's start: `DW_IDX_die_offset`.
     pub entry: Option<u64>,
     /// Parent of the named entry.
     pub parent: NameParent,
@@ -100,7 +100,7 @@ pub enum NameUnit {
     Type(u64),
     /// A type unit of a split file.
     Foreign {
-        /// Signature of the unit.
+        /// Unit signature.
         signature: u64,
         /// Offset in `.debug_info` of the skeleton that names the file.
         skeleton: Option<u64>,
@@ -135,7 +135,7 @@ impl<'o> NameIndex<'o> {
     /// Reads each index of `.debug_names`, or the error that [`read_all`](Self::read_all) has for it.
     pub fn read_each(sections: &Sections<'o>) -> Vec<Result<Self>> {
         let from = sections.cursor(".debug_names", sections.debug_names);
-        from.each_table(WHAT, |one, offset, offset_bytes| Self::read(sections, one, offset, offset_bytes))
+        from.each_table(WHAT, |table, offset, offset_bytes| Self::read(sections, table, offset, offset_bytes))
     }
 
     fn read(sections: &Sections<'o>, mut from: Cursor<'o>, offset: u64, offset_bytes: u8) -> Result<Self> {
@@ -143,9 +143,13 @@ impl<'o> NameIndex<'o> {
         from.version(version, WHAT)?;
         from.u16(WHAT)?;
         let mut count = || from.u32(WHAT);
-        let (units, type_units, foreign) = (count()?, count()?, count()?);
-        let (bucket_count, name_count) = (count()?, count()?);
-        let (abbreviations, augmentation) = (count()?, count()?);
+        let units = count()?;
+        let type_units = count()?;
+        let foreign = count()?;
+        let bucket_count = count()?;
+        let name_count = count()?;
+        let abbreviations = count()?;
+        let augmentation = count()?;
         let augmentation = from.take(u64::from(augmentation).next_multiple_of(4), WHAT)?;
         let zeros = augmentation.iter().rev().take_while(|&&byte| byte == 0).count();
         let augmentation = &augmentation[..augmentation.len() - zeros];
@@ -184,14 +188,15 @@ impl<'o> NameIndex<'o> {
         })
     }
 
-    /// Returns the name of a number. Numbers count from 1.
+    /// Returns the name with a number. Numbers count from 1.
     ///
     /// # Errors
     /// [`Malformed`](ErrorKind::Malformed) or [`Truncated`](ErrorKind::Truncated) if there is no such name.
     pub fn name(&self, number: u32) -> Result<IndexedName<'o>> {
         crate::work::step();
         if number == 0 || number > self.name_count {
-            let text = format!("a name is in 1..={}: {number}", self.name_count);
+            let text =
+                format!("name {number} is out of range for an index with {}", Count(self.name_count, "name"));
             return Err(self.pool.error(ErrorKind::Malformed(text), self.offset));
         }
         let hash = if self.bucket_count == 0 { None } else { Some(self.hash(number)?) };
@@ -200,7 +205,7 @@ impl<'o> NameIndex<'o> {
         Ok(IndexedName { number, hash, name: self.sections.string(string)?, entries })
     }
 
-    /// Returns all names, in the order of the index.
+    /// Returns all names, in the index's order.
     pub fn names(&self) -> impl Iterator<Item = Result<IndexedName<'o>>> + '_ {
         (1..=self.name_count).map(|number| self.name(number))
     }
@@ -211,7 +216,10 @@ impl<'o> NameIndex<'o> {
     /// [`Malformed`](ErrorKind::Malformed) if there is no such bucket.
     pub fn bucket(&self, bucket: u32) -> Result<u32> {
         if bucket >= self.bucket_count {
-            let text = format!("a bucket is in 0..{}: {bucket}", self.bucket_count);
+            let text = format!(
+                "bucket {bucket} is out of range for an index with {}",
+                Count(self.bucket_count, "bucket")
+            );
             return Err(self.pool.error(ErrorKind::Malformed(text), self.offset));
         }
         element(self.buckets, bucket + 1, 4).map(|number| number as u32)
@@ -223,20 +231,21 @@ impl<'o> NameIndex<'o> {
     }
 
     fn sort(&self) -> Result<Sorted<'o>> {
-        let all: Result<Vec<_>> = self.names().map(|name| name.map(|one| (one.name, one.number))).collect();
-        all.map(|mut all| {
-            all.sort_unstable();
-            all
+        let names: Result<Vec<_>> =
+            self.names().map(|name| name.map(|name| (name.name, name.number))).collect();
+        names.map(|mut sorted| {
+            sorted.sort_unstable();
+            sorted
         })
     }
 
-    /// Returns the names equal to this one, found by the hash table (DWARF 5 section 6.1.1.4.5), or without one by
-    /// sorting all names once. A correct index has at most one.
+    /// Returns the names equal to this name, found by the hash table (DWARF 5 section 6.1.1.4.5), or by sorting all
+    /// names once if there is no hash table. A correct index has at most one.
     ///
     /// # Errors
-    /// The errors of [`name`](Self::name).
+    /// The errors that [`name`](Self::name) returns.
     pub fn find(&self, name: &[u8]) -> Result<Vec<IndexedName<'o>>> {
-        let mut found = Vec::new();
+        let mut matches = Vec::new();
         if self.bucket_count == 0 {
             let sorted = self.sorted.get_or_init(|| self.sort()).as_ref().map_err(Clone::clone)?;
             let first = sorted.partition_point(|&(other, _)| other < name);
@@ -247,7 +256,7 @@ impl<'o> NameIndex<'o> {
         let bucket = hash % self.bucket_count;
         let first = self.bucket(bucket)?;
         if first == 0 {
-            return Ok(found);
+            return Ok(matches);
         }
         for number in first..=self.name_count {
             let other = self.hash(number)?;
@@ -255,13 +264,13 @@ impl<'o> NameIndex<'o> {
                 break;
             }
             if other == hash {
-                found.extend(Some(self.name(number)?).filter(|one| one.name == name));
+                matches.extend(Some(self.name(number)?).filter(|candidate| candidate.name == name));
             }
         }
-        Ok(found)
+        Ok(matches)
     }
 
-    /// Returns the entries of a name.
+    /// Returns a name's entries.
     ///
     /// # Errors
     /// [`Malformed`](ErrorKind::Malformed) if their offset is outside the section.
@@ -278,16 +287,20 @@ impl<'o> NameIndex<'o> {
         if code == 0 {
             return Ok(None);
         }
-        let Ok(at) = self.abbreviations.binary_search_by_key(&code, |one| one.code) else {
+        let Ok(number) = self.abbreviations.binary_search_by_key(&code, |abbreviation| abbreviation.code)
+        else {
             return Err(
                 from.error(ErrorKind::Malformed(format!("{WHAT}: unknown abbreviation {code}")), offset)
             );
         };
-        let abbreviation = &self.abbreviations[at];
-        let (mut unit, mut type_unit, mut entry, mut type_hash) = (None, None, None, None);
+        let abbreviation = &self.abbreviations[number];
+        let mut unit = None;
+        let mut type_unit = None;
+        let mut entry = None;
+        let mut type_hash = None;
         let mut parent = NameParent::Unknown;
         for &(name, form) in &abbreviation.attributes {
-            let at = from.offset();
+            let start = from.offset();
             let value = match form {
                 dw::DW_FORM_flag_present => None,
                 dw::DW_FORM_flag | dw::DW_FORM_data1 | dw::DW_FORM_ref1 => Some(from.uint(1, WHAT)?),
@@ -297,7 +310,7 @@ impl<'o> NameIndex<'o> {
                 dw::DW_FORM_udata | dw::DW_FORM_ref_udata => Some(from.uleb(WHAT)?),
                 _ => {
                     let text = format!("{WHAT}: unsupported form {:#x}", form.0);
-                    return Err(from.error(ErrorKind::Unsupported(text), at));
+                    return Err(from.error(ErrorKind::Unsupported(text), start));
                 }
             };
             match (name, value) {
@@ -312,22 +325,25 @@ impl<'o> NameIndex<'o> {
                 _ => {}
             }
         }
-        let of = |list: &[u64], index: u64| {
-            let found = usize::try_from(index).ok().and_then(|index| list.get(index)).copied();
-            found.ok_or_else(|| {
-                let text = format!("{WHAT}: unit {index} is outside of the list of {}", list.len());
+        let element_of = |list: &[u64], index: u64| {
+            let element = usize::try_from(index).ok().and_then(|index| list.get(index)).copied();
+            element.ok_or_else(|| {
+                let text = format!(
+                    "{WHAT}: unit {index} is out of range for a list with {}",
+                    Count(list.len(), "unit")
+                );
                 from.error(ErrorKind::Malformed(text), offset)
             })
         };
         let unit = match (type_unit, unit) {
             (Some(index), skeleton) => match index.checked_sub(self.type_units.len() as u64) {
-                None => Some(NameUnit::Type(of(&self.type_units, index)?)),
+                None => Some(NameUnit::Type(element_of(&self.type_units, index)?)),
                 Some(index) => Some(NameUnit::Foreign {
-                    signature: of(&self.foreign_type_units, index)?,
-                    skeleton: skeleton.map(|index| of(&self.units, index)).transpose()?,
+                    signature: element_of(&self.foreign_type_units, index)?,
+                    skeleton: skeleton.map(|index| element_of(&self.units, index)).transpose()?,
                 }),
             },
-            (None, Some(index)) => Some(NameUnit::Compile(of(&self.units, index)?)),
+            (None, Some(index)) => Some(NameUnit::Compile(element_of(&self.units, index)?)),
             // An index of a single unit may omit it.
             (None, None) => match self.units[..] {
                 [only] => Some(NameUnit::Compile(only)),
@@ -370,7 +386,7 @@ impl<'o> Dwarf<'o> {
     /// Returns the indices of `.debug_names`.
     ///
     /// # Errors
-    /// The errors of [`NameIndex::read_all`].
+    /// The errors that [`NameIndex::read_all`] returns.
     pub fn names(&self) -> Result<Vec<NameIndex<'o>>> {
         NameIndex::read_all(&self.sections)
     }
@@ -382,8 +398,8 @@ impl<'o> Dwarf<'o> {
     }
 }
 
-/// Returns the hash of a name. DWARF 5 section 7.33: Bernstein's hash of the name in UTF-8 after simple case folding,
-/// in which the Turkish dotted and dotless i are folded to i.
+/// Returns a name's hash. DWARF 5 section 7.33: Bernstein's hash of the name in UTF-8 after simple case folding, in
+/// which the Turkish dotted and dotless i are folded to i.
 pub fn name_hash(name: &[u8]) -> u32 {
     let push = |hash: u32, byte: &u8| hash.wrapping_mul(33).wrapping_add(u32::from(*byte));
     if name.is_ascii() {
@@ -414,9 +430,9 @@ fn element(table: Cursor<'_>, number: u32, bytes: u8) -> Result<u64> {
 
 fn read_abbreviations(mut from: Cursor<'_>) -> Result<Vec<NameAbbreviation>> {
     const WHAT: &str = "the abbreviations of a name index";
-    let mut all: Vec<NameAbbreviation> = Vec::new();
+    let mut abbreviations: Vec<NameAbbreviation> = Vec::new();
     loop {
-        let at = from.offset();
+        let start = from.offset();
         let code = from.uleb(WHAT)?;
         if code == 0 {
             break;
@@ -432,11 +448,11 @@ fn read_abbreviations(mut from: Cursor<'_>) -> Result<Vec<NameAbbreviation>> {
             }
             if attributes.len() > MOST_ATTRIBUTES {
                 let text = format!("{WHAT}: an abbreviation has more than {MOST_ATTRIBUTES} attributes");
-                return Err(from.error(ErrorKind::Malformed(text), at));
+                return Err(from.error(ErrorKind::Malformed(text), start));
             }
         }
-        all.push(NameAbbreviation { code, tag, attributes });
+        abbreviations.push(NameAbbreviation { code, tag, attributes });
     }
-    all.sort_by_key(|one| one.code);
-    Ok(all)
+    abbreviations.sort_by_key(|abbreviation| abbreviation.code);
+    Ok(abbreviations)
 }

@@ -9,28 +9,29 @@ use crate::error::{Count, Error, ErrorKind, Result};
 
 const INDEX: &str = ".debug_cu_index";
 
-/// Index of the compilation units of a package.
+/// Index of a package's compilation units.
 pub(super) struct Package<'o> {
     sections: Sections<'o>,
     index: UnitIndex<EndianSlice<'o, RunTimeEndian>>,
 }
 
 impl<'o> Package<'o> {
-    /// Reads the index of a package; `None` if the object is not a package.
+    /// Reads a package's index; `None` if the object is not a package.
     pub(super) fn read(object: &'o Object<'_>) -> Result<Option<Self>> {
         let Some(section) = object.section(INDEX) else { return Ok(None) };
         let sections = Sections::of_split(object);
         let endian = if sections.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
         let index = gimli::DebugCuIndex::new(&section.data, endian).index();
         let index = index.map_err(|error| malformed(&error.to_string()))?;
-        // A unit of many rows would be read for each of them.
+        // Otherwise a unit with many rows would be read for each row.
         let parts = (1..=index.unit_count()).filter_map(|row| index.sections(row).ok()).flatten();
         let parts = parts.filter(|part| part.section == IndexSectionId::DebugInfo);
-        let (info, all) = (parts.map(|part| u64::from(part.size)).sum::<u64>(), sections.debug_info.len());
-        if info > all as u64 {
+        let info = parts.map(|part| u64::from(part.size)).sum::<u64>();
+        let bytes = sections.debug_info.len();
+        if info > bytes as u64 {
             return Err(malformed(&format!(
                 "the parts of .debug_info.dwo do not overlap: {info:#x} of {:#x}",
-                Count(all, "byte")
+                Count(bytes, "byte")
             )));
         }
         Ok(Some(Self { sections, index }))
@@ -58,20 +59,23 @@ impl<'o> Package<'o> {
             *whole = &[];
         }
         for part in parts {
-            let all = &self.sections;
+            let everything = &self.sections;
             let (to, whole) = match part.section {
-                IndexSectionId::DebugAbbrev => (&mut sections.debug_abbrev, all.debug_abbrev),
-                IndexSectionId::DebugInfo => (&mut sections.debug_info, all.debug_info),
-                IndexSectionId::DebugLine => (&mut sections.debug_line, all.debug_line),
-                IndexSectionId::DebugLoc => (&mut sections.debug_loc, all.debug_loc),
-                IndexSectionId::DebugLocLists => (&mut sections.debug_loclists, all.debug_loclists),
-                IndexSectionId::DebugMacinfo => (&mut sections.debug_macinfo, all.debug_macinfo),
-                IndexSectionId::DebugMacro => (&mut sections.debug_macro, all.debug_macro),
-                IndexSectionId::DebugRngLists => (&mut sections.debug_rnglists, all.debug_rnglists),
-                IndexSectionId::DebugStrOffsets => (&mut sections.debug_str_offsets, all.debug_str_offsets),
-                IndexSectionId::DebugTypes => (&mut sections.debug_types, all.debug_types),
+                IndexSectionId::DebugAbbrev => (&mut sections.debug_abbrev, everything.debug_abbrev),
+                IndexSectionId::DebugInfo => (&mut sections.debug_info, everything.debug_info),
+                IndexSectionId::DebugLine => (&mut sections.debug_line, everything.debug_line),
+                IndexSectionId::DebugLoc => (&mut sections.debug_loc, everything.debug_loc),
+                IndexSectionId::DebugLocLists => (&mut sections.debug_loclists, everything.debug_loclists),
+                IndexSectionId::DebugMacinfo => (&mut sections.debug_macinfo, everything.debug_macinfo),
+                IndexSectionId::DebugMacro => (&mut sections.debug_macro, everything.debug_macro),
+                IndexSectionId::DebugRngLists => (&mut sections.debug_rnglists, everything.debug_rnglists),
+                IndexSectionId::DebugStrOffsets => {
+                    (&mut sections.debug_str_offsets, everything.debug_str_offsets)
+                }
+                IndexSectionId::DebugTypes => (&mut sections.debug_types, everything.debug_types),
             };
-            let (start, size) = (part.offset as usize, part.size as usize);
+            let start = part.offset as usize;
+            let size = part.size as usize;
             let bytes = start.checked_add(size).and_then(|end| whole.get(start..end));
             *to = bytes.ok_or_else(|| {
                 malformed(&format!(

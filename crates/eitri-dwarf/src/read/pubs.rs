@@ -22,7 +22,7 @@ impl PublicSection {
     /// All sections.
     pub const ALL: [Self; 4] = [Self::Names, Self::Types, Self::GnuNames, Self::GnuTypes];
 
-    /// Returns the name of the section.
+    /// Returns the section's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Names => ".debug_pubnames",
@@ -51,15 +51,15 @@ impl PublicSection {
 pub struct PublicNames<'o> {
     /// Section of the table.
     pub section: PublicSection,
-    /// Offset of the header in the section, in bytes.
+    /// Header offset in the section, in bytes.
     pub offset: u64,
-    /// Version: 2, in all versions of DWARF.
+    /// Version: 2, in all DWARF versions.
     pub version: u16,
-    /// 4 in the 32-bit DWARF format, 8 in the 64-bit one.
+    /// 4 in the 32-bit DWARF format, 8 in the 64-bit format.
     pub offset_bytes: u8,
-    /// Offset of the unit in `.debug_info`.
+    /// Unit offset in `.debug_info`.
     pub unit: u64,
-    /// Size of the unit in `.debug_info`, in bytes.
+    /// Unit size in `.debug_info`, in bytes.
     pub unit_bytes: u64,
     names: Cursor<'o>,
 }
@@ -69,7 +69,7 @@ pub struct PublicNames<'o> {
 pub struct PublicName<'o> {
     /// Offset in the section, in bytes.
     pub offset: u64,
-    /// Offset of the named entry from the start of the unit.
+    /// Offset of the named entry from the unit's start.
     pub entry: u64,
     /// Kind (bits 4 to 6) and whether the name is static (bit 7), in GNU's tables.
     pub flags: Option<u8>,
@@ -92,12 +92,12 @@ impl<'o> PublicNames<'o> {
     /// Reads each header of a table, or the error that [`read_all`](Self::read_all) has for it.
     pub fn read_each(sections: &Sections<'o>, section: PublicSection) -> Vec<Result<Self>> {
         let from = sections.cursor(section.name(), section.bytes(sections));
-        from.each_table(WHAT, |mut one, offset, offset_bytes| {
+        from.each_table(WHAT, |mut table, offset, offset_bytes| {
             let version = 2;
-            one.version(version, WHAT)?;
-            let unit = one.uint(offset_bytes, WHAT)?;
-            let unit_bytes = one.uint(offset_bytes, WHAT)?;
-            Ok(Self { section, offset, version, offset_bytes, unit, unit_bytes, names: one })
+            table.version(version, WHAT)?;
+            let unit = table.uint(offset_bytes, WHAT)?;
+            let unit_bytes = table.uint(offset_bytes, WHAT)?;
+            Ok(Self { section, offset, version, offset_bytes, unit, unit_bytes, names: table })
         })
     }
 
@@ -107,7 +107,9 @@ impl<'o> PublicNames<'o> {
     /// [`Truncated`](crate::error::ErrorKind::Truncated) if the set ends before its terminator. The iterator ends after
     /// an error.
     pub fn names(&self) -> impl Iterator<Item = Result<PublicName<'o>>> + use<'o> {
-        let (mut from, bytes, has_flags) = (self.names, self.offset_bytes, self.section.has_flags());
+        let mut from = self.names;
+        let bytes = self.offset_bytes;
+        let has_flags = self.section.has_flags();
         let mut is_done = false;
         let mut next = move || -> Result<Option<PublicName<'o>>> {
             let offset = from.offset();

@@ -1,4 +1,4 @@
-//! Numbers of keys that recur in one order, as the variables of a function do in its instances.
+//! Numbers for keys that recur in the same order, as a function's variables do in its instances.
 
 use core::hash::{BuildHasher, Hash};
 
@@ -10,7 +10,7 @@ pub struct Recurring<K> {
     hasher: DefaultHashBuilder,
     numbers: HashTable<u32>,
     all: Vec<K>,
-    /// Number of the last key. The same key, or the one after it, is found without the table.
+    /// The last key's number. The same key, or the key after it, is found without the table.
     last: usize,
 }
 
@@ -21,7 +21,7 @@ impl<K> Default for Recurring<K> {
 }
 
 impl<K: Copy + Eq + Hash> Recurring<K> {
-    /// Returns the number of a key, and whether it is new.
+    /// Returns a key's number, and whether it is new.
     #[inline]
     #[doc(hidden)]
     pub fn add(&mut self, key: K) -> (usize, bool) {
@@ -31,13 +31,13 @@ impl<K: Copy + Eq + Hash> Recurring<K> {
         }
     }
 
-    /// Returns the number of a key, if it has one.
+    /// Returns a key's number, if it has a number.
     #[inline]
     #[doc(hidden)]
     pub fn find(&mut self, key: K) -> Option<usize> {
         let near = self.all.get(self.last..).unwrap_or_default().iter().take(2);
         match near.into_iter().position(|known| *known == key) {
-            Some(by) => self.last += by,
+            Some(step) => self.last += step,
             None => self.last = self.look_up(key)?,
         }
         Some(self.last)
@@ -51,7 +51,7 @@ impl<K: Copy + Eq + Hash> Recurring<K> {
 
     fn insert(&mut self, key: K) -> usize {
         let Self { hasher, numbers, all, last } = self;
-        // Keys are of entries, which have numbers of this type.
+        // Keys belong to entries, whose numbers have this type.
         let number = all.len() as u32;
         all.push(key);
         let hash = |number: &u32| hasher.hash_one(all[*number as usize]);
@@ -77,15 +77,15 @@ impl<K: Copy + Eq + Hash> Recurring<K> {
 mod tests {
     use super::Recurring;
 
-    /// A number is that of the first occurrence, whatever the order.
+    /// A key's number is the number of its first occurrence, whatever the order.
     #[test]
     fn numbers_of_keys() {
         let mut numbers = Recurring::default();
         let keys = [5, 5, 7, 9, 5, 7, 9, 9, 7, 5, 1, 7, 1];
-        let found: Vec<_> = keys.iter().map(|key| numbers.add(*key)).collect();
-        let first = |key| numbers.keys().iter().position(|one| *one == key);
+        let assigned: Vec<_> = keys.iter().map(|key| numbers.add(*key)).collect();
+        let first = |key| numbers.keys().iter().position(|known| *known == key);
         assert_eq!(numbers.keys(), [5, 7, 9, 1]);
-        for (index, (key, (number, is_new))) in keys.iter().zip(&found).enumerate() {
+        for (index, (key, (number, is_new))) in keys.iter().zip(&assigned).enumerate() {
             assert_eq!(Some(*number), first(*key));
             assert_eq!(*is_new, !keys[..index].contains(key));
         }

@@ -1,4 +1,4 @@
-//! Applies relocations of debug sections and of `.eh_frame`.
+//! Applies relocations in debug sections and in `.eh_frame`.
 //!
 //! Only addresses and offsets are expected there. The fields of other relocations are unreadable: a wrong number would be
 //! read as if it were right.
@@ -6,7 +6,7 @@
 use super::cursor::{Cursor, max_address};
 use super::elf::{AARCH64, AMDGPU, CUDA, RISCV, S390, Section, StaleFields, Symbol, Undefined, X86_64};
 use super::elf_header::File;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Count, Error, ErrorKind, Result};
 use crate::target::ElfIdentity;
 
 const SHT_RELA: u32 = 4;
@@ -36,7 +36,7 @@ enum From {
     Zero,
     /// The address of the field.
     Place,
-    /// The start of the section of thread-local variables.
+    /// The start of the section that contains thread-local variables.
     Thread,
     /// 0x8000 bytes after that start, where the pointers of some ABIs are.
     Pointer,
@@ -47,9 +47,9 @@ enum From {
 enum Effect {
     /// The field is set to the number.
     Set,
-    /// The number is added to the field, modulo the size of the field.
+    /// The number is added to the field, modulo the field's size.
     Add,
-    /// The number is subtracted from the field, modulo the size of the field.
+    /// The number is subtracted from the field, modulo the field's size.
     Subtract,
 }
 
@@ -58,7 +58,7 @@ enum Effect {
 enum Format {
     /// Bytes.
     Bytes(u8),
-    /// The least significant 6 bits of a byte; the others are unchanged.
+    /// The least significant 6 bits of a byte; the other bits are unchanged.
     SixBits,
     /// A ULEB128 number, whose length is unchanged.
     Uleb,
@@ -73,8 +73,8 @@ struct Field {
     effect: Effect,
 }
 
-/// Returns the field of a relocation type; `Some(None)` for a type without effect. `known` has the types of a machine that
-/// is not listed here.
+/// Returns the field for a relocation type; `Some(None)` for a type without effect. `known` has the types for a machine
+/// that is not listed here.
 fn field(machine: u16, kind: u32, known: Option<ElfIdentity>) -> Option<Option<Field>> {
     use Effect::{Add, Set, Subtract};
     let is = |bytes, from| (Bytes(bytes), from, Set);
@@ -212,8 +212,8 @@ fn field(machine: u16, kind: u32, known: Option<ElfIdentity>) -> Option<Option<F
 fn symbol_and_type(file: &File, info: u64) -> (u64, u32) {
     match (file.machine, file.is_64) {
         (_, false) => (info >> 8, info as u32 & 0xff),
-        // Up to three types and a second symbol in one relocation, the first type in the last byte of the file's order. A
-        // relocation with several types is none that `field` knows.
+        // A relocation has up to three types and a second symbol, with the first type in the last byte in file order.
+        // `field` knows no relocation with several types.
         (MIPS, true) if !file.big_endian => (info & 0xffff_ffff, ((info >> 32) as u32).swap_bytes()),
         // The upper 24 bits of the type are data.
         (SPARCV9, true) => (info >> 32, info as u32 & 0xff),
@@ -223,7 +223,7 @@ fn symbol_and_type(file: &File, info: u64) -> (u64, u32) {
 
 /// A field whose relocation cannot be applied.
 pub(super) struct Unapplied {
-    /// Index of the section.
+    /// Section index.
     pub(super) section: usize,
     /// Offset in the section.
     pub(super) offset: u64,
@@ -235,7 +235,7 @@ pub(super) struct Unapplied {
 pub(super) struct Applied {
     /// Places with undefined symbols.
     pub(super) undefined: Vec<Undefined>,
-    /// Fields whose numbers are not those of their relocations.
+    /// Fields whose stored numbers differ from their relocations.
     pub(super) stale: Option<StaleFields>,
     /// Fields whose relocations cannot be applied.
     pub(super) unapplied: Vec<Unapplied>,
@@ -243,8 +243,8 @@ pub(super) struct Applied {
     pub(super) errors: Vec<Error>,
 }
 
-/// Applies the relocations of all debug sections and of `.eh_frame`. An addend in a relocation replaces the number in the
-/// field, as for every loader and debugger.
+/// Applies the relocations in all debug sections and in `.eh_frame`. An addend in a relocation replaces the number in
+/// the field, as in every loader and debugger.
 pub(super) fn apply(
     sections: &mut [Section<'_>],
     symbols: &[Symbol<'_>],
@@ -255,7 +255,8 @@ pub(super) fn apply(
     let mut applied = Applied::default();
     let starts: Vec<u64> = sections.iter().map(|section| section.address).collect();
     for index in 0..sections.len() {
-        let (kind, target) = (sections[index].kind, sections[index].info as usize);
+        let kind = sections[index].kind;
+        let target = sections[index].info as usize;
         let takes = |section: &Section<'_>| section.is_debug() || section.name == ".eh_frame";
         if !matches!(kind, SHT_RELA | SHT_REL) || !sections.get(target).is_some_and(takes) {
             continue;
@@ -272,7 +273,8 @@ pub(super) fn apply(
             const WHAT: &str = "a relocation";
             let number = |from: &mut Cursor<'_>| from.uint(word, WHAT);
             let mut record = || -> Result<_> {
-                let (offset, info) = (number(&mut from)?, number(&mut from)?);
+                let offset = number(&mut from)?;
+                let info = number(&mut from)?;
                 Ok((offset, info, if kind == SHT_RELA { Some(number(&mut from)?) } else { None }))
             };
             let (offset, info, addend) = match record() {
@@ -288,8 +290,7 @@ pub(super) fn apply(
                 applied.unapplied.push(Unapplied { section: target, offset, error });
             };
             if !has_table {
-                let text =
-                    "the section of the relocation refers to another symbol table than that of the file";
+                let text = "the relocation section does not refer to the file's symbol table";
                 fail(ErrorKind::Malformed(text.into()));
                 continue;
             }
@@ -309,12 +310,15 @@ pub(super) fn apply(
                 data.get_mut(start..start.checked_add(bytes)?)
             });
             let Some(place) = place else {
-                fail(ErrorKind::Malformed("the relocation is outside of the section".into()));
+                fail(ErrorKind::Malformed("the relocation is outside the section".into()));
                 continue;
             };
             let index = usize::try_from(symbol).unwrap_or(usize::MAX);
             let Some(symbol) = symbols.get(index) else {
-                let text = format!("the symbol of a relocation is in 0..{}: {index}", symbols.len());
+                let text = format!(
+                    "the relocation refers to symbol {index}; the file has {}",
+                    Count(symbols.len(), "symbol")
+                );
                 fail(ErrorKind::Malformed(text));
                 continue;
             };
@@ -375,7 +379,7 @@ pub(super) fn apply(
     applied
 }
 
-/// Number of bytes of the ULEB128 number at the start; `None` if it does not end.
+/// Returns the length in bytes of the ULEB128 number at the start; `None` if it does not end.
 fn uleb_bytes(data: &[u8]) -> Option<usize> {
     Some(data.iter().position(|byte| byte & 0x80 == 0)? + 1)
 }
@@ -385,7 +389,7 @@ fn uleb(place: &[u8]) -> u64 {
     place.iter().take(10).rev().fold(0, |value, byte| value << 7 | u64::from(byte & 0x7f))
 }
 
-/// Replaces a ULEB128 number by another one of the same length.
+/// Replaces a ULEB128 number by a number with the same length.
 fn set_uleb(place: &mut [u8], mut value: u64) {
     let last = place.len() - 1;
     for (index, byte) in place.iter_mut().enumerate() {

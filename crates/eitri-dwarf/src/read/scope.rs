@@ -12,26 +12,27 @@ use crate::error::{Count, Error, ErrorKind, Named, Result};
 use crate::near;
 
 impl<'o> Dwarf<'o> {
-    /// Returns the variable, parameter or constant of a name at a pc: that of the innermost scope with code there, or
-    /// else one outside all functions, of the unit with code there if several units have one. Declarations and functions
-    /// that a linker discarded are ignored; without a pc, so are all variables of functions.
+    /// Returns the variable, parameter or constant with a name at a pc: the one in the innermost scope with code there,
+    /// or else outside all functions, and in the unit with code there if several units have one. Declarations and
+    /// functions that a linker discarded are ignored; without a pc, so are all variables in functions.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownName`] if there is none; [`ErrorKind::AmbiguousName`] if several scopes of equal depth have
-    /// one.
+    /// [`ErrorKind::UnknownName`] if no variable has the name; [`ErrorKind::AmbiguousName`] if several scopes at the
+    /// same depth have such a variable.
     pub fn variable_at(&self, name: &str, pc: Option<u64>) -> Result<Entry<'_, 'o>> {
         variable_at(std::slice::from_ref(&self), name, pc)
     }
 }
 
-/// Returns the variable of a name at a pc in an object and its split units, as [`Dwarf::variable_at`] does in one file.
+/// Returns the variable with a name at a pc in an object and its split units, as [`Dwarf::variable_at`] does in a
+/// single file.
 ///
 /// # Errors
-/// The errors of [`Dwarf::variable_at`].
+/// The errors that [`Dwarf::variable_at`] returns.
 pub fn variable_at<'d, 'o>(files: &[&'d Dwarf<'o>], name: &str, pc: Option<u64>) -> Result<Entry<'d, 'o>> {
-    let found = variables_at(files, name, pc)?;
-    let [one] = found[..] else {
-        let candidates = found.iter().map(|&entry| described(entry)).collect();
+    let variables = variables_at(files, name, pc)?;
+    let [one] = variables[..] else {
+        let candidates = variables.iter().map(|&entry| described(entry)).collect();
         let kind = Named::Variable { pc };
         let name = name.to_owned();
         return Err(ErrorKind::AmbiguousName { kind, name, candidates }.into());
@@ -39,19 +40,20 @@ pub fn variable_at<'d, 'o>(files: &[&'d Dwarf<'o>], name: &str, pc: Option<u64>)
     Ok(one)
 }
 
-/// Returns all variables that [`variable_at`] cannot tell apart, at least one: several for a template that is
+/// Returns all variables that [`variable_at`] cannot tell apart, at least one: there are several for a template that is
 /// instantiated in several units and kept once, or for functions with identical code that a linker merged. Their
 /// locations can be equal.
 ///
 /// # Errors
-/// [`ErrorKind::UnknownName`] if there is none; and the errors of [`Entry::ranges`].
+/// [`ErrorKind::UnknownName`] if there is none; and The errors that [`Entry::ranges`] returns.
 pub fn variables_at<'d, 'o>(
     files: &[&'d Dwarf<'o>],
     name: &str,
     pc: Option<u64>,
 ) -> Result<Vec<Entry<'d, 'o>>> {
-    let mut found: Vec<Entry<'d, 'o>> = Vec::new();
-    let (mut innermost, mut others) = (0, Vec::new());
+    let mut variables: Vec<Entry<'d, 'o>> = Vec::new();
+    let mut innermost = 0;
+    let mut others = Vec::new();
     for entry in files.iter().flat_map(|dwarf| dwarf.entries().chain(imported(dwarf))) {
         let is_variable =
             matches!(entry.tag(), dw::DW_TAG_variable | dw::DW_TAG_formal_parameter | dw::DW_TAG_constant);
@@ -63,40 +65,41 @@ pub fn variables_at<'d, 'o>(
             continue;
         }
         let Some(scopes) = scopes_at(entry, pc)? else { continue };
-        if found.is_empty() || scopes > innermost {
-            found.clear();
+        if variables.is_empty() || scopes > innermost {
+            variables.clear();
             innermost = scopes;
         }
         if scopes == innermost {
-            found.push(entry);
+            variables.push(entry);
         }
     }
-    // File scope (C 6.2.1): units can have variables of one name.
-    if let (Some(pc), [_, _, ..]) = (pc, &found[..]) {
-        let units = found.chunk_by(|one, next| core::ptr::eq(one.unit(), next.unit()));
-        let with_code = units.filter(|all| all.first().is_some_and(|one| has_code(*one, pc)));
+    // File scope (C 6.2.1): several units can have variables with the same name.
+    if let (Some(pc), [_, _, ..]) = (pc, &variables[..]) {
+        let units = variables.chunk_by(|previous, next| core::ptr::eq(previous.unit(), next.unit()));
+        let with_code =
+            units.filter(|together| together.first().is_some_and(|variable| has_code(*variable, pc)));
         let near: Vec<_> = with_code.flatten().copied().collect();
         if !near.is_empty() {
-            found = near;
+            variables = near;
         }
     }
-    if found.is_empty() {
+    if variables.is_empty() {
         others.retain(|&entry| matches!(scopes_at(entry, pc), Ok(Some(_))));
         let nearest = near::nearest(name, others.iter().filter_map(|other| other.name()));
         let kind = Named::Variable { pc };
         let name = name.to_owned();
         return Err(ErrorKind::UnknownName { kind, name, nearest }.into());
     }
-    Ok(found)
+    Ok(variables)
 }
 
 impl<'o> Dwarf<'o> {
     /// Returns the address at an offset in bytes from the start of the function with this name or linkage name.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownName`] if no function with code has the name; [`ErrorKind::AmbiguousName`] if several have it
-    /// and start at different addresses; [`ErrorKind::BadArgument`] if the function has no code at the address; and the
-    /// errors of [`Entry::ranges`].
+    /// [`ErrorKind::UnknownName`] if no function with code has the name; [`ErrorKind::AmbiguousName`] if several have
+    /// it and start at different addresses; [`ErrorKind::BadArgument`] if the function has no code at the address; and
+    /// The errors that [`Entry::ranges`] returns.
     pub fn address_in(&self, function: &str, offset: u64) -> Result<u64> {
         address_in(&[self], function, offset)
     }
@@ -106,26 +109,26 @@ impl<'o> Dwarf<'o> {
     }
 }
 
-/// Returns the address at an offset in bytes from the start of a function in an object and its split units, as
-/// [`Dwarf::address_in`] does in one file.
+/// Returns the address at a byte offset from a function's start in an object and its split units, as
+/// [`Dwarf::address_in`] does in a single file.
 ///
 /// # Errors
-/// The errors of [`Dwarf::address_in`].
+/// The errors that [`Dwarf::address_in`] returns.
 pub fn address_in(files: &[&Dwarf<'_>], function: &str, offset: u64) -> Result<u64> {
     let is_name = |value: Option<Value<'_>>| value.and_then(Value::text).is_some_and(|name| name == function);
-    let mut found: Vec<(u64, Entry<'_, '_>)> = Vec::new();
+    let mut functions: Vec<(u64, Entry<'_, '_>)> = Vec::new();
     for entry in files.iter().flat_map(|dwarf| dwarf.functions()) {
         // Before DWARF 4, and in PTX, the linkage name has the attribute of the MIPS compilers.
         let names = [dw::DW_AT_name, dw::DW_AT_linkage_name, dw::DW_AT_MIPS_linkage_name];
         let names = names.map(|name| entry.inherited(name));
         if names.into_iter().any(is_name)
             && let Some(start) = start(entry)?
-            && found.iter().all(|one| one.0 != start)
+            && functions.iter().all(|known| known.0 != start)
         {
-            found.push((start, entry));
+            functions.push((start, entry));
         }
     }
-    match found[..] {
+    match functions[..] {
         [(start, entry)] => {
             let address = start.checked_add(offset);
             let ranges = live_ranges(entry)?;
@@ -133,7 +136,7 @@ pub fn address_in(files: &[&Dwarf<'_>], function: &str, offset: u64) -> Result<u
             address.filter(is_code).ok_or_else(|| {
                 let bytes: u64 = ranges.iter().map(|range| range.end.saturating_sub(range.start)).sum();
                 let what = format!(
-                    "the offset is within the {bytes:#x} of `{function}`: {offset:#x}",
+                    "offset {offset:#x} is outside `{function}`, which has {bytes:#x}",
                     bytes = Count(bytes, "byte")
                 );
                 Error::bad_argument(what)
@@ -141,7 +144,7 @@ pub fn address_in(files: &[&Dwarf<'_>], function: &str, offset: u64) -> Result<u
         }
         [] => Err(unknown_function(files.iter().copied(), function)),
         _ => {
-            let candidates = found.iter().map(|(start, _)| format!("{start:#x}")).collect();
+            let candidates = functions.iter().map(|(start, _)| format!("{start:#x}")).collect();
             let name = function.into();
             Err(ErrorKind::AmbiguousName { kind: Named::Function, name, candidates }.into())
         }
@@ -164,15 +167,15 @@ fn start(entry: Entry<'_, '_>) -> Result<Option<u64>> {
     }
 }
 
-/// Returns the ranges of an entry without those that a linker discarded.
+/// Returns an entry's ranges without those that a linker discarded.
 fn live_ranges(entry: Entry<'_, '_>) -> Result<Vec<Range<u64>>> {
     let mut ranges = entry.ranges()?;
     ranges.retain(|range| entry.dwarf().is_code(range.start));
     Ok(ranges)
 }
 
-/// Whether the unit of a variable has code at a pc, by its own ranges or by those of its functions: a unit can lack ranges, and those of a
-/// split unit are in its skeleton unit.
+/// Whether a variable's unit has code at a pc, by its own ranges or by its functions' ranges: a unit can lack ranges,
+/// and a split unit's ranges are in its skeleton unit.
 fn has_code(variable: Entry<'_, '_>, pc: u64) -> bool {
     let mut entries = variable.dwarf().entries_of(variable.unit());
     let own = entries.next();
@@ -182,7 +185,7 @@ fn has_code(variable: Entry<'_, '_>, pc: u64) -> bool {
         .any(|entry| live_ranges(entry).is_ok_and(|ranges| ranges.iter().any(|range| range.contains(&pc))))
 }
 
-/// Returns the entries of the supplementary file's units that the units of a file import, directly or in several steps.
+/// Returns the entries in supplementary units that a file's units import, directly or in several steps.
 fn imported<'d, 'o>(dwarf: &'d Dwarf<'o>) -> impl Iterator<Item = Entry<'d, 'o>> {
     let imports = |entry: Entry<'d, 'o>| {
         let is_import = entry.tag() == dw::DW_TAG_imported_unit;
@@ -220,7 +223,7 @@ fn scopes_at(entry: Entry<'_, '_>, pc: Option<u64>) -> Result<Option<usize>> {
             _ => continue,
         }
         let ranges = scope.ranges().map_err(|error| error.or_at(entry.place()))?;
-        // A block without ranges has those of its parent.
+        // A block without ranges has its parent's ranges.
         if ranges.is_empty() && scope.tag() == dw::DW_TAG_lexical_block {
             scopes += 1;
             continue;
@@ -235,8 +238,8 @@ fn scopes_at(entry: Entry<'_, '_>, pc: Option<u64>) -> Result<Option<usize>> {
 }
 
 fn described(entry: Entry<'_, '_>) -> String {
-    let at = entry.place();
-    let unit = at.unit.map_or_else(String::new, |unit| format!(" of unit `{unit}`"));
-    let function = at.function.map_or_else(String::new, |function| format!(", function `{function}`"));
+    let place = entry.place();
+    let unit = place.unit.map_or_else(String::new, |unit| format!(" of unit `{unit}`"));
+    let function = place.function.map_or_else(String::new, |function| format!(", function `{function}`"));
     format!("entry {:#x}{unit}{function}", entry.dwarf().place(entry.offset()).1)
 }

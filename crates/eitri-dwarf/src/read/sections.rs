@@ -22,7 +22,7 @@ macro_rules! sections { ($($field:ident $name:literal $dwo:literal;)*) => {
         /// Whether these are the `.dwo` sections of split units (DWARF 5 section 7.3.2), which need neither relocations
         /// nor base attributes.
         pub is_split: bool,
-        /// Size of an address in bytes, for sections that do not encode it. 0 if unknown, which means 8.
+        /// Address size in bytes, for sections that do not encode it. 0 if unknown, which means 8.
         pub address_bytes: u8,
         /// Address at which `.eh_frame` is loaded.
         pub eh_frame_address: u64,
@@ -34,9 +34,9 @@ macro_rules! sections { ($($field:ident $name:literal $dwo:literal;)*) => {
     }
 
     impl<'o> Sections<'o> {
-        /// Returns the sections of an object, with relocations applied.
+        /// Returns an object's sections, with relocations applied.
         pub fn of(object: &'o Object<'_>) -> Self {
-            let of = |name| object.section(name).map_or(&[][..], |section| &section.data);
+            let data = |name| object.section(name).map_or(&[][..], |section| &section.data);
             Self {
                 big_endian: object.is_big_endian(),
                 is_split: false,
@@ -44,13 +44,13 @@ macro_rules! sections { ($($field:ident $name:literal $dwo:literal;)*) => {
                 eh_frame_address: object.section_address(".eh_frame").unwrap_or(0),
                 code: object.code(),
                 unreadable: object.unreadable_fields(),
-                $($field: of($name),)*
+                $($field: data($name),)*
             }
         }
 
         /// Returns the sections of split units in an object, whose names end in `.dwo`.
         pub fn of_split(object: &'o Object<'_>) -> Self {
-            let of = |name: &str| match name {
+            let data = |name: &str| match name {
                 "" => &[][..],
                 name => object.section(name).map_or(&[][..], |section| &section.data),
             };
@@ -61,12 +61,12 @@ macro_rules! sections { ($($field:ident $name:literal $dwo:literal;)*) => {
                 eh_frame_address: 0,
                 code: &[],
                 unreadable: object.unreadable_fields(),
-                $($field: of($dwo),)*
+                $($field: data($dwo),)*
             }
         }
     }
 
-    /// Returns the name of a section of split units.
+    /// Returns the name that a section has for split units.
     #[cold]
     fn split_name(name: &'static str) -> &'static str {
         match name {
@@ -102,20 +102,20 @@ sections! {
 }
 
 impl<'o> Sections<'o> {
-    /// Whether a field that cannot be read is at an offset of a section: the object has the error.
+    /// Whether a field that cannot be read is at a section offset: the object has the error.
     #[doc(hidden)]
     pub fn is_unreadable(&self, section: &str, offset: u64) -> bool {
         !within(of_section(self.unreadable, section), offset..offset.saturating_add(1)).is_empty()
     }
 
-    /// Whether an error is that of a field that cannot be read.
+    /// Whether an error belongs to a field that cannot be read.
     #[doc(hidden)]
     pub fn has_error(&self, error: &Error) -> bool {
         let place = error.at().section.as_deref().zip(error.at().offset);
         place.is_some_and(|(section, offset)| self.is_unreadable(section, offset))
     }
 
-    /// Returns the size of an address in bytes, for sections that do not encode it.
+    /// Returns the address size in bytes, for sections that do not encode it.
     pub(super) fn address_bytes_or_8(&self) -> u8 {
         if is_address_size(self.address_bytes) { self.address_bytes } else { 8 }
     }
@@ -138,32 +138,32 @@ impl<'o> Sections<'o> {
     /// Returns the string at an offset of `.debug_line_str`, without its zero byte.
     ///
     /// # Errors
-    /// The errors of [`string`](Self::string).
+    /// The errors that [`string`](Self::string) returns.
     pub fn line_string(&self, offset: u64) -> Result<&'o [u8]> {
         self.cursor(".debug_line_str", self.debug_line_str).at(offset, "a string")?.string("a string")
     }
 
-    /// Returns string `index` of the table at `base` of `.debug_str_offsets`. Indices count from 0.
+    /// Returns string `index` in the `.debug_str_offsets` table at `base`. Indices count from 0.
     ///
     /// # Errors
-    /// The errors of [`string`](Self::string); and an error without a base in DWARF 5.
+    /// The errors that [`string`](Self::string) returns; and an error without a base in DWARF 5.
     pub(super) fn indexed_string(&self, base: Base, index: u64) -> Result<&'o [u8]> {
         self.string(self.indexed_string_offset(base, index)?)
     }
 
-    /// Returns the offset in `.debug_str` of string `index` of the table at `base`.
+    /// Returns the `.debug_str` offset for string `index` in the table at `base`.
     #[inline]
     pub(super) fn indexed_string_offset(&self, base: Base, index: u64) -> Result<u64> {
         let table = self.cursor(".debug_str_offsets", self.debug_str_offsets);
         base.number(table, index, base.encoding.offset_bytes, "a string by index")
     }
 
-    /// Returns address `index` of the table at `base` of `.debug_addr`. Indices count from 0.
+    /// Returns address `index` in the `.debug_addr` table at `base`. Indices count from 0.
     pub(super) fn indexed_address(&self, base: Base, index: u64) -> Result<u64> {
         base.address(self.cursor(".debug_addr", self.debug_addr), index)
     }
 
-    /// Returns bytes of a section as input of `gimli`.
+    /// Returns section bytes as input for `gimli`.
     pub(super) fn slice(&self, bytes: &'o [u8]) -> Slice<'o> {
         EndianSlice::new(bytes, if self.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little })
     }
@@ -178,7 +178,7 @@ impl<'o> Sections<'o> {
     }
 }
 
-/// Start of a table of indexed elements, with the encoding of the elements.
+/// Start of a table with indexed elements, and the elements' encoding.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Base {
     pub(super) offset: Option<u64>,
@@ -190,13 +190,13 @@ pub(super) fn str_offsets_header(encoding: Encoding) -> u64 {
     if encoding.offset_bytes == 8 { 16 } else { 8 }
 }
 
-/// Returns the size in bytes of the header of a table of lists. DWARF 5 sections 7.28 and 7.29.
+/// Returns the size in bytes of a list table's header. DWARF 5 sections 7.28 and 7.29.
 pub(super) fn lists_header(encoding: Encoding) -> u64 {
     if encoding.offset_bytes == 8 { 20 } else { 12 }
 }
 
 impl Base {
-    /// Returns the number of `bytes` bytes at an index of a table. Without a base, a table before DWARF 5 starts with the
+    /// Returns the number with `bytes` bytes at a table index. Without a base, a table before DWARF 5 starts with the
     /// section.
     #[inline]
     pub(super) fn number(self, table: Cursor<'_>, index: u64, bytes: u8, what: &str) -> Result<u64> {
@@ -206,12 +206,12 @@ impl Base {
             None if self.encoding.version < 5 => 0,
             None => return Err(no_base(index, what)),
         };
-        let offset = index.checked_mul(bytes.into()).and_then(|by| by.checked_add(base));
+        let offset = index.checked_mul(bytes.into()).and_then(|distance| distance.checked_add(base));
         let number = offset.and_then(|offset| table.uint_at(usize::try_from(offset).ok()?, bytes));
         number.ok_or_else(|| no_number(table, offset.unwrap_or(u64::MAX), bytes, what))
     }
 
-    /// Returns address `index` of a table of addresses.
+    /// Returns address `index` in an address table.
     #[inline]
     pub(super) fn address(self, table: Cursor<'_>, index: u64) -> Result<u64> {
         self.number(table, index, self.encoding.address_bytes, "an address by index")
@@ -226,5 +226,5 @@ fn no_number(table: Cursor<'_>, offset: u64, bytes: u8, what: &str) -> Error {
 
 #[cold]
 fn no_base(index: u64, what: &str) -> Error {
-    Error::new(ErrorKind::Malformed(format!("{what} {index}: the unit has no base of its table")))
+    Error::new(ErrorKind::Malformed(format!("{what} {index}: the unit has no base for its table")))
 }

@@ -1,4 +1,4 @@
-//! Shapes of entries: the attributes of an abbreviation that are read, in units with forms of one size.
+//! Entry shapes: which attributes of an abbreviation are read, in units whose forms have the same sizes.
 
 use gimli::{
     AttributeSpecification, DebugAbbrevOffset, DwForm, Encoding, SectionId, UnitHeader, UnitSectionOffset,
@@ -7,11 +7,11 @@ use gimli::{
 
 use super::value::{ADDRX_OFFSET, Slice};
 
-/// The attributes of an abbreviation that are read one by one, and the number of bytes between them.
+/// The abbreviation's attributes that are read individually, and the number of bytes between them.
 #[derive(Debug, Default)]
 pub struct Shape {
     pub(super) read: Vec<Step>,
-    /// Number of bytes after the last of these attributes.
+    /// Number of bytes after the last attribute that is read.
     pub(super) rest: usize,
 }
 
@@ -32,7 +32,9 @@ impl Shape {
         is_wanted: impl Fn(&AttributeSpecification) -> bool,
     ) -> Self {
         let section = SectionId::DebugInfo;
-        let (offset, table, bytes) = (UnitSectionOffset(0), DebugAbbrevOffset(0), Slice::default());
+        let offset = UnitSectionOffset(0);
+        let table = DebugAbbrevOffset(0);
+        let bytes = Slice::default();
         let header = UnitHeader::new(forms, 0, UnitType::Compilation, table, section, offset, bytes);
         let mut shape = Self::default();
         for spec in specs {
@@ -49,7 +51,7 @@ impl Shape {
     }
 }
 
-/// Whether the value of a form can be malformed, or refers to another section.
+/// Whether a value in this form can be malformed, or refers to another section.
 pub(super) fn is_checked(form: DwForm) -> bool {
     matches!(
         form,

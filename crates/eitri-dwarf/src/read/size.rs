@@ -1,10 +1,10 @@
-//! Sizes of types, as far as they are constant.
+//! Constant type sizes.
 
 use gimli::constants as dw;
 
 use super::entry::Entry;
 
-/// Maximum length of a chain of types: types that contain themselves have no end.
+/// Maximum length of a type chain, because types that contain themselves have no end.
 const MOST_STEPS: usize = 32;
 
 impl Entry<'_, '_> {
@@ -28,8 +28,8 @@ impl Entry<'_, '_> {
         None
     }
 
-    /// Returns the size in bits of an object of this entry's type: `DW_AT_bit_size` or `DW_AT_byte_size` of the type,
-    /// after removing qualifiers; without these, the size of an address of the unit for a pointer, and that of all
+    /// Returns the size in bits of an object with this entry's type, after removing qualifiers: the type's
+    /// `DW_AT_bit_size` or `DW_AT_byte_size`; without these, the unit's address size for a pointer, and the size of all
     /// elements for an array, each with its stride. `None` if the size is not constant.
     pub fn size_bits(self) -> Option<u64> {
         self.size_bits_in(MOST_STEPS)
@@ -55,7 +55,7 @@ impl Entry<'_, '_> {
                     _ => ty.ty()?.size_bits_in(steps.checked_sub(1)?)?,
                 };
                 let mut dimensions =
-                    ty.children().filter(|one| one.tag() == dw::DW_TAG_subrange_type).peekable();
+                    ty.children().filter(|child| child.tag() == dw::DW_TAG_subrange_type).peekable();
                 dimensions.peek()?;
                 dimensions.try_fold(element, |bits, one| bits.checked_mul(one.count()?))
             }
@@ -63,8 +63,8 @@ impl Entry<'_, '_> {
         }
     }
 
-    /// Returns the number of elements in a dimension of an array. A missing lower bound is taken as 0 where the number
-    /// depends on it.
+    /// Returns the number of elements in an array dimension. A missing lower bound is taken as 0 if the number depends
+    /// on it.
     fn count(self) -> Option<u64> {
         if let Some(count) = self.number(dw::DW_AT_count) {
             return Some(count);

@@ -14,15 +14,15 @@ use crate::error::{At, Error, ErrorKind, Result};
 pub struct Skeleton<'s> {
     /// Id shared with the split unit.
     pub dwo_id: u64,
-    /// Name of the file, `DW_AT_dwo_name`: absolute, or relative to `comp_dir`.
+    /// File name, `DW_AT_dwo_name`: absolute, or relative to `comp_dir`.
     pub dwo_name: &'s str,
     /// Folder of the compilation, `DW_AT_comp_dir`.
     pub comp_dir: Option<&'s str>,
 }
 
-/// Finder of files of split units, which a function can be.
+/// Finder of split-unit files, which a function can be.
 pub trait FindSplit: Sync {
-    /// Returns names and contents of the files that can have the split units of skeleton units.
+    /// Returns names and contents of the files that can contain the split units for skeleton units.
     ///
     /// # Errors
     /// An error stops the reading of the object.
@@ -46,10 +46,10 @@ impl<F: Fn(&[Skeleton<'_>]) -> Result<Vec<(String, Vec<u8>)>> + Sync> FindSplit 
     }
 }
 
-/// Files of split units (`.dwo`), or packages of them (`.dwp`), that are read with an object. By default there are none.
+/// Split-unit files (`.dwo`), or packages (`.dwp`), that are read with an object. By default there are none.
 ///
-/// A file without a unit of the object's skeletons is not used: units match by [`dwo_id`](super::Unit::dwo_id). Offsets in a
-/// unit of a package count from the unit's part of the section. Type units of packages are not read.
+/// A file without a unit for the object's skeletons is not used: units match by [`dwo_id`](super::Unit::dwo_id).
+/// Offsets in a package's unit count from the unit's part of the section. Type units in packages are not read.
 #[derive(Clone, Copy, Default)]
 pub struct SplitFiles<'a>(Option<&'a dyn FindSplit>);
 
@@ -60,13 +60,13 @@ impl<'a> SplitFiles<'a> {
         Self(Some(find))
     }
 
-    /// Calls a function with the split units of an object that has units of its own: those in the object, and those in
-    /// files, for the skeleton units without one in the object. [`Dwarf::errors`] has what cannot be read of the object's,
-    /// and the finder takes the errors of files.
+    /// Calls a function with the split units that belong to an object with skeletons: those in the object, and, for
+    /// skeleton units without split unit in the object, those in files. [`Dwarf::errors`] has the errors in the
+    /// object's split units, and the finder takes the errors in files.
     ///
     /// # Errors
-    /// [`Unsupported`](ErrorKind::Unsupported) for an object that has split units alone; the errors of the finder, and of
-    /// the function.
+    /// [`Unsupported`](ErrorKind::Unsupported) for an object that has split units alone; the errors that the finder and
+    /// the function return.
     pub fn with<T>(
         self,
         object: &Object<'_>,
@@ -86,9 +86,9 @@ impl<'a> SplitFiles<'a> {
             let object = Object::read(bytes);
             objects.extend(self.readable(Some(name), object)?.map(|object| (name, object)));
         }
-        let mut all = Vec::new();
+        let mut errors = Vec::new();
         if !own.units().is_empty() {
-            all.push(own);
+            errors.push(own);
         }
         for (name, object) in &objects {
             let Some(units) = self.readable(Some(name), read(dwarf, object, &known))? else { continue };
@@ -100,14 +100,14 @@ impl<'a> SplitFiles<'a> {
                 let count = known.len();
                 known.extend(ids(&split));
                 if known.len() > count {
-                    all.push(split);
+                    errors.push(split);
                 }
             }
             if known.len() > before {
                 self.0.inspect(|find| find.take_used(name));
             }
         }
-        then(&all)
+        then(&errors)
     }
 
     /// Returns names and contents of the files for the skeleton units whose ids are not known.
@@ -115,14 +115,16 @@ impl<'a> SplitFiles<'a> {
         let Some(find) = self.0 else { return Ok(Vec::new()) };
         let skeletons = dwarf.units().iter().filter(|unit| unit.is_skeleton());
         let skeletons = skeletons.filter_map(|unit| {
-            let (dwo_id, dwo_name) = (unit.dwo_id?, unit.dwo_name.as_deref()?);
+            let dwo_id = unit.dwo_id?;
+            let dwo_name = unit.dwo_name.as_deref()?;
             Some(Skeleton { dwo_id, dwo_name, comp_dir: unit.comp_dir.as_deref() })
         });
-        let missing: Vec<_> = skeletons.filter(|one| !known.contains(&one.dwo_id)).collect();
+        let missing: Vec<_> = skeletons.filter(|skeleton| !known.contains(&skeleton.dwo_id)).collect();
         if missing.is_empty() { Ok(Vec::new()) } else { find.find(&missing) }
     }
 
-    /// Passes the errors of the parts of a file of split units on that cannot be read. Returns those of the object itself.
+    /// Passes on the errors in the parts of a split-unit file that cannot be read. Returns the errors in the object
+    /// itself.
     #[doc(hidden)]
     pub fn take_unreadable(self, dwarf: &Dwarf<'_>, errors: Vec<Error>) -> Result<Vec<Error>> {
         let Some(file) = dwarf.split_file() else { return Ok(errors) };
@@ -132,21 +134,21 @@ impl<'a> SplitFiles<'a> {
         Ok(Vec::new())
     }
 
-    /// Returns the result for a file of split units, or `None` after passing an error on. Without a name, the file is the
+    /// Returns the result for a split-unit file, or `None` after passing an error on. Without a name, the file is the
     /// object's, and its error is returned.
     #[doc(hidden)]
     pub fn readable<T>(self, file: Option<&str>, read: Result<T>) -> Result<Option<T>> {
         match (read, file, self.0) {
             (Err(error), Some(file), Some(find)) => {
-                let at = At { split_file: Some(file.into()), ..At::default() };
-                find.take_failure(error.or_at(at)).map(|()| None)
+                let place = At { split_file: Some(file.into()), ..At::default() };
+                find.take_failure(error.or_at(place)).map(|()| None)
             }
             (read, ..) => read.map(Some),
         }
     }
 }
 
-/// Reads the split units in a file, or each of those of a package whose ids are not known.
+/// Reads the split units in a file; in a package, each unit whose id is not known yet.
 fn read<'o>(main: &Dwarf<'o>, file: &'o Object<'_>, known: &HashSet<u64>) -> Result<Vec<Result<Dwarf<'o>>>> {
     let Some(package) = Package::read(file)? else { return Ok(vec![Dwarf::read_readable_split(main, file)]) };
     let skeletons = main.units().iter().filter(|unit| unit.is_skeleton());
@@ -155,10 +157,10 @@ fn read<'o>(main: &Dwarf<'o>, file: &'o Object<'_>, known: &HashSet<u64>) -> Res
     Ok(units.map(|sections| Dwarf::read_readable_sections(main, sections?)).collect())
 }
 
-/// Returns the ids of the split units in a file. `None` for a package, which has an index of them.
+/// Returns the ids of the split units in a file. `None` for a package, which has an index.
 ///
 /// # Errors
-/// The errors of [`Object::read`] and [`Dwarf::read`].
+/// The errors that [`Object::read`] returns and [`Dwarf::read`].
 pub fn split_ids(bytes: &[u8]) -> Result<Option<Vec<u64>>> {
     let object = Object::read(bytes)?;
     if Package::read(&object)?.is_some() {

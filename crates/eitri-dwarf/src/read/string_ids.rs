@@ -1,17 +1,17 @@
-//! Numbers of strings: equal strings have one number.
+//! String numbers: equal strings have the same number.
 
 use hashbrown::HashMap;
 
 use super::recurring::Recurring;
 use super::value::Str;
 
-/// Number of a string.
+/// String number.
 pub type StringId = u32;
 
 /// Numbers of strings, from 0 on.
 #[derive(Debug, Default)]
 pub struct StringIds<'r> {
-    /// Addresses of strings: most equal strings are one string of the file.
+    /// String addresses, because most equal strings are the same string in the file.
     addresses: Recurring<usize>,
     /// Numbers of the strings at these addresses.
     at_addresses: Vec<StringId>,
@@ -20,7 +20,7 @@ pub struct StringIds<'r> {
 }
 
 impl<'r> StringIds<'r> {
-    /// Returns the number of a string.
+    /// Returns a string's number.
     #[doc(hidden)]
     pub fn of(&mut self, string: Str<'r>) -> StringId {
         let (address, is_new) = self.addresses.add(string.address());

@@ -4,16 +4,16 @@ use super::cursor::{Cursor, is_address_size};
 use super::sections::Sections;
 use crate::error::{Count, ErrorKind, Result};
 
-/// A table of numbers: offsets of strings in `.debug_str`, or addresses.
+/// A number table: offsets of strings in `.debug_str`, or addresses.
 #[derive(Debug, Clone)]
 pub struct IndexTable<'o> {
-    /// Offset of the header in the section, in bytes.
+    /// Header offset in the section, in bytes.
     pub offset: u64,
     /// Version: 5.
     pub version: u16,
     /// Offset of element 0 in the section, which is the base in the units that use the table.
     pub base: u64,
-    /// Size of an element in bytes.
+    /// Element size in bytes.
     pub element_bytes: u8,
     elements: Cursor<'o>,
 }
@@ -42,7 +42,7 @@ impl<'o> IndexTable<'o> {
     /// Reads all headers of `.debug_addr`.
     ///
     /// # Errors
-    /// The errors of [`str_offsets`](Self::str_offsets).
+    /// The errors that [`str_offsets`](Self::str_offsets) returns.
     pub fn addresses(sections: &Sections<'o>) -> Result<Vec<Self>> {
         Self::each_addresses(sections).into_iter().collect()
     }
@@ -50,8 +50,9 @@ impl<'o> IndexTable<'o> {
     /// Reads each header of `.debug_addr`, or the error that [`addresses`](Self::addresses) has for it.
     pub fn each_addresses(sections: &Sections<'o>) -> Vec<Result<Self>> {
         read_each(sections.cursor(".debug_addr", sections.debug_addr), |from, _| {
-            let at = from.offset();
-            let (address_bytes, segment_bytes) = (from.u8(WHAT)?, from.u8(WHAT)?);
+            let start = from.offset();
+            let address_bytes = from.u8(WHAT)?;
+            let segment_bytes = from.u8(WHAT)?;
             if is_address_size(address_bytes) && segment_bytes == 0 {
                 return Ok(address_bytes);
             }
@@ -59,7 +60,7 @@ impl<'o> IndexTable<'o> {
                 "{WHAT}: invalid address size, {address_bytes}, or segment selector size, {segment_bytes}",
                 address_bytes = Count(address_bytes, "byte")
             );
-            Err(from.error(ErrorKind::Malformed(text), at))
+            Err(from.error(ErrorKind::Malformed(text), start))
         })
     }
 
@@ -68,7 +69,8 @@ impl<'o> IndexTable<'o> {
     /// # Errors
     /// [`Truncated`](ErrorKind::Truncated) for an incomplete last element. The iterator ends after the error.
     pub fn elements(&self) -> impl Iterator<Item = Result<u64>> + use<'o> {
-        let (mut from, bytes) = (self.elements, self.element_bytes);
+        let mut from = self.elements;
+        let bytes = self.element_bytes;
         std::iter::from_fn(move || {
             if from.is_at_end() {
                 return None;
@@ -82,10 +84,10 @@ fn read_each<'o>(
     from: Cursor<'o>,
     rest: impl Fn(&mut Cursor<'o>, u8) -> Result<u8>,
 ) -> Vec<Result<IndexTable<'o>>> {
-    from.each_table(WHAT, |mut one, offset, offset_bytes| {
+    from.each_table(WHAT, |mut table, offset, offset_bytes| {
         let version = 5;
-        one.version(version, WHAT)?;
-        let element_bytes = rest(&mut one, offset_bytes)?;
-        Ok(IndexTable { offset, version, base: one.offset(), element_bytes, elements: one })
+        table.version(version, WHAT)?;
+        let element_bytes = rest(&mut table, offset_bytes)?;
+        Ok(IndexTable { offset, version, base: table.offset(), element_bytes, elements: table })
     })
 }

@@ -1,4 +1,4 @@
-//! Work on the units of a file, divided among threads.
+//! Work on a file's units, divided among threads.
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,9 +10,9 @@ use super::dwarf::Dwarf;
 use super::units::Reader;
 use crate::error::{Error, ErrorKind, Result};
 
-/// Calls a function for each of several inputs: for the first on this thread, for each of the others on a thread of the
-/// pool of the crate rayon. The threads of a pool wait for work: a new thread can stand still for some milliseconds on
-/// the processor of this one, while another processor is idle.
+/// Calls a function for each input: for the first input on this thread, for each later input on a pool thread of the
+/// crate rayon. Pool threads wait for work, because a new thread can stand still for some milliseconds on the processor
+/// of this thread, while another processor is idle.
 pub fn each<I: Clone + Send, O: Send>(inputs: &[I], call: impl Fn(I) -> O + Sync) -> Vec<O> {
     let (first, others) = match inputs {
         [] | [_] => return inputs.iter().cloned().map(call).collect(),
@@ -46,7 +46,7 @@ pub fn both<A, B: Send>(
     (first, output.expect("a scope ends after its threads"))
 }
 
-/// Indices of consecutive units for a thread, one by one. Another thread can take the last of them away.
+/// Indices of consecutive units for a thread. Another thread can take the last units away.
 #[derive(Debug)]
 pub struct Units<'a> {
     /// The units, unless another thread takes some.
@@ -58,7 +58,7 @@ pub struct Units<'a> {
 /// Units that are not taken yet, for each thread.
 type Rest = Mutex<Vec<Range<usize>>>;
 
-/// Locks what is left. A panic of another thread is reported when it ends.
+/// Locks the remaining units. A panic on another thread is reported when it ends.
 fn lock(rest: &Rest) -> MutexGuard<'_, Vec<Range<usize>>> {
     rest.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -71,9 +71,9 @@ impl Iterator for Units<'_> {
     }
 }
 
-/// Calls a function for consecutive parts of the units on a number of threads. A thread without units takes half of those
-/// that another thread has left. `begin` makes the state of a thread for its first units. Returns the states, which
-/// depend on the units that each thread had, and the results in the order of the units.
+/// Calls a function for consecutive parts of the units on a number of threads. A thread without units takes half the
+/// units that another thread has left. `begin` creates a thread's state for its first units. Returns the states, which
+/// depend on the units that each thread had, and the results in unit order.
 pub fn share<S: Send, O: Send>(
     units: &[Unit<'_>],
     threads: usize,
@@ -83,60 +83,65 @@ pub fn share<S: Send, O: Send>(
     let parts = parts(&sizes(units), threads);
     let numbers: Vec<usize> = (0..parts.len()).collect();
     let rest = Mutex::new(parts.clone());
-    let all = each(&numbers, |thread| {
+    let outcomes = each(&numbers, |thread| {
         let mut range = parts[thread].clone();
-        let (mut state, mut found) = (begin(&units[range.clone()]), Vec::new());
+        let mut state = begin(&units[range.clone()]);
+        let mut results = Vec::new();
         while !range.is_empty() {
-            found.push((range.start, call(&mut state, Units { range, rest: &rest, thread })));
+            results.push((range.start, call(&mut state, Units { range, rest: &rest, thread })));
             let mut rest = lock(&rest);
             let Some(longest) = rest.iter_mut().max_by_key(|range| range.len()) else { break };
             range = longest.start + longest.len() / 2..longest.end;
             longest.end = range.start;
             rest[thread] = range.clone();
         }
-        (state, found)
+        (state, results)
     });
-    let (states, found): (Vec<_>, Vec<_>) = all.into_iter().unzip();
-    let mut found: Vec<_> = found.into_iter().flatten().collect();
-    found.sort_unstable_by_key(|one| one.0);
-    (states, found.into_iter().map(|one| one.1).collect())
+    let (states, results): (Vec<_>, Vec<_>) = outcomes.into_iter().unzip();
+    let mut results: Vec<_> = results.into_iter().flatten().collect();
+    results.sort_unstable_by_key(|result| result.0);
+    (states, results.into_iter().map(|result| result.1).collect())
 }
 
-/// Returns the numbers of bytes of units.
+/// Returns the sizes of units in bytes.
 fn sizes(units: &[Unit<'_>]) -> Vec<u64> {
     units.iter().map(|unit| unit.end - unit.offset).collect()
 }
 
-/// Divides units of these sizes, in bytes, into consecutive parts of about one size, at most one for each thread: their
-/// indices.
+/// Divides units with these sizes, in bytes, into consecutive parts with about the same size, at most one for each
+/// thread, and returns their indices.
 fn parts(sizes: &[u64], threads: usize) -> Vec<Range<usize>> {
     divided(sizes, sizes.iter().sum::<u64>().div_ceil(threads.max(1) as u64))
 }
 
-/// Divides units into consecutive chunks of at least a number of bytes, but the last: their indices.
+/// Divides units into consecutive chunks with at least a number of bytes, except the last, and returns their indices.
 pub fn chunks(units: &[Unit<'_>], each: u64) -> Vec<Range<usize>> {
     divided(&sizes(units), each)
 }
 
 fn divided(sizes: &[u64], each: u64) -> Vec<Range<usize>> {
-    let (mut all, mut start, mut sum) = (Vec::new(), 0, 0);
+    let mut parts = Vec::new();
+    let mut start = 0;
+    let mut sum = 0;
     for (index, size) in sizes.iter().enumerate() {
         sum += size;
         if sum >= each || index + 1 == sizes.len() {
-            all.push(start..index + 1);
+            parts.push(start..index + 1);
             (start, sum) = (index + 1, 0);
         }
     }
-    all
+    parts
 }
 
 impl<'o> Reader<'_, 'o> {
-    /// Reads the units of `.debug_info` in consecutive chunks of about one size, each on a thread, and joins them.
+    /// Reads the units in `.debug_info` in consecutive chunks with about the same size, each on a thread, and joins
+    /// them.
     pub(super) fn read_on(mut self, threads: usize) -> Result<Dwarf<'o>> {
         let sections = self.dwarf.sections;
         let info = DebugInfo::from(sections.slice(sections.debug_info));
         let mut sizes = Vec::new();
-        let (mut headers, mut next) = (info.units(), 0);
+        let mut headers = info.units();
+        let mut next = 0;
         while let Ok(Some(header)) = headers.next() {
             let rest = sections.debug_info.get(next..).unwrap_or_default();
             let size = header.length_including_self().min(rest.len());
@@ -147,7 +152,9 @@ impl<'o> Reader<'_, 'o> {
         if next != sections.debug_info.len() || sizes.len() < threads || !sections.debug_types.is_empty() {
             return self.read();
         }
-        let (dialect, draft, supplementary) = (self.dialect, self.draft, self.dwarf.supplementary.clone());
+        let dialect = self.dialect;
+        let draft = self.draft;
+        let supplementary = self.dwarf.supplementary.clone();
         let mut start = 0;
         let span = |units: Range<usize>| {
             let bytes: u64 = sizes[units].iter().sum();
@@ -168,7 +175,8 @@ impl<'o> Reader<'_, 'o> {
                 (dwarf.nodes, dwarf.units, dwarf.tables) = (part.nodes, part.units, part.tables);
                 continue;
             }
-            let (node, table) = (dwarf.count(), dwarf.tables.len() as u32);
+            let node = dwarf.count();
+            let table = dwarf.tables.len() as u32;
             if u32::try_from(node as usize + part.nodes.len()).is_err() {
                 let text = "the file has more than 4294967294 entries".into();
                 return Err(Error::new(ErrorKind::TooLarge(text)));
@@ -189,19 +197,19 @@ impl<'o> Reader<'_, 'o> {
         let sections = self.dwarf.sections;
         let info = DebugInfo::from(sections.slice(sections.debug_info));
         let mut headers = info.units();
-        let mut at = 0;
+        let mut start = 0;
         while let Some(header) =
-            headers.next().map_err(|error| self.broken(error, "a unit header", at as u64))?
+            headers.next().map_err(|error| self.broken(error, "a unit header", start as u64))?
         {
-            let rest = sections.debug_info.get(at..).unwrap_or_default();
-            let end = at + header.length_including_self().min(rest.len());
-            if at >= span.end {
+            let rest = sections.debug_info.get(start..).unwrap_or_default();
+            let end = start + header.length_including_self().min(rest.len());
+            if start >= span.end {
                 break;
             }
-            if at >= span.start {
-                self.unit(header, rest, at as u64)?;
+            if start >= span.start {
+                self.unit(header, rest, start as u64)?;
             }
-            at = end;
+            start = end;
         }
         Ok(())
     }
@@ -237,7 +245,8 @@ mod tests {
         }
     }
 
-    /// While a thread is at its first unit, the other one takes all units but this one. It has one state for them.
+    /// While a thread is at its first unit, the other thread takes all units except this unit. It has a single state
+    /// for them.
     #[test]
     fn a_thread_takes_the_units_of_another() {
         units(9, |dwarf| {

@@ -1,4 +1,4 @@
-//! Units: fields of the header, and of the first entry.
+//! Units: fields from the header, and from the first entry.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,10 +14,10 @@ use super::value::{Slice, Value};
 use crate::error::{Error, Result};
 use crate::op::Encoding;
 
-/// A unit, with the attributes of its first entry that apply to all of it. DWARF 5 sections 3.1 and 7.5.1.
+/// A unit, with the attributes of its first entry that apply to the whole unit. DWARF 5 sections 3.1 and 7.5.1.
 #[derive(Debug, Clone)]
 pub struct Unit<'o> {
-    /// Offset of the header in bytes, counted as described at [`Dwarf`](super::Dwarf).
+    /// Header offset in bytes, counted as described at [`Dwarf`](super::Dwarf).
     pub offset: u64,
     /// Offset after the last byte.
     pub end: u64,
@@ -47,23 +47,23 @@ pub struct Unit<'o> {
     pub low_pc: Option<u64>,
     /// `DW_AT_stmt_list`: the offset of the unit's line program in `.debug_line`.
     pub stmt_list: Option<u64>,
-    /// Offsets of the unit's parts of other sections.
+    /// Offsets of the unit's parts in other sections.
     pub bases: Bases,
     /// Bytes and entries.
     #[doc(hidden)]
     pub contents: Contents<'o>,
 }
 
-/// Offsets of a unit's parts of other sections.
+/// Offsets of a unit's parts in other sections.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Bases {
     /// `DW_AT_addr_base`: the offset of the unit's first address in `.debug_addr`.
     pub addr: Option<u64>,
     /// `DW_AT_str_offsets_base`: the offset of the unit's first string in `.debug_str_offsets`.
     pub str_offsets: Option<u64>,
-    /// `DW_AT_loclists_base`: the offset of the unit's table of lists in `.debug_loclists`.
+    /// `DW_AT_loclists_base`: the offset of the unit's list table in `.debug_loclists`.
     pub loclists: Option<u64>,
-    /// `DW_AT_rnglists_base`: the offset of the unit's table of lists in `.debug_rnglists`.
+    /// `DW_AT_rnglists_base`: the offset of the unit's list table in `.debug_rnglists`.
     pub rnglists: Option<u64>,
     /// `DW_AT_GNU_ranges_base`: the base of a DWARF 4 split unit's offsets in `.debug_ranges`.
     pub ranges: Option<u64>,
@@ -76,17 +76,17 @@ pub struct Contents<'o> {
     pub(super) bytes: Slice<'o>,
     /// Sizes of forms.
     pub(super) forms: gimli::Encoding,
-    /// Index of the unit's table of abbreviations.
+    /// Index of the unit's abbreviation table.
     pub(super) table: u32,
     /// Entries, by index.
     pub(super) entries: Range<u32>,
-    /// Offset of the unit in its section.
+    /// Unit offset in its section.
     pub(super) start: u64,
     /// Fields of the unit that cannot be read.
     pub(super) unreadable: &'o [UnreadableField],
-    /// Error of `DW_AT_low_pc`, if it cannot be read: the base address of lists is then unknown.
+    /// Error for `DW_AT_low_pc`, if it cannot be read: the lists' base address is then unknown.
     pub(super) unreadable_base: Option<Box<Error>>,
-    /// Number of entries whose children are not terminated before the end of the unit.
+    /// Number of entries whose children are not terminated before the unit's end.
     #[doc(hidden)]
     pub unclosed: usize,
 }
@@ -99,10 +99,12 @@ pub(super) fn new_unit<'o>(
     encoding: Encoding,
     is_split: bool,
 ) -> Unit<'o> {
-    let (mut signature, mut type_offset, mut dwo_id) = (None, None, None);
-    let mut take = |kind, of: gimli::DebugTypeSignature, at: gimli::UnitOffset| {
-        signature = Some(of.0);
-        type_offset = Some(Dwarf::offset_after(offset, at.0 as u64));
+    let mut signature = None;
+    let mut type_offset = None;
+    let mut dwo_id = None;
+    let mut take = |kind, type_signature: gimli::DebugTypeSignature, type_start: gimli::UnitOffset| {
+        signature = Some(type_signature.0);
+        type_offset = Some(Dwarf::offset_after(offset, type_start.0 as u64));
         kind
     };
     let kind: DwUt = match header.type_() {
@@ -168,8 +170,8 @@ impl<'o> Contents<'o> {
         self.unreadable_base.as_deref().map_or(Ok(()), |error| Err(error.clone()))
     }
 
-    /// Returns the first field that cannot be read, of those that begin where `from` begins or after it, and before `to`. Both
-    /// are rests of the unit.
+    /// Returns the first unreadable field that begins at or after the start of `from`, and before `to`. Both are rests
+    /// of the unit.
     #[cold]
     pub(super) fn unreadable(&self, from: &Slice<'o>, to: &Slice<'o>) -> Option<&'o UnreadableField> {
         let offset = |rest: &Slice<'o>| self.start + (self.bytes.len() - rest.len()) as u64;
@@ -202,16 +204,16 @@ impl<'o> Unit<'o> {
         if self.encoding.version < 5 && tag == dw::DW_TAG_partial_unit && self.kind == dw::DW_UT_compile {
             self.kind = dw::DW_UT_partial;
         }
-        for one in raw {
-            if one.name() == dw::DW_AT_GNU_dwo_id {
-                self.dwo_id = self.dwo_id.or(one.udata_value());
+        for attribute in raw {
+            if attribute.name() == dw::DW_AT_GNU_dwo_id {
+                self.dwo_id = self.dwo_id.or(attribute.udata_value());
             }
-            if one.name() == dw::DW_AT_GNU_dwo_name && self.kind == dw::DW_UT_compile {
+            if attribute.name() == dw::DW_AT_GNU_dwo_name && self.kind == dw::DW_UT_compile {
                 self.kind = dw::DW_UT_skeleton;
             }
             // Before DWARF 4 the form does not distinguish an offset from a number.
-            let Some(offset) = one.offset_value() else { continue };
-            let base = match one.name() {
+            let Some(offset) = attribute.offset_value() else { continue };
+            let base = match attribute.name() {
                 dw::DW_AT_addr_base | dw::DW_AT_GNU_addr_base => &mut self.bases.addr,
                 dw::DW_AT_str_offsets_base => &mut self.bases.str_offsets,
                 dw::DW_AT_loclists_base => &mut self.bases.loclists,
@@ -223,7 +225,7 @@ impl<'o> Unit<'o> {
         }
     }
 
-    /// Takes the error of an attribute of the first entry that cannot be read.
+    /// Takes the error for an attribute of the first entry that cannot be read.
     #[cold]
     pub(super) fn set_unreadable(&mut self, name: gimli::DwAt, error: Error) {
         match name {
@@ -235,7 +237,7 @@ impl<'o> Unit<'o> {
         }
     }
 
-    /// Sets the field of an attribute of the first entry that applies to the whole unit.
+    /// Sets a field from an attribute of the first entry that applies to the whole unit.
     pub(super) fn set_rest(&mut self, name: gimli::DwAt, value: Value<'o>) {
         match (name, value) {
             (dw::DW_AT_name, _) => self.name = value.text(),

@@ -34,22 +34,22 @@ pub(super) struct Reader<'m, 'o> {
     dwo_id: Option<u64>,
     /// Errors of the units read so far.
     pub(super) before: Vec<Error>,
-    /// Indices of the tables of abbreviations, by offset.
+    /// Indices of the abbreviation tables, by offset.
     tables: HashMap<u64, u32>,
-    /// Number of bytes of all tables of abbreviations.
+    /// Total size of the abbreviation tables in bytes.
     abbreviations: u64,
     /// Number of attributes.
     attributes: usize,
-    /// Maximum number of attributes. Attributes can take no bytes in `.debug_info`: a file in which that is frequent is
-    /// made to exhaust the reader.
+    /// Maximum number of attributes. Attributes can take no bytes in `.debug_info`, so a small file could otherwise
+    /// exhaust the reader.
     most_attributes: usize,
-    /// Indices of the open entries of the unit; empty between units.
+    /// Indices of the unit's open entries; empty between units.
     open: Vec<u32>,
     /// Abbreviations with the shapes of their entries; `None` for an unknown code.
     shapes: ByAbbreviation<Option<Known>>,
     /// Errors of the parts that are left out; `None` if the first error ends the reading.
     errors: Option<Errors>,
-    /// Errors of tables of abbreviations, by offset.
+    /// Errors of abbreviation tables, by offset.
     broken: HashMap<u64, Error>,
 }
 
@@ -166,7 +166,7 @@ impl<'m, 'o> Reader<'m, 'o> {
         Ok(self.dwarf.with_signatures())
     }
 
-    /// Reads the units of a section. Its first byte has the offset `first`.
+    /// Reads a section's units. Its first byte has the offset `first`.
     fn section(
         &mut self,
         name: &'static str,
@@ -184,7 +184,7 @@ impl<'m, 'o> Reader<'m, 'o> {
             let length = from.initial_length(WHAT).map(|(length, _)| length);
             let is_unknown = !sections.unreadable.is_empty() && length.is_err();
             let read = match (is_unknown, header(sections.slice(rest))) {
-                // Its number is not the length of the unit.
+                // Its number is not the unit's length.
                 (true, _) => length.clone(),
                 (false, Ok(Some(header))) => self.unit(header, rest, start),
                 (false, Ok(None)) => return Ok(()),
@@ -199,7 +199,7 @@ impl<'m, 'o> Reader<'m, 'o> {
             if !sections.has_error(&error) {
                 errors.add::<()>(error);
             }
-            // The length of a unit is that of the next one's offset, whatever is in the unit.
+            // The next unit begins where this unit's length says, whatever the unit contains.
             let Ok(_) = length.and_then(|length| from.take(length, WHAT)) else { return Ok(()) };
             rest = from.rest();
         }
@@ -254,23 +254,23 @@ impl<'m, 'o> Reader<'m, 'o> {
         Ok(end)
     }
 
-    /// Returns the index of a unit's table of abbreviations, which is read once.
+    /// Returns the index of a unit's abbreviation table, which is read once.
     fn table(&mut self, header: &gimli::UnitHeader<Slice<'o>>) -> Result<u32> {
-        let at = header.debug_abbrev_offset().0 as u64;
-        if let Some(&known) = self.tables.get(&at) {
+        let start = header.debug_abbrev_offset().0 as u64;
+        if let Some(&known) = self.tables.get(&start) {
             return Ok(known);
         }
-        if let Some(error) = self.broken.get(&at) {
+        if let Some(error) = self.broken.get(&start) {
             return Err(error.clone());
         }
-        let read = self.new_table(header, at);
+        let read = self.new_table(header, start);
         if let (Err(error), Some(_)) = (&read, &self.errors) {
-            self.broken.insert(at, error.clone());
+            self.broken.insert(start, error.clone());
         }
         read
     }
 
-    /// Reads the table of abbreviations at an offset.
+    /// Reads the abbreviation table at an offset.
     fn new_table(&mut self, header: &gimli::UnitHeader<Slice<'o>>, at: u64) -> Result<u32> {
         let sections = self.dwarf.sections;
         let abbrevs = DebugAbbrev::from(sections.slice(sections.debug_abbrev));
@@ -279,7 +279,7 @@ impl<'m, 'o> Reader<'m, 'o> {
             .map_err(|error| broken(error, "the abbreviations", sections.name(".debug_abbrev"), at))?;
         let from = sections.cursor(".debug_abbrev", sections.debug_abbrev);
         let end = abbrev::find_end(from.at(at, "the abbreviations")?)?;
-        // Tables can overlap. A file in which that is frequent is made to exhaust the reader.
+        // Tables can overlap, so a small file could otherwise exhaust the reader.
         let most = (sections.debug_abbrev.len() as u64).saturating_mul(2).saturating_add(0x10000);
         self.abbreviations = self.abbreviations.saturating_add(end - at);
         if self.abbreviations > most {
@@ -304,15 +304,16 @@ impl<'m, 'o> Reader<'m, 'o> {
         header: &gimli::UnitHeader<Slice<'o>>,
         table: &gimli::Abbreviations,
     ) -> Result<()> {
-        let (start, first) = (unit.offset, unit.contents.entries.start);
+        let start = unit.offset;
+        let first = unit.contents.entries.start;
         let mut rest = unit.contents.bytes;
         rest.skip(header.root_offset().0).map_err(|error| self.broken(error, "an entry", start))?;
         // Shapes are borrowed while entries are added to `dwarf`.
         let mut shapes = core::mem::take(&mut self.shapes);
         self.open.clear();
         while !rest.is_empty() {
-            let at = unit.contents.bytes.len() - rest.len();
-            let offset = start + at as u64;
+            let position = unit.contents.bytes.len() - rest.len();
+            let offset = start + position as u64;
             let code = rest.read_uleb128().map_err(|error| self.broken(error, "an entry", offset))?;
             if code == 0 {
                 if let Some(parent) = self.open.pop() {
@@ -341,7 +342,7 @@ impl<'m, 'o> Reader<'m, 'o> {
                     .map_err(|error| self.broken(error, "an entry", offset))?;
             }
             self.count_attributes(*attributes, offset)?;
-            let (Ok(within), Ok(code)) = (u32::try_from(at), u32::try_from(code)) else {
+            let (Ok(within), Ok(code)) = (u32::try_from(position), u32::try_from(code)) else {
                 let text = "a unit has more than 4294967295 bytes or abbreviations".into();
                 return Err(self.place(Error::new(ErrorKind::TooLarge(text)), offset));
             };
@@ -350,7 +351,7 @@ impl<'m, 'o> Reader<'m, 'o> {
                 let before = rest;
                 let read = skip.and_then(|()| read(&mut rest, unit.contents.forms, table, *spec));
                 let read = read.map_err(|error| self.broken(error, "an entry", offset))?;
-                // The object has the error of a relocation.
+                // The object has the error for the relocation.
                 if !unit.contents.unreadable.is_empty() && unit.contents.unreadable(&before, &rest).is_some()
                 {
                     continue;
@@ -386,7 +387,7 @@ impl<'m, 'o> Reader<'m, 'o> {
         self.dwarf.nodes[entry as usize].descendants = end - entry - 1;
     }
 
-    /// Sets the fields of a unit that its first entry has, as far as its attributes can be resolved.
+    /// Sets the unit's fields from the first entry's attributes that can be resolved.
     #[cold]
     fn root(
         &self,
@@ -395,17 +396,18 @@ impl<'m, 'o> Reader<'m, 'o> {
         abbreviation: &gimli::Abbreviation,
         table: &gimli::Abbreviations,
     ) -> gimli::Result<()> {
-        let (mut raw, mut specs) = (Vec::new(), Vec::new());
+        let mut raw = Vec::new();
+        let mut specs = Vec::new();
         for &spec in abbreviation.attributes() {
             let before = rest;
-            let one = read(&mut rest, unit.contents.forms, table, spec)?;
+            let attribute = read(&mut rest, unit.contents.forms, table, spec)?;
             let unreadable = match unit.contents.unreadable {
                 [] => None,
                 _ => unit.contents.unreadable(&before, &rest),
             };
             match unreadable {
                 None => {
-                    raw.push(one);
+                    raw.push(attribute);
                     specs.push(spec);
                 }
                 Some(field) => unit.set_unreadable(spec.name(), field.error.clone()),
@@ -413,11 +415,11 @@ impl<'m, 'o> Reader<'m, 'o> {
         }
         unit.set_bases(abbreviation.tag(), &raw);
         self.set_skeleton(unit);
-        for (one, spec) in raw.iter().zip(specs) {
+        for (attribute, spec) in raw.iter().zip(specs) {
             // The check of the attributes reports the error.
-            match resolve(&self.dwarf, unit, spec, one.raw_value()) {
-                Ok(value) => unit.set_rest(one.name(), value),
-                Err(error) => unit.set_unreadable(one.name(), error),
+            match resolve(&self.dwarf, unit, spec, attribute.raw_value()) {
+                Ok(value) => unit.set_rest(attribute.name(), value),
+                Err(error) => unit.set_unreadable(attribute.name(), error),
             }
         }
         Ok(())
@@ -477,7 +479,7 @@ impl<'m, 'o> Reader<'m, 'o> {
 }
 
 impl Dwarf<'_> {
-    /// Lists the signatures of the type units and the ids of the skeleton units, and frees spare memory.
+    /// Lists type unit signatures and skeleton unit ids, and frees spare memory.
     pub(super) fn with_signatures(mut self) -> Self {
         self.nodes.shrink_to_fit();
         let units = || self.units.iter().zip(0..);
@@ -489,15 +491,15 @@ impl Dwarf<'_> {
     }
 }
 
-/// Returns the first unit of each key, sorted; a linker keeps the first unit of a signature.
+/// Returns the first unit for each key, sorted, because a linker keeps the first unit with a signature.
 fn firsts(units: impl Iterator<Item = (u64, u32)>) -> Vec<(u64, u32)> {
-    let mut all: Vec<_> = units.collect();
-    all.sort_by_key(|&(key, _)| key);
-    all.dedup_by_key(|&mut (key, _)| key);
-    all
+    let mut keyed: Vec<_> = units.collect();
+    keyed.sort_by_key(|&(key, _)| key);
+    keyed.dedup_by_key(|&mut (key, _)| key);
+    keyed
 }
 
-/// Reads an attribute. `gimli` reads attributes by way of its reader of entries.
+/// Reads an attribute. `gimli` offers attributes only through its entry reader.
 #[inline(always)]
 pub(super) fn read<'o>(
     rest: &mut Slice<'o>,
@@ -514,8 +516,8 @@ pub(super) fn read<'o>(
     Ok(read)
 }
 
-/// Reads an attribute of a form that `gimli` does not know, as a constant: the index in the upper 32 bits, the offset in the
-/// others.
+/// Reads an attribute in a form that `gimli` does not know, as a constant: the index in the upper 32 bits, the offset
+/// in the lower 32 bits.
 #[cold]
 fn read_addrx_offset<'o>(
     rest: &mut Slice<'o>,
@@ -523,7 +525,8 @@ fn read_addrx_offset<'o>(
     table: &gimli::Abbreviations,
     spec: AttributeSpecification,
 ) -> gimli::Result<Raw<'o>> {
-    let (index, offset) = (rest.read_uleb128_u32()?, rest.read_u32()?);
+    let index = rest.read_uleb128_u32()?;
+    let offset = rest.read_u32()?;
     let packed = u64::from(index) << 32 | u64::from(offset);
     let constant = AttributeSpecification::new(spec.name(), dw::DW_FORM_implicit_const, Some(packed as i64));
     gimli::EntriesRaw::new(*rest, forms, table, UnitOffset(0)).read_attribute_inline(constant)
@@ -531,16 +534,16 @@ fn read_addrx_offset<'o>(
 
 /// Returns the id of the split compilation unit, if there is exactly one. Errors recur when the unit is read.
 fn only_id(mut headers: gimli::DebugInfoUnitHeadersIter<Slice<'_>>) -> Option<u64> {
-    let mut found = None;
+    let mut only = None;
     while let Ok(Some(header)) = headers.next() {
         if let gimli::UnitType::SplitCompilation(id) = header.type_() {
-            if found.is_some() {
+            if only.is_some() {
                 return None;
             }
-            found = Some(id.0);
+            only = Some(id.0);
         }
     }
-    found
+    only
 }
 
 /// Converts an error of `gimli`.

@@ -8,7 +8,7 @@ use crate::error::Error;
 /// A field of a section whose relocation cannot be applied. What contains the field cannot be read.
 #[derive(Debug, Clone)]
 pub struct UnreadableField {
-    /// Name of the section.
+    /// Section name.
     pub section: Arc<str>,
     /// Offset of the field's first byte in the section, in bytes.
     pub offset: u64,
@@ -16,7 +16,7 @@ pub struct UnreadableField {
     pub error: Error,
 }
 
-/// Returns the fields of one section, among fields that are sorted by section and offset.
+/// Returns a section's fields, from fields that are sorted by section and offset.
 #[cold]
 pub(in crate::read) fn of_section<'o>(all: &'o [UnreadableField], section: &str) -> &'o [UnreadableField] {
     let start = all.partition_point(|field| *field.section < *section);
@@ -24,7 +24,7 @@ pub(in crate::read) fn of_section<'o>(all: &'o [UnreadableField], section: &str)
     &rest[..rest.partition_point(|field| *field.section == *section)]
 }
 
-/// Returns the fields of one section that begin within a range of it.
+/// Returns a section's fields that begin within a range.
 #[cold]
 pub(super) fn within(of_section: &[UnreadableField], range: Range<u64>) -> &[UnreadableField] {
     let start = of_section.partition_point(|field| field.offset < range.start);

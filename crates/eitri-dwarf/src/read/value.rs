@@ -19,7 +19,7 @@ pub(super) type Slice<'o> = EndianSlice<'o, RunTimeEndian>;
 /// An attribute of an entry.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Attribute<'o> {
-    /// Name of the attribute.
+    /// Attribute name.
     pub name: DwAt,
     /// Form in the file.
     pub form: DwForm,
@@ -31,7 +31,7 @@ pub struct Attribute<'o> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Value<'o> {
-    /// An unsigned number, or one of unknown signedness (`data1` to `data8`): such a number has as many bits as the
+    /// An unsigned number, or a number with unknown signedness (`data1` to `data8`), which has as many bits as the
     /// form.
     Unsigned(u64),
     /// A signed number.
@@ -42,7 +42,7 @@ pub enum Value<'o> {
     Address(u64),
     /// An address by its index in the unit's table, which is in the skeleton's file.
     AddressIndex(u64),
-    /// An address as the sum of one by its index in such a table, and an offset in bytes.
+    /// An address as a sum: an address by its index in such a table, plus an offset in bytes.
     AddressIndexOffset(u64, u32),
     /// A string.
     String(Str<'o>),
@@ -89,7 +89,7 @@ impl<'o> Str<'o> {
         self.0.as_ptr().addr()
     }
 
-    /// Returns the text, with U+FFFD in place of invalid UTF-8.
+    /// Returns the text, with U+FFFD instead of invalid UTF-8.
     pub fn text(self) -> Cow<'o, str> {
         String::from_utf8_lossy(self.bytes())
     }
@@ -109,7 +109,7 @@ impl fmt::Debug for Str<'_> {
     }
 }
 
-/// The sections of strings up to the last zero byte: each offset in them is one of a string.
+/// The string sections up to their last zero byte, so that each offset in them begins a string that ends.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Strings<'o> {
     pub(super) debug_str: &'o [u8],
@@ -124,7 +124,7 @@ impl<'o> Strings<'o> {
     }
 }
 
-/// Returns the string at an offset of a section.
+/// Returns the string at a section offset.
 #[inline]
 fn string<'o>(section: &'o [u8], offset: u64, error: impl FnOnce() -> Result<&'o [u8]>) -> Result<Value<'o>> {
     let from = usize::try_from(offset).ok().and_then(|offset| section.get(offset..));
@@ -153,7 +153,7 @@ impl<'o> Value<'o> {
         }
     }
 
-    /// Returns the string, with U+FFFD in place of invalid UTF-8.
+    /// Returns the string, with U+FFFD instead of invalid UTF-8.
     pub fn text(self) -> Option<Cow<'o, str>> {
         match self {
             Self::String(string) => Some(string.text()),
@@ -162,8 +162,8 @@ impl<'o> Value<'o> {
     }
 }
 
-/// Whether a block of this attribute is an expression. DWARF 2 and 3 have no form for expressions, and producers write block
-/// forms for them in later versions too: the attribute has no class of blocks.
+/// Whether a block in this attribute is an expression. DWARF 2 and 3 have no form for expressions, and producers write
+/// block forms for them in later versions too; the attribute itself cannot be a block.
 fn is_location(name: DwAt) -> bool {
     matches!(
         name,
@@ -226,10 +226,10 @@ fn has_loclist(name: DwAt) -> bool {
     }
 }
 
-/// LLVM's form of an address by index, ULEB128, plus an offset of four bytes.
+/// LLVM's form for an address by index, ULEB128, plus a four-byte offset.
 pub(super) const ADDRX_OFFSET: DwForm = DwForm(0x2001);
 
-/// Resolves the value of an attribute. `raw` is what [`read`](super::units::read) returns for the specification.
+/// Resolves an attribute's value. `raw` is what [`read`](super::units::read) returns for the specification.
 #[inline]
 pub(super) fn resolve<'o>(
     dwarf: &Dwarf<'o>,
@@ -238,7 +238,8 @@ pub(super) fn resolve<'o>(
     raw: AttributeValue<Slice<'o>>,
 ) -> Result<Value<'o>> {
     let name = spec.name();
-    let (sections, strings) = (&dwarf.sections, &dwarf.strings);
+    let sections = &dwarf.sections;
+    let strings = &dwarf.strings;
     let indirect = |offset| string(strings.debug_str, offset, || sections.string(offset));
     let base = |offset| Base { offset, encoding: unit.encoding };
     if let Some(offset) = reference(dwarf, unit, &raw) {
@@ -253,7 +254,7 @@ pub(super) fn resolve<'o>(
         AttributeValue::Block(block) if is_location(name) => Value::Expr(block.slice()),
         AttributeValue::Block(block) => Value::Block(block.slice()),
         AttributeValue::Exprloc(expr) => Value::Expr(expr.0.slice()),
-        // Before DWARF 4 a section offset has the form of a constant of its size.
+        // Before DWARF 4 a section offset has the form of a constant with the same size.
         AttributeValue::Data4(offset)
             if unit.encoding.version < 4 && unit.encoding.offset_bytes == 4 && is_of_lanes(name) =>
         {
@@ -281,7 +282,8 @@ pub(super) fn resolve<'o>(
         }
         AttributeValue::DebugStrRefSup(offset) => match &dwarf.supplementary {
             Some(other) => {
-                let (offset, other) = (offset.0 as u64, &**other);
+                let offset = offset.0 as u64;
+                let other = &**other;
                 let error = || other.sections.string(offset).map_err(|error| error.or_at(other.at()));
                 string(other.strings.debug_str, offset, error)?
             }
@@ -327,10 +329,11 @@ pub(super) fn reference(dwarf: &Dwarf<'_>, unit: &Unit<'_>, raw: &AttributeValue
     }
 }
 
-/// Returns the address of a value of [`ADDRX_OFFSET`] with the index in the upper 32 bits.
+/// Returns the address for an [`ADDRX_OFFSET`] value, whose index is in the upper 32 bits.
 #[cold]
 fn indexed_address<'o>(dwarf: &Dwarf<'o>, unit: &Unit<'o>, packed: i64) -> Result<Value<'o>> {
-    let (index, offset) = (packed as u64 >> 32, packed as u32);
+    let index = packed as u64 >> 32;
+    let offset = packed as u32;
     if !dwarf.knows_addresses(unit) {
         return Ok(Value::AddressIndexOffset(index, offset));
     }
@@ -338,7 +341,7 @@ fn indexed_address<'o>(dwarf: &Dwarf<'o>, unit: &Unit<'o>, packed: i64) -> Resul
     Ok(Value::Address(address & max_address(unit.encoding.address_bytes)))
 }
 
-/// Returns the offset of list `index` of the table at `base`. Elements count from the start of the table.
+/// Returns the offset of list `index` in the table at `base`. Elements count from the table's start.
 #[inline]
 fn list_offset(base: Base, table: super::cursor::Cursor<'_>, index: u64) -> Result<u64> {
     let offset = base.number(table, index, base.encoding.offset_bytes, "an indexed list")?;

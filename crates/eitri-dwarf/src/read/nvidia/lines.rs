@@ -9,8 +9,8 @@ use crate::read::{LineProgram, Object, Sections};
 
 const SECTION: &str = ".nv_debug_line_sass";
 
-/// Returns the line programs that map pcs to lines of the [PTX](super::PtxText). Programs of a linked cubin have no
-/// files: the text is the only one. Other programs name the section of their text. Ends after an error.
+/// Returns the line programs that map pcs to [PTX](super::PtxText) lines. In a linked cubin they have no files, because
+/// there is only one PTX text; other programs name its section. Ends after an error.
 pub fn ptx_lines<'o>(object: &'o Object<'_>) -> impl Iterator<Item = Result<LineProgram<'o>>> {
     programs(object, SECTION)
 }

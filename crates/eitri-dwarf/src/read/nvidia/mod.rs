@@ -1,5 +1,5 @@
-//! Debug sections of cubins that only NVIDIA's tools write: homes of PTX registers, their types, the text of the PTX, and
-//! the lines of that text.
+//! Cubin debug sections that only NVIDIA's tools write: where PTX registers are kept, their types, the PTX text, and
+//! its lines.
 
 mod lines;
 mod ptx_text;
@@ -11,5 +11,5 @@ pub use ptx_text::PtxText;
 pub use register_map::{Home, MappedFunction, RegisterHome, RegisterMap};
 pub use register_types::RegisterTypes;
 
-/// Size in bytes of an instruction of NVIDIA's processors from sm_70 on.
+/// Instruction size in bytes on NVIDIA's processors from sm_70.
 pub const INSTRUCTION_BYTES: u32 = 16;

@@ -1,4 +1,4 @@
-//! The PTX from which a cubin was made: the section `.nv_debug_ptx_txt`.
+//! The PTX from which a cubin was assembled: the section `.nv_debug_ptx_txt`.
 
 use std::borrow::Cow;
 
@@ -6,20 +6,20 @@ use crate::read::Object;
 
 const SECTION: &str = ".nv_debug_ptx_txt";
 
-/// Lines of the PTX of a cubin.
+/// PTX lines in a cubin.
 #[derive(Debug, Clone, Default)]
 pub struct PtxText<'o> {
     lines: Vec<&'o [u8]>,
 }
 
 impl<'o> PtxText<'o> {
-    /// Reads the text of a cubin, the first of several. The result is empty without the section.
+    /// Reads the first PTX text in a cubin. The result is empty if the section is missing.
     pub fn read(object: &'o Object<'_>) -> Self {
         Self::all(object).next().unwrap_or_default()
     }
 
-    /// Reads the texts of a cubin: merged cubins have one for each text that was assembled. In relocatable cubins, the name
-    /// of the section has a suffix.
+    /// Reads a cubin's PTX texts: merged cubins have a section for each text that was assembled. In relocatable cubins,
+    /// the section name has a suffix.
     pub fn all(object: &'o Object<'_>) -> impl Iterator<Item = Self> {
         let is_text = |name: &str| {
             name.strip_prefix(SECTION).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

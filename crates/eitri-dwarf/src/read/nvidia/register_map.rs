@@ -13,42 +13,42 @@ const WHAT: &str = "the map of registers";
 /// Least size of an entry in bytes: four numbers and an empty name.
 const LEAST: usize = 17;
 
-/// Homes of the PTX registers of each function.
+/// Homes of each function's PTX registers.
 #[derive(Debug, Clone, Default)]
 pub struct RegisterMap<'o> {
-    /// Functions, in the order of the section.
+    /// Functions, in the section's order.
     pub functions: Vec<MappedFunction<'o>>,
 }
 
-/// Homes of the PTX registers of a function.
+/// Homes of a function's PTX registers.
 #[derive(Debug, Clone)]
 pub struct MappedFunction<'o> {
     /// Linkage name of the function.
     pub name: &'o [u8],
-    /// Address of the function, if the file has a function symbol of that name.
+    /// Function address, if the file has a function symbol with that name.
     pub address: Option<u64>,
     homes: Vec<RegisterHome<'o>>,
-    /// Indices of the homes, by register and word.
+    /// Home indices, by register and word.
     by_word: Vec<u32>,
 }
 
-/// Home of one word of a PTX register while it has a value.
+/// Home of a PTX register's word while it has a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RegisterHome<'o> {
     /// Name of the PTX register.
     pub register: &'o [u8],
-    /// Number of the word of 32 bits: 0 is the lower one.
+    /// Number of the 32-bit word: 0 is the lower word.
     pub word: u32,
     /// Register or memory.
     pub home: Home,
-    /// First pc, in bytes from the start of the function: the instruction that writes the value.
+    /// First pc, in bytes from the function's start: the instruction that writes the value.
     pub start: u32,
     /// Last pc, included: the last instruction that reads the value.
     pub end: u32,
 }
 
 impl RegisterHome<'_> {
-    /// Whether the word has a home at a pc, in bytes from the start of the function.
+    /// Whether the word has a home at a pc, in bytes from the function's start.
     pub fn contains(&self, pc: u64) -> bool {
         (self.start.into()..=self.end.into()).contains(&pc)
     }
@@ -75,7 +75,7 @@ impl Home {
     }
 }
 
-/// Displays the home: `R4`, `R4.h`, `local[R1+0xa8]`, or the number for another class.
+/// Displays the home: `R4`, `R4.h`, `local[R1+0xa8]`, or the number for an unknown class.
 impl core::fmt::Display for Home {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let number = self.number();
@@ -122,8 +122,8 @@ impl<'o> RegisterMap<'o> {
             Some(object.symbol(name)?.size)
         };
         self.functions.iter().find_map(|function| {
-            let by = pc.checked_sub(function.address?)?;
-            (by < size(function)?).then_some((function, by))
+            let distance = pc.checked_sub(function.address?)?;
+            (distance < size(function)?).then_some((function, distance))
         })
     }
 
@@ -135,12 +135,12 @@ impl<'o> RegisterMap<'o> {
 
 fn read_function<'o>(from: &mut Cursor<'o>, object: &Object<'_>) -> Result<MappedFunction<'o>> {
     let name = from.string(WHAT)?;
-    let at = from.offset();
+    let position = from.offset();
     let count = from.u32(WHAT)?;
     let most = from.rest().len() / LEAST;
     if count as usize > most {
-        let text = format!("{WHAT}: the section has room for at most {}: {count}", Count(most, "entry"));
-        return Err(from.error(ErrorKind::Malformed(text), at));
+        let text = format!("{WHAT}: the section has no room for {}", Count(count, "entry"));
+        return Err(from.error(ErrorKind::Malformed(text), position));
     }
     let mut homes = Vec::with_capacity(count as usize);
     for _ in 0..count {
@@ -154,7 +154,7 @@ fn read_function<'o>(from: &mut Cursor<'o>, object: &Object<'_>) -> Result<Mappe
 }
 
 impl<'o> MappedFunction<'o> {
-    /// Makes the map of a function from its homes, in the order of the section.
+    /// Makes the map of a function from its homes, in the section's order.
     pub fn new(name: &'o [u8], address: Option<u64>, homes: Vec<RegisterHome<'o>>) -> Self {
         let mut by_word: Vec<u32> = (0..homes.len() as u32).collect();
         by_word.sort_by_key(|&index| word_of(&homes[index as usize]));
@@ -166,27 +166,27 @@ impl<'o> MappedFunction<'o> {
         String::from_utf8_lossy(self.name)
     }
 
-    /// Returns the homes, in the order of the section, which can be that of pcs or of registers.
+    /// Returns the homes in section order, which can be sorted by pcs or by registers.
     pub fn homes(&self) -> &[RegisterHome<'o>] {
         &self.homes
     }
 
-    /// Returns the homes of a word of a PTX register, in the order of the section. The time of a search is logarithmic
-    /// in the number of all homes.
+    /// Returns the homes of a PTX register's word, in section order. A search takes time logarithmic in the number of
+    /// all homes.
     pub fn homes_of(&self, register: &[u8], word: u32) -> impl Iterator<Item = &RegisterHome<'o>> {
-        let at = |index: u32| &self.homes[index as usize];
-        let start = self.by_word.partition_point(|&index| word_of(at(index)) < (register, word));
+        let home = |index: u32| &self.homes[index as usize];
+        let start = self.by_word.partition_point(|&index| word_of(home(index)) < (register, word));
         let rest = &self.by_word[start..];
-        let count = rest.partition_point(|&index| word_of(at(index)) == (register, word));
-        rest[..count].iter().map(move |&index| at(index))
+        let count = rest.partition_point(|&index| word_of(home(index)) == (register, word));
+        rest[..count].iter().map(move |&index| home(index))
     }
 
-    /// Returns the home of a word of a PTX register at a pc, in bytes from the start of the function; `None` without
-    /// one, or with two that differ.
+    /// Returns the home of a PTX register's word at a pc, in bytes from the function's start; `None` if there is none,
+    /// or two homes differ.
     pub fn home(&self, register: &[u8], word: u32, pc: u64) -> Option<Home> {
-        let mut found = self.homes_of(register, word).filter(|home| home.contains(pc));
-        let home = found.next()?.home;
-        found.all(|other| other.home == home).then_some(home)
+        let mut homes = self.homes_of(register, word).filter(|home| home.contains(pc));
+        let home = homes.next()?.home;
+        homes.all(|other| other.home == home).then_some(home)
     }
 }
 

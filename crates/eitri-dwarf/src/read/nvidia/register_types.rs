@@ -14,11 +14,10 @@ const NAMES: [&str; 18] = [
     "f64", "pred", "b128",
 ];
 
-/// Types of the PTX registers of each function.
+/// Types of each function's PTX registers.
 #[derive(Debug, Clone, Default)]
 pub struct RegisterTypes<'o> {
-    /// Functions, in the order of the section: the linkage name, and the type of the register of each entry of the
-    /// map.
+    /// Functions in section order: the linkage name, and the register type for each entry in the map.
     pub functions: Vec<(&'o [u8], &'o [u8])>,
 }
 
@@ -40,7 +39,8 @@ impl<'o> RegisterTypes<'o> {
         Ok(Self { functions })
     }
 
-    /// Returns the type of each home of a function, in the order of the [map](super::RegisterMap); empty without types.
+    /// Returns the type for each home in a function, in the [map](super::RegisterMap)'s order; empty if there are no
+    /// types.
     pub fn of(&self, function: &[u8]) -> &'o [u8] {
         self.functions.iter().find(|(name, _)| *name == function).map_or(&[], |(_, types)| types)
     }
