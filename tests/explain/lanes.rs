@@ -128,7 +128,8 @@ fn evaluation_errors_are_shown_in_their_cell() {
         "registers": {"1": "ff ff ff ff", "36": "07 00 00 00", "37": "03 00 00 00"}}}"#;
     std::fs::write(&stops, json).expect("is written");
     let (code, text, _) = eitri(&asked);
-    let fault = "0x10020  weigh.cl:4  fault: an active lane has the pc of its frame, 0x10020: that of lane 2 is undefined\n";
+    let fault =
+        "0x10020  weigh.cl:4  fault: lane 2 is active at an undefined pc; expected the frame's pc, 0x10020\n";
     assert!(code == 1 && text.contains(fault), "{text}");
 }
 

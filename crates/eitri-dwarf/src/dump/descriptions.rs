@@ -1,4 +1,4 @@
-//! Descriptions of locations, values and queries, with the names of the target's registers and spaces.
+//! Descriptions for locations, values and queries, with the target's register and space names.
 
 use crate::error::Count;
 use crate::eval::{Element, Fault, Location, Part, SingleLocation, Storage};
@@ -7,17 +7,17 @@ use crate::target::{SpaceId, Target};
 
 use super::watch::Asked;
 
-/// Maximum number of bytes and parts listed.
+/// Maximum number of listed bytes and parts.
 const MOST_BYTES: usize = 16;
 const MOST_PARTS: usize = 16;
-/// Maximum depth of described composites in composites.
+/// Maximum depth to which nested composites are described.
 const MOST_LEVELS: usize = 2;
 
-/// Describes elements with the names of a target.
+/// Describes stack elements with a target's names.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Descriptions<'t>(pub Option<&'t Target>);
 
-/// Describes a number of bits, in bytes if possible.
+/// Describes a bit count, in bytes if possible.
 pub(super) fn size(bits: u128) -> String {
     match (bits % 8, bits / 8) {
         (0, 1) => "1 byte".into(),
@@ -27,7 +27,7 @@ pub(super) fn size(bits: u128) -> String {
     }
 }
 
-fn by(bits: u128) -> String {
+fn added_offset(bits: u128) -> String {
     if bits == 0 { String::new() } else { format!(" + {}", size(bits)) }
 }
 
@@ -92,12 +92,12 @@ impl Descriptions<'_> {
             Storage::Undefined => name,
             Storage::Memory { space, lane, .. } => {
                 let lane = lane.map_or_else(String::new, |lane| format!(" of lane {lane}"));
-                let bits = by(place.offset % 8);
+                let bits = added_offset(place.offset % 8);
                 format!("{} {:#x}{lane}{bits}", self.space(*space, None), place.offset / 8)
             }
-            Storage::Register { .. } | Storage::ImplicitPointer(_) => name + &by(place.offset),
-            Storage::Implicit(bits) => format!("{name} {}{}", hex(bits.bytes()), by(place.offset)),
-            Storage::Composite(_) if levels == 0 => name + &by(place.offset),
+            Storage::Register { .. } | Storage::ImplicitPointer(_) => name + &added_offset(place.offset),
+            Storage::Implicit(bits) => format!("{name} {}{}", hex(bits.bytes()), added_offset(place.offset)),
+            Storage::Composite(_) if levels == 0 => name + &added_offset(place.offset),
             Storage::Composite(composite) => {
                 let parts = composite.parts();
                 let part = |part| self.part_to(part, levels - 1);
@@ -108,7 +108,7 @@ impl Descriptions<'_> {
                 if !composite.is_complete() {
                     texts.push("…".into());
                 }
-                format!("{{{}}}{}", texts.join(", "), by(place.offset))
+                format!("{{{}}}{}", texts.join(", "), added_offset(place.offset))
             }
         }
     }
@@ -122,7 +122,7 @@ impl Descriptions<'_> {
         if places.len() == 1 { places.concat() } else { format!("({})", places.join(" and ")) }
     }
 
-    /// Describes a part of a composite, without its number.
+    /// Describes a composite's part, without its number.
     pub(super) fn part(self, part: &Part) -> String {
         self.part_to(part, MOST_LEVELS)
     }
@@ -141,7 +141,7 @@ impl Descriptions<'_> {
         }
     }
 
-    /// Describes an element in lines: for a composite, one numbered line per part.
+    /// Describes an element in lines: a composite has a numbered line for each part.
     pub(super) fn lines(self, element: &Element) -> Vec<String> {
         let place = match element {
             Element::Location(location) => location.single(),
@@ -151,7 +151,7 @@ impl Descriptions<'_> {
             return vec![self.element(element)];
         };
         let state = if composite.is_complete() { "" } else { ", incomplete" };
-        let mut lines = vec![format!("{}{}{state}", self.storage(storage), by(*offset))];
+        let mut lines = vec![format!("{}{}{state}", self.storage(storage), added_offset(*offset))];
         let parts = composite.parts().iter().enumerate().take(MOST_PARTS);
         lines.extend(parts.map(|(index, part)| format!("  {} {}", index + 1, self.part(part))));
         if composite.parts().len() > MOST_PARTS {
@@ -166,8 +166,9 @@ impl Descriptions<'_> {
         let contents = |bytes: &Option<Vec<u8>>| bytes.as_ref().map_or_else(unknown, |bytes| hex(bytes));
         let number = |number: &Option<u64>| number.map_or_else(unknown, |number| format!("{number:#x}"));
         let index = |number: &Option<u64>| number.map_or_else(unknown, |number| number.to_string());
-        let location =
-            |location: &Option<Location>| location.as_ref().map_or_else(unknown, |one| self.location(one));
+        let location = |location: &Option<Location>| {
+            location.as_ref().map_or_else(unknown, |location| self.location(location))
+        };
         match asked {
             Asked::Register { reg, frame, at, len, bytes } => {
                 let bytes = contents(bytes);

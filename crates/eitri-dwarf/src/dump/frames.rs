@@ -8,16 +8,17 @@ use crate::op::{Encoding, Reg, text};
 use crate::read::{CfaRule, Cie, Fde, FrameInstruction, FrameRow, FrameSection, Frames, Instruction, Rule};
 use crate::target::SpaceId;
 
-/// Number of rules that a long row exceeds. Rows of CPUs are shorter: AArch64 has 64 general and vector registers.
+/// Number of rules that a long row exceeds. CPU rows are shorter: AArch64 has 64 general and vector registers.
 const LONG_ROW: usize = 96;
-/// Number of rules that the long rows of a dump contain. Rows after them contain the changes only: otherwise the text
-/// would grow with the square of the section.
+/// Number of rules that the long rows in a dump contain together. Later long rows contain the changes only, because the
+/// text would otherwise grow with the square of the section.
 pub(super) const MOST_RULES: usize = 1 << 14;
 
-/// Returns the rules of a row that the row before it lacks, and the registers that only the row before it has rules for.
-/// Both rows are sorted by register.
+/// Returns the rules in a row that the row before it lacks, and the registers for which only the row before it has
+/// rules. Both rows are sorted by register.
 fn changes<'o>(before: &[(Reg, Rule<'o>)], row: &[(Reg, Rule<'o>)]) -> (Vec<(Reg, Rule<'o>)>, Vec<Reg>) {
-    let (mut changed, mut removed) = (Vec::new(), Vec::new());
+    let mut changed = Vec::new();
+    let mut removed = Vec::new();
     let mut before = before.iter().peekable();
     for &(register, rule) in row {
         while let Some((earlier, _)) = before.next_if(|(earlier, _)| *earlier < register) {
@@ -68,7 +69,8 @@ impl<'d> Dump<'_, 'd, '_> {
             self.out.push('\n');
             return Ok(());
         }
-        let (code, data) = (cie.code_alignment, cie.data_alignment);
+        let code = cie.code_alignment;
+        let data = cie.data_alignment;
         write!(self.out, ", code alignment {code}, data alignment {data}, return address ")?;
         self.register(cie.return_register)?;
         if let Some(personality) = cie.personality {
@@ -80,8 +82,8 @@ impl<'d> Dump<'_, 'd, '_> {
         }
         self.at(cie.offset)?;
         self.out.push('\n');
-        for one in frames.initial_instructions(cie) {
-            self.instruction(cie.encoding, one)?;
+        for instruction in frames.initial_instructions(cie) {
+            self.instruction(cie.encoding, instruction)?;
         }
         Ok(())
     }
@@ -105,12 +107,12 @@ impl<'d> Dump<'_, 'd, '_> {
         }
         self.out.push('\n');
         if self.verbose {
-            for one in frames.instructions(fde) {
-                self.instruction(cie.encoding, one)?;
+            for instruction in frames.instructions(fde) {
+                self.instruction(cie.encoding, instruction)?;
             }
         }
         let mut rows = frames.rows(fde);
-        // Nearly all registers of a cubin have rules, which rarely change.
+        // Nearly all registers in a cubin have rules, which rarely change.
         let is_short = self.object.is_cubin() && !self.verbose;
         let mut before: Vec<(Reg, Rule<'_>)> = Vec::new();
         loop {
@@ -132,7 +134,8 @@ impl<'d> Dump<'_, 'd, '_> {
         }
     }
 
-    /// Whether a long row with this number of rules is printed whole. Says so in the text when the first long row is not.
+    /// Returns whether a long row with this many rules is printed whole. The text says so when the first long row is
+    /// not.
     fn takes_rules(&mut self, count: usize) -> bool {
         match self.rules_left.checked_sub(count) {
             Some(left) => self.rules_left = left,
@@ -146,8 +149,8 @@ impl<'d> Dump<'_, 'd, '_> {
         true
     }
 
-    /// Whether a register is printed together with the one before it: in a cubin, of whose registers nearly all have
-    /// rules.
+    /// Returns whether a register is printed together with the register before it: in a cubin, where nearly all
+    /// registers have rules.
     fn joins(&self, register: Reg, next: Reg) -> bool {
         let is_known = |register| self.target.is_some_and(|target| target.register(register).is_some());
         self.object.is_cubin() && next.0 == register.0.wrapping_add(1) && is_known(register) && is_known(next)
@@ -214,7 +217,7 @@ impl<'d> Dump<'_, 'd, '_> {
         write!(self.out, "({})", text::print(expr, encoding, self.target))
     }
 
-    /// Prints the address space, by name if it has one.
+    /// Prints the address space, by name if it has a name.
     fn space(&mut self, space: u64) -> fmt::Result {
         let known = u32::try_from(space).ok().and_then(|space| self.target?.space(SpaceId(space)));
         match known {

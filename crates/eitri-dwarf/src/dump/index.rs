@@ -1,4 +1,4 @@
-//! Lookup tables: names, addresses, public names, and the tables of indexed strings and addresses.
+//! Lookup tables: names, addresses, public names, and the tables for indexed strings and addresses.
 
 use std::fmt::{self, Write};
 
@@ -27,17 +27,17 @@ impl<'d> Dump<'_, 'd, '_> {
         Ok(())
     }
 
-    /// Prints each part of a section, after a title and a blank line; or the error of the part.
+    /// Prints each part of a section after a title and a blank line, or the error of a part that cannot be read.
     fn each<T>(
         &mut self,
         title: &str,
         all: Vec<Result<T>>,
         print: fn(&mut Self, T) -> fmt::Result,
     ) -> fmt::Result {
-        for one in all {
+        for part in all {
             write!(self.out, "\n{title}:")?;
-            match one {
-                Ok(one) => print(self, one)?,
+            match part {
+                Ok(part) => print(self, part)?,
                 Err(error) => writeln!(self.out, " <{error}>")?,
             }
         }

@@ -20,15 +20,15 @@ use crate::error::{At, Count, Error, Result};
 use crate::eval::{Architecture, CallStack, DebugInfo, Frame, Machine};
 use crate::read::{Dwarf, Entry, FrameSection, LineRow, Unit};
 
-/// Number of lanes per group in rows and columns.
+/// Number of lanes in a group, in rows and columns.
 pub(super) const GROUP: usize = 8;
 /// Maximum number of lanes: a mask has 64 bits.
 const MOST_LANES: u64 = 64;
 
-/// Position of a lane.
+/// Lane position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// Active: the lane executes the current instruction of the wave.
+    /// Active: the lane executes the wave's current instruction.
     Active,
     /// Waiting at an address.
     Waits(u64),
@@ -37,28 +37,28 @@ pub enum Standing {
     Nowhere,
 }
 
-/// Positions of the lanes of a stopped wave.
+/// Lane positions in a stopped wave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneStop {
     /// The pc at which the function resumes, which is the position of its active lanes.
     pub pc: u64,
-    /// Position of each lane, or the reason why the positions are unknown.
+    /// Each lane's position, or the reason why the positions are unknown.
     pub lanes: Result<Vec<Standing>, String>,
 }
 
 /// A position in the source.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SourceLine {
-    /// Path of the file in the line table.
+    /// File path in the line table.
     pub file: String,
     /// Line, counted from 1.
     pub line: u64,
 }
 
-/// Positions of a wave's lanes at consecutive stops. Printed as a table, with a character per lane.
+/// Positions of a wave's lanes at consecutive stops, printed as a table with a character for each lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lanes {
-    /// Name of the function.
+    /// Function name.
     pub function: String,
     /// Number of lanes.
     pub lanes: u32,
@@ -66,23 +66,23 @@ pub struct Lanes {
     pub stops: Vec<LaneStop>,
     /// Addresses at which lanes wait, in ascending order.
     pub places: Vec<u64>,
-    /// Source lines of these addresses and of the pcs, as far as the line table has them.
+    /// Source lines at these addresses and pcs, if the line table has them.
     pub lines: BTreeMap<u64, SourceLine>,
 }
 
 /// Finds the positions of a wave's lanes at each stop.
 ///
-/// The positions are the values of `DW_AT_LLVM_lane_pc` in a function's innermost frame: that of the named function,
-/// or else of the innermost function at the first stop. The call frame information of the file provides the frames.
-/// Inlined calls are part of the function.
+/// The positions are the values that `DW_AT_LLVM_lane_pc` has in a function's innermost frame. The function is the
+/// named function, or else the innermost function at the first stop. The file's call frame information provides the
+/// frames. Inlined calls belong to the function.
 ///
 /// A lane is active if `DW_AT_LLVM_active_lane` contains it; without this attribute, if its position is the pc.
 ///
 /// # Errors
-/// [`BadArgument`](crate::error::ErrorKind::BadArgument) without a stop; for a stop without a pc or outside of the
+/// [`BadArgument`](crate::error::ErrorKind::BadArgument) without a stop; for a stop without a pc or outside the
 /// function; for a function without `DW_AT_LLVM_lane_pc`, or with more than 64 lanes. If an attribute cannot be
-/// evaluated at one stop, that stop has the error, and the others are unaffected.
-/// [`Malformed`](crate::error::ErrorKind::Malformed) and related errors if the line table cannot be read.
+/// evaluated at a stop, the error belongs to that stop alone. [`Malformed`](crate::error::ErrorKind::Malformed) and
+/// related errors if the line table cannot be read.
 pub fn lanes(
     info: &DebugInfo<'_, '_>,
     function: Option<&str>,
@@ -103,9 +103,9 @@ pub fn lanes(
             (None, None) => true,
         };
         let (frame, entry) = frame_of(&stack, info, is_meant).map_err(|what| {
-            let at = whose.map(|(entry, _)| entry.place());
+            let place = whose.map(|(entry, _)| entry.place());
             of_stop(what)
-                .or_at(at.unwrap_or_else(|| At { function: function.map(Into::into), ..At::default() }))
+                .or_at(place.unwrap_or_else(|| At { function: function.map(Into::into), ..At::default() }))
         })?;
         let refused = |what: String| of_stop(what).or_at(entry.place());
         let lanes = frame.lanes();
@@ -141,7 +141,7 @@ pub fn lanes(
     Ok(Lanes { function, lanes: lanes as u32, stops, places: places.into_iter().collect(), lines })
 }
 
-/// The innermost frame of the selected function.
+/// Returns the selected function's innermost frame.
 fn frame_of<'s, 'a, 'o>(
     stack: &'s CallStack<'a, 'o>,
     info: &DebugInfo<'a, 'o>,
@@ -164,30 +164,30 @@ fn frame_of<'s, 'a, 'o>(
     Err(format!("no frame of the wave is in the function: the outermost pc is {pc:#x}"))
 }
 
-/// Position of each lane in a frame.
+/// Returns each lane's position in a frame.
 fn standing(frame: &Frame<'_, '_, '_>, lanes: u32) -> Result<Vec<Standing>, String> {
     let pc = frame.resumes_at();
     let active = frame.active_lanes().map_err(|fault| format!("active lanes: {fault}"))?;
     let mask = active.and_then(|mask| mask.as_u64());
     let standing = |lane| {
-        let at = frame.lane_pc(lane).map_err(|fault| format!("lane {lane}: {fault}"))?;
-        let is_active = mask.map_or(at == Some(pc), |mask| mask >> lane & 1 == 1);
-        match (is_active, at) {
-            (true, Some(at)) if at == pc => Ok(Standing::Active),
-            (true, Some(at)) => {
-                Err(format!("an active lane has the pc of its frame, {pc:#x}: lane {lane} has {at:#x}"))
+        let lane_pc = frame.lane_pc(lane).map_err(|fault| format!("lane {lane}: {fault}"))?;
+        let is_active = mask.map_or(lane_pc == Some(pc), |mask| mask >> lane & 1 == 1);
+        match (is_active, lane_pc) {
+            (true, Some(lane_pc)) if lane_pc == pc => Ok(Standing::Active),
+            (true, Some(lane_pc)) => {
+                Err(format!("lane {lane} is active at pc {lane_pc:#x}; expected the frame's pc, {pc:#x}"))
             }
-            (true, None) => Err(format!(
-                "an active lane has the pc of its frame, {pc:#x}: that of lane {lane} is undefined"
-            )),
-            (false, Some(at)) => Ok(Standing::Waits(at)),
+            (true, None) => {
+                Err(format!("lane {lane} is active at an undefined pc; expected the frame's pc, {pc:#x}"))
+            }
+            (false, Some(lane_pc)) => Ok(Standing::Waits(lane_pc)),
             (false, None) => Ok(Standing::Nowhere),
         }
     };
     (0..lanes).map(standing).collect()
 }
 
-/// Source lines of a unit for these pcs.
+/// Returns a unit's source lines for these pcs.
 fn lines(dwarf: &Dwarf<'_>, unit: &Unit<'_>, pcs: &BTreeSet<u64>) -> Result<BTreeMap<u64, SourceLine>> {
     let mut lines = BTreeMap::new();
     let Some(program) = dwarf.lines(unit)? else { return Ok(lines) };
@@ -208,7 +208,8 @@ fn lines(dwarf: &Dwarf<'_>, unit: &Unit<'_>, pcs: &BTreeSet<u64>) -> Result<BTre
 }
 
 impl Lanes {
-    /// The character of a lane: letters number the places, and `?` stands for every place after the 52nd.
+    /// Returns the character for a lane: letters number the locations, and `?` stands for every location after the
+    /// 52nd.
     pub fn mark(&self, standing: Standing) -> char {
         match standing {
             Standing::Active => '#',
@@ -221,19 +222,19 @@ impl Lanes {
         }
     }
 
-    /// Description of each character.
+    /// Describes each character.
     pub(super) fn legend(&self) -> Vec<(Standing, String)> {
         let waits = self.places.iter().map(|&pc| {
             let line = self.lines.get(&pc).map_or_else(String::new, |line| format!(", {line}"));
             (Standing::Waits(pc), format!("waits at {pc:#x}{line}"))
         });
-        let mut all = vec![(Standing::Active, "active".to_owned())];
-        all.extend(waits);
-        all.push((Standing::Nowhere, "nowhere: not active on entry to the function, or unknown".into()));
-        all
+        let mut legend = vec![(Standing::Active, "active".to_owned())];
+        legend.extend(waits);
+        legend.push((Standing::Nowhere, "nowhere: not active on entry to the function, or unknown".into()));
+        legend
     }
 
-    /// Title of the table.
+    /// Returns the table's title.
     pub(super) fn title(&self) -> String {
         format!("function `{}`, {}", self.function, Count(self.lanes, "lane"))
     }

@@ -11,7 +11,7 @@ impl<'d> Dump<'_, 'd, '_> {
         self.line_table("lines", None, program)
     }
 
-    /// Prints a line table. `file` names the only file of a table without file names.
+    /// Prints a line table. `file` names the only file in a table without file names.
     pub(super) fn line_table(
         &mut self,
         title: &str,

@@ -6,8 +6,8 @@ use super::text::{Dump, describe_into};
 use crate::error::Result;
 use crate::read::{List, ListKind, RawEntry, RawList, Unit};
 
-/// Maximum size in bytes of a list that is printed at each entry that references it: of 256 entries without expressions.
-/// A block and the inlined call in it often share a shorter list.
+/// Maximum size in bytes up to which a list is printed at each entry that references it: the size of 256 list entries
+/// without expressions. A block and an inlined call in the block often share a shorter list.
 const SHORT_BYTES: usize = 4096;
 const MOST_ENTRIES: usize = 256;
 
@@ -38,8 +38,8 @@ impl<'d> Dump<'_, 'd, '_> {
         self.list(unit, raw, list, depth, offset, false)
     }
 
-    /// Names the entry whose long list was printed before, if this list is the same list. Otherwise a list that many
-    /// entries share would make the text grow with the square of the file.
+    /// Names the entry at which this long list was printed before, if it was. Otherwise a list that many entries share
+    /// would make the text grow with the square of the file.
     fn is_printed(
         &mut self,
         key: (bool, u64, u64),
@@ -63,8 +63,8 @@ impl<'d> Dump<'_, 'd, '_> {
         Ok(false)
     }
 
-    /// Prints a list: entries with addresses; in verbose dumps all entries. Addresses of another file are printed as
-    /// indices.
+    /// Prints a list: entries with addresses; in verbose dumps all entries. If the addresses are in another file, their
+    /// indices are printed.
     fn list(
         &mut self,
         unit: &Unit<'d>,
@@ -124,7 +124,7 @@ impl<'d> Dump<'_, 'd, '_> {
         Ok(())
     }
 
-    /// Prints bounds as indices of addresses that are in another file.
+    /// Prints bounds as indices, because the addresses are in another file.
     fn unknown(&mut self, kind: ListKind) -> fmt::Result {
         match kind {
             ListKind::End => self.out.write_str("end"),
@@ -145,7 +145,7 @@ impl<'d> Dump<'_, 'd, '_> {
     }
 }
 
-/// Whether an entry has no bounds: a base address, or the end of the list.
+/// Returns whether an entry has no bounds: a base address, or the end of the list.
 fn is_base(kind: ListKind) -> bool {
     matches!(
         kind,

@@ -24,9 +24,9 @@ impl<'d> Dump<'_, 'd, '_> {
         }
     }
 
-    /// Prints a list of macros, and after each import the imported list, unless that list was printed before: one list can
-    /// be imported repeatedly, and also belong to a unit. The open lists are on a stack of their own, because a file can
-    /// have more imports in a chain than the thread's stack could hold.
+    /// Prints a macro list, and after each import the imported list, unless that list was printed before: a list can be
+    /// imported repeatedly, and can also belong to a unit. The open lists are in a vector, because a file can chain
+    /// more imports than the thread's stack could hold.
     fn macro_lists(&mut self, first: Macros<'d>) -> fmt::Result {
         let mut printed = BTreeSet::from([(false, first.offset)]);
         let mut open = vec![Open { list: first, depth: 1, is_supplementary: false }];
@@ -61,7 +61,7 @@ impl<'d> Dump<'_, 'd, '_> {
                 }
                 Macro::StartFile { line, file } => {
                     write!(self.out, "{line}: file {file}")?;
-                    // The numbers of the supplementary file are those of its own line programs.
+                    // File numbers in the supplementary file belong to line programs there.
                     let program = self.program.as_ref().filter(|_| !is_supplementary);
                     if let Some(path) = program.and_then(|program| program.path(file)) {
                         write!(self.out, " {path:?}")?;
@@ -110,7 +110,7 @@ impl<'d> Dump<'_, 'd, '_> {
     }
 }
 
-/// A list of macros that is printed in part.
+/// A macro list that is partly printed.
 struct Open<'d> {
     /// The list from the next entry on.
     list: Macros<'d>,

@@ -1,4 +1,13 @@
 //! Prints facts as text, for readers and reviewed files; and evaluations and stopped waves as text and figures.
+//!
+//! `text.rs` prints units and entries, and calls the other modules for what entries refer to (`lists.rs`, `lines.rs`,
+//! `macros.rs`) and for the sections that stand alone (`frames.rs`, `index.rs`, `nvidia.rs`). All modules write to `Out`
+//! (`out.rs`), which passes blocks on to a writer, so that memory does not grow with the text. A part that cannot be read
+//! is printed as its error, and the rest is printed as usual. Two rules bound the length of the text: a list that many
+//! entries share is printed once, and long frame rows are printed as changes after some limit.
+//!
+//! `steps.rs` records an evaluation step by step (`watch.rs` records the queries to the machine), `descriptions.rs` puts
+//! locations into words, and `figure` draws the same steps as SVG. `lanes.rs` finds where a wave's lanes stand.
 
 mod descriptions;
 mod figure;
@@ -31,13 +40,13 @@ use crate::op::Dialect;
 use crate::read::{Dwarf, Object};
 use crate::target::Target;
 
-/// Prints the debug sections of an object file: [`dump`] of the facts that [`read`](crate::read) finds.
+/// Prints an object file's debug sections: [`dump`] of the facts that [`read`](crate::read) finds.
 ///
-/// Without a target, the target named in the file is used. Expressions are decoded in LLVM's dialect, which includes
-/// all operations of standard DWARF.
+/// If no target is given, the file's own target is used. Expressions are decoded in LLVM's dialect, which includes all
+/// standard DWARF operations.
 ///
 /// # Errors
-/// The errors of [`Object::read`] and [`Dwarf::read`].
+/// The errors that [`Object::read`] and [`Dwarf::read`] return.
 pub fn print(object: &[u8], target: Option<&Target>) -> Result<String> {
     let mut out = Out::kept();
     let object = Object::read_with(object, None, target)?;
@@ -45,15 +54,15 @@ pub fn print(object: &[u8], target: Option<&Target>) -> Result<String> {
     Ok(out.finish()?)
 }
 
-/// Prints the debug sections of an object file to a writer, in a given dialect, with options: a file does not name its
-/// dialect. Memory does not grow with the length of the text.
+/// Prints an object file's debug sections to a writer, in a given dialect, because a file does not name its dialect.
+/// Memory does not grow with the length of the text.
 ///
-/// With `dwo`, the split units of that file are printed, with the addresses and lines of the object that contains their
+/// With `dwo`, the split units in that file are printed, with the addresses and lines of the object that contains their
 /// skeletons.
 ///
 /// # Errors
-/// The errors of [`print()`] and [`Dwarf::read_split`]; [`ErrorKind::Io`](crate::error::ErrorKind::Io), the first error
-/// of the writer.
+/// The errors that [`print()`] and [`Dwarf::read_split`] return; [`ErrorKind::Io`](crate::error::ErrorKind::Io), the
+/// writer's first error.
 pub fn print_to(
     out: &mut dyn io::Write,
     object: &[u8],
@@ -66,11 +75,11 @@ pub fn print_to(
     print_object_to(out, &object, dwo, target, dialect, options)
 }
 
-/// Prints the debug sections of an object as [`print_to`] does. The object can have a
-/// [supplementary file](Object::set_supplementary).
+/// Prints an object's debug sections as [`print_to`] does. The object can have a [supplementary
+/// file](Object::set_supplementary).
 ///
 /// # Errors
-/// The errors of [`print_to`].
+/// The errors that [`print_to`] returns.
 pub fn print_object_to(
     out: &mut dyn io::Write,
     object: &Object<'_>,
@@ -94,8 +103,8 @@ fn print_into(
     options: DumpOptions,
 ) -> Result<()> {
     let dwarf = Dwarf::read_readable(object, dialect, 1)?;
-    let found = if target.is_none() { object.target(None) } else { None };
-    let target = target.or(found.as_ref());
+    let own_target = if target.is_none() { object.target(None) } else { None };
+    let target = target.or(own_target.as_ref());
     if let Some(dwo) = dwo {
         let dwo = Object::read_with(dwo, None, target)?;
         let split = Dwarf::read_readable_split(&dwarf, &dwo)?;
@@ -110,14 +119,11 @@ fn print_into(
         out.push('\n');
         text::print(out, object, &split, target, options);
     }
-    match dwarf.sections().is_split {
-        // The units of a file of split units were read as the object's.
-        true => whole([&dwarf]),
-        false => whole([&dwarf, &split]),
-    }
+    // The units in a file of split units were read as the object's units.
+    if dwarf.sections().is_split { whole([&dwarf]) } else { whole([&dwarf, &split]) }
 }
 
-/// Returns the first error of the units that were printed: each error stands instead of its part.
+/// Returns the first error in the printed units: each error is printed where its part would be.
 fn whole<const N: usize>(files: [&Dwarf<'_>; N]) -> Result<()> {
     match files.into_iter().flat_map(Dwarf::errors).next() {
         None => Ok(()),

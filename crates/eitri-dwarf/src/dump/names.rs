@@ -1,4 +1,4 @@
-//! Names of tags, attributes and numbers, with the prefixes of the specification.
+//! Tag, attribute and number names, with the specification's prefixes.
 
 use std::borrow::Cow;
 
@@ -18,8 +18,8 @@ pub(super) fn form(form: DwForm) -> Cow<'static, str> {
     or_number(form.static_string(), "DW_FORM", form.0.into())
 }
 
-/// Name of an attribute. For vendor numbers with two meanings the value decides: an attribute with a location is one
-/// of lanes.
+/// Returns an attribute's name. If a vendor number has two meanings, the value decides: an attribute with a location
+/// describes lanes.
 pub fn attribute(name: DwAt, value: &Value<'_>) -> Cow<'static, str> {
     let has_location = matches!(value, Value::Expr(_) | Value::LocList(_));
     let vendor = match (name.0, has_location) {
@@ -61,7 +61,7 @@ static LLVM: [&str; 0x16] = [
     "DW_AT_LLVM_language_dialect",
 ];
 
-/// Name of a number in an enumerated attribute.
+/// Returns the name of a number in an enumerated attribute.
 pub(super) fn constant(attribute: DwAt, number: u64) -> Option<Cow<'static, str>> {
     let byte = u8::try_from(number).ok();
     let wide = u16::try_from(number).ok();

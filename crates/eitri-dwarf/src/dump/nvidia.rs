@@ -1,4 +1,5 @@
-//! Functions of a cubin, and the sections that only NVIDIA's tools write: lines of the PTX, and homes of its registers.
+//! Functions in a cubin, and the sections that only NVIDIA's tools write: PTX lines, and the storage that holds PTX
+//! registers.
 
 use std::fmt::{self, Write};
 
@@ -8,7 +9,7 @@ use crate::error::{Count, OneLine};
 use crate::read::nvidia::{RegisterMap, RegisterTypes, lines, ptx_lines};
 use crate::read::{Object, SymbolKind};
 
-/// Prints the functions of a cubin at their assumed addresses: in the file, each one is at 0.
+/// Prints a cubin's functions at their assumed addresses, because each function is at 0 in the file.
 pub(super) fn functions(out: &mut Out<'_>, object: &Object<'_>) {
     let is_code = |index: usize| object.sections().get(index).is_some_and(|section| section.is_code());
     let mut functions: Vec<_> = object
@@ -68,7 +69,8 @@ impl Dump<'_, '_, '_> {
             let types = types.of(function.name);
             let base = function.address.unwrap_or(0);
             for (index, home) in function.homes().iter().enumerate() {
-                let (start, end) = (base.wrapping_add(home.start.into()), base.wrapping_add(home.end.into()));
+                let start = base.wrapping_add(home.start.into());
+                let end = base.wrapping_add(home.end.into());
                 let register = String::from_utf8_lossy(home.register);
                 write!(self.out, "  [{start:#x}, {end:#x}] {register} word {}: {}", home.word, home.home)?;
                 if self.verbose
@@ -85,7 +87,7 @@ impl Dump<'_, '_, '_> {
         self.copies()
     }
 
-    /// Prints whether the copies of debug sections are equal to their originals.
+    /// Prints whether the copies of debug sections are equal to the originals.
     fn copies(&mut self) -> fmt::Result {
         let object = self.object;
         let name = |index: usize| object.sections().get(index).map_or("", |section| &*section.name);

@@ -1,16 +1,16 @@
-//! Output of a dump: text that is passed on to a writer in blocks, so that memory does not grow with the dump.
+//! Dump output: text that is passed on to a writer in blocks, so that memory does not grow with the dump.
 
 use std::fmt;
 use std::io;
 
-/// Size of a block in bytes.
+/// Block size in bytes.
 const BLOCK: usize = 1 << 16;
 
-/// Text, kept, or passed on to a writer.
+/// Text that is kept, or passed on to a writer.
 pub(super) struct Out<'w> {
     text: String,
     to: Option<&'w mut dyn io::Write>,
-    /// First error of the writer. Later text is dropped.
+    /// The writer's first error. Later text is dropped.
     failed: Option<io::Error>,
 }
 
@@ -68,10 +68,10 @@ impl<'w> Out<'w> {
         self.text.clear();
     }
 
-    /// Passes on the rest, and returns the text that was kept.
+    /// Passes on the rest, and returns the kept text.
     ///
     /// # Errors
-    /// The first error of the writer.
+    /// The writer's first error.
     pub(super) fn finish(mut self) -> io::Result<String> {
         self.pass_on();
         match self.failed {
@@ -81,7 +81,7 @@ impl<'w> Out<'w> {
     }
 }
 
-/// Digits of a number, at the end of a buffer.
+/// Returns a number's digits, at the end of a buffer.
 struct Digits {
     buffer: [u8; 20],
     start: usize,

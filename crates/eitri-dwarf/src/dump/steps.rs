@@ -16,7 +16,7 @@ use crate::eval::{Body, Class, Context, Element, Evaluator, Fault, ListEntry, Lo
 use crate::op::{Decoder, Encoder, Encoding, Op, text};
 use crate::target::Target;
 
-/// Maximum number of recorded steps; further ones are counted.
+/// Maximum number of recorded steps; later steps are counted.
 const MOST_STEPS: usize = 1000;
 /// Maximum total [`weight`] of the recorded stacks.
 const MOST_KEPT: u64 = 1 << 20;
@@ -26,17 +26,17 @@ const MOST_ELEMENTS: usize = 32;
 /// An executed operation.
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// Nesting depth of the expression: 0 for the evaluated one; 1 for an entry of a location list.
+    /// Nesting depth of the expression: 0 for the evaluated expression; 1 for a location list's entry.
     pub depth: u32,
-    /// Offset of the operation from the start of its expression, in bytes.
+    /// Offset from the expression's start to the operation, in bytes.
     pub offset: usize,
     /// The operation as [text].
     pub operation: String,
-    /// The stack after the operation, bottom first. An expression with a stack of its own shows that one.
+    /// The stack after the operation, bottom first. If the expression has a separate stack, that stack.
     pub stack: Vec<Element>,
     /// Queries to the machine, with the answers.
     pub asked: Vec<Asked>,
-    /// Number of bits that the operation uses of the location previously on top, as a part or to read them.
+    /// Number of bits in the previously topmost location that the operation uses, as a part or to read them.
     pub(super) takes: Option<u128>,
     /// Whether the operation reorders elements.
     pub(super) exchanges: bool,
@@ -51,17 +51,17 @@ pub struct Steps<'t> {
     pub initial: Vec<Element>,
     /// The executed operations, in order: at most the first 1000, and fewer if their stacks are very large.
     pub steps: Vec<Step>,
-    /// Number of further operations.
+    /// Number of steps that were not recorded.
     pub more: usize,
-    /// Queries after the last successful operation: by the operation that failed, or by the conversion of the result.
+    /// Queries after the last successful operation, made by the operation that failed or by the conversion of the
+    /// result.
     pub asked: Vec<Asked>,
-    /// Result of the evaluation.
+    /// The evaluation's result.
     pub result: Result<Element, Fault>,
     pub(super) words: Descriptions<'t>,
 }
 
-/// Evaluates the value of an attribute and records each step. Registers and spaces are printed with the names of the
-/// target.
+/// Evaluates an attribute's value and records each step. Registers and spaces are printed with the target's names.
 ///
 /// Expressions are evaluated as by [`Evaluator::traced`], location lists as by [`Evaluator::list_traced`].
 ///
@@ -109,7 +109,9 @@ pub fn steps<'t>(
     let is_list = !matches!(body, Body::Expression(_));
     let expressions: Vec<&[u8]> = list.iter().map(|entry| &*entry.expr).collect();
     let watched = Watched::new(machine);
-    let (mut steps, mut more, mut kept) = (Vec::new(), 0, 0);
+    let mut steps = Vec::new();
+    let mut more = 0;
+    let mut kept = 0;
     let mut trace = |step: crate::eval::Step<'_>| {
         let asked = watched.take();
         kept += step.stack.iter().map(weight).sum::<u64>();
@@ -136,8 +138,8 @@ pub fn steps<'t>(
     };
     let mut evaluator = Evaluator::new();
     let result = if is_list {
-        let found = evaluator.list_traced(&list, &watched, context, &mut trace);
-        found.and_then(|location| finished(Element::Location(location), machine, context))
+        let result = evaluator.list_traced(&list, &watched, context, &mut trace);
+        result.and_then(|location| finished(Element::Location(location), machine, context))
     } else {
         evaluator.traced(expressions[0], &watched, context, &mut trace)
     };
@@ -155,7 +157,7 @@ pub fn steps<'t>(
     Steps { expressions, initial, steps, more, asked, result, words: Descriptions(target) }
 }
 
-/// Approximate memory of an element: number of places, or of 64-bit words of a value.
+/// Returns an element's approximate memory: the number of simultaneous locations, or of 64-bit words in a value.
 fn weight(element: &Element) -> u64 {
     match element {
         Element::Value(value) => 1 + value.ty().size() / 64,
@@ -168,13 +170,13 @@ fn finished(element: Element, machine: &dyn Machine, context: &Context<'_>) -> R
     Evaluator::new().evaluate(&[], machine, &Context { initial: &[element], ..*context })
 }
 
-/// The operation as text, in the spelling of the given expressions if it occurs there.
+/// Returns the operation as text, with the spelling in the given expressions if it occurs there.
 fn operation(op: Op<'_>, offset: usize, of: &[&[u8]], encoding: Encoding, target: Option<&Target>) -> String {
     let spelled = of.iter().find_map(|expr| {
         let mut decoder = Decoder::new(expr, encoding);
         decoder.seek(offset);
-        let found = decoder.next()?.ok()?;
-        (found.op == op).then(|| &expr[offset..decoder.offset()])
+        let decoded = decoder.next()?.ok()?;
+        (decoded.op == op).then(|| &expr[offset..decoder.offset()])
     });
     let mut bytes = Vec::new();
     let bytes = spelled.unwrap_or_else(|| {
@@ -187,22 +189,29 @@ fn operation(op: Op<'_>, offset: usize, of: &[&[u8]], encoding: Encoding, target
 impl<'t> Steps<'t> {
     /// A trace without operations, with the given result.
     fn without(context: &Context<'_>, target: Option<&'t Target>, result: Result<Element, Fault>) -> Self {
-        let (initial, words) = (context.initial.to_vec(), Descriptions(target));
-        let (expressions, steps, asked) = (Vec::new(), Vec::new(), Vec::new());
-        Self { expressions, initial, steps, more: 0, asked, result, words }
+        Self {
+            expressions: Vec::new(),
+            initial: context.initial.to_vec(),
+            steps: Vec::new(),
+            more: 0,
+            asked: Vec::new(),
+            result,
+            words: Descriptions(target),
+        }
     }
 
-    /// The operation, the stack after it (top first) and the queries of each step, as text.
+    /// Returns each step's operation, the stack after it (top first) and the queries, as text.
     pub fn texts(&self) -> impl Iterator<Item = (&str, Vec<String>, Vec<String>)> {
         let words = self.words;
         self.steps.iter().map(move |step| {
-            let stack = step.stack.iter().rev().take(MOST_ELEMENTS).map(|one| words.element(one)).collect();
-            let asked = step.asked.iter().map(|one| words.asked(one)).collect();
+            let stack =
+                step.stack.iter().rev().take(MOST_ELEMENTS).map(|element| words.element(element)).collect();
+            let asked = step.asked.iter().map(|query| words.asked(query)).collect();
             (&*step.operation, stack, asked)
         })
     }
 
-    /// The result as text, or the fault.
+    /// Returns the result as text, or the fault.
     pub fn result_text(&self) -> String {
         match &self.result {
             Ok(element) => self.words.element(element),
@@ -210,15 +219,16 @@ impl<'t> Steps<'t> {
         }
     }
 
-    /// Size in bits of the object at the topmost location after a step, if known. A composite: its remaining size. Any
-    /// other location: the size that the next operation on this stack position uses, to make a part or to read; if the
-    /// location stays to the end, the size of the whole object, if that is given.
+    /// Returns the size in bits of the object at the topmost location after a step, if it is known. For a composite
+    /// this is its remaining size. For any other location it is the size that the next operation on this stack position
+    /// uses, to make a part or to read; if the location stays to the end, it is the size of the whole object, if that
+    /// is given.
     pub fn bits_at(&self, step: usize, object: Option<u64>) -> Option<u128> {
         let top = self.steps.get(step)?.stack.last()?;
         Self::bits_of(top, self.wanted(step, object))
     }
 
-    /// Size in bits of the object at an element that is used with `wanted` bits.
+    /// Returns the size in bits of the object at an element that is used with `wanted` bits.
     pub(super) fn bits_of(element: &Element, wanted: Option<u128>) -> Option<u128> {
         let Element::Location(location) = element else { return None };
         let left = location.remaining();
@@ -229,8 +239,8 @@ impl<'t> Steps<'t> {
         Some(left.map_or(bits, |left| left.min(bits)))
     }
 
-    /// Number of bits used of the topmost element after a step: by the next operation that makes it a part or reads
-    /// it; if the element stays to the end, the size of the object.
+    /// Returns how many bits of the topmost element are used after a step: by the next operation that makes it a part
+    /// or reads it; if the element stays to the end, the object's size.
     fn wanted(&self, step: usize, object: Option<u64>) -> Option<u128> {
         let Step { depth, ref stack, .. } = self.steps[step];
         let height = stack.len();
@@ -261,7 +271,7 @@ impl fmt::Display for Steps<'_> {
         let stack = |stack: &[Element]| -> Vec<String> {
             let elements = stack.iter().rev().take(MOST_ELEMENTS);
             let mut lines: Vec<String> =
-                elements.flat_map(|one| words.lines(one)).map(|line| format!("  {line}")).collect();
+                elements.flat_map(|element| words.lines(element)).map(|line| format!("  {line}")).collect();
             if stack.len() > MOST_ELEMENTS {
                 lines.push(format!("  … {} more", stack.len() - MOST_ELEMENTS));
             }
@@ -271,7 +281,8 @@ impl fmt::Display for Steps<'_> {
             }
             lines
         };
-        let asked = |all: &[Asked]| -> Vec<String> { all.iter().map(|one| words.asked(one)).collect() };
+        let asked =
+            |queries: &[Asked]| -> Vec<String> { queries.iter().map(|query| words.asked(query)).collect() };
         let cell = |text: &str| vec![text.to_owned()];
         let mut rows = vec![["depth", "offset", "operation", "stack, top first", "read"].map(cell)];
         rows.push([cell(""), cell(""), cell(""), stack(&self.initial), Vec::new()]);
@@ -301,7 +312,7 @@ impl fmt::Display for Steps<'_> {
     }
 }
 
-/// Maximum width of a column, so that one long text does not widen the table.
+/// Maximum column width, so that a single long text does not widen the table.
 const WIDEST: usize = 60;
 
 pub(super) fn table<const N: usize>(f: &mut fmt::Formatter<'_>, rows: &[[Vec<String>; N]]) -> fmt::Result {

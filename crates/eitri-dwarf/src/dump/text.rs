@@ -37,7 +37,7 @@ use crate::op::{Decoder, Encoding, Op, OperandKind, Reg, text};
 use crate::read::{Attribute, Dwarf, Entry, LineProgram, Object, SUPPLEMENTARY, Unit, Value};
 use crate::target::{SpaceId, Target};
 
-/// Options of a dump.
+/// Dump options.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DumpOptions {
     /// Prints, in addition, section offsets, forms, abbreviation codes, hashes, index tables, and the encoding of
@@ -82,7 +82,7 @@ pub(super) fn print(
         out,
     };
     // The output keeps its error.
-    let _ = dump.all();
+    let _ = dump.print();
 }
 
 /// Whether there is anything to print but [`NO_UNITS`].
@@ -91,7 +91,7 @@ fn has_facts(object: &Object<'_>, dwarf: &Dwarf<'_>) -> bool {
     !dwarf.units().is_empty() || object.sections().iter().any(|section| is_printed(&section.name))
 }
 
-/// Prints the assumed section addresses of an object that is not linked.
+/// Prints the assumed section addresses in an object that is not linked.
 pub(super) fn addresses(out: &mut Out<'_>, object: &Object<'_>) {
     if object.is_cubin() {
         return nvidia::functions(out, object);
@@ -110,9 +110,9 @@ pub(super) fn addresses(out: &mut Out<'_>, object: &Object<'_>) {
 
 /// Text for an object without units.
 const NO_UNITS: &str = "no units\n";
-/// Maximum indentation depth: the depth of a tree is bounded only by the size of the file.
+/// Maximum indentation depth, because only the file's size bounds the depth of a tree.
 const DEEPEST: usize = 32;
-/// Maximum length of a chain of types, and maximum depth of expressions in expressions.
+/// Maximum length of a type chain, and maximum depth of nested expressions.
 const MOST_STEPS: usize = 8;
 
 pub(super) struct Dump<'a, 'd, 'w> {
@@ -120,33 +120,33 @@ pub(super) struct Dump<'a, 'd, 'w> {
     pub(super) dwarf: &'a Dwarf<'d>,
     pub(super) target: Option<&'a Target>,
     pub(super) verbose: bool,
-    /// Line program of the unit, for file names.
+    /// The unit's line program, for file names.
     pub(super) program: Option<LineProgram<'d>>,
     /// Offsets of the unit's unnamed procedures in ascending order; they are printed as numbers.
     procedures: Vec<u64>,
     /// Offsets of printed line programs, which several units can share.
     pub(super) printed: BTreeSet<u64>,
-    /// Printed lists that are long: whether a list contains locations, the offsets of its unit and of the list, and the
-    /// offset of the entry where it was printed.
+    /// Long lists that were printed: whether a list contains locations, the offsets of its unit and of the list, and
+    /// the offset of the entry where it was printed.
     pub(super) lists: BTreeMap<(bool, u64, u64), u64>,
-    /// Number of rules that further long frame rows contain.
+    /// Number of rules that later long frame rows can contain.
     pub(super) rules_left: usize,
     pub(super) out: &'a mut Out<'w>,
 }
 
 impl<'a, 'd> Dump<'a, 'd, '_> {
-    fn all(&mut self) -> fmt::Result {
+    fn print(&mut self) -> fmt::Result {
         let dwarf = self.dwarf;
         if dwarf.units().is_empty() {
             self.out.push_str(NO_UNITS);
         }
-        // Errors of attributes are printed with their entries.
+        // Attribute errors are printed with their entries.
         let mut broken = dwarf.broken_units.iter().peekable();
         for (index, unit) in dwarf.units().iter().enumerate() {
             if index != 0 {
                 self.out.push('\n');
             }
-            while let Some((_, error)) = broken.next_if(|one| one.0 < unit.offset) {
+            while let Some((_, error)) = broken.next_if(|unit_error| unit_error.0 < unit.offset) {
                 writeln!(self.out, "unit: <{error}>\n")?;
             }
             self.unit(unit)?;
@@ -159,12 +159,12 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
         self.indices()?;
         // Split units do not have relocations.
         let undefined = if dwarf.sections().is_split { &[][..] } else { self.object.undefined() };
-        for one in undefined {
-            let (section, symbol) =
-                (self.object.sections().get(one.section), self.object.symbols().get(one.symbol));
+        for field in undefined {
+            let section = self.object.sections().get(field.section);
+            let symbol = self.object.symbols().get(field.symbol);
             let (Some(section), Some(symbol)) = (section, symbol) else { continue };
             write!(self.out, "undefined: `{}` in {}", OneLine(&symbol.name), OneLine(&section.name))?;
-            self.at(one.offset)?;
+            self.at(field.offset)?;
             self.out.push('\n');
         }
         Ok(())
@@ -216,7 +216,7 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
             around.push(entry);
         }
         self.macros(unit)?;
-        // The line program of a split unit is in the other file; type units share that of their file's unit.
+        // A split unit's line program is in the other file; type units share their file's line program.
         let is_elsewhere = unit.has_skeleton && unit.signature.is_none();
         if let Some(program) = self.program.take()
             && !is_elsewhere
@@ -235,7 +235,7 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
         if self.verbose { write!(self.out, " @{offset:#x}") } else { Ok(()) }
     }
 
-    /// Prints the offset of an entry or unit in its section, in verbose dumps.
+    /// Prints the section offset of an entry or unit, in verbose dumps.
     pub(super) fn at_entry(&mut self, offset: u64) -> fmt::Result {
         if self.verbose { self.at(self.dwarf.place(offset).1) } else { Ok(()) }
     }
@@ -287,7 +287,7 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
         Ok(())
     }
 
-    /// Prints the value of an attribute that belongs to the entry `owner`.
+    /// Prints an attribute value that belongs to the entry `owner`.
     fn value(
         &mut self,
         unit: &'a Unit<'d>,
@@ -362,8 +362,7 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
         }
         match name {
             dw::DW_AT_high_pc => return write!(self.out, "{number:#x}", number = Count(number, "byte")),
-            // In DWARF 2 and 3, the form of a section offset, such as that of a macro table, is also the form of a
-            // number.
+            // In DWARF 2 and 3, a section offset, such as a macro table's, has the same form as a number.
             dw::DW_AT_macro_info | dw::DW_AT_macros | dw::DW_AT_GNU_dwo_id => {
                 return write!(self.out, "{number:#x}");
             }
@@ -416,7 +415,7 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
         self.spaces(unit, bytes)
     }
 
-    /// Prints the number of an unnamed procedure.
+    /// Prints the number that stands for an unnamed procedure.
     fn procedure_number(&mut self, offset: u64) -> fmt::Result {
         match self.procedures.binary_search(&offset) {
             Ok(number) => write!(self.out, " {number}"),
@@ -430,8 +429,8 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
         let mut names: Vec<&str> = Vec::new();
         // The constant that the previous operation pushed; for `xderef` the address is above the space.
         let mut space = None;
-        for one in Decoder::new(bytes, unit.encoding).map_while(Result::ok) {
-            space = match one.op {
+        for decoded in Decoder::new(bytes, unit.encoding).map_while(Result::ok) {
+            space = match decoded.op {
                 Op::ConstU { value } => Some(value),
                 Op::Swap {} => space,
                 Op::FormAspaceAddress {} | Op::AspaceBregX { .. } | Op::Xderef {} | Op::XderefSize { .. } => {
@@ -447,23 +446,23 @@ impl<'a, 'd> Dump<'a, 'd, '_> {
     }
 }
 
-/// The base of the offset of each entry that an expression refers to, in order.
+/// Collects, in order, the offset from which each entry reference in an expression counts.
 fn entry_starts(bytes: &[u8], encoding: Encoding, unit: u64, steps: usize, starts: &mut Vec<u64>) {
-    for one in Decoder::new(bytes, encoding).map_while(Result::ok) {
-        for (_, kind) in one.op.row().operands {
+    for decoded in Decoder::new(bytes, encoding).map_while(Result::ok) {
+        for (_, kind) in decoded.op.row().operands {
             match kind {
                 OperandKind::Entry2 | OperandKind::Entry4 | OperandKind::TypeEntry => starts.push(unit),
                 OperandKind::EntrySection => starts.push(0),
                 _ => {}
             }
         }
-        if let (Op::EntryValue { expr }, Some(steps)) = (one.op, steps.checked_sub(1)) {
+        if let (Op::EntryValue { expr }, Some(steps)) = (decoded.op, steps.checked_sub(1)) {
             entry_starts(expr, encoding, unit, steps, starts);
         }
     }
 }
 
-/// Describes an entry by tag and name; an unnamed one by its chain of types.
+/// Describes an entry by tag and name, or an unnamed entry by its type chain.
 pub(super) fn describe(dwarf: &Dwarf<'_>, offset: u64) -> String {
     let mut out = Out::kept();
     let _ = describe_into(&mut out, dwarf, offset);
@@ -478,7 +477,7 @@ pub(super) fn describe_into(out: &mut Out<'_>, dwarf: &Dwarf<'_>, offset: u64) -
             out.push(' ');
             return out.quoted(&name);
         }
-        // The name of a declaration can be in its type unit.
+        // A declaration's name can be in its type unit.
         let next = entry.ty().or_else(|| entry.reference(dw::DW_AT_signature));
         let Some(next) = next else { return Ok(()) };
         out.push_str(" -> ");

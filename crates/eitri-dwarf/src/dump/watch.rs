@@ -11,20 +11,20 @@ use crate::target::SpaceId;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Asked {
-    /// Contents of a register.
+    /// Register contents.
     Register {
         /// The register.
         reg: Reg,
         /// Frame, 0 for the innermost.
         frame: u32,
-        /// Offset of the first byte, counted from the least significant one.
+        /// Offset of the first byte, counted from the least significant byte.
         at: u32,
         /// Number of bytes.
         len: usize,
         /// The bytes, least significant first.
         bytes: Option<Vec<u8>>,
     },
-    /// Contents of memory.
+    /// Memory contents.
     Memory {
         /// Address space.
         space: SpaceId,
@@ -34,24 +34,24 @@ pub enum Asked {
         address: u64,
         /// Number of bytes.
         len: usize,
-        /// The bytes, in order of addresses.
+        /// The bytes, in address order.
         bytes: Option<Vec<u8>>,
     },
     /// Current lane.
     Lane(Option<u64>),
     /// Focused iteration.
     Iteration(Option<u64>),
-    /// Program location of a frame.
+    /// A frame's program location.
     Pc(Option<u64>),
-    /// Canonical frame address of a frame.
+    /// A frame's canonical frame address.
     Cfa(Option<Location>),
-    /// Location of a register in an outer frame.
+    /// A register's location in an outer frame.
     Saved {
         /// The register.
         reg: Reg,
         /// Frame, 1 or more.
         frame: u32,
-        /// Location of the register.
+        /// Location that holds the register.
         location: Option<Location>,
     },
     /// Current object.
@@ -79,7 +79,7 @@ pub enum Asked {
         /// Whether the entry exists.
         is_known: bool,
     },
-    /// Call value of a parameter.
+    /// Call value for a parameter.
     CallValue {
         /// Offset of the parameter's entry.
         parameter: u64,
@@ -111,17 +111,17 @@ impl<'a> Watched<'a> {
         self.asked.take()
     }
 
-    /// Records a query once, even if one answer needs it repeatedly.
+    /// Records a query once, even if an answer needs it repeatedly.
     fn note(&self, asked: Asked) {
-        let mut all = self.asked.borrow_mut();
-        if !all.contains(&asked) {
-            all.push(asked);
+        let mut queries = self.asked.borrow_mut();
+        if !queries.contains(&asked) {
+            queries.push(asked);
         }
     }
 }
 
 impl Machine for Watched<'_> {
-    // Not recorded: the steps of the frame base show its value.
+    // Not recorded, because the frame base's steps show its value.
     forward! { is_big_endian lanes iterations frame_base load_bias variable_type entry_value }
 
     fn register(&self, reg: Reg, frame: u32, at: u32, into: &mut [u8]) -> Result<(), Unavailable> {

@@ -1,4 +1,4 @@
-//! Chart of the lanes of a wave: a column for each stop, a row for each lane.
+//! Lane chart for a wave: a column for each stop, a row for each lane.
 
 use core::fmt::Display;
 use std::collections::BTreeSet;
@@ -10,13 +10,13 @@ use super::style::{
 };
 use super::svg::{Svg, width, wrap};
 
-/// Heading of the columns.
+/// Column heading.
 const AXES: &str = "pc, line";
 
 /// Draws the positions of a wave's lanes as SVG: a column for each stop, a row for each lane, lane 0 at the top.
 ///
-/// Active lanes are filled. Waiting lanes have an outline, and a colour and a letter for each place. Lanes without a
-/// position are blank. The pc and the line are above each column, the legend of places is below the chart.
+/// Active lanes are filled. Waiting lanes have an outline, and a colour and a letter for each location. Lanes without a
+/// position are blank. The pc and the line are above each column, and the legend for the locations is below the chart.
 ///
 /// The output is deterministic.
 pub fn lane_chart(lanes: &Lanes) -> String {
@@ -56,7 +56,7 @@ pub fn lane_chart(lanes: &Lanes) -> String {
             }
         });
     }
-    // Lines between adjacent lanes of equal standing.
+    // Draws lines between adjacent lanes that have the same status.
     let between = (1..lanes.lanes as usize).filter(|lane| lane % GROUP != 0);
     let between: Vec<String> = between.map(|lane| format!("M {left} {} H {right}", row(lane) - 1)).collect();
     let between = between.join(" ");
@@ -76,7 +76,7 @@ pub fn lane_chart(lanes: &Lanes) -> String {
     svg.finish(page, y + MARGIN, &title, BACKGROUND)
 }
 
-/// Labels of the stops: pc and line, with the file unless all lines are in one file.
+/// Returns the stop labels: pc and line, with the file unless all lines are in a single file.
 fn labels(lanes: &Lanes) -> Vec<String> {
     let files: BTreeSet<&str> = lanes.lines.values().map(|line| &*line.file).collect();
     let label = |stop: &LaneStop| match lanes.lines.get(&stop.pc) {
@@ -89,7 +89,7 @@ fn labels(lanes: &Lanes) -> Vec<String> {
     lanes.stops.iter().map(label).collect()
 }
 
-/// Draws the lanes of a stop: consecutive lanes of a group with equal standing form one block.
+/// Draws the lanes at a stop: consecutive lanes in a group with the same status form a block.
 fn blocks(svg: &mut Svg, lanes: &Lanes, standing: &[Standing], at: impl Fn(usize) -> (usize, usize)) {
     for (group, members) in standing.chunks(GROUP).enumerate() {
         let mut lane = group * GROUP;

@@ -1,5 +1,5 @@
-//! Figures of an evaluation: a panel for each step, with the stack on the left and the storages on the right, as
-//! rulers of bytes. Also the chart of a wave's lanes.
+//! Figures for an evaluation: a panel for each step, with the stack on the left and the storages on the right, as byte
+//! rulers. Also the chart for a wave's lanes.
 
 mod lanes;
 mod panel;
@@ -28,15 +28,15 @@ const MOST_PANELS: usize = 60;
 /// Maximum number of rulers in a panel.
 const MOST_RULERS: usize = 12;
 
-/// Draws an evaluation as SVG: one panel for each step, and one for the result.
+/// Draws an evaluation as SVG: a panel for each step, and a panel for the result.
 ///
-/// The left side of a panel shows the stack, its top above. The right side shows a ruler of bytes for each storage
-/// that the topmost location is in, or that the step read. Denoted bits are filled; parts of a composite have the same
-/// colours and numbers as in the stack, and letters distinguish several places. Bytes that were read have a dashed
-/// outline. Undefined and implicit storage are hatched. Irrelevant bytes are omitted.
+/// The left side of a panel shows the stack, with its top above. The right side shows a byte ruler for each storage
+/// that the topmost location is in, or that the step read. Denoted bits are filled. Composite parts have the same
+/// colours and numbers as in the stack, and letters distinguish simultaneous locations. Bytes that were read have a
+/// dashed outline. Undefined and implicit storage are hatched. Irrelevant bytes are omitted.
 ///
 /// The filled size is the size for which the location is used: see [`Steps::bits_at`]. `bits` is the size of the
-/// described object; without any known size, only the start is marked. Bytes are labelled with their values in the
+/// described object; if no size is known, only the start is marked. Bytes are labelled with their values in the
 /// machine.
 ///
 /// The output is deterministic.
@@ -95,10 +95,10 @@ pub fn figure(
     svg.finish(width, y, &title, BACKGROUND)
 }
 
-/// Contents of one panel.
+/// Contents of a panel.
 struct Panel {
     title: String,
-    /// Description of the data that the step read.
+    /// Describes the data that the step read.
     note: String,
     /// The stack, or the reason for its absence.
     stack: Result<Vec<Element>, String>,
@@ -109,12 +109,11 @@ struct Panel {
 
 impl Panel {
     fn new(title: String, steps: &Steps<'_>, asked: &[Asked], target: &dyn Architecture) -> Self {
-        let asked_words: Vec<String> = asked.iter().map(|one| steps.words.asked(one)).collect();
+        let asked_words: Vec<String> = asked.iter().map(|query| steps.words.asked(query)).collect();
         let note = if asked.is_empty() { String::new() } else { format!("read  {}", asked_words.join("; ")) };
         let address_bits = |space| Some(target.space(space)?.address_bits);
         let readings = panel::readings(asked, |reg| target.register_bits(reg), address_bits);
-        let (stack, fills, starts) = (Ok(Vec::new()), Vec::new(), Vec::new());
-        Self { title, note, stack, fills, readings, starts }
+        Self { title, note, stack: Ok(Vec::new()), fills: Vec::new(), readings, starts: Vec::new() }
     }
 
     /// The panel with a stack, whose topmost location has `bits` bits.
@@ -160,7 +159,7 @@ fn panels(steps: &Steps<'_>, target: &dyn Architecture, bits: Option<u64>) -> Ve
     let more = steps.steps.len().saturating_sub(MOST_PANELS) + steps.more;
     // The last step often has only the result on its stack.
     let bits_of_result =
-        steps.result.as_ref().ok().and_then(|found| Steps::bits_of(found, bits.map(Into::into)));
+        steps.result.as_ref().ok().and_then(|element| Steps::bits_of(element, bits.map(Into::into)));
     if let (Some(last), Some(step), Ok(found)) = (panels.last_mut(), steps.steps.last(), &steps.result)
         && (more, step.depth, &step.stack[..]) == (0, 0, core::slice::from_ref(found))
         && steps.asked.is_empty()
@@ -195,7 +194,7 @@ fn rulers(panels: &[Panel]) -> Vec<Ruler> {
     touched.into_iter().map(|(storage, bytes)| Ruler::new(storage.clone(), &bytes)).collect()
 }
 
-/// Patterns of undefined and implicit storage.
+/// Patterns for undefined and implicit storage.
 fn patterns(svg: &mut Svg) {
     let pattern = |svg: &mut Svg, id: &str, path: &str, color: &str| {
         let attributes: [(&str, &dyn Display); 4] =

@@ -1,26 +1,26 @@
-//! Contents of a panel: denoted and read bits of storages.
+//! Panel contents: denoted and read bits in storages.
 
 use crate::eval::{Element, Location, SingleLocation, Storage, spans};
 use crate::target::SpaceId;
 
 use super::super::watch::Asked;
 
-/// Denoted bits of a storage.
+/// Denoted bits in a storage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fill {
     /// The storage, which is not a composite.
     pub storage: Storage,
-    /// First bit in the storage. For undefined storage, which has no offsets, the first bit counts from the start of
-    /// the object.
+    /// First bit in the storage. Undefined storage has no offsets, so its first bit counts from the start of the
+    /// object.
     pub from: u128,
     pub bits: u128,
-    /// Part of the composite, counted from 0.
+    /// Composite part, counted from 0.
     pub part: Option<usize>,
-    /// Place among several, counted from 0.
+    /// Simultaneous location, counted from 0.
     pub place: Option<usize>,
 }
 
-/// Bytes of a storage that a step read.
+/// Storage bytes that a step read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Reading {
     pub storage: Storage,
@@ -32,24 +32,25 @@ pub(super) struct Reading {
 /// Approximate maximum number of fills in a panel.
 const MOST_FILLS: usize = 256;
 
-/// Denoted bits of an object at a location, separately for each part of a composite.
+/// Returns the bits that an object denotes at a location, separately for each composite part.
 pub(super) fn fills(location: &Location, bits: u128) -> Vec<Fill> {
-    let mut all = Vec::new();
+    let mut fills = Vec::new();
     let Some(SingleLocation { storage: Storage::Composite(composite), offset }) = location.single() else {
-        add(&mut all, location, bits, None);
-        return all;
+        add(&mut fills, location, bits, None);
+        return fills;
     };
     let end = offset.saturating_add(bits);
     for (index, part) in composite.parts().iter().enumerate() {
-        let (from, to) = (part.start.max(*offset), (part.start + part.bits).min(end));
-        if from < to && all.len() < MOST_FILLS {
+        let from = part.start.max(*offset);
+        let to = (part.start + part.bits).min(end);
+        if from < to && fills.len() < MOST_FILLS {
             let moved = i128::try_from(from - part.start).ok().map(|skip| part.location.clone().moved(skip));
             if let Some(Ok(moved)) = moved {
-                add(&mut all, &moved, to - from, Some(index));
+                add(&mut fills, &moved, to - from, Some(index));
             }
         }
     }
-    all
+    fills
 }
 
 fn add(all: &mut Vec<Fill>, location: &Location, bits: u128, part: Option<usize>) {
@@ -73,7 +74,7 @@ fn add(all: &mut Vec<Fill>, location: &Location, bits: u128, part: Option<usize>
     }
 }
 
-/// Parts of a composite, as bits of the composite itself.
+/// Returns composite parts as bits in the composite itself.
 pub(super) fn parts(location: &Location) -> Vec<Fill> {
     let Some(SingleLocation { storage: Storage::Composite(composite), .. }) = location.single() else {
         return Vec::new();
@@ -91,21 +92,21 @@ pub(super) fn parts(location: &Location) -> Vec<Fill> {
         .collect()
 }
 
-/// Start of each place of a location whose size is unknown.
+/// Returns the start of each simultaneous location whose size is unknown.
 pub(super) fn starts(location: &Location) -> Vec<(Storage, u128)> {
     let is_shown =
         |place: &&SingleLocation| !matches!(place.storage, Storage::Composite(_) | Storage::Undefined);
     location.places().filter(is_shown).map(|place| (place.storage.clone(), place.offset)).collect()
 }
 
-/// Bytes of registers and memory that a step read. `bits` gives the size of a register, `address_bits` the size of
-/// addresses in a space.
+/// Returns the register and memory bytes that a step read. `bits` returns a register's size, and `address_bits` the
+/// address size in a space.
 pub(super) fn readings(
     asked: &[Asked],
     bits: impl Fn(crate::op::Reg) -> Option<u32>,
     address_bits: impl Fn(SpaceId) -> Option<u32>,
 ) -> Vec<Reading> {
-    let one = |asked: &Asked| match *asked {
+    let reading = |asked: &Asked| match *asked {
         Asked::Register { reg, frame, at, len, .. } => {
             let storage = Storage::Register { reg, frame, bits: bits(reg)? };
             Some(Reading { storage, from: at.into(), bytes: len as u128 })
@@ -116,10 +117,10 @@ pub(super) fn readings(
         }
         _ => None,
     };
-    asked.iter().filter_map(one).collect()
+    asked.iter().filter_map(reading).collect()
 }
 
-/// The location on top of the stack.
+/// Returns the topmost location on the stack.
 pub(super) fn top(stack: &[Element]) -> Option<&Location> {
     match stack.last()? {
         Element::Location(location) => Some(location),

@@ -1,4 +1,4 @@
-//! Rulers: a storage as a row of bytes, without irrelevant ones.
+//! Rulers: a storage as a row of bytes, without irrelevant bytes.
 
 use core::ops::Range;
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use super::style::{
 use super::svg::Svg;
 use crate::eval::{Machine, SingleLocation, Storage, read_bits};
 
-/// Height of a ruler.
+/// Ruler height.
 pub(super) const HEIGHT: usize = NAME_HEIGHT + MARK_HEIGHT + CELL_HEIGHT + TICK_HEIGHT;
 
 /// Size in bytes up to which a storage is shown completely.
@@ -20,13 +20,13 @@ const WHOLE: u128 = 16;
 /// Size in bytes above which only [`END`] bytes at both ends of a storage are shown.
 const LONG: u128 = 24;
 const END: u128 = 8;
-/// Number of context bytes around relevant ones.
+/// Number of context bytes around relevant bytes.
 const AROUND: u128 = 4;
-/// Distance of numbered bytes.
+/// Distance between numbered bytes.
 const TICKS: u128 = 4;
-/// Maximum number of bytes shown, beyond the first bytes of each relevant range.
+/// Maximum number of shown bytes, beyond the first bytes in each relevant range.
 const MOST: u128 = 64;
-/// Number of bytes of each relevant range that are always shown.
+/// Number of bytes in each relevant range that are always shown.
 const FIRST: u128 = 4;
 /// Number of relevant ranges for which [`FIRST`] applies.
 const MOST_RANGES: usize = 256;
@@ -47,46 +47,47 @@ struct Section {
 }
 
 impl Ruler {
-    /// A ruler of the storage that shows the bytes in `touched`.
+    /// Returns a storage ruler that shows the bytes in `touched`.
     pub(super) fn new(storage: Storage, touched: &[Range<u128>]) -> Self {
         let end = touched.iter().map(|bytes| bytes.end).max().unwrap_or(0);
         let len = storage.size().map_or(end, |bits| bits.div_ceil(8));
         let shown = windows(touched, len);
-        let (mut x, mut at) = (0, 0);
+        let mut x = 0;
+        let mut shown_end = 0;
         let mut sections = Vec::new();
         for bytes in shown {
-            if bytes.start > at {
-                sections.push(Section { x, bytes: at..bytes.start, is_shown: false });
+            if bytes.start > shown_end {
+                sections.push(Section { x, bytes: shown_end..bytes.start, is_shown: false });
                 x += GAP;
             }
-            at = bytes.end;
+            shown_end = bytes.end;
             let width = (bytes.end - bytes.start) as usize * BYTE;
             sections.push(Section { x, bytes, is_shown: true });
             x += width;
         }
-        if at < len {
-            sections.push(Section { x, bytes: at..len, is_shown: false });
+        if shown_end < len {
+            sections.push(Section { x, bytes: shown_end..len, is_shown: false });
             x += GAP;
         }
         Self { storage, sections, width: x }
     }
 
-    /// Horizontal extent of bits on the ruler, in pixels, and whether the bytes there are shown.
+    /// Returns where bits are on the ruler, in pixels, and whether the bytes there are shown.
     fn extent(&self, from: u128, bits: u128) -> impl Iterator<Item = (usize, usize, bool)> {
         let to = from.saturating_add(bits);
         self.sections.iter().filter_map(move |section| {
-            let (start, end) = (section.bytes.start.saturating_mul(8), section.bytes.end.saturating_mul(8));
-            let (from, to) = (from.max(start), to.min(end));
+            let start = section.bytes.start.saturating_mul(8);
+            let end = section.bytes.end.saturating_mul(8);
+            let from = from.max(start);
+            let to = to.min(end);
             if from >= to {
                 return None;
             }
-            Some(match section.is_shown {
-                true => {
-                    let x = |bit: u128| section.x + (bit - start) as usize * BIT;
-                    (x(from), x(to), true)
-                }
-                false => (section.x, section.x + GAP, false),
-            })
+            if !section.is_shown {
+                return Some((section.x, section.x + GAP, false));
+            }
+            let x = |bit: u128| section.x + (bit - start) as usize * BIT;
+            Some((x(from), x(to), true))
         })
     }
 
@@ -128,7 +129,8 @@ impl Ruler {
             }
             for (_, bit) in what.starts.iter().filter(|(storage, _)| *storage == self.storage) {
                 if let Some((from, ..)) = self.extent(*bit, 1).next() {
-                    let (x, y) = (x + from, cells - 2);
+                    let x = x + from;
+                    let y = cells - 2;
                     let path = format!("M {x} {y} l -5 -8 l 10 0 z");
                     svg.element("path", &[("class", &"start"), ("d", &path), ("fill", &EDGES[0])]);
                 }
@@ -147,7 +149,7 @@ impl Ruler {
             for (index, byte) in section.bytes.clone().enumerate() {
                 let style: [(&str, &dyn core::fmt::Display); 4] =
                     [("class", &"byte"), ("data-byte", &byte), ("fill", &background), ("stroke", &RULE)];
-                // The last byte of a storage can have fewer than 8 bits.
+                // The last byte in a storage can have fewer than 8 bits.
                 let bits = self.storage.size().map_or(8, |bits| bits.saturating_sub(byte * 8).min(8));
                 svg.rect((x + section.x + index * BYTE, y), (bits as usize * BIT, CELL_HEIGHT), &style);
             }
@@ -156,7 +158,8 @@ impl Ruler {
 
     fn fill(&self, svg: &mut Svg, (x, y): (usize, usize), fill: &Fill) {
         let color = fill.part.unwrap_or(0) % FILLS.len();
-        let (part, place) = (label_of_part(fill.part), label_of_place(fill.place));
+        let part = label_of_part(fill.part);
+        let place = label_of_place(fill.place);
         let class = if matches!(fill.storage, Storage::Composite(_)) { "part" } else { "fill" };
         let hatching = hatching(match (&fill.storage, fill.part) {
             (Storage::Composite(composite), Some(part)) => match composite.parts()[part].location.single() {
@@ -206,7 +209,7 @@ impl Ruler {
         }
     }
 
-    /// Value of a byte in the storage, if known.
+    /// Returns a byte's value in the storage, if it is known.
     fn byte(&self, index: u128, machine: &dyn Machine) -> Option<u8> {
         let mut byte = [0];
         match &self.storage {
@@ -248,7 +251,7 @@ impl Ruler {
                 }
             }
         }
-        // Edges within a byte: one label for both fills, if there is space.
+        // Edges within a byte: a single label for both fills, if there is space.
         let mut free = 0;
         for fill in what.fills.iter().filter(|fill| fill.storage == self.storage) {
             let end = fill.from.saturating_add(fill.bits);
@@ -272,7 +275,7 @@ impl Ruler {
     }
 }
 
-/// Pattern of a storage outside of registers and memory.
+/// Returns the pattern for a storage other than registers and memory.
 fn hatching(storage: &Storage) -> Option<&'static str> {
     match storage {
         Storage::Undefined => Some("url(#undefined)"),
@@ -281,7 +284,7 @@ fn hatching(storage: &Storage) -> Option<&'static str> {
     }
 }
 
-/// Marks on the rulers of a panel.
+/// Marks on the rulers in a panel.
 pub(super) struct Shown<'a> {
     pub fills: &'a [Fill],
     pub readings: &'a [Reading],
@@ -300,8 +303,8 @@ pub(super) fn label_of_place(place: Option<usize>) -> String {
     }
 }
 
-/// The shown bytes of a storage of `len` bytes: always the first bytes of each relevant range, then as many others as
-/// fit.
+/// Returns the shown bytes in a storage with `len` bytes: always the first bytes in each relevant range, then as many
+/// more as fit.
 fn windows(touched: &[Range<u128>], len: u128) -> Vec<Range<u128>> {
     if len <= WHOLE {
         return if len == 0 { Vec::new() } else { Vec::from([0..len]) };
@@ -333,7 +336,7 @@ fn windows(touched: &[Range<u128>], len: u128) -> Vec<Range<u128>> {
     for group in shown {
         let bytes = group * TICKS..((group + 1) * TICKS).min(len);
         match windows.last_mut() {
-            // A gap of at most one group is shown.
+            // A gap is shown if it has at most one group.
             Some(last) if bytes.start <= last.end + TICKS => last.end = bytes.end,
             _ => windows.push(bytes),
         }

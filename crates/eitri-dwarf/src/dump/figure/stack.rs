@@ -15,7 +15,7 @@ use crate::eval::{Element, SingleLocation, Storage};
 const MOST_BOXES: usize = 12;
 const MOST_LINES: usize = 12;
 
-/// A line in a box: text, and a label in a colour.
+/// A line in a box: text, and a coloured label.
 struct Line {
     label: String,
     color: usize,
@@ -23,7 +23,7 @@ struct Line {
     is_muted: bool,
 }
 
-/// Draws a stack with its upper left corner at a point. Returns the vertical position of its end.
+/// Draws a stack with its upper left corner at a point. Returns the vertical position at which the stack ends.
 pub(super) fn draw(
     svg: &mut Svg,
     (x, mut y): (usize, usize),
@@ -49,16 +49,22 @@ pub(super) fn draw(
         svg.rect((x, y), (STACK_WIDTH, height), &style);
         for (number, line) in lines.iter().enumerate() {
             let middle = y + BOX_PADDING + number * LINE;
-            let mut at = x + 8;
+            let mut left = x + 8;
             if !line.label.is_empty() {
                 let badge: [(&str, &dyn Display); 3] =
                     [("rx", &2), ("fill", &FILLS[line.color]), ("stroke", &EDGES[line.color])];
-                svg.rect((at, middle + 2), (18, LINE - 4), &badge);
-                svg.bold((at + 9, middle + LINE - 6), "middle", SMALL, INK, &line.label);
-                at += 26;
+                svg.rect((left, middle + 2), (18, LINE - 4), &badge);
+                svg.bold((left + 9, middle + LINE - 6), "middle", SMALL, INK, &line.label);
+                left += 26;
             }
-            let text = fit(&line.text, TEXT, x + STACK_WIDTH - at - 6);
-            svg.text((at, middle + LINE - 5), "start", TEXT, if line.is_muted { MUTED } else { INK }, &text);
+            let text = fit(&line.text, TEXT, x + STACK_WIDTH - left - 6);
+            svg.text(
+                (left, middle + LINE - 5),
+                "start",
+                TEXT,
+                if line.is_muted { MUTED } else { INK },
+                &text,
+            );
         }
         y += height + BOX_GAP;
     }
@@ -83,7 +89,7 @@ fn lines(element: &Element, words: Descriptions<'_>) -> Vec<Line> {
             ..plain(words.place(place))
         };
         let mut places: Vec<&SingleLocation> = location.places().collect();
-        // The order of the rulers.
+        // The ruler order.
         places.sort_unstable();
         return places.into_iter().enumerate().take(MOST_LINES).map(line).collect();
     };

@@ -1,17 +1,17 @@
-//! SVG as text.
+//! SVG writer.
 
 use core::fmt::{Display, Write};
 
 use super::style::{CHAR_TENTHS, FONT};
 
-/// Writer of an SVG document, element by element. Lengths are in whole pixels.
+/// Writes an SVG document, element by element. Lengths are in whole pixels.
 #[derive(Debug, Default)]
 pub(super) struct Svg {
     out: String,
     depth: usize,
 }
 
-/// Text with escaped XML characters, without those that XML forbids.
+/// Escapes XML characters, and removes characters that XML forbids.
 struct Escaped<'a>(&'a str);
 
 impl Display for Escaped<'_> {
@@ -28,12 +28,12 @@ impl Display for Escaped<'_> {
     }
 }
 
-/// Width of text in whole pixels, rounded up.
+/// Returns a text's width in whole pixels, rounded up.
 pub(super) fn width(text: &str, size: usize) -> usize {
     (text.chars().count() * size * CHAR_TENTHS).div_ceil(100)
 }
 
-/// Text shortened with an ellipsis to at most `pixels` pixels.
+/// Shortens a text with an ellipsis to at most `pixels` pixels.
 pub(super) fn fit(text: &str, size: usize, pixels: usize) -> String {
     let most = (pixels * 100 / (size * CHAR_TENTHS)).max(1);
     if text.chars().count() <= most {
@@ -42,7 +42,7 @@ pub(super) fn fit(text: &str, size: usize, pixels: usize) -> String {
     text.chars().take(most - 1).chain("…".chars()).collect()
 }
 
-/// Text in lines of at most `pixels` pixels, broken at blanks where possible.
+/// Breaks a text into lines with at most `pixels` pixels, at blanks where possible.
 pub(super) fn wrap(text: &str, size: usize, pixels: usize) -> Vec<String> {
     let most = (pixels * 100 / (size * CHAR_TENTHS)).max(1);
     let mut lines = vec![String::new()];
@@ -101,7 +101,7 @@ impl Svg {
         self.element("rect", &[&own, more].concat());
     }
 
-    /// Writes text at a point of its baseline; `anchor` is `start`, `middle` or `end`.
+    /// Writes text at a point on its baseline; `anchor` is `start`, `middle` or `end`.
     pub fn text(&mut self, (x, y): (usize, usize), anchor: &str, size: usize, fill: &str, text: &str) {
         self.styled((x, y), anchor, size, fill, &[], text);
     }
@@ -110,7 +110,7 @@ impl Svg {
         self.styled(at, anchor, size, fill, &[("font-weight", &"bold")], text);
     }
 
-    /// Writes upward text from a point of its baseline.
+    /// Writes upward text from a point on its baseline.
     pub fn upright(&mut self, (x, y): (usize, usize), size: usize, fill: &str, text: &str) {
         let turned = format!("rotate(-90 {x} {y})");
         self.styled((x, y), "start", size, fill, &[("transform", &turned)], text);
@@ -137,7 +137,7 @@ impl Svg {
 
     /// The document, with patterns and a background.
     pub fn finish(self, width: usize, height: usize, title: &str, background: &str) -> String {
-        let mut all = Self::default();
+        let mut page = Self::default();
         let view = format!("0 0 {width} {height}");
         let attributes: [(&str, &dyn Display); 6] = [
             ("xmlns", &"http://www.w3.org/2000/svg"),
@@ -147,12 +147,12 @@ impl Svg {
             ("font-family", &FONT),
             ("xml:space", &"preserve"),
         ];
-        all.within("svg", &attributes, |svg| {
+        page.within("svg", &attributes, |svg| {
             svg.line_start();
             let _ = writeln!(svg.out, "<title>{}</title>", Escaped(title));
             svg.rect((0, 0), (width, height), &[("fill", &background)]);
             svg.out.push_str(&self.out);
         });
-        all.out
+        page.out
     }
 }
