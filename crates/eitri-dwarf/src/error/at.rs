@@ -12,7 +12,7 @@ pub struct At {
     pub supplementary_file: Option<String>,
     /// Name of the compilation unit.
     pub unit: Option<String>,
-    /// Name of the function.
+    /// Function name.
     pub function: Option<String>,
     /// Name of the variable, parameter or constant.
     pub variable: Option<String>,
@@ -22,14 +22,13 @@ pub struct At {
     pub region: Option<String>,
     /// Frame column: the name of a caller's register, or `CFA`.
     pub column: Option<String>,
-    /// Half-open pc range, in bytes from the start of the function.
+    /// Half-open pc range, in bytes from the function's start.
     pub pcs: Option<Range<u64>>,
-    /// Half-open pc range of the control flow block, in bytes from the start of the
-    /// function.
+    /// Half-open pc range of the control flow block, in bytes from the function's start.
     pub block: Option<Range<u64>>,
     /// Tracked storage in the code: `v40 lane 7`, `v3 to s4`.
     pub place: Option<String>,
-    /// Index of the operation in its expression, counted from 0.
+    /// Operation index in its expression, counted from 0.
     pub operation: Option<usize>,
     /// Section of the object file.
     pub section: Option<String>,

@@ -11,7 +11,7 @@ use super::facts::{Aligned, Conflict, Enclosed, Feature, Identity, Present, Unav
 use super::limit::Limit;
 use crate::near::suggestion_text;
 
-/// Kind of an error.
+/// Error kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -19,7 +19,7 @@ pub enum ErrorKind {
     UnknownRegister {
         /// Requested name or number.
         name: String,
-        /// Name of the target.
+        /// Target name.
         target: String,
         /// Similar known names, if there are any.
         nearest: Vec<String>,
@@ -30,7 +30,7 @@ pub enum ErrorKind {
     UnknownSpace {
         /// Requested name or number.
         name: String,
-        /// Name of the target.
+        /// Target name.
         target: String,
         /// Similar known names, if there are any.
         nearest: Vec<String>,
@@ -44,7 +44,7 @@ pub enum ErrorKind {
     },
     /// No entity has this name.
     UnknownName {
-        /// Kind of the entity.
+        /// Entity kind.
         kind: Named,
         /// Requested name.
         name: String,
@@ -53,7 +53,7 @@ pub enum ErrorKind {
     },
     /// Several entities have this name.
     AmbiguousName {
-        /// Kind of the entities.
+        /// Entity kind.
         kind: Named,
         /// Requested name.
         name: String,
@@ -62,7 +62,7 @@ pub enum ErrorKind {
     },
     /// Two entities of an output have the same name.
     DuplicateName {
-        /// Kind of the entities.
+        /// Entity kind.
         kind: Named,
         /// The shared name.
         name: String,
@@ -73,14 +73,14 @@ pub enum ErrorKind {
     InvalidConsumer(Conflict),
     /// The target's facts contradict each other.
     InvalidTarget {
-        /// Name of the target.
+        /// Target name.
         name: String,
         /// The problem, with the offending value.
         what: String,
     },
     /// The object or the module is for another target.
     WrongTarget {
-        /// Name of the target.
+        /// Target name.
         target: String,
         /// The target's property.
         expected: Identity,
@@ -93,7 +93,7 @@ pub enum ErrorKind {
         feature: Feature,
         /// Part of the description that needs the feature.
         needed_by: String,
-        /// Name of the target.
+        /// Target name.
         target: String,
     },
     /// The text does not follow its grammar.
@@ -109,26 +109,26 @@ pub enum ErrorKind {
     EmptyRange,
     /// Two pc ranges overlap.
     OverlappingRanges {
-        /// Kind of the ranges.
+        /// Range kind.
         kind: Ranges,
-        /// The earlier half-open range, in bytes from the start of the function.
+        /// The earlier half-open range, in bytes from the function's start.
         other: Range<u64>,
     },
     /// A pc range is outside the function.
     OutsideFunction {
-        /// Size of the function in bytes.
+        /// Function size in bytes.
         size: u64,
     },
     /// A pc range is outside a scope's code.
     OutsideScope {
         /// Kind of the code, and of the scope.
         kind: Enclosed,
-        /// Scope code: half-open ranges, in bytes from the start of the function.
+        /// Scope code: half-open ranges, in bytes from the function's start.
         code: Vec<Range<u64>>,
     },
     /// A pc, a size or an offset is not a multiple of a number.
     Misaligned {
-        /// Kind of the number.
+        /// Number kind.
         kind: Aligned,
         /// Divisor in bytes.
         step: u64,
@@ -137,8 +137,8 @@ pub enum ErrorKind {
     },
     /// A quantity is outside its limits.
     Limit(Box<Limit>),
-    /// The control flow graph is not reducible: a loop has two entries. Blocks are half-open pc ranges, in bytes from the
-    /// start of the function.
+    /// The control flow graph is not reducible: a loop has two entries. Blocks are half-open pc ranges, in bytes from
+    /// the function's start.
     Irreducible {
         /// Block from which an edge enters the loop.
         from: Range<u64>,
@@ -151,25 +151,25 @@ pub enum ErrorKind {
     UnavailableValue(Unavailable),
     /// A text contains a zero byte, which no debug information can encode.
     ZeroByte {
-        /// Description of the text.
+        /// Text description.
         text: String,
     },
     /// An object is larger than its storage.
     DoesNotFit {
-        /// Description of the object.
+        /// Object description.
         what: String,
-        /// Size of the object in bits.
+        /// Object size in bits.
         needs: u64,
         /// Available bits.
         has: u64,
     },
     /// An object is smaller than the vector register that contains it, and its lane is unknown.
     WhichLane {
-        /// Description of the object.
+        /// Object description.
         what: String,
-        /// Size of the object in bits.
+        /// Object size in bits.
         needs: u64,
-        /// Name of the register.
+        /// Register name.
         register: String,
         /// Size of all the register's lanes in bits.
         has: u64,
@@ -188,7 +188,7 @@ pub enum ErrorKind {
     Inexpressible {
         /// The construct that the format cannot express.
         what: Construct,
-        /// Name of the consumer.
+        /// Consumer name.
         consumer: String,
     },
     /// The bytes end within an item.
@@ -209,7 +209,7 @@ pub enum ErrorKind {
     TooLarge(String),
     /// Input or output failed.
     Io {
-        /// Kind of the failure.
+        /// Failure kind.
         kind: io::ErrorKind,
         /// The system's message, with the path if it is known.
         message: String,
