@@ -82,5 +82,5 @@ fn unusable_input_has_its_exit_code() {
     let ran = run(&["locate", &given, "-o", "-"]);
     assert!(ran.code == 2 && ran.errors.contains("`i` already has locations"), "{}", ran.errors);
     let ran = run(&["locate", "examples/data/uspill.o", "-o", "-"]);
-    assert!(ran.code == 2 && ran.errors.contains("a description is expected"), "{}", ran.errors);
+    assert!(ran.code == 2 && ran.errors.contains("expected a description"), "{}", ran.errors);
 }

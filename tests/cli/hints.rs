@@ -51,7 +51,7 @@ fn swapped_arguments_are_recognised() {
     assert!(ran.code == 2 && ran.errors.ends_with(&hint), "the order is not suggested: {}", ran.errors);
     // An object in place of a description, and the reverse.
     let ran = run(&["emit", CODE, "--object", "examples/scale.json", "-o", &out]);
-    let what = format!("{CODE}: a description is expected: this is an object file\n");
+    let what = format!("{CODE}: this is an object file; expected a description\n");
     assert!(ran.code == 2 && ran.errors.ends_with(&what), "{}", ran.errors);
     let ran = run(&["dump", "examples/scale.json"]);
     assert!(ran.code == 2 && ran.errors.contains("this is a description"), "{}", ran.errors);

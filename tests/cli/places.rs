@@ -67,14 +67,14 @@ fn a_pc_is_an_address_or_a_function_and_an_offset() {
         ran.errors
     );
     let ran = at("eval", "scale+0x28");
-    assert!(ran.code == 2 && ran.errors.contains("within the 0x28 bytes of `scale`"), "{}", ran.errors);
+    assert!(ran.code == 2 && ran.errors.contains("outside `scale`, which has 0x28 bytes"), "{}", ran.errors);
     for pc in ["", "0x", "+4", "scale+", "0x1g", "1scale"] {
         assert_eq!(at("eval", pc).code, 2, "{pc}");
     }
     // Without a file there are no functions.
     let ran = run(&["eval", "lit0", "--target", "x86_64", "--pc", "scale+4"]);
     assert!(
-        ran.code == 2 && ran.errors.contains("--pc scale+0x4: a function needs an object file"),
+        ran.code == 2 && ran.errors.contains("--pc scale+0x4: the function has no object file"),
         "{}",
         ran.errors
     );

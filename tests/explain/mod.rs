@@ -344,9 +344,12 @@ fn unusable_input_is_named() {
     let cases: &[(&[&str], &str)] = &[
         (&["regx v3"], "the target is unknown"),
         (&["frob", "--target", "x86_64"], "operation 0: unknown operation `frob`"),
-        (&["31 3", "--target", "x86_64"], "bytes of two hexadecimal digits each are expected: `31 3`"),
+        (
+            &["31 3", "--target", "x86_64"],
+            "`31 3` is not a list of bytes; expected two hexadecimal digits for each byte",
+        ),
         (&["lit3", "--target", "x86_64", "--initial", "here"], "--initial: "),
-        (&["lit3", "--target", "x86_64", "--pc", "soon"], "--pc soon: a function needs an object file"),
+        (&["lit3", "--target", "x86_64", "--pc", "soon"], "--pc soon: the function has no object file"),
         (&["lit3", "--target", "x86_64", "--pc", "0xg"], "invalid value '0xg' for '--pc <ADDRESS>'"),
         (&["lit3", "--machine", "Cargo.toml"], "Cargo.toml: "),
         (&["lit3", "--machine", HOST, "--pc", "0x10", "--frame", "1"], "the machine has no frame 1"),

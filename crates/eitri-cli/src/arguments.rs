@@ -1,4 +1,4 @@
-//! Arguments of the program, and those that several commands have.
+//! Program arguments, and arguments that several commands have.
 
 use std::process::ExitCode;
 
@@ -23,10 +23,10 @@ use super::stats::StatsArguments;
 use super::targets::TargetsArguments;
 use super::{Failure, judged};
 
-/// Write, check, print and explain the debug information of GPU code.
+/// Write, check, print and explain debug information for GPU code.
 ///
 /// Exit codes: 0 for success; 1 if `check` found a difference, `lint` a mistake, `stats` a part below `--fail-below`, a
-/// vector of `conform` failed, or an evaluation of `eval` or `explain` failed; 2 if the input or the arguments cannot be
+/// `conform` vector failed, or an evaluation by `eval` or `explain` failed; 2 if the input or the arguments cannot be
 /// used.
 #[derive(Debug, Parser)]
 #[command(name = "eitri", version)]
@@ -40,35 +40,35 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Write the debug information of a description to an object file.
+    /// Write a description's debug information to an object file.
     ///
     /// Information that the consumer's format cannot express is an error. With --partial it is omitted, and listed on
     /// standard error.
     #[command(after_help = "Example: eitri emit scale.json --object scale_code.o --for llvm -o scale.o\n\
                             Example: eitri emit d.json --object k.ptx --for cuda-gdb -o out.ptx")]
     Emit(EmitArguments),
-    /// Compare the debug information of an object file with a description, or check a SPIR-V module by itself.
+    /// Compare an object file's debug information with a description, or check a SPIR-V module by itself.
     ///
-    /// Each difference is printed. Raw expressions of the description cannot be compared, and are listed as unproven.
-    /// Files of split units are read from the folder of the object, by their names in it.
+    /// Each difference is printed. Raw expressions in the description cannot be compared, and are listed as unproven.
+    /// Split-unit files are read from the object's folder, by the names in the object.
     ///
-    /// A cubin that ptxas made of PTX for `cuda-gdb` is compared by way of the lines of the PTX, and the number of pcs
-    /// at which the debugger finds each variable is printed.
+    /// If ptxas made a cubin from PTX for `cuda-gdb`, the cubin is compared through the PTX lines, and the number of
+    /// pcs at which the debugger finds each variable is printed.
     ///
-    /// In a SPIR-V module, every debug instruction is checked by the rules of its specification.
+    /// In a SPIR-V module, every debug instruction is checked by the rules in its specification.
     #[command(after_help = "Example: eitri check scale.json scale.o --for llvm\n\
                             Example: eitri check kernel.spv")]
     Check(CheckArguments),
-    /// Derive the locations of variables from statements `code` of a description, which declare the effects of
-    /// instructions on storage and the values of variables.
+    /// Derive variable locations from a description's `code` statements, which declare how instructions change storage
+    /// and what values variables have.
     ///
-    /// The output is the description with these locations. Assignments of values that some path of a lane does not
-    /// define are listed on standard error; such a variable has no location there.
+    /// The output is the description with these locations. Assigned values that some path of a lane does not define are
+    /// listed on standard error; such a variable has no location there.
     #[command(after_help = "Example: eitri locate kernel.json -o located.json")]
     Locate(LocateArguments),
-    /// Print the debug sections of an object file, or the debug instructions of a SPIR-V module.
+    /// Print an object file's debug sections, or a SPIR-V module's debug instructions.
     ///
-    /// Files of any producer are accepted. An object that is not linked gets assumed section addresses, which are
+    /// Files from any producer are accepted. An object that is not linked gets assumed section addresses, which are
     /// printed first.
     #[command(after_help = "Example: eitri dump scale.o\nExample: eitri dump kernel.spv")]
     Dump(DumpArguments),
@@ -79,33 +79,33 @@ pub enum Command {
     /// back and compared with the description; exit code 1 if they differ.
     #[command(after_help = "Example: eitri attach shader.spv --source shader.wgsl --for vulkan -o debug.spv")]
     Attach(AttachArguments),
-    /// Remove the debug instructions and lines of any producer from a SPIR-V module.
+    /// Remove debug instructions and lines from a SPIR-V module, whichever producer wrote them.
     ///
-    /// Names, types, constants and `OpSource` stay. With `--all`, types and constants that nothing uses are removed, too, as
-    /// are the extensions of debug instructions.
+    /// Names, types, constants and `OpSource` stay. With `--all`, types and constants that nothing uses are removed
+    /// too, and so are the extensions for debug instructions.
     #[command(after_help = "Example: eitri strip debug.spv -o shader.spv")]
     Strip(StripArguments),
-    /// Judge the debug information of object files, without a description.
+    /// Check object files' debug information, without a description.
     ///
     /// Each finding is printed with its evidence: the instruction that set a register, the symbol that is missing, the
-    /// rows of a frame. Objects of any producer for AMD GPUs, NVIDIA's GPUs and CPUs are accepted.
+    /// rows of a frame. Objects for AMD GPUs, NVIDIA GPUs and CPUs are accepted, from any producer.
     #[command(after_help = "Example: eitri lint kernel.hsaco\n\
                             Example: eitri lint *.hsaco --format sarif --fail-on warning\n\
                             Example: eitri lint --explain register-as-memory")]
     Lint(LintArguments),
-    /// Measure the part of the code in which the variables of object files have a location.
+    /// Measure in which part of the code object files' variables have a location.
     ///
-    /// `sound` omits the locations in which `lint` finds an error. JSON has the numbers of the statistics of
-    /// llvm-dwarfdump, version 9, under the same names.
+    /// `sound` omits the locations in which `lint` finds an error. JSON has the numbers that llvm-dwarfdump's
+    /// statistics have, version 9, under the same names.
     #[command(after_help = "Example: eitri stats kernel.hsaco\n\
                             Example: eitri stats *.hsaco --format json\n\
                             Example: eitri stats new.hsaco --against old.hsaco --fail-below 98\n\
                             Example: eitri stats O2.hsaco --lines --against O0.hsaco")]
     Stats(StatsArguments),
-    /// Write a page that shows the debug information of an object file.
+    /// Write a page that shows an object file's debug information.
     ///
-    /// The page is one HTML file without references to others: for each function a timeline of its variables, with the
-    /// expressions, their steps, and the findings of `lint`.
+    /// The page is an HTML file without references to other files: for each function a timeline of its variables, with
+    /// the expressions, their steps, and `lint`'s findings.
     #[command(after_help = "Example: eitri report kernel.hsaco -o report.html\n\
                             Example: eitri report kernel.hsaco --disassembly kernel.s --source src -o report.html")]
     Report(ReportArguments),
@@ -115,17 +115,17 @@ pub enum Command {
     /// counts.
     #[command(after_help = "Example: eitri conform goldens/conformance/*.json --only piece")]
     Conform(ConformArguments),
-    /// Evaluate an expression, or the location of a variable of a file, on a stopped machine.
+    /// Evaluate an expression, or the location of a variable in a file, on a stopped machine.
     ///
-    /// The result is printed in the notation of the conformance format (`location reg:v3+160, bytes 05 45 85 c5`), and
-    /// so is an error, with its operation and rule. With `--lane all`, each line has neighbouring lanes with equal
-    /// contents, and their location if it is equal, too.
+    /// The result is printed in the conformance format's notation (`location reg:v3+160, bytes 05 45 85 c5`), and so is
+    /// an error, with its operation and rule. With `--lane all`, each line has neighbouring lanes with equal contents,
+    /// and their location if it is equal too.
     #[command(after_help = "\
         Example: eitri eval 'regx v3; push_lane; lit4; mul; offset' --machine machine.json --read 32\n\
         Example: eitri eval --var x --pc scale+0x8 --lane 5 scale.o --machine machine.json\n\
         Example: eitri eval --var x --pc scale+0x8 --lane all scale.o --machine machine.json --format json")]
     Eval(EvalArguments),
-    /// Evaluate step by step, or print the position of each lane of a wave.
+    /// Evaluate step by step, or print the position of each lane in a wave.
     ///
     /// Each step is printed with its operation, the stack after it, and the bits that were read. For a wave, the active
     /// lanes are printed, and the pcs at which the other lanes wait.
@@ -135,13 +135,13 @@ pub enum Command {
         Example: eitri explain --lanes kernel.o --machine stops.json --svg lanes.svg",
         after_long_help = EXPLAINED)]
     Explain(ExplainArguments),
-    /// List the targets, or the registers and address spaces of one.
+    /// List the targets, or a target's registers and address spaces.
     #[command(after_help = "Example: eitri targets amdgpu-gfx1030-wave32")]
     Targets(TargetsArguments),
-    /// Write the JSON Schema of a format to standard output, for editors and generators.
+    /// Write a format's JSON Schema to standard output, for editors and generators.
     #[command(after_help = "Example: eitri schema description >description.schema.json")]
     Schema(SchemaArguments),
-    /// Write the completions of a shell to standard output.
+    /// Write a shell's completions to standard output.
     #[command(
         after_help = "Example: eitri completions bash >~/.local/share/bash-completion/completions/eitri"
     )]
@@ -181,38 +181,38 @@ impl Command {
     }
 }
 
-/// ELF machine of NVIDIA's processors.
+/// NVIDIA's ELF machine.
 const EM_CUDA: u16 = 190;
 
-/// Consumer of the object.
+/// Consumer that reads the object.
 #[derive(Debug, Args)]
 pub struct Reader {
-    /// Consumer of the object. The default is `cuda-gdb` on NVIDIA's targets, and `llvm` on all others.
+    /// Consumer that reads the object. The default is `cuda-gdb` on NVIDIA's targets, and `llvm` on all other targets.
     #[arg(long = "for", value_name = "CONSUMER", value_parser = Consumer::NAMES)]
     name: Option<String>,
     /// Use the 64-bit DWARF format.
     #[arg(long)]
     dwarf64: bool,
-    /// Add the name index of DWARF 5 (`.debug_names`).
+    /// Add DWARF 5's name index (`.debug_names`).
     #[arg(long)]
     names: bool,
-    /// Add the tables of names from before DWARF 5 (`.debug_pubnames`, `.debug_pubtypes`).
+    /// Add the name tables from before DWARF 5 (`.debug_pubnames`, `.debug_pubtypes`).
     #[arg(long)]
     pubnames: bool,
-    /// Add the table of address ranges (`.debug_aranges`).
+    /// Add the address range table (`.debug_aranges`).
     #[arg(long)]
     aranges: bool,
-    /// Put named structures and enumerations into type units, of DWARF 4 and 5.
+    /// Put named structures and enumerations into type units, in DWARF 4 and 5.
     #[arg(long)]
     type_units: bool,
-    /// Split the units of DWARF 5: the parts without relocations are in files beside the object. The default names
-    /// beside `out.o` are `out.dwo` for a single unit, and `out-a.dwo` for the unit `src/a.c` of several.
+    /// Split DWARF 5 units: the parts without relocations go to files beside the object. The default names beside
+    /// `out.o` are `out.dwo` for a single unit, and `out-a.dwo` for the unit `src/a.c` among several.
     #[arg(long)]
     pub split_dwarf: bool,
 }
 
 impl Reader {
-    /// Returns the consumer of an object for a target.
+    /// Returns the object's consumer for a target.
     pub fn consumer(&self, target: &Target) -> eitri::Result<Consumer> {
         let default = if target.elf().machine == EM_CUDA { "cuda-gdb" } else { "llvm" };
         let mut consumer = Consumer::named(self.name.as_deref().unwrap_or(default))?;
@@ -237,7 +237,7 @@ pub fn policy(partial: bool) -> Policy {
 pub enum Dialect {
     /// `DW_OP_LLVM_user` and a sub-operation.
     Llvm,
-    /// One-byte operations of older AMD debuggers.
+    /// One-byte operations for older AMD debuggers.
     Legacy,
     /// DWARF 5 without vendor operations.
     Dwarf5,

@@ -18,9 +18,9 @@ use super::described::{described, not_described};
 use super::output::{Form, print, print_findings};
 use super::progress::Progress;
 use super::split::file_name;
-use super::{Failure, containers, exit_code, hints, input, of};
+use super::{Failure, containers, exit_code, hints, in_file, input};
 
-/// Arguments of `check`.
+/// Arguments for `check`.
 #[derive(Debug, Args)]
 pub struct CheckArguments {
     /// Description or SPIR-V module; `-` is standard input.
@@ -33,13 +33,13 @@ pub struct CheckArguments {
     member: Option<String>,
     #[command(flatten)]
     reader: Reader,
-    /// Accept omissions of --partial: information that the consumer's format cannot express may be missing.
+    /// Accept the omissions that --partial makes: information that the consumer's format cannot express may be missing.
     #[arg(long, requires = "object")]
     partial: bool,
     /// Suppress findings of this kind: `extra`, units, types, files and frames that the description does not have.
     #[arg(long, requires = "object", value_name = "KIND", value_parser = ["extra"])]
     allow: Vec<String>,
-    /// Judge the locations of the description too, by its statements `code`.
+    /// Also check the locations in the description, by its `code` statements.
     #[arg(long, requires = "object")]
     code: bool,
 }
@@ -49,27 +49,28 @@ impl CheckArguments {
         let Some(object) = &self.object else { return self.module() };
         let Self { description, partial, code, .. } = &self;
         let text = input(description)?;
-        let bytes = containers::one("check", object, self.member.as_deref())?.1;
+        let bytes = containers::single("check", object, self.member.as_deref())?.1;
         let progress = Progress::begin("check", object);
         if hints::is_elf(&text) && hints::is_json(&bytes) {
-            let (first, second) = (object.display(), description.display());
+            let first = object.display();
+            let second = description.display();
             return Err(not_described(description)
                 .and(&format!("the description comes first: eitri check {first} {second}")));
         }
         let (mut module, all) = if *code {
-            track::Code::from_json(&text).map_err(of(description))?
+            track::Code::from_json(&text).map_err(in_file(description))?
         } else {
             (described(description, &text)?, Vec::new())
         };
         let consumer = self.reader.consumer(module.target())?;
         if consumer.has_line_directives && !ptx::is_ptx(&bytes) {
-            let coverage = check::coverage(&module, &consumer, &bytes).map_err(of(object))?;
+            let coverage = check::coverage(&module, &consumer, &bytes).map_err(in_file(object))?;
             print(Form::Text, &format!("{coverage}\n"))?;
             return Ok(exit_code(coverage.is_clean()));
         }
         if consumer.is_split {
             file_name(object)?;
-            module.set_split_names(skeletons(&bytes).map_err(of(object))?)?;
+            module.set_split_names(skeletons(&bytes).map_err(in_file(object))?)?;
         }
         // Parts that the consumer cannot express may be missing.
         let hint = (!partial).then_some("--partial is for objects written with it");
@@ -79,7 +80,7 @@ impl CheckArguments {
         if !self.allow.is_empty() {
             report = report.without(Kind::Extra);
         }
-        let judged = judge(&module, &all).map_err(of(description))?;
+        let judged = judge(&module, &all).map_err(in_file(description))?;
         report.findings.extend(judged.iter().flat_map(|judged| judged.stale.iter().map(Finding::from)));
         drop(progress);
         if *code {
@@ -93,15 +94,15 @@ impl CheckArguments {
     fn module(&self) -> Result<ExitCode, Failure> {
         let file = &self.description;
         let progress = Progress::begin("check", file);
-        let words = module(&input(file)?).map_err(of(file))?;
-        let report = spirv::validate(&spirv::read(&words).map_err(of(file))?);
+        let words = module(&input(file)?).map_err(in_file(file))?;
+        let report = spirv::validate(&spirv::read(&words).map_err(in_file(file))?);
         drop(progress);
         print_findings(&report)?;
         Ok(exit_code(report.is_clean()))
     }
 }
 
-/// Compares an object, and the files of its split units beside it, with a description.
+/// Compares an object, and the split-unit files beside it, with a description.
 fn compare(
     module: &Module,
     consumer: &Consumer,
@@ -117,24 +118,24 @@ fn compare(
     } else {
         eitri::check(module, consumer, omissions, bytes)
     };
-    report.map_err(of(object))
+    report.map_err(in_file(object))
 }
 
-/// Judges the locations of a description by the statements about code.
+/// Checks the locations in a description by its statements about code.
 fn judge(module: &Module, all: &[track::Code]) -> eitri::Result<Vec<track::Report>> {
     all.iter().map(|code| Ok(code.track()?.judge(module))).collect()
 }
 
-/// Totals of all functions: what is claimed, right and recoverable, and locations that cannot be judged.
+/// Totals for all functions: what is claimed, right and recoverable, and locations that cannot be checked.
 fn totals(judged: &[track::Report]) -> String {
-    let sum = |of: fn(&track::Report) -> u64| judged.iter().map(of).sum::<u64>();
+    let sum = |count: fn(&track::Report) -> u64| judged.iter().map(count).sum::<u64>();
     let [claimed, right, recoverable] =
-        [sum(|one| one.claimed), sum(|one| one.right), sum(|one| one.recoverable)];
-    let unjudged = sum(|one| one.unjudged.len() as u64);
+        [sum(|report| report.claimed), sum(|report| report.right), sum(|report| report.recoverable)];
+    let unjudged = sum(|report| report.unjudged.len() as u64);
     format!("code: {claimed} claimed, {right} right, {recoverable} recoverable, {unjudged} not judged\n")
 }
 
-/// The words of a SPIR-V module, the only input that is checked without a description.
+/// Returns the words of a SPIR-V module, the only input that is checked without a description.
 fn module(bytes: &[u8]) -> eitri::Result<Vec<u32>> {
     spirv::from_bytes(bytes).map_err(|error| {
         if spirv::is_module(bytes) {
@@ -145,7 +146,7 @@ fn module(bytes: &[u8]) -> eitri::Result<Vec<u32>> {
     })
 }
 
-/// Names of the split files that an object refers to.
+/// Returns the names of the split-unit files that an object refers to.
 fn skeletons(object: &[u8]) -> eitri::Result<Vec<String>> {
     let object = Object::read(object)?;
     let dwarf = Dwarf::read(&object)?;

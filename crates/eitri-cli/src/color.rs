@@ -1,4 +1,4 @@
-//! Colours of text on a terminal, and text from files, which cannot change them.
+//! Text colours on a terminal, and text from files, which cannot change them.
 
 use std::borrow::Cow;
 use std::io::IsTerminal;
@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use clap::ValueEnum;
 
-/// Choice of the user.
+/// The user's choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Color {
     Auto,
@@ -17,13 +17,13 @@ pub enum Color {
 static CHOICE: OnceLock<Color> = OnceLock::new();
 
 impl Color {
-    /// Makes the choice for all output of the program.
+    /// Makes the choice for all output from the program.
     pub fn choose(self) {
         let _ = CHOICE.set(self);
     }
 }
 
-/// Colour of a part of the output.
+/// Colour for a part of the output.
 #[derive(Debug, Clone, Copy)]
 pub enum Paint {
     Heading,
@@ -32,7 +32,7 @@ pub enum Paint {
     Note,
 }
 
-/// Returns a text in a colour, if the stream that it is printed to has colours. ECMA-48, SGR.
+/// Returns a coloured text, if the stream that it is printed to has colours. ECMA-48, SGR.
 pub fn paint(to: &impl IsTerminal, paint: Paint, text: &str) -> String {
     painted(has_colors(to), paint, text)
 }
@@ -76,7 +76,7 @@ pub fn acts_on_terminal(char: char) -> bool {
     !matches!(char, '"' | '\'' | '\\') && char.escape_debug().len() > 1
 }
 
-/// Escapes the characters of a text from a file that are not printed: a terminal can act on them.
+/// Escapes unprintable characters in a text from a file, because a terminal can act on them.
 pub fn escaped(text: &str) -> Cow<'_, str> {
     // Without an early end, many bytes are compared at a time.
     if text.bytes().fold(true, |is_plain, byte| is_plain & (b' '..=b'~').contains(&byte)) {

@@ -1,4 +1,4 @@
-//! Files with debug information of an object, as gdb finds them: all of it, or the part that several objects share.
+//! Files that hold an object's debug information, as gdb finds them: all of it, or the part that several objects share.
 
 use std::path::{Path, PathBuf};
 
@@ -10,37 +10,37 @@ use super::containers::Inside;
 use super::contents::Contents;
 use super::output::say_line;
 
-/// Folder of debug information that a system installs.
+/// Folder in which a system installs debug information.
 const SYSTEM: &str = "/usr/lib/debug";
 
 /// An object with its debug information.
 pub struct Described {
-    /// Name of the object.
+    /// Object name.
     pub name: String,
-    /// Contents of the object, or of the file with its debug information.
+    /// Contents of the object, or of the file that holds its debug information.
     pub bytes: Contents,
     /// Contents of the supplementary file.
     pub supplementary: Option<Contents>,
 }
 
 impl Described {
-    /// Reads the object, of a target that can be of another machine.
+    /// Reads the object, for a target that can have a machine unknown to the library.
     pub fn read(&self, target: Option<&Target>) -> Result<Object<'_>> {
         Object::read_with(&self.bytes, self.supplementary(), target)
     }
 
-    /// Contents of the supplementary file.
+    /// Returns the supplementary file's contents.
     pub fn supplementary(&self) -> Option<&[u8]> {
         self.supplementary.as_deref()
     }
 }
 
-/// Returns an object with the contents of the file that has its debug information, if the object lacks it, and of its
-/// supplementary file. Lines on standard error name a file that is used, missing, or that of other objects. `file` is the
-/// path of the object.
+/// Returns an object with the contents of its supplementary file, and, if the object lacks debug information, of the
+/// file that holds it. Lines on standard error name a file that is used, is missing, or belongs to different objects.
+/// `file` is the object's path.
 pub fn described(file: &Path, object: Inside) -> Described {
     let Inside { name, bytes } = object;
-    // The reader of the object reports the error.
+    // The object's reader reports the error.
     let Some(companions) = is_elf(&bytes).then(|| Companions::read(&bytes).ok()).flatten() else {
         return Described { name, bytes, supplementary: None };
     };
@@ -66,7 +66,7 @@ pub fn described(file: &Path, object: Inside) -> Described {
     Described { name, bytes, supplementary: None }
 }
 
-/// Returns the supplementary file of the object `name`, whose debug information is in `file`.
+/// Returns the supplementary file for the object `name`, whose debug information is in `file`.
 fn supplementary(file: &Path, name: &str, companions: &Companions) -> Option<Contents> {
     let (other, id) = companions.supplementary.as_ref()?;
     // The name is absolute, or relative to the file. The file can be a symbolic link, so its real folder is tried too.
@@ -77,7 +77,7 @@ fn supplementary(file: &Path, name: &str, companions: &Companions) -> Option<Con
     let mut refused = None;
     for path in absolute.into_iter().chain(beside).chain(of_build_id(id)) {
         let Ok(found) = Contents::of_regular(&path) else { continue };
-        match Companions::read(&found).and_then(|found| companions.check_supplementary(&found)) {
+        match Companions::read(&found).and_then(|read| companions.check_supplementary(&read)) {
             Ok(()) => return Some(found),
             Err(error) => drop(refused.get_or_insert_with(|| format!("{}: {error}", path.display()))),
         }
@@ -89,7 +89,7 @@ fn supplementary(file: &Path, name: &str, companions: &Companions) -> Option<Con
     None
 }
 
-/// Returns the place of a file with a build id in the system's folder.
+/// Returns the path that a file with a build id has in the system's folder.
 fn of_build_id(id: &[u8]) -> Option<PathBuf> {
     let [first, rest @ ..] = id else { return None };
     let rest: String = rest.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -100,10 +100,10 @@ fn is_elf(bytes: &[u8]) -> bool {
     super::hints::is_elf(bytes)
 }
 
-/// Returns the places of the file: by its build id, beside the object, and in the system's folder.
+/// Returns the paths at which the file can be: by its build id, beside the object, and in the system's folder.
 fn places(file: &Path, companions: &Companions) -> Vec<PathBuf> {
     let mut places: Vec<_> = companions.build_id.as_deref().and_then(of_build_id).into_iter().collect();
-    // The name is one without a folder. Standard input has no folder.
+    // The name has no folder, and standard input has none either.
     let link = companions.debug_link.as_ref().and_then(|(link, _)| Path::new(link).file_name());
     let folder = file.parent().filter(|_| file.as_os_str() != "-");
     if let Some((link, folder)) = link.zip(folder) {

@@ -8,15 +8,15 @@ use eitri::conform::{File, Report};
 
 use super::output::{Form, print, print_findings};
 use super::progress::Progress;
-use super::{Failure, exit_code, input, of};
+use super::{Failure, exit_code, in_file, input};
 
-/// Arguments of `conform`.
+/// Arguments for `conform`.
 #[derive(Debug, Args)]
 pub struct ConformArguments {
-    /// Files of vectors; `-` is standard input.
+    /// Vector files; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Format of the output. `text` is for people and can change.
+    /// Output format. `text` is for people and can change.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// The same as `--format json`.
@@ -30,7 +30,7 @@ pub struct ConformArguments {
 impl ConformArguments {
     pub fn run(self) -> Result<ExitCode, Failure> {
         let Self { files, format, json, only } = self;
-        let read = |path: &PathBuf| File::from_json(input(path)?).map_err(of(path));
+        let read = |path: &PathBuf| File::from_json(input(path)?).map_err(in_file(path));
         let read = files.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
         let mut report = Report::default();
         for (path, file) in files.iter().zip(&read) {
@@ -47,7 +47,7 @@ impl ConformArguments {
     }
 }
 
-/// Format of the output.
+/// Output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// Vectors that fail, and the counts.

@@ -9,21 +9,21 @@ use super::companions::{Described, described};
 use super::contents::Contents;
 use super::output::say_line;
 use super::progress::Progress;
-use super::{Failure, of};
+use super::{Failure, in_file};
 
-/// An object of a file.
+/// An object in a file.
 pub struct Inside {
-    /// Name of the file, or `outer(member)`.
+    /// File name, or `outer(member)`.
     pub name: String,
     /// Contents.
     pub bytes: Contents,
 }
 
-/// Maximum depth of containers in containers.
+/// Maximum nesting depth of containers.
 const DEEPEST: u32 = 4;
 
-/// Uses each object of several files, and returns the failures. The next object is used after a failure. `begin` shows the
-/// progress of a file; `read` gets the path of the file, and an object in it.
+/// Uses each object in several files, and returns the failures. After a failure the next object is used. `begin` shows
+/// the progress for a file; `read` gets the file's path, and an object in the file.
 pub fn each<T>(
     begin: impl Fn(&Path) -> Progress,
     files: &[PathBuf],
@@ -40,7 +40,7 @@ pub fn each<T>(
                     let object = described(file, object);
                     match read(file, &object) {
                         Ok(found) => take(object.name, found),
-                        Err(error) => failures.push(of(Path::new(&object.name))(error)),
+                        Err(error) => failures.push(in_file(Path::new(&object.name))(error)),
                     }
                 }
                 failures.extend(unread);
@@ -51,11 +51,12 @@ pub fn each<T>(
     failures
 }
 
-/// Returns the name and contents of the only object of a file.
-pub fn one(command: &str, file: &Path, member: Option<&str>) -> Result<(String, Contents), Failure> {
+/// Returns the name and contents of the only object in a file.
+pub fn single(command: &str, file: &Path, member: Option<&str>) -> Result<(String, Contents), Failure> {
     let _progress = Progress::begin(command, file);
     let (mut all, unread) = objects(file, member)?;
-    let names = |all: &[Inside]| listed(&all.iter().map(|one| one.name.as_str()).collect::<Vec<_>>());
+    let names =
+        |objects: &[Inside]| listed(&objects.iter().map(|object| object.name.as_str()).collect::<Vec<_>>());
     if let Some(first) = unread.into_iter().next() {
         return Err(first.and(&if all.is_empty() { String::new() } else { names(&all) }));
     }
@@ -65,22 +66,22 @@ pub fn one(command: &str, file: &Path, member: Option<&str>) -> Result<(String, 
         (Some(last), _) => {
             all.push(last);
             let count = all.len();
-            let what = format!("{}: one object is expected: the file contains {count}", file.display());
+            let what = format!("{}: the file contains {count} objects; expected one", file.display());
             Err(Failure(what).and(&names(&all)))
         }
     }
 }
 
-/// Returns the only object of a file with its debug information.
-pub fn one_described(command: &str, file: &Path, member: Option<&str>) -> Result<Described, Failure> {
-    let (name, bytes) = one(command, file, member)?;
+/// Returns the only object in a file with its debug information.
+pub fn single_described(command: &str, file: &Path, member: Option<&str>) -> Result<Described, Failure> {
+    let (name, bytes) = single(command, file, member)?;
     Ok(described(file, Inside { name, bytes }))
 }
 
 /// Maximum number of members that a message lists.
 const MOST_LISTED: usize = 20;
 
-/// Lists the names of objects, for a choice.
+/// Lists object names, for a choice.
 fn listed(names: &[&str]) -> String {
     let shown = names.iter().take(MOST_LISTED).map(|name| format!("  {}\n", escaped(name)));
     let more = match names.len().checked_sub(MOST_LISTED) {
@@ -90,26 +91,26 @@ fn listed(names: &[&str]) -> String {
     format!("{}{more}--member chooses one of them", shown.collect::<String>())
 }
 
-/// Objects, and the failures of parts that cannot be read.
+/// Objects, and the failures for parts that cannot be read.
 type Objects = (Vec<Inside>, Vec<Failure>);
 
-/// Returns the objects of a file whose names contain a text: the file itself if it is not a container. A host object is
+/// Returns the objects in a file whose names contain a text: the file itself if it is not a container. A host object is
 /// an object too.
 fn objects(file: &Path, member: Option<&str>) -> Result<Objects, Failure> {
     inside(file, Contents::read(file)?, member)
 }
 
-/// Returns the objects of a file with these contents.
+/// Returns the objects in a file with these contents.
 pub fn inside(file: &Path, bytes: Contents, member: Option<&str>) -> Result<Objects, Failure> {
     let name = if file.as_os_str() == "-" { "standard input".into() } else { file.display().to_string() };
-    let mut found = Found::default();
-    found.expand(file, name, bytes, DEEPEST);
-    let Found { mut all, mut compressed, mut unread } = found;
+    let mut parts = Found::default();
+    parts.expand(file, name, bytes, DEEPEST);
+    let Found { mut all, mut compressed, mut unread } = parts;
     if let Some(member) = member {
-        // The name of a host object is a part of its members' names: the whole name chooses it.
-        let unread_names = unread.iter().map(|one| &one.0);
+        // A host object's name is a part of its members' names, so the whole name chooses it.
+        let unread_names = unread.iter().map(|part| &part.0);
         let names: Vec<&String> =
-            all.iter().map(|one| &one.name).chain(&compressed).chain(unread_names).collect();
+            all.iter().map(|object| &object.name).chain(&compressed).chain(unread_names).collect();
         let is_whole = names.iter().any(|name| *name == member);
         let is_chosen = |name: &str| if is_whole { name == member } else { name.contains(member) };
         if !names.iter().any(|name| is_chosen(name)) {
@@ -117,9 +118,9 @@ pub fn inside(file: &Path, bytes: Contents, member: Option<&str>) -> Result<Obje
             let what = format!("{}: no member has `{member}` in its name", file.display());
             return Err(Failure(what).and(&listed(&names)));
         }
-        all.retain(|one| is_chosen(&one.name));
+        all.retain(|object| is_chosen(&object.name));
         compressed.retain(|name| is_chosen(name));
-        unread.retain(|one| is_chosen(&one.0));
+        unread.retain(|part| is_chosen(&part.0));
         if let ([], [first, ..]) = (&all[..], &compressed[..]) {
             return Err(Failure::line(format_args!("{first}: the member is compressed")));
         }
@@ -127,7 +128,7 @@ pub fn inside(file: &Path, bytes: Contents, member: Option<&str>) -> Result<Obje
     for name in compressed {
         say_line(format_args!("skipped: {name}: the member is compressed"));
     }
-    Ok((all, unread.into_iter().map(|one| one.1).collect()))
+    Ok((all, unread.into_iter().map(|part| part.1).collect()))
 }
 
 /// Parts of a file.
@@ -141,32 +142,32 @@ struct Found {
 }
 
 impl Found {
-    /// Adds a part, and those in it.
+    /// Adds a part, and the parts in it.
     fn expand(&mut self, file: &Path, name: String, bytes: Contents, depth: u32) {
-        let Some((found, errors)) = (depth > 0).then(|| readable_members(&bytes)).flatten() else {
+        let Some((members, errors)) = (depth > 0).then(|| readable_members(&bytes)).flatten() else {
             return self.all.push(Inside { name, bytes });
         };
         for error in errors {
             let part = error.at().section.as_deref().map_or(name.clone(), |part| format!("{name}({part})"));
-            self.unread.push((part, of(Path::new(&name))(error)));
+            self.unread.push((part, in_file(Path::new(&name))(error)));
         }
-        let found: Vec<_> = found
+        let members: Vec<_> = members
             .into_iter()
-            .map(|one| (one.name, one.bytes.map(|bytes| bytes.into_owned()), one.is_compressed))
+            .map(|member| (member.name, member.bytes.map(|bytes| bytes.into_owned()), member.is_compressed))
             .collect();
         let outer = name.clone();
         if bytes.starts_with(b"\x7fELF") {
             self.all.push(Inside { name, bytes });
         }
-        for (member, bytes, is_compressed) in found {
+        for (member, bytes, is_compressed) in members {
             let name = format!("{outer}({member})");
             match bytes {
                 Some(bytes) => self.expand(file, name, Contents::Bytes(bytes), depth - 1),
                 None if is_compressed => self.compressed.push(name),
-                // A thin archive has names of files, relative to its own folder.
+                // A thin archive has file names, relative to the archive's folder.
                 None => match Contents::of_regular(&file.with_file_name(&member)) {
                     Ok(bytes) => self.expand(file, name, bytes, depth - 1),
-                    Err(error) => self.unread.push((name.clone(), of(Path::new(&name))(error))),
+                    Err(error) => self.unread.push((name.clone(), in_file(Path::new(&name))(error))),
                 },
             }
         }

@@ -1,4 +1,4 @@
-//! Contents of files.
+//! File contents.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,18 +9,18 @@ use eitri::error::ErrorKind;
 use memmap2::MmapMut;
 
 use super::output::open;
-use super::{Failure, input, of};
+use super::{Failure, in_file, input};
 
-/// Contents of a file or of a member.
+/// Contents of a file or member.
 pub enum Contents {
     Bytes(Vec<u8>),
     /// Memory beside the heap, for which the system can use large pages, and the number of bytes.
     Pages(MmapMut, usize),
 }
 
-/// Number of bytes from which on large pages take less time.
+/// Number of bytes from which large pages take less time.
 const LARGE: u64 = 4 << 20;
-/// Number of bytes of a large page.
+/// Size of a large page in bytes.
 const PAGE: usize = 2 << 20;
 
 impl Contents {
@@ -29,15 +29,15 @@ impl Contents {
         match pages(file) {
             Ok(Some((pages, size))) => Ok(Self::Pages(pages, size)),
             Ok(None) => input(file).map(Self::Bytes),
-            Err(error) => Err(of(file)(error.into())),
+            Err(error) => Err(in_file(file)(error.into())),
         }
     }
 
-    /// Reads a file that an object or archive names: a regular one, since opening another can have an effect, and its end
-    /// may never come.
+    /// Reads a file that an object or archive names. It must be a regular file, because opening any other file can have
+    /// an effect, and its end may never come.
     pub fn of_regular(file: &Path) -> eitri::Result<Self> {
         if !std::fs::metadata(file)?.is_file() {
-            return Err(ErrorKind::BadArgument("a regular file is expected".into()).into());
+            return Err(ErrorKind::BadArgument("not a regular file".into()).into());
         }
         Ok(match pages(file)? {
             Some((pages, size)) => Self::Pages(pages, size),
@@ -63,7 +63,8 @@ fn pages(path: &Path) -> io::Result<Option<(MmapMut, usize)>> {
     let Ok(size) = usize::try_from(metadata.len()) else { return Ok(None) };
     // Linux aligns a mapping that consists of large pages.
     let mapped = size.checked_next_multiple_of(PAGE).unwrap_or(size);
-    let (file, mut pages) = (open(path)?, MmapMut::map_anon(mapped)?);
+    let file = open(path)?;
+    let mut pages = MmapMut::map_anon(mapped)?;
     // Small pages have the same contents.
     #[cfg(target_os = "linux")]
     let _ = pages.advise(memmap2::Advice::HugePage);
@@ -75,7 +76,7 @@ fn pages(path: &Path) -> io::Result<Option<(MmapMut, usize)>> {
     }
 }
 
-/// Reads the first bytes of a file, each large page on the thread that is free.
+/// Reads a file's first bytes, each large page on the thread that is free.
 #[cfg(unix)]
 fn fill(file: &File, bytes: &mut [u8]) -> io::Result<()> {
     use std::os::unix::fs::FileExt;

@@ -15,13 +15,13 @@ use super::containers;
 use super::contents::Contents;
 use super::output::{Form, Printer};
 use super::progress::Progress;
-use super::{Failure, companions, hints, input, judged, of, targets};
+use super::{Failure, companions, hints, in_file, input, judged, targets};
 use super::{exit_code, output::print};
 
-/// Arguments of `dump`.
+/// Arguments for `dump`.
 #[derive(Debug, Args)]
 pub struct DumpArguments {
-    /// Object file, archive or offload bundle of object files, or SPIR-V module; `-` is standard input.
+    /// Object file, archive or offload bundle with object files, or SPIR-V module; `-` is standard input.
     file: PathBuf,
     /// Print only members of archives and bundles whose name contains this text.
     #[arg(long, value_name = "TEXT")]
@@ -29,15 +29,15 @@ pub struct DumpArguments {
     /// Print section offsets, forms and encodings too; for a module, the word at which each instruction begins.
     #[arg(short, long)]
     verbose: bool,
-    /// File of split units (`.dwo`) with their skeleton units in the object file: print these units, with the
-    /// addresses and lines of the object file.
+    /// Split-unit file (`.dwo`) whose skeleton units are in the object file: print these units, with the addresses and
+    /// lines in the object file.
     #[arg(long, value_name = "DWO")]
     split: Option<PathBuf>,
-    /// Target whose register names are printed, such as `amdgpu-gfx1030-wave32`, or a file `.json` with one: a
-    /// description, or the value of its key `target`. The default is the target of the file.
+    /// Target whose register names are printed, such as `amdgpu-gfx1030-wave32`, or a `.json` file with a target: a
+    /// description, or the value of its key `target`. The default is the file's target.
     #[arg(long, value_name = "TARGET")]
     target: Option<String>,
-    /// Encoding of vendor operations, which a file does not record.
+    /// Encoding for vendor operations, which a file does not record.
     #[arg(long, value_enum, default_value_t = Dialect::Llvm)]
     dialect: Dialect,
 }
@@ -46,22 +46,24 @@ impl DumpArguments {
     pub fn run(self) -> Result<ExitCode, Failure> {
         let Self { file, member, verbose, split, target, dialect } = self;
         let target = target.as_deref().map(targets::named).transpose()?;
-        let (target, dialect, options) = (target.as_ref(), dialect.into(), DumpOptions { verbose });
+        let target = target.as_ref();
+        let dialect = dialect.into();
+        let options = DumpOptions { verbose };
         let _progress = Progress::beside_output("dump", &file);
         let bytes = Contents::read(&file)?;
         if spirv::is_module(&bytes) {
             if split.is_some() || target.is_some() {
                 return Err(Failure("--split and --target are for object files: this is a module".into()));
             }
-            let words = spirv::from_bytes(&bytes).map_err(of(&file))?;
-            let facts = spirv::read(&words).map_err(of(&file))?;
+            let words = spirv::from_bytes(&bytes).map_err(in_file(&file))?;
+            let facts = spirv::read(&words).map_err(in_file(&file))?;
             print(Form::Text, &spirv::print(&facts, spirv::TextOptions { verbose }))?;
             let is_whole = facts.layout().unknown_sets().next().is_none();
             return Ok(exit_code(is_whole));
         }
         if hints::is_json(&bytes) {
-            let what = "an object file or a SPIR-V module is expected: this is a description or other JSON";
-            return Err(of(&file)(ErrorKind::BadArgument(what.into()).into()));
+            let what = "this is a description or other JSON; expected an object file or a SPIR-V module";
+            return Err(in_file(&file)(ErrorKind::BadArgument(what.into()).into()));
         }
         let dwo = split.as_deref().map(input).transpose()?;
         let (objects, mut failures) = containers::inside(&file, bytes, member.as_deref())?;
@@ -77,13 +79,13 @@ impl DumpArguments {
                 print_object_to(&mut out, &object, dwo.as_deref(), target, dialect, options)
             });
             match printed {
-                // The reader of the output has seen enough.
+                // The output's reader has seen enough.
                 Err(error)
                     if matches!(error.kind(), ErrorKind::Io { kind: io::ErrorKind::BrokenPipe, .. }) =>
                 {
                     break;
                 }
-                printed => failures.extend(printed.map_err(of(Path::new(name))).err()),
+                printed => failures.extend(printed.map_err(in_file(Path::new(name))).err()),
             }
         }
         out.finish()?;

@@ -1,4 +1,4 @@
-//! `emit`: a description written as debug information of an object, of PTX, or of a module.
+//! `emit`: a description written as debug information in an object, in PTX, or in a module.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,26 +18,26 @@ use super::described::describe;
 use super::modules;
 use super::output::{say_line, write_files};
 use super::split::file_name;
-use super::{Failure, containers, hints, input, of};
+use super::{Failure, containers, hints, in_file, input};
 
-/// Arguments of `emit`.
+/// Arguments for `emit`.
 #[derive(Debug, Args)]
 pub struct EmitArguments {
     /// Description; `-` is standard input.
     description: PathBuf,
-    /// Object file with the code, relocatable or linked, to which the debug sections are added; for `cuda-gdb`, the
-    /// text of the PTX. Without this option, the output is a relocatable object of the debug sections alone, with
-    /// undefined symbols.
+    /// Object file with the code, relocatable or linked, to which the debug sections are added; for `cuda-gdb`, the PTX
+    /// text. Without this option, the output is a relocatable object that contains only debug sections, with undefined
+    /// symbols.
     #[arg(long, value_name = "FILE")]
     object: Option<PathBuf>,
     /// Choose the member of an archive or bundle whose name contains this text.
     #[arg(long, requires = "object", value_name = "TEXT")]
     member: Option<String>,
-    /// SPIR-V module without debug instructions, to which those of the description are added: its key `spirv` has
+    /// SPIR-V module without debug instructions, to which the description's instructions are added: its key `spirv` has
     /// the ids and positions.
     #[arg(long, value_name = "MODULE", conflicts_with_all = ["object", "replace"])]
     spirv: Option<PathBuf>,
-    /// Reader of the SPIR-V module. The default is `vulkan` for a shader, otherwise `opencl`.
+    /// Reader for the SPIR-V module. The default is `vulkan` for a shader, otherwise `opencl`.
     #[arg(long, value_name = "READER", requires = "spirv", value_parser = eitri::spirv::Mode::NAMES)]
     spirv_for: Option<String>,
     #[command(flatten)]
@@ -45,12 +45,12 @@ pub struct EmitArguments {
     /// Omit information that the consumer's format cannot express, and list it on standard error.
     #[arg(long)]
     partial: bool,
-    /// Suppress warnings of this kind: `shared-bits`, variables in the same bits at one pc; `no-frame`, functions
-    /// without frame rules; `doubtful-register`, PTX registers that are wider than the variable or set after the
-    /// start of the pc range. Can be repeated.
+    /// Suppress warnings of this kind: `shared-bits`, variables in the same bits at the same pc; `no-frame`, functions
+    /// without frame rules; `doubtful-register`, PTX registers that are wider than the variable or set after the start
+    /// of the pc range. Can be repeated.
     #[arg(long, value_name = "KIND", value_parser = WarningKind::ALL.map(WarningKind::name))]
     allow: Vec<String>,
-    /// Remove the debug sections of the object first.
+    /// Remove the object's debug sections first.
     #[arg(long, requires = "object")]
     replace: bool,
     #[command(flatten)]
@@ -90,7 +90,7 @@ impl EmitArguments {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Writes the debug instructions of a module.
+    /// Writes a module's debug instructions.
     fn module(&self, module: &Path) -> Result<ExitCode, Failure> {
         let attached = modules::emit(&self.description, module, self.spirv_for.as_deref())?;
         if let Some(first) = attached.omissions.first().filter(|_| !self.partial) {
@@ -104,31 +104,32 @@ impl EmitArguments {
         if self.replace { Existing::Replace } else { Existing::Refuse }
     }
 
-    /// Returns the text of PTX with the debug information, and warnings about registers of the text.
+    /// Returns the PTX text with the debug information, and warnings about registers in the text.
     fn ptx(&self, module: &Module, written: &Lowered) -> Result<(Vec<u8>, Vec<Warning>), Failure> {
         let object = self.object.as_deref();
         let text = ptx_text(object)?;
         let how = ptx::Attach { existing: self.existing(), lines: written.lines.as_ref() };
         let of_object = hints::if_there(object.unwrap_or(Path::new("-")));
-        let found = check_ptx(module, &text).map_err(&of_object)?;
-        refuse(&self.description, &found.findings)?;
+        let report = check_ptx(module, &text).map_err(&of_object)?;
+        refuse(&self.description, &report.findings)?;
         let bytes =
             ptx::attach(&text, module.target(), &written.sections, &how).map_err(of_object)?.into_bytes();
-        Ok((bytes, found.warnings))
+        Ok((bytes, report.warnings))
     }
 
     /// Returns the object with the debug information.
     fn object(&self, module: &Module, written: &Lowered) -> Result<Vec<u8>, Failure> {
-        let (target, sections) = (module.target(), &written.sections);
+        let target = module.target();
+        let sections = &written.sections;
         let compression = self.compression.method();
         let Some(file) = &self.object else {
             return Ok(new_object_with(target, &Code::elsewhere(sections), sections, compression)?);
         };
         let bytes = match &self.member {
-            Some(member) => containers::one("emit", file, Some(member))?.1,
+            Some(member) => containers::single("emit", file, Some(member))?.1,
             None => Contents::read(file)?,
         };
-        check_code(module, &bytes).map_err(of(file))?;
+        check_code(module, &bytes).map_err(in_file(file))?;
         let how = Attach { existing: self.existing(), compression };
         attach_with(&bytes, target, sections, &how).map_err(hints::if_there(file))
     }
@@ -146,7 +147,7 @@ impl EmitArguments {
         }
     }
 
-    /// Returns the files of split units, beside the output.
+    /// Returns the split-unit files, beside the output.
     fn split_files(&self, module: &Module, written: &Lowered) -> Result<Vec<(PathBuf, Vec<u8>)>, Failure> {
         let split = written.split_files(module.target())?.into_iter().map(|(name, bytes)| {
             let file = self.output.with_file_name(name);
@@ -163,12 +164,12 @@ impl EmitArguments {
     }
 }
 
-/// Reads the text of PTX to which debug information is added.
+/// Reads the PTX text to which debug information is added.
 fn ptx_text(object: Option<&Path>) -> Result<String, Failure> {
-    let what = "the consumer reads PTX: --object gives the text";
+    let what = "the consumer reads PTX, but there is no PTX text; expected --object";
     let file = object.ok_or_else(|| Failure(what.into()))?;
     let text = String::from_utf8(input(file)?).ok().filter(|text| ptx::is_ptx(text.as_bytes()));
-    text.ok_or_else(|| of(file)(ErrorKind::BadArgument(what.into()).into()))
+    text.ok_or_else(|| in_file(file)(ErrorKind::BadArgument(what.into()).into()))
 }
 
 /// Refuses a description with findings, and lists them.
@@ -178,10 +179,11 @@ fn refuse(description: &Path, findings: &[Finding]) -> Result<(), Failure> {
     if lines.is_empty() { Ok(()) } else { Err(Failure(lines.join("\n"))) }
 }
 
-/// Compression of debug sections.
+/// Debug section compression.
 #[derive(Debug, Args)]
 struct Compression {
-    /// Compress the debug sections. The default method is `zlib`, which every reader of compressed sections supports.
+    /// Compress the debug sections. The default method is `zlib`, which every reader that decompresses sections
+    /// supports.
     #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true,
           default_missing_value = "zlib", default_value = "none", hide_possible_values = false)]
     compress_debug_sections: Algorithm,

@@ -23,25 +23,25 @@ use super::color::escaped;
 use super::lane_groups::{self, LaneGroup, groups};
 use super::output::{Form, print};
 use super::question::{Lane, Pc, Question};
-use super::{Failure, containers, exit_code, input, of, targets};
+use super::{Failure, containers, exit_code, in_file, input, targets};
 
-/// Arguments of `eval`.
+/// Arguments for `eval`.
 #[derive(Debug, Args)]
 pub struct EvalArguments {
     #[command(flatten)]
     question: Question,
-    /// Format of the output.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// The answer in the notation of conformance vectors; with `--lane all`, a line for each group of neighbouring lanes with
-    /// equal answers.
+    /// The answer in the notation of conformance vectors; with `--lane all`, a line for each group of neighbouring
+    /// lanes with equal answers.
     Text,
-    /// One JSON object with the keys of `expect` in conformance vectors; with `--lane all`, the list `lanes` of such objects,
-    /// each with the `first` and the `last` lane of a group.
+    /// A JSON object with the keys of `expect` in conformance vectors; with `--lane all`, the list `lanes` with such
+    /// objects, each with a group's `first` and `last` lane.
     Json,
 }
 
@@ -73,11 +73,11 @@ impl EvalArguments {
     }
 }
 
-/// Result of an evaluation.
+/// Evaluation result.
 pub struct Answer {
     /// Steps as text.
     pub steps: String,
-    /// Result in the notation of the conformance format.
+    /// Result in the conformance format's notation.
     pub found: String,
     /// Result as JSON.
     answer: serde_json::Map<String, serde_json::Value>,
@@ -87,14 +87,14 @@ pub struct Answer {
     pub figure: Option<String>,
 }
 
-/// Evaluates the question in one lane.
+/// Evaluates the question in a lane.
 pub fn answer(question: &Question, is_drawn: bool) -> Result<Answer, Failure> {
     ask(question, &|stop| stop.answer(is_drawn), &|left: &Answer, right| {
         (&left.found, left.is_result) == (&right.found, right.is_result)
     })
 }
 
-/// Evaluates the question by `evaluate`. Several variables have one answer if their answers are equal.
+/// Evaluates the question by `evaluate`. Several variables have a common answer if their answers are equal.
 fn ask<T>(
     question: &Question,
     evaluate: &dyn Fn(&Stop<'_>) -> T,
@@ -104,7 +104,7 @@ fn ask<T>(
     let Some(name) = var else {
         let (machine, target) = stopped(question, &[], None)?;
         let mut encoding = encoding(question, &target)?;
-        // Bytes have the numbers of their producer, which are unknown; a text needs any numbers.
+        // Bytes have their producer's numbers, which are unknown; a text can use any numbers.
         if encoding.dialect == Dialect::Dwarf6 && !is_hexadecimal(subject) {
             encoding.draft = provisional_codes();
         }
@@ -123,27 +123,27 @@ fn ask<T>(
         }));
     };
     let file = Path::new(subject);
-    let described = containers::one_described("explain", file, question.member.as_deref())?;
+    let described = containers::single_described("explain", file, question.member.as_deref())?;
     let target = question.target.as_deref().map(targets::named).transpose()?;
-    let object = described.read(target.as_ref()).map_err(of(file))?;
-    let dwarf = Dwarf::read_readable(&object, dialect(question)?, 1).map_err(of(file))?;
+    let object = described.read(target.as_ref()).map_err(in_file(file))?;
+    let dwarf = Dwarf::read_readable(&object, dialect(question)?, 1).map_err(in_file(file))?;
     with_split(question, &object, &dwarf, |files| {
         let own = DebugInfo::new(files[0]);
         let (machine, target) = stopped(question, files, target_of(&object, &own))?;
         let pc = eval::Machine::pc(&machine.snapshot, machine.frame);
         let mut answers = Vec::new();
-        for entry in variables_at(files, name, pc).map_err(of(file))? {
+        for entry in variables_at(files, name, pc).map_err(in_file(file))? {
             answers.push(ask_entry(question, entry, &object, (&machine, &target), evaluate)?);
         }
         let first = answers.swap_remove(0);
         if answers.iter().any(|other| !is_equal(&first, other)) {
-            variable_at(files, name, pc).map_err(of(file))?;
+            variable_at(files, name, pc).map_err(in_file(file))?;
         }
         Ok(first)
     })
 }
 
-/// Calls a function with the units of an object, and those of its split units in each file.
+/// Calls a function with an object's units, and its split units in each file.
 pub fn with_split<T>(
     question: &Question,
     object: &Object<'_>,
@@ -151,23 +151,23 @@ pub fn with_split<T>(
     then: impl FnOnce(&[&Dwarf<'_>]) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let file = Path::new(&question.subject);
-    // A file of split units alone.
+    // A split-unit file alone.
     if dwarf.sections().is_split {
         return then(&[dwarf]);
     }
     let folder = question.split.read()?;
-    let find = folder.of(file);
+    let find = folder.beside(file);
     let read = SplitFiles::new(&find).with(object, dwarf, |split| {
         let files: Vec<&Dwarf<'_>> = std::iter::once(dwarf).chain(split).collect();
         let result = then(&files).map_err(|failure| failure.and(&missing(dwarf, split)));
         Ok(result)
     });
-    let result = read.map_err(of(file))?;
+    let result = read.map_err(in_file(file))?;
     folder.failures().iter().for_each(Failure::print);
     result
 }
 
-/// Returns a line with the names of the files whose split units were not found; empty without such.
+/// Returns a line with the names of the files whose split units were not found; empty if there are none.
 fn missing(dwarf: &Dwarf<'_>, split: &[Dwarf<'_>]) -> String {
     let known: HashSet<u64> = split.iter().flat_map(Dwarf::units).filter_map(|unit| unit.dwo_id).collect();
     let skeletons = dwarf.units().iter().filter(|unit| unit.is_skeleton());
@@ -186,7 +186,7 @@ fn missing(dwarf: &Dwarf<'_>, split: &[Dwarf<'_>]) -> String {
     }
 }
 
-/// Evaluates the variable of an entry on a stopped machine.
+/// Evaluates an entry's variable on a stopped machine.
 fn ask_entry<T>(
     question: &Question,
     entry: Entry<'_, '_>,
@@ -196,11 +196,11 @@ fn ask_entry<T>(
 ) -> Result<T, Failure> {
     let file = Path::new(&question.subject);
     let pc = eval::Machine::pc(&machine.snapshot, machine.frame);
-    // An error of the location is the reason why there is none.
+    // If the location has an error, this is why there is no location.
     let location = eitri::gimli::DW_AT_location;
     let problem = entry.problem(location).or_else(|| entry.locations(location).err());
     if let Some(error) = problem {
-        return Err(of(file)(error.or_at(entry.place())));
+        return Err(in_file(file)(error.or_at(entry.place())));
     }
     let info = DebugInfo::new(entry.dwarf());
     let unit = entry.unit();
@@ -210,13 +210,13 @@ fn ask_entry<T>(
         object: CurrentObject::Unspecified,
         ..machine.context(unit.encoding, target)
     };
-    // The registers of PTX, which the expressions of a cubin name, are in those of the processor.
-    let map = RegisterMap::read(object).map_err(of(file))?;
+    // A cubin's expressions name PTX registers, which are held in the processor's registers.
+    let map = RegisterMap::read(object).map_err(in_file(file))?;
     let mapped = pc.filter(|_| machine.frame == 0).and_then(|pc| map.at(object, pc));
     let through = match target.built_in().filter(|target| target.has_lane_expressions() && !object.is_ptx()) {
         Some(built_in) => {
-            let by = mapped.map_or(0, |(_, by)| by);
-            Some(PtxRegisters::new(&machine.snapshot, built_in, mapped.map(|(function, _)| function), by))
+            let offset = mapped.map_or(0, |(_, offset)| offset);
+            Some(PtxRegisters::new(&machine.snapshot, built_in, mapped.map(|(function, _)| function), offset))
         }
         None => None,
     };
@@ -228,19 +228,20 @@ fn ask_entry<T>(
     let class = entry.number(eitri::gimli::DW_AT_address_class).filter(|_| object.is_cubin());
     let space = class.zip(target.built_in()).and_then(|(class, target)| target.space_of_class(class));
     let bits = question.read.or_else(|| entry.ty()?.size_bits());
-    let (body, snapshot) = (info.body(entry), &machine.snapshot);
+    let body = info.body(entry);
+    let snapshot = &machine.snapshot;
     Ok(evaluate(&Stop { body, bits, space, machine: &whole, snapshot, context, target }))
 }
 
 /// Maximum size of the printed result in bytes; the result of reading a large object is at most a few times smaller.
 const LONGEST_TEXT: usize = 1 << 28;
 
-/// An expression or the location of a variable, with the stopped machine.
+/// An expression or a variable's location, with the stopped machine.
 struct Stop<'a> {
     body: Body<'a>,
     /// Bits to read at the location.
     bits: Option<u64>,
-    /// Address space of the variable in memory, where expressions have addresses alone.
+    /// The variable's address space in memory, if expressions have addresses alone.
     space: Option<&'a Space>,
     machine: &'a dyn eval::Machine,
     /// The machine without debug information.
@@ -259,12 +260,12 @@ impl Stop<'_> {
         let read = self.read(&trace.result, machine);
         let figure = is_drawn.then(|| figure(&trace, machine, target, self.bits));
         let steps = trace.to_string();
-        let found = Found { result: trace.result, read, written: None };
+        let evaluated = Found { result: trace.result, read, written: None };
         Answer {
             steps,
-            answer: lane_groups::answer(&found, snapshot),
-            is_result: lane_groups::is_result(&found),
-            found: found.to_text_in_names(snapshot, LONGEST_TEXT, target),
+            answer: lane_groups::answer(&evaluated, snapshot),
+            is_result: lane_groups::is_result(&evaluated),
+            found: evaluated.to_text_in_names(snapshot, LONGEST_TEXT, target),
             figure,
         }
     }
@@ -286,7 +287,7 @@ impl Stop<'_> {
         Ok(groups(answers, self.snapshot, self.target, LONGEST_TEXT))
     }
 
-    /// Returns a result in the address space of the variable.
+    /// Returns a result in the variable's address space.
     fn in_space(&self, result: Result<Element, Fault>, lane: Option<u32>) -> Result<Element, Fault> {
         match (result, self.space) {
             (Ok(Element::Location(location)), Some(space)) => {
@@ -310,12 +311,12 @@ impl Stop<'_> {
     }
 }
 
-/// Address given by `--pc`. Functions are those of the files of an object.
+/// Returns the address given by `--pc`. Functions are looked up in an object's files.
 fn address(pc: &Pc, files: &[&Dwarf<'_>]) -> Result<u64, Failure> {
     match pc {
         Pc::Address(address) => Ok(*address),
         Pc::In { .. } if files.is_empty() => {
-            let what = "a function needs an object file, given with --var";
+            let what = "the function has no object file; expected --var";
             Err(Failure::line(format_args!("--pc {pc}: {what}")))
         }
         Pc::In { function, offset } => {
@@ -358,23 +359,24 @@ fn stopped(
     Ok((machine, target))
 }
 
-/// The machines of all files in order, and their common target.
+/// Returns the machines in all files in order, and their common target.
 pub fn stops(
     question: &Question,
     of_object: Option<target::Target>,
 ) -> Result<(Vec<Machine>, Target), Failure> {
     let named: Option<Target> = question.target.as_deref().map(targets::named).transpose()?.map(Into::into);
     let of_object: Option<Target> = of_object.map(Into::into);
-    let (mut machines, mut target) = (Vec::new(), None);
+    let mut machines = Vec::new();
+    let mut target = None;
     for file in &question.machine {
         let text = input(file)?;
         let otherwise = if named.is_none() { target.clone().or(of_object.clone()) } else { None };
-        let found = match otherwise {
+        let machine = match otherwise {
             Some(target) => Machine::stops(&text, None).or_else(|_| Machine::stops(&text, Some(target))),
             None => Machine::stops(&text, named.clone()),
         };
-        let (of_file, found) = found.map_err(of(file))?;
-        if *target.get_or_insert_with(|| found.clone()) != found {
+        let (of_file, machine) = machine.map_err(in_file(file))?;
+        if *target.get_or_insert_with(|| machine.clone()) != machine {
             return Err(Failure::line(format_args!(
                 "{}: all files of --machine have the same target",
                 file.display()
@@ -391,7 +393,7 @@ pub fn stops(
     Ok((machines, target))
 }
 
-/// Target of an object file, with the number of lanes of its functions.
+/// Returns an object file's target, with its functions' number of lanes.
 pub fn target_of(object: &Object<'_>, info: &DebugInfo<'_, '_>) -> Option<target::Target> {
     let lanes = info.lanes_of_all();
     let wave = [Wave::W32, Wave::W64].into_iter().find(|wave| lanes == Some(wave.lanes().into()));
@@ -416,7 +418,7 @@ fn encoding(question: &Question, target: &Target) -> Result<Encoding> {
     Ok(encoding)
 }
 
-/// Numbers for the operations that are accepted for DWARF 6 without a number: those that no producer uses.
+/// Returns numbers for the operations that are accepted for DWARF 6 without a number: numbers that no producer uses.
 fn provisional_codes() -> DraftCodes {
     let is_unassigned = |name: &Name| DraftCodes::NONE.with(*name, 1).get(*name).is_some();
     let names = Name::ALL.iter().copied().filter(is_unassigned);
@@ -429,16 +431,18 @@ fn is_hexadecimal(text: &str) -> bool {
     digits.peek().is_some() && digits.all(|digit| digit.is_ascii_hexdigit())
 }
 
-/// Bytes of an expression: from hexadecimal digits, or from text.
+/// Returns an expression's bytes: from hexadecimal digits, or from text.
 fn expression(text: &str, encoding: Encoding, target: Option<&target::Target>) -> Result<Vec<u8>, Failure> {
     if !is_hexadecimal(text) {
         return Ok(text::parse(text, encoding, target)?.bytes().to_vec());
     }
     let digits: String = text.chars().filter(|char| !char.is_whitespace()).collect();
-    let byte = |at| digits.get(at..at + 2).and_then(|byte| u8::from_str_radix(byte, 16).ok());
+    let byte = |digit| digits.get(digit..digit + 2).and_then(|byte| u8::from_str_radix(byte, 16).ok());
     let bytes = (0..digits.len()).step_by(2).map(byte).collect::<Option<_>>();
     bytes.ok_or_else(|| {
-        Failure::line(format_args!("bytes of two hexadecimal digits each are expected: `{text}`"))
+        Failure::line(format_args!(
+            "`{text}` is not a list of bytes; expected two hexadecimal digits for each byte"
+        ))
     })
 }
 

@@ -1,4 +1,4 @@
-//! `explain`: an evaluation with its steps, or the positions of the lanes of a wave.
+//! `explain`: an evaluation with its steps, or the positions of a wave's lanes.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use super::output::{Form, print, write_files};
 use super::question::{Lane, Question};
 use super::{Failure, exit_code, lanes};
 
-/// End of the help of `explain`.
+/// End of the help for `explain`.
 pub const EXPLAINED: &str = "\
 Example: eitri explain 'regx v3; push_lane; lit4; mul; offset' --machine wave.json --svg a.svg
 Example: eitri explain --var x --pc scale+0x8 --lane 5 scale.o --machine machine.json
@@ -28,17 +28,17 @@ least significant byte first. Each stop is a file, or an element of the `stops` 
 
 Addresses are those that `eitri dump` prints for the object. The pc is not repeated as a register.";
 
-/// Arguments of `explain`.
+/// Arguments for `explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArguments {
     #[command(flatten)]
     question: Question,
-    /// Print the position of each lane of a wave, by the debug information of an object file, in the innermost
-    /// function at the first stop. --machine can be repeated.
+    /// Print the position of each lane in a wave, by an object file's debug information, in the innermost function at
+    /// the first stop. --machine can be repeated.
     #[arg(long, requires = "machine",
           conflicts_with_all = ["var", "kind", "initial", "pc", "frame", "lane", "read", "consumer"])]
     lanes: bool,
-    /// Function for --lanes: the innermost function at the first stop, or one of its callers.
+    /// Function for --lanes: the innermost function at the first stop, or a caller.
     #[arg(long, value_name = "NAME", requires = "lanes")]
     function: Option<String>,
     /// Draw a figure too: a panel for each step, with the stack and the storages; with --lanes, a column for each

@@ -1,11 +1,11 @@
-//! Hints at the end of messages: the option, command or order of arguments that was probably intended.
+//! Hints at the end of messages: the option, command or argument order that was probably intended.
 
 use std::path::Path;
 
 use eitri::Error;
 use eitri::error::{ErrorKind, Feature};
 
-use super::{Failure, of};
+use super::{Failure, in_file};
 
 /// Hint for an output that is also an input.
 pub const OTHER_OUTPUT: &str = "-o and --svg take the name of another file";
@@ -26,18 +26,18 @@ pub fn list_of(error: &Error) -> &'static str {
 pub fn if_refused(file: &Path, hint: Option<&'static str>) -> impl Fn(Error) -> Failure {
     move |error| {
         let hint = hint.filter(|_| matches!(error.kind(), ErrorKind::Inexpressible { .. }));
-        of(file)(error).and(hint.unwrap_or_default())
+        in_file(file)(error).and(hint.unwrap_or_default())
     }
 }
 
-/// Adds the file to an error of attaching sections, and a hint if the object has the section already.
+/// Adds the file to an error from attaching sections, and a hint if the object has the section already.
 pub fn if_there(file: &Path) -> impl Fn(Error) -> Failure {
     move |error| {
         let hint = match error.kind() {
             ErrorKind::AlreadyPresent(_) => "--replace removes the debug sections of the object first",
             _ => "",
         };
-        of(file)(error).and(hint)
+        in_file(file)(error).and(hint)
     }
 }
 

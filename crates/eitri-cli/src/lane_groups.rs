@@ -1,7 +1,7 @@
-//! Answers in all lanes of a wave, of which neighbours with equal answers form a group.
+//! Answers in all lanes of a wave, where neighbours with equal answers form a group.
 //!
-//! The location of a variable in a vector register differs from lane to lane, while its contents often do not. Groups
-//! are therefore formed by the contents, if there are any; a group states its location only if all its lanes share it.
+//! A variable's location in a vector register differs from lane to lane, while its contents often do not. Groups are
+//! therefore formed by the contents, if there are any; a group states its location only if all its lanes share it.
 
 use eitri::conform::{Found, Target};
 use eitri::eval::Snapshot;
@@ -27,7 +27,7 @@ pub fn groups(
     target: &Target,
     longest_text: usize,
 ) -> Vec<LaneGroup> {
-    // First and last lane, the answer of the first, and whether all lanes share its location.
+    // First and last lane, the first lane's answer, and whether all lanes share its location.
     let mut groups: Vec<(u32, u32, Found, bool)> = Vec::new();
     for (lane, found) in (0..).zip(answers) {
         match groups.last_mut().filter(|(_, _, other, _)| is_equal(other, &found)) {
@@ -52,13 +52,13 @@ pub fn groups(
     groups.into_iter().map(group).collect()
 }
 
-/// Returns whether answers are equal, except for the location of equal contents.
+/// Returns whether answers are equal, except that equal contents can have different locations.
 fn is_equal(left: &Found, right: &Found) -> bool {
     left.read == right.read && (left.read.is_some() || left.result == right.result)
 }
 
 impl LaneGroup {
-    /// Returns the group as a line of text.
+    /// Returns the group as a text line.
     pub fn to_text(&self) -> String {
         let Self { first, last, text, .. } = self;
         if first == last {

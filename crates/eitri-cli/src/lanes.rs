@@ -1,4 +1,4 @@
-//! `explain --lanes`: from arguments to positions of lanes.
+//! `explain --lanes`: from arguments to lane positions.
 
 use std::path::Path;
 
@@ -9,14 +9,14 @@ use eitri::read::{Dwarf, Object};
 
 use super::evaluate::{dialect, stops, target_of, with_split};
 use super::question::Question;
-use super::{Failure, containers, of};
+use super::{Failure, containers, in_file};
 
-/// Finds the requested positions of lanes.
+/// Finds the requested lane positions.
 pub fn positions(question: &Question, function: Option<&str>) -> Result<Lanes, Failure> {
     let file = Path::new(&question.subject);
-    let described = containers::one_described("explain", file, question.member.as_deref())?;
-    let object = described.read(None).map_err(of(file))?;
-    let dwarf = Dwarf::read_as(&object, dialect(question)?, DraftCodes::NONE).map_err(of(file))?;
+    let described = containers::single_described("explain", file, question.member.as_deref())?;
+    let object = described.read(None).map_err(in_file(file))?;
+    let dwarf = Dwarf::read_as(&object, dialect(question)?, DraftCodes::NONE).map_err(in_file(file))?;
     with_split(question, &object, &dwarf, |files| positions_in(question, function, &object, files))
 }
 
@@ -30,10 +30,9 @@ fn positions_in(
     let file = Path::new(&question.subject);
     let (mut machines, target) = stops(question, target_of(object, &DebugInfo::new(files[0])))?;
     let pc = machines.first().and_then(|machine| machine.snapshot.pc);
-    let all = files.iter().map(|dwarf| DebugInfo::new(dwarf));
-    let mut all: Vec<_> = all.collect();
-    let at = all.iter().position(|info| pc.is_some_and(|pc| info.subprogram(pc).is_some()));
-    let info = all.swap_remove(at.unwrap_or(0));
+    let mut infos: Vec<_> = files.iter().map(|dwarf| DebugInfo::new(dwarf)).collect();
+    let number = infos.iter().position(|info| pc.is_some_and(|pc| info.subprogram(pc).is_some()));
+    let info = infos.swap_remove(number.unwrap_or(0));
     let hardware = target.built_in();
     for snapshot in machines.iter_mut().map(|machine| &mut machine.snapshot) {
         snapshot.lanes = snapshot.lanes.or_else(|| Some(hardware?.lanes().into()));
@@ -45,5 +44,5 @@ fn positions_in(
     }
     let machines: Vec<&dyn Machine> =
         machines.iter().map(|machine| &machine.snapshot as &dyn Machine).collect();
-    dump::lanes(&info, function, &machines, &target).map_err(of(file))
+    dump::lanes(&info, function, &machines, &target).map_err(in_file(file))
 }

@@ -1,4 +1,4 @@
-//! `locate`: locations derived from the effects of code.
+//! `locate`: locations derived from what code does.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,14 +9,14 @@ use eitri::track;
 
 use super::described::not_described;
 use super::output::{say_line, write_files};
-use super::{Failure, hints, input, of};
+use super::{Failure, hints, in_file, input};
 
-/// Arguments of `locate`.
+/// Arguments for `locate`.
 #[derive(Debug, Args)]
 pub struct LocateArguments {
     /// Description; `-` is standard input.
     description: PathBuf,
-    /// Locations of a variable that has several at once.
+    /// Locations for a variable that has several at once.
     #[arg(long, value_enum, default_value_t = Keep::All)]
     keep: Keep,
     /// Output file; `-` is standard output.
@@ -31,7 +31,7 @@ impl LocateArguments {
         if hints::is_elf(&text) {
             return Err(not_described(&description));
         }
-        let located = locate(&text, keep.into()).map_err(of(&description))?;
+        let located = locate(&text, keep.into()).map_err(in_file(&description))?;
         for unproven in &located.unproven {
             say_line(format_args!("unproven: {unproven}"));
         }
@@ -40,12 +40,12 @@ impl LocateArguments {
     }
 }
 
-/// Locations of a variable that are kept.
+/// Locations that are kept for a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Keep {
     /// All locations.
     All,
-    /// One at a time: the one that lasts longest.
+    /// A single location at a time: the location that lasts longest.
     #[value(name = "one")]
     Single,
 }

@@ -61,7 +61,7 @@ fn main() -> ExitCode {
 struct Failure(String);
 
 impl Failure {
-    /// A message in one line: a line break in a name does not end it.
+    /// A message on a single line: a line break in a name does not end it.
     fn line(text: impl Display) -> Self {
         Self(escaped(&text.to_string()).into())
     }
@@ -70,14 +70,14 @@ impl Failure {
         say(Some("eitri:"), &self.0);
     }
 
-    /// Appends a hint, if there is one.
+    /// Appends a hint, if there is a hint.
     fn and(self, hint: &str) -> Self {
         if hint.is_empty() { self } else { Self(format!("{}\n{hint}", self.0)) }
     }
 }
 
 /// Adds the file to an error.
-fn of(file: &Path) -> impl Fn(Error) -> Failure {
+fn in_file(file: &Path) -> impl Fn(Error) -> Failure {
     move |error| {
         let name = if file.as_os_str() == "-" { "standard input".into() } else { file.display().to_string() };
         Failure::line(format_args!("{name}: {error}")).and(hints::list_of(&error))
@@ -91,7 +91,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// The exit code of a command that found nothing, or something.
+/// The exit code for a command that found nothing, or something.
 fn exit_code(is_clean: bool) -> ExitCode {
     if is_clean { ExitCode::SUCCESS } else { ExitCode::from(FINDINGS) }
 }
@@ -113,5 +113,5 @@ fn input(file: &Path) -> Result<Vec<u8>, Failure> {
         io::stdin().lock().read_to_end(&mut bytes)?;
         Ok(bytes)
     };
-    read().map_err(|error| of(file)(error.into()))
+    read().map_err(|error| in_file(file)(error.into()))
 }

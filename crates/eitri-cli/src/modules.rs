@@ -10,24 +10,24 @@ use eitri::omission::Omission;
 use eitri::spirv::{self, Binding, Checked, DescribedModule, Mode, Source};
 
 use super::output::{say, say_line, write_files};
-use super::{FINDINGS, Failure, input, of};
+use super::{FINDINGS, Failure, in_file, input};
 
-/// Arguments of `attach`.
+/// Arguments for `attach`.
 #[derive(Debug, Args)]
 pub struct AttachArguments {
     /// SPIR-V module; `-` is standard input.
     module: PathBuf,
-    /// Reader of the output. The default is `opencl` for a module with the addressing model `Physical32` or `Physical64`
+    /// The output's reader. The default is `opencl` for a module with the addressing model `Physical32` or `Physical64`
     /// or the memory model `OpenCL`, otherwise `vulkan`.
     #[arg(long = "for", value_name = "READER", value_parser = eitri::spirv::Mode::NAMES)]
     reader: Option<String>,
     /// Source file, whose path and text the debug instructions get. The default is what `OpSource` has.
     #[arg(long, value_name = "FILE")]
     source: Option<PathBuf>,
-    /// Number of the source language in SPIR-V, such as 10 for WGSL. The default is that of `OpSource`.
+    /// Source language number in SPIR-V, such as 10 for WGSL. The default is the number in `OpSource`.
     #[arg(long, value_name = "NUMBER")]
     language: Option<u32>,
-    /// Remove the debug instructions of the module first.
+    /// Remove the module's debug instructions first.
     #[arg(long)]
     replace: bool,
     /// Output file; `-` is standard output.
@@ -35,7 +35,7 @@ pub struct AttachArguments {
     output: PathBuf,
 }
 
-/// Arguments of `strip`.
+/// Arguments for `strip`.
 #[derive(Debug, Args)]
 pub struct StripArguments {
     /// SPIR-V module; `-` is standard input.
@@ -81,7 +81,7 @@ impl StripArguments {
         let Self { module, all, output } = self;
         let words = words(&module)?;
         let stripped = if all { spirv::strip_unused(&words) } else { spirv::strip(&words) };
-        write_files(&[(&output, &bytes(&stripped.map_err(of(&module))?))])?;
+        write_files(&[(&output, &bytes(&stripped.map_err(in_file(&module))?))])?;
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -90,32 +90,32 @@ impl StripArguments {
 fn attach(request: &AttachArguments) -> Result<Attached, Failure> {
     let file = &request.module;
     let words = words(file)?;
-    if let Some(name) = debug_set(&words).map_err(of(file))?.filter(|_| !request.replace) {
+    if let Some(name) = debug_set(&words).map_err(in_file(file))?.filter(|_| !request.replace) {
         let what = Present::Instructions(name);
-        let there = of(file)(ErrorKind::AlreadyPresent(what).into());
+        let there = in_file(file)(ErrorKind::AlreadyPresent(what).into());
         return Err(there.and("--replace removes them first"));
     }
     let text = |path: &Path| {
         String::from_utf8(input(path)?)
-            .map_err(|_| of(path)(ErrorKind::BadArgument("a source is text in UTF-8".into()).into()))
+            .map_err(|_| in_file(path)(ErrorKind::BadArgument("source is not UTF-8 text".into()).into()))
     };
     let source = Source {
         path: request.source.as_ref().map(|path| path.display().to_string()),
         text: request.source.as_deref().map(text).transpose()?,
         language: request.language,
     };
-    let described = spirv::describe(&words, &source).map_err(of(file))?;
+    let described = spirv::describe(&words, &source).map_err(in_file(file))?;
     drop(words);
     let DescribedModule { words, module, binding, mut omissions, .. } = described;
     let mode = mode(request.reader.as_deref(), &module)?;
-    let attached = spirv::attach(&words, &module, &binding, &mode).map_err(of(file))?;
+    let attached = spirv::attach(&words, &module, &binding, &mode).map_err(in_file(file))?;
     drop(words);
-    let checked = attached.check(&module, &binding, &mode).map_err(of(file))?;
+    let checked = attached.check(&module, &binding, &mode).map_err(in_file(file))?;
     omissions.extend(attached.omissions);
     Ok(Attached { bytes: bytes(&attached.words), omissions, checked })
 }
 
-/// The name of a set of debug instructions, known or not, that a module has instructions of.
+/// Returns the name of a debug instruction set, known or not, from which a module has instructions.
 fn debug_set(words: &[u32]) -> eitri::Result<Option<String>> {
     let facts = spirv::read(words)?;
     let known = facts.iter().next().map(|fact| fact.set.name().to_owned());
@@ -125,14 +125,15 @@ fn debug_set(words: &[u32]) -> eitri::Result<Option<String>> {
 /// Attaches a description with its binding to a module.
 pub fn emit(description: &Path, module: &Path, reader: Option<&str>) -> Result<Attached, Failure> {
     let words = words(module)?;
-    let (described, binding) = Binding::from_json(input(description)?, &words).map_err(of(description))?;
+    let (described, binding) =
+        Binding::from_json(input(description)?, &words).map_err(in_file(description))?;
     let mode = mode(reader, &described)?;
-    let attached = spirv::attach(&words, &described, &binding, &mode).map_err(of(module))?;
-    let checked = attached.check(&described, &binding, &mode).map_err(of(module))?;
+    let attached = spirv::attach(&words, &described, &binding, &mode).map_err(in_file(module))?;
+    let checked = attached.check(&described, &binding, &mode).map_err(in_file(module))?;
     Ok(Attached { bytes: bytes(&attached.words), omissions: attached.omissions, checked })
 }
 
-/// The mode of a reader; without one, that of the target.
+/// Returns a reader's mode; without a reader, the target's mode.
 fn mode(reader: Option<&str>, described: &Module) -> Result<Mode, Failure> {
     Ok(match reader {
         Some(name) => Mode::named(name)?,
@@ -141,12 +142,12 @@ fn mode(reader: Option<&str>, described: &Module) -> Result<Mode, Failure> {
     })
 }
 
-/// The words of the module in a file.
+/// Returns the words of the module in a file.
 fn words(file: &Path) -> Result<Vec<u32>, Failure> {
-    spirv::from_bytes(&input(file)?).map_err(of(file))
+    spirv::from_bytes(&input(file)?).map_err(in_file(file))
 }
 
-/// Words as bytes, the least significant one first.
+/// Returns words as bytes, the least significant byte first.
 fn bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }

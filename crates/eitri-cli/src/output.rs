@@ -13,13 +13,13 @@ use eitri::emit::elf::write_file;
 use super::color::{COLORS, Paint, acts_on_terminal, escaped, has_colors, paint};
 use super::{Failure, hints};
 
-/// Form of a text that is printed, by which characters that a terminal can act on are escaped. Names in an object are those
-/// of its producer, who need not be a friend.
+/// Form of a printed text, which decides what characters that a terminal can act on are escaped. Names in an object
+/// come from its producer, who need not be a friend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// Lines of text.
+    /// Text lines.
     Text,
-    /// Lines of text with the colours of [`paint`].
+    /// Text lines with the colours that [`paint`] adds.
     Painted,
     /// JSON: the characters are in strings.
     Json,
@@ -30,7 +30,7 @@ impl Form {
     fn clean(self, text: &str) -> Cow<'_, str> {
         // Without an early end, many bytes are compared at a time.
         let is_plain = |byte: u8| (b' '..=b'~').contains(&byte) | (byte == b'\n') | (byte == b'\t');
-        if text.bytes().fold(true, |all, byte| all & is_plain(byte)) {
+        if text.bytes().fold(true, |is_plain_text, byte| is_plain_text & is_plain(byte)) {
             return text.into();
         }
         let mut out = String::with_capacity(text.len());
@@ -56,7 +56,7 @@ impl Form {
     }
 }
 
-/// Printer of text on standard output. Nothing is printed after the first failure.
+/// Prints text on standard output. Nothing is printed after the first failure.
 pub struct Printer {
     out: BufWriter<StdoutLock<'static>>,
     form: Form,
@@ -65,7 +65,7 @@ pub struct Printer {
 
 impl Printer {
     pub fn new(form: Form) -> Self {
-        // Without colours of the command, all are those of a name.
+        // If the command uses no colours, all colours come from a name.
         let form = if form == Form::Painted && !has_colors(&io::stdout()) { Form::Text } else { form };
         Self { out: BufWriter::new(io::stdout().lock()), form, result: Ok(()) }
     }
@@ -90,7 +90,7 @@ impl Printer {
 /// Text in blocks that do not divide a character.
 impl Write for Printer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // Text is valid as a rule, which the plain conversion finds out much faster than the lossy one.
+        // Text is usually valid, which the plain conversion finds out much faster than the lossy conversion.
         let text = str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
         self.out.write_all(self.form.clean(&text).as_bytes())?;
         Ok(bytes.len())
@@ -115,7 +115,7 @@ pub fn print(form: Form, text: &str) -> eitri::Result<()> {
     printer.finish()
 }
 
-/// Prints a report, with a colour for the kind of each finding at the start of its line.
+/// Prints a report, with a colour for each finding's kind at its line's start.
 pub fn print_findings(report: &impl Display) -> eitri::Result<()> {
     let report = report.to_string();
     let mut printer = Printer::new(Form::Painted);
@@ -135,7 +135,7 @@ pub fn print_findings(report: &impl Display) -> eitri::Result<()> {
     printer.finish()
 }
 
-/// Prints lines on standard error, after a word in a colour, if there is one. A closed standard error is not an error of
+/// Prints lines on standard error, after a coloured word, if there is one. A closed standard error is not an error for
 /// the command.
 pub fn say(word: Option<&str>, text: impl Display) {
     let word = word.map_or_else(String::new, |word| paint(&io::stderr(), Paint::Error, word) + " ");
@@ -160,7 +160,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Writes files in their order, or none of them if one would replace an input; `-` is standard output.
+/// Writes files in order, or no file if any would replace an input; `-` is standard output.
 pub fn write_files(files: &[(&Path, &[u8])]) -> Result<(), Failure> {
     let inputs = INPUTS.lock().unwrap_or_else(PoisonError::into_inner);
     let is_input = |path: &Path| path.canonicalize().is_ok_and(|path| inputs.contains(&path));
@@ -169,9 +169,10 @@ pub fn write_files(files: &[(&Path, &[u8])]) -> Result<(), Failure> {
             .and(hints::OTHER_OUTPUT));
     }
     for (path, bytes) in files {
-        match path.as_os_str() == "-" {
-            true => unless_closed(io::stdout().lock().write_all(bytes))?,
-            false => write_file(path, bytes)?,
+        if path.as_os_str() == "-" {
+            unless_closed(io::stdout().lock().write_all(bytes))?;
+        } else {
+            write_file(path, bytes)?;
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Text of many items, made on several threads.
+//! Text for many items, written on several threads.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,11 +6,11 @@ use std::sync::{Mutex, PoisonError, mpsc};
 
 use super::threads::threads;
 
-/// Number of lines of a piece.
+/// Number of lines in a piece.
 const PIECE: usize = 1 << 8;
 
-/// Passes the text of items, in order, to a function in pieces of consecutive items, which several threads make. `lines` is
-/// about the number of lines; `begin` makes the printer of a thread.
+/// Passes the items' text, in order, to a function in pieces for consecutive items, which several threads write.
+/// `lines` is about the number of lines; `begin` creates a thread's printer.
 pub fn text<T: Sync, P: FnMut(&mut String, &T)>(
     items: &[T],
     lines: usize,
@@ -21,7 +21,8 @@ pub fn text<T: Sync, P: FnMut(&mut String, &T)>(
     let pieces: Vec<&[T]> = items.chunks(size).collect();
     let threads = threads().min(pieces.len());
     if threads < 2 {
-        let (mut print, mut text) = (begin(), String::new());
+        let mut print = begin();
+        let mut text = String::new();
         for piece in pieces {
             piece.iter().for_each(|item| print(&mut text, item));
             take(&text);
@@ -30,7 +31,8 @@ pub fn text<T: Sync, P: FnMut(&mut String, &T)>(
         return;
     }
     let next = AtomicUsize::new(0);
-    // Memory of texts that were taken: to release that of another thread would be to wait for its allocations.
+    // Memory from texts that were taken: releasing memory that another thread allocated would wait for that thread's
+    // allocations.
     let spare = Mutex::new(Vec::<String>::new());
     let spare = || spare.lock().unwrap_or_else(PoisonError::into_inner);
     // Makes the next piece, and returns it with its index.
@@ -44,7 +46,8 @@ pub fn text<T: Sync, P: FnMut(&mut String, &T)>(
     let (send, made) = mpsc::channel();
     rayon::in_place_scope(|scope| {
         for send in (1..threads).map(|_| send.clone()) {
-            let (make, begin) = (&make, &begin);
+            let make = &make;
+            let begin = &begin;
             scope.spawn(move |_| {
                 let mut print = begin();
                 while let Some(piece) = make(&mut print) {
@@ -54,8 +57,10 @@ pub fn text<T: Sync, P: FnMut(&mut String, &T)>(
             });
         }
         drop(send);
-        let (mut print, mut waiting, mut taken) = (begin(), BTreeMap::new(), 0);
-        // A thread that has not begun makes no piece.
+        let mut print = begin();
+        let mut waiting = BTreeMap::new();
+        let mut taken = 0;
+        // A thread that has not begun writes no piece.
         while taken < pieces.len() {
             let Some((index, text)) = make(&mut print).or_else(|| made.recv().ok()) else { break };
             waiting.insert(index, text);
@@ -79,7 +84,8 @@ mod tests {
         let begin = || |out: &mut String, item: &u32| *out += &format!("{item}\n");
         for count in [0, 1, 2, 1023, 50_001] {
             let items: Vec<u32> = (0..count).collect();
-            let (mut parts, mut whole) = (String::new(), String::new());
+            let mut parts = String::new();
+            let mut whole = String::new();
             text(&items, 1 << 10, begin, |piece| parts += piece);
             items.iter().for_each(|item| begin()(&mut whole, item));
             assert_eq!(parts, whole);

@@ -12,10 +12,10 @@ use super::Failure;
 use super::arguments::Arguments;
 use super::output::{Form, print, write_files};
 
-/// Arguments of `schema`.
+/// Arguments for `schema`.
 #[derive(Debug, Args)]
 pub struct SchemaArguments {
-    /// Format: a description, stopped machines, conformance vectors, or a finding of `lint`.
+    /// Format: a description, stopped machines, conformance vectors, or a `lint` finding.
     #[arg(value_parser = Schema::NAMES)]
     format: String,
 }
@@ -30,7 +30,7 @@ impl SchemaArguments {
     }
 }
 
-/// Arguments of `completions`.
+/// Arguments for `completions`.
 #[derive(Debug, Args)]
 pub struct CompletionsArguments {
     /// Shell.
@@ -46,10 +46,10 @@ impl CompletionsArguments {
     }
 }
 
-/// Arguments of `man`.
+/// Arguments for `man`.
 #[derive(Debug, Args)]
 pub struct ManArguments {
-    /// Command of the page. The default is the overview of all commands.
+    /// Command that the page describes. The default is the overview of all commands.
     #[arg(value_name = "COMMAND")]
     command: Option<String>,
 }
@@ -61,7 +61,7 @@ impl ManArguments {
     }
 }
 
-/// The manual page of a command, or of the program.
+/// Returns the manual page for a command, or for the program.
 fn page(name: Option<&str>) -> Result<Vec<u8>, Failure> {
     let mut command = Arguments::command();
     // Subcommands know their parent only after `build`.

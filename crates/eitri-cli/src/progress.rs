@@ -27,7 +27,7 @@ impl Progress {
                 show(&format!("\r{line}: {seconds} s"));
             }
             if seconds > 0 {
-                // To the start of the line, and erase to its end (ECMA-48, EL).
+                // To the line's start, and erase to its end (ECMA-48, EL).
                 show("\r\x1b[K");
             }
         });
@@ -49,7 +49,7 @@ impl Drop for Progress {
     }
 }
 
-/// Prints a part of the line. A closed standard error is not an error of the command.
+/// Prints a part of the line. A closed standard error is not an error for the command.
 fn show(text: &str) {
     let mut out = io::stderr().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());

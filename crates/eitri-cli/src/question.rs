@@ -1,4 +1,4 @@
-//! Arguments of `eval` and `explain`: an expression or a variable, and the stopped machine.
+//! Arguments for `eval` and `explain`: an expression or a variable, and the stopped machine.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -14,11 +14,11 @@ use super::split::SplitArguments;
 /// Expression or variable to evaluate, and its context.
 #[derive(Debug, Args)]
 pub struct Question {
-    /// Expression, as text in the notation of `dump` or in hexadecimal; for a variable or lanes, the object file, where
-    /// `-` is standard input.
+    /// Expression, as text in `dump`'s notation or in hexadecimal; for a variable or lanes, the object file, where `-`
+    /// is standard input.
     #[arg(value_name = "EXPR|FILE", allow_hyphen_values = true)]
     pub subject: String,
-    /// Variable of the file: this name in the innermost scope at the pc. The unit is the outermost scope.
+    /// Variable in the file: this name in the innermost scope at the pc. The unit is the outermost scope.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["kind", "initial"])]
     pub var: Option<String>,
     /// Choose the member of an archive or bundle whose name contains this text.
@@ -26,39 +26,39 @@ pub struct Question {
     pub member: Option<String>,
     #[command(flatten)]
     pub split: SplitArguments,
-    /// Program location of the frame, instead of the machine's: an address, or a function of the file and an offset in
+    /// The frame's program location, instead of the machine's: an address, or a function in the file and an offset in
     /// bytes (`scale+0x8`).
     #[arg(long, value_name = "ADDRESS")]
     pub pc: Option<Pc>,
-    /// Stopped machine: a JSON file with the object `machine` of the conformance format, and the object `target` if no
+    /// Stopped machine: a JSON file with the object `machine` in the conformance format, and the object `target` if no
     /// other option gives a target. The default is a machine without known registers and memory.
     #[arg(long, value_name = "FILE")]
     pub machine: Vec<PathBuf>,
-    /// Target, such as `amdgpu-gfx1030-wave32`, or a file `.json` with one. The default is the target of --machine, and
-    /// then that of the object file.
+    /// Target, such as `amdgpu-gfx1030-wave32`, or a `.json` file with a target. The default is the target in
+    /// --machine, and then the object file's target.
     #[arg(long, value_name = "TARGET")]
     pub target: Option<String>,
     /// Consumer whose encoding the expression has.
     #[arg(long = "for", value_name = "CONSUMER", value_parser = Consumer::NAMES, conflicts_with = "dialect")]
     pub consumer: Option<String>,
-    /// Encoding of vendor operations.
+    /// Encoding for vendor operations.
     #[arg(long, value_enum, default_value_t = Dialect::Llvm)]
     pub dialect: Dialect,
     /// Frame, instead of the machine's; 0 is the innermost.
     #[arg(long, value_name = "N")]
     pub frame: Option<u32>,
-    /// Current lane, instead of the machine's; `eval` also takes `all` lanes. The default number of lanes is that of the
-    /// target.
+    /// Current lane, instead of the machine's; `eval` also takes `all` lanes. The default number of lanes is the
+    /// target's.
     #[arg(long, value_name = "N|all")]
     pub lane: Option<Lane>,
-    /// Number of bits to read at the resulting location. The default for a variable is the size of its type.
+    /// Number of bits to read at the resulting location. The default for a variable is its type's size.
     #[arg(long, value_name = "BITS")]
     pub read: Option<u64>,
-    /// Kind of the result.
+    /// Result kind.
     #[arg(long, value_enum, default_value_t = Kind::Location)]
     pub kind: Kind,
-    /// Element of the initial stack, instead of the machine's: a number of the generic type (`0x1f`), or a location of
-    /// the conformance format (`mem:0:0x10`). Can be repeated, the bottom first.
+    /// Element in the initial stack, instead of the machine's: a generic-type number (`0x1f`), or a location in the
+    /// conformance format (`mem:0:0x10`). Can be repeated, the bottom first.
     #[arg(long, value_name = "ELEMENT")]
     pub initial: Vec<String>,
 }
@@ -85,7 +85,7 @@ impl FromStr for Lane {
 #[derive(Debug, Clone)]
 pub enum Pc {
     Address(u64),
-    /// An offset in bytes from the start of a function.
+    /// A byte offset from a function's start.
     In {
         function: String,
         offset: u64,
@@ -111,9 +111,9 @@ impl FromStr for Pc {
                 .map(Self::Address)
                 .ok_or("a number of at most 64 bits is expected, like 0x1f");
         }
-        let found = text.rsplit_once('+').and_then(|(function, offset)| Some((function, number(offset)?)));
-        match found.unwrap_or((text, 0)) {
-            ("", _) => Err("an address or a function is expected, like 0x1f or scale+0x8"),
+        let parts = text.rsplit_once('+').and_then(|(function, offset)| Some((function, number(offset)?)));
+        match parts.unwrap_or((text, 0)) {
+            ("", _) => Err("expected an address or a function, like 0x1f or scale+0x8"),
             (function, offset) => Ok(Self::In { function: function.into(), offset }),
         }
     }

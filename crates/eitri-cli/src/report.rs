@@ -1,4 +1,4 @@
-//! `report`: files of the page.
+//! `report`: the page's files.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -10,12 +10,12 @@ use eitri::report::{Options, readable_report};
 use super::output::write_files;
 use super::sources::SourceArguments;
 use super::split::SplitArguments;
-use super::{Failure, containers, input, judged, of};
+use super::{Failure, containers, in_file, input, judged};
 
-/// Arguments of `report`.
+/// Arguments for `report`.
 #[derive(Debug, Args)]
 pub struct ReportArguments {
-    /// Object file, or an archive or bundle with one chosen member; `-` is standard input.
+    /// Object file, or an archive or bundle with a chosen member; `-` is standard input.
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Choose the member of an archive or bundle whose name contains this text.
@@ -23,8 +23,8 @@ pub struct ReportArguments {
     member: Option<String>,
     #[command(flatten)]
     split: SplitArguments,
-    /// Output of a disassembler for the object: llvm-objdump, objdump, nvdisasm or cuobjdump. The instructions are shown
-    /// at their pcs.
+    /// Output from a disassembler for the object: llvm-objdump, objdump, nvdisasm or cuobjdump. The instructions are
+    /// shown at their pcs.
     #[arg(long, value_name = "FILE")]
     disassembly: Option<PathBuf>,
     #[command(flatten)]
@@ -41,17 +41,17 @@ impl ReportArguments {
         judged(false, &failures)
     }
 
-    /// Returns the page, and what cannot be read of the object and of files of split units.
+    /// Returns the page, and errors for parts of the object and of split-unit files that cannot be read.
     fn page(&self) -> Result<(String, Vec<Failure>), Failure> {
         let disassembly = match &self.disassembly {
             Some(file) => Some(String::from_utf8_lossy(&input(file)?).into_owned()),
             None => None,
         };
         let source = |path: &str| self.source.text(path);
-        let described = containers::one_described("report", &self.file, self.member.as_deref())?;
+        let described = containers::single_described("report", &self.file, self.member.as_deref())?;
         let name = &described.name;
         let split = self.split.read()?;
-        let find = split.of(&self.file);
+        let find = split.beside(&self.file);
         let options = Options {
             name,
             disassembly: disassembly.as_deref(),
@@ -59,8 +59,9 @@ impl ReportArguments {
             split: SplitFiles::new(&find),
             supplementary: described.supplementary(),
         };
-        let (page, unreadable) = readable_report(&described.bytes, &options).map_err(of(Path::new(name)))?;
-        let mut failures: Vec<_> = unreadable.into_iter().map(of(Path::new(name))).collect();
+        let (page, unreadable) =
+            readable_report(&described.bytes, &options).map_err(in_file(Path::new(name)))?;
+        let mut failures: Vec<_> = unreadable.into_iter().map(in_file(Path::new(name))).collect();
         failures.extend(split.failures());
         if failures.is_empty() {
             failures = split.unused();

@@ -8,24 +8,24 @@ use hashbrown::HashMap;
 
 use super::output::open;
 
-/// Maximum number of bytes of a source file.
+/// Maximum size of a source file in bytes.
 const LARGEST: u64 = 16 << 20;
 
-/// Choice of source files.
+/// Source file choice.
 #[derive(Debug, Args)]
 pub struct SourceArguments {
-    /// Folder with the sources, which are found by the end of their path. Can be repeated.
+    /// Folder with the sources, which are found by their path's end. Can be repeated.
     #[arg(long, value_name = "DIR", value_parser = folder)]
     source: Vec<PathBuf>,
 }
 
 impl SourceArguments {
-    /// Returns the text of a file in the folders, by the longest end of a path that exists there. The path is the
-    /// object's: it does not lead out of the folders.
+    /// Returns a file's text from the folders, by the longest end of a path that exists there. The path comes from the
+    /// object, so it must not lead out of the folders.
     pub fn text(&self, path: &str) -> Option<String> {
         let parts: Vec<_> = Path::new(path).components().collect();
         let first =
-            parts.iter().rposition(|part| !matches!(part, Component::Normal(_))).map_or(0, |at| at + 1);
+            parts.iter().rposition(|part| !matches!(part, Component::Normal(_))).map_or(0, |last| last + 1);
         let end = |from: usize| parts[from..].iter().collect::<PathBuf>();
         let in_folder = |folder: &PathBuf| {
             (first..parts.len()).find_map(|from| regular(&folder.join(end(from)), LARGEST))
@@ -34,8 +34,8 @@ impl SourceArguments {
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// Returns the text of a file in the folders, or else, by its whole path, in the current folder or in that of the
-    /// object.
+    /// Returns a file's text from the folders, or else, by its whole path, from the current folder or the object's
+    /// folder.
     fn text_beside(&self, object: &Path, path: &str) -> Option<String> {
         self.text(path).or_else(|| {
             let beside = object.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -49,7 +49,7 @@ impl SourceArguments {
     }
 }
 
-/// Lines of the source files of an object. A file is read once.
+/// Lines in an object's source files. A file is read once.
 pub struct SourceLines<'s> {
     source: &'s SourceArguments,
     object: &'s Path,
@@ -61,7 +61,7 @@ impl<'s> SourceLines<'s> {
         Self { source, object, files: HashMap::new() }
     }
 
-    /// Returns a line of a source file, if the file is there. Lines count from 1.
+    /// Returns a source file's line, if the file is there. Lines count from 1.
     pub fn line(&mut self, file: &str, line: u64) -> Option<&str> {
         let lines = self.files.entry_ref(file).or_insert_with(|| {
             let text = self.source.text_beside(self.object, file)?;
@@ -74,18 +74,18 @@ impl<'s> SourceLines<'s> {
 
 fn folder(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
-    if path.is_dir() { Ok(path) } else { Err("a folder is expected".into()) }
+    if path.is_dir() { Ok(path) } else { Err("not a folder".into()) }
 }
 
-/// Returns the contents of a regular file that has at most a number of bytes. Opening another file can have an effect, and
-/// its end may never come.
+/// Returns the contents of a regular file with at most a number of bytes. Opening any other file can have an effect,
+/// and its end may never come.
 fn regular(path: &Path, most: u64) -> Option<Vec<u8>> {
     let metadata = path.metadata().ok()?;
     if !metadata.is_file() || metadata.len() > most {
         return None;
     }
     let mut bytes = Vec::new();
-    // Files of the system can have more than their size.
+    // System files can have more than their size.
     open(path).ok()?.take(most).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }

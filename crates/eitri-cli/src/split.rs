@@ -1,4 +1,4 @@
-//! Files of split units beside an object.
+//! Split-unit files beside an object.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -12,14 +12,14 @@ use eitri::error::{At, ErrorKind};
 use eitri::read::{FindSplit, Skeleton, split_ids};
 
 use super::output::open;
-use super::{Failure, hints, input, of};
+use super::{Failure, hints, in_file, input};
 
-/// Choice of the files of split units.
+/// Split-unit file choice.
 #[derive(Debug, Args)]
 pub struct SplitArguments {
-    /// File of split units (`.dwo`, or a package `.dwp`) with their skeleton units in the object file. Can be repeated.
-    /// Without it, files of split units are found by their names in the object: in its folder, or from the folder of the
-    /// compilation on; and the package whose name is that of the object with `.dwp` after it.
+    /// Split-unit file (`.dwo`, or a package `.dwp`) whose skeleton units are in the object file. Can be repeated.
+    /// Without this option, split-unit files are found by their names in the object: in the object's folder, or from
+    /// the compilation's folder; and so is the package named as the object with `.dwp` after it.
     #[arg(long, value_name = "DWO")]
     split: Vec<PathBuf>,
 }
@@ -29,34 +29,37 @@ impl SplitArguments {
     pub fn read(&self) -> Result<SplitFolder, Failure> {
         let read = |file: &PathBuf| Ok((file.display().to_string(), input(file)?));
         let files = self.split.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
-        let (mut by_id, mut packages, mut failures) = (HashMap::new(), Vec::new(), BTreeSet::new());
+        let mut by_id = HashMap::new();
+        let mut packages = Vec::new();
+        let mut failures = BTreeSet::new();
         for (index, (file, (_, bytes))) in self.split.iter().zip(&files).enumerate() {
             match split_ids(bytes) {
                 Ok(None) => packages.push(index),
                 Ok(Some(ids)) => ids.into_iter().for_each(|id| {
                     by_id.entry(id).or_insert(index);
                 }),
-                Err(error) => drop(failures.insert(of(file)(error).0)),
+                Err(error) => drop(failures.insert(in_file(file)(error).0)),
             }
         }
         Ok(SplitFolder { files, by_id, packages, failures: Mutex::new(failures), used: Mutex::default() })
     }
 }
 
-/// Files of split units that the command names, with their contents; without one, those that objects name.
+/// Split-unit files that the command names, with their contents; if it names none, those that objects name.
 pub struct SplitFolder {
     files: Vec<(String, Vec<u8>)>,
-    /// First file with a unit of each id.
+    /// First file with a unit for each id.
     by_id: HashMap<u64, usize>,
-    /// Packages, which have indices of their own.
+    /// Packages, which have their own indices.
     packages: Vec<usize>,
-    /// Messages about files that cannot be read, each once: an archive can have several objects of one file.
+    /// Messages about files that cannot be read, each once, because several objects in an archive can name the same
+    /// file.
     failures: Mutex<BTreeSet<String>>,
     /// Names of the files whose units were used.
     used: Mutex<HashSet<String>>,
 }
 
-/// Files of split units of an object.
+/// Split-unit files for an object.
 pub struct SplitOf<'a> {
     folder: &'a SplitFolder,
     object: &'a Path,
@@ -64,7 +67,7 @@ pub struct SplitOf<'a> {
 
 impl SplitFolder {
     /// Returns the files for an object.
-    pub fn of<'a>(&'a self, object: &'a Path) -> SplitOf<'a> {
+    pub fn beside<'a>(&'a self, object: &'a Path) -> SplitOf<'a> {
         SplitOf { folder: self, object }
     }
 
@@ -84,8 +87,8 @@ impl SplitFolder {
 }
 
 impl SplitOf<'_> {
-    /// Returns the places of the file that a skeleton unit names: in the folder of the object, where a build can put all of
-    /// its files; from that folder on; and from the folder of the compilation on, as debuggers have it.
+    /// Returns the paths at which a skeleton unit's file can be: in the object's folder, where a build can put all of
+    /// its files; from that folder; and from the compilation's folder, as in debuggers.
     fn places(&self, skeleton: &Skeleton<'_>) -> impl Iterator<Item = PathBuf> {
         let name = Path::new(skeleton.dwo_name);
         // Standard input has no folder.
@@ -102,12 +105,14 @@ impl FindSplit for SplitOf<'_> {
     fn find(&self, skeletons: &[Skeleton<'_>]) -> eitri::Result<Vec<(String, Cow<'_, [u8]>)>> {
         let SplitFolder { files, by_id, packages, .. } = self.folder;
         if !files.is_empty() {
-            let units = skeletons.iter().filter_map(|one| by_id.get(&one.dwo_id));
+            let units = skeletons.iter().filter_map(|skeleton| by_id.get(&skeleton.dwo_id));
             let indices: BTreeSet<_> = units.chain(packages).collect();
             let files = indices.into_iter().map(|index| &files[*index]);
             return Ok(files.map(|(name, bytes)| (name.clone(), bytes.into())).collect());
         }
-        let (mut found, mut known, mut folders) = (Vec::new(), HashSet::new(), BTreeMap::new());
+        let mut files = Vec::new();
+        let mut known = HashSet::new();
+        let mut folders = BTreeMap::new();
         let mut package = self.object.as_os_str().to_owned();
         package.push(".dwp");
         let package = (self.object.as_os_str() != "-").then(|| package.into());
@@ -118,21 +123,21 @@ impl FindSplit for SplitOf<'_> {
                 folder.canonicalize().ok()
             });
             let Some(whole) = folder.as_ref().map(|folder| folder.join(name)) else { continue };
-            // Opening another file than a regular one can have an effect, and its end may never come.
+            // Opening a file that is not regular can have an effect, and its end may never come.
             if known.contains(&whole) || !file.is_file() {
                 continue;
             }
             known.insert(whole);
             let name = file.display().to_string();
             match contents(&file) {
-                Ok(bytes) => found.push((name, bytes.into())),
+                Ok(bytes) => files.push((name, bytes.into())),
                 Err(error) => {
-                    let at = At { split_file: Some(name), ..At::default() };
-                    self.take_failure(error.or_at(at))?;
+                    let place = At { split_file: Some(name), ..At::default() };
+                    self.take_failure(error.or_at(place))?;
                 }
             }
         }
-        Ok(found)
+        Ok(files)
     }
 
     fn take_used(&self, name: &str) {
@@ -140,21 +145,22 @@ impl FindSplit for SplitOf<'_> {
     }
 
     fn take_failure(&self, error: Error) -> eitri::Result<()> {
-        let failure = of(self.object)(error);
+        let failure = in_file(self.object)(error);
         self.folder.failures.lock().expect("no other thread has panicked").insert(failure.0);
         Ok(())
     }
 }
 
-/// Maximum number of bytes of a file.
+/// Maximum file size in bytes.
 const LARGEST: u64 = 4 << 30;
 
-/// Returns the contents of a file, or the first bytes of one that is no object: an object can name any file.
+/// Returns a file's contents, or the first bytes of a file that is no object, because an object can name any file.
 fn contents(file: &Path) -> eitri::Result<Vec<u8>> {
-    let (file, mut bytes) = (open(file)?, Vec::new());
+    let file = open(file)?;
+    let mut bytes = Vec::new();
     let size = file.metadata()?.len();
     if size > LARGEST {
-        let what = format!("a file of split units has at most {LARGEST:#x} bytes: {size:#x}");
+        let what = format!("split-unit file has {size:#x} bytes; expected at most {LARGEST:#x}");
         return Err(ErrorKind::TooLarge(what).into());
     }
     let mut file = file.take(LARGEST);
@@ -165,10 +171,12 @@ fn contents(file: &Path) -> eitri::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Name of an object with split units in files beside it.
+/// Name of an object whose split units are in files beside it.
 pub fn file_name(object: &Path) -> Result<String, Failure> {
     let name = object.file_name().filter(|_| object.as_os_str() != "-").and_then(|name| name.to_str());
     name.map(String::from).ok_or_else(|| {
-        Failure("split units have files beside the object, which has to be one with a name in UTF-8".into())
+        Failure(
+            "split-unit files have no name: the object is standard input, or its name is not UTF-8".into(),
+        )
     })
 }

@@ -17,9 +17,9 @@ use super::output::{Form, Printer};
 use super::progress::Progress;
 use super::split::{SplitArguments, SplitOf};
 use super::threads::threads;
-use super::{Failure, containers, of, parts};
+use super::{Failure, containers, in_file, parts};
 
-/// Arguments of `stats`.
+/// Arguments for `stats`.
 #[derive(Debug, Args)]
 pub struct StatsArguments {
     /// Object files, archives, offload bundles, and host objects with bundles in them; `-` is standard input.
@@ -30,69 +30,73 @@ pub struct StatsArguments {
     member: Option<String>,
     #[command(flatten)]
     split: SplitArguments,
-    /// Print the source lines of each variable in place of bytes: those of its scope that have code, and those at which
-    /// it has a location.
+    /// Print each variable's source lines instead of bytes: the lines in its scope that have code, and the lines at
+    /// which it has a location.
     #[arg(long)]
     lines: bool,
-    /// Print the average of the instances of an inlined function.
+    /// Print the average over an inlined function's instances.
     #[arg(long, requires = "lines")]
     combine_instances: bool,
-    /// Compare with another build: the coverage of each function, matched by linkage name; with --lines, the lines at
-    /// which an unoptimised build has the variable.
+    /// Compare with a second build: each function's coverage, matched by linkage name; with --lines, the lines at which
+    /// an unoptimised build has the variable.
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
-    /// Exit with code 1 if the sound part of all scopes is below this; with --against, if that of all variables, or of
-    /// a function, is below this part of the other build's. The part is 0 where no variable has a scope.
+    /// Exit with code 1 if the sound part of all scopes is below this; with --against, if the sound part for all
+    /// variables, or for a function, is below this part of the second build's. The part is 0 if no variable has a
+    /// scope.
     #[arg(long, value_name = "PERCENT", conflicts_with = "lines", value_parser = percentage)]
     fail_below: Option<f64>,
-    /// Format of the output. `text` is for people and can change.
+    /// Output format. `text` is for people and can change.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// Coverage of each function and of the file.
+    /// Coverage for each function and for the file.
     Text,
-    /// One JSON object per file and line, with the names of llvm-dwarfdump's statistics.
+    /// A JSON object for each file, on a line, with the names in llvm-dwarfdump's statistics.
     Json,
 }
 
 impl StatsArguments {
-    /// Prints the numbers. Returns whether one is below that of `--fail-below`, and the files that cannot be read.
+    /// Prints the numbers. Returns whether a number is below `--fail-below`, and the files that cannot be read.
     pub fn run(&self) -> Result<(bool, Vec<Failure>), Failure> {
         let mut fails = false;
         let member = self.member.as_deref();
         let base = match &self.against {
-            Some(file) => Some(containers::one_described("stats", file, member)?),
+            Some(file) => Some(containers::single_described("stats", file, member)?),
             None => None,
         };
         let threads = threads();
         let split = self.split.read()?;
         let options =
             Options { sound: true, threads, variables: self.format == Format::Json, ..Options::default() };
-        let of_base = split.of(self.against.as_deref().unwrap_or(Path::new("-")));
+        let of_base = split.beside(self.against.as_deref().unwrap_or(Path::new("-")));
         let begin = |file: &Path| Progress::begin("stats", file);
         let mut out = Printer::new(if self.format == Format::Json { Form::Json } else { Form::Text });
         let mut failures = if self.lines {
-            let (mut unreadable, mut is_base_known) = (Vec::new(), false);
+            let mut unreadable = Vec::new();
+            let mut is_base_known = false;
             let base_name = base.as_ref().map_or_else(PathBuf::new, |base| PathBuf::from(&base.name));
             let base = base.as_ref().map(|base| build(base, &of_base));
             let read = |file: &Path, object: &Described| {
-                let find = split.of(file);
+                let find = split.beside(file);
                 let build = build(object, &find);
                 readable_variable_lines(build, base, self.combine_instances)
             };
             let take = |name: String, found: ReadableLines| {
-                // The errors of the other build are the same for each object.
+                // The second build's errors are the same for each object.
                 let of_base = found.unreadable_base.into_iter().filter(|_| !is_base_known);
-                unreadable.extend(of_base.map(of(&base_name)));
+                unreadable.extend(of_base.map(in_file(&base_name)));
                 is_base_known = true;
-                unreadable.extend(found.unreadable.into_iter().map(of(Path::new(&name))));
+                unreadable.extend(found.unreadable.into_iter().map(in_file(Path::new(&name))));
                 let found = found.variables;
                 match self.format {
                     Format::Json => {
-                        found.iter().for_each(|one| out.put(&format!("{}\n", line_object(&name, one))));
+                        found
+                            .iter()
+                            .for_each(|variable| out.put(&format!("{}\n", line_object(&name, variable))));
                     }
                     Format::Text => out.put(&line_text(&name, &found, base.is_some())),
                 }
@@ -106,19 +110,20 @@ impl StatsArguments {
                 Some(object @ Described { name, bytes, .. }) => {
                     let supplementary = object.supplementary();
                     let options = Options { split: SplitFiles::new(&of_base), supplementary, ..options };
-                    let mut base = stats(bytes, &options).map_err(of(Path::new(name)))?;
-                    unreadable.extend(base.unreadable.drain(..).map(of(Path::new(name))));
+                    let mut base = stats(bytes, &options).map_err(in_file(Path::new(name)))?;
+                    unreadable.extend(base.unreadable.drain(..).map(in_file(Path::new(name))));
                     Some((name, base))
                 }
                 None => None,
             };
             let read = |file: &Path, object: &Described| {
-                let (find, supplementary) = (split.of(file), object.supplementary());
+                let find = split.beside(file);
+                let supplementary = object.supplementary();
                 stats(&object.bytes, &Options { split: SplitFiles::new(&find), supplementary, ..options })
             };
             let mut last = None;
             let take = |name: String, mut found: Statistics| {
-                unreadable.extend(found.unreadable.drain(..).map(of(Path::new(&name))));
+                unreadable.extend(found.unreadable.drain(..).map(in_file(Path::new(&name))));
                 match &base {
                     None => {
                         let Coverage { sound, scope, .. } = found.variables.coverage;
@@ -132,9 +137,11 @@ impl StatsArguments {
                     }
                     Some((old, base)) => {
                         let changes = compare(base, &found);
-                        let changes: Vec<_> =
-                            changes.into_iter().map(|one| (self.below(one.percent()), one)).collect();
-                        fails |= changes.iter().any(|one| one.0.is_some());
+                        let changes: Vec<_> = changes
+                            .into_iter()
+                            .map(|change| (self.below(change.percent()), change))
+                            .collect();
+                        fails |= changes.iter().any(|marked| marked.0.is_some());
                         match self.format {
                             Format::Json => out.put(&format!("{}\n", change_object(&name, old, &changes))),
                             Format::Text => out.put(&change_text(&name, old, &changes)),
@@ -144,7 +151,7 @@ impl StatsArguments {
             };
             let mut failures = containers::each(begin, &self.files, member, read, take);
             failures.append(&mut unreadable);
-            // The end of the process releases it.
+            // The process releases it when it ends.
             std::mem::forget(last);
             failures
         };
@@ -162,9 +169,10 @@ impl StatsArguments {
     }
 }
 
-/// Returns an object with its files of split units.
+/// Returns an object with its split-unit files.
 fn build<'a>(object: &'a Described, find: &'a SplitOf<'_>) -> Build<'a> {
-    let (split, supplementary) = (SplitFiles::new(find), object.supplementary());
+    let split = SplitFiles::new(find);
+    let supplementary = object.supplementary();
     Build { bytes: &object.bytes, split, supplementary }
 }
 
@@ -173,7 +181,7 @@ fn percentage(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "a number from 0 to 100 is expected".into())
 }
 
-/// Returns the mark of a row that is below the least percentage.
+/// Returns the mark for a row that is below the least percentage.
 fn mark(below: Option<f64>) -> String {
     below.map_or_else(String::new, |least| format!(", below {least} %"))
 }
@@ -190,24 +198,28 @@ fn part(bytes: u64, of: u64) -> String {
 fn change_text(name: &str, old: &str, changes: &[(Option<f64>, Change)]) -> String {
     let name = escaped(name);
     let mut out = format!("{name}\n  against {}\n  {:>8} {:>8} {:>8}\n", escaped(old), "old", "new", "ratio");
-    let sound = |one: Option<Coverage>| one.map_or_else(|| "-".into(), |one| part(one.sound, one.scope));
-    for (below, one) in changes.iter().skip(1).chain(&changes[..1]) {
-        let ratio = one.percent().map_or_else(|| "-".into(), |percent| format!("{percent:.1} %"));
-        let name = one.function.as_deref().map_or_else(|| "all".into(), escaped);
-        let (old, new, mark) = (sound(one.old), sound(one.new), mark(*below));
+    let sound = |coverage: Option<Coverage>| {
+        coverage.map_or_else(|| "-".into(), |coverage| part(coverage.sound, coverage.scope))
+    };
+    for (below, change) in changes.iter().skip(1).chain(&changes[..1]) {
+        let ratio = change.percent().map_or_else(|| "-".into(), |percent| format!("{percent:.1} %"));
+        let name = change.function.as_deref().map_or_else(|| "all".into(), escaped);
+        let old = sound(change.old);
+        let new = sound(change.new);
+        let mark = mark(*below);
         let _ = writeln!(out, "  {old:>8} {new:>8} {ratio:>8}  {name}{mark}");
     }
     out
 }
 
 fn change_object(name: &str, old: &str, changes: &[(Option<f64>, Change)]) -> Value {
-    let one = |(below, one): &(Option<f64>, Change)| {
+    let object = |(below, row): &(Option<f64>, Change)| {
         json!({
-            "name": one.function, "old": one.old.map(coverage), "new": one.new.map(coverage),
-            "percent": one.percent(), "below": below.is_some(),
+            "name": row.function, "old": row.old.map(coverage), "new": row.new.map(coverage),
+            "percent": row.percent(), "below": below.is_some(),
         })
     };
-    json!({"file": name, "against": old, "functions": changes.iter().map(one).collect::<Vec<_>>()})
+    json!({"file": name, "against": old, "functions": changes.iter().map(object).collect::<Vec<_>>()})
 }
 
 fn line_text(name: &str, found: &[VariableLines], has_base: bool) -> String {
@@ -217,24 +229,25 @@ fn line_text(name: &str, found: &[VariableLines], has_base: bool) -> String {
         let _ = write!(out, " {:>6} {:>8} {:>8}", "base", "ratio", "present");
     }
     out.push('\n');
-    for one in found {
-        let _ = write!(out, "  {:>6} {:>8}", lines(one, one.scope), lines(one, one.located));
-        match one.base.filter(|_| has_base) {
+    for variable in found {
+        let _ =
+            write!(out, "  {:>6} {:>8}", lines(variable, variable.scope), lines(variable, variable.located));
+        match variable.base.filter(|_| has_base) {
             Some(base) => {
-                let ratio = part(one.located, base.located);
+                let ratio = part(variable.located, base.located);
                 let present = part(base.present, base.located);
-                let _ = write!(out, " {:>6} {ratio:>8} {present:>8}", lines(one, base.located));
+                let _ = write!(out, " {:>6} {ratio:>8} {present:>8}", lines(variable, base.located));
             }
             None if has_base => {
                 let _ = write!(out, " {:>6} {:>8} {:>8}", "-", "-", "-");
             }
             None => {}
         }
-        let _ = write!(out, "  {}: {}", escaped(&one.function), escaped(&one.name));
-        if one.instances > 1 {
-            let _ = write!(out, ", {} instances", one.instances);
+        let _ = write!(out, "  {}: {}", escaped(&variable.function), escaped(&variable.name));
+        if variable.instances > 1 {
+            let _ = write!(out, ", {} instances", variable.instances);
         }
-        for (file, line) in &one.calls {
+        for (file, line) in &variable.calls {
             let _ = write!(out, ", inlined at {}:{line}", escaped(file));
         }
         out.push('\n');
@@ -242,43 +255,47 @@ fn line_text(name: &str, found: &[VariableLines], has_base: bool) -> String {
     out
 }
 
-/// Returns an average of lines as text, with at most two decimals.
-fn lines(one: &VariableLines, sum: u64) -> String {
-    let text = format!("{:.2}", one.average(sum));
+/// Returns an average line count as text, with at most two decimals.
+fn lines(variable: &VariableLines, sum: u64) -> String {
+    let text = format!("{:.2}", variable.average(sum));
     text.trim_end_matches('0').trim_end_matches('.').into()
 }
 
-/// Returns an average of lines: a whole number, if it is one.
-fn line_number(one: &VariableLines, sum: u64) -> Value {
-    if sum.is_multiple_of(one.instances) { (sum / one.instances).into() } else { one.average(sum).into() }
+/// Returns an average line count: a whole number, if it is one.
+fn line_number(variable: &VariableLines, sum: u64) -> Value {
+    if sum.is_multiple_of(variable.instances) {
+        (sum / variable.instances).into()
+    } else {
+        variable.average(sum).into()
+    }
 }
 
-fn line_object(name: &str, one: &VariableLines) -> Value {
-    let number = |sum| line_number(one, sum);
-    let at = |(file, line): &(String, u64)| json!({"file": file, "line": line});
+fn line_object(name: &str, variable: &VariableLines) -> Value {
+    let number = |sum| line_number(variable, sum);
+    let position = |(file, line): &(String, u64)| json!({"file": file, "line": line});
     json!({
         "file": name,
-        "function": one.function,
-        "calls": one.calls.iter().map(at).collect::<Vec<_>>(),
-        "name": one.name,
-        "declared": at(&one.declared),
-        "instances": one.instances,
-        "scope": number(one.scope),
-        "located": number(one.located),
-        "base": one.base.map(|base| json!({"located": number(base.located), "present": number(base.present)})),
+        "function": variable.function,
+        "calls": variable.calls.iter().map(position).collect::<Vec<_>>(),
+        "name": variable.name,
+        "declared": position(&variable.declared),
+        "instances": variable.instances,
+        "scope": number(variable.scope),
+        "located": number(variable.located),
+        "base": variable.base.map(|base| json!({"located": number(base.located), "present": number(base.present)})),
     })
 }
 
-/// Prints the numbers of a file as an object. The functions are printed one by one: their variables can be more than all
-/// else.
+/// Prints a file's numbers as an object. Each function is printed separately, because their variables can be more than
+/// everything else.
 fn put_object(out: &mut Printer, name: &str, found: &Statistics, below: Option<f64>) {
     let object = object(name, found, below).to_string();
     let (before, after) = object.split_once(FUNCTIONS).expect("the object has a list of functions");
     out.put(before);
     out.put("\"functions\":[");
-    for (index, one) in found.functions.iter().enumerate() {
+    for (index, function_coverage) in found.functions.iter().enumerate() {
         out.put(if index > 0 { "," } else { "" });
-        out.put(&function(one).to_string());
+        out.put(&function(function_coverage).to_string());
     }
     out.put(&format!("]{after}\n"));
 }
@@ -286,48 +303,48 @@ fn put_object(out: &mut Printer, name: &str, found: &Statistics, below: Option<f
 /// Functions in an object without them.
 const FUNCTIONS: &str = "\"functions\":[]";
 
-/// Returns the numbers of a file without its functions.
+/// Returns a file's numbers without its functions.
 fn object(name: &str, found: &Statistics, below: Option<f64>) -> Value {
     let numbers = found.numbers().into_iter().map(|(name, number)| (name, Value::from(number)));
-    let mut all: Map<_, _> = numbers.collect();
-    all.insert("file".into(), name.into());
-    all.insert("below".into(), below.is_some().into());
+    let mut object: Map<_, _> = numbers.collect();
+    object.insert("file".into(), name.into());
+    object.insert("below".into(), below.is_some().into());
     let groups = [("variables", &found.variables), ("params", &found.params), ("local_vars", &found.locals)];
     for (name, group) in groups {
         let key = format!("sum_all_{name}(#bytes in parent scope with sound location)");
-        all.insert(key, group.coverage.sound.into());
+        object.insert(key, group.coverage.sound.into());
     }
-    all.insert("#bytes of code".into(), found.code.into());
-    let repeated = |one: Repeated| json!({"copies": one.copies, "bytes": one.bytes});
-    all.insert("repeated strings".into(), repeated(found.contents.strings));
-    all.insert("repeated lists".into(), repeated(found.contents.lists));
-    all.insert("operations".into(), json!(found.contents.operations));
-    all.insert("forms".into(), json!(found.contents.forms));
-    all.insert("functions".into(), json!([]));
-    let unit = |one: &UnitCoverage| json!({"name": one.name, "coverage": coverage(one.coverage)});
-    all.insert("units".into(), found.units.iter().map(unit).collect());
-    Value::Object(all)
+    object.insert("#bytes of code".into(), found.code.into());
+    let repeated = |repetition: Repeated| json!({"copies": repetition.copies, "bytes": repetition.bytes});
+    object.insert("repeated strings".into(), repeated(found.contents.strings));
+    object.insert("repeated lists".into(), repeated(found.contents.lists));
+    object.insert("operations".into(), json!(found.contents.operations));
+    object.insert("forms".into(), json!(found.contents.forms));
+    object.insert("functions".into(), json!([]));
+    let unit = |unit: &UnitCoverage| json!({"name": unit.name, "coverage": coverage(unit.coverage)});
+    object.insert("units".into(), found.units.iter().map(unit).collect());
+    Value::Object(object)
 }
 
-fn function(one: &FunctionCoverage) -> Value {
-    let variables: Vec<_> = one
+fn function(function: &FunctionCoverage) -> Value {
+    let variables: Vec<_> = function
         .variables
         .iter()
-        .map(|one| {
+        .map(|function| {
             json!({
-                "name": one.name, "parameter": one.is_parameter, "coverage": coverage(one.coverage),
-                "#bytes of entry": one.entry_bytes, "#locations": one.locations, "#bytes of list": one.list_bytes,
+                "name": function.name, "parameter": function.is_parameter, "coverage": coverage(function.coverage),
+                "#bytes of entry": function.entry_bytes, "#locations": function.locations, "#bytes of list": function.list_bytes,
             })
         })
         .collect();
     json!({
-        "unit": one.unit, "name": one.name, "linkage_name": one.symbol_name(),
-        "coverage": coverage(one.coverage), "variables": variables,
+        "unit": function.unit, "name": function.name, "linkage_name": function.symbol_name(),
+        "coverage": coverage(function.coverage), "variables": variables,
     })
 }
 
-fn coverage(one: Coverage) -> Value {
-    let Coverage { scope, located, entry_values, sound } = one;
+fn coverage(coverage: Coverage) -> Value {
+    let Coverage { scope, located, entry_values, sound } = coverage;
     json!({"scope": scope, "located": located, "entry_values": entry_values, "sound": sound})
 }
 

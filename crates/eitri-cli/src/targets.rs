@@ -9,12 +9,12 @@ use eitri::json::read_target;
 use eitri::target::{Per, Register, RegisterNames, Target};
 
 use crate::output::{Form, print};
-use crate::{Failure, input, of};
+use crate::{Failure, in_file, input};
 
-/// Arguments of `targets`.
+/// Arguments for `targets`.
 #[derive(Debug, Args)]
 pub struct TargetsArguments {
-    /// Target, or a file `.json` with one.
+    /// Target, or a `.json` file with a target.
     #[arg(value_name = "TARGET")]
     name: Option<String>,
 }
@@ -22,26 +22,26 @@ pub struct TargetsArguments {
 impl TargetsArguments {
     pub fn run(self) -> Result<ExitCode, Failure> {
         let text = match self.name {
-            None => all(),
-            Some(name) => one(&named(&name)?),
+            None => names(),
+            Some(name) => description(&named(&name)?),
         };
         print(Form::Text, &text)?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
-/// The target of a name, or of a file in JSON, whose name ends in `.json`.
+/// Returns the target with a name, or in a JSON file, whose name ends in `.json`.
 pub fn named(name: &str) -> Result<Target, Failure> {
     match Path::new(name) {
         file if file.extension().is_some_and(|extension| extension == "json") => {
-            read_target(input(file)?).map_err(of(file))
+            read_target(input(file)?).map_err(in_file(file))
         }
         _ => Ok(Target::named(name)?),
     }
 }
 
-/// The names of all targets, one per line.
-fn all() -> String {
+/// Returns the names of all targets, one on each line.
+fn names() -> String {
     Target::all().map(|target| format!("{}\n", target.name())).collect()
 }
 
@@ -72,11 +72,12 @@ impl Run<'_> {
 
 /// `first`, or `first..last`.
 fn range<T: ToString>(first: T, last: T) -> String {
-    let (first, last) = (first.to_string(), last.to_string());
+    let first = first.to_string();
+    let last = last.to_string();
     if first == last { first } else { format!("{first}..{last}") }
 }
 
-/// Bits of a register, and of each lane of a vector register.
+/// Returns a register's bits, and the bits in each lane of a vector register.
 fn layout(bits: u32, lanes: u32) -> String {
     match lanes {
         1 => bits.to_string(),
@@ -84,8 +85,8 @@ fn layout(bits: u32, lanes: u32) -> String {
     }
 }
 
-/// Registers and address spaces of a target.
-fn one(target: &Target) -> String {
+/// A target's registers and address spaces.
+fn description(target: &Target) -> String {
     let mut runs: Vec<Run<'_>> = Vec::new();
     for register in target.registers() {
         match runs.last_mut() {

@@ -1,12 +1,12 @@
-//! Threads of the command.
+//! The command's threads.
 
 use std::num::NonZero;
 use std::sync::OnceLock;
 
 use rayon::ThreadPoolBuilder;
 
-/// Returns the number of threads that the system runs at a time. The first call starts them: this thread is one, and the
-/// others are rayon's global pool.
+/// Returns the number of threads that the system runs at a time. The first call starts them: this thread, and rayon's
+/// global pool.
 pub fn threads() -> usize {
     static THREADS: OnceLock<usize> = OnceLock::new();
     *THREADS.get_or_init(|| {

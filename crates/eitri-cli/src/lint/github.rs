@@ -1,11 +1,11 @@
-//! Workflow commands of GitHub.
+//! GitHub workflow commands.
 
 use eitri::lint::{Finding, Level};
 
 use super::text;
 use crate::color::escaped;
 
-/// Returns the line of a finding in an object.
+/// Returns the line for a finding in an object.
 pub fn line(object: &str, finding: &Finding) -> String {
     let command = match finding.level {
         Level::Error => "error",
@@ -19,12 +19,13 @@ pub fn line(object: &str, finding: &Finding) -> String {
         None => (object, String::new()),
     };
     let message = format!("{object}: {}", text::message(finding));
-    let (file, title) = (property(file), property(finding.code.name()));
+    let file = property(file);
+    let title = property(finding.code.name());
     format!("::{command} file={file}{line},title={title}::{}\n", data(&message))
 }
 
 fn data(text: &str) -> String {
-    // A line break is printed in the message; other control characters would reach the terminal of the log.
+    // A line break is printed in the message; other control characters would reach the terminal that shows the log.
     let lines: Vec<_> = text.split('\n').map(|line| escaped(line).replace('%', "%25")).collect();
     lines.join("%0A")
 }

@@ -4,12 +4,12 @@ use eitri::json::write_finding;
 use eitri::lint::Finding;
 use serde_json::Value;
 
-/// Returns the line of a finding in an object.
+/// Returns the line for a finding in an object.
 pub fn line(object: &str, finding: &Finding) -> String {
     write_finding(finding, object) + "\n"
 }
 
-/// Returns the fingerprint of a line that [`line`] made; `None` also for a line of another version.
+/// Returns the fingerprint in a line that [`line`] made; `None` also for a line in a different version.
 pub fn fingerprint(line: &str) -> Option<u64> {
     let value: Value = serde_json::from_str(line).ok()?;
     value.get("version").filter(|version| **version == 1)?;

@@ -1,4 +1,4 @@
-//! `lint`: choice of findings, formats and the exit code.
+//! `lint`: which findings are reported, formats and the exit code.
 
 mod github;
 mod json;
@@ -25,32 +25,32 @@ use super::split::SplitArguments;
 use super::threads::threads;
 use super::{Failure, containers, input};
 
-/// Arguments of `lint`.
+/// Arguments for `lint`.
 #[derive(Debug, Args)]
 pub struct LintArguments {
     /// Object files, archives, offload bundles, and host objects with bundles in them; `-` is standard input.
     #[arg(required_unless_present_any = ["codes", "explain"], value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// List the codes of findings with their levels.
+    /// List the finding codes with their levels.
     #[arg(long)]
     codes: bool,
-    /// Explain a code: the mistake, an example, the correct information, and the text that decides it.
+    /// Explain a code: the mistake, an example, the correct information, and the specification that decides it.
     #[arg(long, value_name = "CODE", value_parser = codes(), hide_possible_values = true)]
     explain: Option<Code>,
-    /// Make findings of a code, or of a level, errors. Can be repeated.
+    /// Make findings with a code, or at a level, errors. Can be repeated.
     #[arg(long, value_name = "CODE|LEVEL", value_parser = chosen(), hide_possible_values = true)]
     deny: Vec<Chosen>,
-    /// Make findings of a code, or of a level, warnings. Can be repeated.
+    /// Make findings with a code, or at a level, warnings. Can be repeated.
     #[arg(long, value_name = "CODE|LEVEL", value_parser = chosen(), hide_possible_values = true)]
     warn: Vec<Chosen>,
-    /// Omit findings of a code, or of a level. Can be repeated.
+    /// Omit findings with a code, or at a level. Can be repeated.
     #[arg(long, value_name = "CODE|LEVEL", value_parser = chosen(), hide_possible_values = true)]
     allow: Vec<Chosen>,
-    /// Omit findings that an earlier output of `--format json` has.
+    /// Omit findings that an earlier output from `--format json` has.
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// Read only members of archives and bundles whose name, such as `a.hipfb(hipv4-amdgcn-amd-amdhsa--gfx900)`, contains
-    /// this text.
+    /// Read only members of archives and bundles whose name, such as `a.hipfb(hipv4-amdgcn-amd-amdhsa--gfx900)`,
+    /// contains this text.
     #[arg(long, value_name = "TEXT")]
     member: Option<String>,
     #[command(flatten)]
@@ -60,14 +60,14 @@ pub struct LintArguments {
     /// Report only findings in this function. Can be repeated.
     #[arg(long, value_name = "FUNCTION")]
     only: Vec<String>,
-    /// Print at most this number of findings of each file, errors before warnings, and these before notes. All of them
-    /// are counted.
+    /// Print at most this number of findings for each file, errors first, then warnings, then notes. All findings are
+    /// counted.
     #[arg(long, value_name = "N")]
     max: Option<usize>,
-    /// Least level of a finding for which the exit code is 1.
+    /// Least finding level for which the exit code is 1.
     #[arg(long, value_name = "LEVEL", default_value = "error", value_parser = levels())]
     fail_on: Level,
-    /// Format of the output. `text` is for people and can change.
+    /// Output format. `text` is for people and can change.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
@@ -80,7 +80,7 @@ enum Format {
     Json,
     /// SARIF 2.1.0.
     Sarif,
-    /// Workflow commands of GitHub.
+    /// GitHub workflow commands.
     Github,
 }
 
@@ -91,12 +91,12 @@ enum Chosen {
     Level(Level),
 }
 
-/// Parses a name of the list.
+/// Parses a name in the list.
 fn named<T: Clone + Send + Sync + 'static>(all: Vec<(&'static str, T)>) -> impl TypedValueParser<Value = T> {
-    let names = PossibleValuesParser::new(all.iter().map(|one| one.0));
+    let names = PossibleValuesParser::new(all.iter().map(|choice| choice.0));
     names.map(move |name| {
-        let found = all.iter().find(|one| one.0 == name);
-        found.expect("the parser knows the names of the list").1.clone()
+        let chosen = all.iter().find(|choice| choice.0 == name);
+        chosen.expect("the parser knows the names of the list").1.clone()
     })
 }
 
@@ -114,7 +114,7 @@ fn chosen() -> impl TypedValueParser<Value = Chosen> {
     named(levels.chain(codes).collect())
 }
 
-/// Findings of a file that are reported as text.
+/// Findings in a file that are reported as text.
 struct Judged {
     /// Path of the object, or of the container around it.
     file: PathBuf,
@@ -125,7 +125,8 @@ struct Judged {
 }
 
 impl LintArguments {
-    /// Prints the findings. Returns whether one reaches the level of `--fail-on`, and the files that cannot be read.
+    /// Prints the findings. Returns whether a finding reaches the level in `--fail-on`, and the files that cannot be
+    /// read.
     pub fn run(&self) -> Result<(bool, Vec<Failure>), Failure> {
         if self.codes || self.explain.is_some() {
             print(Form::Text, &self.explain.map_or_else(text::codes, text::page))?;
@@ -133,16 +134,20 @@ impl LintArguments {
         }
         let mut known = self.baseline()?;
         let threads = threads();
-        // Text shows the first finding of a topic; a baseline and a limit count each one.
+        // Text shows a topic's first finding; a baseline and a limit count each finding.
         let fold = self.format == Format::Text && self.baseline.is_none() && self.max.is_none();
         let options = Options { only: self.only.clone(), threads, fold, ..Options::default() };
         let split = self.split.read()?;
-        let mut all = Vec::new();
-        let (mut unknown, mut named) = (Vec::new(), Vec::new());
+        let mut objects = Vec::new();
+        let mut unknown = Vec::new();
+        let mut named = Vec::new();
         let mut stream = Stream::begin(self.format);
-        let (most, mut worst) = (self.max.unwrap_or(usize::MAX), None);
+        let most = self.max.unwrap_or(usize::MAX);
+        let mut worst = None;
         let read = |file: &Path, object: &Described| {
-            let (name, bytes, find) = (&object.name, &object.bytes, split.of(file));
+            let name = &object.name;
+            let bytes = &object.bytes;
+            let find = split.beside(file);
             let supplementary = object.supplementary();
             let options = Options { split: SplitFiles::new(&find), supplementary, ..options.clone() };
             let mut is_reported = |finding: &mut Finding| {
@@ -155,7 +160,7 @@ impl LintArguments {
                 report.findings.retain_mut(is_reported);
                 report
             } else {
-                // The first findings of each level, with a limit.
+                // The first findings at each level, with a limit.
                 let mut firsts: [Vec<Finding>; Level::ALL.len()] = Default::default();
                 let mut findings = Vec::new();
                 let report = lint_each(bytes, &options, &mut |mut finding| {
@@ -190,11 +195,11 @@ impl LintArguments {
         };
         let mut unreadable = Vec::new();
         let mut failures = containers::each(begin, &self.files, member, read, |name, (file, mut report)| {
-            unreadable.extend(report.unreadable.drain(..).map(|error| super::of(&file)(error)));
+            unreadable.extend(report.unreadable.drain(..).map(|error| super::in_file(&file)(error)));
             unknown.append(&mut report.unknown);
             named.append(&mut report.named);
             let shown = most.min(report.findings.len());
-            all.push(Judged { file, name, report, shown });
+            objects.push(Judged { file, name, report, shown });
         });
         // A function that no file has is a wrong argument.
         for name in self.only.iter().filter(|name| !named.contains(name)) {
@@ -214,14 +219,15 @@ impl LintArguments {
         let fails = worst.is_some_and(|worst| worst >= self.fail_on);
         match stream {
             Some(stream) => stream.end()?,
-            None => text::print(all, fold, &self.source)?,
+            None => text::print(objects, fold, &self.source)?,
         }
         Ok((fails, failures))
     }
 
-    /// Sets the level of a finding. Returns whether it is reported.
+    /// Sets a finding's level. Returns whether it is reported.
     fn keeps(&self, finding: &mut Finding) -> bool {
-        let (code, own) = (Chosen::Code(finding.code), Chosen::Level(finding.level));
+        let code = Chosen::Code(finding.code);
+        let own = Chosen::Level(finding.level);
         for chosen in [code, own] {
             if self.allow.contains(&chosen) {
                 return false;
@@ -238,7 +244,7 @@ impl LintArguments {
         true
     }
 
-    /// Returns the fingerprints of an earlier output, with their numbers.
+    /// Returns the fingerprints in an earlier output, with their numbers.
     fn baseline(&self) -> Result<HashMap<u64, usize>, Failure> {
         let mut known = HashMap::new();
         let Some(file) = &self.baseline else { return Ok(known) };
@@ -247,7 +253,7 @@ impl LintArguments {
             let fingerprint = json::fingerprint(line).ok_or_else(|| {
                 let number = index + 1;
                 let name = file.display();
-                Failure::line(format_args!("{name}, line {number}: a finding of `--format json` is expected"))
+                Failure::line(format_args!("{name}, line {number}: not a finding from `--format json`"))
             })?;
             *known.entry(fingerprint).or_default() += 1;
         }

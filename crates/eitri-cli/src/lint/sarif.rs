@@ -7,7 +7,7 @@ use super::text;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json";
 
-/// Place of the results in a log without them.
+/// Position at which results go in a log without results.
 const RESULTS: &str = "\"results\": []";
 
 /// Returns the log before the results, and after them.
@@ -34,10 +34,10 @@ pub fn line(object: &str, finding: &Finding) -> String {
     format!("\n{INDENT}{}", result.replace('\n', &format!("\n{INDENT}")))
 }
 
-/// Indentation of a result.
+/// Result indentation.
 const INDENT: &str = "        ";
 
-/// Indentation of the end of the list of results.
+/// Indentation at the end of the result list.
 pub const END: &str = "\n      ";
 
 fn level(level: Level) -> &'static str {

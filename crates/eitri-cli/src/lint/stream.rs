@@ -1,4 +1,4 @@
-//! Findings that are printed one by one, while the next units are judged.
+//! Findings that are printed immediately, while the next units are checked.
 
 use eitri::lint::Finding;
 
@@ -9,7 +9,7 @@ use crate::output::{Form, Printer};
 pub struct Stream {
     out: Printer,
     format: Format,
-    /// End of a log of SARIF.
+    /// End of a SARIF log.
     end: String,
     count: usize,
 }

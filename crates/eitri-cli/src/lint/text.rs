@@ -25,7 +25,7 @@ pub fn codes() -> String {
     out
 }
 
-/// Returns the page of a code.
+/// Returns a code's page.
 pub fn page(code: Code) -> String {
     let page = code.page();
     format!(
@@ -40,7 +40,7 @@ pub fn page(code: Code) -> String {
     )
 }
 
-/// Returns a finding in one sentence with its evidence.
+/// Returns a finding as a sentence with its evidence.
 pub fn message(finding: &Finding) -> String {
     let mut text = String::new();
     if let Some(variable) = &finding.variable {
@@ -70,54 +70,57 @@ fn counted(count: usize, noun: &str) -> String {
     }
 }
 
-/// Findings of a function, with the names of the function and the unit.
+/// Findings in a function, with the function and unit names.
 type Group<'f> = ((Option<&'f str>, Option<&'f str>), Vec<&'f Finding>);
 
-/// Text of some groups, and facts that they have in common.
+/// Text for some groups, and the facts that they share.
 struct Text<'o, 's> {
     out: &'o mut String,
     is_coloured: bool,
     sources: &'o mut SourceLines<'s>,
 }
 
-/// Prints the findings of files. `is_folded` is set if each stands for all of its topic.
+/// Prints the findings in files. `is_folded` is set if each finding stands for its whole topic.
 pub fn print(all: Vec<Judged>, is_folded: bool, source: &SourceArguments) -> eitri::Result<()> {
-    let (mut out, is_coloured) = (String::new(), has_colors(&stdout()));
+    let mut out = String::new();
+    let is_coloured = has_colors(&stdout());
     let mut printer = Printer::new(Form::Painted);
     let mut counts = BTreeMap::<Code, (Level, usize)>::new();
-    let (mut functions, mut entries, is_any) = (0, 0, !all.is_empty());
-    for mut one in all {
-        functions += one.report.functions;
-        entries += one.report.entries;
-        for finding in &one.report.findings {
+    let mut functions = 0;
+    let mut entries = 0;
+    let is_any = !all.is_empty();
+    for mut object in all {
+        functions += object.report.functions;
+        entries += object.report.entries;
+        for finding in &object.report.findings {
             let count = counts.entry(finding.code).or_insert((finding.level, 0));
             count.1 += finding.count;
         }
-        let hidden = one.report.findings.len() - one.shown;
-        one.report.findings.truncate(one.shown);
+        let hidden = object.report.findings.len() - object.shown;
+        object.report.findings.truncate(object.shown);
         if !is_folded {
-            one.report.fold();
+            object.report.fold();
         }
-        let groups = groups(&one.report.findings);
+        let groups = groups(&object.report.findings);
         // A finding has at least two lines.
         let begin = || {
-            let mut sources = SourceLines::new(source, &one.file);
-            let name = &one.name;
+            let mut sources = SourceLines::new(source, &object.file);
+            let name = &object.name;
             move |out: &mut String, group: &Group<'_>| {
                 Text { out, is_coloured, sources: &mut sources }.group(name, group);
             }
         };
-        parts::text(&groups, 2 * one.report.findings.len(), begin, |text| printer.put(text));
+        parts::text(&groups, 2 * object.report.findings.len(), begin, |text| printer.put(text));
         if hidden > 0 {
             printer.put(&format!(
                 "{}: {} not printed
 ",
-                escaped(&one.name),
+                escaped(&object.name),
                 counted(hidden, "finding")
             ));
         }
-        // The end of the process releases the findings.
-        std::mem::forget(one);
+        // The process releases the findings when it ends.
+        std::mem::forget(object);
     }
     // Files that cannot be read have failures instead of counts.
     if !is_any {
@@ -141,7 +144,7 @@ pub fn print(all: Vec<Judged>, is_folded: bool, source: &SourceArguments) -> eit
     printer.finish()
 }
 
-/// Returns the findings of each function, in the order of the first ones.
+/// Returns the findings in each function, in the order of the first findings.
 fn groups(findings: &[Finding]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut places = HashMap::new();
@@ -160,11 +163,13 @@ fn groups(findings: &[Finding]) -> Vec<Group<'_>> {
         last = Some((finding, place));
         groups[place].1.push(finding);
     }
-    groups.iter_mut().for_each(|(_, group)| group.sort_by_key(|one| (Reverse(one.level), one.code)));
+    groups
+        .iter_mut()
+        .for_each(|(_, group)| group.sort_by_key(|finding| (Reverse(finding.level), finding.code)));
     groups
 }
 
-/// Whether two names are equal. Those of one function are one string.
+/// Whether two names are equal. A function's findings share a string.
 fn is_same(one: &Option<Arc<str>>, other: &Option<Arc<str>>) -> bool {
     match (one, other) {
         (Some(one), Some(other)) => Arc::ptr_eq(one, other) || one == other,
