@@ -22,8 +22,9 @@ pub struct Flow<'t> {
     set: HashMap<&'t str, Vec<u64>>,
     /// First position in each block, in ascending order.
     starts: Vec<u64>,
-    /// Predecessor blocks for each block. The last node stands for jumps that may lead to any label.
-    before: Vec<Vec<usize>>,
+    /// Predecessor nodes for each block. After the blocks is a node for jumps that may lead to any label, and then a node
+    /// for each label that several blocks define, because edges from all jumps to all such blocks would be a product.
+    pub(super) before: Vec<Vec<usize>>,
     /// Remaining block visits. When none are left, each register counts as set everywhere, because visiting all blocks
     /// for all registers would take quadratic time.
     pub(super) visits: Cell<usize>,
@@ -116,12 +117,27 @@ impl<'t> Flow<'t> {
         starts.dedup();
         let block = |position: u64| starts.partition_point(|&start| start <= position).saturating_sub(1);
         let any = starts.len();
-        let mut labels: HashMap<&str, Vec<usize>> = HashMap::new();
         let mut before = vec![Vec::new(); any + 1];
+        // The node from which control flows to a label.
+        let mut labels: HashMap<&str, usize> = HashMap::new();
         for label in function.labels.iter().filter(|label| label.position < steps.len()) {
             let to = block(label.position as u64);
-            labels.entry(label.name).or_default().push(to);
             before[to].push(any);
+            let node = match labels.get(label.name).copied() {
+                None => to,
+                Some(shared) if shared > any => {
+                    before[to].push(shared);
+                    shared
+                }
+                Some(first) => {
+                    let shared = before.len();
+                    before.push(Vec::new());
+                    before[first].push(shared);
+                    before[to].push(shared);
+                    shared
+                }
+            };
+            labels.insert(label.name, node);
         }
         for index in 0..any {
             let end = starts.get(index + 1).map_or(steps.len(), |&start| start as usize);
@@ -130,10 +146,7 @@ impl<'t> Flow<'t> {
                 before[index + 1].push(index);
             }
             match &last.jump {
-                Some(Jump::To(label)) => match labels.get(label) {
-                    Some(blocks) => blocks.iter().for_each(|&to| before[to].push(index)),
-                    None => before[any].push(index),
-                },
+                Some(Jump::To(label)) => before[labels.get(label).copied().unwrap_or(any)].push(index),
                 Some(Jump::ToAny) => before[any].push(index),
                 Some(Jump::Out) | None => {}
             }
@@ -169,7 +182,7 @@ impl<'t> Flow<'t> {
             }
             let Some(left) = self.visits.get().checked_sub(1) else { return true };
             self.visits.set(left);
-            // The node after the blocks has no instructions.
+            // The nodes after the blocks have no instructions.
             let start = self.starts.get(block).copied().unwrap_or(u64::MAX);
             if is_set_in(start..self.starts.get(block + 1).copied().unwrap_or(u64::MAX)) {
                 return true;

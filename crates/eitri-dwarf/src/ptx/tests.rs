@@ -221,6 +221,21 @@ fn register_has_a_value_where_control_flows_from_an_instruction_that_sets_it() {
     assert_eq!(set_at("nop; A: nop; mov.u32 %r1, 0; bra other;", "%r1"), [1, 2, 3, 4]);
 }
 
+/// Many copies of inline assembly, each in a block of its own with the same labels. Edges must not grow with the product of
+/// labels and jumps.
+#[test]
+fn label_that_many_blocks_define_has_linearly_many_edges() {
+    const COPIES: usize = 1000;
+    let body = "{ L: @%p1 bra D; bra L; D: mov.u32 %r1, 0; }".repeat(COPIES);
+    let text = format!(".version 8.0\n.target sm_80\n.visible .entry k()\n{{\n{body}\n}}\n");
+    let text = Text::read(&text).expect("the text is PTX");
+    let flow = Flow::new(&text, &text.functions[0]);
+    let edges: usize = flow.before.iter().map(Vec::len).sum();
+    assert!(edges < 10 * COPIES, "{edges}");
+    // After the first copy's last instruction.
+    assert!(flow.is_set("%r1", 3..4));
+}
+
 /// Each consecutive block sets a register that the last block reads. The number of visits must not grow with the
 /// product of blocks and registers.
 #[test]
