@@ -5,6 +5,7 @@ pub const ORDER: &[(&str, &[&str])] = &[
     ("build", BUILD),
     ("check", CHECK),
     ("emit", EMIT),
+    ("eval", EVAL),
     ("json", JSON),
     ("lint", LINT),
     ("lower", LOWER),
@@ -167,6 +168,85 @@ const EMIT: &[&str] = &[
     "ptx::detach",
     "ptx::attach",
     "ptx",
+    "",
+];
+
+const EVAL: &[&str] = &[
+    // Numbers, and bits in order.
+    "float",
+    "word",
+    "order",
+    "lane_numbers",
+    // Inputs and faults.
+    "architecture",
+    "decoding",
+    "limits",
+    "fault",
+    "branch",
+    // Elements of the stack.
+    "value",
+    "value_bits",
+    "location",
+    "stack",
+    "per_lane",
+    // Arithmetic.
+    "integer",
+    "arith",
+    "wide",
+    // The stopped program, and the context of an expression.
+    "lists",
+    "machine",
+    "context",
+    "scope",
+    // Bits at a location.
+    "spans",
+    "read",
+    "write",
+    // Common operations, executed directly.
+    "fast::opcode",
+    "fast::kinds",
+    "fast::instruction",
+    "fast::code",
+    "fast::parts",
+    "fast::stack",
+    "fast::inputs",
+    "fast::query",
+    "fast::results",
+    "fast::calculation",
+    "fast::direct",
+    "fast",
+    // All operations. An operation can evaluate another expression, so that these files call each other's methods of `Run`.
+    "run",
+    "nested",
+    "ops::registers",
+    "ops::memory",
+    "ops::composite",
+    "ops::control",
+    "ops::gnu",
+    "ops",
+    // Expressions, lists and attributes.
+    "evaluator",
+    "attributes",
+    // All lanes at once.
+    "forward",
+    "wave::machine",
+    "wave::run",
+    "wave::numbers",
+    "wave::outcome",
+    "wave::read",
+    "wave",
+    // Machines: plain data, debug information, registers of PTX, callers.
+    "snapshot",
+    "ptx_registers",
+    "call_sites",
+    "debug_info",
+    "unwind::fault",
+    "unwind::call_stack",
+    "unwind::rules",
+    "unwind::frame",
+    "unwind::lanes",
+    "unwind",
+    "callers",
     "",
 ];
 
@@ -461,8 +541,8 @@ pub const FILES_OF_A_TYPE: usize = 2;
 pub const SPREAD: &[(&str, usize)] = &[
     // Types of the interface, whose documentation lists the methods by topic.
     ("build::builder::Builder", 17),
-    ("eval::Evaluator", 6),
-    ("eval::unwind::CallStack", 3),
+    ("eval::evaluator::Evaluator", 3),
+    ("eval::unwind::call_stack::CallStack", 3),
     ("model::Module", 10),
     ("read::dwarf::Dwarf", 5),
     ("spirv::binding::Binding", 3),
@@ -470,8 +550,8 @@ pub const SPREAD: &[(&str, usize)] = &[
     ("target::code::InstructionSet", 3),
     ("track::code::Code", 3),
     // Interpreters, with the operations by group.
-    ("eval::fast::Fast", 4),
-    ("eval::run::Run", 9),
+    ("eval::fast::inputs::Fast", 4),
+    ("eval::run::Run", 8),
     ("model::denote::Denote", 3),
     // Walks over all kinds of entities.
     ("dump::text::Dump", 7),

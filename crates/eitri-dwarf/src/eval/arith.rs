@@ -4,9 +4,6 @@
 //! Values of other types have the signedness of their type. Overflow wraps: the low bits remain. Vectors are computed
 //! element by element.
 
-use core::cmp::Ordering;
-
-use crate::error::Count;
 use num_bigint::{BigInt, BigUint};
 
 use super::fault::{Fault, error, ill_formed, unsupported};
@@ -14,57 +11,8 @@ use super::float::{Format, Parts};
 use super::integer;
 use super::stack::pointer_misused;
 use super::value::{BaseType, TypeEncoding, Value};
-
-/// Operation on two values of one type, with a result of the type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Binary {
-    And,
-    Div,
-    Minus,
-    Mod,
-    ModFloor,
-    Mul,
-    Or,
-    Plus,
-    Shl,
-    Shr,
-    Shra,
-    Xor,
-}
-
-/// Operation on one value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unary {
-    Abs,
-    Neg,
-    Not,
-}
-
-/// A comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Compare {
-    Eq,
-    Ge,
-    Gt,
-    Le,
-    Lt,
-    Ne,
-}
-
-impl Compare {
-    /// Whether the comparison is true for operands of this order.
-    #[inline(always)]
-    pub fn holds(self, order: Ordering) -> bool {
-        match self {
-            Self::Eq => order.is_eq(),
-            Self::Ge => order.is_ge(),
-            Self::Gt => order.is_gt(),
-            Self::Le => order.is_le(),
-            Self::Lt => order.is_lt(),
-            Self::Ne => order.is_ne(),
-        }
-    }
-}
+use super::word::{Binary, Compare, Unary};
+use crate::error::Count;
 
 /// Representation of an element in calculations.
 #[derive(Debug, Clone, Copy)]
@@ -200,7 +148,7 @@ pub(super) fn is_zero(value: &Value) -> Result<bool, Fault> {
     })
 }
 
-/// Converts a value to another type: the same number, as far as the type can represent it.
+/// Converts a value to another type: the same number, where the type can represent it.
 pub(super) fn convert(value: &Value, ty: BaseType) -> Result<Value, Fault> {
     if value.as_pointer().is_some() {
         return Err(pointer_misused());

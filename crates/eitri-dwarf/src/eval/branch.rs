@@ -1,7 +1,7 @@
 //! Branch targets.
 
+use super::decoding::operations;
 use super::fault::{Fault, ill_formed};
-use super::wide::operations;
 use crate::op::Encoding;
 
 /// Branch targets of an expression that were already checked, so that a loop is checked once.

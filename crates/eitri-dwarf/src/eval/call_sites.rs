@@ -1,25 +1,25 @@
-//! Call sites: the values that a caller passed, for entry values of the called frame (DWARF 5, section 3.4).
+//! Call sites of a file, and the subprograms that they call (DWARF 5, section 3.4).
 
 use std::borrow::Cow;
 
 use gimli::{DwAt, DwTag, constants as dw};
 use hashbrown::{HashMap, HashSet};
 
-use super::debug_info::{DebugInfo, entry_with};
-use super::machine::{Body, CallValue, Machine};
+use super::machine::{Body, Entry};
 use crate::op::{Decoder, Encoding, Op, Reg};
 use crate::read::{self, Dwarf, Value};
 
 /// Tags of call sites and of their parameters: DWARF 5's and GNU's before it.
-const SITES: [DwTag; 2] = [dw::DW_TAG_call_site, dw::DW_TAG_GNU_call_site];
-const PARAMETERS: [DwTag; 2] = [dw::DW_TAG_call_site_parameter, dw::DW_TAG_GNU_call_site_parameter];
+pub(super) const SITES: [DwTag; 2] = [dw::DW_TAG_call_site, dw::DW_TAG_GNU_call_site];
+pub(super) const PARAMETERS: [DwTag; 2] =
+    [dw::DW_TAG_call_site_parameter, dw::DW_TAG_GNU_call_site_parameter];
 /// Attributes of both.
 const RETURN_PC: [DwAt; 2] = [dw::DW_AT_call_return_pc, dw::DW_AT_low_pc];
-const ORIGIN: [DwAt; 2] = [dw::DW_AT_call_origin, dw::DW_AT_abstract_origin];
-const TARGET: [DwAt; 2] = [dw::DW_AT_call_target, dw::DW_AT_GNU_call_site_target];
+pub(super) const ORIGIN: [DwAt; 2] = [dw::DW_AT_call_origin, dw::DW_AT_abstract_origin];
+pub(super) const TARGET: [DwAt; 2] = [dw::DW_AT_call_target, dw::DW_AT_GNU_call_site_target];
 const TAIL_CALL: [DwAt; 2] = [dw::DW_AT_call_tail_call, dw::DW_AT_GNU_tail_call];
-const PARAMETER: [DwAt; 2] = [dw::DW_AT_call_parameter, dw::DW_AT_abstract_origin];
-const VALUE: [DwAt; 2] = [dw::DW_AT_call_value, dw::DW_AT_GNU_call_site_value];
+pub(super) const PARAMETER: [DwAt; 2] = [dw::DW_AT_call_parameter, dw::DW_AT_abstract_origin];
+pub(super) const VALUE: [DwAt; 2] = [dw::DW_AT_call_value, dw::DW_AT_GNU_call_site_value];
 /// Maximum number of entries from a subprogram to its declaration.
 const MOST_STEPS: usize = 16;
 
@@ -27,7 +27,7 @@ const MOST_STEPS: usize = 16;
 #[derive(Debug)]
 pub(super) struct Calls {
     /// Return pc and entry of each call site, sorted.
-    sites: Vec<(u64, u64)>,
+    pub(super) sites: Vec<(u64, u64)>,
     /// Entries of subprograms with code, by the entry that declares them.
     by_declaration: HashMap<u64, Vec<u64>>,
     /// The same of external subprograms, by linkage name.
@@ -60,7 +60,7 @@ impl Calls {
     /// Returns the entry of the only subprogram with code that is meant by a reference to it. Several can be meant
     /// where a compiler cloned a function: then it is not known which one is called. `dwarf` is the file of the call sites;
     /// the referenced entry can be a declaration in its supplementary file.
-    fn subprogram(&self, dwarf: &Dwarf<'_>, referenced: read::Entry<'_, '_>) -> Option<u64> {
+    pub(super) fn subprogram(&self, dwarf: &Dwarf<'_>, referenced: read::Entry<'_, '_>) -> Option<u64> {
         let only = |all: Option<&Vec<u64>>| match all.map(Vec::as_slice) {
             Some(&[only]) => Some(only),
             _ => None,
@@ -77,7 +77,7 @@ impl Calls {
 
     /// Whether a subprogram can be entered again by tail calls before it returns to its caller: then its parameters need
     /// not be those of the call. It is unknown for a tail call to an unknown subprogram, which is taken as such a call.
-    fn can_call_itself(&self, callee: read::Entry<'_, '_>) -> bool {
+    pub(super) fn can_call_itself(&self, callee: read::Entry<'_, '_>) -> bool {
         let (mut known, mut left) = (HashSet::new(), vec![callee]);
         while let Some(subprogram) = left.pop() {
             for site in subprogram.descendants().filter(|site| SITES.contains(&site.tag())) {
@@ -97,95 +97,18 @@ impl Calls {
     }
 }
 
-impl<'o> DebugInfo<'_, 'o> {
-    /// Returns the value that the caller of a frame passed, from the first matching parameter of the call site.
-    ///
-    /// The caller is the one that unwinding finds, and need not have called the subprogram of the frame: a subprogram
-    /// that it called can have jumped there. So the call site must name the subprogram, or compute its address.
-    fn passed(
-        &self,
-        machine: &dyn Machine,
-        frame: u32,
-        matches: impl Fn(read::Entry<'_, 'o>) -> bool,
-    ) -> Option<CallValue<'_>> {
-        let callee = self.subprogram(machine.pc(frame)?)?;
-        let calls = self.calls();
-        // The program location of the caller is the address before the return address.
-        let return_pc = machine.pc(frame.checked_add(1)?)?.checked_add(1)?;
-        let from = calls.sites.partition_point(|&(pc, _)| pc < return_pc);
-        let &[(_, site)] = calls.sites[from..].chunk_by(|one, other| one.0 == other.0).next()? else {
-            return None;
-        };
-        let site = self.dwarf().entry_at(site).filter(|_| calls.sites[from].0 == return_pc)?;
-        let target = match reference(site, &ORIGIN) {
-            Some(origin) if calls.subprogram(self.dwarf(), origin) == Some(callee.offset()) => None,
-            Some(_) => return None,
-            None => match first(site, &TARGET)? {
-                Value::Expr(expr) => {
-                    let first = callee.ranges().ok()?.first()?.start;
-                    Some((entry_with(site, Body::Expression(expr)), first))
-                }
-                _ => return None,
-            },
-        };
-        if calls.can_call_itself(callee) {
-            return None;
-        }
-        let mut parameters = site.children().filter(|child| PARAMETERS.contains(&child.tag()));
-        let parameter = parameters.find(|parameter| matches(*parameter))?;
-        match first(parameter, &VALUE)? {
-            Value::Expr(expr) => {
-                Some(CallValue { value: entry_with(parameter, Body::Expression(expr)), target })
-            }
-            _ => None,
-        }
-    }
-
-    /// Implements [`Machine::entry_value`].
-    pub(super) fn entry_value(
-        &self,
-        machine: &dyn Machine,
-        expr: &[u8],
-        encoding: Encoding,
-        frame: u32,
-    ) -> Option<CallValue<'_>> {
-        self.passed(machine, frame, |parameter| match parameter.attr(dw::DW_AT_location) {
-            Some(Value::Expr(location)) => {
-                location == expr || {
-                    let reg = register(expr, encoding);
-                    reg.is_some() && reg == register(location, parameter.unit().encoding)
-                }
-            }
-            _ => false,
-        })
-    }
-
-    /// Implements [`Machine::call_value`].
-    pub(super) fn call_value(
-        &self,
-        machine: &dyn Machine,
-        parameter: u64,
-        frame: u32,
-    ) -> Option<CallValue<'_>> {
-        let parameter = declaration(self.dwarf().entry_at(parameter)?).offset();
-        self.passed(machine, frame, |passed| {
-            reference(passed, &PARAMETER).is_some_and(|entry| declaration(entry).offset() == parameter)
-        })
-    }
-}
-
 /// Returns the first of some attributes that an entry has.
-fn first<'o>(entry: read::Entry<'_, 'o>, names: &[DwAt]) -> Option<Value<'o>> {
+pub(super) fn first<'o>(entry: read::Entry<'_, 'o>, names: &[DwAt]) -> Option<Value<'o>> {
     names.iter().find_map(|&name| entry.attr(name))
 }
 
 /// Returns the entry that the first of some attributes refers to.
-fn reference<'r, 'o>(entry: read::Entry<'r, 'o>, names: &[DwAt]) -> Option<read::Entry<'r, 'o>> {
+pub(super) fn reference<'r, 'o>(entry: read::Entry<'r, 'o>, names: &[DwAt]) -> Option<read::Entry<'r, 'o>> {
     names.iter().find_map(|&name| entry.reference(name))
 }
 
 /// Returns the entry that an entry completes, directly or not: the abstract instance and the declaration.
-fn declaration<'r, 'o>(entry: read::Entry<'r, 'o>) -> read::Entry<'r, 'o> {
+pub(super) fn declaration<'r, 'o>(entry: read::Entry<'r, 'o>) -> read::Entry<'r, 'o> {
     let completed = |entry: &read::Entry<'r, 'o>| {
         reference(*entry, &[dw::DW_AT_abstract_origin, dw::DW_AT_specification])
     };
@@ -200,10 +123,16 @@ fn external_name<'o>(subprogram: read::Entry<'_, 'o>) -> Option<Cow<'o, str>> {
 }
 
 /// Returns the register of an expression that is a register's name alone.
-fn register(expr: &[u8], encoding: Encoding) -> Option<Reg> {
+pub(super) fn register(expr: &[u8], encoding: Encoding) -> Option<Reg> {
     let mut operations = Decoder::new(expr, encoding);
     match operations.next()?.ok()?.op {
         Op::RegX { reg } if operations.next().is_none() => Some(reg),
         _ => None,
     }
+}
+
+/// Returns an entry with its unit and encoding.
+pub(super) fn entry_with<'a>(entry: read::Entry<'_, '_>, body: Body<'a>) -> Entry<'a> {
+    let unit = entry.unit();
+    Entry { body, unit: unit.offset, encoding: Some(unit.encoding) }
 }

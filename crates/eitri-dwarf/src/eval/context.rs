@@ -1,7 +1,7 @@
 //! The context of an evaluation, apart from the machine (A.2.5.1).
 
+use super::architecture::Architecture;
 use super::location::Location;
-use super::machine::Architecture;
 use super::stack::Element;
 use crate::op::Encoding;
 

@@ -7,15 +7,15 @@ use std::sync::OnceLock;
 
 use gimli::{DwAt, constants as dw};
 
-use super::call_sites::Calls;
+use super::call_sites::{Calls, entry_with};
+use super::context::{Context, Kind};
 use super::forward::forward;
 use super::lists::EncodedList;
 use super::location::Location;
 use super::machine::{Body, CallValue, Entry, Machine};
 use super::value::{BaseType, TypeEncoding};
-use super::{CallStack, Context, Kind};
 use crate::op::{Dialect, Encoding};
-use crate::read::{self, Dwarf, FrameSection, Unit, Value};
+use crate::read::{self, Dwarf, Unit, Value};
 
 /// `DW_AT_LLVM_lanes`: LLVM's number, and that of the AMDGPU extension's text.
 const LANES: DwAt = DwAt(0x3e11);
@@ -32,7 +32,7 @@ const VECTOR_SIZE: DwAt = DwAt(0x3e13);
 /// index, and frame attributes of subprograms.
 #[derive(Debug)]
 pub struct DebugInfo<'a, 'o> {
-    dwarf: &'a Dwarf<'o>,
+    pub(super) dwarf: &'a Dwarf<'o>,
     /// Bytes of constants that are numbers, by entry; collected at the first request.
     constants: OnceLock<BTreeMap<u64, Vec<u8>>>,
     /// Subprograms by their first pc; collected at the first request.
@@ -190,13 +190,6 @@ impl<'a, 'o> DebugInfo<'a, 'o> {
         let first = described.next()?;
         described.all(|lanes| lanes == first).then_some(first)
     }
-
-    /// Returns the canonical frame address of the innermost frame, from call frame information.
-    fn cfa(&self, machine: &dyn Machine, context: &Context<'_>) -> Option<Location> {
-        let sections = [FrameSection::Debug, FrameSection::Eh];
-        let frames: Vec<_> = sections.into_iter().map(|it| self.dwarf.frames_of_code(it)).collect();
-        CallStack::new(machine, &frames, context.target).cfa(0)
-    }
 }
 
 /// Returns the subprograms with code, sorted by their first pc.
@@ -217,12 +210,6 @@ fn subprograms(dwarf: &Dwarf<'_>) -> Vec<Subprogram> {
         one.reach = reach;
     }
     all
-}
-
-/// Returns an entry with its unit and encoding.
-pub(super) fn entry_with<'a>(entry: read::Entry<'_, '_>, body: Body<'a>) -> Entry<'a> {
-    let unit = entry.unit();
-    Entry { body, unit: unit.offset, encoding: Some(unit.encoding) }
 }
 
 fn lanes(subprogram: read::Entry<'_, '_>) -> Option<u64> {

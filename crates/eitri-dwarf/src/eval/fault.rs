@@ -3,9 +3,8 @@
 use core::fmt::{self, Display, Write as _};
 use std::borrow::Cow;
 
-use super::location::NameOf;
-use super::machine::Architecture;
-use super::wide::operations;
+use super::architecture::{Architecture, NameOf};
+use super::decoding::operations;
 use crate::op::{Encoding, Reg};
 
 /// Class of a fault.
@@ -98,7 +97,7 @@ impl Fault {
         self
     }
 
-    /// Formats the fault with an architecture's name of the register in place of the DWARF number.
+    /// Formats the fault with an architecture's name of the register instead of the DWARF number.
     pub fn in_names<'a>(&'a self, architecture: &'a dyn Architecture) -> impl Display + 'a {
         struct InNames<'a>(&'a Fault, &'a dyn Architecture);
         impl Display for InNames<'_> {
@@ -120,7 +119,7 @@ impl Fault {
         self.print_register(f, name)
     }
 
-    /// Prints the register, behind the rule.
+    /// Prints the register, after the rule.
     #[doc(hidden)]
     pub fn print_register(&self, f: &mut fmt::Formatter<'_>, name: NameOf<'_>) -> fmt::Result {
         match self.register {
@@ -187,7 +186,7 @@ pub(super) fn brief(what: &dyn Display) -> String {
     shortened(what, BRIEF)
 }
 
-/// Returns text of at most about `most` bytes, with an ellipsis in place of the rest, which is not even formatted:
+/// Returns text of at most about `most` bytes, with an ellipsis instead of the rest, which is not even formatted:
 /// parts of a composite can share storage, so that its full text might exceed the memory.
 pub fn shortened(what: &dyn Display, most: usize) -> String {
     struct Short {

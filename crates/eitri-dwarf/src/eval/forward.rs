@@ -1,4 +1,4 @@
-//! Forwards methods of a [`Machine`](super::Machine) that wraps another one.
+//! Forwards methods of a [`Machine`](super::Machine) that wraps another machine.
 
 /// Forwards the named methods of [`Machine`](super::Machine) to `self.machine`. A wrapper must name all methods that it
 /// does not implement: a default would hide the wrapped machine's result.
@@ -11,7 +11,7 @@ macro_rules! forward {
             frame: u32,
             at: u32,
             into: &mut [u8],
-        ) -> Result<(), $crate::eval::Unavailable> {
+        ) -> Result<(), $crate::eval::machine::Unavailable> {
             self.machine.register(reg, frame, at, into)
         }
 
@@ -26,7 +26,7 @@ macro_rules! forward {
             lane: Option<u32>,
             address: u64,
             into: &mut [u8],
-        ) -> Result<(), $crate::eval::Unavailable> {
+        ) -> Result<(), $crate::eval::machine::Unavailable> {
             self.machine.memory(space, lane, address, into)
         }
 
@@ -36,7 +36,7 @@ macro_rules! forward {
             lane: Option<u32>,
             address: u64,
             bytes: u8,
-        ) -> Result<u64, $crate::eval::Unavailable> {
+        ) -> Result<u64, $crate::eval::machine::Unavailable> {
             self.machine.memory_word(space, lane, address, bytes)
         }
 
@@ -45,7 +45,7 @@ macro_rules! forward {
             reg: $crate::op::Reg,
             frame: u32,
             bytes: u8,
-        ) -> Result<u64, $crate::eval::Unavailable> {
+        ) -> Result<u64, $crate::eval::machine::Unavailable> {
             self.machine.register_word(reg, frame, bytes)
         }
     };
@@ -55,36 +55,36 @@ macro_rules! forward {
     (@iteration) => { $crate::eval::forward::forward!(@plain iteration() -> Option<u64>); };
     (@iterations) => { $crate::eval::forward::forward!(@plain iterations() -> u64); };
     (@pc) => { $crate::eval::forward::forward!(@plain pc(frame: u32) -> Option<u64>); };
-    (@cfa) => { $crate::eval::forward::forward!(@plain cfa(frame: u32) -> Option<$crate::eval::Location>); };
+    (@cfa) => { $crate::eval::forward::forward!(@plain cfa(frame: u32) -> Option<$crate::eval::location::Location>); };
     (@frame_base) => {
-        $crate::eval::forward::forward!(@plain frame_base(frame: u32) -> Option<$crate::eval::Entry<'_>>);
+        $crate::eval::forward::forward!(@plain frame_base(frame: u32) -> Option<$crate::eval::machine::Entry<'_>>);
     };
     (@saved) => {
         $crate::eval::forward::forward!(
-            @plain saved(reg: $crate::op::Reg, frame: u32) -> Option<$crate::eval::Location>
+            @plain saved(reg: $crate::op::Reg, frame: u32) -> Option<$crate::eval::location::Location>
         );
     };
-    (@object) => { $crate::eval::forward::forward!(@plain object() -> Option<$crate::eval::Location>); };
+    (@object) => { $crate::eval::forward::forward!(@plain object() -> Option<$crate::eval::location::Location>); };
     (@tls) => { $crate::eval::forward::forward!(@plain tls() -> Option<u64>); };
     (@load_bias) => { $crate::eval::forward::forward!(@plain load_bias() -> u64); };
     (@debug_addr) => { $crate::eval::forward::forward!(@plain debug_addr(unit: u64, index: u64) -> Option<u64>); };
     (@base_type) => {
-        $crate::eval::forward::forward!(@plain base_type(unit: u64, offset: u64) -> Option<$crate::eval::BaseType>);
+        $crate::eval::forward::forward!(@plain base_type(unit: u64, offset: u64) -> Option<$crate::eval::value::BaseType>);
     };
-    (@entry) => { $crate::eval::forward::forward!(@plain entry(offset: u64) -> Option<$crate::eval::Entry<'_>>); };
+    (@entry) => { $crate::eval::forward::forward!(@plain entry(offset: u64) -> Option<$crate::eval::machine::Entry<'_>>); };
     (@call_value) => {
         $crate::eval::forward::forward!(
-            @plain call_value(parameter: u64, frame: u32) -> Option<$crate::eval::CallValue<'_>>
+            @plain call_value(parameter: u64, frame: u32) -> Option<$crate::eval::machine::CallValue<'_>>
         );
     };
     (@entry_value) => {
         $crate::eval::forward::forward!(
             @plain entry_value(expr: &[u8], encoding: $crate::op::Encoding, frame: u32)
-                -> Option<$crate::eval::CallValue<'_>>
+                -> Option<$crate::eval::machine::CallValue<'_>>
         );
     };
     (@variable_type) => {
-        $crate::eval::forward::forward!(@plain variable_type(offset: u64) -> Option<$crate::eval::BaseType>);
+        $crate::eval::forward::forward!(@plain variable_type(offset: u64) -> Option<$crate::eval::value::BaseType>);
     };
     (@plain $method:ident($($name:ident: $ty:ty),*) -> $answer:ty) => {
         fn $method(&self, $($name: $ty),*) -> $answer {

@@ -2,10 +2,9 @@
 
 use num_bigint::{BigInt, Sign};
 
-use super::arith::{Binary, Unary};
 use super::fault::{Fault, error};
 use super::value::{BaseType, Value};
-use super::word::{self, Signs};
+use super::word::{self, Binary, Signs, Unary};
 
 /// Returns the number of bits of a word that the integers of a type do not have. `None` if they are larger.
 fn unused(ty: BaseType) -> Option<u32> {

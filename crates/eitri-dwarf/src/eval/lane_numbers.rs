@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::arith::Binary;
+use super::word::Binary;
 
 /// A number for each lane. Numbers of lanes that are not evaluated are arbitrary.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,7 +46,7 @@ impl LaneNumbers {
         match self {
             Self::Linear(line) => line.bounds(lanes).map(|(least, greatest)| (least as u64, greatest as u64)),
             Self::Each(numbers) => {
-                let mut of_lanes = super::per_lane::lanes_of(lanes).map(|lane| numbers[lane as usize]);
+                let mut of_lanes = lanes_of(lanes).map(|lane| numbers[lane as usize]);
                 let first = of_lanes.next()?;
                 let widen = |(least, greatest): (u64, u64), one| (least.min(one), greatest.max(one));
                 Some(of_lanes.fold((first, first), widen))
@@ -121,4 +121,13 @@ impl Line {
             _ => None,
         }
     }
+}
+
+/// Returns the lanes whose bits are set, lowest first.
+pub(super) fn lanes_of(mut lanes: u64) -> impl Iterator<Item = u32> + Clone {
+    core::iter::from_fn(move || {
+        let lane = (lanes != 0).then(|| lanes.trailing_zeros())?;
+        lanes &= lanes - 1;
+        Some(lane)
+    })
 }

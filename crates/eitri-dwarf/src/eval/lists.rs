@@ -1,12 +1,20 @@
 //! Location lists: evaluation (A.2.5.5), and decoding from a section.
 
-use super::fault::{Fault, error, ill_formed};
-use super::location::Location;
-use super::machine::ListEntry;
-use super::run::Run;
+use std::borrow::Cow;
+
+use super::fault::{Fault, ill_formed};
 use crate::error::Error;
 use crate::op::Encoding;
 use crate::read::{self, Addressed, ListFormat, RawList};
+
+/// A decoded entry of a location list: with base addresses applied, and lengths converted to ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListEntry<'a> {
+    /// Half-open range of pcs. `None` marks a default entry, which applies where no bounded entry does.
+    pub bounds: Option<(u64, u64)>,
+    /// The expression.
+    pub expr: Cow<'a, [u8]>,
+}
 
 /// An encoded location list (DWARF 5, sections 2.6.2 and 7.7.3, and earlier versions).
 ///
@@ -125,60 +133,4 @@ pub(super) fn only_entry<'e>(
 /// Returns a fault with the index of the entry whose expression has it.
 pub(super) fn in_entry(fault: Fault, index: u64) -> Fault {
     fault.within(&format!("entry {index} of the location list"), None)
-}
-
-impl Run<'_, '_> {
-    /// Evaluates a location list.
-    pub fn list<'e>(
-        &mut self,
-        entries: impl Iterator<Item = Result<Bounded<'e>, Fault>> + Clone,
-    ) -> Result<Location, Fault> {
-        let pc = self.machine.pc(self.scope.frame);
-        if pc.is_none() && !self.is_draft() {
-            return Err(error("a location list needs a program location (A.2.5.5)"));
-        }
-        let mut found = None;
-        let mut count = 0;
-        for entry in entries.clone() {
-            crate::work::step();
-            let (bounds, expr) = entry?;
-            if bounds.zip(pc).is_some_and(|((start, end), pc)| (start..end).contains(&pc)) {
-                found = Some(self.list_entry(count, expr, found)?);
-            }
-            count += 1;
-        }
-        self.charge(count / 8)?;
-        if found.is_none() {
-            for (index, entry) in (0..).zip(entries) {
-                if let (None, expr) = entry? {
-                    found = Some(self.list_entry(index, expr, found)?);
-                }
-            }
-        }
-        Ok(found.unwrap_or_else(Location::undefined))
-    }
-
-    /// Evaluates an encoded location list.
-    pub fn encoded_list(&mut self, list: EncodedList<'_>) -> Result<Location, Fault> {
-        let (machine, unit) = (self.machine, self.scope.unit);
-        self.list(list.bounded(self.scope.encoding, move |index| machine.debug_addr(unit, index)))
-    }
-
-    fn list_entry(&mut self, index: u64, expr: &[u8], others: Option<Location>) -> Result<Location, Fault> {
-        let places = others.as_ref().map_or(0, |others| others.places().count());
-        self.charge(1 + places as u64 / 4)?;
-        let location = self.apart(self.scope, |run| {
-            run.expression(expr)?;
-            run.finish_location()
-        });
-        let location = location.map_err(|fault| match self.scope.entry {
-            // The fault names the entry of the list already.
-            Some(_) => fault,
-            None => in_entry(fault, index),
-        })?;
-        Ok(match others {
-            Some(others) => others.and(location),
-            None => location,
-        })
-    }
 }

@@ -1,176 +1,14 @@
-//! Inputs of an evaluation: the [`Machine`] (a stopped program and its debug information) and the [`Architecture`] (its
-//! registers and address spaces).
+//! The [`Machine`]: a stopped program and its debug information.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-
-use super::lists::EncodedList;
+use super::lists::{EncodedList, ListEntry};
 use super::location::Location;
 use super::value::BaseType;
 use crate::op::{Encoding, Reg};
-use crate::target::{Per, SpaceId, Target};
-
-/// Properties of an address space.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SpaceLayout {
-    /// Size of an address in bits, at most 64.
-    pub address_bits: u32,
-    /// Owner of the memory: each process, thread or lane.
-    pub per: Per,
-}
-
-/// The registers and address spaces. Using an unknown number in an expression is ill-formed.
-pub trait Architecture {
-    /// Returns the size of a register in bits.
-    fn register_bits(&self, reg: Reg) -> Option<u32>;
-
-    /// Returns the size of a register in bits, where an expression that names it means the whole register.
-    fn whole_register_bits(&self, reg: Reg) -> Option<u32> {
-        self.register_bits(reg)
-    }
-
-    /// Returns the properties of an address space.
-    fn space(&self, space: SpaceId) -> Option<SpaceLayout>;
-
-    /// Returns the size of a lane in bits, where an expression that names the register means the part of the current
-    /// lane, as on NVIDIA's processors. `None` where it means the whole register.
-    fn lane_bits(&self, reg: Reg) -> Option<u32> {
-        let _ = reg;
-        None
-    }
-
-    /// Returns the number that a [`Machine`] knows a register by, where a register has several, as in the frames of
-    /// NVIDIA's cubins.
-    fn first_number(&self, reg: Reg) -> Reg {
-        reg
-    }
-
-    /// Returns the size in bits of the largest address of all spaces: no composite is larger than that memory.
-    fn largest_address_bits(&self) -> u32;
-
-    /// Returns the register that contains the canonical frame address in the caller, where call frame information has
-    /// no rule for it: a stack pointer, on an architecture that defines the address by it (A.6.4.1, "an ABI authoring
-    /// body may specify an alternate default value").
-    fn cfa_register(&self) -> Option<Reg> {
-        None
-    }
-
-    /// Returns the number of low bits of a register that have the same value in the caller, where call frame
-    /// information has no rule for the register; its other bits are undefined there. The default rule is undefined
-    /// unless the ABI says otherwise (A.6.4.1): its calling convention has functions preserve registers. By default all
-    /// bits of all registers.
-    fn preserved_bits(&self, reg: Reg) -> Option<u32> {
-        self.register_bits(reg)
-    }
-
-    /// Returns the register of a name.
-    ///
-    /// # Errors
-    /// A message with the nearest names, if the name is unknown.
-    fn register_named(&self, name: &str) -> Result<Reg, String> {
-        Err(format!("the target has no register `{name}`"))
-    }
-
-    /// Returns the name of a register, if it has one.
-    fn register_name(&self, _reg: Reg) -> Option<String> {
-        None
-    }
-
-    /// Returns the address space of a name.
-    ///
-    /// # Errors
-    /// A message with the nearest names, if the name is unknown.
-    fn space_named(&self, name: &str) -> Result<SpaceId, String> {
-        Err(format!("the target has no address space `{name}`"))
-    }
-}
-
-impl Architecture for Target {
-    fn register_bits(&self, reg: Reg) -> Option<u32> {
-        Some(self.register(reg)?.bits)
-    }
-
-    fn whole_register_bits(&self, reg: Reg) -> Option<u32> {
-        let registers = self.registers_of(reg)?;
-        (!(self.has_lane_expressions() && registers.are_vectors())).then_some(registers.bits())
-    }
-
-    fn lane_bits(&self, reg: Reg) -> Option<u32> {
-        if !self.has_lane_expressions() {
-            return None;
-        }
-        self.register(reg).filter(|register| register.is_vector()).map(|register| register.lane_bits())
-    }
-
-    fn first_number(&self, reg: Reg) -> Reg {
-        self.register(reg).map_or(reg, |register| register.reg)
-    }
-
-    fn space(&self, space: SpaceId) -> Option<SpaceLayout> {
-        let space = Target::space(self, space)?;
-        Some(SpaceLayout { address_bits: space.address_bits, per: space.per })
-    }
-
-    fn largest_address_bits(&self) -> u32 {
-        self.spaces().iter().map(|space| space.address_bits).max().unwrap_or(64)
-    }
-
-    fn cfa_register(&self) -> Option<Reg> {
-        Target::cfa_register(self)
-    }
-
-    fn preserved_bits(&self, reg: Reg) -> Option<u32> {
-        Target::preserved_bits(self, reg)
-    }
-
-    fn register_named(&self, name: &str) -> Result<Reg, String> {
-        Target::register_named(self, name).map_err(|error| error.to_string())
-    }
-
-    fn register_name(&self, reg: Reg) -> Option<String> {
-        Some(self.register(reg)?.name().to_string())
-    }
-
-    fn space_named(&self, name: &str) -> Result<SpaceId, String> {
-        Target::space_named(self, name).map(|space| space.id).map_err(|error| error.to_string())
-    }
-}
-
-/// An [`Architecture`] as plain data.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Layout {
-    /// Size of each register in bits.
-    pub registers: BTreeMap<Reg, u32>,
-    /// Address spaces; number 0 is the default one.
-    pub spaces: BTreeMap<SpaceId, SpaceLayout>,
-}
-
-impl Architecture for Layout {
-    fn register_bits(&self, reg: Reg) -> Option<u32> {
-        self.registers.get(&reg).copied()
-    }
-
-    fn space(&self, space: SpaceId) -> Option<SpaceLayout> {
-        self.spaces.get(&space).copied()
-    }
-
-    fn largest_address_bits(&self) -> u32 {
-        self.spaces.values().map(|space| space.address_bits).max().unwrap_or(64)
-    }
-}
+use crate::target::SpaceId;
 
 /// Error of a machine that does not have the requested bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unavailable;
-
-/// A decoded entry of a location list: with base addresses applied, and lengths converted to ends.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListEntry<'a> {
-    /// Half-open range of pcs. `None` marks a default entry, which applies where no bounded entry does.
-    pub bounds: Option<(u64, u64)>,
-    /// The expression.
-    pub expr: Cow<'a, [u8]>,
-}
 
 /// The location or constant of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -204,7 +42,7 @@ pub struct CallValue<'a> {
     /// `DW_AT_call_value` of the parameter at the call site.
     pub value: Entry<'a>,
     /// `DW_AT_call_target` of a call through an address, and the address in the file of the subprogram in the called
-    /// frame. If the target is another one, the subprogram was entered by a jump, and the value is not what it got.
+    /// frame. If the target is another subprogram, the frame's subprogram was entered by a jump, and did not get the value.
     pub target: Option<(Entry<'a>, u64)>,
 }
 
@@ -277,7 +115,7 @@ pub trait Machine {
     /// (A.2.5.4.4.4).
     ///
     /// `frame` is 0, or a frame in a result of [`saved`](Self::saved). The bytes are within the size that the
-    /// [`Architecture`] gives for the register.
+    /// [`Architecture`](super::Architecture) gives for the register.
     ///
     /// # Errors
     /// [`Unavailable`] if a byte is unknown.

@@ -7,25 +7,17 @@ mod gnu;
 mod memory;
 mod registers;
 
-use super::arith::{
-    Binary, Compare, Unary, binary, compare, convert, is_zero, plus_constant, reinterpret, unary,
-};
+use super::arith::{binary, compare, convert, is_zero, plus_constant, reinterpret, unary};
+use super::context::{CurrentObject, ExpressionSite};
 use super::fault::{Fault, error, ill_formed, unsupported};
 use super::location::{ImplicitBits, Location, SingleLocation, Storage};
-use super::order::stream_of_value;
-use super::run::Run;
+use super::run::{Next, Run};
+use super::stack::Element;
 use super::value::{BaseType, Value};
-use super::{CurrentObject, Element, ExpressionSite};
+use super::value_bits::stream_of_value;
+use super::word::{Binary, Compare, Unary};
 use crate::error::Count;
 use crate::op::{Name, Op};
-
-/// Continuation after an operation.
-pub(super) enum Next {
-    /// The next operation.
-    On,
-    /// A branch by a number of bytes from the next operation.
-    Branch(i16),
-}
 
 impl Run<'_, '_> {
     /// Executes one operation.

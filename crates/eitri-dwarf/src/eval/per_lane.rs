@@ -6,31 +6,15 @@
 
 use std::sync::Arc;
 
-use super::composite::Composite;
-use super::lane_numbers::LaneNumbers;
-use super::location::{Location, SingleLocation, Storage};
+use super::lane_numbers::{LaneNumbers, lanes_of};
+use super::location::{Composite, LanePlaces, Location, SingleLocation, Storage};
 use super::stack::Element;
 use super::value::Value;
-
-/// A place that differs between lanes. Places of lanes that are not evaluated are arbitrary.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Places {
-    /// Places in one storage, or in one space in which each lane has its own memory.
-    Along {
-        storage: Storage,
-        /// Whether the storage is the lane's own memory.
-        is_of_lane: bool,
-        /// Offsets in bits from the start of the storage.
-        offsets: LaneNumbers,
-    },
-    /// Places in any storage, one for each of 64 lanes.
-    Anywhere(Vec<SingleLocation>),
-}
 
 /// Maximum number of parts on all levels of composites that are compared lane by lane.
 const HEAVY: u32 = 256;
 
-impl Places {
+impl LanePlaces {
     /// Returns a location that represents these places; `None` if they have no size.
     pub fn into_location(self, lanes: u64) -> Option<Location> {
         let (bits, (weight, depth)) = match &self {
@@ -248,11 +232,11 @@ fn locations_together(locations: &[(u32, &Location)]) -> Option<Location> {
     for (lane, place) in places {
         anywhere[lane as usize] = place.clone();
     }
-    Places::Anywhere(anywhere).into_location(lanes)
+    LanePlaces::Anywhere(anywhere).into_location(lanes)
 }
 
 /// Returns places in one storage, or each in its lane's memory.
-fn along(places: &[(u32, &SingleLocation)]) -> Option<Places> {
+fn along(places: &[(u32, &SingleLocation)]) -> Option<LanePlaces> {
     let (_, first) = places.first()?;
     let storage = &first.storage;
     let is_incomplete = matches!(storage, Storage::Composite(composite) if !composite.is_complete());
@@ -271,7 +255,7 @@ fn along(places: &[(u32, &SingleLocation)]) -> Option<Places> {
         offsets[*lane as usize] = place.offset.try_into().ok()?;
     }
     let offsets = LaneNumbers::of_table(offsets);
-    Some(Places::Along { storage: storage.clone(), is_of_lane: !are_same, offsets })
+    Some(LanePlaces::Along { storage: storage.clone(), is_of_lane: !are_same, offsets })
 }
 
 /// Combines composites with parts of equal sizes to one whose parts vary.
@@ -300,13 +284,4 @@ fn composites_together(places: &[(u32, &SingleLocation)]) -> Option<Location> {
     let all = shape.with_parts(|index, _| parts[index].clone());
     let storage = Storage::Composite(triomphe::Arc::new(all));
     Some(SingleLocation { storage, offset: first.offset }.into())
-}
-
-/// Returns the lanes whose bits are set, lowest first.
-pub(super) fn lanes_of(mut lanes: u64) -> impl Iterator<Item = u32> + Clone {
-    core::iter::from_fn(move || {
-        let lane = (lanes != 0).then(|| lanes.trailing_zeros())?;
-        lanes &= lanes - 1;
-        Some(lane)
-    })
 }

@@ -7,8 +7,7 @@ use super::machine::{Machine, Unavailable};
 use crate::error::Count;
 use crate::op::Reg;
 use crate::read::nvidia::{Home, MappedFunction};
-use crate::target::nvptx::class;
-use crate::target::{SpaceId, Target};
+use crate::target::{SpaceId, Target, nvptx::class};
 
 /// A machine of NVIDIA, with its registers and memory, that also answers for the registers of PTX: by their homes at the
 /// pc of the innermost frame.

@@ -1,10 +1,11 @@
 //! Reads bits at a location.
 
 use super::fault::{Class, Fault, brief, error};
-use super::location::{ImplicitPointer, Location, SingleLocation, Storage};
+use super::location::{Location, SingleLocation, Storage};
 use super::machine::Machine;
 use super::order::{copy_bits, copy_high_bits, fill, to_stream};
 use super::spans::spans;
+use super::value::ImplicitPointer;
 use crate::error::Count;
 
 /// Bits read at a location.

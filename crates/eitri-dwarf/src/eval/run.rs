@@ -1,19 +1,43 @@
 //! One evaluation: the stack, and the loop over operations.
 
+use super::architecture::Architecture;
+use super::context::{Context, CurrentObject, ExpressionSite, Kind};
+use super::decoding::truncated;
 use super::fast::{self, Bytes, Fast, Progress, Slots};
 use super::fault::{Fault, error, ill_formed, limit};
 use super::integer::signed_like_generic;
+use super::limits::Limits;
 use super::location::{Location, memory_bits};
-use super::machine::{Architecture, Machine};
-use super::ops::Next;
+use super::machine::Machine;
 use super::scope::Scope;
-use super::stack::{Element, complete, integral};
+use super::stack::{Element, Outcome, complete, integral};
 use super::value::{BaseType, Value};
-use super::wide::{constant, truncated};
-use super::{Context, CurrentObject, ExpressionSite, Kind, Limits, Outcome, Step};
+use super::wide::constant;
 use crate::error::Count;
 use crate::op::{Decoder, Dialect, Encoding, Op, Reg};
 use crate::target::SpaceId;
+
+/// Continuation after an operation.
+pub(super) enum Next {
+    /// The next operation.
+    On,
+    /// A branch by a number of bytes from the next operation.
+    Branch(i16),
+}
+
+/// An executed operation, for [`Evaluator::traced`](super::Evaluator::traced).
+#[derive(Debug)]
+pub struct Step<'a> {
+    /// Call depth, 0 in the outermost expression. Expressions that an operation refers to (a frame base, or an entry
+    /// that is called or pointed to) count as calls.
+    pub depth: u32,
+    /// Offset of the operation in bytes from the start of its expression.
+    pub offset: usize,
+    /// The operation.
+    pub op: Op<'a>,
+    /// The stack after the operation, bottom first.
+    pub stack: &'a [Element],
+}
 
 /// State of one evaluation.
 ///

@@ -1,11 +1,7 @@
 //! Nested expressions, and the part of the context that each of them sees (A.2.5.1).
 
-use super::fault::{Fault, limit};
-use super::lists::bounded;
-use super::location::Location;
-use super::machine::{Body, Entry};
-use super::run::Run;
-use super::{Context, CurrentObject};
+use super::context::{Context, CurrentObject};
+use super::machine::Entry;
 use crate::op::Encoding;
 use crate::read::SUPPLEMENTARY;
 
@@ -66,57 +62,5 @@ impl Scope {
     pub fn in_unit_of(self, entry: &Entry<'_>) -> Self {
         let encoding = entry.encoding.unwrap_or(self.encoding);
         Self { encoding, unit: entry.unit, ..self }
-    }
-}
-
-impl Run<'_, '_> {
-    /// Runs `then` in another scope, one level deeper.
-    fn deeper<T>(
-        &mut self,
-        scope: Scope,
-        then: impl FnOnce(&mut Self) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
-        let outer = self.scope;
-        if outer.depth >= self.limits.depth {
-            return Err(limit(format!("expressions are nested deeper than {}", self.limits.depth)));
-        }
-        self.scope = Scope { depth: outer.depth + 1, ..scope };
-        let result = then(self);
-        self.scope = outer;
-        result
-    }
-
-    /// Runs an expression of another entry on the same stack, as part of this one.
-    pub fn call(&mut self, expr: &[u8], offset: u64, entry: &Entry<'_>) -> Result<(), Fault> {
-        let scope = self.scope.of_entry(offset, entry);
-        self.deeper(scope, |run| run.expression(expr))
-    }
-
-    /// Runs `then` on a stack of its own, without an object.
-    pub fn apart<T>(
-        &mut self,
-        scope: Scope,
-        then: impl FnOnce(&mut Self) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
-        let floor = self.stack.len();
-        let result = self.deeper(Scope { floor, has_object: false, ..scope }, then);
-        self.stack.truncate(floor);
-        result
-    }
-
-    /// Evaluates the location or constant of an entry to a location. Returns `None` if the entry has neither.
-    pub fn body(&mut self, scope: Scope, body: Body<'_>) -> Result<Option<Location>, Fault> {
-        match body {
-            Body::Expression(expr) => self
-                .apart(scope, |run| {
-                    run.expression(expr)?;
-                    run.finish_location()
-                })
-                .map(Some),
-            Body::List(entries) => self.apart(scope, |run| run.list(bounded(entries.iter()))).map(Some),
-            Body::EncodedList(list) => self.apart(scope, |run| run.encoded_list(list)).map(Some),
-            Body::Constant(bytes) => Ok(Some(Location::implicit(bytes))),
-            Body::Nothing => Ok(None),
-        }
     }
 }

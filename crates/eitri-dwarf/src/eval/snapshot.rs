@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::lists::ListEntry;
 use super::location::Location;
-use super::machine::{Body, CallValue, Entry, ListEntry, Machine, Unavailable};
+use super::machine::{Body, CallValue, Entry, Machine, Unavailable};
 use super::value::BaseType;
 use super::write::MachineMut;
 use crate::op::Reg;

@@ -4,6 +4,9 @@ use super::fault::{Fault, brief, error, ill_formed};
 use super::location::Location;
 use super::value::Value;
 
+/// Result of an evaluation.
+pub type Outcome = Element;
+
 /// An element of the stack, or the result of an evaluation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Element {
@@ -14,7 +17,7 @@ pub enum Element {
 }
 
 impl Element {
-    /// Returns the value, or converts a location where the text allows it: one place in the default address space, at
+    /// Returns the value, or converts a location where the specification allows it: one place in the default address space, at
     /// the start of a byte.
     ///
     /// # Errors

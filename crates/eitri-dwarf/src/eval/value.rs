@@ -3,8 +3,21 @@
 //! Values of up to 64 bits are stored in place; wider ones (vectors of a whole wave, 128-bit integers) on the heap.
 
 use super::lane_numbers::LaneNumbers;
-use super::location::ImplicitPointer;
 use super::order::copy_bits;
+use crate::target::SpaceId;
+
+/// A pointer with an unknown value and a known pointee.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ImplicitPointer {
+    /// Offset in `.debug_info` of the entry that describes the pointee.
+    pub entry: u64,
+    /// Distance in bytes from the start of the pointee to the address.
+    pub by: i64,
+    /// Address space of the pointee.
+    pub space: SpaceId,
+    /// Size of an address of the space in bits, which is the size of the pointer.
+    pub bits: u32,
+}
 
 /// Meaning of the bits of a base type (`DW_ATE_*`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,7 +68,7 @@ impl TypeEncoding {
         }
     }
 
-    /// Whether the text counts it as integral (A.2.5.2), which `DW_ATE_address` is not.
+    /// Whether the specification counts it as integral (A.2.5.2), which `DW_ATE_address` is not.
     pub const fn is_integral(self) -> bool {
         use TypeEncoding::{Boolean, Generic, Signed, SignedChar, Unsigned, UnsignedChar};
         matches!(self, Generic | Boolean | Signed | SignedChar | Unsigned | UnsignedChar)
@@ -100,7 +113,7 @@ impl BaseType {
         matches!(self.encoding, TypeEncoding::Generic)
     }
 
-    /// Whether the text counts it as integral (A.2.5.2), which a vector is not.
+    /// Whether the specification counts it as integral (A.2.5.2), which a vector is not.
     pub const fn is_integral(self) -> bool {
         self.encoding.is_integral() && self.elements == 1
     }

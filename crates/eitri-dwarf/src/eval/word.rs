@@ -4,7 +4,56 @@
 
 use core::cmp::Ordering;
 
-use super::arith::{Binary, Compare, Unary};
+/// Operation on two values of one type, with a result of the type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Binary {
+    And,
+    Div,
+    Minus,
+    Mod,
+    ModFloor,
+    Mul,
+    Or,
+    Plus,
+    Shl,
+    Shr,
+    Shra,
+    Xor,
+}
+
+/// Operation on one value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unary {
+    Abs,
+    Neg,
+    Not,
+}
+
+/// A comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Compare {
+    Eq,
+    Ge,
+    Gt,
+    Le,
+    Lt,
+    Ne,
+}
+
+impl Compare {
+    /// Whether the comparison is true for operands of this order.
+    #[inline(always)]
+    pub fn holds(self, order: Ordering) -> bool {
+        match self {
+            Self::Eq => order.is_eq(),
+            Self::Ge => order.is_ge(),
+            Self::Gt => order.is_gt(),
+            Self::Le => order.is_le(),
+            Self::Lt => order.is_lt(),
+            Self::Ne => order.is_ne(),
+        }
+    }
+}
 
 /// Signedness of a type's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,7 @@
 //! Operations that only move elements or calculate. `None` is a possible fault; nothing is changed then.
 
-use super::super::arith::{Binary, Compare, Unary};
 use super::super::branch::Branches;
-use super::super::word::{self, Signs};
+use super::super::word::{self, Binary, Compare, Signs, Unary};
 use super::code::Bytes;
 use super::kinds::Packed;
 use super::opcode::*;

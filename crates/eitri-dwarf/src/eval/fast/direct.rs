@@ -3,6 +3,7 @@
 use super::super::branch::Branches;
 use super::calculation::{Position, calculate, modulo_floor};
 use super::code::Bytes;
+use super::inputs::{Fast, Progress};
 use super::instruction::{Code, Instruction};
 use super::kinds::{Kind, Packed};
 use super::opcode::*;
@@ -10,7 +11,6 @@ use super::parts::Parts;
 use super::query::add_register;
 use super::results::Found;
 use super::stack::{HEIGHT, Level, Slots, Top, slot};
-use super::{Fast, Progress};
 use crate::op::{Dialect, Name, Op, Reg};
 use crate::target::SpaceId;
 

@@ -1,7 +1,6 @@
 //! Parts of the composite under construction in the fast evaluator.
 
-use super::super::composite::{Composite, Part};
-use super::super::location::Location;
+use super::super::location::{Composite, Location, Part};
 
 /// Parts, each constructed in place. The memory is reused from one composite to the next.
 #[derive(Debug, Default)]

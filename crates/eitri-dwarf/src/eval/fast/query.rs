@@ -1,14 +1,14 @@
 //! Instructions that query the machine or the target. `None` marks a possible fault; nothing is changed then.
 
-use super::super::ExpressionSite;
+use super::super::context::ExpressionSite;
 use super::super::location::{ImplicitBits, Location, SingleLocation, Storage};
 use super::super::machine::Body;
 use super::super::word;
+use super::inputs::{Fast, Single, Whole};
 use super::instruction::{Code, Instruction};
 use super::opcode::FBREG;
 use super::parts::Parts;
 use super::stack::{Level, Numbers, Slots, Top, slot};
-use super::{Fast, Single, Whole};
 use crate::op::{Name, Reg};
 use crate::target::{Per, SpaceId};
 

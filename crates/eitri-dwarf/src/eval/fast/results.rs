@@ -1,10 +1,9 @@
 //! Results of the fast evaluation as elements of the full one.
 
-use super::super::composite::Composite;
-use super::super::location::Location;
+use super::super::location::{Composite, Location};
 use super::super::stack::Element;
 use super::super::value::Value;
-use super::Fast;
+use super::inputs::Fast;
 use super::kinds::Kind;
 use super::query::register;
 use super::stack::Slots;

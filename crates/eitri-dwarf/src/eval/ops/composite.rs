@@ -1,8 +1,7 @@
 //! Operations on composites (A.2.5.4.4.6, and the pieces of DWARF 6).
 
-use super::super::composite::{Composite, narrowed};
 use super::super::fault::{Fault, brief, ill_formed, limit, unsupported};
-use super::super::location::{Location, SingleLocation, Storage};
+use super::super::location::{Composite, Location, SingleLocation, Storage, narrowed};
 use super::super::run::Run;
 use super::super::stack::{Element, pointer_misused};
 use crate::error::Count;

@@ -1,6 +1,6 @@
 //! Calls and entry values.
 
-use super::super::Kind;
+use super::super::context::Kind;
 use super::super::fault::{Fault, brief, error, ill_formed};
 use super::super::machine::{Body, CallValue, Entry};
 use super::super::run::Run;

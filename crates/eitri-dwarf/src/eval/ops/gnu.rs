@@ -1,9 +1,9 @@
 //! GNU operations that no standard adopted.
 
 use super::super::arith::convert;
-use super::super::fault::{error, ill_formed, unsupported};
+use super::super::fault::{Fault, error, ill_formed, unsupported};
+use super::super::location::Location;
 use super::super::run::Run;
-use super::super::{Fault, Location};
 use crate::op::EncodedAddress;
 
 impl Run<'_, '_> {

@@ -1,14 +1,14 @@
 //! Addresses, and values at locations.
 
+use super::super::decoding::operations;
 use super::super::fault::{Fault, brief, error, ill_formed};
-use super::super::location::{ImplicitPointer, Location, SingleLocation, Storage};
+use super::super::location::{Location, SingleLocation, Storage};
 use super::super::machine::{Body, Entry};
-use super::super::order::value_of_stream;
 use super::super::read::{read_exact, read_pointer};
 use super::super::run::Run;
 use super::super::stack::{Element, integral};
-use super::super::value::{BaseType, TypeEncoding, Value};
-use super::super::wide::operations;
+use super::super::value::{BaseType, ImplicitPointer, TypeEncoding, Value};
+use super::super::value_bits::value_of_stream;
 use crate::error::Count;
 use crate::op::{Dialect, Encoding, Name, Reg};
 use crate::target::{Per, SpaceId};

@@ -14,7 +14,7 @@ pub enum Column {
     Register(Reg),
 }
 
-/// Reason why a frame could not be unwound, and its place as far as known.
+/// Reason why a frame could not be unwound, and its location, if known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnwindFault {
     /// Frame whose rules were followed, 0 the innermost.
@@ -76,7 +76,7 @@ impl core::fmt::Display for UnwindFault {
     }
 }
 
-/// Formats a rule as in the text.
+/// Formats a rule as the specification writes it.
 pub(super) fn rule_text(rule: Rule<'_>) -> String {
     match rule {
         Rule::Undefined => "undefined".into(),
@@ -100,3 +100,6 @@ pub(super) fn cfa_text(rule: CfaRule<'_>) -> String {
         CfaRule::Expression(expr) => format!("expression({})", Count(expr.len(), "byte")),
     }
 }
+
+/// Result of unwinding.
+pub type Result<T, E = Box<UnwindFault>> = core::result::Result<T, E>;

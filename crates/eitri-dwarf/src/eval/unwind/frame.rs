@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
-use super::super::Context;
+use super::super::context::Context;
 use super::super::location::Location;
-use super::level::Level;
-use super::{CallStack, Result};
+use super::call_stack::{CallStack, Level};
+use super::fault::Result;
 use crate::op::{Encoding, Reg};
 use crate::read::{Cie, Fde, FrameRow, FrameSection};
 
@@ -155,5 +155,33 @@ impl<'s, 'a, 'o> Iterator for FramesOutward<'s, 'a, 'o> {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.advance().transpose()
+    }
+}
+
+impl<'a, 'o> CallStack<'a, 'o> {
+    /// Returns the innermost frame.
+    ///
+    /// # Errors
+    /// An evaluation error if the machine has no program location.
+    pub fn innermost(&self) -> Result<Frame<'_, 'a, 'o>> {
+        self.level(0)?.map(|level| Frame::new(self, level)).ok_or_else(|| self.unknown(0))
+    }
+
+    /// Returns a frame, 0 the innermost. `None` if there are fewer frames.
+    ///
+    /// # Errors
+    /// The errors of [`Frame::step_out`] for it and all frames inward of it.
+    pub fn frame(&self, number: u32) -> Result<Option<Frame<'_, 'a, 'o>>> {
+        Ok(self.level(number)?.map(|level| Frame::new(self, level)))
+    }
+
+    /// Returns all frames, the innermost first. The iteration ends after an error.
+    pub fn frames(&self) -> FramesOutward<'_, 'a, 'o> {
+        FramesOutward::new(self, None)
+    }
+
+    /// Returns the frames of a lane: those whose subprograms were entered while it was active.
+    pub fn frames_of_lane(&self, lane: u32) -> FramesOutward<'_, 'a, 'o> {
+        FramesOutward::new(self, Some(lane))
     }
 }

@@ -1,21 +1,16 @@
 //! Lanes of a frame, with their program locations and activity (R A.3.3.5, `DW_AT_LLVM_lane_pc` and
 //! `DW_AT_LLVM_active_lane`).
 
+use super::super::context::Context;
 use super::super::debug_info::WithDebugInfo;
 use super::super::fault::{Fault, error};
-use super::super::location::Location;
-use super::super::order::value_of_stream;
+use super::super::machine::{Body, Entry, Machine};
 use super::super::read::read_bits;
 use super::super::value::{BaseType, Value};
-use super::super::{Body, Context, Entry, Machine};
-use super::{Frame, Result};
-
-/// Location of the pcs of all lanes of a frame, and the size of one.
-#[derive(Debug, Clone)]
-pub(super) struct LanePcs {
-    pcs: Location,
-    address_bytes: u8,
-}
+use super::super::value_bits::value_of_stream;
+use super::call_stack::LanePcs;
+use super::fault::Result;
+use super::frame::Frame;
 
 impl Frame<'_, '_, '_> {
     /// Returns the number of lanes of the frame's subprogram.

@@ -1,15 +1,13 @@
 //! Evaluation of the rules of call frame information (A.6.4.1, A.6.4.2.2).
 
-use std::rc::Rc;
-
-use super::super::Context;
+use super::super::context::Context;
 use super::super::fault::{Fault, error, ill_formed};
 use super::super::location::{ImplicitBits, Location, Storage};
-use super::super::order::stream_of_value;
 use super::super::read::read_bits;
 use super::super::value::{BaseType, TypeEncoding, Value};
-use super::level::{Chain, Level, Row};
-use super::{CallStack, Cause, Column, Result, UnwindFault};
+use super::super::value_bits::stream_of_value;
+use super::call_stack::{CallStack, Chain, Found, Kept, Level, Row};
+use super::fault::{Cause, Column, Result, UnwindFault};
 use crate::error::Count;
 use crate::op::Reg;
 use crate::read::{CfaRule, Rule};
@@ -20,18 +18,6 @@ const FRAMES_PASSED: u32 = 16;
 
 /// Number of preserved bits of a register that is preserved as a whole.
 const ALL: u32 = u32::MAX;
-
-/// The rule that finally locates a register, and the number of low bits that all functions called since preserve.
-pub(super) type Kept<'a, 'o> = (Found<'a, 'o>, u32);
-
-/// The rule that finally locates a register.
-#[derive(Debug, Clone)]
-pub(super) enum Found<'a, 'o> {
-    /// No rule: the value is in this register of the innermost frame.
-    InPlace(Reg),
-    /// The rule of a frame for a register, other than "same value" and `register(R)`.
-    ByRule(Rc<Level<'a, 'o>>, Reg, Rule<'o>),
-}
 
 impl<'a, 'o> CallStack<'a, 'o> {
     /// Returns the canonical frame address of a frame.
@@ -322,7 +308,7 @@ impl<'a, 'o> CallStack<'a, 'o> {
         if let Some(known) = known(level) {
             return Ok(known);
         }
-        // In adjacent frames such rules mostly depend on the same register. Evaluating inner frames first keeps the
+        // In adjacent frames such rules usually depend on the same register. Evaluating inner frames first keeps the
         // recursion from becoming as deep as the call stack.
         if self.asking.borrow().is_empty() {
             let last = self.followed.borrow().get(&reg).copied().unwrap_or(0);

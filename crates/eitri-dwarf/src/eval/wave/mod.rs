@@ -51,93 +51,26 @@
 
 mod machine;
 mod numbers;
+mod outcome;
 mod read;
 mod run;
 
 pub use machine::InLane;
+pub use outcome::WaveOutcome;
 pub use read::{LaneBits, WaveBits};
 
+use run::{Answer, WaveRun};
+
+use super::context::{Context, CurrentObject, Kind};
+use super::evaluator::Evaluator;
 use super::fault::error;
+use super::lane_numbers::lanes_of;
 use super::lists::{bounded, in_entry, only_entry};
 use super::location::Location;
-use super::per_lane::lanes_of;
+use super::machine::{Body, Machine};
 use super::run::Run;
 use super::scope::Scope;
 use super::stack::Element;
-use super::{Body, Context, CurrentObject, Evaluator, Fault, Kind, Machine, Outcome};
-use run::{Answer, WaveRun};
-
-/// Results of an expression in each lane of a wave.
-#[derive(Debug)]
-pub struct WaveOutcome {
-    lanes: u64,
-    answers: Vec<Answer>,
-    kept: Option<Kept>,
-}
-
-/// Result of a lane.
-#[derive(Debug)]
-struct Kept {
-    /// Index of the answer that it is from, and the answer's lanes.
-    index: usize,
-    lanes: u64,
-    outcome: Outcome,
-}
-
-impl WaveOutcome {
-    /// Returns the requested lanes: bit *k* for lane *k*.
-    pub fn lanes(&self) -> u64 {
-        self.lanes
-    }
-
-    /// Returns the result of a lane. `None` if the lane was not requested.
-    ///
-    /// The result is made on request: a location in parts takes one or two allocations. [`locate`](Self::locate) spares
-    /// them.
-    pub fn lane(&self, lane: u32) -> Option<Result<Outcome, Fault>> {
-        let (_, answer) = &self.answers[self.index(lane)?];
-        Some(match answer {
-            Ok(element) => Ok(element.in_lane(lane)),
-            Err(fault) => Err(fault.clone()),
-        })
-    }
-
-    /// Returns the result of a lane as [`lane`](Self::lane) does, and keeps it until the next call to reuse its memory,
-    /// as [`Evaluator::locate`] does in one lane.
-    pub fn locate(&mut self, lane: u32) -> Option<Result<&Outcome, &Fault>> {
-        let mask = 1u64.checked_shl(lane)?;
-        let kept = self.kept.as_mut().filter(|kept| kept.lanes & mask != 0);
-        let is_moved = kept.is_some_and(|kept| match &self.answers[kept.index].1 {
-            Ok(element) => kept.outcome.move_to(element, lane),
-            Err(_) => false,
-        });
-        if !is_moved {
-            let index = self.index(lane)?;
-            let (lanes, answer) = &self.answers[index];
-            match answer {
-                Ok(element) if element.varies() => {
-                    self.kept = Some(Kept { index, lanes: *lanes, outcome: element.in_lane(lane) });
-                }
-                answer => return Some(answer.as_ref()),
-            }
-        }
-        self.kept.as_ref().map(|kept| Ok(&kept.outcome))
-    }
-
-    /// Returns the index of a lane's answer.
-    fn index(&self, lane: u32) -> Option<usize> {
-        let mask = 1u64.checked_shl(lane)?;
-        self.answers.iter().position(|(lanes, _)| lanes & mask != 0)
-    }
-
-    /// Returns the common result of all lanes, if the expression proved independent of the lane. `None` also if no lane
-    /// was requested.
-    pub fn uniform(&self) -> Option<Result<&Outcome, &Fault>> {
-        let [(_, answer)] = &self.answers[..] else { return None };
-        let is_same = answer.as_ref().is_ok_and(|element| !element.varies()) || answer.is_err();
-        is_same.then_some(answer.as_ref())
-    }
-}
 
 impl Evaluator {
     /// Evaluates an expression in several lanes of a wave at once: those set in `lanes`, bit *k* for lane *k*.

@@ -6,15 +6,13 @@
 use core::ops::Deref;
 use std::sync::Arc;
 
-use super::super::ExpressionSite;
-use super::super::arith::{Binary, Compare, Unary};
-use super::super::lane_numbers::{LaneNumbers, Line, Table};
-use super::super::location::{Location, Storage};
+use super::super::context::ExpressionSite;
+use super::super::lane_numbers::{LaneNumbers, Line, Table, lanes_of};
+use super::super::location::{LanePlaces, Location, Storage};
 use super::super::machine::Machine;
-use super::super::per_lane::{Places, lanes_of};
 use super::super::stack::Element;
 use super::super::value::Value;
-use super::super::word::{self, Signs};
+use super::super::word::{self, Binary, Compare, Signs, Unary};
 use super::run::WaveRun;
 use crate::op::Op;
 use crate::target::{Per, SpaceId};
@@ -298,8 +296,8 @@ impl WaveRun<'_, '_> {
         };
         let start = LaneNumbers::Linear(Line::constant(0)?);
         let (storage, is_of_lane, offsets) = match places {
-            Some(Places::Along { storage, is_of_lane, offsets }) => (storage, *is_of_lane, offsets),
-            Some(Places::Anywhere(_)) => return None,
+            Some(LanePlaces::Along { storage, is_of_lane, offsets }) => (storage, *is_of_lane, offsets),
+            Some(LanePlaces::Anywhere(_)) => return None,
             None => (&place.storage, false, &start),
         };
         let last = u64::try_from(storage.size()?).unwrap_or(u64::MAX).min(SMALL).checked_sub(1)?;
@@ -327,7 +325,8 @@ impl WaveRun<'_, '_> {
                 LaneNumbers::of_table(offsets)
             }
         };
-        let moved = Places::Along { storage: storage.clone(), is_of_lane, offsets }.into_location(lanes)?;
+        let moved =
+            LanePlaces::Along { storage: storage.clone(), is_of_lane, offsets }.into_location(lanes)?;
         self.run.stack.truncate(self.run.stack.len() - below - 1);
         self.run.push(moved);
         Some(())
@@ -371,7 +370,7 @@ impl WaveRun<'_, '_> {
                 LaneNumbers::of_table(addresses.map(|address| (address & mask).wrapping_mul(8)))
             }
         };
-        Places::Along { storage, is_of_lane, offsets }.into_location(lanes)
+        LanePlaces::Along { storage, is_of_lane, offsets }.into_location(lanes)
     }
 
     /// Replaces an address that differs between lanes by the number in `bytes` bytes at it.
@@ -391,7 +390,9 @@ impl WaveRun<'_, '_> {
                 let Element::Location(location) = self.run.peek(0)? else { return None };
                 let place = location.single().filter(|_| !location.is_incomplete())?;
                 let Storage::Composite(composite) = &place.storage else { return None };
-                let Places::Along { storage, is_of_lane, offsets } = composite.places()? else { return None };
+                let LanePlaces::Along { storage, is_of_lane, offsets } = composite.places()? else {
+                    return None;
+                };
                 let from = u64::try_from(place.offset).ok().filter(|&from| from < SMALL)?;
                 let bits = offsets.table().map(|offset| offset.saturating_add(from));
                 let is_aligned = |lane: u32| bits[lane as usize].is_multiple_of(8);

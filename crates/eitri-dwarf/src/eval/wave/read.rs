@@ -2,13 +2,14 @@
 
 use core::ops::Range;
 
-use super::super::fault::error;
-use super::super::location::{Location, Storage};
+use super::super::fault::{Fault, error};
+use super::super::lane_numbers::lanes_of;
+use super::super::location::{LanePlaces, Location, Storage};
+use super::super::machine::Machine;
 use super::super::order::{copy_bits, fill};
-use super::super::per_lane::{Places, lanes_of};
 use super::super::read::{read_bytes, read_into};
-use super::super::{Element, Fault, Machine};
-use super::WaveOutcome;
+use super::super::stack::Element;
+use super::outcome::WaveOutcome;
 
 /// Bits read at the location of each lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,17 +128,17 @@ impl WaveBits {
         Some(())
     }
 
-    /// Reads the bits of a part: those at `from` bits behind the place of each lane. `into` are the part's bits of the
+    /// Reads the bits of a part: those at `from` bits after the location of each lane. `into` are the part's bits of the
     /// object.
     fn part(
         &mut self,
-        places: &Places,
+        places: &LanePlaces,
         from: u128,
         into: Range<usize>,
         lanes: u64,
         machine: &dyn Machine,
     ) -> Option<()> {
-        let Places::Along { storage, is_of_lane, offsets } = places else { return None };
+        let LanePlaces::Along { storage, is_of_lane, offsets } = places else { return None };
         let from = usize::try_from(from).ok()?;
         let bits = into.len();
         let start = |offset: u64| usize::try_from(offset).ok()?.checked_add(from);

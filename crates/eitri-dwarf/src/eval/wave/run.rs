@@ -6,11 +6,13 @@
 
 use smallvec::SmallVec;
 
+use super::super::context::{Context, Kind};
 use super::super::fast::Progress;
-use super::super::per_lane::{lanes_of, together};
+use super::super::fault::Fault;
+use super::super::lane_numbers::lanes_of;
+use super::super::per_lane::together;
 use super::super::run::Run;
 use super::super::stack::Element;
-use super::super::{Context, Fault, Kind};
 use super::machine::InLane;
 use crate::op::{Decoder, Op};
 
@@ -67,7 +69,7 @@ impl<'r, 't> WaveRun<'r, 't> {
             if lanes.is_power_of_two() {
                 return self.part(lanes, self.progress(progress));
             }
-            // Most operations behind an element that varies take it.
+            // Most operations after an element that varies take the element.
             let varies = self.run.stack.last().is_some_and(Element::varies);
             if !varies && self.run.fast_part(self.expr, &mut progress, false) {
                 return self.finish(lanes);

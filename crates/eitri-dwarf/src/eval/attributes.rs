@@ -1,0 +1,456 @@
+//! Attributes of entries as a debugger evaluates them: each with the result kind, object and initial stack that the
+//! specification requires (A.3 to A.6, and DWARF 5 where unchanged).
+//!
+//! All are methods of [`Evaluator`]. The specification's rule for the attribute replaces the result kind, object, initial stack
+//! and position of the given [`Context`]; encoding, target, unit and frame remain those of the unit with the attribute,
+//! and of the frame in focus.
+//!
+//! | attribute | result | object | initial stack | |
+//! |---|---|---|---|---|
+//! | `location`, of variables and common blocks | location | none | empty | A.4.1, A.4.2 |
+//! | `frame_base`, `static_link`, `return_addr` | location in memory | none | empty | A.3.3.5 |
+//! | `call_value`, `call_data_value`, `call_target`: `call_site_value` | value | none | empty | A.3.4.2 |
+//! | `call_data_location` | location | none | empty | A.3.4.2 |
+//! | `data_member_location` | location | none | the container | A.5.7.3 |
+//! | `vtable_elem_location` | location | none | the object | A.5.7.8 |
+//! | `use_location` | location | none | the pointer's value, the object | A.5.14 |
+//! | `data_location` | location | the descriptor | empty | A.5.18.1 |
+//! | bounds, counts, strides, `allocated`, `associated`, `rank` | value | the descriptor | empty | DWARF 5, 2.19, 5.18 |
+//! | `string_length` | value at a location | the descriptor | empty | DWARF 5, 5.11 |
+//! | `lane_pc`, `active_lane` | location | none | empty | R, A.3.3.5 |
+//! | `def_cfa_expression` | location in memory | none | empty | A.6.4.2.2 |
+//! | rules `expression`, `val_expression` | location, value | none | the canonical frame address | A.6.4.1 |
+
+use super::context::{Context, CurrentObject, ExpressionSite, Kind};
+use super::evaluator::Evaluator;
+use super::fault::{Fault, brief, error, ill_formed};
+use super::location::{ImplicitBits, Location, Storage};
+use super::machine::{Body, Entry, Machine};
+use super::stack::{Element, Outcome};
+use super::value::{BaseType, TypeEncoding, Value};
+use super::value_bits::stream_of_value;
+use crate::error::Count;
+use crate::op::Reg;
+
+/// Returns the context of an attribute without an object and with an empty stack.
+fn without_object<'a>(context: &Context<'a>, kind: Kind) -> Context<'a> {
+    Context { kind, object: CurrentObject::Unspecified, initial: &[], ..*context }
+}
+
+/// Refuses a location that is not a single place in memory, as the specification does for some attributes.
+fn in_memory(location: Location, what: &str) -> Result<Location, Fault> {
+    match location.single().map(|place| &place.storage) {
+        Some(Storage::Memory { .. }) => Ok(location),
+        _ => Err(ill_formed(format!("{what} is a single location in memory: {}", brief(&location)))),
+    }
+}
+
+impl Evaluator {
+    /// Evaluates an attribute's expression, list or constant in the given context.
+    ///
+    /// Entries of a location list are evaluated with an empty stack and without an object, regardless of the context
+    /// (A.2.5.5).
+    ///
+    /// # Errors
+    /// The errors of [`evaluate`](Self::evaluate); an evaluation error if the attribute is missing.
+    pub fn attribute(
+        &mut self,
+        body: Body<'_>,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Outcome, Fault> {
+        if let Body::Expression(expr) = body {
+            return self.evaluate(expr, machine, context);
+        }
+        self.run(machine, context, None, |run| {
+            let location = run.body(run.scope, body)?;
+            run.push(location.ok_or_else(|| error("the entry does not have the attribute"))?);
+            run.finish(context.kind)
+        })
+    }
+
+    /// Evaluates an attribute to a location.
+    fn located(
+        &mut self,
+        body: Body<'_>,
+        machine: &dyn Machine,
+        context: Context<'_>,
+    ) -> Result<Location, Fault> {
+        match self.attribute(body, machine, &Context { kind: Kind::Location, ..context })? {
+            Element::Location(location) => Ok(location),
+            // Unreachable with this kind.
+            Element::Value(value) => Err(ill_formed(format!("a location is expected: {value}"))),
+        }
+    }
+
+    /// Evaluates the location of a variable, parameter or common block: `DW_AT_location`, or `DW_AT_const_value` as
+    /// [`Body::Constant`] (A.4.1, A.4.2).
+    ///
+    /// # Errors
+    /// The errors of [`attribute`](Self::attribute).
+    pub fn variable_location(
+        &mut self,
+        location: Body<'_>,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
+        self.located(location, machine, without_object(context, Kind::Location))
+    }
+
+    /// Evaluates a value of a call site (A.3.4.2; DWARF 5, section 3.4.1): that of a parameter at the call,
+    /// `DW_AT_call_value`, or of its referent, `DW_AT_call_data_value`; or the address of the called subprogram,
+    /// `DW_AT_call_target` or `DW_AT_call_target_clobbered`. The context's frame is the calling one.
+    ///
+    /// # Errors
+    /// The errors of [`value`](Self::value).
+    pub fn call_site_value(
+        &mut self,
+        expr: &[u8],
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Value, Fault> {
+        self.value(expr, machine, &without_object(context, Kind::Value))
+    }
+
+    /// Evaluates the location of a parameter's referent during the call: `DW_AT_call_data_location` (A.3.4.2).
+    ///
+    /// # Errors
+    /// The errors of [`location`](Self::location).
+    pub fn call_data_location(
+        &mut self,
+        expr: &[u8],
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
+        self.location(expr, machine, &without_object(context, Kind::Location))
+    }
+}
+
+// Attributes of subprograms, and the rules of call frame information.
+
+/// Returns the context of an expression in call frame information, which belongs to no unit, and may not use all
+/// operations (A.6.4.2).
+fn in_cfi<'a>(context: &Context<'a>, kind: Kind) -> Context<'a> {
+    Context { place: ExpressionSite::Cfi, ..without_object(context, kind) }
+}
+
+impl Evaluator {
+    /// Evaluates the frame base of a subprogram: `DW_AT_frame_base` (A.3.3.5). If the attribute is a register, the
+    /// result is the location in the default space that the register contains.
+    ///
+    /// # Errors
+    /// Ill-formed if it contains `DW_OP_fbreg`, or is not a single place in a register or in memory; and the errors of
+    /// [`attribute`](Self::attribute).
+    pub fn frame_base(
+        &mut self,
+        frame_base: Body<'_>,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
+        let entry = Entry { body: frame_base, unit: context.unit, encoding: None };
+        self.run(machine, &without_object(context, Kind::Location), None, |run| run.frame_base_of(&entry))
+    }
+
+    /// Evaluates the canonical frame address of the enclosing subprogram's frame: `DW_AT_static_link` (A.3.3.5).
+    ///
+    /// # Errors
+    /// Ill-formed if it is not a single place in memory; and the errors of [`attribute`](Self::attribute).
+    pub fn static_link(
+        &mut self,
+        static_link: Body<'_>,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
+        in_memory(self.variable_location(static_link, machine, context)?, "a static link (A.3.3.5)")
+    }
+
+    /// Evaluates the location of the return address: `DW_AT_return_addr` (A.3.3.5).
+    ///
+    /// # Errors
+    /// Ill-formed if it is not a single place in memory; and the errors of [`attribute`](Self::attribute).
+    pub fn return_addr(
+        &mut self,
+        return_addr: Body<'_>,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
+        in_memory(self.variable_location(return_addr, machine, context)?, "a return address (A.3.3.5)")
+    }
+
+    /// Evaluates the canonical frame address by `DW_CFA_def_cfa_expression` (A.6.4.2.2).
+    ///
+    /// # Errors
+    /// Ill-formed if it is not a single byte of memory; and the errors of [`location`](Self::location).
+    pub fn cfa_expression(
+        &mut self,
+        expr: &[u8],
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
+        let found = self.location(expr, machine, &in_cfi(context, Kind::Location))?;
+        let cfa = in_memory(found, "a canonical frame address (A.6.4.2.2)")?;
+        match cfa.single().is_some_and(|place| place.offset.is_multiple_of(8)) {
+            true => Ok(cfa),
+            false => {
+                let cfa = brief(&cfa);
+                Err(ill_formed(format!("a canonical frame address within a byte: {cfa} (A.6.4.2.2)")))
+            }
+        }
+    }
+
+    /// Evaluates the location of a register of the caller by the rule `expression(E)` (A.6.4.1).
+    ///
+    /// # Errors
+    /// The errors of [`location`](Self::location).
+    pub fn expression_rule(
+        &mut self,
+        expr: &[u8],
+        cfa: &Location,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
+        let initial = [Element::Location(cfa.clone())];
+        let context = Context { initial: &initial, ..in_cfi(context, Kind::Location) };
+        self.location(expr, machine, &context)
+    }
+
+    /// Evaluates the value of a register of the caller by the rule `val_expression(E)`, as an implicit location
+    /// (A.6.4.1).
+    ///
+    /// # Errors
+    /// Ill-formed if the value and the register differ in size; and the errors of [`value`](Self::value).
+    pub fn val_expression_rule(
+        &mut self,
+        expr: &[u8],
+        reg: Reg,
+        cfa: &Location,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
+        let initial = [Element::Location(cfa.clone())];
+        let context = Context { initial: &initial, ..in_cfi(context, Kind::Value) };
+        let value = self.value(expr, machine, &context)?;
+        let bits = context.target.register_bits(reg).map(u64::from);
+        if bits != Some(value.ty().size()) {
+            let rule = format!(
+                "the value of a register has the size of the register, {} (A.6.4.1), not {}",
+                Count(bits.unwrap_or(0), "bit"),
+                value.ty().size()
+            );
+            return Err(ill_formed(rule).about(reg));
+        }
+        Ok(match value.as_pointer() {
+            Some(pointer) => Storage::ImplicitPointer(pointer).into(),
+            None => stream_of_value(&value, machine.is_big_endian(), |bytes| {
+                Storage::Implicit(ImplicitBits::new(bytes, value.ty().size())).into()
+            }),
+        })
+    }
+}
+
+// Attributes of types: locations of members, slots and data, and properties known only at run time.
+
+/// Location of a member or base class in its container.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MemberLocation<'a> {
+    /// `DW_AT_data_member_location` as a constant: bytes from the start of the container, or before it.
+    Bytes(i64),
+    /// `DW_AT_data_bit_offset`: bits from the start of the container (DWARF 5, section 5.7.6).
+    Bits(u64),
+    /// `DW_AT_data_member_location` as an expression or a location list.
+    Expression(Body<'a>),
+}
+
+/// A property of a type that can depend on an object (DWARF 5, section 2.19): `DW_AT_lower_bound`,
+/// `DW_AT_upper_bound`, `DW_AT_count`, `DW_AT_byte_stride`, `DW_AT_bit_stride`, `DW_AT_byte_size`,
+/// `DW_AT_allocated`, `DW_AT_associated`, `DW_AT_rank`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Property<'a> {
+    /// A constant number.
+    Constant(i64),
+    /// An expression for the value.
+    Expression(&'a [u8]),
+    /// A variable with the value.
+    Variable {
+        /// `DW_AT_location` or `DW_AT_const_value` of the variable.
+        location: Body<'a>,
+        /// Type of the variable.
+        ty: BaseType,
+    },
+}
+
+/// Returns a context with the object, if any.
+fn object_of<'a>(context: &Context<'a>, object: Option<&'a Location>, kind: Kind) -> Context<'a> {
+    let object = object.map_or(CurrentObject::Unspecified, CurrentObject::Is);
+    Context { object, ..without_object(context, kind) }
+}
+
+impl Evaluator {
+    /// Evaluates the location of a member or base class in an object at `container`, which can be any location, with
+    /// any number of places (A.5.7.3).
+    ///
+    /// # Errors
+    /// An evaluation error if the member is outside the storage; and the errors of [`attribute`](Self::attribute).
+    pub fn data_member_location(
+        &mut self,
+        member: MemberLocation<'_>,
+        container: &Location,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
+        match member {
+            MemberLocation::Bytes(bytes) => container.clone().moved(i128::from(bytes) * 8),
+            MemberLocation::Bits(bits) => container.clone().moved(bits.into()),
+            MemberLocation::Expression(body) => {
+                let initial = [Element::Location(container.clone())];
+                let context = Context { initial: &initial, ..without_object(context, Kind::Location) };
+                self.located(body, machine, context)
+            }
+        }
+    }
+
+    /// Evaluates the location of a virtual function's slot, for an object of the enclosing type:
+    /// `DW_AT_vtable_elem_location` (A.5.7.8).
+    ///
+    /// # Errors
+    /// The errors of [`attribute`](Self::attribute).
+    pub fn vtable_elem_location(
+        &mut self,
+        slot: Body<'_>,
+        object: &Location,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
+        self.data_member_location(MemberLocation::Expression(slot), object, machine, context)
+    }
+
+    /// Evaluates the location of the member that a pointer to member refers to, in an object: `DW_AT_use_location`
+    /// (A.5.14). `pointer` is the value of the pointer.
+    ///
+    /// # Errors
+    /// The errors of [`attribute`](Self::attribute).
+    pub fn use_location(
+        &mut self,
+        member: Body<'_>,
+        pointer: &Value,
+        object: &Location,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
+        let initial = [Element::Value(pointer.clone()), Element::Location(object.clone())];
+        let context = Context { initial: &initial, ..without_object(context, Kind::Location) };
+        self.located(member, machine, context)
+    }
+
+    /// Evaluates the location of the data of a descriptor: `DW_AT_data_location` (A.5.18.1). Without the attribute it
+    /// is the location of the descriptor.
+    ///
+    /// # Errors
+    /// The errors of [`location`](Self::location).
+    pub fn data_location(
+        &mut self,
+        expr: Option<&[u8]>,
+        descriptor: &Location,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
+        match expr {
+            Some(expr) => self.location(expr, machine, &object_of(context, Some(descriptor), Kind::Location)),
+            None => Ok(descriptor.clone()),
+        }
+    }
+
+    /// Evaluates a property, with an object where the property depends on one.
+    ///
+    /// # Errors
+    /// The errors of [`value`](Self::value), and those of reading the variable.
+    pub fn property(
+        &mut self,
+        property: Property<'_>,
+        object: Option<&Location>,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Value, Fault> {
+        match property {
+            Property::Constant(number) => {
+                Ok(Value::new(BaseType::new(TypeEncoding::Signed, 64), number as u64))
+            }
+            Property::Expression(expr) => self.value(expr, machine, &object_of(context, object, Kind::Value)),
+            Property::Variable { location, ty } => {
+                let location = self.variable_location(location, machine, context)?;
+                self.read(&location, ty, machine, context)
+            }
+        }
+    }
+
+    /// Evaluates the length of a string, as stored: the value of `bits` bits at the location given by
+    /// `DW_AT_string_length` (DWARF 5, section 5.11). `bits` is `DW_AT_string_length_bit_size`, or
+    /// `DW_AT_string_length_byte_size` in bits; without either it is the size of an address.
+    ///
+    /// # Errors
+    /// The errors of [`attribute`](Self::attribute), and those of reading.
+    pub fn string_length(
+        &mut self,
+        length: Body<'_>,
+        bits: Option<u32>,
+        object: Option<&Location>,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Value, Fault> {
+        let location = self.located(length, machine, object_of(context, object, Kind::Location))?;
+        let bits = bits.unwrap_or(u32::from(context.encoding.address_bytes) * 8);
+        self.read(&location, BaseType::new(TypeEncoding::Unsigned, bits), machine, context)
+    }
+
+    /// Evaluates the location of the vector of `lanes` generic values given by `DW_AT_LLVM_lane_pc`: the pcs of all
+    /// lanes. An undefined element is a lane that was not active on entry (R A.3.3.5).
+    ///
+    /// # Errors
+    /// Ill-formed if it is not a single location; and the errors of [`attribute`](Self::attribute).
+    pub fn lane_pcs(
+        &mut self,
+        lane_pc: Body<'_>,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Location, Fault> {
+        let location = self.variable_location(lane_pc, machine, context)?;
+        match location.single() {
+            Some(_) => Ok(location),
+            None => {
+                let location = brief(&location);
+                Err(ill_formed(format!("the pcs of lanes are at a single location: {location}")))
+            }
+        }
+    }
+
+    /// Evaluates the active lanes: `DW_AT_LLVM_active_lane`, read as one bit for each lane, lane 0 in the least
+    /// significant (R A.3.3.5).
+    ///
+    /// # Errors
+    /// The errors of [`attribute`](Self::attribute), and those of reading.
+    pub fn active_lanes(
+        &mut self,
+        active_lane: Body<'_>,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Value, Fault> {
+        let location = self.variable_location(active_lane, machine, context)?;
+        let lanes = u32::try_from(machine.lanes()).map_err(|_| error("a wave has fewer than 2^32 lanes"))?;
+        self.read(&location, BaseType::new(TypeEncoding::Unsigned, lanes), machine, context)
+    }
+
+    /// Reads the value of a type at a location, as `DW_OP_deref_type` does (A.2.5.4.3.4).
+    ///
+    /// # Errors
+    /// An evaluation error if a bit is undefined or unreadable, or belongs to an implicit pointer that is not read as a
+    /// whole.
+    pub fn read(
+        &mut self,
+        location: &Location,
+        ty: BaseType,
+        machine: &dyn Machine,
+        context: &Context<'_>,
+    ) -> Result<Value, Fault> {
+        self.run(machine, context, None, |run| run.read_value(location, ty))
+    }
+}

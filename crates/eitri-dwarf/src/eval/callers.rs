@@ -1,0 +1,99 @@
+//! Facts of frames that need both debug information and the caller: the canonical frame address, by call frame
+//! information, and the values that a caller passed, for entry values of the called frame (DWARF 5, section 3.4).
+
+use gimli::constants as dw;
+
+use super::call_sites::{
+    ORIGIN, PARAMETER, PARAMETERS, TARGET, VALUE, declaration, entry_with, first, reference, register,
+};
+use super::context::Context;
+use super::debug_info::DebugInfo;
+use super::location::Location;
+use super::machine::{Body, CallValue, Machine};
+use super::unwind::CallStack;
+use crate::op::Encoding;
+use crate::read::{self, FrameSection, Value};
+
+impl<'o> DebugInfo<'_, 'o> {
+    /// Returns the canonical frame address of the innermost frame, from call frame information.
+    pub(super) fn cfa(&self, machine: &dyn Machine, context: &Context<'_>) -> Option<Location> {
+        let sections = [FrameSection::Debug, FrameSection::Eh];
+        let frames: Vec<_> = sections.into_iter().map(|it| self.dwarf.frames_of_code(it)).collect();
+        CallStack::new(machine, &frames, context.target).cfa(0)
+    }
+
+    /// Returns the value that the caller of a frame passed, from the first matching parameter of the call site.
+    ///
+    /// The caller is the one that unwinding finds, and need not have called the subprogram of the frame: a subprogram
+    /// that it called can have jumped there. So the call site must name the subprogram, or compute its address.
+    fn passed(
+        &self,
+        machine: &dyn Machine,
+        frame: u32,
+        matches: impl Fn(read::Entry<'_, 'o>) -> bool,
+    ) -> Option<CallValue<'_>> {
+        let callee = self.subprogram(machine.pc(frame)?)?;
+        let calls = self.calls();
+        // The program location of the caller is the address before the return address.
+        let return_pc = machine.pc(frame.checked_add(1)?)?.checked_add(1)?;
+        let from = calls.sites.partition_point(|&(pc, _)| pc < return_pc);
+        let &[(_, site)] = calls.sites[from..].chunk_by(|one, other| one.0 == other.0).next()? else {
+            return None;
+        };
+        let site = self.dwarf().entry_at(site).filter(|_| calls.sites[from].0 == return_pc)?;
+        let target = match reference(site, &ORIGIN) {
+            Some(origin) if calls.subprogram(self.dwarf(), origin) == Some(callee.offset()) => None,
+            Some(_) => return None,
+            None => match first(site, &TARGET)? {
+                Value::Expr(expr) => {
+                    let first = callee.ranges().ok()?.first()?.start;
+                    Some((entry_with(site, Body::Expression(expr)), first))
+                }
+                _ => return None,
+            },
+        };
+        if calls.can_call_itself(callee) {
+            return None;
+        }
+        let mut parameters = site.children().filter(|child| PARAMETERS.contains(&child.tag()));
+        let parameter = parameters.find(|parameter| matches(*parameter))?;
+        match first(parameter, &VALUE)? {
+            Value::Expr(expr) => {
+                Some(CallValue { value: entry_with(parameter, Body::Expression(expr)), target })
+            }
+            _ => None,
+        }
+    }
+
+    /// Implements [`Machine::entry_value`].
+    pub(super) fn entry_value(
+        &self,
+        machine: &dyn Machine,
+        expr: &[u8],
+        encoding: Encoding,
+        frame: u32,
+    ) -> Option<CallValue<'_>> {
+        self.passed(machine, frame, |parameter| match parameter.attr(dw::DW_AT_location) {
+            Some(Value::Expr(location)) => {
+                location == expr || {
+                    let reg = register(expr, encoding);
+                    reg.is_some() && reg == register(location, parameter.unit().encoding)
+                }
+            }
+            _ => false,
+        })
+    }
+
+    /// Implements [`Machine::call_value`].
+    pub(super) fn call_value(
+        &self,
+        machine: &dyn Machine,
+        parameter: u64,
+        frame: u32,
+    ) -> Option<CallValue<'_>> {
+        let parameter = declaration(self.dwarf().entry_at(parameter)?).offset();
+        self.passed(machine, frame, |passed| {
+            reference(passed, &PARAMETER).is_some_and(|entry| declaration(entry).offset() == parameter)
+        })
+    }
+}

@@ -1,0 +1,491 @@
+//! The call stack: its frames, each with what is known of it, and the search for the next frame.
+
+use core::cell::{OnceCell, RefCell};
+use std::rc::Rc;
+
+use hashbrown::HashMap;
+
+use super::super::architecture::Architecture;
+use super::super::context::Context;
+use super::super::debug_info::DebugInfo;
+use super::super::evaluator::Evaluator;
+use super::super::fault::{Fault, error, ill_formed, unsupported};
+use super::super::forward::forward;
+use super::super::limits::Limits;
+use super::super::location::{Location, Storage};
+use super::super::machine::Machine;
+use super::super::value::{BaseType, TypeEncoding};
+use super::fault::{Cause, Column, Result, UnwindFault, cfa_text, rule_text};
+use crate::error::Count;
+use crate::op::Reg;
+use crate::read::{Cie, Fde, FrameRow, Frames, KnownRows, Rule};
+
+/// The frames of a stopped thread, found by call frame information.
+///
+/// A call stack is a [`Machine`]: that of the innermost frame, which also knows its callers. Frames are found and rules
+/// are followed on demand. Results are cached, so the wrapped machine must not change meanwhile.
+///
+/// * Pcs are addresses of the file, for looking up rules. A return address is a loaded address, so the [load
+///   bias](Machine::load_bias) is subtracted from it.
+/// * The lookup uses the exact pc in the innermost frame and in a frame interrupted by a signal; in other frames it
+///   uses the pc of the call, before the return address (DWARF 5, section 6.4.4).
+/// * A register without a rule is as the caller left it ([same value](crate::read::Rule::SameValue)) if the calling
+///   convention has functions [preserve](Architecture::preserved_bits) it, and undefined if not. The
+///   [register](Architecture::cfa_register) that the architecture defines as the canonical frame address is that
+///   address.
+/// * The last frame is the one with an undefined return address.
+pub struct CallStack<'a, 'o> {
+    pub(super) machine: &'a dyn Machine,
+    pub(super) sections: &'a [Frames<'o>],
+    pub(super) target: &'a dyn Architecture,
+    pub(super) info: Option<&'a DebugInfo<'a, 'o>>,
+    pub(super) frame_limit: u32,
+    pub(super) limits: Limits,
+    pub(super) own_rows: KnownRows<'o>,
+    /// Cached rows of the sections, used instead of its own.
+    pub(super) shared_rows: Option<&'a KnownRows<'o>>,
+    /// Frames found so far. `outward` is the state of the search after the last one.
+    pub(super) levels: RefCell<Vec<Rc<Level<'a, 'o>>>>,
+    pub(super) outward: RefCell<Outward>,
+    /// Numbers of the frames whose inner frames' expression rules for a register were followed.
+    pub(super) followed: RefCell<HashMap<Reg, u32>>,
+    /// Columns being computed, each because of the previous one.
+    pub(super) asking: RefCell<Vec<(u32, Column)>>,
+    /// Fault that caused a missing answer to an expression.
+    pub(super) cause: RefCell<Option<Box<UnwindFault>>>,
+    /// Idle evaluators with their stacks; one is in use for each nested expression.
+    pub(super) evaluators: RefCell<Vec<Evaluator>>,
+}
+
+/// Default of [`CallStack::with_frame_limit`].
+const MOST_FRAMES: u32 = 1 << 16;
+/// Maximum nesting of rules that depend on other rules.
+const MOST_ASKING: usize = 48;
+
+impl<'a, 'o> CallStack<'a, 'o> {
+    /// Returns the call stack of a machine. Where several sections have an entry for a pc, the first section is used:
+    /// sections can be those of several files, or `.eh_frame` beside `.debug_frame`. Addresses in the sections are
+    /// those of the machine's [`pc`](Machine::pc): with a [load bias](Machine::load_bias), addresses of one file. To
+    /// combine files with different biases, read each with its loaded
+    /// [`eh_frame_address`](crate::read::Sections::eh_frame_address), and give the machine a bias of 0.
+    pub fn new(machine: &'a dyn Machine, sections: &'a [Frames<'o>], target: &'a dyn Architecture) -> Self {
+        Self {
+            machine,
+            sections,
+            target,
+            info: None,
+            frame_limit: MOST_FRAMES,
+            limits: Limits::default(),
+            own_rows: KnownRows::default(),
+            shared_rows: None,
+            levels: RefCell::default(),
+            outward: RefCell::new(Outward::Unknown),
+            followed: RefCell::default(),
+            asking: RefCell::default(),
+            cause: RefCell::default(),
+            evaluators: RefCell::default(),
+        }
+    }
+
+    /// Adds the debug information of the file, which locates the lanes of a frame.
+    #[must_use]
+    pub fn with_debug_info(mut self, info: &'a DebugInfo<'a, 'o>) -> Self {
+        self.info = Some(info);
+        self
+    }
+
+    /// Sets the maximum number of frames, 65 536 by default. Exceeding it is an evaluation error.
+    #[must_use]
+    pub fn with_frame_limit(mut self, frames: u32) -> Self {
+        self.frame_limit = frames;
+        self
+    }
+
+    /// Sets the limits of each expression in the rules.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Shares cached rows with other call stacks of the same sections.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn with_known_rows(mut self, rows: &'a KnownRows<'o>) -> Self {
+        self.shared_rows = Some(rows);
+        self
+    }
+
+    /// Converts a loaded address to an address of the file: without the load bias, modulo the size of an address.
+    pub(super) fn of_file(&self, loaded: u64, address_bytes: u8) -> u64 {
+        let unused = 64u32.saturating_sub(u32::from(address_bytes) * 8).min(63);
+        loaded.wrapping_sub(self.machine.load_bias()) & u64::MAX >> unused
+    }
+
+    pub(super) fn known_rows(&self) -> &KnownRows<'o> {
+        self.shared_rows.unwrap_or(&self.own_rows)
+    }
+
+    /// Calls `then` with an idle evaluator.
+    pub(super) fn with_evaluator<T>(&self, then: impl FnOnce(&mut Evaluator) -> T) -> T {
+        let idle = self.evaluators.borrow_mut().pop();
+        let mut evaluator = idle.unwrap_or_else(|| Evaluator::new().with_limits(self.limits));
+        let result = then(&mut evaluator);
+        self.evaluators.borrow_mut().push(evaluator);
+        result
+    }
+
+    /// Calls `then` for a column, unless it is already being computed.
+    pub(super) fn ask<T>(
+        &self,
+        level: &Level<'a, 'o>,
+        column: Column,
+        then: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let asked = (level.number, column);
+        {
+            let mut asking = self.asking.borrow_mut();
+            if asking.contains(&asked) {
+                return Err(level.fault(
+                    Some(column),
+                    ill_formed(
+                        "a rule cannot depend on itself (A.6.4.1): the call frame information is cyclic",
+                    ),
+                ));
+            }
+            if asking.len() >= MOST_ASKING {
+                let rule = format!("rules depend on each other at most {MOST_ASKING} levels deep");
+                return Err(level.fault(Some(column), error(rule)));
+            }
+            asking.push(asked);
+        }
+        let result = then();
+        self.asking.borrow_mut().pop();
+        result
+    }
+
+    /// Evaluates in a frame. The resulting fault can be that of a rule in another frame.
+    pub(super) fn evaluate<T>(
+        &self,
+        level: &Level<'a, 'o>,
+        column: Column,
+        context: &Context<'_>,
+        then: impl FnOnce(&mut Evaluator, &Context<'_>) -> core::result::Result<T, Fault>,
+    ) -> Result<T> {
+        let outer = self.cause.take();
+        let result = self.with_evaluator(|evaluator| then(evaluator, context));
+        let cause = self.cause.replace(outer);
+        result.map_err(|fault| cause.unwrap_or_else(|| level.fault(Some(column), fault)))
+    }
+
+    /// Returns the answer to an expression's request, and keeps the fault of a missing one.
+    pub(super) fn answer<T>(&self, found: Result<Option<T>>) -> Option<T> {
+        found.unwrap_or_else(|fault| {
+            self.cause.replace(Some(fault));
+            None
+        })
+    }
+
+    #[cold]
+    pub(super) fn unknown(&self, frame: u32) -> Box<UnwindFault> {
+        let why = Cause::Fault(error("the frame does not exist"));
+        Box::new(UnwindFault { frame, pc: None, entry: None, column: None, rule: None, why })
+    }
+}
+
+impl core::fmt::Debug for CallStack<'_, '_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("CallStack").field("levels", &self.levels).finish_non_exhaustive()
+    }
+}
+
+impl Machine for CallStack<'_, '_> {
+    forward! {
+        register memory is_big_endian lane lanes iteration iterations frame_base object tls load_bias debug_addr base_type
+        entry call_value entry_value variable_type
+    }
+
+    fn pc(&self, frame: u32) -> Option<u64> {
+        match frame {
+            0 => self.machine.pc(0),
+            _ => self.answer(self.level(frame)).map(|level| level.pc),
+        }
+    }
+
+    fn cfa(&self, frame: u32) -> Option<Location> {
+        let level = self.answer(self.level(frame))?;
+        if level.row.as_ref().is_ok_and(Option::is_none) {
+            return self.machine.cfa(frame);
+        }
+        self.answer(self.cfa_of(&level).map(Some))
+    }
+
+    fn saved(&self, reg: Reg, frame: u32) -> Option<Location> {
+        self.answer(self.register_in(reg, frame))
+    }
+}
+
+/// The rule that finally locates a register, and the number of low bits that all functions called since preserve.
+pub(super) type Kept<'a, 'o> = (Found<'a, 'o>, u32);
+
+/// The rule that finally locates a register.
+#[derive(Debug, Clone)]
+pub(super) enum Found<'a, 'o> {
+    /// No rule: the value is in this register of the innermost frame.
+    InPlace(Reg),
+    /// The rule of a frame for a register, other than "same value" and `register(R)`.
+    ByRule(Rc<Level<'a, 'o>>, Reg, Rule<'o>),
+}
+
+/// Location of the pcs of all lanes of a frame, and the size of one.
+#[derive(Debug, Clone)]
+pub(super) struct LanePcs {
+    pub pcs: Location,
+    pub address_bytes: u8,
+}
+
+/// A frame.
+#[derive(Debug)]
+pub(super) struct Level<'a, 'o> {
+    /// Number of frames inward of it.
+    pub number: u32,
+    /// Program location (A.2.5.1): the call, in an outer frame.
+    pub pc: u64,
+    /// Address in the file of the next instruction.
+    pub resumes_at: u64,
+    /// Rules of the frame. `None` where no entry covers its pc.
+    pub row: Result<Option<Row<'a, 'o>>>,
+    /// Canonical frame address, once requested.
+    pub cfa: OnceCell<Result<Location>>,
+    /// Locations of the caller's registers by expression rules, once requested.
+    pub found: RefCell<HashMap<Reg, Location>>,
+    /// Cached levels of the rules for registers that many inner frames leave unchanged.
+    pub kept: RefCell<HashMap<Reg, Kept<'a, 'o>>>,
+    /// Ends of chains of `register(R)` rules, by the first register of the chain.
+    pub chains: RefCell<HashMap<Reg, Chain>>,
+    /// Location of the pcs of its lanes, once requested. `None` without the attribute.
+    pub lane_pcs: OnceCell<Result<Option<LanePcs>, Fault>>,
+}
+
+/// The end of a chain of `register(R)` rules of one frame.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Chain {
+    /// The last register, without a `register(R)` rule.
+    Ends,
+    /// A cycle without an end.
+    Circle,
+    /// The first register is stored in the second, of a different size.
+    Differs(Reg, Reg),
+}
+
+/// Rules of a frame, with their entry.
+#[derive(Debug)]
+pub(super) struct Row<'a, 'o> {
+    pub frames: &'a Frames<'o>,
+    pub fde: &'a Fde<'o>,
+    pub row: FrameRow<'o>,
+}
+
+impl<'a, 'o> Row<'a, 'o> {
+    pub fn cie(&self) -> &'a Cie<'o> {
+        self.frames.cie(self.fde)
+    }
+}
+
+/// State of the search outward of the last frame found.
+#[derive(Debug, Clone)]
+pub(super) enum Outward {
+    /// Unsearched row.
+    Unknown,
+    /// No further frame.
+    Nothing,
+    /// A frame that cannot be found.
+    Unreadable(Box<UnwindFault>),
+}
+
+impl<'a, 'o> Level<'a, 'o> {
+    pub(super) fn new(
+        number: u32,
+        pc: u64,
+        resumes_at: u64,
+        sections: &'a [Frames<'o>],
+        known: &KnownRows<'o>,
+    ) -> Self {
+        let mut level = Self {
+            number,
+            pc,
+            resumes_at,
+            row: Ok(None),
+            cfa: OnceCell::new(),
+            found: RefCell::default(),
+            kept: RefCell::default(),
+            chains: RefCell::default(),
+            lane_pcs: OnceCell::new(),
+        };
+        let mut sections = sections.iter().enumerate();
+        let found = sections.find_map(|(section, frames)| Some((section, frames, frames.fde_at(pc)?)));
+        if let Some((section, frames, fde)) = found {
+            level.row = match known.find(section, frames, fde, pc) {
+                Ok(row) => Ok(row.map(|row| Row { frames, fde, row })),
+                Err(why) => Err(Box::new(UnwindFault {
+                    frame: number,
+                    pc: Some(pc),
+                    entry: Some((frames.section, fde.offset)),
+                    column: None,
+                    rule: None,
+                    why: Cause::Reading(why),
+                })),
+            };
+        }
+        level
+    }
+
+    /// Returns the rules, if any.
+    ///
+    /// # Errors
+    /// Rules that cannot be read.
+    pub fn row(&self) -> Result<Option<&Row<'a, 'o>>> {
+        self.row.as_ref().map(Option::as_ref).map_err(Clone::clone)
+    }
+
+    /// Returns the explicit rule for a register of the caller, if any.
+    pub fn rule(&self, reg: Reg) -> Result<Option<Rule<'o>>> {
+        Ok(self.row()?.and_then(|row| row.row.rule(reg)))
+    }
+
+    /// Returns a fault with its place.
+    #[cold]
+    pub fn fault(&self, column: Option<Column>, fault: Fault) -> Box<UnwindFault> {
+        let row = self.row.as_ref().ok().and_then(Option::as_ref);
+        let rule = match (column, row) {
+            (Some(Column::Cfa), Some(row)) => Some(cfa_text(row.row.cfa)),
+            (Some(Column::Register(reg)), Some(row)) => row.row.rule(reg).map(rule_text),
+            _ => None,
+        };
+        Box::new(UnwindFault {
+            frame: self.number,
+            pc: Some(self.pc),
+            entry: row.map(|row| (row.frames.section, row.fde.offset)),
+            column,
+            rule,
+            why: Cause::Fault(fault),
+        })
+    }
+}
+
+impl<'a, 'o> CallStack<'a, 'o> {
+    /// Returns a frame; `None` if there are fewer.
+    pub(super) fn level(&self, number: u32) -> Result<Option<Rc<Level<'a, 'o>>>> {
+        loop {
+            let (known, last) = {
+                let levels = self.levels.borrow();
+                if let Some(level) = levels.get(number as usize) {
+                    return Ok(Some(Rc::clone(level)));
+                }
+                (levels.len() as u32, levels.last().cloned())
+            };
+            match &*self.outward.borrow() {
+                Outward::Unknown => {}
+                Outward::Nothing => return Ok(None),
+                Outward::Unreadable(fault) => return Err(fault.clone()),
+            }
+            let next = match last {
+                None => self.first(),
+                Some(last) => self.caller_of(&last),
+            };
+            // Following a rule for it may already have found it.
+            if self.levels.borrow().len() as u32 != known {
+                continue;
+            }
+            match next {
+                Ok(Some(level)) => self.levels.borrow_mut().push(Rc::new(level)),
+                Ok(None) => *self.outward.borrow_mut() = Outward::Nothing,
+                Err(fault) => {
+                    // A fault within a cycle of rules need not occur for other requests.
+                    if self.asking.borrow().is_empty() {
+                        *self.outward.borrow_mut() = Outward::Unreadable(fault);
+                        continue;
+                    }
+                    return Err(fault);
+                }
+            }
+        }
+    }
+
+    pub(super) fn first(&self) -> Result<Option<Level<'a, 'o>>> {
+        let pc = self.machine.pc(0).ok_or_else(|| {
+            let mut fault = self.unknown(0);
+            fault.why = Cause::Fault(error("the machine has no program location (A.2.5.1)"));
+            fault
+        })?;
+        Ok(Some(Level::new(0, pc, pc, self.sections, self.known_rows())))
+    }
+
+    /// Returns the caller of a frame.
+    pub(super) fn caller_of(&self, level: &Level<'a, 'o>) -> Result<Option<Level<'a, 'o>>> {
+        let Some(row) = level.row()? else {
+            return Err(level.fault(None, error("no call frame information has code at this pc")));
+        };
+        let cie = row.cie();
+        let reg = cie.return_register;
+        let column = Some(Column::Register(reg));
+        if row.row.is_return_signed {
+            return Err(level.fault(column, unsupported("the return address is signed")));
+        }
+        // Computed frame by frame, so that an outer one does not need a deep recursion.
+        let _ = self.cfa_of(level);
+        let number = level.number + 1;
+        let location = self.register_in(reg, number)?.ok_or_else(|| self.unknown(number))?;
+        if location.single().is_some_and(|place| place.storage == Storage::Undefined) {
+            return Ok(None);
+        }
+        let address = BaseType::new(TypeEncoding::Unsigned, u32::from(cie.encoding.address_bytes) * 8);
+        let context = Context::new(cie.encoding, self.target);
+        let read = self.with_evaluator(|evaluator| evaluator.read(&location, address, self, &context));
+        let value = read.map_err(|fault| level.fault(column, fault))?;
+        let loaded =
+            value.as_u64().ok_or_else(|| level.fault(column, super::super::stack::pointer_misused()))?;
+        if loaded == 0 && !cie.is_signal {
+            return Err(level.fault(column, error("the return address is 0")));
+        }
+        let resumes_at = self.of_file(loaded, cie.encoding.address_bytes);
+        let pc = match cie.is_signal {
+            true => resumes_at,
+            false => self.of_file(loaded - 1, cie.encoding.address_bytes),
+        };
+        if number >= self.frame_limit {
+            return Err(level.fault(column, error(format!("more than {}", Count(self.frame_limit, "frame")))));
+        }
+        let is_stated = !matches!(row.row.rule(reg), None | Some(Rule::SameValue));
+        if !is_stated && resumes_at == level.resumes_at {
+            return Err(level
+                .fault(column, error("the return address has no rule: the frame would be its own caller")));
+        }
+        let caller = Level::new(number, pc, resumes_at, self.sections, self.known_rows());
+        match self.has_been(&caller) {
+            true => Err(level.fault(
+                column,
+                error("a caller differs from all inner frames: its pc and canonical frame address recur"),
+            )),
+            false => Ok(Some(caller)),
+        }
+    }
+
+    /// Whether a frame has the pc and canonical frame address of a frame inward of it. The compared frame is the last
+    /// one whose number is a power of two: each cycle eventually repeats one of them.
+    pub(super) fn has_been(&self, caller: &Level<'a, 'o>) -> bool {
+        let before = match caller.number - 1 {
+            0 => 0,
+            number => 1 << number.ilog2(),
+        };
+        let levels = self.levels.borrow();
+        let before = levels.get(before as usize);
+        let before = before.filter(|level| level.resumes_at == caller.resumes_at).map(Rc::clone);
+        drop(levels);
+        let Some(before) = before else { return false };
+        match (self.cfa_of(&before), self.cfa_of(caller)) {
+            (Ok(one), Ok(other)) => one == other,
+            _ => false,
+        }
+    }
+}
