@@ -109,7 +109,7 @@ pub(super) fn compare_attribute<'a, 'o>(
 }
 
 /// Returns the obstacle to the comparison of an attribute, or its difference at the first witness with one. A raw
-/// expression at any witness is an obstacle; bits outside of their storage are one only if all witnesses have
+/// expression at any witness is an obstacle; bits outside their storage are one only if all witnesses have
 /// them.
 pub(super) fn same_expression<'a, 'o>(
     meanings: &mut Meanings<'_, 'a, 'o>,

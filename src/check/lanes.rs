@@ -146,7 +146,7 @@ fn lane_bounds<'a, 'o>(
     bounds
 }
 
-/// Reports ranges that are empty, reversed, or outside of the function, which contain no witness. `bounds` are
+/// Reports ranges that are empty, reversed, or outside the function, which contain no witness. `bounds` are
 /// pairs of start and end, in bytes from the start of the function.
 fn check_lane_ranges<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, code: Code<'a, 'o>, bounds: &[u64]) {
     let size = meanings.module.function(code.function).bytes;

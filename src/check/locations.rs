@@ -31,7 +31,7 @@ enum Encoded<'o> {
 }
 
 impl<'o> Encoded<'o> {
-    /// Returns the expressions that apply at a pc of a function. `None` for a list outside of a function.
+    /// Returns the expressions that apply at a pc of a function. `None` for a list outside functions.
     fn at(&self, pc: u64, start: Option<u64>) -> Option<SmallVec<[&'o [u8]; 1]>> {
         let list = match self {
             Self::Expr(expr) => return Some(smallvec![*expr]),
@@ -321,7 +321,7 @@ fn encoded_location<'a, 'o>(meanings: &Meanings<'_, 'a, 'o>, entry: Entry<'a, 'o
     }
 }
 
-/// Reports ranges that are empty, reversed, or outside of the function, which contain no witness.
+/// Reports ranges that are empty, reversed, or outside the function, which contain no witness.
 fn report_bad_ranges<'a, 'o>(
     meanings: &mut Meanings<'_, 'a, 'o>,
     place: Place<'a, 'o>,

@@ -161,7 +161,7 @@ fn compare_public_names<'a, 'o>(
     }
 }
 
-/// Returns whether an entry is visible to other units: it is outside of functions, and a type or external.
+/// Returns whether an entry is visible to other units: it is outside functions, and a type or external.
 fn is_public(entry: Entry<'_, '_>, class: Class) -> bool {
     let is_external = matches!(entry.inherited(dw::DW_AT_external), Some(Value::Flag(true)));
     let is_inside = std::iter::successors(entry.parent(), |around| around.parent())

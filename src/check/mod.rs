@@ -115,7 +115,7 @@ use crate::read::{Dwarf, Object, Placing};
 pub fn check(module: &Module, consumer: &Consumer, omissions: &[Omission], bytes: &[u8]) -> Result<Report> {
     let (dialect, sizes) = (dialect(consumer), read_unlinked(module, consumer, bytes)?);
     // A field without its relocation is right by accident if its value is 0. The object is therefore compared as if it were
-    // linked behind others.
+    // linked after other objects.
     let object = Object::read_placed(bytes, Placing::Linked(&sizes), Some(module.target()))?;
     let dwarf = match Dwarf::read_as(&object, dialect, consumer.expressions.draft) {
         Ok(dwarf) => dwarf,

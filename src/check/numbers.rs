@@ -2,7 +2,7 @@
 //!
 //! In contents that are the same for all comparisons, most numbers are large: a shift by one of them is 0 whatever it
 //! shifts, and an offset by one leaves every storage. Here, the role of a number depends on its position among the
-//! numbers that the comparison reads, so that each number has each role while the others have another one:
+//! numbers that the comparison reads, so that each number has each role while the other numbers have a different role:
 //!
 //! | role | number |
 //! |---|---|

@@ -37,7 +37,7 @@ struct Described {
     by_bits: BTreeMap<(usize, usize), HashMap<u64, Vec<ProcedureId>>>,
     /// Procedures that cannot be read at any witness.
     unreadable: Vec<ProcedureId>,
-    /// Procedures that every entry matches: raw expressions, and locations outside of their storages.
+    /// Procedures that every entry matches: raw expressions, and locations outside their storages.
     any: Vec<ProcedureId>,
     /// Number of these procedures.
     count: usize,

@@ -30,11 +30,11 @@ pub struct PtxReport {
 /// * A function has another number of instructions.
 /// * A location contains a register that the function does not declare in the blocks of the pc range, a register with
 ///   fewer bits than the variable or the part, or a predicate for a variable that is not a Boolean.
-/// * No value that an instruction gives to the register reaches the pc range along the control flow of the text; or, if
+/// * No value that an instruction gives to the register reaches the pc range along the control flow of the PTX; or, if
 ///   an address or a value is computed from the register, the start of the range.
 /// * An operand of a call site is such a register: the value of an argument and the target of an indirect call at the
 ///   call, the location of an argument in the called function.
-/// * A location is at a symbol that the text declares in another state space. A generic address is that of a symbol in
+/// * A location is at a symbol that the PTX declares in another state space. A generic address is that of a symbol in
 ///   `.global`.
 ///
 /// A register with more bits than the variable is a warning, as the upper bits may be unused. Registers of up to 32 bits
@@ -111,7 +111,7 @@ pub(super) fn compare(module: &Module, texts: &[Text<'_>]) -> PtxReport {
     compared.report
 }
 
-/// A function of the text.
+/// A function of the PTX.
 struct Body<'t, 'r> {
     function: &'r Function<'t>,
     declared: Declarations<'t, 'r>,
@@ -179,7 +179,7 @@ impl Need {
 
 struct Compared<'m, 't> {
     module: &'m Module,
-    /// State spaces in which the text declares each name.
+    /// State spaces in which the PTX declares each name.
     spaces: HashMap<&'t str, Vec<&'t str>>,
     report: PtxReport,
 }
@@ -385,7 +385,7 @@ impl Compared<'_, '_> {
     }
 }
 
-/// Returns the pc range of a call instruction, which is one position of the text.
+/// Returns the pc range of a call instruction, which is one position of the PTX.
 fn pcs_of(call: &Call) -> Option<Range<u64>> {
     let pc = call.pc.or(call.return_pc.and_then(|pc| pc.checked_sub(1)))?;
     Some(pc..pc.saturating_add(1))

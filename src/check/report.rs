@@ -63,9 +63,9 @@ pub struct Unproven {
 pub enum Obstacle {
     /// The module has a raw expression, whose meaning only DWARF defines.
     Raw,
-    /// The location is outside of its storage in every tried machine.
+    /// The location is outside its storage in every tried machine.
     OutOfBounds,
-    /// The described location is outside of its storage in some machines in which the object has a location.
+    /// The described location is outside its storage in some machines in which the object has a location.
     Undescribed,
     /// Regions of lanes are nested more deeply than the comparison allows.
     Depth,
@@ -128,7 +128,7 @@ pub enum Kind {
     Frame,
     /// A location could not be evaluated.
     Evaluation,
-    /// An entry of a list is empty, reversed, or outside of the function.
+    /// An entry of a list is empty, reversed, or outside the function.
     Range,
     /// A row of the line table is missing, differs, or is an additional one over described code.
     Line,

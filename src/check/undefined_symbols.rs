@@ -1,9 +1,9 @@
-//! Sizes of symbols that the object does not define: the bytes that the module describes behind them.
+//! Sizes of symbols that the object does not define: the bytes that the module describes after them.
 
 use crate::model::{Address, LocId, Module, Node, Symbol};
 use crate::read::{Object, Sizes};
 
-/// Returns the bytes that the module describes behind each of its symbols; empty if the object defines all its
+/// Returns the bytes that the module describes after each of its symbols; empty if the object defines all its
 /// symbols.
 pub(super) fn sizes<'m>(module: &'m Module, object: &Object<'_>) -> Sizes<'m> {
     let mut sizes = Sizes::new();

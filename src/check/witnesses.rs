@@ -11,7 +11,7 @@ use super::witness::Fill;
 pub(super) struct Witness {
     /// Pc in bytes from the start of the function.
     pub(super) pc: u64,
-    /// Address of the function; `None` outside of one.
+    /// Address of the function; `None` outside functions.
     pub(super) start: Option<u64>,
     pub(super) lane: u32,
     pub(super) fill: Fill,

@@ -1,7 +1,7 @@
 //! Coverage of a cubin that ptxas made of a text with debug information: at how many pcs of the machine's code a
 //! variable has a place in the description, in the cubin's entries, and in its map of registers.
 //!
-//! The lines of the PTX lead from a pc to an instruction of the text, and so to a pc of the description. There, the
+//! The lines of the PTX lead from a pc to an instruction of the PTX, and so to a pc of the description. There, the
 //! location in the cubin's entry is compared with the description, in registers of PTX, and read by way of the map.
 
 use core::fmt;

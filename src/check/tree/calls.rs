@@ -1,4 +1,4 @@
-//! Tags and attributes of calls: DWARF 5 section 3.4, and GNU's before DWARF 5, as far as GNU has them.
+//! Tags and attributes of calls: DWARF 5 section 3.4, and GNU's before DWARF 5, where GNU has them.
 
 use gimli::{DwAt, DwTag, constants as dw};
 
