@@ -248,7 +248,7 @@ fn lanes_that_cannot_be_shown_are_refused() {
     std::fs::write(&machine, r#"{"target": "x86_64", "machine": {"lanes": 65}}"#).expect("is written");
     let (code, _, errors) = eitri(&["eval", "lit0", "--lane", "all", "--machine", path(&machine)]);
     assert_eq!(code, 2);
-    assert!(errors.contains("the machine has 65 lanes; expected 1 to 64"), "{errors}");
+    assert!(errors.contains("the machine's number of lanes is 65; expected 1 to 64"), "{errors}");
 }
 
 #[test]

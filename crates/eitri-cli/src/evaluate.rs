@@ -275,7 +275,7 @@ impl Stop<'_> {
         let count = self.machine.lanes();
         let Some(mask) = 64u64.checked_sub(count).and_then(|rest| u64::MAX.checked_shr(rest as u32)) else {
             return Err(Failure::line(format_args!(
-                "--lane all: the machine has {count} lanes; expected 1 to 64"
+                "--lane all: the machine's number of lanes is {count}; expected 1 to 64"
             )));
         };
         let wave = Evaluator::new().wave_body(self.body, mask, self.machine, &self.context);
