@@ -147,7 +147,7 @@ fn a_finding_about_an_attribute_has_the_expression() {
     let report = lint(&unit.object_for(&Target::x86_64()), &Options::default()).expect("it is read");
     let found = report.findings.iter().find(|one| one.code == Code::WrongKind).expect("a finding");
     assert_eq!(found.variable.as_deref(), Some("tail"));
-    assert_eq!(found.written, "DW_AT_data_member_location is a value without a place, computed");
+    assert_eq!(found.written, "DW_AT_data_member_location is a value without a location, computed");
     let expression = found.expression.as_ref().expect("an expression");
     assert_eq!(expression.text, "plus_uconst 4; stack_value");
 }

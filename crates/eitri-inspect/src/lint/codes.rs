@@ -125,10 +125,10 @@ codes! {
         "AMDGPU back end user guide, Address Spaces; DWARF Extensions for Heterogeneous Debugging A.2.5.4.4.2."
     }
     XderefAsLocation "xderef-as-location" Note {
-        "xderef reads memory; it does not name a place";
-        "`xderef` replaces an address by the contents of memory there. LLVM writes it where the place itself is meant, and readers of that dialect know it. By the text, the variable is at the address that its slot contains.";
+        "xderef reads memory; it does not name a location";
+        "`xderef` replaces an address by the contents of memory there. LLVM writes it where it means the location itself, and readers of that dialect know it. By the specification, the variable is at the address that its slot contains.";
         "clang 19, OpenCL C at -O0: `fbreg 8; lit1; swap; xderef`.";
-        "`form_aspace_address` in place of `swap; xderef`.";
+        "`form_aspace_address` instead of `swap; xderef`.";
         "DWARF 5 section 2.5.1.3 (xderef)."
     }
     NoFrameBase "no-frame-base" Error {
@@ -139,8 +139,8 @@ codes! {
         "DWARF 5 section 2.5.1.2 (fbreg), section 3.3.5."
     }
     RemovedSymbol "removed-symbol" Error {
-        "a place in a symbol that no file defines became address 0";
-        "The expression has the address of a symbol that was removed or renamed, so that the linker wrote 0. All such variables are at the same place.";
+        "a location in a symbol that no file defines became address 0";
+        "The expression has the address of a symbol that was removed or renamed, so that the linker wrote 0. All such variables have the same location.";
         "clang 19: `addrx 0; lit2; swap; xderef` for a local array; the pass that lays out LDS removes the symbol `reduce.sm`.";
         "The offset of the variable in LDS, as a constant: `lit0; lit3; form_aspace_address`.";
         "DWARF 5 section 2.5.1.1 (addr, addrx); ELF, Symbol Table."
@@ -155,26 +155,26 @@ codes! {
     RegisterNotThere "register-not-there" Error {
         "a PTX register without a machine register at these pcs";
         "The map `.nv_debug_info_reg_sass` has the machine registers of each PTX register, by pc. The map has no register at the pcs of this entry.";
-        "A made object: an entry of `.debug_loc` names `%r9` from 0x2f0 on, and the map has `%r9` up to 0x2a0.";
+        "A generated object: an entry of `.debug_loc` names `%r9` from 0x2f0 on, and the map has `%r9` up to 0x2a0.";
         "Pcs at which the map has the register.";
         "CUDA Binary Utilities; the sections that ptxas writes."
     }
     ExtentNotCode "extent-not-code" Error {
         "a function's range does not match its code";
         "The end of the function is beyond the section, or differs from the size of its symbol. A debugger finds the wrong function, or none.";
-        "A made object: `DW_AT_high_pc` is 0xe50 where `.text.add` has 0xc80 bytes.";
+        "A generated object: `DW_AT_high_pc` is 0xe50 where `.text.add` has 0xc80 bytes.";
         "The end of the function's code.";
         "DWARF 5 section 2.17."
     }
     ZeroSizeType "zero-size-type" Error {
-        "a base type of 0 bytes has a register or pieces as its place";
-        "A debugger cannot show a value of no bytes, though the place has some.";
+        "a variable of a base type with 0 bytes is in a register or in pieces";
+        "A debugger cannot show a value without bytes, though the location has some.";
         "Triton 3.9: `unknown_type`, of 0 bytes, at `regx v4; piece 4; regx v5; piece 4`.";
         "The type of the value, or `DW_TAG_unspecified_type` if there is none.";
         "DWARF 5 section 5.1."
     }
     OneNameTwoTypes "one-name-two-types" Warning {
-        "two variables of one scope have one name, different types, and places at the same pc";
+        "two variables in a scope have the same name, different types, and locations at the same pc";
         "A debugger shows one of the two.";
         "Triton 3.9: `x` as `float` and as `unknown_type` in one function.";
         "One entry for each variable of the source.";
@@ -204,21 +204,21 @@ codes! {
     UnknownRegister "unknown-register" Error {
         "a register that the target does not have";
         "No machine has this register, so that the expression fails everywhere.";
-        "A made object: `regx 600` on gfx1030.";
+        "A generated object: `regx 600` on gfx1030.";
         "A register number of the target.";
         "The processor's ABI."
     }
     UnknownSpace "unknown-space" Error {
         "an address space that the target does not have";
         "The operation needs the number of an address space of the target.";
-        "A made object: `lit9; form_aspace_address` on gfx1030.";
+        "A generated object: `lit9; form_aspace_address` on gfx1030.";
         "A number of the target's address spaces.";
         "AMDGPU back end user guide, Address Spaces."
     }
     LaneBeyondWave "lane-beyond-wave" Error {
-        "a place beyond the last lane of a vector register";
+        "a location past the last lane of a vector register";
         "The offset exceeds the register.";
-        "A made object: lane 40 in waves of 32 lanes.";
+        "A generated object: lane 40 in waves of 32 lanes.";
         "A lane of the wave.";
         "DWARF Extensions for Heterogeneous Debugging A.2.5.4.4.1 (offset)."
     }
@@ -226,14 +226,14 @@ codes! {
         "an expression that no machine can evaluate";
         "The bytes are not operations, an operation lacks its operands, or the evaluation fails whatever registers and \
          memory contain: a division by the constant 0, a read beyond a storage.";
-        "Made objects: `swap` on an empty stack; `lit1; lit0; div`.";
+        "Generated objects: `swap` on an empty stack; `lit1; lit0; div`.";
         "A well-formed expression.";
         "DWARF 5 section 2.5."
     }
     PiecesBeyondType "pieces-beyond-type" Warning {
         "pieces that have more bytes than the type";
         "A debugger ignores the rest, or refuses the variable.";
-        "A made object: two pieces of 4 bytes for an `int`.";
+        "A generated object: two pieces of 4 bytes for an `int`.";
         "Pieces of the size of the type.";
         "DWARF 5 section 2.6.1.2."
     }
@@ -257,43 +257,43 @@ codes! {
     }
     ContradictingOverlap "contradicting-overlap" Error {
         "two entries of a list have different constants at one pc";
-        "Entries that overlap are the same object in two places; a constant cannot have two values.";
-        "A made object: `consts 1` and `consts 2` at the same pc.";
+        "Entries that overlap are two locations of the same object; a constant cannot have two values.";
+        "A generated object: `consts 1` and `consts 2` at the same pc.";
         "Ranges that do not overlap.";
         "DWARF 5 section 2.6.2."
     }
     ReversedRange "reversed-range" Error {
         "a range ends before it starts";
         "The range has no pcs, or all others.";
-        "A made object: [0x20, 0x10).";
+        "A generated object: [0x20, 0x10).";
         "The start first.";
         "DWARF 5 section 2.17.3."
     }
     RangeOutsideFunctions "range-outside-functions" Error {
-        "an entry's pcs are outside of every function";
-        "No debugger asks for the variable there; its range is at another place than its code.";
-        "A made object: an entry after the end of the section.";
+        "an entry's pcs are outside every function";
+        "No debugger asks for the variable there; its range is not where its code is.";
+        "A generated object: an entry after the end of the section.";
         "Pcs of the function.";
         "DWARF 5 section 2.6.2."
     }
     ForeignRange "foreign-range" Error {
         "an entry of one function has pcs of another";
         "The list has another base address than the producer assumed.";
-        "A made object: a list with offsets from another function's start.";
+        "A generated object: a list with offsets from another function's start.";
         "Pcs of the variable's function.";
         "DWARF 5 section 2.6.2."
     }
     BadReference "bad-reference" Error {
         "a reference to nowhere, or to an entry of the wrong kind";
         "The attribute's offset is not that of an entry, or the entry is not a type.";
-        "A made object: `DW_AT_type` with an offset between entries.";
+        "A generated object: `DW_AT_type` with an offset between entries.";
         "The offset of the entry.";
         "DWARF 5 section 2.2 and section 7.5.5.5."
     }
     BadFrameInstruction "bad-frame-instruction" Error {
         "call frame instructions that cannot be run";
-        "The rows after this place are unknown.";
-        "A made object: `DW_CFA_restore_state` on an empty stack.";
+        "The rows after this offset are unknown.";
+        "A generated object: `DW_CFA_restore_state` on an empty stack.";
         "Valid instructions.";
         "DWARF 5 section 6.4.2."
     }
@@ -308,12 +308,12 @@ codes! {
     NoReturnAddress "no-return-address" Warning {
         "a frame without a rule for the return address";
         "The canonical frame address is known, and the caller's pc is not.";
-        "A made object: `DW_CFA_def_cfa` alone on x86-64.";
+        "A generated object: `DW_CFA_def_cfa` alone on x86-64.";
         "A rule for the return address register.";
         "DWARF 5 section 6.4.4."
     }
     AmbiguousAttribute "ambiguous-attribute" Note {
-        "a number with two meanings: of an attribute, or of an address class";
+        "an attribute number or an address class with two meanings";
         "AMD's tools and LLVM's registry read the attribute numbers 0x3e08 to 0x3e0c differently. An address class is \
          a number of AMD's address spaces for a debugger, and the compiler's own number in most files.";
         "Objects for AMD's debugger: 0x3e0b is `DW_AT_LLVM_lane_pc` there, and `DW_AT_LLVM_ptrauth` data elsewhere. \
@@ -326,17 +326,17 @@ codes! {
     AbstractDiffers "abstract-differs" Warning {
         "an instance differs from its abstract instance";
         "A debugger takes the attribute of one or of the other.";
-        "A made object: a concrete parameter with another name or type.";
+        "A generated object: a concrete parameter with another name or type.";
         "The attribute in the abstract instance alone.";
         "DWARF 5 section 3.3.8."
     }
     SplitUnitElsewhere "split-unit-elsewhere" Note {
         "a skeleton unit whose split unit was not found";
-        "The functions and variables of the unit are in another file. Without that file they are not judged, and a \
+        "The functions and variables of the unit are in another file. Without that file they are not checked, and a \
          debugger does not show them.";
         "gcc and clang with `-gsplit-dwarf`: `a.o` has the skeleton unit, and `a.dwo` the rest.";
         "`a.dwo` in the folder of the object or named with `--split`, or `-gsplit-dwarf=single`, if all of it is to be \
-         judged.";
+         checked.";
         "DWARF 5 section 3.1.2 and section 7.3.2."
     }
     StaleField "stale-field" Note {
@@ -349,17 +349,17 @@ codes! {
     }
     Unreadable "unreadable" Error {
         "a part of the debug information that cannot be read";
-        "The part is left out; everything else is judged. A debugger has nothing of the part, or stops before what follows.";
-        "A made object: a unit of version 9, or a frame description entry whose pointer names no common information entry.";
+        "The part is left out; everything else is checked. A debugger has nothing of the part, or stops before what follows.";
+        "A generated object: a unit of version 9, or a frame description entry whose pointer names no common information entry.";
         "The part as the specification has it.";
         "DWARF 5 section 7."
     }
     WrongKind "wrong-kind" Error {
         "a location of another kind than the context needs";
-        "A frame base, a canonical frame address, a static link, and the places of members and data are addresses: `fbreg` \
+        "A frame base, a canonical frame address, a static link, and the locations of members and data are addresses: `fbreg` \
          adds to one, and a debugger reads memory there. A value, or pieces, have no address. `DW_AT_LLVM_lane_pc` is a \
          vector with the address of each lane, not one address.";
-        "Made objects: `DW_AT_frame_base` is `lit1; stack_value`; `DW_AT_data_member_location` is \
+        "Generated objects: `DW_AT_frame_base` is `lit1; stack_value`; `DW_AT_data_member_location` is \
          `plus_uconst 4; stack_value`.";
         "The memory location alone, without `stack_value`.";
         "DWARF 5 section 3.3.5, section 5.7.6 and section 5.18.1; proposal of SIMT lanes, DW_AT_lane_pc."
@@ -409,14 +409,14 @@ codes! {
         "rows of a line table or of call frame information that go back";
         "The addresses of a sequence of lines, and of the rows of a frame, ascend. A debugger that looks a pc up with binary \
          search finds another row, or none.";
-        "A made object: `DW_CFA_set_loc` with an address before the current one, or `DW_LNE_set_address` within a sequence.";
+        "A generated object: `DW_CFA_set_loc` with an address before the current one, or `DW_LNE_set_address` within a sequence.";
         "Rows in the order of their addresses; a new sequence for code before.";
         "DWARF 5 section 6.2.5 and section 6.4.2.1 (set_loc)."
     }
     RowBeyondCode "row-beyond-code" Warning {
         "a row of call frame information begins beyond the end of its entry";
         "No pc has the row: an advance is too large, or counts in units other than the code alignment factor.";
-        "A made object: `DW_CFA_advance_loc` by 63 bytes in an entry of 32 bytes.";
+        "A generated object: `DW_CFA_advance_loc` by 63 bytes in an entry of 32 bytes.";
         "Rows within the address range of the entry.";
         "DWARF 5 section 6.4.1."
     }

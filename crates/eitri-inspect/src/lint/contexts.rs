@@ -142,7 +142,7 @@ pub(super) fn kind(file: &File<'_, '_>, subject: &str, shape: &Shape, needs: Nee
         },
         [part, ..] if needs == Needs::Lanes => of_one_lane(file, &part.place)?,
         [part, ..] => match &part.place {
-            Place::Value(number) => format!("a value without a place, {}", described(file, number)?),
+            Place::Value(number) => format!("a value without a location, {}", described(file, number)?),
             Place::Implicit(bytes) => format!("a value of {}", Count(bytes.len(), "byte")),
             Place::Register(reg, _) if !matches!(needs, Needs::Base | Needs::Place) => {
                 format!("the register {}", file.name(*reg))

@@ -234,7 +234,7 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
             let is_judged = !is_discarded && !one.expr.is_empty();
             let is_wrong = is_judged && self.verdict(&variable, (known, one), asked, Verdict::has_error);
             let others = lists::findings(file, function, one, &known.shape, &mut constants);
-            errors.push(is_wrong || !others.is_empty());
+            errors.push(is_wrong || others.iter().any(Option::is_some));
         }
         // A finding about an attribute has the position of the entry, which contains the expression, too.
         if first.is_default() && first.offset == entry.offset() && errors[..] == [false] {

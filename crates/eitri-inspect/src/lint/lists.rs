@@ -14,22 +14,22 @@ use eitri_dwarf::read::nvidia::RegisterHome;
 
 /// Returns the findings about a location entry that do not depend on its variable. `constants` contains the constants of
 /// earlier entries in the list, to which the function adds the constant of this entry.
+#[inline]
 pub(super) fn findings(
     file: &File<'_, '_>,
     function: Option<&Function<'_, '_>>,
     entry: &ListEntry<'_>,
     shape: &Shape,
     constants: &mut Constants,
-) -> SmallVec<[Judged; 1]> {
-    let mut findings = SmallVec::new();
-    let pcs = (!entry.is_default()).then_some(entry.start..entry.end);
-    if let Some(pcs) = &pcs {
-        findings.extend(range(file, function, (pcs.start, pcs.end)));
-        findings.extend(constants.contradiction(pcs, shape));
-        constants.add(pcs, shape);
+) -> [Option<Judged>; 3] {
+    let register = |pcs| register(file, function, shape, pcs);
+    if entry.is_default() {
+        return [None, None, register(None)];
     }
-    findings.extend(register(file, function, shape, pcs.as_ref()));
-    findings
+    let pcs = entry.start..entry.end;
+    let contradiction = constants.contradiction(&pcs, shape);
+    constants.add(&pcs, shape);
+    [range(file, function, (pcs.start, pcs.end)), contradiction, register(Some(&pcs))]
 }
 
 /// Returns the finding about the pcs of an entry.
@@ -65,6 +65,7 @@ const MOST_CONSTANTS: usize = 1 << 10;
 pub(super) struct Constants(SmallVec<[(Range<u64>, u64); 2]>);
 
 impl Constants {
+    #[inline]
     fn add(&mut self, pcs: &Range<u64>, shape: &Shape) {
         if let Some(value) = shape.constant().filter(|_| self.0.len() < MOST_CONSTANTS) {
             self.0.push((pcs.clone(), value));

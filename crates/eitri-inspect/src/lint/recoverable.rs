@@ -90,7 +90,7 @@ pub(super) fn constant<'r>(
         Details::new(format!("the value {}", value as i64)).meant(format!("the value in {name}")).evidence([
             format!("{} sets {name}", described(setter)),
             format!(
-                "{name} is the place of the variable from {:#x} on, and nothing sets it between",
+                "{name} is the location of the variable from {:#x} on, and nothing sets it in between",
                 after.start
             ),
         ]);

@@ -27,7 +27,7 @@ impl Located<'_, '_, '_> {
                 all.push(self.judged(Code::ZeroSizeType, &(0..end), || {
                     let name = entry.name().unwrap_or_default();
                     let pieces = (count > 0).then(|| format!("the pieces have {}", Count(count / 8, "byte")));
-                    Details::new("a place for a value of 0 bytes")
+                    Details::new("a location for a value of 0 bytes")
                         .evidence([format!("the base type `{name}` has 0 bytes")])
                         .evidence(pieces)
                 }));
@@ -52,7 +52,7 @@ impl Located<'_, '_, '_> {
         }
         let has = parts.first().and_then(|part| self.storage_bits(&part.place));
         if let Some(has) = has.filter(|has| *has < bits) {
-            let written = || format!("a place of {}", Count(has / 8, "byte"));
+            let written = || format!("a location of {}", Count(has / 8, "byte"));
             let details = || Details::new(written()).evidence([size()]);
             all.push(self.judged(Code::StorageTooShort, &(0..end), details));
         }

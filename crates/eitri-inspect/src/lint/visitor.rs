@@ -528,7 +528,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
                     });
                 }
             }
-            is_clean &= codes.is_empty() && others.is_empty();
+            is_clean &= codes.is_empty() && others.iter().all(Option::is_none);
             // The verdict on the expression has the codes. Texts also depend on the entry, and are written only if the caller
             // wants them.
             let mut explained = None;
@@ -546,7 +546,7 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
                     self.add_located(judged, around, (variable, list, one));
                 }
             }
-            for judged in others {
+            for judged in others.into_iter().flatten() {
                 if self.wants(judged.code, name, around) {
                     self.add_located(judged, around, (variable, list, one));
                 }
@@ -720,8 +720,8 @@ fn two_types(first: Entry<'_, '_>, second: Entry<'_, '_>) -> Option<Judged> {
         Details::new(format!("{own} as {} and as {}", type_name(one), type_name(other))).evidence([
             format!("the entries {:#x} and {:#x}", first.offset(), second.offset()),
             match common {
-                0 => "both have a place at all pcs".into(),
-                pc => format!("both have a place at {pc:#x}"),
+                0 => "both have a location at all pcs".into(),
+                pc => format!("both have a location at {pc:#x}"),
             },
         ]);
     Some(Judged::new(Code::OneNameTwoTypes, details))

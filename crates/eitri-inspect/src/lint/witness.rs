@@ -434,14 +434,14 @@ impl<'a, 'o> Machines<'a, 'o> {
             format!("at {first} and at {second}")
         };
         Some(match difference {
-            Difference::Lane => format!("with lane 0 and lane 1 in focus, the place is {locations}"),
+            Difference::Lane => format!("with lane 0 and lane 1 in focus, the location is {locations}"),
             Difference::Register(reg, by) => {
                 let register = self.target.register(reg)?;
                 let lane = if register.is_vector() { "lane 0 of " } else { "" };
-                format!("with {by:#x} more in {lane}{}, the place is {locations}", register.name())
+                format!("with {by:#x} more in {lane}{}, the location is {locations}", register.name())
             }
             Difference::Registers => {
-                format!("with other contents of all registers, the place is {locations}")
+                format!("with other contents of all registers, the location is {locations}")
             }
         })
     }

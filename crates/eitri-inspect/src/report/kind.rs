@@ -124,7 +124,7 @@ impl Names<'_> {
                 let text = bytes.join(" ");
                 PlaceText::new(Kind::Constant, text.clone(), format!("the bytes {text}"))
             }
-            Place::Other => PlaceText::new(Kind::Unknown, "…", "a place that the steps show"),
+            Place::Other => PlaceText::new(Kind::Unknown, "…", "a location that the steps show"),
         }
     }
 
