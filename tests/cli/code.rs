@@ -51,7 +51,7 @@ fn locations_are_derived_and_appended() {
     assert_eq!(run(&["emit", &out, "--allow", "no-frame", "-o", &object]).code, 0);
     let checked = run(&["check", &out, &object, "--code"]);
     assert_eq!((checked.code, &*checked.errors), (0, ""), "{}", checked.text());
-    assert!(checked.text().starts_with("code: 9 claimed, 9 right, 9 recoverable, 0 not judged\n0 findings"));
+    assert!(checked.text().starts_with("code: 9 claimed, 9 right, 9 recoverable, 0 unchecked\n0 findings"));
     // One location at a time, on standard output.
     let one = run(&["locate", &given, "--keep", "one", "-o", "-"]);
     let one = Module::from_json(one.text()).expect("a description");
@@ -68,7 +68,7 @@ fn locations_that_the_code_refutes_are_found() {
     assert_eq!(run(&["check", &given, &object]).code, 0);
     let checked = run(&["check", &given, &object, "--code"]);
     let text = checked.text();
-    let expected = "code: 8 claimed, 7 right, 9 recoverable, 0 not judged\n\
+    let expected = "code: 8 claimed, 7 right, 9 recoverable, 0 unchecked\n\
         stale: unit `a.cl`, function `k`, variable `i`, pc 0x1c..0x20: expected the variable in s5, found s5 was \
         overwritten at 0x18, copied from s6; the variable is in s4\n    block 0x8..0x20\n1 finding";
     assert!(checked.code == 1 && text.starts_with(expected), "{text}");

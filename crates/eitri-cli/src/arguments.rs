@@ -21,7 +21,7 @@ use super::program::{CompletionsArguments, ManArguments, SchemaArguments};
 use super::report::ReportArguments;
 use super::stats::StatsArguments;
 use super::targets::TargetsArguments;
-use super::{Failure, judged};
+use super::{Failure, outcome};
 
 /// Write, check, print and explain debug information for GPU code.
 ///
@@ -163,11 +163,11 @@ impl Command {
             Self::Strip(strip) => strip.run(),
             Self::Lint(lint) => {
                 let (fails, failures) = lint.run()?;
-                judged(fails, &failures)
+                outcome(fails, &failures)
             }
             Self::Stats(stats) => {
                 let (fails, failures) = stats.run()?;
-                judged(fails, &failures)
+                outcome(fails, &failures)
             }
             Self::Report(report) => report.run(),
             Self::Conform(conform) => conform.run(),

@@ -80,11 +80,11 @@ impl CheckArguments {
         if !self.allow.is_empty() {
             report = report.without(Kind::Extra);
         }
-        let judged = judge(&module, &all).map_err(in_file(description))?;
-        report.findings.extend(judged.iter().flat_map(|judged| judged.stale.iter().map(Finding::from)));
+        let reports = track_all(&module, &all).map_err(in_file(description))?;
+        report.findings.extend(reports.iter().flat_map(|report| report.stale.iter().map(Finding::from)));
         drop(progress);
         if *code {
-            print(Form::Text, &totals(&judged))?;
+            print(Form::Text, &totals(&reports))?;
         }
         print_findings(&report)?;
         Ok(exit_code(report.is_clean()))
@@ -122,17 +122,17 @@ fn compare(
 }
 
 /// Checks the locations in a description by its statements about code.
-fn judge(module: &Module, all: &[track::Code]) -> eitri::Result<Vec<track::Report>> {
+fn track_all(module: &Module, all: &[track::Code]) -> eitri::Result<Vec<track::Report>> {
     all.iter().map(|code| Ok(code.track()?.judge(module))).collect()
 }
 
 /// Totals for all functions: what is claimed, right and recoverable, and locations that cannot be checked.
-fn totals(judged: &[track::Report]) -> String {
-    let sum = |count: fn(&track::Report) -> u64| judged.iter().map(count).sum::<u64>();
+fn totals(reports: &[track::Report]) -> String {
+    let sum = |count: fn(&track::Report) -> u64| reports.iter().map(count).sum::<u64>();
     let [claimed, right, recoverable] =
         [sum(|report| report.claimed), sum(|report| report.right), sum(|report| report.recoverable)];
-    let unjudged = sum(|report| report.unjudged.len() as u64);
-    format!("code: {claimed} claimed, {right} right, {recoverable} recoverable, {unjudged} not judged\n")
+    let unchecked = sum(|report| report.unjudged.len() as u64);
+    format!("code: {claimed} claimed, {right} right, {recoverable} recoverable, {unchecked} unchecked\n")
 }
 
 /// Returns the words of a SPIR-V module, the only input that is checked without a description.
@@ -141,8 +141,8 @@ fn module(bytes: &[u8]) -> eitri::Result<Vec<u32>> {
         if spirv::is_module(bytes) {
             return error;
         }
-        let what = "this is not a SPIR-V module; a description is compared with an object: eitri check DESCRIPTION OBJECT";
-        eitri::error::ErrorKind::BadArgument(what.into()).into()
+        let problem = "this is not a SPIR-V module; a description is compared with an object: eitri check DESCRIPTION OBJECT";
+        eitri::error::ErrorKind::BadArgument(problem.into()).into()
     })
 }
 

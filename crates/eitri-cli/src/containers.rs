@@ -66,8 +66,8 @@ pub fn single(command: &str, file: &Path, member: Option<&str>) -> Result<(Strin
         (Some(last), _) => {
             all.push(last);
             let count = all.len();
-            let what = format!("{}: the file contains {count} objects; expected one", file.display());
-            Err(Failure(what).and(&names(&all)))
+            let problem = format!("{}: the file contains {count} objects; expected one", file.display());
+            Err(Failure(problem).and(&names(&all)))
         }
     }
 }
@@ -115,8 +115,8 @@ pub fn inside(file: &Path, bytes: Contents, member: Option<&str>) -> Result<Obje
         let is_chosen = |name: &str| if is_whole { name == member } else { name.contains(member) };
         if !names.iter().any(|name| is_chosen(name)) {
             let names: Vec<_> = names.into_iter().map(String::as_str).collect();
-            let what = format!("{}: no member has `{member}` in its name", file.display());
-            return Err(Failure(what).and(&listed(&names)));
+            let problem = format!("{}: no member has `{member}` in its name", file.display());
+            return Err(Failure(problem).and(&listed(&names)));
         }
         all.retain(|object| is_chosen(&object.name));
         compressed.retain(|name| is_chosen(name));

@@ -15,7 +15,7 @@ use super::containers;
 use super::contents::Contents;
 use super::output::{Form, Printer};
 use super::progress::Progress;
-use super::{Failure, companions, hints, in_file, input, judged, targets};
+use super::{Failure, companions, hints, in_file, input, outcome, targets};
 use super::{exit_code, output::print};
 
 /// Arguments for `dump`.
@@ -62,8 +62,8 @@ impl DumpArguments {
             return Ok(exit_code(is_whole));
         }
         if hints::is_json(&bytes) {
-            let what = "this is a description or other JSON; expected an object file or a SPIR-V module";
-            return Err(in_file(&file)(ErrorKind::BadArgument(what.into()).into()));
+            let problem = "this is a description or other JSON; expected an object file or a SPIR-V module";
+            return Err(in_file(&file)(ErrorKind::BadArgument(problem.into()).into()));
         }
         let dwo = split.as_deref().map(input).transpose()?;
         let (objects, mut failures) = containers::inside(&file, bytes, member.as_deref())?;
@@ -89,6 +89,6 @@ impl DumpArguments {
             }
         }
         out.finish()?;
-        judged(false, &failures)
+        outcome(false, &failures)
     }
 }

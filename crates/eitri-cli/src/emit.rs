@@ -94,8 +94,8 @@ impl EmitArguments {
     fn module(&self, module: &Path) -> Result<ExitCode, Failure> {
         let attached = modules::emit(&self.description, module, self.spirv_for.as_deref())?;
         if let Some(first) = attached.omissions.first().filter(|_| !self.partial) {
-            let what = Failure::line(format_args!("{}: omitted: {first}", self.description.display()));
-            return Err(what.and("--partial omits it, and lists it"));
+            let omitted = Failure::line(format_args!("{}: omitted: {first}", self.description.display()));
+            return Err(omitted.and("--partial omits it, and lists it"));
         }
         attached.finish(&self.output)
     }
@@ -166,10 +166,10 @@ impl EmitArguments {
 
 /// Reads the PTX text to which debug information is added.
 fn ptx_text(object: Option<&Path>) -> Result<String, Failure> {
-    let what = "the consumer reads PTX, but there is no PTX text; expected --object";
-    let file = object.ok_or_else(|| Failure(what.into()))?;
+    let problem = "the consumer reads PTX, but there is no PTX text; expected --object";
+    let file = object.ok_or_else(|| Failure(problem.into()))?;
     let text = String::from_utf8(input(file)?).ok().filter(|text| ptx::is_ptx(text.as_bytes()));
-    text.ok_or_else(|| in_file(file)(ErrorKind::BadArgument(what.into()).into()))
+    text.ok_or_else(|| in_file(file)(ErrorKind::BadArgument(problem.into()).into()))
 }
 
 /// Refuses a description with findings, and lists them.

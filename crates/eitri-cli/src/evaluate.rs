@@ -316,8 +316,8 @@ fn address(pc: &Pc, files: &[&Dwarf<'_>]) -> Result<u64, Failure> {
     match pc {
         Pc::Address(address) => Ok(*address),
         Pc::In { .. } if files.is_empty() => {
-            let what = "the function has no object file; expected --var";
-            Err(Failure::line(format_args!("--pc {pc}: {what}")))
+            let problem = "the function has no object file; expected --var";
+            Err(Failure::line(format_args!("--pc {pc}: {problem}")))
         }
         Pc::In { function, offset } => {
             address_in(files, function, *offset).map_err(|error| Failure::line(format_args!("--pc: {error}")))
@@ -460,7 +460,7 @@ fn initial(question: &Question, machine: &Machine, target: &Target) -> Result<Ve
             return Ok(Element::Value(Value::generic(number, target.address_bytes())));
         }
         let location = location::parse(text, target);
-        location.map(Element::Location).map_err(|what| Failure::line(format_args!("--initial: {what}")))
+        location.map(Element::Location).map_err(|problem| Failure::line(format_args!("--initial: {problem}")))
     };
     question.initial.iter().map(element).collect()
 }

@@ -97,7 +97,7 @@ fn exit_code(is_clean: bool) -> ExitCode {
 }
 
 /// Prints the failures for several files.
-fn judged(fails: bool, failures: &[Failure]) -> Result<ExitCode, Failure> {
+fn outcome(fails: bool, failures: &[Failure]) -> Result<ExitCode, Failure> {
     failures.iter().for_each(Failure::print);
     Ok(if failures.is_empty() { exit_code(!fails) } else { ExitCode::from(UNUSABLE) })
 }

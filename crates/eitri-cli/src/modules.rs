@@ -91,8 +91,8 @@ fn attach(request: &AttachArguments) -> Result<Attached, Failure> {
     let file = &request.module;
     let words = words(file)?;
     if let Some(name) = debug_set(&words).map_err(in_file(file))?.filter(|_| !request.replace) {
-        let what = Present::Instructions(name);
-        let there = in_file(file)(ErrorKind::AlreadyPresent(what).into());
+        let instructions = Present::Instructions(name);
+        let there = in_file(file)(ErrorKind::AlreadyPresent(instructions).into());
         return Err(there.and("--replace removes them first"));
     }
     let text = |path: &Path| {

@@ -10,7 +10,7 @@ use eitri::report::{Options, readable_report};
 use super::output::write_files;
 use super::sources::SourceArguments;
 use super::split::SplitArguments;
-use super::{Failure, containers, in_file, input, judged};
+use super::{Failure, containers, in_file, input, outcome};
 
 /// Arguments for `report`.
 #[derive(Debug, Args)]
@@ -38,7 +38,7 @@ impl ReportArguments {
     pub fn run(&self) -> Result<ExitCode, Failure> {
         let (page, failures) = self.page()?;
         write_files(&[(&self.output, page.as_bytes())])?;
-        judged(false, &failures)
+        outcome(false, &failures)
     }
 
     /// Returns the page, and errors for parts of the object and of split-unit files that cannot be read.

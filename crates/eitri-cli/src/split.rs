@@ -75,8 +75,8 @@ impl SplitFolder {
     pub fn unused(&self) -> Vec<Failure> {
         let used = self.used.lock().expect("no other thread has panicked");
         let unused = self.files.iter().filter(|(name, _)| !used.contains(name));
-        let what = "no skeleton unit without its split unit has the id of a unit in this file";
-        unused.map(|(name, _)| Failure::line(format_args!("{name}: {what}"))).collect()
+        let problem = "no skeleton unit without its split unit has the id of a unit in this file";
+        unused.map(|(name, _)| Failure::line(format_args!("{name}: {problem}"))).collect()
     }
 
     /// Returns the failures to read files.
@@ -160,8 +160,8 @@ fn contents(file: &Path) -> eitri::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let size = file.metadata()?.len();
     if size > LARGEST {
-        let what = format!("split-unit file has {size:#x} bytes; expected at most {LARGEST:#x}");
-        return Err(ErrorKind::TooLarge(what).into());
+        let problem = format!("split-unit file has {size:#x} bytes; expected at most {LARGEST:#x}");
+        return Err(ErrorKind::TooLarge(problem).into());
     }
     let mut file = file.take(LARGEST);
     file.by_ref().take(4).read_to_end(&mut bytes)?;

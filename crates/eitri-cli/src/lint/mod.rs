@@ -115,7 +115,7 @@ fn chosen() -> impl TypedValueParser<Value = Chosen> {
 }
 
 /// Findings in a file that are reported as text.
-struct Judged {
+struct Checked {
     /// Path of the object, or of the container around it.
     file: PathBuf,
     name: String,
@@ -199,7 +199,7 @@ impl LintArguments {
             unknown.append(&mut report.unknown);
             named.append(&mut report.named);
             let shown = most.min(report.findings.len());
-            objects.push(Judged { file, name, report, shown });
+            objects.push(Checked { file, name, report, shown });
         });
         // A function that no file has is a wrong argument.
         for name in self.only.iter().filter(|name| !named.contains(name)) {

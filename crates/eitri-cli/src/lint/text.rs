@@ -10,7 +10,7 @@ use std::sync::Arc;
 use eitri::lint::{Code, Finding, Level};
 use hashbrown::HashMap;
 
-use super::Judged;
+use super::Checked;
 use crate::color::{Paint, escaped, escapes, has_colors, painted};
 use crate::output::{Form, Printer};
 use crate::parts;
@@ -81,7 +81,7 @@ struct Text<'o, 's> {
 }
 
 /// Prints the findings in files. `is_folded` is set if each finding stands for its whole topic.
-pub fn print(all: Vec<Judged>, is_folded: bool, source: &SourceArguments) -> eitri::Result<()> {
+pub fn print(all: Vec<Checked>, is_folded: bool, source: &SourceArguments) -> eitri::Result<()> {
     let mut out = String::new();
     let is_coloured = has_colors(&stdout());
     let mut printer = Printer::new(Form::Painted);
