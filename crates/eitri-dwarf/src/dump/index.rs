@@ -139,8 +139,8 @@ impl<'d> Dump<'_, 'd, '_> {
                 // A skeleton unit's entry is in the split file.
                 let named = dwarf.unit_at(dwarf.offset_in_info(unit));
                 let is_split = named.is_some_and(|unit| unit.kind == gimli::DW_UT_skeleton);
-                let what = if is_split { "in the split unit of" } else { "but no entry in" };
-                write!(self.out, "{} {what} ", names::tag(entry.tag))?;
+                let relation = if is_split { "in the split unit of" } else { "but no entry in" };
+                write!(self.out, "{} {relation} ", names::tag(entry.tag))?;
                 self.unit_name(unit)?;
             }
             (None, _) => write!(self.out, "{} in no unit", names::tag(entry.tag))?,

@@ -96,18 +96,18 @@ pub fn lanes(
     let mut stops = Vec::with_capacity(machines.len());
     for (index, &machine) in machines.iter().enumerate() {
         let stack = CallStack::new(machine, &sections, target).with_debug_info(info);
-        let of_stop = |what: String| Error::bad_argument(format!("stop {}: {what}", index + 1));
+        let of_stop = |problem: String| Error::bad_argument(format!("stop {}: {problem}", index + 1));
         let is_meant = |entry: Entry<'_, '_>| match (whose, function) {
             (Some((known, _)), _) => entry == known,
             (None, Some(name)) => entry.name().as_deref() == Some(name),
             (None, None) => true,
         };
-        let (frame, entry) = frame_of(&stack, info, is_meant).map_err(|what| {
+        let (frame, entry) = frame_of(&stack, info, is_meant).map_err(|problem| {
             let place = whose.map(|(entry, _)| entry.place());
-            of_stop(what)
+            of_stop(problem)
                 .or_at(place.unwrap_or_else(|| At { function: function.map(Into::into), ..At::default() }))
         })?;
-        let refused = |what: String| of_stop(what).or_at(entry.place());
+        let refused = |problem: String| of_stop(problem).or_at(entry.place());
         let lanes = frame.lanes();
         let (_, before) = *whose.get_or_insert((entry, lanes));
         if info.lane_pc(frame.pc()).is_none() {
@@ -115,11 +115,13 @@ pub fn lanes(
         }
         match () {
             () if lanes > MOST_LANES => {
-                return Err(refused(format!("a figure shows at most {MOST_LANES} lanes: {lanes}")));
+                return Err(refused(format!(
+                    "{lanes} lanes are too many for a figure; expected at most {MOST_LANES}"
+                )));
             }
             () if lanes != before => {
                 return Err(refused(format!(
-                    "all stops have the same number of lanes: {lanes}, {before} before",
+                    "the wave has {lanes}; expected {before}, as at the stop before",
                     lanes = Count(lanes, "lane")
                 )));
             }
@@ -128,7 +130,9 @@ pub fn lanes(
         let lanes = standing(&frame, lanes as u32).map_err(|fault| fault.to_string());
         stops.push(LaneStop { pc: frame.resumes_at(), lanes });
     }
-    let Some((entry, lanes)) = whose else { return Err(Error::bad_argument("at least one stop is needed")) };
+    let Some((entry, lanes)) = whose else {
+        return Err(Error::bad_argument("there is no stop; expected at least one"));
+    };
     let waits = |standing: &Standing| match *standing {
         Standing::Waits(pc) => Some(pc),
         Standing::Active | Standing::Nowhere => None,

@@ -301,8 +301,8 @@ impl fmt::Display for Steps<'_> {
             rows.push([cell(""), cell(""), cell(&format!("… {} more", self.more)), Vec::new(), Vec::new()]);
         }
         if !self.asked.is_empty() {
-            let what = if self.result.is_ok() { "(result)" } else { "(failed)" };
-            rows.push([cell(""), cell(""), cell(what), Vec::new(), asked(&self.asked)]);
+            let heading = if self.result.is_ok() { "(result)" } else { "(failed)" };
+            rows.push([cell(""), cell(""), cell(heading), Vec::new(), asked(&self.asked)]);
         }
         table(f, &rows)?;
         match &self.result {

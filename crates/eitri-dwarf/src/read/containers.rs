@@ -180,8 +180,8 @@ fn compressed(bytes: &[u8], all: &mut Vec<Member<'_>>) -> Result<usize> {
         2 => (Some(from.uint(4, WHAT)?), from.uint(4, WHAT)?),
         3 => (Some(from.uint(8, WHAT)?), from.uint(8, WHAT)?),
         _ => {
-            let what = format!("unsupported version {version} of a compressed offload bundle");
-            return Err(from.error(ErrorKind::Unsupported(what), 4));
+            let text = format!("unsupported version {version} of a compressed offload bundle");
+            return Err(from.error(ErrorKind::Unsupported(text), 4));
         }
     };
     // A hash of an unstated algorithm.
@@ -241,11 +241,11 @@ fn bundles<'d>(data: &'d [u8], is_only: bool, all: &mut Vec<Member<'d>>) -> Resu
         && let Some(first) = data.iter().position(|byte| *byte != 0)
     {
         let four = &data[first..data.len().min(first + 4)];
-        let what = format!(
+        let text = format!(
             "offload bundle begins with {four:02x?}; expected {:02x?} or {COMPRESSED:02x?}",
             &BUNDLE[..4]
         );
-        return Err(malformed(&Cursor::new("", data, false), first as u64, &what));
+        return Err(malformed(&Cursor::new("", data, false), first as u64, &text));
     }
     Ok(())
 }
@@ -260,8 +260,8 @@ fn packages<'d>(data: &'d [u8], all: &mut Vec<Member<'d>>) -> Result<()> {
         let mut from = Cursor::new("", whole, false).at(4, WHAT)?;
         let version = from.u32(WHAT)?;
         if version != 1 {
-            let what = format!("unsupported version {version} of an offload binary");
-            return Err(from.error(ErrorKind::Unsupported(what), start + 4));
+            let text = format!("unsupported version {version} of an offload binary");
+            return Err(from.error(ErrorKind::Unsupported(text), start + 4));
         }
         let size = from.uint(8, WHAT)?;
         if size > whole.len() as u64 {
@@ -294,8 +294,8 @@ fn packages<'d>(data: &'d [u8], all: &mut Vec<Member<'d>>) -> Result<()> {
         // The image is the last part; if there is none, all bytes after the first belong to other parts.
         let end = (inside.offset() as usize).max(PACKAGE.len());
         if let Some(next) = memchr::memmem::find(&whole[end..size as usize], PACKAGE) {
-            let what = format!("offload binary contains another offload binary within its {size:#x} bytes");
-            return Err(malformed(&from, start + (end + next) as u64, &what));
+            let text = format!("offload binary contains another offload binary within its {size:#x} bytes");
+            return Err(malformed(&from, start + (end + next) as u64, &text));
         }
         // At least the entry, which is in it: the loop ends.
         binaries.take(size, WHAT)?;
@@ -316,8 +316,8 @@ fn fat_binaries<'d>(data: &'d [u8], all: &mut Vec<Member<'d>>) -> Result<()> {
         let read = from.offset();
         let mut inside = from.at(start + header, WHAT)?;
         if inside.offset() < read {
-            let what = format!("fat binary header has {}; expected at least 16", Count(header, "byte"));
-            return Err(malformed(&inside, start, &what));
+            let text = format!("fat binary header has {}; expected at least 16", Count(header, "byte"));
+            return Err(malformed(&inside, start, &text));
         }
         let end = inside.offset().saturating_add(size);
         while inside.offset() < end {
@@ -346,13 +346,13 @@ fn fat_binaries<'d>(data: &'d [u8], all: &mut Vec<Member<'d>>) -> Result<()> {
 }
 
 /// Skips zeros up to the next container, which begins with these bytes; `false` at the end.
-fn skip_zeros(from: &mut Cursor<'_>, begins: &[u8], what: &'static str) -> Result<bool> {
+fn skip_zeros(from: &mut Cursor<'_>, begins: &[u8], item: &'static str) -> Result<bool> {
     let padding = from.rest().iter().take_while(|byte| **byte == 0).count();
-    from.take(padding as u64, what)?;
+    from.take(padding as u64, item)?;
     let rest = from.rest();
     if !rest.is_empty() && !rest.starts_with(begins) {
         let first = &rest[..rest.len().min(4)];
-        let text = format!("{what} begins with {first:02x?}; expected {begins:02x?}");
+        let text = format!("{item} begins with {first:02x?}; expected {begins:02x?}");
         return Err(malformed(from, from.offset(), &text));
     }
     Ok(!rest.is_empty())

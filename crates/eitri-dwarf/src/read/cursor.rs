@@ -39,32 +39,32 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Returns the cursor at a new offset. `what` describes the item there.
+    /// Returns the cursor at a new offset. `item` names what is there.
     #[inline]
-    pub(crate) fn at(mut self, offset: u64, what: &str) -> Result<Self> {
+    pub(crate) fn at(mut self, offset: u64, item: &str) -> Result<Self> {
         match usize::try_from(offset) {
             Ok(at) if at <= self.bytes.len() => {
                 self.at = at;
                 Ok(self)
             }
-            _ => Err(self.out_of_section(offset, what)),
+            _ => Err(self.out_of_section(offset, item)),
         }
     }
 
     #[cold]
-    fn out_of_section(&self, offset: u64, what: &str) -> Error {
+    fn out_of_section(&self, offset: u64, item: &str) -> Error {
         let size = self.bytes.len();
         let text = format!(
-            "{what}: the offset is outside the section, which has {size:#x}",
+            "{item}: the offset is outside the section, which has {size:#x}",
             size = Count(size, "byte")
         );
         self.place(Error::malformed(text), offset)
     }
 
     /// Limits the cursor to `len` bytes from here.
-    pub(crate) fn limit(mut self, len: u64, what: &str) -> Result<Self> {
+    pub(crate) fn limit(mut self, len: u64, item: &str) -> Result<Self> {
         let end = usize::try_from(len).ok().and_then(|len| self.at.checked_add(len));
-        self.bytes = end.and_then(|end| self.bytes.get(..end)).ok_or_else(|| self.truncated(what))?;
+        self.bytes = end.and_then(|end| self.bytes.get(..end)).ok_or_else(|| self.truncated(item))?;
         Ok(self)
     }
 
@@ -95,8 +95,8 @@ impl<'a> Cursor<'a> {
     }
 
     #[cold]
-    pub(crate) fn truncated(&self, what: &str) -> Error {
-        self.place(Error::new(ErrorKind::Truncated(what.into())), self.offset())
+    pub(crate) fn truncated(&self, item: &str) -> Error {
+        self.place(Error::new(ErrorKind::Truncated(item.into())), self.offset())
     }
 
     /// Returns an error at `offset` of the section.
@@ -106,14 +106,14 @@ impl<'a> Cursor<'a> {
     }
 
     #[inline]
-    pub(crate) fn take(&mut self, len: u64, what: &str) -> Result<&'a [u8]> {
+    pub(crate) fn take(&mut self, len: u64, item: &str) -> Result<&'a [u8]> {
         let end = usize::try_from(len).ok().and_then(|len| self.at.checked_add(len));
         match end.and_then(|end| Some((end, self.bytes.get(self.at..end)?))) {
             Some((end, taken)) => {
                 self.at = end;
                 Ok(taken)
             }
-            None => Err(self.truncated(what)),
+            None => Err(self.truncated(item)),
         }
     }
 
@@ -139,19 +139,19 @@ impl<'a> Cursor<'a> {
 
     /// Reads a number of 1 to 8 bytes.
     #[inline]
-    pub(crate) fn uint(&mut self, len: u8, what: &str) -> Result<u64> {
+    pub(crate) fn uint(&mut self, len: u8, item: &str) -> Result<u64> {
         debug_assert!((1..=8).contains(&len));
-        let Some(number) = self.uint_at(self.at, len) else { return Err(self.no_number(self.at, len, what)) };
+        let Some(number) = self.uint_at(self.at, len) else { return Err(self.no_number(self.at, len, item)) };
         self.at += usize::from(len);
         Ok(number)
     }
 
     /// Returns the error for a number with 1 to 8 bytes that [`uint_at`](Self::uint_at) does not return.
     #[cold]
-    pub(crate) fn no_number(mut self, at: usize, len: u8, what: &str) -> Error {
+    pub(crate) fn no_number(mut self, at: usize, len: u8, item: &str) -> Error {
         let range = at as u64..at as u64 + u64::from(len);
         self.at = at;
-        check(self.unreadable, range).map_or_else(|error| error, |()| self.truncated(what))
+        check(self.unreadable, range).map_or_else(|error| error, |()| self.truncated(item))
     }
 
     /// Returns the number with 1 to 8 bytes at a section offset, if the section has these bytes and they can be read.
@@ -183,58 +183,58 @@ impl<'a> Cursor<'a> {
     }
 
     #[inline]
-    pub(crate) fn u8(&mut self, what: &str) -> Result<u8> {
+    pub(crate) fn u8(&mut self, item: &str) -> Result<u8> {
         match self.bytes.get(self.at) {
             Some(&byte) => {
                 self.at += 1;
                 Ok(byte)
             }
-            None => Err(self.truncated(what)),
+            None => Err(self.truncated(item)),
         }
     }
 
-    pub(crate) fn u16(&mut self, what: &str) -> Result<u16> {
-        Ok(self.uint(2, what)? as u16)
+    pub(crate) fn u16(&mut self, item: &str) -> Result<u16> {
+        Ok(self.uint(2, item)? as u16)
     }
 
-    pub(crate) fn u32(&mut self, what: &str) -> Result<u32> {
-        Ok(self.uint(4, what)? as u32)
+    pub(crate) fn u32(&mut self, item: &str) -> Result<u32> {
+        Ok(self.uint(4, item)? as u32)
     }
 
     #[inline]
-    pub(crate) fn uleb(&mut self, what: &str) -> Result<u64> {
+    pub(crate) fn uleb(&mut self, item: &str) -> Result<u64> {
         match read_uleb(self.bytes, self.at) {
             Some((value, at)) => {
                 self.at = at;
                 Ok(value)
             }
-            None => Err(self.bad_leb(what)),
+            None => Err(self.bad_leb(item)),
         }
     }
 
-    pub(crate) fn sleb(&mut self, what: &str) -> Result<i64> {
+    pub(crate) fn sleb(&mut self, item: &str) -> Result<i64> {
         match read_sleb(self.bytes, self.at) {
             Some((value, at)) => {
                 self.at = at;
                 Ok(value)
             }
-            None => Err(self.bad_leb(what)),
+            None => Err(self.bad_leb(item)),
         }
     }
 
     #[cold]
-    fn bad_leb(&self, what: &str) -> Error {
+    fn bad_leb(&self, item: &str) -> Error {
         if self.bytes[self.at.min(self.bytes.len())..].iter().all(|byte| byte & 0x80 != 0) {
-            return self.truncated(what);
+            return self.truncated(item);
         }
-        let text = format!("{what}: the LEB128 number does not fit 64 bits");
+        let text = format!("{item}: the LEB128 number does not fit 64 bits");
         self.error(ErrorKind::Malformed(text), self.offset())
     }
 
     /// Reads a string up to its zero byte, which is not part of the result.
-    pub(crate) fn string(&mut self, what: &str) -> Result<&'a [u8]> {
+    pub(crate) fn string(&mut self, item: &str) -> Result<&'a [u8]> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
-        let Some(len) = memchr::memchr(0, rest) else { return Err(self.truncated(what)) };
+        let Some(len) = memchr::memchr(0, rest) else { return Err(self.truncated(item)) };
         self.at += len + 1;
         Ok(&rest[..len])
     }
@@ -243,16 +243,16 @@ impl<'a> Cursor<'a> {
     /// cannot be read, it is the last table. `read` gets the rest of a table, its offset, and the offset size in bytes.
     pub(crate) fn each_table<T>(
         mut self,
-        what: &str,
+        item: &str,
         read: impl Fn(Self, u64, u8) -> Result<T>,
     ) -> Vec<Result<T>> {
         let mut tables = Vec::new();
         while !self.is_at_end() {
             let offset = self.offset();
             let mut part = || {
-                let (len, offset_bytes) = self.initial_length(what)?;
-                let table = self.limit(len, what)?;
-                self.take(len, what).map(|_| (table, offset_bytes))
+                let (len, offset_bytes) = self.initial_length(item)?;
+                let table = self.limit(len, item)?;
+                self.take(len, item).map(|_| (table, offset_bytes))
             };
             match part() {
                 Ok((one, offset_bytes)) => tables.push(read(one, offset, offset_bytes)),
@@ -269,11 +269,11 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     /// [`ErrorKind::Unsupported`] for other versions.
-    pub(crate) fn version(&mut self, version: u16, what: &str) -> Result<()> {
+    pub(crate) fn version(&mut self, version: u16, item: &str) -> Result<()> {
         let start = self.offset();
-        let actual = self.u16(what)?;
+        let actual = self.u16(item)?;
         if actual != version {
-            let text = format!("unsupported version {actual} of {what}");
+            let text = format!("unsupported version {actual} of {item}");
             return Err(self.error(ErrorKind::Unsupported(text), start));
         }
         Ok(())
@@ -281,13 +281,13 @@ impl<'a> Cursor<'a> {
 
     /// Reads an initial length, by DWARF 5 section 7.4, and returns it with the size in bytes of an offset in its
     /// format.
-    pub(crate) fn initial_length(&mut self, what: &str) -> Result<(u64, u8)> {
+    pub(crate) fn initial_length(&mut self, item: &str) -> Result<(u64, u8)> {
         let start = self.offset();
-        match self.u32(what)? {
-            0xffff_ffff => Ok((self.uint(8, what)?, 8)),
+        match self.u32(item)? {
+            0xffff_ffff => Ok((self.uint(8, item)?, 8)),
             len @ 0..0xffff_fff0 => Ok((len.into(), 4)),
             len => {
-                Err(self.error(ErrorKind::Malformed(format!("{what}: reserved unit length {len:#x}")), start))
+                Err(self.error(ErrorKind::Malformed(format!("{item}: reserved unit length {len:#x}")), start))
             }
         }
     }

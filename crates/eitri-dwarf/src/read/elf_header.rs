@@ -203,8 +203,8 @@ impl Header {
         let range = usize::try_from(raw.offset).ok().zip(usize::try_from(raw.size).ok());
         let data = range.and_then(|(start, size)| bytes.get(start..start.checked_add(size)?));
         data.ok_or_else(|| {
-            let what = format!("section `{name}` at {:#x}+{:#x}", raw.offset, raw.size);
-            Error::new(ErrorKind::Truncated(what))
+            let item = format!("section `{name}` at {:#x}+{:#x}", raw.offset, raw.size);
+            Error::new(ErrorKind::Truncated(item))
         })
     }
 

@@ -89,6 +89,6 @@ impl<'o> Package<'o> {
     }
 }
 
-fn malformed(what: &str) -> Error {
-    Error::new(ErrorKind::Malformed(what.into())).in_section(INDEX)
+fn malformed(text: &str) -> Error {
+    Error::new(ErrorKind::Malformed(text.into())).in_section(INDEX)
 }

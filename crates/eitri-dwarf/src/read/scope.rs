@@ -135,11 +135,11 @@ pub fn address_in(files: &[&Dwarf<'_>], function: &str, offset: u64) -> Result<u
             let is_code = |address: &u64| ranges.iter().any(|range| range.contains(address));
             address.filter(is_code).ok_or_else(|| {
                 let bytes: u64 = ranges.iter().map(|range| range.end.saturating_sub(range.start)).sum();
-                let what = format!(
+                let text = format!(
                     "offset {offset:#x} is outside `{function}`, which has {bytes:#x}",
                     bytes = Count(bytes, "byte")
                 );
-                Error::bad_argument(what)
+                Error::bad_argument(text)
             })
         }
         [] => Err(unknown_function(files.iter().copied(), function)),

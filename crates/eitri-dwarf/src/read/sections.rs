@@ -199,16 +199,16 @@ impl Base {
     /// Returns the number with `bytes` bytes at a table index. Without a base, a table before DWARF 5 starts with the
     /// section.
     #[inline]
-    pub(super) fn number(self, table: Cursor<'_>, index: u64, bytes: u8, what: &str) -> Result<u64> {
+    pub(super) fn number(self, table: Cursor<'_>, index: u64, bytes: u8, item: &str) -> Result<u64> {
         debug_assert!(is_address_size(bytes));
         let base = match self.offset {
             Some(base) => base,
             None if self.encoding.version < 5 => 0,
-            None => return Err(no_base(index, what)),
+            None => return Err(no_base(index, item)),
         };
         let offset = index.checked_mul(bytes.into()).and_then(|distance| distance.checked_add(base));
         let number = offset.and_then(|offset| table.uint_at(usize::try_from(offset).ok()?, bytes));
-        number.ok_or_else(|| no_number(table, offset.unwrap_or(u64::MAX), bytes, what))
+        number.ok_or_else(|| no_number(table, offset.unwrap_or(u64::MAX), bytes, item))
     }
 
     /// Returns address `index` in an address table.
@@ -219,12 +219,12 @@ impl Base {
 }
 
 #[cold]
-fn no_number(table: Cursor<'_>, offset: u64, bytes: u8, what: &str) -> Error {
-    let rest = table.at(offset, what);
-    rest.map_or_else(|error| error, |rest| rest.no_number(offset as usize, bytes, what))
+fn no_number(table: Cursor<'_>, offset: u64, bytes: u8, item: &str) -> Error {
+    let rest = table.at(offset, item);
+    rest.map_or_else(|error| error, |rest| rest.no_number(offset as usize, bytes, item))
 }
 
 #[cold]
-fn no_base(index: u64, what: &str) -> Error {
-    Error::new(ErrorKind::Malformed(format!("{what} {index}: the unit has no base for its table")))
+fn no_base(index: u64, item: &str) -> Error {
+    Error::new(ErrorKind::Malformed(format!("{item} {index}: the unit has no base for its table")))
 }

@@ -450,9 +450,9 @@ impl<'m, 'o> Reader<'m, 'o> {
     }
 
     #[cold]
-    pub(super) fn broken(&self, error: gimli::Error, what: &str, offset: u64) -> Error {
+    pub(super) fn broken(&self, error: gimli::Error, item: &str, offset: u64) -> Error {
         let (section, offset) = self.dwarf.place(offset);
-        broken(error, what, section, offset)
+        broken(error, item, section, offset)
     }
 
     fn next_index(&self, offset: u64) -> Result<u32> {
@@ -548,13 +548,13 @@ fn only_id(mut headers: gimli::DebugInfoUnitHeadersIter<Slice<'_>>) -> Option<u6
 
 /// Converts an error of `gimli`.
 #[cold]
-fn broken(error: gimli::Error, what: &str, section: &str, offset: u64) -> Error {
+fn broken(error: gimli::Error, item: &str, section: &str, offset: u64) -> Error {
     let kind = match error {
-        gimli::Error::UnexpectedEof(_) => ErrorKind::Truncated(what.into()),
+        gimli::Error::UnexpectedEof(_) => ErrorKind::Truncated(item.into()),
         gimli::Error::UnknownVersion(_) | gimli::Error::UnknownForm(_) | gimli::Error::UnknownUnitType(_) => {
-            ErrorKind::Unsupported(format!("{what}: {error}"))
+            ErrorKind::Unsupported(format!("{item}: {error}"))
         }
-        _ => ErrorKind::Malformed(format!("{what}: {error}")),
+        _ => ErrorKind::Malformed(format!("{item}: {error}")),
     };
     Error::new(kind).in_section(section).at_offset(offset).caused_by(error)
 }

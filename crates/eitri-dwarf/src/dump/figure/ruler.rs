@@ -96,7 +96,7 @@ impl Ruler {
         &self,
         svg: &mut Svg,
         at: (usize, usize),
-        what: &Shown<'_>,
+        shown: &Shown<'_>,
         words: Descriptions<'_>,
         machine: &dyn Machine,
     ) {
@@ -111,11 +111,11 @@ impl Ruler {
                 svg.text((after, y + TEXT), "start", SMALL, MUTED, &size(bits));
             }
             self.cells(svg, (x, cells));
-            for fill in what.fills.iter().filter(|fill| fill.storage == self.storage) {
+            for fill in shown.fills.iter().filter(|fill| fill.storage == self.storage) {
                 self.fill(svg, (x, cells), fill);
             }
             self.contents(svg, (x, cells), machine);
-            for read in what.readings.iter().filter(|read| read.storage == self.storage) {
+            for read in shown.readings.iter().filter(|read| read.storage == self.storage) {
                 for (from, to, _) in self.extent(read.from * 8, read.bytes * 8) {
                     let style: [(&str, &dyn core::fmt::Display); 5] = [
                         ("class", &"read"),
@@ -127,7 +127,7 @@ impl Ruler {
                     svg.rect((x + from, cells - 2), (to - from, CELL_HEIGHT + 4), &style);
                 }
             }
-            for (_, bit) in what.starts.iter().filter(|(storage, _)| *storage == self.storage) {
+            for (_, bit) in shown.starts.iter().filter(|(storage, _)| *storage == self.storage) {
                 if let Some((from, ..)) = self.extent(*bit, 1).next() {
                     let x = x + from;
                     let y = cells - 2;
@@ -135,7 +135,7 @@ impl Ruler {
                     svg.element("path", &[("class", &"start"), ("d", &path), ("fill", &EDGES[0])]);
                 }
             }
-            self.ticks(svg, (x, cells + CELL_HEIGHT), what);
+            self.ticks(svg, (x, cells + CELL_HEIGHT), shown);
         });
     }
 
@@ -230,7 +230,7 @@ impl Ruler {
         Some(byte[0])
     }
 
-    fn ticks(&self, svg: &mut Svg, (x, y): (usize, usize), what: &Shown<'_>) {
+    fn ticks(&self, svg: &mut Svg, (x, y): (usize, usize), shown: &Shown<'_>) {
         let number = |byte: u128| match self.storage {
             Storage::Memory { .. } => format!("{byte:#x}"),
             _ => byte.to_string(),
@@ -253,7 +253,7 @@ impl Ruler {
         }
         // Edges within a byte: a single label for both fills, if there is space.
         let mut free = 0;
-        for fill in what.fills.iter().filter(|fill| fill.storage == self.storage) {
+        for fill in shown.fills.iter().filter(|fill| fill.storage == self.storage) {
             let end = fill.from.saturating_add(fill.bits);
             if fill.from.is_multiple_of(8) && end.is_multiple_of(8) {
                 continue;
