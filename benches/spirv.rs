@@ -94,7 +94,7 @@ fn counts(words: &[u32]) -> BTreeMap<&'static str, usize> {
     let facts = read(words).expect("a module");
     let mut counts = BTreeMap::new();
     for fact in facts.iter() {
-        *counts.entry(fact.name().expect("a known instruction").row().text).or_default() += 1;
+        *counts.entry(fact.name().expect("a known instruction").text()).or_default() += 1;
     }
     counts
 }

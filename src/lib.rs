@@ -21,6 +21,8 @@ pub mod check;
 pub mod conform;
 #[cfg(feature = "write")]
 pub mod consumer;
+#[cfg(feature = "describe")]
+mod dominators;
 #[cfg(feature = "write")]
 pub mod emit;
 #[cfg(any(doc, doctest))]

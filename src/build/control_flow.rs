@@ -7,9 +7,9 @@ use core::ops::Range;
 
 use hashbrown::HashSet;
 
-use super::dominators::{Dominators, UNREACHED};
 use super::lanes::LanesBuilder;
 use super::pcs;
+use crate::dominators::{Dominators, UNREACHED};
 use crate::error::{At, Error, ErrorKind, Ranges, Result};
 use crate::model::{Loc, RegionId, RegionKind, Scope, ScopeId, ScopeKind};
 use crate::target::Target;
@@ -345,9 +345,9 @@ impl ControlFlow {
             next[from].push(to as u32);
             before[to].push(from as u32);
         }
-        let Dominators { order, of: dominators } = Dominators::new(
+        let Dominators { order, immediate: dominators } = Dominators::new(
             count,
-            |block, at| next[block as usize].get(at).copied(),
+            |block, index| next[block as usize].get(index).copied(),
             |block| before[block as usize].iter().copied(),
         );
         let order: Vec<usize> = order.into_iter().map(|block| block as usize).collect();

@@ -44,7 +44,7 @@ texts! {
     // Types.
     NoType "it is not a type";
     NotType(id: u32) "%{id} is not a type";
-    NotTypeInstruction(instruction: Name) "{} is not a type", instruction.row().text;
+    NotTypeInstruction(instruction: Name) "{} is not a type", instruction.text();
     Qualifier "its qualifier is not in the list of the set";
     Tag "it is not a class, structure or union";
     Format(format: u32) "only its name is imported, not its format {}", Enumeration::FpEncoding.text(*format, Set::Shader101);

@@ -30,11 +30,13 @@ impl Facts<'_> {
             let operation = fact.and_then(|fact| {
                 let number = word(self.number(&fact, Field::Operation))?;
                 operations(fact.set).get(number as usize)?;
-                let operands =
-                    fact.operands().skip(1).map(|operand| match operand.row?.kind.is_literal(fact.set) {
-                        true => Some(operand.word),
-                        false => word(self.layout().constant(Id(operand.word))?.value),
-                    });
+                let operands = fact.operands().skip(1).map(|operand| {
+                    if operand.is_literal(fact.set) {
+                        Some(operand.word)
+                    } else {
+                        word(self.layout().constant(Id(operand.word))?.value)
+                    }
+                });
                 let operands: SmallVec<[u32; 2]> = operands.collect::<Option<_>>()?;
                 DebugOperation::new(number, &operands)
             });

@@ -3,7 +3,18 @@
 //! Release v2026.08.0 of SPIRV-Headers (SPIR-V 1.6, revision 7). The test `grammar` writes this file and names what
 //! other releases have in addition; it is not edited by hand.
 
-use super::opcodes::Results::{self, Id, None, TypedId};
+use Results::{Id, None, TypedId};
+
+/// Words of an instruction before its operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Results {
+    /// No result.
+    None,
+    /// The result id.
+    Id,
+    /// The result type, and the result id.
+    TypedId,
+}
 
 /// Class of an instruction: its section of the core specification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

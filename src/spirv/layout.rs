@@ -7,7 +7,7 @@ use hashbrown::{HashMap, HashSet};
 use indexmap::IndexMap;
 
 use super::Set;
-use super::dominance::Dominators;
+use super::dominance::Dominance;
 use super::grammar::{IMPLIED_CAPABILITIES, STORAGE_CLASS_CAPABILITIES};
 use super::opcodes::{self as op, Results, results};
 use super::words::{HEADER, Id, Instruction, Words, string_bytes};
@@ -32,7 +32,7 @@ pub struct Layout<'a> {
     /// Capabilities that the module declares, explicitly or implicitly, found where they are needed first.
     capabilities: OnceLock<HashSet<u32>>,
     /// Dominators by function, found where they are needed first.
-    dominators: OnceLock<Vec<OnceLock<Dominators>>>,
+    dominators: OnceLock<Vec<OnceLock<Dominance>>>,
 }
 
 /// A function, from its `OpFunction` to the end of its `OpFunctionEnd`.
@@ -291,7 +291,7 @@ impl<'a> Layout<'a> {
             let ty = self.definition(id).and_then(|it| self.definition(it.result_type()?));
             ty.is_some_and(|ty| ty.operands().first().is_some_and(|&bits| bits > 32))
         };
-        let of_function = || Dominators::new(self.words, self.functions[index].at.clone(), is_long);
+        let of_function = || Dominance::new(self.words, self.functions[index].at.clone(), is_long);
         all[index].get_or_init(of_function).dominates(one, later)
     }
 

@@ -1,8 +1,8 @@
 //! SPIR-V debug instructions: `OpenCL.DebugInfo.100` and `NonSemantic.Shader.DebugInfo`, versions 100, 101 and 200,
 //! of any producer.
 //!
-//! One [table](mod@table) lists for every instruction of these sets its operands, the instructions that each operand
-//! may refer to, and its place in a module. [`read`], [`print`](print()) and [`validate`] are based on it.
+//! One table lists for every [instruction](Name) of these sets its operands, the instructions that each operand may refer
+//! to, and the part of a module that contains it. [`read`], [`print`](print()) and [`validate`] are based on it.
 //!
 //! ```
 //! use eitri::spirv::{Name, Set, read, validate};
@@ -44,7 +44,6 @@ mod dominance;
 #[cfg(feature = "read")]
 mod evaluate;
 mod expression;
-mod forms;
 mod grammar;
 mod ids;
 mod languages;
@@ -61,14 +60,24 @@ mod opcodes;
 mod operand;
 mod operations;
 mod read;
+mod rows;
 #[cfg(feature = "rspirv")]
 pub mod rspirv;
 mod strip;
-pub mod table;
+mod table;
 mod text;
 mod uses;
 mod validate;
 mod words;
+
+/// The table of instructions, for the tests that compare it with the specifications.
+#[doc(hidden)]
+pub mod instructions {
+    pub use super::operand::{
+        Area, ConstantType, CoreInstruction, OperandKind, OperandRow, Referents, Repeat,
+    };
+    pub use super::rows::{InstructionRow, Numbers};
+}
 
 pub use attach::attach;
 pub use attached::Attached;
@@ -86,14 +95,14 @@ pub use import::{ImportedModule, import};
 pub use layout::{Constant, Function, Layout};
 pub use mode::Mode;
 pub use names::Enumeration;
-pub use operand::{Core, Field, Kind, Names, OperandRow, Place, Repeat, Section, Width};
+pub use operand::{Field, Section};
 pub use operations::{OPERATIONS, Operation, operations};
 #[cfg(feature = "json")]
 pub(crate) use provider::Interpretation;
 pub use provider::{DebugOperation, ExtendedOperation, Index, Provider};
 pub use read::{Fact, Facts, Operand, read};
 pub use strip::{strip, strip_unused};
-pub use table::{Name, Row, Set};
+pub use table::{Name, Set};
 pub use text::{TextOptions, print};
 pub use validate::{Finding, Report, Rule, validate};
 pub use words::{HEADER, Id, Instruction, Instructions, MAGIC, Words, from_bytes, is_module};

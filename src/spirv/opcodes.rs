@@ -3,19 +3,8 @@
 //! Numbers, names and results are those of the [grammar](super::grammar); the rules that the grammar does not state go
 //! by names and classes. Instructions with unknown opcodes are kept unchanged.
 
+pub(crate) use super::grammar::Results;
 use super::grammar::{Class, INSTRUCTIONS, Row};
-use super::words::{Id, Instruction, string_words_len};
-
-/// Words of an instruction before its operands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Results {
-    /// No result.
-    None,
-    /// The result id.
-    Id,
-    /// The result type, and the result id.
-    TypedId,
-}
 
 /// The result words of an opcode; `None` for an unknown opcode.
 pub(crate) fn results(opcode: u16) -> Option<Results> {
@@ -170,24 +159,9 @@ pub(crate) fn name(opcode: u16) -> Option<&'static str> {
     Some(row(opcode)?.1)
 }
 
-/// The ids among the operands after the result, up to the first operand whose number of words depends on its value.
-pub(crate) fn operand_ids(instruction: Instruction<'_>) -> Vec<Id> {
-    let letters = row(instruction.opcode()).map_or("", |row| row.4).as_bytes();
-    let (mut rest, mut next, mut ids) = (instruction.operands(), 0, Vec::new());
-    while let (Some(letter), Some((&word, after))) = (letters.get(next), rest.split_first()) {
-        rest = match letter {
-            b'i' => {
-                ids.push(Id(word));
-                after
-            }
-            b'l' => after,
-            b's' => &rest[string_words_len(rest)..],
-            _ => break,
-        };
-        // A repeated operand is the last one.
-        next += usize::from(letters.get(next + 1) != Some(&b'*'));
-    }
-    ids
+/// A letter for each operand after the result: see [`Row`].
+pub(crate) fn signature(opcode: u16) -> &'static str {
+    row(opcode).map_or("", |row| row.4)
 }
 
 /// Opcode of the instruction with this name.

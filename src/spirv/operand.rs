@@ -3,13 +3,13 @@
 use super::names::Enumeration;
 use super::table::{Name, Set};
 
-/// An operand in a row of the [table](super::table).
+/// An operand in a row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OperandRow {
     /// Field of the operand.
     pub field: Field,
     /// Permitted contents.
-    pub kind: Kind,
+    pub kind: OperandKind,
     /// The only set with this operand, later versions included; `None` for an operand of all sets.
     pub only: Option<Set>,
     /// The first set without this operand, later versions included.
@@ -23,7 +23,7 @@ pub struct OperandRow {
 }
 
 impl OperandRow {
-    pub(super) const fn new(field: Field, kind: Kind) -> Self {
+    pub(super) const fn new(field: Field, kind: OperandKind) -> Self {
         Self { field, kind, only: None, until: None, repeat: Repeat::Once, none: false, forward: false }
     }
 
@@ -103,9 +103,9 @@ impl Repeat {
     }
 }
 
-/// Place of an instruction in the module: section 2.
+/// Part of a module that contains an instruction: section 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum Area {
     /// Section after all types, constants and global variables, and before the first function.
     Globals,
     /// Among the instructions of a function.
@@ -178,7 +178,7 @@ named! {
 /// The first three are literal words in `OpenCL.DebugInfo.100`; in `NonSemantic.Shader.DebugInfo` they are ids of
 /// `OpConstant` instructions of a 32-bit integer type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum OperandKind {
     /// A number.
     Number,
     /// A number; as an id, that of any constant instruction of a 32-bit integer type.
@@ -186,10 +186,10 @@ pub enum Kind {
     /// A number of the enumeration, or bits of a mask.
     Enumerant(Enumeration),
     /// An id, in all sets.
-    Id(&'static Names),
+    Id(&'static Referents),
 }
 
-impl Kind {
+impl OperandKind {
     /// Whether the operand is a literal word in the set.
     pub const fn is_literal(self, set: Set) -> bool {
         matches!(set, Set::OpenCl) && !matches!(self, Self::Id(_))
@@ -198,26 +198,26 @@ impl Kind {
 
 /// Instructions that an id may refer to.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Names {
+pub struct Referents {
     /// Description of the permitted instructions.
     pub text: &'static str,
     /// Debug instructions of the same set.
     pub debug: &'static [Name],
     /// Other permitted instructions.
-    pub core: &'static [Core],
+    pub core: &'static [CoreInstruction],
 }
 
 /// A permitted instruction other than debug instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Core {
+pub enum CoreInstruction {
     /// An `OpString`.
     String,
     /// `OpTypeVoid`.
     Void,
     /// An `OpConstant` of this type.
-    Constant(Width),
+    Constant(ConstantType),
     /// Any constant instruction of this type; specialization constants count.
-    AnyConstant(Width),
+    AnyConstant(ConstantType),
     /// An `OpConstantTrue` or `OpConstantFalse`.
     Boolean,
     /// An `OpFunction`.
@@ -234,7 +234,7 @@ pub enum Core {
 
 /// Type of a constant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Width {
+pub enum ConstantType {
     /// An integer of 32 bits.
     Bits32,
     /// An unsigned integer of 32 bits.
@@ -247,19 +247,19 @@ pub enum Width {
     Any,
 }
 
-pub(super) const NUMBER: Kind = Kind::Number;
-pub(super) const ANY_NUMBER: Kind = Kind::AnyNumber;
-pub(super) const LANGUAGE: Kind = Kind::Enumerant(Enumeration::Language);
-pub(super) const ENCODING: Kind = Kind::Enumerant(Enumeration::Encoding);
-pub(super) const CHECKSUM_KIND: Kind = Kind::Enumerant(Enumeration::ChecksumKind);
-pub(super) const FP_ENCODING: Kind = Kind::Enumerant(Enumeration::FpEncoding);
-pub(super) const STORAGE_CLASS: Kind = Kind::Enumerant(Enumeration::StorageClass);
-pub(super) const QUALIFIER: Kind = Kind::Enumerant(Enumeration::Qualifier);
-pub(super) const COMPOSITE_TAG: Kind = Kind::Enumerant(Enumeration::CompositeTag);
-pub(super) const OPERATION: Kind = Kind::Enumerant(Enumeration::Operation);
-pub(super) const IMPORTED_ENTITY: Kind = Kind::Enumerant(Enumeration::ImportedEntity);
-pub(super) const FLAGS: Kind = Kind::Enumerant(Enumeration::Flags);
-pub(super) const BUILD_FLAGS: Kind = Kind::Enumerant(Enumeration::BuildFlags);
+pub(super) const NUMBER: OperandKind = OperandKind::Number;
+pub(super) const ANY_NUMBER: OperandKind = OperandKind::AnyNumber;
+pub(super) const LANGUAGE: OperandKind = OperandKind::Enumerant(Enumeration::Language);
+pub(super) const ENCODING: OperandKind = OperandKind::Enumerant(Enumeration::Encoding);
+pub(super) const CHECKSUM_KIND: OperandKind = OperandKind::Enumerant(Enumeration::ChecksumKind);
+pub(super) const FP_ENCODING: OperandKind = OperandKind::Enumerant(Enumeration::FpEncoding);
+pub(super) const STORAGE_CLASS: OperandKind = OperandKind::Enumerant(Enumeration::StorageClass);
+pub(super) const QUALIFIER: OperandKind = OperandKind::Enumerant(Enumeration::Qualifier);
+pub(super) const COMPOSITE_TAG: OperandKind = OperandKind::Enumerant(Enumeration::CompositeTag);
+pub(super) const OPERATION: OperandKind = OperandKind::Enumerant(Enumeration::Operation);
+pub(super) const IMPORTED_ENTITY: OperandKind = OperandKind::Enumerant(Enumeration::ImportedEntity);
+pub(super) const FLAGS: OperandKind = OperandKind::Enumerant(Enumeration::Flags);
+pub(super) const BUILD_FLAGS: OperandKind = OperandKind::Enumerant(Enumeration::BuildFlags);
 
 /// Instructions that represent a type. Members and base classes are parts of a type; template parameters stand for a
 /// type.
@@ -283,12 +283,12 @@ const TYPES: &[Name] = &[
 ];
 
 macro_rules! ids { ($($name:ident $text:literal [$($debug:ident)*] [$($core:expr),*];)*) => { $(
-    pub(super) const $name: Kind =
-        Kind::Id(&Names { text: $text, debug: &[$(Name::$debug),*], core: &[$($core),*] });
+    pub(super) const $name: OperandKind =
+        OperandKind::Id(&Referents { text: $text, debug: &[$(Name::$debug),*], core: &[$($core),*] });
 )* } }
 
 ids! {
-    STRING "an OpString" [] [Core::String];
+    STRING "an OpString" [] [CoreInstruction::String];
     SOURCE "a DebugSource" [Source] [];
     UNIT "a DebugCompilationUnit" [CompilationUnit] [];
     SCOPE "a lexical scope" [CompilationUnit Function LexicalBlock TypeComposite Module] [];
@@ -296,9 +296,9 @@ ids! {
     BASIC "a DebugTypeBasic" [TypeBasic] [];
     SUBRANGE "a DebugTypeSubrange" [TypeSubrange] [];
     BOUND "an OpConstant of 32 or 64 bits, a variable or a DebugExpression"
-        [GlobalVariable LocalVariable Expression] [Core::Constant(Width::Bits32Or64)];
+        [GlobalVariable LocalVariable Expression] [CoreInstruction::Constant(ConstantType::Bits32Or64)];
     ELEMENTS "an OpConstant of 32 or 64 bits, or a variable"
-        [GlobalVariable LocalVariable] [Core::Constant(Width::Bits32Or64)];
+        [GlobalVariable LocalVariable] [CoreInstruction::Constant(ConstantType::Bits32Or64)];
     DESCRIPTOR "a variable or a DebugExpression" [GlobalVariable LocalVariable Expression] [];
     COMPOSITE "a DebugTypeComposite" [TypeComposite] [];
     FUNCTION_TYPE "a DebugTypeFunction" [TypeFunction] [];
@@ -321,27 +321,30 @@ ids! {
         FunctionDeclaration Function LocalVariable
     ] [];
     COUNT "an OpConstant of 32 or 64 bits, or a variable"
-        [GlobalVariable LocalVariable] [Core::Constant(Width::Bits32Or64)];
+        [GlobalVariable LocalVariable] [CoreInstruction::Constant(ConstantType::Bits32Or64)];
     ANY_COUNT "a constant of 32 or 64 bits, or a variable"
-        [GlobalVariable LocalVariable] [Core::AnyConstant(Width::Bits32Or64)];
-    SIZE "an OpConstant of 32 or 64 bits" [] [Core::Constant(Width::Bits32Or64)];
-    ANY_SIZE "a constant of 32 or 64 bits" [] [Core::AnyConstant(Width::Bits32Or64)];
-    INTEGER "an OpConstant of an integer type" [] [Core::Constant(Width::Integer)];
-    ANY_INTEGER "a constant of an integer type" [] [Core::AnyConstant(Width::Integer)];
-    DIMENSION "a constant of an unsigned 32-bit integer type" [] [Core::AnyConstant(Width::Unsigned32)];
-    ENUMERATOR "an OpConstant of 32 bits" [] [Core::Constant(Width::Bits32)];
-    CONSTANT "an OpConstant" [] [Core::Constant(Width::Any)];
-    ANY_CONSTANT "a constant" [] [Core::AnyConstant(Width::Any)];
-    BOOLEAN "an OpConstantTrue or OpConstantFalse" [] [Core::Boolean];
-    GLOBAL "an OpVariable or a constant" [] [Core::Variable, Core::UntypedVariable, Core::AnyConstant(Width::Any)];
+        [GlobalVariable LocalVariable] [CoreInstruction::AnyConstant(ConstantType::Bits32Or64)];
+    SIZE "an OpConstant of 32 or 64 bits" [] [CoreInstruction::Constant(ConstantType::Bits32Or64)];
+    ANY_SIZE "a constant of 32 or 64 bits" [] [CoreInstruction::AnyConstant(ConstantType::Bits32Or64)];
+    INTEGER "an OpConstant of an integer type" [] [CoreInstruction::Constant(ConstantType::Integer)];
+    ANY_INTEGER "a constant of an integer type" [] [CoreInstruction::AnyConstant(ConstantType::Integer)];
+    DIMENSION "a constant of an unsigned 32-bit integer type" [] [CoreInstruction::AnyConstant(ConstantType::Unsigned32)];
+    ENUMERATOR "an OpConstant of 32 bits" [] [CoreInstruction::Constant(ConstantType::Bits32)];
+    CONSTANT "an OpConstant" [] [CoreInstruction::Constant(ConstantType::Any)];
+    ANY_CONSTANT "a constant" [] [CoreInstruction::AnyConstant(ConstantType::Any)];
+    BOOLEAN "an OpConstantTrue or OpConstantFalse" [] [CoreInstruction::Boolean];
+    GLOBAL "an OpVariable or a constant" [] [CoreInstruction::Variable, CoreInstruction::UntypedVariable, CoreInstruction::AnyConstant(ConstantType::Any)];
     GLOBAL_OR_EXPRESSION "an OpVariable, a constant or a DebugExpression"
-        [Expression] [Core::Variable, Core::UntypedVariable, Core::AnyConstant(Width::Any)];
-    OP_FUNCTION "an OpFunction" [] [Core::Function];
-    OP_VARIABLE "an OpVariable" [] [Core::Variable];
-    RESULT "the result of an instruction that is not a debug instruction" [] [Core::Result];
-    INDEX "an integer" [] [Core::Integer];
+        [Expression] [CoreInstruction::Variable, CoreInstruction::UntypedVariable, CoreInstruction::AnyConstant(ConstantType::Any)];
+    OP_FUNCTION "an OpFunction" [] [CoreInstruction::Function];
+    OP_VARIABLE "an OpVariable" [] [CoreInstruction::Variable];
+    RESULT "the result of an instruction that is not a debug instruction" [] [CoreInstruction::Result];
+    INDEX "an integer" [] [CoreInstruction::Integer];
 }
 
-pub(super) const TYPE: Kind = Kind::Id(&Names { text: "a type", debug: TYPES, core: &[] });
-pub(super) const RETURN_TYPE: Kind =
-    Kind::Id(&Names { text: "a type or OpTypeVoid", debug: TYPES, core: &[Core::Void] });
+pub(super) const TYPE: OperandKind = OperandKind::Id(&Referents { text: "a type", debug: TYPES, core: &[] });
+pub(super) const RETURN_TYPE: OperandKind = OperandKind::Id(&Referents {
+    text: "a type or OpTypeVoid",
+    debug: TYPES,
+    core: &[CoreInstruction::Void],
+});

@@ -1,9 +1,10 @@
 //! Reads the debug instructions of a module, of any set and producer.
 
-use super::forms::Form;
 use super::layout::Layout;
+use super::names::Enumeration;
 use super::opcodes as op;
-use super::operand::{Field, Kind, OperandRow};
+use super::operand::{Field, OperandKind, OperandRow};
+use super::rows::Form;
 use super::table::{Name, Set};
 use super::words::{Id, Instruction, Words};
 use crate::error::{At, Error, Result};
@@ -57,11 +58,42 @@ pub struct Fact<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operand {
     /// Row of the table; `None` if the instruction does not have an operand at this index.
-    pub row: Option<&'static OperandRow>,
+    pub(super) row: Option<&'static OperandRow>,
     /// Index of the operand, counted from 0.
     pub index: usize,
     /// A literal or an id.
     pub word: u32,
+}
+
+impl Operand {
+    /// Row of the table; `None` if the instruction does not have an operand at this index.
+    #[doc(hidden)]
+    pub fn row(&self) -> Option<&'static OperandRow> {
+        self.row
+    }
+
+    /// Field of the operand; `None` if the instruction does not have an operand at this index.
+    pub fn field(&self) -> Option<Field> {
+        Some(self.row?.field)
+    }
+
+    /// Whether the word is a literal in the set, rather than an id.
+    pub fn is_literal(&self, set: Set) -> bool {
+        self.row.is_some_and(|row| row.kind.is_literal(set))
+    }
+
+    /// The enumeration or mask to which the number in the operand belongs.
+    pub fn enumeration(&self) -> Option<Enumeration> {
+        match self.row?.kind {
+            OperandKind::Enumerant(enumeration) => Some(enumeration),
+            _ => None,
+        }
+    }
+
+    /// Whether the operand may refer to a later instruction: section 2.2.
+    pub fn may_be_forward(&self) -> bool {
+        self.row.is_some_and(|row| row.forward)
+    }
 }
 
 impl<'a> Facts<'a> {
@@ -163,12 +195,12 @@ impl Fact<'_> {
     /// Id in the first operand of this field.
     pub fn id(&self, field: Field) -> Option<Id> {
         let operand = self.operand(field)?;
-        matches!(operand.row?.kind, Kind::Id(_)).then_some(Id(operand.word))
+        matches!(operand.row?.kind, OperandKind::Id(_)).then_some(Id(operand.word))
     }
 
     /// Ids in all operands of this field.
     pub fn ids(&self, field: Field) -> impl Iterator<Item = Id> {
-        let is = move |operand: &Operand| operand.row.is_some_and(|row| row.field == field);
+        let is = move |operand: &Operand| operand.field() == Some(field);
         self.operands().filter(is).map(|operand| Id(operand.word))
     }
 
@@ -189,7 +221,7 @@ impl Fact<'_> {
     /// Location of the instruction, for messages.
     pub(crate) fn place(&self) -> At {
         let instruction = match self.name() {
-            Some(name) => format!("{} {}", name.row().text_in(self.set), self.result),
+            Some(name) => format!("{} {}", name.text_in(self.set), self.result),
             None => format!("instruction {} {}", self.number, self.result),
         };
         At { word: Some(self.at), instruction: Some(instruction), ..At::default() }

@@ -3,7 +3,6 @@
 use core::fmt::Write;
 
 use super::layout::unknown_set;
-use super::operand::Kind;
 use super::read::{Fact, Facts, Operand};
 use super::words::Id;
 use super::{Constant, Function, opcodes as op};
@@ -94,18 +93,18 @@ impl Place<'_> {
 fn line(text: &mut String, facts: &Facts<'_>, fact: &Fact<'_>) {
     let _ = write!(text, "{} = ", fact.result);
     match fact.name() {
-        Some(name) => text.push_str(name.row().text_in(fact.set)),
+        Some(name) => text.push_str(name.text_in(fact.set)),
         None => {
             let _ = write!(text, "instruction {}", fact.number);
         }
     }
     let mut last = None;
     for operand in fact.operands() {
-        let field = operand.row.map(|row| row.field);
+        let field = operand.field();
         // A repeated operand is named once.
-        if let Some(row) = operand.row.filter(|_| field != last) {
+        if let Some(field) = field.filter(|_| field != last) {
             let comma = if operand.index == 0 { "" } else { "," };
-            let _ = write!(text, "{comma} {}:", row.field.text());
+            let _ = write!(text, "{comma} {}:", field.text());
         }
         text.push(' ');
         self::operand(text, facts, fact, operand);
@@ -115,29 +114,29 @@ fn line(text: &mut String, facts: &Facts<'_>, fact: &Fact<'_>) {
 
 fn operand(text: &mut String, facts: &Facts<'_>, fact: &Fact<'_>, operand: Operand) {
     let word = operand.word;
-    let Some(row) = operand.row else {
+    if operand.field().is_none() {
         let _ = write!(text, "{word}");
         return;
-    };
-    let number = match row.kind {
-        kind if kind.is_literal(fact.set) => Some(u64::from(word)),
-        _ => {
-            let _ = write!(text, "{}", Id(word));
-            let constant = facts.layout().constant(Id(word));
-            if let Some(Constant { is_boolean: true, value: Some(value), .. }) = constant {
-                let _ = write!(text, " ({})", value != 0);
-                return;
-            }
-            constant.and_then(|constant| constant.value)
+    }
+    let is_literal = operand.is_literal(fact.set);
+    let number = if is_literal {
+        Some(u64::from(word))
+    } else {
+        let _ = write!(text, "{}", Id(word));
+        let constant = facts.layout().constant(Id(word));
+        if let Some(Constant { is_boolean: true, value: Some(value), .. }) = constant {
+            let _ = write!(text, " ({})", value != 0);
+            return;
         }
+        constant.and_then(|constant| constant.value)
     };
-    let number = number.map(|number| match (row.kind, u32::try_from(number)) {
-        (Kind::Enumerant(enumeration), Ok(number)) => enumeration.text(number, fact.set),
-        // Signed, for readers: enumerators and offsets can be negative.
+    let number = number.map(|number| match (operand.enumeration(), u32::try_from(number)) {
+        (Some(enumeration), Ok(number)) => enumeration.text(number, fact.set),
+        // Signed, because enumerators and offsets can be negative.
         _ => (number as i64).to_string(),
     });
     match number {
-        Some(number) if row.kind.is_literal(fact.set) => text.push_str(&number),
+        Some(number) if is_literal => text.push_str(&number),
         Some(number) => {
             let _ = write!(text, " ({number})");
         }

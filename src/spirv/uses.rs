@@ -1,7 +1,7 @@
 //! Ids that core instructions use: which operands are literals. Section 3 of the core specification.
 
 use super::opcodes as op;
-use super::words::Instruction;
+use super::words::{Id, Instruction, string_words_len};
 
 /// Words of an instruction that may be ids which the instruction uses: the result type, and all operands that are not
 /// known to be literals.
@@ -37,7 +37,7 @@ pub(super) fn uses<'a>(it: &Instruction<'a>) -> impl Iterator<Item = u32> + use<
         61 | op::EXT_INST | op::EXT_INST_FORWARD | 264..=271 | 331 | 349..=364 => (0, 1, 2),
         // The mask of a store or copy.
         62 | 63 => (0, 2, 3),
-        op::ENTRY_POINT => return ids(it, 1, 2, 2 + words_of_text(&operands[2.min(skip)..])),
+        op::ENTRY_POINT => return ids(it, 1, 2, 2 + string_words_len(&operands[2.min(skip)..])),
         _ => (0, skip, skip),
     };
     ids(it, start, end, rest)
@@ -57,8 +57,24 @@ fn ids<'a>(
     it.result_type().map(|ty| ty.0).into_iter().chain(first.iter().copied()).chain(last.iter().copied())
 }
 
-/// Number of words of a literal string at the start of operands.
-fn words_of_text(operands: &[u32]) -> usize {
-    let ends = |word: &u32| word.to_le_bytes().contains(&0);
-    operands.iter().position(ends).map_or(operands.len(), |last| last + 1)
+/// The ids among the operands after the result, up to the first operand whose number of words depends on its value.
+pub(super) fn operand_ids(instruction: Instruction<'_>) -> Vec<Id> {
+    let letters = op::signature(instruction.opcode()).as_bytes();
+    let mut rest = instruction.operands();
+    let mut next = 0;
+    let mut ids = Vec::new();
+    while let (Some(letter), Some((&word, after))) = (letters.get(next), rest.split_first()) {
+        rest = match letter {
+            b'i' => {
+                ids.push(Id(word));
+                after
+            }
+            b'l' => after,
+            b's' => &rest[string_words_len(rest)..],
+            _ => break,
+        };
+        // A repeated operand is the last one.
+        next += usize::from(letters.get(next + 1) != Some(&b'*'));
+    }
+    ids
 }

@@ -9,7 +9,7 @@ use hashbrown::HashMap;
 
 use super::origins::CONSTANT;
 use super::program::{From, Group, Op, Program, To};
-use crate::build::{Dominators, UNREACHED};
+use crate::dominators::{Dominators, UNREACHED};
 
 /// Name of no value. It equals nothing, not even itself.
 pub(super) const NOTHING: u32 = 0;
@@ -112,7 +112,7 @@ pub(super) trait Visit {
 impl<'p> Ssa<'p> {
     /// Finds the names of places on a graph. `order` sorts the nodes below a dominator.
     pub(super) fn new(program: &'p Program, graph: Graph, order: impl Fn(u32) -> u64) -> Self {
-        let Dominators { order: nodes, of: idom } = Dominators::new(
+        let Dominators { order: nodes, immediate: idom } = Dominators::new(
             graph.nodes(),
             |node, at| graph.next(node).get(at).map(|next| next.0),
             |node| graph.before(node).iter().copied(),

@@ -3,7 +3,8 @@
 
 use std::collections::HashMap;
 
-use eitri::spirv::{Kind, MAGIC, Name, Set};
+use eitri::spirv::instructions::OperandKind;
+use eitri::spirv::{MAGIC, Name, Set};
 
 /// Names of core instructions with opcodes, and whether they have a type and a result.
 const INSTRUCTIONS: &[(&str, u16, bool, bool)] = &[
@@ -194,7 +195,9 @@ impl Assembled {
         for (index, token) in operands[1..].iter().enumerate() {
             let kind = row.operand(set, index, operands.len() - 1).map(|operand| operand.kind);
             match (kind, token) {
-                (Some(Kind::Enumerant(enumeration)), Token::Word(word)) if kind.unwrap().is_literal(set) => {
+                (Some(OperandKind::Enumerant(enumeration)), Token::Word(word))
+                    if kind.unwrap().is_literal(set) =>
+                {
                     let entries: Vec<_> = enumeration.entries(Set::Shader200).collect();
                     let number = |name: &str| entries.iter().find(|(_, it)| *it == name).map(|&(it, _)| it);
                     let numbers: Option<Vec<u32>> = word.split('|').map(number).collect();

@@ -21,7 +21,6 @@ const BUILD: &[&str] = &[
     "ids",
     "pcs",
     "sealed",
-    "dominators",
     "blame",
     "slots",
     "loc",

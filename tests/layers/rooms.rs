@@ -6,6 +6,7 @@
 pub const ROOMS: &[(&str, &str)] = &[
     ("work", ""),
     ("near", ""),
+    ("dominators", ""),
     ("tags", ""),
     ("error", "near"),
     ("target", "error near"),
@@ -26,21 +27,28 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("report", "dump error eval lint op read stats tags target walk work"),
     // Describing and writing.
     ("model", "error op::Expr op::Reg target work"),
-    ("build", "error model op target work"),
+    ("build", "dominators error model op target work"),
     ("emit", "cfi error near op ptx tags target"),
     ("consumer", "error near op target"),
-    ("spirv::grammar spirv::opcodes spirv::words", "error"),
-    ("spirv::forms spirv::names spirv::operand spirv::operations spirv::table", "spirv::grammar"),
+    ("spirv::grammar", ""),
+    ("spirv::opcodes", "spirv::grammar"),
+    ("spirv::words", "error spirv::opcodes"),
+    ("spirv::uses", "spirv::opcodes spirv::words"),
+    ("spirv::table", ""),
+    ("spirv::operations", "spirv::table"),
+    ("spirv::names", "spirv::grammar spirv::operations spirv::table"),
+    ("spirv::operand", "spirv::names spirv::table"),
+    ("spirv::rows", "spirv::operand spirv::table"),
     ("omission", "error model spirv::names spirv::operand spirv::table target"),
     ("lower", "build consumer emit error model omission op target work"),
     // Comparing.
     ("check", "consumer dump::names error eval model omission op ptx read target work"),
-    ("track", "build check::Finding check::Kind error model op::Reg target"),
+    ("track", "build dominators check::Finding check::Kind error model op::Reg target"),
     // SPIR-V: finding debug instructions, and judging them.
     ("spirv::languages", "spirv::names spirv::table model"),
-    ("spirv::dominance", "spirv::opcodes spirv::words"),
+    ("spirv::dominance", "dominators spirv::opcodes spirv::words"),
     ("spirv::layout", "error spirv::dominance spirv::grammar spirv::opcodes spirv::table spirv::words"),
-    ("spirv::read", "error spirv::forms spirv::layout spirv::opcodes spirv::operand spirv::table spirv::words"),
+    ("spirv::read", "error spirv::rows spirv::layout spirv::opcodes spirv::operand spirv::table spirv::words"),
     ("spirv::text", "error spirv::layout spirv::opcodes spirv::operand spirv::read spirv::words"),
     ("spirv::validate", "spirv::operations error spirv::layout spirv::names spirv::opcodes spirv::operand spirv::read spirv::table \
         spirv::text spirv::words"),
@@ -52,7 +60,6 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("spirv::ids", "error spirv::words"),
     ("spirv::attached", "error omission"),
     ("spirv::lines", "error model omission"),
-    ("spirv::uses", "spirv::opcodes spirv::words"),
     ("spirv::strip", "error spirv::attached spirv::layout spirv::opcodes spirv::uses spirv::words"),
     ("spirv::describe", "spirv::table build error model omission spirv::binding spirv::languages spirv::layout spirv::lines \
         spirv::opcodes spirv::provider spirv::provider_rules spirv::strip spirv::words target"),
@@ -62,7 +69,7 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("conform", "error eval json near op read target"),
     ("schema", "conform json"),
     // Writing.
-    ("spirv::lower", "spirv::forms spirv::operations error model omission spirv::attached spirv::binding spirv::provider spirv::provider_rules spirv::ids \
+    ("spirv::lower", "spirv::rows spirv::operations error model omission spirv::attached spirv::binding spirv::provider spirv::provider_rules spirv::ids \
         spirv::languages spirv::layout spirv::lines spirv::mode spirv::names spirv::opcodes spirv::operand spirv::table \
         spirv::words target"),
     ("spirv::attach", "error model spirv::attached spirv::binding spirv::layout spirv::lower spirv::mode spirv::read \

@@ -168,7 +168,7 @@ fn instructions(text: &str) -> String {
 fn number(case: &Case, set: Set) -> Option<u32> {
     // For a later version, only its additions.
     let is_of = case.only.map_or(matches!(set, Set::OpenCl | Set::Shader), |only| only == set);
-    case.of.row().number(set).filter(|_| is_of)
+    case.of.number(set).filter(|_| is_of)
 }
 
 /// Result of a program for a module, and its message.
@@ -259,7 +259,7 @@ fn consumers_are_as_the_table_says() {
         cases.sort_by_key(|(number, _)| *number);
         for (number, case) in cases {
             let form = if case.form.is_empty() { String::new() } else { format!(", {}", case.form) };
-            let what = format!("{}{form}", case.of.row().text_in(set));
+            let what = format!("{}{form}", case.of.text_in(set));
             let kernel = case.words(set, Machine::Kernel);
             let shader = case.words(set, Machine::Shader);
             for words in [&kernel, &shader] {
@@ -300,7 +300,7 @@ fn consumers_are_as_the_table_says() {
 fn every_instruction_has_a_module() {
     for set in Set::ALL {
         for row in Name::ALL.iter().map(|name| name.row()).filter(|row| row.number(set).is_some()) {
-            if matches!(set, Set::Shader101 | Set::Shader200) && row.since != set {
+            if matches!(set, Set::Shader101 | Set::Shader200) && row.numbers.since != set {
                 continue;
             }
             let is_there = CASES.iter().any(|case| case.of == row.name && number(case, set).is_some());

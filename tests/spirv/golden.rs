@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use eitri::spirv::{
-    Enumeration, Instruction, Kind, Name, OPERATIONS, OperandRow, Place, Repeat, Row, Set, Words, read,
-};
+use eitri::spirv::instructions::{Area, InstructionRow, OperandKind, OperandRow, Repeat};
+use eitri::spirv::{Enumeration, Instruction, Name, OPERATIONS, Set, Words, read};
 use pretty_assertions::assert_eq;
-use rspirv::grammar::{INSTRUCTION_TABLE, OperandKind};
+use rspirv::grammar::{self, INSTRUCTION_TABLE};
 
 use crate::spirv::assemble::assemble;
 use crate::spirv::common::check_golden;
@@ -54,16 +53,16 @@ fn enumeration(text: &str) -> Option<Enumeration> {
 /// The listing's notation for the permitted contents of an operand.
 fn kind(operand: &OperandRow, set: Set) -> String {
     let kind = match operand.kind {
-        Kind::Enumerant(enumeration) => {
+        OperandKind::Enumerant(enumeration) => {
             let sections = ["3.2", "3.3", "3.4", "3.5", "3.6", "3.7", "Source Language", "Storage Class"];
             let mut all =
                 sections.into_iter().chain(["FP Encoding", "Build Identifier Flags", "Checksum Kinds"]);
             all.find(|section| self::enumeration(section) == Some(enumeration)).expect("a section").into()
         }
-        Kind::Number | Kind::AnyNumber if set == Set::OpenCl => "literal".into(),
-        Kind::Number => "const".into(),
-        Kind::AnyNumber => "constant of 32 bits".into(),
-        Kind::Id(names) => match names.text {
+        OperandKind::Number | OperandKind::AnyNumber if set == Set::OpenCl => "literal".into(),
+        OperandKind::Number => "const".into(),
+        OperandKind::AnyNumber => "constant of 32 bits".into(),
+        OperandKind::Id(names) => match names.text {
             "an OpString" => "str".into(),
             "a lexical scope" => "scope".into(),
             "an OpConstant of 32 or 64 bits" => "size".into(),
@@ -91,11 +90,11 @@ fn kind(operand: &OperandRow, set: Set) -> String {
 }
 
 fn listed(names: &[Name]) -> String {
-    names.iter().map(|name| name.row().text).collect::<Vec<_>>().join(", ")
+    names.iter().map(|name| name.text()).collect::<Vec<_>>().join(", ")
 }
 
 /// The line of the listing that a row corresponds to.
-fn line(row: &Row, set: Set, number: u32) -> String {
+fn line(row: &InstructionRow, set: Set, number: u32) -> String {
     let words = |count: usize| row.takes(set, count).then_some(5 + count);
     let least = (0..).find_map(words).expect("some number of operands");
     let plus = if (least - 4..200).any(|count| row.takes(set, count)) { "+" } else { "" };
@@ -124,9 +123,9 @@ fn the_table_is_the_specifications() {
     }
     let in_functions = part("places").next().expect("a line");
     for row in Name::ALL.iter().map(|name| name.row()) {
-        let number = row.shader.expect("every instruction of the one is in the other").to_string();
+        let number = row.numbers.shader.to_string();
         let is_in = in_functions.split(' ').any(|it| it == number);
-        assert_eq!(row.place == Place::Body, is_in, "{}", row.text);
+        assert_eq!(row.area == Area::Body, is_in, "{}", row.text);
     }
 }
 
@@ -158,9 +157,9 @@ fn core_instructions_are_the_grammars() {
         let found: Vec<Instruction<'_>> = Words::new(&words).expect("a module").instructions().collect();
         let ty = found[0].result_type().map(|id| id.0);
         let result = found[0].result().map(|id| id.0);
-        let has_type = has(OperandKind::IdResultType);
+        let has_type = has(grammar::OperandKind::IdResultType);
         assert_eq!(ty, has_type.then_some(101), "{}", grammar.opname);
-        let expected = has(OperandKind::IdResult).then_some(if has_type { 102 } else { 101 });
+        let expected = has(grammar::OperandKind::IdResult).then_some(if has_type { 102 } else { 101 });
         assert_eq!(result, expected, "{}", grammar.opname);
         // Every opcode is known; an unknown one might define its operands.
         let facts = read(&words);

@@ -125,7 +125,17 @@ fn table(core: &Value, release: &str) -> String {
          //!\n\
          //! Release {release} of SPIRV-Headers (SPIR-V {}.{}, revision {}). The test `grammar` writes this file and names what\n\
          //! other releases have in addition; it is not edited by hand.\n\n\
-         use super::opcodes::Results::{{self, Id, None, TypedId}};\n\n\
+         use Results::{{Id, None, TypedId}};\n\n\
+         /// Words of an instruction before its operands.\n\
+         #[derive(Debug, Clone, Copy, PartialEq, Eq)]\n\
+         pub(crate) enum Results {{\n\
+         \x20   /// No result.\n\
+         \x20   None,\n\
+         \x20   /// The result id.\n\
+         \x20   Id,\n\
+         \x20   /// The result type, and the result id.\n\
+         \x20   TypedId,\n\
+         }}\n\n\
          /// Class of an instruction: its section of the core specification.\n\
          #[derive(Debug, Clone, Copy, PartialEq, Eq)]\n\
          #[rustfmt::skip]\n\
@@ -247,7 +257,7 @@ fn table_has_every_number_of_a_grammar_file() {
             for it in list(&grammar, "instructions") {
                 let opcode = number(it, "opcode") as u32;
                 let name = text(it, "opname");
-                if Name::numbered(set, opcode).is_none_or(|row| row.row().text_in(set) != name) {
+                if Name::numbered(set, opcode).is_none_or(|row| row.text_in(set) != name) {
                     new.push(format!("{}: {opcode} {name}", folder.join(file).display()));
                 }
             }

@@ -48,7 +48,7 @@ fn at<'l>(operands: &[&'l str], index: usize) -> &'l str {
 /// Whether the listing permits a thing as the operand.
 fn can_be(operand: &str, thing: Thing) -> bool {
     let debug = match thing {
-        Thing::Debug(name) => name.row().text,
+        Thing::Debug(name) => name.text(),
         _ => "",
     };
     // The name of an operand comes first, of one or two words, and a mark is at its end.
@@ -110,8 +110,8 @@ fn random_modules_are_right() {
         }
     }
     for set in Set::ALL {
-        for name in Name::ALL.iter().filter(|name| name.row().number(set).is_some()) {
-            assert!(seen.contains_key(&(set, *name)), "{set:?} {}", name.row().text);
+        for name in Name::ALL.iter().filter(|name| name.number(set).is_some()) {
+            assert!(seen.contains_key(&(set, *name)), "{set:?} {}", name.text());
         }
     }
 }
@@ -133,7 +133,7 @@ fn replaced_operands_are_found_where_the_listing_does_not_allow_them() {
         let operand = match (set, placed.name, placed.operands) {
             // The form of version 100.
             (Set::Shader200, Name::Source, 2) => at(&listing(Set::Shader)["DebugSource"], index),
-            _ => at(&rows[placed.name.row().text_in(set)], index),
+            _ => at(&rows[placed.name.text_in(set)], index),
         };
         let is_literal = set == Set::OpenCl
             && placed
@@ -173,7 +173,7 @@ fn replaced_operands_are_found_where_the_listing_does_not_allow_them() {
             is_found,
             !is_right,
             "{set:?} {} {index}: {operand:?} is {thing:?}: {report}",
-            placed.name.row().text
+            placed.name.text()
         );
         if is_right { allowed += 1 } else { found += 1 }
     }

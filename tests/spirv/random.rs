@@ -2,10 +2,8 @@
 
 use std::collections::HashMap;
 
-use eitri::spirv::{
-    Core, Enumeration, Field, Kind, MAGIC, Name, OPERATIONS, OperandRow, Place, Repeat, Set, Width,
-    operations,
-};
+use eitri::spirv::instructions::{Area, ConstantType, CoreInstruction, OperandKind, OperandRow, Repeat};
+use eitri::spirv::{Enumeration, Field, MAGIC, Name, OPERATIONS, Set, operations};
 
 /// A pseudo-random generator (xorshift64*).
 pub struct Random(pub u64);
@@ -98,11 +96,10 @@ impl Maker {
             opaque: Vec::new(),
         };
         maker.start();
-        let rows: Vec<Name> =
-            Name::ALL.iter().copied().filter(|name| name.row().number(set).is_some()).collect();
-        let in_place = |place| rows.iter().copied().filter(move |name| name.row().place == place);
+        let rows: Vec<Name> = Name::ALL.iter().copied().filter(|name| name.number(set).is_some()).collect();
+        let in_place = |place| rows.iter().copied().filter(move |name| name.row().area == place);
         let (globals, body): (Vec<_>, Vec<_>) =
-            (in_place(Place::Globals).collect(), in_place(Place::Body).collect());
+            (in_place(Area::Globals).collect(), in_place(Area::Body).collect());
         maker.emit(Name::InfoNone, random);
         while maker.placed.len() < count {
             let name = random.one_of(&globals).expect("a row");
@@ -206,19 +203,20 @@ impl Maker {
         all
     }
 
-    fn is_core(core: Core, thing: Thing) -> bool {
+    fn is_core(core: CoreInstruction, thing: Thing) -> bool {
         let has = |width, bits| match width {
-            Width::Bits32 | Width::Unsigned32 => bits == 32,
-            Width::Bits32Or64 | Width::Integer | Width::Any => true,
+            ConstantType::Bits32 | ConstantType::Unsigned32 => bits == 32,
+            ConstantType::Bits32Or64 | ConstantType::Integer | ConstantType::Any => true,
         };
         match (core, thing) {
-            (Core::String, Thing::String) | (Core::Void, Thing::Void) => true,
-            (Core::Constant(width), Thing::Constant(bits, _)) => has(width, bits),
-            (Core::AnyConstant(width), Thing::Constant(bits, _)) => has(width, bits),
-            (Core::AnyConstant(_), Thing::Null) | (Core::AnyConstant(Width::Any), Thing::True) => true,
-            (Core::Boolean, Thing::True) | (Core::Variable, Thing::Variable) => true,
-            (Core::Integer, Thing::Integer | Thing::Constant(..) | Thing::Null) => true,
-            (Core::Result, thing) => !matches!(thing, Thing::Debug(_)),
+            (CoreInstruction::String, Thing::String) | (CoreInstruction::Void, Thing::Void) => true,
+            (CoreInstruction::Constant(width), Thing::Constant(bits, _)) => has(width, bits),
+            (CoreInstruction::AnyConstant(width), Thing::Constant(bits, _)) => has(width, bits),
+            (CoreInstruction::AnyConstant(_), Thing::Null)
+            | (CoreInstruction::AnyConstant(ConstantType::Any), Thing::True) => true,
+            (CoreInstruction::Boolean, Thing::True) | (CoreInstruction::Variable, Thing::Variable) => true,
+            (CoreInstruction::Integer, Thing::Integer | Thing::Constant(..) | Thing::Null) => true,
+            (CoreInstruction::Result, thing) => !matches!(thing, Thing::Debug(_)),
             _ => false,
         }
     }
@@ -392,20 +390,22 @@ impl Maker {
 
     fn operand(&mut self, row: &OperandRow, random: &mut Random) -> Option<u32> {
         match (row.kind, row.field) {
-            (Kind::Number | Kind::AnyNumber, _) => self.value(|it| it < 10, random),
+            (OperandKind::Number | OperandKind::AnyNumber, _) => self.value(|it| it < 10, random),
             // A base class is a class or a structure.
-            (Kind::Enumerant(Enumeration::CompositeTag), _) => self.value(|it| it < 2, random),
-            (Kind::Enumerant(Enumeration::Flags), _) if self.set == Set::OpenCl => {
+            (OperandKind::Enumerant(Enumeration::CompositeTag), _) => self.value(|it| it < 2, random),
+            (OperandKind::Enumerant(Enumeration::Flags), _) if self.set == Set::OpenCl => {
                 Some(random.below(1 << 17) as u32)
             }
-            (Kind::Enumerant(enumeration), _) => self.value(|it| enumeration.has(it, self.set), random),
-            (Kind::Id(_), Field::Text) => Some(TEXT_ID),
-            (Kind::Id(_), Field::Identifier) => Some(BUILD),
-            (Kind::Id(names), field) => {
+            (OperandKind::Enumerant(enumeration), _) => {
+                self.value(|it| enumeration.has(it, self.set), random)
+            }
+            (OperandKind::Id(_), Field::Text) => Some(TEXT_ID),
+            (OperandKind::Id(_), Field::Identifier) => Some(BUILD),
+            (OperandKind::Id(names), field) => {
                 let is_core = |thing| names.core.iter().any(|&core| Self::is_core(core, thing));
                 let core = self.things.iter().filter(|&(_, &thing)| is_core(thing)).map(|(&id, _)| id);
                 let mut all: Vec<u32> = core.chain(self.debug(names.debug)).collect();
-                if names.core.contains(&Core::Function) {
+                if names.core.contains(&CoreInstruction::Function) {
                     all.push(MAIN);
                 }
                 if row.none {
@@ -436,7 +436,7 @@ impl Maker {
     }
 
     fn push(&mut self, name: Name, id: u32, operands: &[u32]) {
-        let number = name.row().number(self.set).expect("it is in the set");
+        let number = name.number(self.set).expect("it is in the set");
         self.placed.push(Placed { at: self.words.len(), name, operands: operands.len() });
         self.core(12, &[&[VOID, id, IMPORT, number], operands].concat(), None);
         self.things.insert(id, Thing::Debug(name));

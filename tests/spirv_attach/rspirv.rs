@@ -3,7 +3,8 @@
 use ::rspirv::binary::Assemble;
 use ::rspirv::dr::{self, Operand};
 use ::rspirv::spirv::Op;
-use eitri::spirv::{self, Binding, Field, Kind, Mode, Name, Provider, Set};
+use eitri::spirv::instructions::OperandKind;
+use eitri::spirv::{self, Binding, Field, Mode, Name, Provider, Set};
 use pretty_assertions::assert_eq;
 
 use crate::spirv_attach::support::{Case, KERNEL};
@@ -74,7 +75,7 @@ fn operands_have_their_kinds() {
             let row = Name::numbered(set, number).expect("is known").row();
             for (index, operand) in instruction.operands[2..].iter().enumerate() {
                 let row = row.operand(set, index, instruction.operands.len() - 2).expect("there is one");
-                let is_id = matches!(row.kind, Kind::Id(_)) || set.is_shader();
+                let is_id = matches!(row.kind, OperandKind::Id(_)) || set.is_shader();
                 literals += u32::from(row.field == Field::Line && !is_id);
                 let expected = if is_id {
                     matches!(operand, Operand::IdRef(_))

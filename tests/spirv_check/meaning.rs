@@ -103,8 +103,7 @@ fn text(facts: &Facts<'_>, id: Option<Id>) -> String {
         return format!("{}", fact.result);
     }
     let around = [Field::Scope, Field::Inlined].map(|field| text(facts, fact.id(field)));
-    let own: Vec<u32> =
-        fact.operands().filter(|of| !is_scope(of.row.map(|row| row.field))).map(|of| of.word).collect();
+    let own: Vec<u32> = fact.operands().filter(|it| !is_scope(it.field())).map(|it| it.word).collect();
     format!("({own:?} in {})", around.concat())
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use eitri::spirv::{Fact, Facts, Field, Id, Instruction, Mode, Name, Operand, Place, Section, Set, read};
+use eitri::spirv::{Fact, Facts, Field, Id, Instruction, Mode, Name, Operand, Section, Set, read};
 
 use crate::spirv_check::meaning::{FUNCTION, LABEL, Meaning, begins_block, ends_block, is_line, is_merge};
 use crate::spirv_check::random::targets;
@@ -86,7 +86,7 @@ impl<'a> Listing<'a> {
     fn with(&self, index: usize, mistake: Mistake) -> Option<Vec<u32>> {
         let it = self.all[index];
         let fact = self.facts.fact(it);
-        let is_body = fact.is_none_or(|fact| fact.name().is_some_and(|name| name.row().place == Place::Body));
+        let is_body = fact.is_none_or(|fact| fact.name().is_some_and(|name| name.is_in_function()));
         let functions = self.all.iter().position(|it| it.opcode() == FUNCTION)?;
         let here = self.blocks.iter().position(|block| (block.label..block.end).contains(&index));
         let here = if is_body { here? } else { 0 };
@@ -165,15 +165,16 @@ impl<'a> Listing<'a> {
 }
 
 fn is_global(fact: &Fact<'_>) -> bool {
-    fact.name().is_some_and(|name| name.row().place == Place::Globals)
+    fact.name().is_some_and(|name| !name.is_in_function())
 }
 
 /// The ids that an instruction references; with `also_forward`, including permitted forward references.
 fn names(fact: &Fact<'_>, also_forward: bool) -> impl Iterator<Item = Id> {
-    let is_id = move |of: &Operand| {
-        of.row.is_some_and(|row| !row.kind.is_literal(fact.set) && (also_forward || !row.forward))
+    let is_id = move |operand: &Operand| {
+        let is_known = operand.field().is_some();
+        is_known && !operand.is_literal(fact.set) && (also_forward || !operand.may_be_forward())
     };
-    fact.operands().filter(is_id).map(|of| Id(of.word))
+    fact.operands().filter(is_id).map(|operand| Id(operand.word))
 }
 
 const GLOBAL: [Mistake; 6] =
@@ -208,7 +209,7 @@ pub(crate) fn not_found(written: &Written, missed: &mut Missed, tried: &mut Trie
             None => continue,
         };
         let set = fact.map(|fact| fact.set.is_shader());
-        let name = fact.and_then(|fact| fact.name()).map_or("OpLine", |name| name.row().text);
+        let name = fact.and_then(|fact| fact.name()).map_or("OpLine", |name| name.text());
         for &mistake in mistakes {
             let count = tried.of.entry((set, name, mistake)).or_insert(0);
             if *count == tried.most {
@@ -290,7 +291,7 @@ fn is_lost(facts: &Facts<'_>, meaning: &Meaning, fact: &Fact<'_>, mistake: Mista
         // Such instructions have a meaning only where they are referenced.
         Name::InfoNone | Name::Source | Name::Operation | Name::Expression | Name::InlinedAt => true,
         // Two equal type instructions are one type.
-        _ => matches!(name.row().section, Section::Types | Section::Templates),
+        _ => matches!(name.section(), Section::Types | Section::Templates),
     };
     match mistake {
         Mistake::Missing => {
@@ -313,7 +314,7 @@ fn is_lost(facts: &Facts<'_>, meaning: &Meaning, fact: &Fact<'_>, mistake: Mista
 pub(crate) fn is_same(facts: &Facts<'_>, one: &Fact<'_>, other: &Fact<'_>, depth: usize) -> bool {
     let set = one.set;
     let is_same_operand = |(one, other): (Operand, Operand)| {
-        let is_id = depth > 0 && one.row.is_some_and(|row| !row.kind.is_literal(set));
+        let is_id = depth > 0 && one.field().is_some() && !one.is_literal(set);
         let named = || facts.get(Id(one.word)).zip(facts.get(Id(other.word)));
         one.word == other.word
             || is_id && named().is_some_and(|(one, other)| is_same(facts, &one, &other, depth - 1))

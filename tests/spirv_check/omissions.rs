@@ -155,8 +155,10 @@ fn names_change_no_verdict() {
         let facts = read(&written.words).expect("is a module");
         for fact in facts.iter() {
             for operand in fact.operands() {
-                let Some(row) = operand.row else { continue };
-                let others = sabotage::others(&facts, fact.set, row.kind, operand.word);
+                if operand.field().is_none() {
+                    continue;
+                }
+                let others = sabotage::others(&facts, fact.set, operand);
                 for other in others
                     .into_iter()
                     .filter(|other| (fact.at + operand.index + *other as usize).is_multiple_of(2))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use eitri::model::Module;
 use eitri::omission::Omission;
 use eitri::spirv::{
-    Binding, Checked, Fact, Facts, Field, Id, Kind, Mode, Name, Section, Set, attach, check, read,
+    Binding, Checked, Fact, Facts, Field, Id, Mode, Name, Operand, Section, Set, attach, check, read,
 };
 use eitri::target::Target;
 
@@ -49,8 +49,9 @@ impl Written {
 }
 
 /// Other values for an operand: the next number, or another id of the same kind.
-pub(crate) fn others(facts: &Facts<'_>, set: Set, kind: Kind, word: u32) -> Vec<u32> {
-    if kind.is_literal(set) {
+pub(crate) fn others(facts: &Facts<'_>, set: Set, operand: Operand) -> Vec<u32> {
+    let word = operand.word;
+    if operand.is_literal(set) {
         return vec![word.wrapping_add(1)];
     }
     let layout = facts.layout();
@@ -119,9 +120,8 @@ pub(crate) fn is_of_nothing(facts: &Facts<'_>, fact: &Fact<'_>, field: Field) ->
         (Some(Name::TypeBasic), Field::Encoding) => facts.number(fact, Field::Size) == Some(0),
         (Some(Name::TypeFunction), _) => {
             let names = |other: Fact<'_>| {
-                let mut ids =
-                    other.operands().filter(|of| of.row.is_some_and(|row| !row.kind.is_literal(fact.set)));
-                ids.any(|of| Id(of.word) == fact.result)
+                let is_id = |it: &Operand| it.field().is_some() && !it.is_literal(fact.set);
+                other.operands().filter(is_id).any(|operand| Id(operand.word) == fact.result)
             };
             !facts.iter().any(names)
         }
@@ -162,27 +162,26 @@ pub(crate) fn not_found(written: &Written, missed: &mut Missed, counts: &mut Cou
     for fact in facts.iter() {
         let Some(name) = fact.name() else { continue };
         for operand in fact.operands() {
-            let Some(row) = operand.row.filter(|row| !says_nothing(name, row.field)) else { continue };
+            let Some(field) = operand.field().filter(|&field| !says_nothing(name, field)) else { continue };
             // The source of an entity without a line, or of a macro of the command line, is not compared.
-            if row.field == Field::Source && facts.number(&fact, Field::Line) == Some(0) {
+            if field == Field::Source && facts.number(&fact, Field::Line) == Some(0) {
                 continue;
             }
-            if is_of_nothing(&facts, &fact, row.field) {
+            if is_of_nothing(&facts, &fact, field) {
                 continue;
             }
-            let count = counts.of.entry((set == Set::OpenCl, name, row.field.text())).or_insert(0);
+            let count = counts.of.entry((set == Set::OpenCl, name, field.text())).or_insert(0);
             *count += 1;
             if *count > counts.most || name == Name::Scope && !is_of_instructions(&facts, fact.at) {
                 continue;
             }
-            for other in others(&facts, set, row.kind, operand.word) {
+            for other in others(&facts, set, operand) {
                 // An equal type of another unit has the same meaning.
                 let named = facts.get(Id(operand.word)).zip(facts.get(Id(other)));
-                let is_type =
-                    |it: &Fact<'_>| it.name().is_some_and(|name| name.row().section == Section::Types);
+                let is_type = |it: &Fact<'_>| it.name().is_some_and(|name| name.section() == Section::Types);
                 let in_same_words =
                     named.is_some_and(|(one, two)| is_type(&one) && is_same(&facts, &one, &two, 4));
-                if in_same_words || is_the_same(&facts, &fact, row.field, Id(other)) {
+                if in_same_words || is_the_same(&facts, &fact, field, Id(other)) {
                     continue;
                 }
                 let mut words = written.words.clone();
@@ -191,7 +190,7 @@ pub(crate) fn not_found(written: &Written, missed: &mut Missed, counts: &mut Cou
                 if written.is_clean(&words) {
                     let which =
                         format!("{set:?} word {} {} {} -> {other}", fact.at, fact.result, operand.word);
-                    let what = format!("{} {}", name.row().text, row.field.text());
+                    let what = format!("{} {}", name.text(), field.text());
                     missed.entry(what).or_default().push(which);
                 }
             }

@@ -27,12 +27,12 @@ fn list(name: &str, written: &Written, every: usize, out: &mut String) {
     for fact in facts.iter() {
         let Some(instruction) = fact.name() else { continue };
         for operand in fact.operands() {
-            let Some(row) = operand.row else { continue };
-            for other in others(&facts, fact.set, row.kind, operand.word) {
+            let Some(field) = operand.field() else { continue };
+            for other in others(&facts, fact.set, operand) {
                 let mut words = written.words.clone();
                 words[fact.at + 5 + operand.index] = other;
-                let text = instruction.row().text;
-                let field = row.field.text();
+                let text = instruction.text();
+                let field = field.text();
                 judge(&format!("{} {text} {field} {} -> {other}", fact.at, operand.word), &words);
             }
         }

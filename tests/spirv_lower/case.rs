@@ -3,8 +3,9 @@
 use eitri::Result;
 use eitri::build::Builder;
 use eitri::model::{BaseEncoding, FileId, FunctionId, Module, SourceLine, TypeId, UnitId};
+use eitri::spirv::instructions::OperandKind;
 use eitri::spirv::{
-    Attached, Binding, Fact, Facts, Id, Instruction, Kind, Mode, Name, Set, attach, read, validate,
+    Attached, Binding, Fact, Facts, Id, Instruction, Mode, Name, Set, attach, read, validate,
 };
 use eitri::target::{Gfx, Target, Wave};
 
@@ -252,7 +253,7 @@ impl Emitted {
 }
 
 fn short(name: Name) -> &'static str {
-    name.row().text.trim_start_matches("Debug")
+    name.text().trim_start_matches("Debug")
 }
 
 /// Every instruction before the functions in a line: its name and operands.
@@ -267,17 +268,17 @@ pub fn line(facts: &Facts<'_>, fact: &Fact<'_>) -> String {
         line.push_str(" forward");
     }
     for operand in fact.operands() {
-        let row = operand.row.expect("is known");
+        let is_literal = operand.is_literal(fact.set);
         let number = || {
             let constant = facts.layout().constant(Id(operand.word)).and_then(|constant| constant.value);
-            if row.kind.is_literal(fact.set) { operand.word } else { constant.expect("a number") as u32 }
+            if is_literal { operand.word } else { constant.expect("a number") as u32 }
         };
-        let is_none = !row.kind.is_literal(fact.set) && facts.get(Id(operand.word)).is_some();
-        let text = match row.kind {
-            Kind::Enumerant(_) if is_none => named(facts, Id(operand.word)),
-            Kind::Enumerant(enumeration) => enumeration.text(number(), fact.set),
-            Kind::Number | Kind::AnyNumber => number().to_string(),
-            Kind::Id(_) => named(facts, Id(operand.word)),
+        let is_none = !is_literal && facts.get(Id(operand.word)).is_some();
+        let text = match operand.row().expect("is known").kind {
+            OperandKind::Enumerant(_) if is_none => named(facts, Id(operand.word)),
+            OperandKind::Enumerant(enumeration) => enumeration.text(number(), fact.set),
+            OperandKind::Number | OperandKind::AnyNumber => number().to_string(),
+            OperandKind::Id(_) => named(facts, Id(operand.word)),
         };
         line.push(' ');
         line.push_str(&text);

@@ -161,8 +161,7 @@ fn two_variables_of_one_name() {
         assert!(omitted.len() == 1 && omitted != [Some(second)], "{omitted:?}");
         let facts = read(&attached.words).unwrap();
         let global = facts.iter().find(|fact| fact.name() == Some(Name::GlobalVariable)).unwrap();
-        let place =
-            global.operands().find(|of| of.row.is_some_and(|row| row.field == Field::Variable)).unwrap();
+        let place = global.operands().find(|it| it.field() == Some(Field::Variable)).unwrap();
         let constants = facts.layout().words().instructions();
         let constant =
             constants.filter_map(|it| it.result()).find(|&id| facts.layout().constant(id).is_some());

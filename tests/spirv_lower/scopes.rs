@@ -67,7 +67,7 @@ fn scope(words: &[u32]) -> &'static str {
     let facts: Facts<'_> = read(words).expect("reads");
     let scopes: Vec<Fact<'_>> = facts.iter().filter(|fact| fact.name() == Some(Name::Scope)).collect();
     let last = scopes.last().expect("a DebugScope");
-    facts.named(last, Field::Scope).and_then(|of| of.name()).expect("is there").row().text
+    facts.named(last, Field::Scope).and_then(|of| of.name()).expect("is there").text()
 }
 
 #[test]

@@ -189,7 +189,7 @@ impl VariableWriter<'_, '_> {
             match self.select(name, provider, operations, part)? {
                 Some(path) => return Ok(Some(path)),
                 None if self.writer.mode.has(Feature::Indexes) => {
-                    Reason::NoIndexOperands(id, name.row().text, set.name())
+                    Reason::NoIndexOperands(id, name.text(), set.name())
                 }
                 None => Reason::NoIndexes(id, mode),
             }
@@ -230,9 +230,7 @@ impl VariableWriter<'_, '_> {
         }
         let mode = self.writer.mode;
         // A declaration has indexes in some sets only.
-        if mode.has(Feature::Indexes)
-            && name.row().operands(mode.set).any(|operand| operand.field == Field::Index)
-        {
+        if mode.has(Feature::Indexes) && mode.set.has_operand(name, Field::Index) {
             for index in provider.indexes() {
                 let number = |id| self.writer.layout.index(id).and_then(|number| u32::try_from(number).ok());
                 let is_constant = |id| {

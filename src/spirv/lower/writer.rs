@@ -13,12 +13,12 @@ use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::model::Module;
 use crate::omission::{Omission, Property, Reason, Subject};
-use crate::spirv::forms::{Forms, forms};
 use crate::spirv::ids::Ids;
 use crate::spirv::layout::Layout;
 use crate::spirv::mode::Mode;
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
+use crate::spirv::rows::{Forms, forms};
 use crate::spirv::table::Name;
 use crate::spirv::words::{HEADER, Id, string_words};
 
@@ -390,7 +390,7 @@ impl<'a> Writer<'a> {
         operands: [Word; N],
     ) -> Result<()> {
         let number = self.forms[name as usize].number.ok_or_else(|| self.unsupported(name))?;
-        debug_assert!(name.row().takes(self.mode.set, N), "{} with {}", name.row().text, Count(N, "operand"));
+        debug_assert!(name.row().takes(self.mode.set, N), "{} with {}", name.text(), Count(N, "operand"));
         const { assert!(N <= MOST_KNOWN) };
         let (mut words, mut is_forward) = ([0; 5 + MOST_KNOWN], false);
         for (to, word) in words[5..].iter_mut().zip(operands) {
@@ -413,7 +413,7 @@ impl<'a> Writer<'a> {
 
     #[cold]
     fn unsupported(&self, name: Name) -> Error {
-        let (set, name) = (self.mode.set.name(), name.row().text);
+        let (set, name) = (self.mode.set.name(), name.text());
         Error::new(ErrorKind::Unsupported(format!("{set} has no {name}")))
     }
 
@@ -447,17 +447,11 @@ impl<'a> Writer<'a> {
         let opcode = if is_forward { self.forward() } else { op::EXT_INST };
         if len > MOST_WORDS {
             to.truncate(start);
-            let what =
-                format!("{} of {}: an instruction has at most 65535", name.row().text, Count(len, "word"));
+            let what = format!("{} of {}: an instruction has at most 65535", name.text(), Count(len, "word"));
             return Err(Error::new(ErrorKind::TooLarge(what)));
         }
         to[start] = (len as u32) << 16 | u32::from(opcode);
-        debug_assert!(
-            name.row().takes(set, len - 5),
-            "{} with {}",
-            name.row().text,
-            Count(len - 5, "operand")
-        );
+        debug_assert!(name.row().takes(set, len - 5), "{} with {}", name.text(), Count(len - 5, "operand"));
         Ok(())
     }
 

@@ -22,6 +22,7 @@ use super::layout::{is_of_graphs, unknown_set};
 use super::opcodes as op;
 use super::operand::Field;
 use super::read::{Fact, Facts};
+use super::uses::operand_ids;
 use super::words::{Id, Instruction, string_bytes};
 use crate::error::{At, Count};
 
@@ -212,7 +213,7 @@ impl<'a> Check<'_, 'a> {
             }
             let ids = match opcode {
                 op::EXT_INST | op::EXT_INST_FORWARD if !self.has_ids(instruction) => continue,
-                _ => op::operand_ids(instruction),
+                _ => operand_ids(instruction),
             };
             let mut ids = instruction.result_type().into_iter().chain(ids);
             if let Some(id) = ids.find(|id| is_result(id.0) && facts.get(*id).is_some()) {
@@ -256,7 +257,7 @@ impl<'a> Check<'_, 'a> {
     fn find_in(&mut self, rule: Rule, fact: &Fact<'_>, operand: Option<(Field, String)>, what: String) {
         let (operand, text) = operand.unzip();
         let place = At { operand: text, ..fact.place() };
-        let section = fact.name().map(|name| name.row().section.text());
+        let section = fact.name().map(|name| name.section().text());
         self.push(rule, section, place, operand, what);
     }
 
@@ -283,7 +284,7 @@ impl<'a> Check<'_, 'a> {
         let Some(instruction) = self.facts.layout().definition(id) else { return format!("{id}") };
         match self.facts.fact(instruction) {
             Some(fact) => match fact.name() {
-                Some(name) => format!("{id}, a {}", name.row().text_in(fact.set)),
+                Some(name) => format!("{id}, a {}", name.text_in(fact.set)),
                 None => format!("{id}, instruction {} of {}", fact.number, fact.set.name()),
             },
             None => match op::name(instruction.opcode()) {

@@ -5,9 +5,10 @@ use crate::error::Count;
 use crate::spirv::Set;
 use crate::spirv::names::Enumeration;
 use crate::spirv::opcodes as op;
-use crate::spirv::operand::{Core, Field, Kind, Names, OperandRow, Width};
+use crate::spirv::operand::{ConstantType, CoreInstruction, Field, OperandKind, OperandRow, Referents};
 use crate::spirv::read::Fact;
-use crate::spirv::table::{Name, Row};
+use crate::spirv::rows::InstructionRow;
+use crate::spirv::table::Name;
 use crate::spirv::words::{Id, Instruction};
 
 /// The operand being checked.
@@ -21,7 +22,7 @@ struct Spot<'s, 'a> {
 
 impl<'a> Check<'_, 'a> {
     /// Checks each operand, if the number of operands is right. Returns whether all are valid.
-    pub(super) fn operands(&mut self, fact: &Fact<'a>, row: &'static Row) -> bool {
+    pub(super) fn operands(&mut self, fact: &Fact<'a>, row: &'static InstructionRow) -> bool {
         let mut count = fact.operands.len();
         if !row.takes(fact.set, count) && self.is_later(fact) {
             // What a later version adds is optional and last.
@@ -103,7 +104,7 @@ impl<'a> Check<'_, 'a> {
             let constant = self.facts.layout().constant(id);
             constant.and_then(|constant| constant.value).and_then(|value| u32::try_from(value).ok())
         };
-        if let (Kind::Enumerant(enumeration), Some(value)) = (kind, value)
+        if let (OperandKind::Enumerant(enumeration), Some(value)) = (kind, value)
             && !enumeration.has(value, set)
         {
             self.unknown(spot, enumeration, value);
@@ -197,11 +198,13 @@ impl<'a> Check<'_, 'a> {
             return None;
         }
         let names = match spot.row.kind {
-            Kind::Id(names) => names,
+            OperandKind::Id(names) => names,
             kind => {
                 let (core, wanted) = match kind {
-                    Kind::AnyNumber => (Core::AnyConstant(Width::Bits32), "a constant of 32 bits"),
-                    _ => (Core::Constant(Width::Bits32), "an OpConstant of 32 bits"),
+                    OperandKind::AnyNumber => {
+                        (CoreInstruction::AnyConstant(ConstantType::Bits32), "a constant of 32 bits")
+                    }
+                    _ => (CoreInstruction::Constant(ConstantType::Bits32), "an OpConstant of 32 bits"),
                 };
                 if self.is_core(core, id, defined) {
                     return None;
@@ -209,7 +212,7 @@ impl<'a> Check<'_, 'a> {
                 return self.unless_removed(spot, id, defined, wanted);
             }
         };
-        let Names { text, debug, core } = names;
+        let Referents { text, debug, core } = names;
         if core.iter().any(|&core| self.is_core(core, id, defined)) {
             return None;
         }
@@ -268,7 +271,7 @@ impl<'a> Check<'_, 'a> {
         })
     }
 
-    fn is_core(&self, core: Core, id: Id, defined: Instruction<'a>) -> bool {
+    fn is_core(&self, core: CoreInstruction, id: Id, defined: Instruction<'a>) -> bool {
         let (layout, opcode) = (self.facts.layout(), defined.opcode());
         let is_signed = |constant: Instruction<'_>| {
             let ty = constant.result_type().and_then(|ty| layout.definition(ty));
@@ -277,27 +280,27 @@ impl<'a> Check<'_, 'a> {
         let has_width = |width| {
             let bits = layout.constant(id).and_then(|constant| constant.integer_bits);
             match width {
-                Width::Bits32 => bits == Some(32),
-                Width::Unsigned32 => bits == Some(32) && !is_signed(defined),
-                Width::Bits32Or64 => matches!(bits, Some(32 | 64)),
-                Width::Integer => bits.is_some(),
-                Width::Any => true,
+                ConstantType::Bits32 => bits == Some(32),
+                ConstantType::Unsigned32 => bits == Some(32) && !is_signed(defined),
+                ConstantType::Bits32Or64 => matches!(bits, Some(32 | 64)),
+                ConstantType::Integer => bits.is_some(),
+                ConstantType::Any => true,
             }
         };
         match core {
-            Core::String => opcode == op::STRING,
-            Core::Void => opcode == op::TYPE_VOID,
-            Core::Constant(width) => opcode == op::CONSTANT && has_width(width),
-            Core::AnyConstant(width) => op::is_constant(opcode) && has_width(width),
-            Core::Boolean => matches!(opcode, op::CONSTANT_TRUE | op::CONSTANT_FALSE),
-            Core::Function => opcode == op::FUNCTION,
-            Core::Variable => opcode == op::VARIABLE,
-            Core::UntypedVariable => opcode == op::UNTYPED_VARIABLE,
-            Core::Integer => {
+            CoreInstruction::String => opcode == op::STRING,
+            CoreInstruction::Void => opcode == op::TYPE_VOID,
+            CoreInstruction::Constant(width) => opcode == op::CONSTANT && has_width(width),
+            CoreInstruction::AnyConstant(width) => op::is_constant(opcode) && has_width(width),
+            CoreInstruction::Boolean => matches!(opcode, op::CONSTANT_TRUE | op::CONSTANT_FALSE),
+            CoreInstruction::Function => opcode == op::FUNCTION,
+            CoreInstruction::Variable => opcode == op::VARIABLE,
+            CoreInstruction::UntypedVariable => opcode == op::UNTYPED_VARIABLE,
+            CoreInstruction::Integer => {
                 let ty = defined.result_type().and_then(|ty| layout.definition(ty));
                 ty.is_some_and(|ty| ty.opcode() == op::TYPE_INT)
             }
-            Core::Result => self.facts.fact(defined).is_none(),
+            CoreInstruction::Result => self.facts.fact(defined).is_none(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Check, Rule, Set};
 use crate::spirv::opcodes as op;
-use crate::spirv::operand::{Field, Place};
+use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
 use crate::spirv::table::Name;
 use crate::spirv::words::{HEADER, Id, Instruction};
@@ -42,19 +42,19 @@ impl<'a> Check<'_, 'a> {
             let is_in = function.is_some_and(|function| at < function.at.end);
             let fact = self.facts.fact(instruction);
             self.continues(fact.as_ref(), &mut continued);
-            let place = fact.and_then(|fact| fact.name()).map(|name| name.row().place);
+            let place = fact.and_then(|fact| fact.name()).map(|name| name.is_in_function());
             match fact.zip(place) {
-                Some((fact, Place::Globals)) => {
+                Some((fact, false)) => {
                     if at >= layout.globals_end() {
                         self.find(Rule::PlaceGlobals, &fact, "it is behind the start of the first function");
                     } else if at < last {
                         early = early.or(Some((fact, 0))).map(|(first, count)| (first, count + 1));
                     }
                 }
-                Some((fact, Place::Body)) if !is_in => {
+                Some((fact, true)) if !is_in => {
                     self.find(Rule::PlaceBody, &fact, "it is in no function");
                 }
-                Some((fact, Place::Body)) => self.body(fact, &mut before),
+                Some((fact, true)) => self.body(fact, &mut before),
                 None if is_in => self.step(instruction, &mut before),
                 None => {}
             }

@@ -4,12 +4,13 @@ use super::{Check, Rule};
 use crate::spirv::Set;
 use crate::spirv::opcodes as op;
 use crate::spirv::read::Fact;
-use crate::spirv::table::{Name, Row};
+use crate::spirv::rows::InstructionRow;
+use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
 impl<'a> Check<'_, 'a> {
     /// The row for the instruction's operands, if the instruction is known.
-    pub(super) fn row(&mut self, fact: &Fact<'a>) -> Option<&'static Row> {
+    pub(super) fn row(&mut self, fact: &Fact<'a>) -> Option<&'static InstructionRow> {
         let needs_extension = (fact.set, fact.name()) == (Set::OpenCl, Some(Name::Module));
         if needs_extension && !self.has_debug_module {
             let what = "SPV_INTEL_debug_module, which adds the instruction, is not declared";
@@ -27,7 +28,7 @@ impl<'a> Check<'_, 'a> {
             if let Some((set, name)) =
                 later.filter_map(|set| Some((set, Name::numbered(set, fact.number)?))).next()
             {
-                what += &format!("; {} has: {}", set.name(), name.row().text);
+                what += &format!("; {} has: {}", set.name(), name.text());
             }
             self.find(Rule::Instruction, fact, what);
             return None;
@@ -42,8 +43,8 @@ impl<'a> Check<'_, 'a> {
         };
         let what = format!(
             "its operands are those of {}, number {}; the LLVM translator has the two the other way round",
-            meant.row().text,
-            meant.row().number(fact.set).unwrap_or_default(),
+            meant.text(),
+            meant.number(fact.set).unwrap_or_default(),
         );
         self.find(Rule::TemplateNumbers, fact, what);
         Some(meant.row())

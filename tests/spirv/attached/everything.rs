@@ -338,7 +338,7 @@ fn every_instruction_is_written() {
         let missing: Vec<_> = Name::ALL
             .iter()
             .copied()
-            .filter(|name| name.row().number(set).is_some() && !is_written(*name) && is_described(*name))
+            .filter(|name| name.number(set).is_some() && !is_written(*name) && is_described(*name))
             .collect();
         assert_eq!(missing, [], "{set:?}");
     }
