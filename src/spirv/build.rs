@@ -5,10 +5,9 @@ use hashbrown::HashMap;
 use super::attach::attach;
 use super::attached::Attached;
 use super::binding::{Binding, Position};
-use super::ids::Ids;
 use super::mode::Mode;
 use super::opcodes as op;
-use super::words::{Id, MAGIC, string_words};
+use super::words::{Id, Ids, MAGIC, string_words};
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::model::Module;
 

@@ -44,8 +44,8 @@ mod dominance;
 #[cfg(feature = "read")]
 mod evaluate;
 mod expression;
+mod floats;
 mod grammar;
-mod ids;
 mod languages;
 mod layout;
 mod lines;
@@ -90,7 +90,6 @@ pub(crate) use describe::names_of_ids;
 pub use describe::{DescribedModule, Source, describe};
 #[cfg(feature = "read")]
 pub use evaluate::{Evaluated, Initial, evaluate};
-pub use ids::Ids;
 pub use import::{ImportedModule, import};
 pub use layout::{Constant, Function, Layout};
 pub use mode::Mode;
@@ -105,4 +104,4 @@ pub use strip::{strip, strip_unused};
 pub use table::{Name, Set};
 pub use text::{TextOptions, print};
 pub use validate::{Finding, Report, Rule, validate};
-pub use words::{HEADER, Id, Instruction, Instructions, MAGIC, Words, from_bytes, is_module};
+pub use words::{HEADER, Id, Ids, Instruction, Instructions, MAGIC, Words, from_bytes, is_module};

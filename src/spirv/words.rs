@@ -5,7 +5,7 @@
 use core::fmt;
 
 use super::opcodes::{Results, results};
-use crate::error::{Count, Error, Result};
+use crate::error::{Count, Error, ErrorKind, Result};
 
 /// An id in a module. 0 is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,6 +14,36 @@ pub struct Id(pub u32);
 impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "%{}", self.0)
+    }
+}
+
+/// Allocator of unused ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ids(u32);
+
+impl Ids {
+    /// The allocator of a module without ids: starts at 1.
+    pub const NEW: Self = Self(1);
+
+    /// The allocator of a module whose header has this id bound.
+    pub fn after(bound: u32) -> Self {
+        Self(bound.max(1))
+    }
+
+    /// Allocates an id.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`] if no id is left: a bound has 32 bits.
+    pub fn fresh(&mut self) -> Result<Id> {
+        let id = self.0;
+        let too_many = || Error::new(ErrorKind::TooLarge("a module has less than 2^32 ids".into()));
+        self.0 = id.checked_add(1).ok_or_else(too_many)?;
+        Ok(Id(id))
+    }
+
+    /// The id bound: above every allocated id.
+    pub fn bound(self) -> u32 {
+        self.0
     }
 }
 

@@ -14,6 +14,9 @@ pub const ORDER: &[(&str, &[&str])] = &[
     ("spirv::lower", SPIRV_LOWER),
     ("spirv::check", SPIRV_CHECK),
     ("stats", STATS),
+    ("spirv::describe", SPIRV_DESCRIBE),
+    ("spirv::validate", SPIRV_VALIDATE),
+    ("track", TRACK),
 ];
 
 const BUILD: &[&str] = &[
@@ -447,9 +450,7 @@ const SPIRV_IMPORT: &[&str] = &[
     "omissions",
     "references",
     "units",
-    // Entities that are imported, and those that wait for others.
-    "entities",
-    "pending",
+    // Entities that are imported, and entities that wait for other entities.
     "importer",
     // Kinds of entities.
     "sources",
@@ -533,6 +534,70 @@ const SPIRV_CHECK: &[&str] = &[
     "",
 ];
 
+const SPIRV_DESCRIBE: &[&str] = &[
+    // Facts of the module and of its source.
+    "names",
+    "declarations",
+    "scopes",
+    "style",
+    // The description under construction.
+    "context",
+    "source",
+    "members",
+    "types",
+    "globals",
+    "code",
+    "",
+];
+
+const SPIRV_VALIDATE: &[&str] = &[
+    "rule",
+    "report",
+    "context",
+    // Rules about all instructions.
+    "module",
+    "places",
+    // Rules about one debug instruction.
+    "numbers",
+    "operands",
+    // Rules about a debug instruction with the instructions that it refers to.
+    "entities",
+    "expressions",
+    "indexes",
+    "lines",
+    "",
+];
+
+const TRACK: &[&str] = &[
+    // Statements about code.
+    "place",
+    "facts",
+    "extent",
+    "code",
+    "instruction",
+    "regalloc2",
+    // Graphs of the wave and of a lane.
+    "division",
+    "nodes",
+    "regions",
+    "graph",
+    // Operations on parts, by node.
+    "origins",
+    "program",
+    "lower",
+    // Names of contents, and the pcs at which they are equal.
+    "ssa",
+    "skips",
+    "ranges",
+    "tracked",
+    // Comparison of a description with the code.
+    "report",
+    "finding",
+    "history",
+    "judge",
+    "",
+];
+
 /// Files in which a type may have inherent methods.
 pub const FILES_OF_A_TYPE: usize = 2;
 
@@ -555,6 +620,4 @@ pub const SPREAD: &[(&str, usize)] = &[
     // Walks over all kinds of entities.
     ("dump::text::Dump", 7),
     ("lint::places::Located", 4),
-    ("spirv::describe::Describer", 4),
-    ("spirv::validate::Check", 8),
 ];

@@ -46,22 +46,22 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("track", "build dominators check::Finding check::Kind error model op::Reg target"),
     // SPIR-V: finding debug instructions, and judging them.
     ("spirv::languages", "spirv::names spirv::table model"),
+    ("spirv::floats", "model"),
     ("spirv::dominance", "dominators spirv::opcodes spirv::words"),
     ("spirv::layout", "error spirv::dominance spirv::grammar spirv::opcodes spirv::table spirv::words"),
     ("spirv::read", "error spirv::rows spirv::layout spirv::opcodes spirv::operand spirv::table spirv::words"),
     ("spirv::text", "error spirv::layout spirv::opcodes spirv::operand spirv::read spirv::words"),
-    ("spirv::validate", "spirv::operations error spirv::layout spirv::names spirv::opcodes spirv::operand spirv::read spirv::table \
+    ("spirv::validate", "spirv::floats spirv::operations spirv::rows spirv::uses error spirv::layout spirv::names spirv::opcodes spirv::operand spirv::read spirv::table \
         spirv::text spirv::words"),
     // Binding a description to instructions, and consumers.
     ("spirv::provider", "spirv::operations error model spirv::words"),
     ("spirv::binding", "model spirv::provider spirv::words"),
     ("spirv::provider_rules", "spirv::operations error model spirv::provider spirv::layout spirv::names spirv::opcodes spirv::words"),
     ("spirv::mode", "error near spirv::table"),
-    ("spirv::ids", "error spirv::words"),
     ("spirv::attached", "error omission"),
     ("spirv::lines", "error model omission"),
     ("spirv::strip", "error spirv::attached spirv::layout spirv::opcodes spirv::uses spirv::words"),
-    ("spirv::describe", "spirv::table build error model omission spirv::binding spirv::languages spirv::layout spirv::lines \
+    ("spirv::describe", "spirv::floats spirv::table build error model omission spirv::binding spirv::languages spirv::layout spirv::lines \
         spirv::opcodes spirv::provider spirv::provider_rules spirv::strip spirv::words target"),
     // Descriptions and vectors as files; a description has ids of a SPIR-V module.
     ("json", "build error lint model near op spirv::binding spirv::describe spirv::operations spirv::provider spirv::read spirv::words \
@@ -69,19 +69,19 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("conform", "error eval json near op read target"),
     ("schema", "conform json"),
     // Writing.
-    ("spirv::lower", "spirv::rows spirv::operations error model omission spirv::attached spirv::binding spirv::provider spirv::provider_rules spirv::ids \
+    ("spirv::lower", "spirv::floats spirv::rows spirv::operations error model omission spirv::attached spirv::binding spirv::provider spirv::provider_rules \
         spirv::languages spirv::layout spirv::lines spirv::mode spirv::names spirv::opcodes spirv::operand spirv::table \
         spirv::words target"),
     ("spirv::attach", "error model spirv::attached spirv::binding spirv::layout spirv::lower spirv::mode spirv::read \
         spirv::words"),
-    ("spirv::build", "error model spirv::attach spirv::attached spirv::binding spirv::ids spirv::mode spirv::opcodes \
+    ("spirv::build", "error model spirv::attach spirv::attached spirv::binding spirv::mode spirv::opcodes \
         spirv::words"),
     ("spirv::rspirv", "error model omission spirv::attach spirv::attached spirv::binding spirv::mode \
         spirv::opcodes spirv::table spirv::words"),
     // Reading back, and comparing.
     ("spirv::expression", "error spirv::operand spirv::operations spirv::provider spirv::read spirv::table spirv::words"),
     ("spirv::evaluate", "error eval op spirv::names spirv::operations spirv::provider target"),
-    ("spirv::import", "build error model omission spirv::binding spirv::provider spirv::provider_rules spirv::languages spirv::layout \
+    ("spirv::import", "spirv::floats build error model omission spirv::binding spirv::provider spirv::provider_rules spirv::languages spirv::layout \
         spirv::names spirv::opcodes spirv::operand spirv::read spirv::table spirv::words target"),
     ("spirv::check", "error eval model omission op spirv::attached spirv::binding spirv::evaluate spirv::provider \
         spirv::languages spirv::layout spirv::mode spirv::names spirv::opcodes spirv::operand spirv::import spirv::read \

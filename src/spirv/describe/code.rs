@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::Describer;
+use super::context::Describer;
 use super::scopes::Constructs;
 use crate::error::Result;
 use crate::model::{FunctionId, ScopeId, SourceLine, TypeId};
@@ -35,266 +35,264 @@ struct Placed<'a> {
     line: Option<SourceLine>,
 }
 
-impl<'a> Describer<'_, 'a> {
-    /// Describes a function; one without code only if it has a name.
-    pub(super) fn function(&mut self, function: &Function) -> Result<()> {
-        let placed = self.placed(function)?;
-        let Some(first) = placed.iter().find_map(|it| it.block) else { return Ok(()) };
-        let entry = self.names.entry_points.get(&function.id).cloned();
-        let name = entry.clone().or_else(|| self.names.get(function.id).map(str::to_owned));
-        let name = name.unwrap_or_else(|| format!("function{}", function.id.0));
-        let returns = placed.first().and_then(|it| it.instruction.result_type());
-        let returns = returns.map(|ty| self.ty(ty)).transpose()?.flatten();
-        let line = self.line_before(function)?.or_else(|| placed.iter().find_map(|it| it.line));
-        // glslang appends the types of the parameters.
-        let (short, linkage_name) = match name.split_once('(') {
-            Some((short, _)) if !short.is_empty() => (short, Some(&*name)),
-            _ => (&*name, None),
-        };
-        let mut described = self.m.function(self.unit, short)?;
-        linkage_name.map(|name| described.linkage_name(name).id());
-        if entry.is_some() {
-            described.external().kernel();
-        }
-        if let Some(line) = line {
-            described.declared_at(line).body_line(line.line);
-        }
-        if let Some(returns) = returns {
-            described.returns(returns)?;
-        }
-        let id = described.id();
-        self.functions.insert(function.id, id);
-        self.binding.function(id, function.id);
-        self.omit_lines(Subject::Function(id));
-        self.lines(function.id, &placed);
-        self.parameters(id, Position::start(function.id, first), &placed)?;
-        self.locals(function, id, first, &placed)
+/// Describes a function; one without code only if it has a name.
+pub(super) fn function(out: &mut Describer<'_, '_>, function: &Function) -> Result<()> {
+    let placed = placed(out, function)?;
+    let Some(first) = placed.iter().find_map(|it| it.block) else { return Ok(()) };
+    let entry = out.names.entry_points.get(&function.id).cloned();
+    let name = entry.clone().or_else(|| out.names.get(function.id).map(str::to_owned));
+    let name = name.unwrap_or_else(|| format!("function{}", function.id.0));
+    let returns = placed.first().and_then(|it| it.instruction.result_type());
+    let returns = returns.map(|ty| out.ty(ty)).transpose()?.flatten();
+    let line = line_before(out, function)?.or_else(|| placed.iter().find_map(|it| it.line));
+    // glslang appends the types of the parameters.
+    let (short, linkage_name) = match name.split_once('(') {
+        Some((short, _)) if !short.is_empty() => (short, Some(&*name)),
+        _ => (&*name, None),
+    };
+    let mut described = out.m.function(out.unit, short)?;
+    linkage_name.map(|name| described.linkage_name(name).id());
+    if entry.is_some() {
+        described.external().kernel();
     }
-
-    /// The line of an `OpLine` before the function.
-    fn line_before(&mut self, function: &Function) -> Result<Option<SourceLine>> {
-        let functions = self.layout.functions();
-        let index = functions.partition_point(|other| other.at.start < function.at.start);
-        let start = index.checked_sub(1).map_or(HEADER, |before| functions[before].at.end);
-        let last = self.layout.words().between(start..function.at.start).last();
-        match last.map(|it| (it.opcode(), it.operands().as_array())) {
-            Some((op::LINE, Some(at))) => self.line(at),
-            _ => Ok(None),
-        }
+    if let Some(line) = line {
+        described.declared_at(line).body_line(line.line);
     }
+    if let Some(returns) = returns {
+        described.returns(returns)?;
+    }
+    let id = described.id();
+    out.functions.insert(function.id, id);
+    out.binding.function(id, function.id);
+    out.omit_lines(Subject::Function(id));
+    lines(out, function.id, &placed);
+    parameters(out, id, Position::start(function.id, first), &placed)?;
+    locals(out, function, id, first, &placed)
+}
 
-    /// The instructions of a function, with their positions in the module without debug instructions.
-    fn placed(&mut self, function: &Function) -> Result<Vec<Placed<'a>>> {
-        let layout = self.layout;
-        let (mut all, mut block, mut index, mut line) = (Vec::new(), None, 0, None);
-        for instruction in layout.words().between(function.at.clone()) {
-            match (instruction.opcode(), instruction.operands().as_array()) {
-                (op::LINE, Some(at)) => line = self.line(at)?,
-                (op::NO_LINE, _) => line = None,
-                _ if is_debug(layout, &instruction) => {}
-                (op::LABEL, _) => {
-                    (block, index) = (instruction.result(), 0);
-                    all.push(Placed { instruction, block, index: 0, line });
-                }
-                (opcode, _) => {
-                    all.push(Placed { instruction, block, index, line });
-                    index += 1;
-                    if op::is_terminator(opcode) {
-                        line = None;
-                    }
+/// The line of an `OpLine` before the function.
+fn line_before(out: &mut Describer<'_, '_>, function: &Function) -> Result<Option<SourceLine>> {
+    let functions = out.layout.functions();
+    let index = functions.partition_point(|other| other.at.start < function.at.start);
+    let start = index.checked_sub(1).map_or(HEADER, |before| functions[before].at.end);
+    let last = out.layout.words().between(start..function.at.start).last();
+    match last.map(|it| (it.opcode(), it.operands().as_array())) {
+        Some((op::LINE, Some(at))) => out.line(at),
+        _ => Ok(None),
+    }
+}
+
+/// The instructions of a function, with their positions in the module without debug instructions.
+fn placed<'a>(out: &mut Describer<'_, 'a>, function: &Function) -> Result<Vec<Placed<'a>>> {
+    let layout = out.layout;
+    let (mut all, mut block, mut index, mut line) = (Vec::new(), None, 0, None);
+    for instruction in layout.words().between(function.at.clone()) {
+        match (instruction.opcode(), instruction.operands().as_array()) {
+            (op::LINE, Some(at)) => line = out.line(at)?,
+            (op::NO_LINE, _) => line = None,
+            _ if is_debug(layout, &instruction) => {}
+            (op::LABEL, _) => {
+                (block, index) = (instruction.result(), 0);
+                all.push(Placed { instruction, block, index: 0, line });
+            }
+            (opcode, _) => {
+                all.push(Placed { instruction, block, index, line });
+                index += 1;
+                if op::is_terminator(opcode) {
+                    line = None;
                 }
             }
         }
-        Ok(all)
     }
+    Ok(all)
+}
 
-    fn lines(&mut self, function: Id, placed: &[Placed<'_>]) {
-        let mut stated = None;
-        for it in placed {
-            let Some(block) = it.block.filter(|_| it.instruction.opcode() != op::LABEL) else { continue };
-            if it.line != stated && it.instruction.opcode() != op::FUNCTION_END {
-                let position = Position::before(function, block, it.index);
-                match it.line {
-                    Some(line) => self.binding.line(position, line),
-                    None => self.binding.no_line(position),
-                };
-                stated = it.line;
-            }
+fn lines(out: &mut Describer<'_, '_>, function: Id, placed: &[Placed<'_>]) {
+    let mut stated = None;
+    for it in placed {
+        let Some(block) = it.block.filter(|_| it.instruction.opcode() != op::LABEL) else { continue };
+        if it.line != stated && it.instruction.opcode() != op::FUNCTION_END {
+            let position = Position::before(function, block, it.index);
+            match it.line {
+                Some(line) => out.binding.line(position, line),
+                None => out.binding.no_line(position),
+            };
+            stated = it.line;
         }
     }
+}
 
-    /// Describes the parameters. A pointer in a module without addresses is the variable that it points to. In a module
-    /// of LLVM, the variable `x.addr` is the memory of the parameter `x`.
-    fn parameters(&mut self, function: FunctionId, start: Position, placed: &[Placed<'_>]) -> Result<()> {
-        let mut copies = HashMap::new();
-        for it in
-            placed.iter().filter(|it| self.names.are_generated && it.instruction.opcode() == op::VARIABLE)
+/// Describes the parameters. A pointer in a module without addresses is the variable that it points to. In a module
+/// of LLVM, the variable `x.addr` is the memory of the parameter `x`.
+fn parameters(
+    out: &mut Describer<'_, '_>,
+    function: FunctionId,
+    start: Position,
+    placed: &[Placed<'_>],
+) -> Result<()> {
+    let mut copies = HashMap::new();
+    for it in placed.iter().filter(|it| out.names.are_generated && it.instruction.opcode() == op::VARIABLE) {
+        if let (Some(id), Some(to)) = (it.instruction.result(), out.contents(&it.instruction))
+            && let Some(name) = out.names.get(id).and_then(|name| name.strip_suffix(".addr"))
         {
-            if let (Some(id), Some(to)) = (it.instruction.result(), self.contents(&it.instruction))
-                && let Some(name) = self.names.get(id).and_then(|name| name.strip_suffix(".addr"))
-            {
-                copies.insert((name.to_owned(), to), id);
-            }
+            copies.insert((name.to_owned(), to), id);
         }
-        let is_parameter = |it: &&Placed<'_>| it.instruction.opcode() == op::FUNCTION_PARAMETER;
-        for it in placed.iter().filter(is_parameter) {
-            let (Some(id), Some(ty)) = (it.instruction.result(), it.instruction.result_type()) else {
-                continue;
-            };
-            let name = self.names.get(id).unwrap_or_default().to_owned();
-            let copy = copies.get(&(name.clone(), ty)).copied();
-            let is_reference = self.is_reference(ty);
-            let described = if is_reference { self.target_of(ty)? } else { self.ty(ty)? };
-            let Some(ty) = described else {
-                self.omit_variable(Subject::Function(function), &name, Reason::NoDescription(id.0));
-                continue;
-            };
-            let mut variable = self.m.parameter(function, &name, ty)?;
-            it.line.map(|line| variable.declared_at(line).id());
-            let variable = variable.id();
-            self.variables.insert(id, variable);
-            if name.is_empty() {
-                continue;
-            }
-            match copy {
-                Some(copy) => {
-                    self.variables.insert(copy, variable);
-                    self.binding.declare(start, variable, Provider::value(copy))
-                }
-                None if is_reference => {
-                    self.binding.declare(Position::after(id), variable, Provider::value(id))
-                }
-                None => self.binding.value(Position::after(id), variable, &[Provider::value(id)]),
-            };
-        }
-        Ok(())
     }
+    let is_parameter = |it: &&Placed<'_>| it.instruction.opcode() == op::FUNCTION_PARAMETER;
+    for it in placed.iter().filter(is_parameter) {
+        let (Some(id), Some(ty)) = (it.instruction.result(), it.instruction.result_type()) else {
+            continue;
+        };
+        let name = out.names.get(id).unwrap_or_default().to_owned();
+        let copy = copies.get(&(name.clone(), ty)).copied();
+        let is_reference = is_reference(out, ty);
+        let described = if is_reference { out.target_of(ty)? } else { out.ty(ty)? };
+        let Some(ty) = described else {
+            out.omit_variable(Subject::Function(function), &name, Reason::NoDescription(id.0));
+            continue;
+        };
+        let mut variable = out.m.parameter(function, &name, ty)?;
+        it.line.map(|line| variable.declared_at(line).id());
+        let variable = variable.id();
+        out.variables.insert(id, variable);
+        if name.is_empty() {
+            continue;
+        }
+        match copy {
+            Some(copy) => {
+                out.variables.insert(copy, variable);
+                out.binding.declare(start, variable, Provider::value(copy))
+            }
+            None if is_reference => out.binding.declare(Position::after(id), variable, Provider::value(id)),
+            None => out.binding.value(Position::after(id), variable, &[Provider::value(id)]),
+        };
+    }
+    Ok(())
+}
 
-    /// Whether a value of the type is a way to name a variable: a pointer of a shader, other than one with addresses.
-    fn is_reference(&self, ty: Id) -> bool {
-        self.m.target().is_shader() && self.types.pointee(ty).is_some() && !self.types.has_addresses(ty)
-    }
+/// Whether a value of the type is a way to name a variable: a pointer of a shader, other than one with addresses.
+fn is_reference(out: &Describer<'_, '_>, ty: Id) -> bool {
+    out.m.target().is_shader() && out.types.pointee(ty).is_some() && !out.types.has_addresses(ty)
+}
 
-    /// Describes local variables and named values, and the blocks that they are in.
-    fn locals(
-        &mut self,
-        function: &Function,
-        id: FunctionId,
-        first: Id,
-        placed: &[Placed<'_>],
-    ) -> Result<()> {
-        let constructs = Constructs::new(self.layout.words(), function);
-        let locals = self.find_locals(id, &constructs, placed)?;
-        let mut scopes: HashMap<usize, ScopeId> = HashMap::new();
-        scopes.insert(0, self.m.described().function(id).scope);
-        let mut needed: Vec<usize> = locals.iter().map(|local| local.construct).collect();
-        needed.sort_unstable();
-        needed.dedup();
-        for &construct in needed.iter().filter(|&&construct| construct != 0) {
-            let around = scope_of(&constructs, &scopes, constructs.parent(construct));
-            let scope = self.m.block(around, &[])?;
-            let is_inside =
-                |it: &&Placed<'_>| it.block.is_some_and(|block| constructs.of(block) == construct);
-            if let Some(line) = placed.iter().filter(is_inside).find_map(|it| it.line) {
-                self.m.begins(scope, line)?;
-            }
-            scopes.insert(construct, scope);
+/// Describes local variables and named values, and the blocks that they are in.
+fn locals(
+    out: &mut Describer<'_, '_>,
+    function: &Function,
+    id: FunctionId,
+    first: Id,
+    placed: &[Placed<'_>],
+) -> Result<()> {
+    let constructs = Constructs::new(out.layout.words(), function);
+    let locals = find_locals(out, id, &constructs, placed)?;
+    let mut scopes: HashMap<usize, ScopeId> = HashMap::new();
+    scopes.insert(0, out.m.described().function(id).scope);
+    let mut needed: Vec<usize> = locals.iter().map(|local| local.construct).collect();
+    needed.sort_unstable();
+    needed.dedup();
+    for &construct in needed.iter().filter(|&&construct| construct != 0) {
+        let around = scope_of(&constructs, &scopes, constructs.parent(construct));
+        let scope = out.m.block(around, &[])?;
+        let is_inside = |it: &&Placed<'_>| it.block.is_some_and(|block| constructs.of(block) == construct);
+        if let Some(line) = placed.iter().filter(is_inside).find_map(|it| it.line) {
+            out.m.begins(scope, line)?;
         }
-        let mut stated = scopes[&0];
-        for it in placed.iter().filter(|it| it.instruction.opcode() == op::LABEL) {
-            let Some(block) = it.block else { continue };
-            let scope = scope_of(&constructs, &scopes, constructs.of(block));
-            if scope != stated {
-                self.binding.scope(Position::start(function.id, block), scope);
-                stated = scope;
-            }
-        }
-        // Several values of one name and type in a block are of one variable.
-        let mut known = HashMap::new();
-        for local in locals {
-            let Local { id, name, ty, construct, is_memory, line } = local;
-            let scope = scopes[&construct];
-            let key = (scope, name.clone(), ty);
-            let variable = match known.get(&key) {
-                Some(&variable) if !is_memory => variable,
-                _ => {
-                    let mut variable = self.m.variable(scope, &name, ty)?;
-                    line.map(|line| variable.declared_at(line).id());
-                    variable.id()
-                }
-            };
-            self.variables.insert(id, variable);
-            match is_memory {
-                true => {
-                    self.binding.declare(Position::start(function.id, first), variable, Provider::value(id));
-                }
-                false => {
-                    known.insert(key, variable);
-                    self.binding.value(Position::after(id), variable, &[Provider::value(id)]);
-                }
-            }
-        }
-        Ok(())
+        scopes.insert(construct, scope);
     }
+    let mut stated = scopes[&0];
+    for it in placed.iter().filter(|it| it.instruction.opcode() == op::LABEL) {
+        let Some(block) = it.block else { continue };
+        let scope = scope_of(&constructs, &scopes, constructs.of(block));
+        if scope != stated {
+            out.binding.scope(Position::start(function.id, block), scope);
+            stated = scope;
+        }
+    }
+    // Several values of one name and type in a block are of one variable.
+    let mut known = HashMap::new();
+    for local in locals {
+        let Local { id, name, ty, construct, is_memory, line } = local;
+        let scope = scopes[&construct];
+        let key = (scope, name.clone(), ty);
+        let variable = match known.get(&key) {
+            Some(&variable) if !is_memory => variable,
+            _ => {
+                let mut variable = out.m.variable(scope, &name, ty)?;
+                line.map(|line| variable.declared_at(line).id());
+                variable.id()
+            }
+        };
+        out.variables.insert(id, variable);
+        match is_memory {
+            true => {
+                out.binding.declare(Position::start(function.id, first), variable, Provider::value(id));
+            }
+            false => {
+                known.insert(key, variable);
+                out.binding.value(Position::after(id), variable, &[Provider::value(id)]);
+            }
+        }
+    }
+    Ok(())
+}
 
-    /// Named variables and results, with the innermost construct that has all of their uses.
-    /// Names that LLVM generated for temporaries are counted.
-    fn find_locals(
-        &mut self,
-        function: FunctionId,
-        constructs: &Constructs,
-        placed: &[Placed<'_>],
-    ) -> Result<Vec<Local>> {
-        let (mut all, mut places) = (Vec::new(), HashMap::<u32, usize>::new());
-        let (mut temporaries, subject) = (0, Subject::Function(function));
-        let returns = placed.first().and_then(|it| it.instruction.result_type());
-        for it in placed {
-            let (instruction, Some(block)) = (it.instruction, it.block) else { continue };
-            let here = constructs.of(block);
-            for operand in instruction.operands() {
-                if let Some(&place) = places.get(operand) {
-                    let local: &mut Local = &mut all[place];
-                    local.line = local.line.or(it.line);
-                    local.construct = match local.construct {
-                        usize::MAX => here,
-                        known => constructs.common(known, here),
-                    };
-                }
+/// Named variables and results, with the innermost construct that has all of their uses.
+/// Names that LLVM generated for temporaries are counted.
+fn find_locals(
+    out: &mut Describer<'_, '_>,
+    function: FunctionId,
+    constructs: &Constructs,
+    placed: &[Placed<'_>],
+) -> Result<Vec<Local>> {
+    let (mut all, mut places) = (Vec::new(), HashMap::<u32, usize>::new());
+    let (mut temporaries, subject) = (0, Subject::Function(function));
+    let returns = placed.first().and_then(|it| it.instruction.result_type());
+    for it in placed {
+        let (instruction, Some(block)) = (it.instruction, it.block) else { continue };
+        let here = constructs.of(block);
+        for operand in instruction.operands() {
+            if let Some(&place) = places.get(operand) {
+                let local: &mut Local = &mut all[place];
+                local.line = local.line.or(it.line);
+                local.construct = match local.construct {
+                    usize::MAX => here,
+                    known => constructs.common(known, here),
+                };
             }
-            let (Some(id), Some(ty)) = (instruction.result(), instruction.result_type()) else { continue };
-            let Some(name) = self.names.get(id).map(str::to_owned) else { continue };
-            let is_memory = matches!(instruction.opcode(), op::VARIABLE | op::UNTYPED_VARIABLE);
-            let contents = if is_memory { self.contents(&instruction) } else { Some(ty) };
-            if self.variables.contains_key(&id) || !is_memory && self.is_reference(ty) {
-                continue;
-            }
-            if self.names.are_generated && (!is_memory || is_slot(&name, contents == returns)) {
-                temporaries += 1;
-                continue;
-            }
-            if instruction.opcode() == SAMPLED_IMAGE {
-                self.omit_variable(subject, &name, Reason::SampledImage(id.0));
-                continue;
-            }
-            let Some(ty) = contents.map(|ty| self.ty(ty)).transpose()?.flatten() else {
-                self.omit_variable(subject, &name, Reason::NoDescription(id.0));
-                continue;
-            };
-            if is_memory {
-                // The scope is that of the uses.
-                places.insert(id.0, all.len());
-            }
-            let construct = if is_memory { usize::MAX } else { here };
-            all.push(Local { id, name, ty, construct, is_memory, line: it.line });
         }
-        for local in all.iter_mut().filter(|local| local.construct == usize::MAX) {
-            local.construct = 0;
+        let (Some(id), Some(ty)) = (instruction.result(), instruction.result_type()) else { continue };
+        let Some(name) = out.names.get(id).map(str::to_owned) else { continue };
+        let is_memory = matches!(instruction.opcode(), op::VARIABLE | op::UNTYPED_VARIABLE);
+        let contents = if is_memory { out.contents(&instruction) } else { Some(ty) };
+        if out.variables.contains_key(&id) || !is_memory && is_reference(out, ty) {
+            continue;
         }
-        if temporaries != 0 {
-            self.omit_variable(subject, "", Reason::Temporaries(temporaries));
+        if out.names.are_generated && (!is_memory || is_slot(&name, contents == returns)) {
+            temporaries += 1;
+            continue;
         }
-        Ok(all)
+        if instruction.opcode() == SAMPLED_IMAGE {
+            out.omit_variable(subject, &name, Reason::SampledImage(id.0));
+            continue;
+        }
+        let Some(ty) = contents.map(|ty| out.ty(ty)).transpose()?.flatten() else {
+            out.omit_variable(subject, &name, Reason::NoDescription(id.0));
+            continue;
+        };
+        if is_memory {
+            // The scope is that of the uses.
+            places.insert(id.0, all.len());
+        }
+        let construct = if is_memory { usize::MAX } else { here };
+        all.push(Local { id, name, ty, construct, is_memory, line: it.line });
     }
+    for local in all.iter_mut().filter(|local| local.construct == usize::MAX) {
+        local.construct = 0;
+    }
+    if temporaries != 0 {
+        out.omit_variable(subject, "", Reason::Temporaries(temporaries));
+    }
+    Ok(all)
 }
 
 /// Whether a variable of a function of LLVM is a slot that the compiler added: for the result, or with a name that no

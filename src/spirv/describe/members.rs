@@ -1,6 +1,6 @@
 //! Members of structures, with the layout of their matrices.
 
-use super::Describer;
+use super::context::Describer;
 use crate::build::{DataMember, Extent, Major};
 use crate::error::Result;
 use crate::model::{Count, SourceLine, TypeId, TypeKind};
@@ -9,77 +9,70 @@ use crate::spirv::words::Id;
 /// The most arrays of arrays around a matrix that has a layout.
 const MOST_ARRAYS: usize = 64;
 
-impl Describer<'_, '_> {
-    /// A structure; one with an opaque or unsized member has the members before it.
-    pub(super) fn structure(&mut self, id: Id, members: &[u32]) -> Result<TypeId> {
-        let mut placed = Vec::new();
-        let mut end = 0u64;
-        for (index, &member) in (0..).zip(members) {
-            let offset = self.names.offsets.get(&(id, index)).map_or(end, |&offset| offset.into());
-            let Some(ty) = self.ty(Id(member))? else { continue };
-            let ty = self.matrices_of(ty, (id, index))?;
-            let bytes = self.m.described().ty(ty).bits().unwrap_or_default().div_ceil(8);
-            end = end.max(offset.saturating_add(bytes));
-            placed.push((self.names.member(id, index), ty, offset));
-        }
-        let name = self.names.structure(id).map(str::to_owned);
-        let structure = self.m.structure(self.unit, name.as_deref(), end)?;
-        let file = self.m.primary_file(self.unit)?;
-        for (member_name, ty, offset) in placed {
-            let line = name.as_deref().and_then(|name| self.declarations.member(name, &member_name));
-            let member = DataMember::new(&member_name, ty, offset);
-            let member = match line {
-                Some(line) => member.declared_at(SourceLine { file, line, column: 0 }),
-                None => member,
-            };
-            self.m.data_member(structure, member)?;
-        }
-        Ok(structure)
+/// A structure; one with an opaque or unsized member has the members before it.
+pub(super) fn structure(out: &mut Describer<'_, '_>, id: Id, members: &[u32]) -> Result<TypeId> {
+    let mut placed = Vec::new();
+    let mut end = 0u64;
+    for (index, &member) in (0..).zip(members) {
+        let offset = out.names.offsets.get(&(id, index)).map_or(end, |&offset| offset.into());
+        let Some(ty) = out.ty(Id(member))? else { continue };
+        let ty = matrices_of(out, ty, (id, index))?;
+        let bytes = out.m.described().ty(ty).bits().unwrap_or_default().div_ceil(8);
+        end = end.max(offset.saturating_add(bytes));
+        placed.push((out.names.member(id, index), ty, offset));
     }
+    let name = out.names.structure(id).map(str::to_owned);
+    let structure = out.m.structure(out.unit, name.as_deref(), end)?;
+    let file = out.m.primary_file(out.unit)?;
+    for (member_name, ty, offset) in placed {
+        let line = name.as_deref().and_then(|name| out.declarations.member(name, &member_name));
+        let member = DataMember::new(&member_name, ty, offset);
+        let member = match line {
+            Some(line) => member.declared_at(SourceLine { file, line, column: 0 }),
+            None => member,
+        };
+        out.m.data_member(structure, member)?;
+    }
+    Ok(structure)
+}
 
-    /// The type of a member, with the layout that the decorations of the member give to the matrix in it: `MatrixStride`,
-    /// and `RowMajor`, by which its vectors are rows. Other types are returned as they are.
-    fn matrices_of(&mut self, ty: TypeId, member: (Id, u32)) -> Result<TypeId> {
-        let stride = self.names.matrix_strides.get(&member).map(|&bytes| u64::from(bytes) * 8);
-        let is_row_major = self.names.row_major.contains(&member);
-        if stride.is_none() && !is_row_major {
-            return Ok(ty);
-        }
-        let module = self.m.described();
-        let (mut of, mut arrays) = (ty, Vec::new());
-        while let TypeKind::Array { of: element, dimensions, stride_bits } = module.ty(of).kind() {
-            if arrays.len() == MOST_ARRAYS {
-                return Ok(ty);
-            }
-            let counts = dimensions.iter().map(|dimension| match dimension.count {
-                Count::Fixed(count) => Extent::fixed(count),
-                _ => Extent::unknown(),
-            });
-            arrays.push((counts.collect::<Vec<_>>(), *stride_bits));
-            of = *element;
-        }
-        let TypeKind::Matrix { of: column, count: columns, .. } = *module.ty(of).kind() else {
-            return Ok(ty);
-        };
-        let TypeKind::Vector { of: number, count: rows, .. } = *module.ty(column).kind() else {
-            return Ok(ty);
-        };
-        let (vector, count) = match is_row_major {
-            true => (self.m.vector(self.unit, number, columns)?, rows),
-            false => (column, columns),
-        };
-        let stride = stride.filter(|&stride| self.is_wider(stride, vector));
-        let major = if is_row_major { Major::Row } else { Major::Column };
-        let mut laid_out = self.m.matrix_of(self.unit, vector, count, major, stride)?;
-        while let Some((counts, stride)) = arrays.pop() {
-            let stride = stride.filter(|&stride| self.is_wider(stride, laid_out));
-            laid_out = self.m.array_of(self.unit, laid_out, &counts, stride)?;
-        }
-        Ok(laid_out)
+/// The type of a member, with the layout that the decorations of the member give to the matrix in it: `MatrixStride`,
+/// and `RowMajor`, by which its vectors are rows. Other types are returned as they are.
+fn matrices_of(out: &mut Describer<'_, '_>, ty: TypeId, member: (Id, u32)) -> Result<TypeId> {
+    let stride = out.names.matrix_strides.get(&member).map(|&bytes| u64::from(bytes) * 8);
+    let is_row_major = out.names.row_major.contains(&member);
+    if stride.is_none() && !is_row_major {
+        return Ok(ty);
     }
-
-    /// Whether a stride is more than the size of an element.
-    pub(super) fn is_wider(&self, stride_bits: u64, element: TypeId) -> bool {
-        self.m.described().ty(element).bits().is_none_or(|bits| bits < stride_bits)
+    let module = out.m.described();
+    let (mut of, mut arrays) = (ty, Vec::new());
+    while let TypeKind::Array { of: element, dimensions, stride_bits } = module.ty(of).kind() {
+        if arrays.len() == MOST_ARRAYS {
+            return Ok(ty);
+        }
+        let counts = dimensions.iter().map(|dimension| match dimension.count {
+            Count::Fixed(count) => Extent::fixed(count),
+            _ => Extent::unknown(),
+        });
+        arrays.push((counts.collect::<Vec<_>>(), *stride_bits));
+        of = *element;
     }
+    let TypeKind::Matrix { of: column, count: columns, .. } = *module.ty(of).kind() else {
+        return Ok(ty);
+    };
+    let TypeKind::Vector { of: number, count: rows, .. } = *module.ty(column).kind() else {
+        return Ok(ty);
+    };
+    let (vector, count) = match is_row_major {
+        true => (out.m.vector(out.unit, number, columns)?, rows),
+        false => (column, columns),
+    };
+    let stride = stride.filter(|&stride| out.is_wider(stride, vector));
+    let major = if is_row_major { Major::Row } else { Major::Column };
+    let mut laid_out = out.m.matrix_of(out.unit, vector, count, major, stride)?;
+    while let Some((counts, stride)) = arrays.pop() {
+        let stride = stride.filter(|&stride| out.is_wider(stride, laid_out));
+        laid_out = out.m.array_of(out.unit, laid_out, &counts, stride)?;
+    }
+    Ok(laid_out)
 }

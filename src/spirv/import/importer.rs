@@ -1,17 +1,16 @@
-//! The importer, and the entities that an operand of an instruction references.
+//! The importer: imported entities, work in progress, and lookups of the entities that an operand references.
 
+use hashbrown::{HashMap, HashSet};
 use indexmap::IndexMap;
 
-use super::entities::Entities;
 use super::flags::{self, Flags};
 use super::omissions::{Made, Omissions, refused};
-use super::pending::Pending;
 use super::references::References;
 use super::set_facts::SetFacts;
 use super::units::Units;
 use crate::build::Builder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{FileId, ScopeId, SourceLine, TypeId, UnitId};
+use crate::model::{FileId, FunctionId, ScopeId, SourceLine, TypeId, UnitId, VariableId};
 use crate::omission::Unimported;
 use crate::spirv::binding::Binding;
 use crate::spirv::opcodes as op;
@@ -31,6 +30,50 @@ pub(super) struct Source {
     /// Text, if any.
     pub text: Option<String>,
     pub md5: Option<[u8; 16]>,
+}
+
+/// Imported entities, by the ids of their instructions.
+#[derive(Default)]
+pub(super) struct Entities {
+    pub files: HashMap<(Id, UnitId), FileId>,
+    pub types: HashMap<(Id, UnitId), TypeId>,
+    /// Composite types with members that could not be imported.
+    pub partial: HashSet<TypeId>,
+    pub scopes: HashMap<Id, ScopeId>,
+    pub functions: IndexMap<Id, FunctionId>,
+    pub variables: HashMap<Id, VariableId>,
+    /// Functions by the `OpFunction` of their code.
+    pub code: IndexMap<Id, FunctionId>,
+    /// Scopes of inlined calls, by scope of the function and `DebugInlinedAt`.
+    pub instances: HashMap<(ScopeId, Id), Option<ScopeId>>,
+    /// Variables of inlined calls, by variable and `DebugInlinedAt`.
+    pub inlined_variables: HashMap<(Id, Id), VariableId>,
+}
+
+/// An entity to import.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Node {
+    /// A type, for a unit.
+    Type(Id, UnitId),
+    /// A function or its declaration, a block, a namespace.
+    Scope(Id),
+    /// A variable, or a static member.
+    Variable(Id),
+    /// A parameter of a function, by index from 0.
+    Parameter(Id, u32),
+}
+
+/// Progress of the import: nodes that were visited, and work that other entities must precede.
+#[derive(Default)]
+pub(super) struct Pending {
+    /// Nodes that are imported, refused or in progress.
+    pub seen: HashSet<Node>,
+    /// Composite types whose members are not described yet.
+    pub composites: Vec<(Id, UnitId, TypeId)>,
+    /// Computed offsets in bits, for members without an offset in the module.
+    pub offsets: HashMap<(Id, UnitId), u64>,
+    /// Types that are declared in another scope than a unit.
+    pub within: Vec<(Id, TypeId)>,
 }
 
 /// The importer of the instructions of one set.

@@ -1,9 +1,8 @@
 //! Contents of composite types: members, base classes, template parameters.
 
 use super::flags::{self, Flags};
-use super::importer::Importer;
+use super::importer::{Importer, Node};
 use super::omissions::{Made, refused};
-use super::pending::Node;
 use super::{order, templates};
 use crate::build::DataMember;
 use crate::error::Result;

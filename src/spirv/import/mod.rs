@@ -11,7 +11,6 @@
 //! Instructions and operands that the model cannot represent are listed as omissions. Missing facts are not guessed.
 
 mod body;
-mod entities;
 mod flags;
 mod functions;
 mod importer;
@@ -22,7 +21,6 @@ mod metadata;
 mod names;
 mod omissions;
 mod order;
-mod pending;
 mod providers;
 mod references;
 mod scopes;
@@ -50,8 +48,8 @@ use crate::model::{Module, TypeId};
 use crate::omission::{Omission, Property, Unimported};
 use crate::target::Target;
 use importer::Importer;
+use importer::Node;
 use omissions::omission;
-use pending::Node;
 use references::References;
 
 /// A model made of debug instructions.

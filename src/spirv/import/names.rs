@@ -1,9 +1,8 @@
 //! Imported entities, and producers and command lines of units.
 
-use super::importer::Importer;
+use super::importer::{Importer, Node};
 use super::omissions::{Made, refused};
 use super::order;
-use super::pending::Node;
 use crate::error::Result;
 use crate::model::{Imported, ScopeKind, UnitId};
 use crate::omission::Unimported;

@@ -1,7 +1,6 @@
 //! Order of import: an entity is made after those that it needs.
 
-use super::importer::Importer;
-use super::pending::Node;
+use super::importer::{Importer, Node};
 use super::{functions, scopes, types, variables};
 use crate::error::Result;
 use crate::spirv::operand::Field;

@@ -1,9 +1,8 @@
 //! Signatures of functions: return types, parameters, template parameters.
 
 use super::flags::{self, Flags};
-use super::importer::Importer;
+use super::importer::{Importer, Node};
 use super::omissions::refused;
-use super::pending::Node;
 use super::{order, templates};
 use crate::error::Result;
 use crate::model::{FunctionId, UnitId};

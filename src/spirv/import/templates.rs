@@ -1,9 +1,8 @@
 //! Template parameters of types and functions.
 
-use super::importer::Importer;
+use super::importer::{Importer, Node};
 use super::omissions::Made;
 use super::order;
-use super::pending::Node;
 use crate::build::Template;
 use crate::error::Result;
 use crate::model::{TypeId, UnitId};

@@ -9,6 +9,7 @@ use crate::model::{
     BaseEncoding, CompositeKind, MemorySpace, Passed, PointerKind, Qualifier, TypeId, UnitId,
 };
 use crate::omission::Unimported;
+use crate::spirv::floats;
 use crate::spirv::names::Enumeration;
 use crate::spirv::operand::Field;
 use crate::spirv::read::Fact;
@@ -28,13 +29,6 @@ const ENCODINGS: [Option<BaseEncoding>; 9] = [
     Some(BaseEncoding::UnsignedChar),
     // Version 200 has this encoding.
     Some(BaseEncoding::ComplexFloat),
-];
-
-/// Floating-point formats other than IEEE 754's by their numbers, with their bits: SPIR-V section "FP Encoding".
-const FORMATS: [(u32, u64, BaseEncoding); 3] = [
-    (0, 16, BaseEncoding::BFloat16),
-    (4214, 8, BaseEncoding::Float8E4M3),
-    (4215, 8, BaseEncoding::Float8E5M2),
 ];
 
 /// Operands of a `DebugTypeCooperativeMatrixKHR` after the component type.
@@ -199,12 +193,12 @@ fn basic(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> Made
     let mut encoding = encoding;
     if fact.operand(Field::FpEncoding).is_some() {
         let number = importer.facts.word(fact, Field::FpEncoding);
-        let known = FORMATS.iter().find(|format| (format.0, Some(format.1)) == (number, bits));
-        let Some(&(_, _, format)) = known.filter(|_| encoding == Some(BaseEncoding::Float)) else {
+        let known = floats::numbered(number).filter(|format| format.bits() == bits);
+        let Some(format) = known.filter(|_| encoding == Some(BaseEncoding::Float)) else {
             importer.omissions.omit(fact, Unimported::Format(number));
             return importer.m.unspecified_type(unit, &name).map_err(refused);
         };
-        encoding = Some(format);
+        encoding = Some(format.encoding);
     }
     match (encoding, bits) {
         (Some(encoding), Some(bits @ 1..=MOST_BITS)) => importer.m.base_type(unit, &name, encoding, bits),

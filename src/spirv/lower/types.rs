@@ -9,6 +9,7 @@ use super::{arrays, composites, enumerations, pointers, references, scopes, vect
 use crate::error::Result;
 use crate::model::{BaseEncoding, Count, PointerKind, Qualifier, TypeId, TypeKind};
 use crate::omission::{Property, Reason, Subject};
+use crate::spirv::floats;
 use crate::spirv::mode::BaseTypes;
 use crate::spirv::names::{COMPLEX, Enumeration, flags};
 use crate::spirv::operand::Field;
@@ -114,7 +115,7 @@ pub(super) fn ty(out: &mut Globals<'_, '_, '_>, id: TypeId) -> Result<()> {
             let bits = ty.bits.unwrap_or(0);
             let (name, size) = (out.name(Some(*name))?, out.number(bits, subject, Property::Size)?);
             let mut operands: Operands = basic_type(name, size, number).into_iter().collect();
-            let format = format(*encoding).filter(|_| number == FLOAT);
+            let format = floats::number(*encoding).filter(|_| number == FLOAT);
             operands.extend(format.map(|format| (Field::FpEncoding, format.into())));
             references::define(out, id, Name::TypeBasic, &operands)
         }
@@ -207,20 +208,12 @@ fn encoding_number(out: &mut Globals<'_, '_, '_>, id: TypeId, encoding: BaseEnco
         BaseEncoding::Unsigned => 6,
         BaseEncoding::UnsignedChar => 7,
         BaseEncoding::ComplexFloat if Enumeration::Encoding.has(COMPLEX, set) => COMPLEX,
-        _ if format(encoding).is_some() && set.has_operand(Name::TypeBasic, Field::FpEncoding) => FLOAT,
+        _ if floats::number(encoding).is_some() && set.has_operand(Name::TypeBasic, Field::FpEncoding) => {
+            FLOAT
+        }
         _ => {
             out.omit(Subject::Type(id), Property::Encoding, Reason::AsUnspecified(encoding));
             UNSPECIFIED
         }
-    }
-}
-
-/// Number of a floating-point format other than IEEE 754's: SPIR-V section "FP Encoding".
-fn format(encoding: BaseEncoding) -> Option<u32> {
-    match encoding {
-        BaseEncoding::BFloat16 => Some(0),
-        BaseEncoding::Float8E4M3 => Some(4214),
-        BaseEncoding::Float8E5M2 => Some(4215),
-        _ => None,
     }
 }

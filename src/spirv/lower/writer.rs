@@ -13,14 +13,13 @@ use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use crate::error::{Count, Error, ErrorKind, Result};
 use crate::model::Module;
 use crate::omission::{Omission, Property, Reason, Subject};
-use crate::spirv::ids::Ids;
 use crate::spirv::layout::Layout;
 use crate::spirv::mode::Mode;
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
 use crate::spirv::rows::{Forms, forms};
 use crate::spirv::table::Name;
-use crate::spirv::words::{HEADER, Id, string_words};
+use crate::spirv::words::{HEADER, Id, Ids, string_words};
 
 /// Maximum number of words of an instruction.
 pub(super) const MOST_WORDS: usize = 0xffff;

@@ -2,13 +2,16 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::{Check, Rule, Set};
+use super::context::Check;
+use super::rule::Rule;
 use crate::error::Count;
+use crate::spirv::floats::{self, FloatFormat};
 use crate::spirv::names::{Enumeration, UNKNOWN_LAYOUT, capability, is_build_identifier};
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::Field;
 use crate::spirv::read::{Fact, Facts};
 use crate::spirv::table::Name;
+use crate::spirv::table::Set;
 use crate::spirv::text::shown;
 use crate::spirv::words::Id;
 
@@ -57,249 +60,250 @@ impl Index {
     }
 }
 
-impl<'a> Check<'_, 'a> {
-    /// `Capability`: a literal is an enumerant, the id of a constant is not.
-    fn storage_class(&mut self, fact: &Fact<'a>) {
-        let number =
-            self.facts.number(fact, Field::StorageClass).and_then(|number| u32::try_from(number).ok());
-        let Some(number) = number.filter(|_| !fact.set.is_shader()) else { return };
-        if let Some(required) = self.facts.layout().lacking_capabilities(number) {
-            let class = Enumeration::StorageClass.text(number, fact.set);
-            let names: Vec<String> = required.iter().map(|&number| capability(number)).collect();
-            let what = format!("the module does not declare {}, a capability of {class}", names.join(" or "));
-            self.find_of(Rule::Capability, fact, Field::StorageClass, what);
+/// `Capability`: a literal is an enumerant, the id of a constant is not.
+fn storage_class<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
+    let number = check.facts.number(fact, Field::StorageClass).and_then(|number| u32::try_from(number).ok());
+    let Some(number) = number.filter(|_| !fact.set.is_shader()) else { return };
+    if let Some(required) = check.facts.layout().lacking_capabilities(number) {
+        let class = Enumeration::StorageClass.text(number, fact.set);
+        let names: Vec<String> = required.iter().map(|&number| capability(number)).collect();
+        let what = format!("the module does not declare {}, a capability of {class}", names.join(" or "));
+        check.find_of(Rule::Capability, fact, Field::StorageClass, what);
+    }
+}
+
+pub(super) fn entity<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>, index: &Index) {
+    match fact.name() {
+        Some(Name::TypeBasic) => fp_encoding(check, fact),
+        Some(Name::TypePointer) => storage_class(check, fact),
+        Some(Name::TypeArray | Name::TypeSubrange) => counts(check, fact),
+        Some(Name::TypeComposite) => {
+            opaque(check, fact);
+            unknown_layout(check, fact);
         }
-    }
-
-    pub(super) fn entity(&mut self, fact: &Fact<'a>, index: &Index) {
-        match fact.name() {
-            Some(Name::TypeBasic) => self.fp_encoding(fact),
-            Some(Name::TypePointer) => self.storage_class(fact),
-            Some(Name::TypeArray | Name::TypeSubrange) => self.counts(fact),
-            Some(Name::TypeComposite) => {
-                self.opaque(fact);
-                self.unknown_layout(fact);
-            }
-            Some(Name::TypeMember) => {
-                self.member(fact, index);
-                self.unknown_layout(fact);
-            }
-            Some(Name::TypeInheritance) => {
-                self.no_union(fact, Field::Child);
-                self.no_union(fact, Field::Parent);
-            }
-            Some(Name::TypePtrToMember) => self.no_union(fact, Field::Parent),
-            Some(Name::TypeTemplate) => self.no_union(fact, Field::Target),
-            Some(Name::MacroDef) => self.macro_name(fact),
-            Some(Name::ImportedEntity) => self.imported(fact),
-            Some(Name::BuildIdentifier) => self.build_identifier(fact),
-            Some(Name::EntryPoint) => self.entry_point(fact, index),
-            Some(Name::FunctionDefinition) => self.definition(fact, index),
-            _ => {}
+        Some(Name::TypeMember) => {
+            member(check, fact, index);
+            unknown_layout(check, fact);
         }
+        Some(Name::TypeInheritance) => {
+            no_union(check, fact, Field::Child);
+            no_union(check, fact, Field::Parent);
+        }
+        Some(Name::TypePtrToMember) => no_union(check, fact, Field::Parent),
+        Some(Name::TypeTemplate) => no_union(check, fact, Field::Target),
+        Some(Name::MacroDef) => macro_name(check, fact),
+        Some(Name::ImportedEntity) => imported(check, fact),
+        Some(Name::BuildIdentifier) => build_identifier(check, fact),
+        Some(Name::EntryPoint) => entry_point(check, fact, index),
+        Some(Name::FunctionDefinition) => definition(check, fact, index),
+        _ => {}
     }
+}
 
-    fn is_none(&self, fact: &Fact<'a>, field: Field) -> bool {
-        self.facts.named(fact, field).is_some_and(|named| named.name() == Some(Name::InfoNone))
+fn is_none<'a>(check: &Check<'_, 'a>, fact: &Fact<'a>, field: Field) -> bool {
+    check.facts.named(fact, field).is_some_and(|named| named.name() == Some(Name::InfoNone))
+}
+
+/// Rules about the encoding of floating-point numbers.
+fn fp_encoding<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
+    let encoding = check.facts.number(fact, Field::Encoding).and_then(|number| u32::try_from(number).ok());
+    let encoding = encoding.and_then(|number| Enumeration::Encoding.name(number, fact.set));
+    if fact.operand(Field::FpEncoding).is_none() {
+        return;
     }
+    if encoding != Some("Float") {
+        check.find_of(Rule::FpEncoding, fact, Field::FpEncoding, "the encoding of the type is not Float");
+    }
+    let number = check.facts.number(fact, Field::FpEncoding).and_then(|number| u32::try_from(number).ok());
+    let Some(number) = number else { return };
+    let required = floats::numbered(number).and_then(FloatFormat::bits);
+    let name = Enumeration::FpEncoding.name(number, fact.set);
+    let size = check.facts.number(fact, Field::Size);
+    if let (Some(name), Some(required), Some(size)) = (name, required, size)
+        && size != required
+    {
+        let what = format!("it is {size}: {name} has {}", Count(required, "bit"));
+        check.find_of(Rule::FpEncoding, fact, Field::Size, what);
+    }
+}
 
-    /// Rules about the encoding of floating-point numbers.
-    fn fp_encoding(&mut self, fact: &Fact<'a>) {
-        let encoding = self.facts.number(fact, Field::Encoding).and_then(|number| u32::try_from(number).ok());
+/// Number of dimensions of an array: of its numbers of elements, without the lower bounds that the LLVM translator
+/// writes after them.
+pub(super) fn dimensions<'a>(check: &Check<'_, 'a>, fact: &Fact<'a>) -> usize {
+    let is_bound = |id: Id| {
+        let is_none = check.facts.get(id).is_some_and(|it| it.name() == Some(Name::InfoNone));
+        is_none || check.facts.layout().constant(id).is_some_and(|constant| constant.value == Some(0))
+    };
+    let bounds: Vec<bool> = fact.ids(Field::ComponentCount).map(is_bound).collect();
+    let (counts, last) = bounds.split_at(bounds.len() / 2);
+    let has_bounds = counts.len() == last.len() && !counts.contains(&true) && !last.contains(&false);
+    if has_bounds { counts.len() } else { bounds.len() }
+}
+
+/// `LowerBounds` and `CountVariable`: numbers of elements.
+fn counts<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
+    let bounds = fact.ids(Field::ComponentCount).count() - dimensions(check, fact);
+    if bounds > 0 {
+        let what = format!("the last {bounds} are lower bounds, as the LLVM translator writes them");
+        check.find_of(Rule::LowerBounds, fact, Field::ComponentCount, what);
+    }
+    let counts = fact.ids(Field::ComponentCount).chain(fact.ids(Field::Count)).chain(fact.ids(Field::Stride));
+    for id in counts {
+        let field = if fact.name() == Some(Name::TypeArray) { Field::ComponentCount } else { Field::Count };
+        let variable = check.facts.get(id).filter(|variable| variable.set == fact.set);
+        let Some(variable) = variable.filter(|it| it.name() != Some(Name::InfoNone)) else { continue };
+        let ty = check.facts.named(&variable, Field::Type).filter(|ty| ty.name() == Some(Name::TypeBasic));
+        let number = |field| ty.and_then(|ty| check.facts.number(&ty, field));
+        let encoding = number(Field::Encoding).and_then(|number| u32::try_from(number).ok());
         let encoding = encoding.and_then(|number| Enumeration::Encoding.name(number, fact.set));
-        if fact.operand(Field::FpEncoding).is_none() {
-            return;
-        }
-        if encoding != Some("Float") {
-            self.find_of(Rule::FpEncoding, fact, Field::FpEncoding, "the encoding of the type is not Float");
-        }
-        let format = self.facts.number(fact, Field::FpEncoding).and_then(|number| u32::try_from(number).ok());
-        let format = format.and_then(|number| Enumeration::FpEncoding.name(number, fact.set));
-        // "Validation Rules" of version 101 state the sizes of these formats.
-        let wanted = match format {
-            Some("BFloat16KHR") => 16,
-            Some("Float8E4M3EXT" | "Float8E5M2EXT") => 8,
-            _ => return,
-        };
-        let size = self.facts.number(fact, Field::Size);
-        if let (Some(format), Some(size)) = (format, size.filter(|&size| size != wanted)) {
-            let what = format!("it is {size}: {format} has {}", Count(wanted, "bit"));
-            self.find_of(Rule::FpEncoding, fact, Field::Size, what);
+        if !matches!(number(Field::Size), Some(32 | 64)) || encoding != Some("Unsigned") {
+            let what = format!("the type of {id} is not a DebugTypeBasic of 32 or 64 bits, Unsigned");
+            check.find_of(Rule::CountVariable, fact, field, what);
         }
     }
+}
 
-    /// Number of dimensions of an array: of its numbers of elements, without the lower bounds that the LLVM translator
-    /// writes after them.
-    pub(super) fn dimensions(&self, fact: &Fact<'a>) -> usize {
-        let is_bound = |id: Id| {
-            let is_none = self.facts.get(id).is_some_and(|it| it.name() == Some(Name::InfoNone));
-            is_none || self.facts.layout().constant(id).is_some_and(|constant| constant.value == Some(0))
-        };
-        let bounds: Vec<bool> = fact.ids(Field::ComponentCount).map(is_bound).collect();
-        let (counts, last) = bounds.split_at(bounds.len() / 2);
-        let has_bounds = counts.len() == last.len() && !counts.contains(&true) && !last.contains(&false);
-        if has_bounds { counts.len() } else { bounds.len() }
+/// `OpaqueType`: a type without a size is opaque.
+fn opaque<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
+    if !is_none(check, fact, Field::Size) {
+        return;
     }
-
-    /// `LowerBounds` and `CountVariable`: numbers of elements.
-    fn counts(&mut self, fact: &Fact<'a>) {
-        let bounds = fact.ids(Field::ComponentCount).count() - self.dimensions(fact);
-        if bounds > 0 {
-            let what = format!("the last {bounds} are lower bounds, as the LLVM translator writes them");
-            self.find_of(Rule::LowerBounds, fact, Field::ComponentCount, what);
-        }
-        let counts =
-            fact.ids(Field::ComponentCount).chain(fact.ids(Field::Count)).chain(fact.ids(Field::Stride));
-        for id in counts {
-            let field =
-                if fact.name() == Some(Name::TypeArray) { Field::ComponentCount } else { Field::Count };
-            let variable = self.facts.get(id).filter(|variable| variable.set == fact.set);
-            let Some(variable) = variable.filter(|it| it.name() != Some(Name::InfoNone)) else { continue };
-            let ty = self.facts.named(&variable, Field::Type).filter(|ty| ty.name() == Some(Name::TypeBasic));
-            let number = |field| ty.and_then(|ty| self.facts.number(&ty, field));
-            let encoding = number(Field::Encoding).and_then(|number| u32::try_from(number).ok());
-            let encoding = encoding.and_then(|number| Enumeration::Encoding.name(number, fact.set));
-            if !matches!(number(Field::Size), Some(32 | 64)) || encoding != Some("Unsigned") {
-                let what = format!("the type of {id} is not a DebugTypeBasic of 32 or 64 bits, Unsigned");
-                self.find_of(Rule::CountVariable, fact, field, what);
-            }
-        }
+    if fact.operand(Field::Member).is_some() {
+        check.find_of(Rule::OpaqueType, fact, Field::Member, "a type without a size has no members");
     }
-
-    /// `OpaqueType`: a type without a size is opaque.
-    fn opaque(&mut self, fact: &Fact<'a>) {
-        if !self.is_none(fact, Field::Size) {
-            return;
-        }
-        if fact.operand(Field::Member).is_some() {
-            self.find_of(Rule::OpaqueType, fact, Field::Member, "a type without a size has no members");
-        }
-        let name = fact.id(Field::Name).and_then(|name| self.facts.layout().string_start(name, 1));
-        if fact.set == Set::OpenCl && name.is_some_and(|name| !name.starts_with(b"@")) {
-            let what = "the name of a type without a size starts with `@`";
-            self.find_of(Rule::OpaqueType, fact, Field::Name, what);
-        }
+    let name = fact.id(Field::Name).and_then(|name| check.facts.layout().string_start(name, 1));
+    if fact.set == Set::OpenCl && name.is_some_and(|name| !name.starts_with(b"@")) {
+        let what = "the name of a type without a size starts with `@`";
+        check.find_of(Rule::OpaqueType, fact, Field::Name, what);
     }
+}
 
-    /// `UnknownLayout`: sizes of a type with unknown layout are placeholders, but must be consistent.
-    fn unknown_layout(&mut self, fact: &Fact<'a>) {
-        let facts = self.facts;
-        let number = |fact: &Fact<'a>, field| facts.number(fact, field);
-        let flags = number(fact, Field::Flags).filter(|flags| flags & u64::from(UNKNOWN_LAYOUT) != 0);
-        let (Some(_), Some(size)) = (flags, number(fact, Field::Size)) else { return };
-        if fact.name() == Some(Name::TypeMember) && size == 0 {
-            self.find_of(Rule::UnknownLayout, fact, Field::Size, "it is 0");
-        }
-        let members = fact.ids(Field::Member).filter_map(|member| facts.get(member));
-        let end = |member: Fact<'a>| {
-            let end = number(&member, Field::Offset)?.checked_add(number(&member, Field::Size)?)?;
-            (end > size).then_some((member.result, end))
-        };
-        if let Some((member, end)) = members.filter_map(end).next() {
-            let what = format!("it is {size}, and {member} ends at {end}");
-            self.find_of(Rule::UnknownLayout, fact, Field::Size, what);
-        }
+/// `UnknownLayout`: sizes of a type with unknown layout are placeholders, but must be consistent.
+fn unknown_layout<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
+    let facts = check.facts;
+    let number = |fact: &Fact<'a>, field| facts.number(fact, field);
+    let flags = number(fact, Field::Flags).filter(|flags| flags & u64::from(UNKNOWN_LAYOUT) != 0);
+    let (Some(_), Some(size)) = (flags, number(fact, Field::Size)) else { return };
+    if fact.name() == Some(Name::TypeMember) && size == 0 {
+        check.find_of(Rule::UnknownLayout, fact, Field::Size, "it is 0");
     }
-
-    fn member(&mut self, fact: &Fact<'a>, index: &Index) {
-        let Some(scope) = self.facts.named(fact, Field::Scope) else { return };
-        let is_composite = scope.name() == Some(Name::TypeComposite);
-        if is_composite && !index.members.contains(&(scope.result, fact.result)) {
-            let what = format!("{} does not have it among its members", scope.result);
-            self.find_of(Rule::MemberScope, fact, Field::Scope, what);
-        }
+    let members = fact.ids(Field::Member).filter_map(|member| facts.get(member));
+    let end = |member: Fact<'a>| {
+        let end = number(&member, Field::Offset)?.checked_add(number(&member, Field::Size)?)?;
+        (end > size).then_some((member.result, end))
+    };
+    if let Some((member, end)) = members.filter_map(end).next() {
+        let what = format!("it is {size}, and {member} ends at {end}");
+        check.find_of(Rule::UnknownLayout, fact, Field::Size, what);
     }
+}
 
-    /// Checks that the operand refers to a class, a structure or a function.
-    fn no_union(&mut self, fact: &Fact<'a>, field: Field) {
-        let named = self.facts.named(fact, field).filter(|it| it.name() == Some(Name::TypeComposite));
-        let tag = named.and_then(|named| self.facts.number(&named, Field::Tag));
-        let tag = tag.and_then(|tag| u32::try_from(tag).ok());
-        if tag.and_then(|tag| Enumeration::CompositeTag.name(tag, fact.set)) == Some("Union") {
-            self.find_of(Rule::ClassOrStructure, fact, field, "it is a union");
-        }
+fn member<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>, index: &Index) {
+    let Some(scope) = check.facts.named(fact, Field::Scope) else { return };
+    let is_composite = scope.name() == Some(Name::TypeComposite);
+    if is_composite && !index.members.contains(&(scope.result, fact.result)) {
+        let what = format!("{} does not have it among its members", scope.result);
+        check.find_of(Rule::MemberScope, fact, Field::Scope, what);
     }
+}
 
-    fn macro_name(&mut self, fact: &Fact<'a>) {
-        self.judge(
-            Rule::MacroName,
-            fact,
-            Field::Name,
-            "a name, or one with parameters, without white space",
-            |name| {
-                let parameters = name.split_once('(').map(|(_, parameters)| parameters);
-                !name.contains(char::is_whitespace) && parameters.is_none_or(|text| text.ends_with(')'))
-            },
-        );
+/// Checks that the operand refers to a class, a structure or a function.
+fn no_union<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>, field: Field) {
+    let named = check.facts.named(fact, field).filter(|it| it.name() == Some(Name::TypeComposite));
+    let tag = named.and_then(|named| check.facts.number(&named, Field::Tag));
+    let tag = tag.and_then(|tag| u32::try_from(tag).ok());
+    if tag.and_then(|tag| Enumeration::CompositeTag.name(tag, fact.set)) == Some("Union") {
+        check.find_of(Rule::ClassOrStructure, fact, field, "it is a union");
     }
+}
 
-    fn imported(&mut self, fact: &Fact<'a>) {
-        let Some(entity) = self.facts.named(fact, Field::Entity) else { return };
-        let is_namespace = match entity.name() {
-            Some(Name::LexicalBlock) => entity.operand(Field::Name).is_some(),
-            // An alias is checked at the imported entity.
-            Some(Name::ImportedEntity | Name::Module | Name::InfoNone) => true,
-            _ => false,
-        };
-        let is_block = entity.name() == Some(Name::LexicalBlock);
-        let tag = self.facts.number(fact, Field::Tag).and_then(|tag| u32::try_from(tag).ok());
-        let tag = tag.and_then(|tag| Enumeration::ImportedEntity.name(tag, fact.set));
-        if !is_namespace && (is_block || tag == Some("ImportedModule")) {
-            let what = format!("{} is not a namespace", self.describe(entity.result));
-            self.find_of(Rule::Namespace, fact, Field::Entity, what);
-        }
+fn macro_name<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
+    judge(
+        check,
+        Rule::MacroName,
+        fact,
+        Field::Name,
+        "a name, or one with parameters, without white space",
+        |name| {
+            let parameters = name.split_once('(').map(|(_, parameters)| parameters);
+            !name.contains(char::is_whitespace) && parameters.is_none_or(|text| text.ends_with(')'))
+        },
+    );
+}
+
+fn imported<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
+    let Some(entity) = check.facts.named(fact, Field::Entity) else { return };
+    let is_namespace = match entity.name() {
+        Some(Name::LexicalBlock) => entity.operand(Field::Name).is_some(),
+        // An alias is checked at the imported entity.
+        Some(Name::ImportedEntity | Name::Module | Name::InfoNone) => true,
+        _ => false,
+    };
+    let is_block = entity.name() == Some(Name::LexicalBlock);
+    let tag = check.facts.number(fact, Field::Tag).and_then(|tag| u32::try_from(tag).ok());
+    let tag = tag.and_then(|tag| Enumeration::ImportedEntity.name(tag, fact.set));
+    if !is_namespace && (is_block || tag == Some("ImportedModule")) {
+        let what = format!("{} is not a namespace", check.describe(entity.result));
+        check.find_of(Rule::Namespace, fact, Field::Entity, what);
     }
+}
 
-    fn build_identifier(&mut self, fact: &Fact<'a>) {
-        let wanted = "32 lowercase hexadecimal digits, or more";
-        self.judge(Rule::BuildIdentifier, fact, Field::Identifier, wanted, is_build_identifier);
+fn build_identifier<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
+    let wanted = "32 lowercase hexadecimal digits, or more";
+    judge(check, Rule::BuildIdentifier, fact, Field::Identifier, wanted, is_build_identifier);
+}
+
+/// Checks the text of an operand.
+fn judge<'a>(
+    check: &mut Check<'_, 'a>,
+    rule: Rule,
+    fact: &Fact<'a>,
+    field: Field,
+    wanted: &str,
+    is_right: fn(&str) -> bool,
+) {
+    let Some(id) = fact.id(field) else { return };
+    let facts = check.facts;
+    let is_right = check.judged.entry((rule, id)).or_insert_with(|| {
+        let text = facts.layout().string(id);
+        text.is_none_or(|text| is_right(&text))
+    });
+    if !*is_right {
+        let what = format!("{} is not {wanted}", shown(facts, id).unwrap_or_default());
+        check.find_of(rule, fact, field, what);
     }
+}
 
-    /// Checks the text of an operand.
-    fn judge(&mut self, rule: Rule, fact: &Fact<'a>, field: Field, wanted: &str, is_right: fn(&str) -> bool) {
-        let Some(id) = fact.id(field) else { return };
-        let facts = self.facts;
-        let is_right = self.judged.entry((rule, id)).or_insert_with(|| {
-            let text = facts.layout().string(id);
-            text.is_none_or(|text| is_right(&text))
-        });
-        if !*is_right {
-            let what = format!("{} is not {wanted}", shown(facts, id).unwrap_or_default());
-            self.find_of(rule, fact, field, what);
-        }
+fn entry_point<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>, index: &Index) {
+    let Some(debug) = fact.id(Field::EntryPoint) else { return };
+    let function = index.definitions.get(&debug).and_then(|&(_, function)| function);
+    if !function.is_some_and(|function| index.entry_points.contains(&function)) {
+        let what = format!("no function of an OpEntryPoint has the definition of {debug}");
+        check.find_of(Rule::EntryPoint, fact, Field::EntryPoint, what);
     }
+}
 
-    fn entry_point(&mut self, fact: &Fact<'a>, index: &Index) {
-        let Some(debug) = fact.id(Field::EntryPoint) else { return };
-        let function = index.definitions.get(&debug).and_then(|&(_, function)| function);
-        if !function.is_some_and(|function| index.entry_points.contains(&function)) {
-            let what = format!("no function of an OpEntryPoint has the definition of {debug}");
-            self.find_of(Rule::EntryPoint, fact, Field::EntryPoint, what);
-        }
+fn definition<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>, index: &Index) {
+    let layout = check.facts.layout();
+    // `PlaceBody` reports instructions outside of functions.
+    let Some(function) = layout.function_at(fact.at) else { return };
+    let (definition, debug) = (fact.id(Field::Definition), fact.id(Field::Function));
+    if definition != Some(function.id) {
+        let what = format!("it is in the function {}", function.id);
+        check.find_of(Rule::FunctionDefinition, fact, Field::Definition, what);
     }
-
-    fn definition(&mut self, fact: &Fact<'a>, index: &Index) {
-        let layout = self.facts.layout();
-        // `PlaceBody` reports instructions outside of functions.
-        let Some(function) = layout.function_at(fact.at) else { return };
-        let (definition, debug) = (fact.id(Field::Definition), fact.id(Field::Function));
-        if definition != Some(function.id) {
-            let what = format!("it is in the function {}", function.id);
-            self.find_of(Rule::FunctionDefinition, fact, Field::Definition, what);
-        }
-        let first = debug.and_then(|debug| index.definitions.get(&debug));
-        if let Some(&(at, _)) = first.filter(|&&(at, _)| at != fact.at) {
-            let what = format!("word {at} has defined it");
-            self.find_of(Rule::FunctionDefinition, fact, Field::Function, what);
-        }
-        if let Some(&at) = index.functions.get(&function.id).filter(|&&at| at != fact.at) {
-            let what = format!("the function has one already, at word {at}");
-            self.find(Rule::FunctionDefinition, fact, what);
-            return;
-        }
-        let labels = layout.words().between(function.at.start..fact.at);
-        if labels.filter(|it| it.opcode() == op::LABEL).count() > 1 {
-            self.find(Rule::FunctionDefinition, fact, "it is not in the first block of the function");
-        }
+    let first = debug.and_then(|debug| index.definitions.get(&debug));
+    if let Some(&(at, _)) = first.filter(|&&(at, _)| at != fact.at) {
+        let what = format!("word {at} has defined it");
+        check.find_of(Rule::FunctionDefinition, fact, Field::Function, what);
+    }
+    if let Some(&at) = index.functions.get(&function.id).filter(|&&at| at != fact.at) {
+        let what = format!("the function has one already, at word {at}");
+        check.find(Rule::FunctionDefinition, fact, what);
+        return;
+    }
+    let labels = layout.words().between(function.at.start..fact.at);
+    if labels.filter(|it| it.opcode() == op::LABEL).count() > 1 {
+        check.find(Rule::FunctionDefinition, fact, "it is not in the first block of the function");
     }
 }

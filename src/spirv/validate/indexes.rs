@@ -1,6 +1,8 @@
 //! Indexes of values and declarations: section 4.8, with the meaning of those of `OpAccessChain`.
 
-use super::{Check, Rule};
+use super::context::Check;
+use super::entities;
+use super::rule::Rule;
 use crate::error::Count;
 use crate::spirv::names::flags;
 use crate::spirv::operand::Field;
@@ -21,135 +23,133 @@ enum Selected<'a> {
     Unknown,
 }
 
-impl<'a> Check<'_, 'a> {
-    /// Walks the type of the variable along the indexes of a value or declaration. The walk ends at a type whose parts
-    /// are not known.
-    pub(super) fn indexes(&mut self, fact: &Fact<'a>) {
-        if !matches!(fact.name(), Some(Name::Value | Name::Declare)) {
-            return;
-        }
-        let facts = self.facts;
-        let indexes: Vec<Id> = fact.ids(Field::Index).collect();
-        if indexes.is_empty() {
-            return;
-        }
-        let variable = facts.named(fact, Field::LocalVariable);
-        let mut ty = variable.and_then(|variable| facts.named(&variable, Field::Type));
-        // The dimension of an array of several that the next index selects from.
-        let mut dimension = 0;
-        for (position, &id) in indexes.iter().enumerate() {
-            let value = facts.layout().constant(id).and_then(|constant| constant.value);
-            let Some(current) = ty else { return };
-            let (selected, current) = self.selected(current, value, &mut dimension);
-            let what = match selected {
-                Selected::Unknown => return,
-                Selected::Scalar => {
-                    format!("{} has no parts for index {position}", self.describe(current.result))
+/// Walks the type of the variable along the indexes of a value or declaration. The walk ends at a type whose parts
+/// are not known.
+pub(super) fn indexes<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
+    if !matches!(fact.name(), Some(Name::Value | Name::Declare)) {
+        return;
+    }
+    let facts = check.facts;
+    let indexes: Vec<Id> = fact.ids(Field::Index).collect();
+    if indexes.is_empty() {
+        return;
+    }
+    let variable = facts.named(fact, Field::LocalVariable);
+    let mut ty = variable.and_then(|variable| facts.named(&variable, Field::Type));
+    // The dimension of an array of several that the next index selects from.
+    let mut dimension = 0;
+    for (position, &id) in indexes.iter().enumerate() {
+        let value = facts.layout().constant(id).and_then(|constant| constant.value);
+        let Some(current) = ty else { return };
+        let (selected, current) = selected(check, current, value, &mut dimension);
+        let what = match selected {
+            Selected::Unknown => return,
+            Selected::Scalar => {
+                format!("{} has no parts for index {position}", check.describe(current.result))
+            }
+            Selected::Parts(count, part) => match (count, value) {
+                (Some(count), Some(value)) if value >= count => {
+                    let value = value as i64;
+                    format!(
+                        "index {position} is {value}: {} has {}",
+                        check.describe(current.result),
+                        Count(count, "part")
+                    )
                 }
-                Selected::Parts(count, part) => match (count, value) {
-                    (Some(count), Some(value)) if value >= count => {
-                        let value = value as i64;
-                        format!(
-                            "index {position} is {value}: {} has {}",
-                            self.describe(current.result),
-                            Count(count, "part")
-                        )
-                    }
-                    _ => {
-                        ty = part;
-                        continue;
-                    }
-                },
-            };
-            return self.find_of(Rule::Index, fact, Field::Index, what);
-        }
-    }
-
-    /// What an index selects from a type, and the type without typedefs and qualifiers.
-    fn selected(
-        &mut self,
-        mut ty: Fact<'a>,
-        index: Option<u64>,
-        dimension: &mut usize,
-    ) -> (Selected<'a>, Fact<'a>) {
-        let facts = self.facts;
-        // Forward references can make a cycle of typedefs.
-        for _ in 0..MOST_TYPEDEFS {
-            match ty.name() {
-                Some(Name::Typedef | Name::TypeQualifier) => match facts.named(&ty, Field::BaseType) {
-                    Some(base) => ty = base,
-                    None => return (Selected::Unknown, ty),
-                },
-                _ => break,
-            }
-        }
-        let number = |field| facts.number(&ty, field);
-        let selected = match ty.name() {
-            Some(Name::TypeBasic | Name::TypeEnum) => Selected::Scalar,
-            Some(Name::TypeVector) => {
-                Selected::Parts(number(Field::ComponentCount), facts.named(&ty, Field::BaseType))
-            }
-            Some(Name::TypeVectorId) => {
-                Selected::Parts(number(Field::ComponentCount), facts.named(&ty, Field::ComponentType))
-            }
-            // An index of OpAccessChain selects a column; the vectors of a row-major matrix are its rows.
-            Some(Name::TypeMatrix) if number(Field::ColumnMajor) == Some(1) => {
-                Selected::Parts(number(Field::VectorCount), facts.named(&ty, Field::VectorType))
-            }
-            Some(Name::TypeArray) => self.element(&ty, dimension),
-            Some(Name::TypeComposite) => self.member_at(&ty, index),
-            _ => Selected::Unknown,
+                _ => {
+                    ty = part;
+                    continue;
+                }
+            },
         };
-        (selected, ty)
+        return check.find_of(Rule::Index, fact, Field::Index, what);
     }
+}
 
-    /// An element of an array, or the rest of its dimensions.
-    fn element(&mut self, ty: &Fact<'a>, dimension: &mut usize) -> Selected<'a> {
-        let facts = self.facts;
-        // Version 200 has subranges.
-        let Some(first) = ty.operand(Field::ComponentCount) else { return Selected::Unknown };
-        let dimensions = match self.parts.get(&ty.result) {
-            Some(&(count, _)) => count,
-            None => {
-                let count = self.dimensions(ty) as u64;
-                self.parts.insert(ty.result, (count, true));
-                count
-            }
-        };
-        let count = ty.operands.get(first.index + *dimension).and_then(|&id| facts.layout().constant(Id(id)));
-        // 0 stands for an unknown number of elements.
-        let count = count.and_then(|count| count.value).filter(|&count| count != 0);
-        *dimension += 1;
-        if (*dimension as u64) < dimensions {
-            return Selected::Parts(count, Some(*ty));
+/// What an index selects from a type, and the type without typedefs and qualifiers.
+fn selected<'a>(
+    check: &mut Check<'_, 'a>,
+    mut ty: Fact<'a>,
+    index: Option<u64>,
+    dimension: &mut usize,
+) -> (Selected<'a>, Fact<'a>) {
+    let facts = check.facts;
+    // Forward references can make a cycle of typedefs.
+    for _ in 0..MOST_TYPEDEFS {
+        match ty.name() {
+            Some(Name::Typedef | Name::TypeQualifier) => match facts.named(&ty, Field::BaseType) {
+                Some(base) => ty = base,
+                None => return (Selected::Unknown, ty),
+            },
+            _ => break,
         }
-        *dimension = 0;
-        Selected::Parts(count, facts.named(ty, Field::BaseType))
     }
+    let number = |field| facts.number(&ty, field);
+    let selected = match ty.name() {
+        Some(Name::TypeBasic | Name::TypeEnum) => Selected::Scalar,
+        Some(Name::TypeVector) => {
+            Selected::Parts(number(Field::ComponentCount), facts.named(&ty, Field::BaseType))
+        }
+        Some(Name::TypeVectorId) => {
+            Selected::Parts(number(Field::ComponentCount), facts.named(&ty, Field::ComponentType))
+        }
+        // An index of OpAccessChain selects a column; the vectors of a row-major matrix are its rows.
+        Some(Name::TypeMatrix) if number(Field::ColumnMajor) == Some(1) => {
+            Selected::Parts(number(Field::VectorCount), facts.named(&ty, Field::VectorType))
+        }
+        Some(Name::TypeArray) => element(check, &ty, dimension),
+        Some(Name::TypeComposite) => member_at(check, &ty, index),
+        _ => Selected::Unknown,
+    };
+    (selected, ty)
+}
 
-    /// A member of a composite type.
-    fn member_at(&mut self, ty: &Fact<'a>, index: Option<u64>) -> Selected<'a> {
-        let facts = self.facts;
-        let Some(first) = ty.operand(Field::Member) else { return Selected::Unknown };
-        let &mut (count, is_plain) = self.parts.entry(ty.result).or_insert_with(|| {
-            let (mut count, mut is_plain) = (0, true);
-            for member in ty.ids(Field::Member).map(|member| facts.get(member)) {
-                let flags = member.and_then(|member| facts.number(&member, Field::Flags)).unwrap_or_default();
-                let is_data = member.is_some_and(|member| member.name() == Some(Name::TypeMember));
-                let is_static = flags & u64::from(flags::STATIC_MEMBER) != 0;
-                let is_method = member.is_some_and(|member| member.name() == Some(Name::Function));
-                count += u64::from(!is_method);
-                is_plain &= is_data && !is_static;
-            }
-            (count, is_plain)
-        });
-        if count == 0 {
-            return Selected::Unknown;
+/// An element of an array, or the rest of its dimensions.
+fn element<'a>(check: &mut Check<'_, 'a>, ty: &Fact<'a>, dimension: &mut usize) -> Selected<'a> {
+    let facts = check.facts;
+    // Version 200 has subranges.
+    let Some(first) = ty.operand(Field::ComponentCount) else { return Selected::Unknown };
+    let dimensions = match check.parts.get(&ty.result) {
+        Some(&(count, _)) => count,
+        None => {
+            let count = entities::dimensions(check, ty) as u64;
+            check.parts.insert(ty.result, (count, true));
+            count
         }
-        // The text does not say how base classes, methods and static members count: then the type is not known.
-        let member = index.and_then(|index| usize::try_from(index).ok()).filter(|_| is_plain);
-        let member = member.and_then(|index| ty.operands[first.index..].get(index));
-        let part = member.and_then(|&member| facts.get(Id(member)));
-        Selected::Parts(Some(count), part.and_then(|member| facts.named(&member, Field::Type)))
+    };
+    let count = ty.operands.get(first.index + *dimension).and_then(|&id| facts.layout().constant(Id(id)));
+    // 0 stands for an unknown number of elements.
+    let count = count.and_then(|count| count.value).filter(|&count| count != 0);
+    *dimension += 1;
+    if (*dimension as u64) < dimensions {
+        return Selected::Parts(count, Some(*ty));
     }
+    *dimension = 0;
+    Selected::Parts(count, facts.named(ty, Field::BaseType))
+}
+
+/// A member of a composite type.
+fn member_at<'a>(check: &mut Check<'_, 'a>, ty: &Fact<'a>, index: Option<u64>) -> Selected<'a> {
+    let facts = check.facts;
+    let Some(first) = ty.operand(Field::Member) else { return Selected::Unknown };
+    let &mut (count, is_plain) = check.parts.entry(ty.result).or_insert_with(|| {
+        let (mut count, mut is_plain) = (0, true);
+        for member in ty.ids(Field::Member).map(|member| facts.get(member)) {
+            let flags = member.and_then(|member| facts.number(&member, Field::Flags)).unwrap_or_default();
+            let is_data = member.is_some_and(|member| member.name() == Some(Name::TypeMember));
+            let is_static = flags & u64::from(flags::STATIC_MEMBER) != 0;
+            let is_method = member.is_some_and(|member| member.name() == Some(Name::Function));
+            count += u64::from(!is_method);
+            is_plain &= is_data && !is_static;
+        }
+        (count, is_plain)
+    });
+    if count == 0 {
+        return Selected::Unknown;
+    }
+    // The text does not say how base classes, methods and static members count: then the type is not known.
+    let member = index.and_then(|index| usize::try_from(index).ok()).filter(|_| is_plain);
+    let member = member.and_then(|index| ty.operands[first.index..].get(index));
+    let part = member.and_then(|&member| facts.get(Id(member)));
+    Selected::Parts(Some(count), part.and_then(|member| facts.named(&member, Field::Type)))
 }

@@ -2,7 +2,8 @@
 
 use hashbrown::HashMap;
 
-use super::{Check, Rule};
+use super::context::Check;
+use super::rule::Rule;
 use crate::error::Count;
 use crate::spirv::operand::Field;
 use crate::spirv::read::{Fact, Facts};
@@ -128,66 +129,64 @@ impl Lines {
     }
 }
 
-impl<'a> Check<'_, 'a> {
-    pub(super) fn text_of_sources(&mut self, lines: &Lines) {
-        for &(id, rule) in &lines.broken {
-            let what = match rule {
-                Rule::ChecksumText => "it is a checksum, not the text of a program",
-                _ => "a #line in it renumbers its lines, so they are not checked",
-            };
-            if let Some(fact) = self.facts.get(id) {
-                self.find_of(rule, &fact, Field::Text, what);
-            }
+pub(super) fn text_of_sources(check: &mut Check<'_, '_>, lines: &Lines) {
+    for &(id, rule) in &lines.broken {
+        let what = match rule {
+            Rule::ChecksumText => "it is a checksum, not the text of a program",
+            _ => "a #line in it renumbers its lines, so they are not checked",
+        };
+        if let Some(fact) = check.facts.get(id) {
+            check.find_of(rule, &fact, Field::Text, what);
         }
     }
+}
 
-    /// The lines and columns of an instruction.
-    pub(super) fn lines(&mut self, fact: &Fact<'a>, lines: &Lines) {
-        let source = match fact.name() {
-            // The line of the call is in the file of its scope.
-            Some(Name::InlinedAt) => {
-                let scope = self.facts.named(fact, Field::Scope);
-                scope.and_then(|scope| scope.id(Field::Source))
-            }
-            _ => fact.id(Field::Source),
-        };
-        let text = source.and_then(|source| Some((source, lines.count(source)?)));
-        for (line, column) in [
-            (Field::Line, Some(Field::Column)),
-            (Field::ScopeLine, None),
-            (Field::LineStart, Some(Field::ColumnStart)),
-            (Field::LineEnd, Some(Field::ColumnEnd)),
-        ] {
-            let number = |field| self.facts.number(fact, field);
-            let (Some((source, count)), Some(at)) = (text, number(line)) else { continue };
-            // 0 means no line.
-            if at == 0 {
-                continue;
-            }
-            if at > count {
-                let what = format!("line {at} is not in the text, which has {count}");
-                self.find_of(Rule::Line, fact, line, what);
-            } else if let Some(column) = column
-                && let (Some(number), Some(bytes)) = (number(column), lines.bytes(source, at))
-                && number > bytes + 1
-            {
-                let bytes = Count(bytes, "byte");
-                let what = format!("column {number} is not in line {at}, which has {bytes}");
-                self.find_of(Rule::Column, fact, column, what);
-            }
+/// The lines and columns of an instruction.
+pub(super) fn lines<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>, lines: &Lines) {
+    let source = match fact.name() {
+        // The line of the call is in the file of its scope.
+        Some(Name::InlinedAt) => {
+            let scope = check.facts.named(fact, Field::Scope);
+            scope.and_then(|scope| scope.id(Field::Source))
         }
-        self.range_of_lines(fact);
+        _ => fact.id(Field::Source),
+    };
+    let text = source.and_then(|source| Some((source, lines.count(source)?)));
+    for (line, column) in [
+        (Field::Line, Some(Field::Column)),
+        (Field::ScopeLine, None),
+        (Field::LineStart, Some(Field::ColumnStart)),
+        (Field::LineEnd, Some(Field::ColumnEnd)),
+    ] {
+        let number = |field| check.facts.number(fact, field);
+        let (Some((source, count)), Some(at)) = (text, number(line)) else { continue };
+        // 0 means no line.
+        if at == 0 {
+            continue;
+        }
+        if at > count {
+            let what = format!("line {at} is not in the text, which has {count}");
+            check.find_of(Rule::Line, fact, line, what);
+        } else if let Some(column) = column
+            && let (Some(number), Some(bytes)) = (number(column), lines.bytes(source, at))
+            && number > bytes + 1
+        {
+            let bytes = Count(bytes, "byte");
+            let what = format!("column {number} is not in line {at}, which has {bytes}");
+            check.find_of(Rule::Column, fact, column, what);
+        }
     }
+    range_of_lines(check, fact);
+}
 
-    fn range_of_lines(&mut self, fact: &Fact<'a>) {
-        let number = |field| self.facts.number(fact, field);
-        let (Some(line), Some(line_end)) = (number(Field::LineStart), number(Field::LineEnd)) else { return };
-        let (Some(column), Some(column_end)) = (number(Field::ColumnStart), number(Field::ColumnEnd)) else {
-            return;
-        };
-        if (line_end, column_end) < (line, column) {
-            let what = format!("{line_end}:{column_end} is before {line}:{column}");
-            self.find(Rule::LineRange, fact, what);
-        }
+fn range_of_lines<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
+    let number = |field| check.facts.number(fact, field);
+    let (Some(line), Some(line_end)) = (number(Field::LineStart), number(Field::LineEnd)) else { return };
+    let (Some(column), Some(column_end)) = (number(Field::ColumnStart), number(Field::ColumnEnd)) else {
+        return;
+    };
+    if (line_end, column_end) < (line, column) {
+        let what = format!("{line_end}:{column_end} is before {line}:{column}");
+        check.find(Rule::LineRange, fact, what);
     }
 }

@@ -1,14 +1,15 @@
 //! Rules about single operands: the kinds of the table.
 
-use super::{Check, Rule};
+use super::context::Check;
+use super::rule::Rule;
 use crate::error::Count;
-use crate::spirv::Set;
 use crate::spirv::names::Enumeration;
 use crate::spirv::opcodes as op;
 use crate::spirv::operand::{ConstantType, CoreInstruction, Field, OperandKind, OperandRow, Referents};
 use crate::spirv::read::Fact;
 use crate::spirv::rows::InstructionRow;
 use crate::spirv::table::Name;
+use crate::spirv::table::Set;
 use crate::spirv::words::{Id, Instruction};
 
 /// The operand being checked.
@@ -20,296 +21,300 @@ struct Spot<'s, 'a> {
     index: usize,
 }
 
-impl<'a> Check<'_, 'a> {
-    /// Checks each operand, if the number of operands is right. Returns whether all are valid.
-    pub(super) fn operands(&mut self, fact: &Fact<'a>, row: &'static InstructionRow) -> bool {
-        let mut count = fact.operands.len();
-        if !row.takes(fact.set, count) && self.is_later(fact) {
-            // What a later version adds is optional and last.
-            if let Some(known) = (0..count).rev().find(|&count| row.takes(fact.set, count)) {
-                let what = format!("{} has {} there", fact.set.name(), Count(known, "operand"));
-                self.find(Rule::LaterVersion, fact, what);
-                count = known;
-            }
-        }
-        if !row.takes(fact.set, count) {
-            let is_translators = row.name == Name::ImportedEntity && count == 8 && fact.operands[2] == 0;
-            let why = if is_translators { "; the LLVM translator writes a 0 behind the tag" } else { "" };
-            self.find(Rule::OperandCount, fact, format!("it cannot have {}{why}", Count(count, "operand")));
-            return false;
-        }
-        let before = self.report.findings.len();
-        for (index, &word) in fact.operands[..count].iter().enumerate() {
-            if let Some(row) = row.operand(fact.set, index, count) {
-                self.operand(Spot { fact, row, index }, word);
-            }
-        }
-        self.report.findings.len() == before
-    }
-
-    /// Checks the result and its type.
-    pub(super) fn results(&mut self, fact: &Fact<'a>) {
-        for (what, id) in [("result", fact.result), ("result type", fact.result_type)] {
-            if self.is_out_of_range(id) {
-                let what = format!("the {what} is {id}, {}", self.range());
-                self.find(Rule::IdRange, fact, what);
-            }
-        }
-        let layout = self.facts.layout();
-        let ty = layout.definition(fact.result_type);
-        if !ty.is_some_and(|ty| ty.opcode() == op::TYPE_VOID && ty.at < fact.at)
-            && !layout.may_be_defined(fact.result_type)
-        {
-            let what = format!("the result type is {}, and not OpTypeVoid", self.describe(fact.result_type));
-            self.find(Rule::ResultType, fact, what);
-        }
-        if fact.with_forward && fact.set == Set::OpenCl {
-            self.find(Rule::ForwardReference, fact, "OpExtInstWithForwardRefsKHR is for non-semantic sets");
-        }
-        if fact.with_forward && fact.set.is_shader() {
-            // All operands are ids.
-            let is_forward = |&word: &u32| match layout.definition(Id(word)) {
-                Some(defined) => defined.at >= fact.at,
-                None => true,
-            };
-            if !fact.operands.iter().any(is_forward) {
-                let what = "all operands are defined before: the opcode must be that of OpExtInst";
-                self.find(Rule::NoForwardReference, fact, what);
-            }
+/// Checks each operand, if the number of operands is right. Returns whether all are valid.
+pub(super) fn operands<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>, row: &'static InstructionRow) -> bool {
+    let mut count = fact.operands.len();
+    if !row.takes(fact.set, count) && check.is_later(fact) {
+        // What a later version adds is optional and last.
+        if let Some(known) = (0..count).rev().find(|&count| row.takes(fact.set, count)) {
+            let what = format!("{} has {} there", fact.set.name(), Count(known, "operand"));
+            check.find(Rule::LaterVersion, fact, what);
+            count = known;
         }
     }
-
-    fn is_out_of_range(&self, id: Id) -> bool {
-        id.0 == 0 || id.0 >= self.facts.layout().words().bound()
+    if !row.takes(fact.set, count) {
+        let is_translators = row.name == Name::ImportedEntity && count == 8 && fact.operands[2] == 0;
+        let why = if is_translators { "; the LLVM translator writes a 0 behind the tag" } else { "" };
+        check.find(Rule::OperandCount, fact, format!("it cannot have {}{why}", Count(count, "operand")));
+        return false;
     }
-
-    fn range(&self) -> String {
-        format!("and ids are more than 0 and less than {}", self.facts.layout().words().bound())
+    let before = check.report.findings.len();
+    for (index, &word) in fact.operands[..count].iter().enumerate() {
+        if let Some(row) = row.operand(fact.set, index, count) {
+            operand(check, Spot { fact, row, index }, word);
+        }
     }
+    check.report.findings.len() == before
+}
 
-    fn operand(&mut self, spot: Spot<'_, 'a>, word: u32) {
-        let (kind, set, id) = (spot.row.kind, spot.fact.set, Id(word));
-        let value = if kind.is_literal(set) {
-            Some(word)
-        } else {
-            let Some(defined) = self.defined(spot, id) else { return };
-            if let Some(wanted) = self.unlike(spot, id, defined) {
-                let habit = self
-                    .producer_deviation(spot, defined)
-                    .map(|habit| format!("; the LLVM translator {habit}"));
-                let what = format!("{} is not {wanted}{}", self.describe(id), habit.unwrap_or_default());
-                self.find_at_operand(Rule::OperandKind, spot, what);
-                return;
-            }
-            let constant = self.facts.layout().constant(id);
-            constant.and_then(|constant| constant.value).and_then(|value| u32::try_from(value).ok())
+/// Checks the result and its type.
+pub(super) fn results<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
+    for (what, id) in [("result", fact.result), ("result type", fact.result_type)] {
+        if is_out_of_range(check, id) {
+            let what = format!("the {what} is {id}, {}", range(check));
+            check.find(Rule::IdRange, fact, what);
+        }
+    }
+    let layout = check.facts.layout();
+    let ty = layout.definition(fact.result_type);
+    if !ty.is_some_and(|ty| ty.opcode() == op::TYPE_VOID && ty.at < fact.at)
+        && !layout.may_be_defined(fact.result_type)
+    {
+        let what = format!("the result type is {}, and not OpTypeVoid", check.describe(fact.result_type));
+        check.find(Rule::ResultType, fact, what);
+    }
+    if fact.with_forward && fact.set == Set::OpenCl {
+        check.find(Rule::ForwardReference, fact, "OpExtInstWithForwardRefsKHR is for non-semantic sets");
+    }
+    if fact.with_forward && fact.set.is_shader() {
+        // All operands are ids.
+        let is_forward = |&word: &u32| match layout.definition(Id(word)) {
+            Some(defined) => defined.at >= fact.at,
+            None => true,
         };
-        if let (OperandKind::Enumerant(enumeration), Some(value)) = (kind, value)
-            && !enumeration.has(value, set)
-        {
-            self.unknown(spot, enumeration, value);
+        if !fact.operands.iter().any(is_forward) {
+            let what = "all operands are defined before: the opcode must be that of OpExtInst";
+            check.find(Rule::NoForwardReference, fact, what);
         }
     }
+}
 
-    /// Reports a number outside of the enumeration.
-    fn unknown(&mut self, spot: Spot<'_, 'a>, enumeration: Enumeration, value: u32) {
-        if self.is_later(spot.fact) {
-            let what = format!("the set lists no such value: {value}");
-            return self.find_at_operand(Rule::LaterVersion, spot, what);
+fn is_out_of_range(check: &Check<'_, '_>, id: Id) -> bool {
+    id.0 == 0 || id.0 >= check.facts.layout().words().bound()
+}
+
+fn range(check: &Check<'_, '_>) -> String {
+    format!("and ids are more than 0 and less than {}", check.facts.layout().words().bound())
+}
+
+fn operand<'a>(check: &mut Check<'_, 'a>, spot: Spot<'_, 'a>, word: u32) {
+    let (kind, set, id) = (spot.row.kind, spot.fact.set, Id(word));
+    let value = if kind.is_literal(set) {
+        Some(word)
+    } else {
+        let Some(defined) = defined(check, spot, id) else { return };
+        if let Some(wanted) = unlike(check, spot, id, defined) {
+            let habit = producer_deviation(check, spot, defined)
+                .map(|habit| format!("; the LLVM translator {habit}"));
+            let what = format!("{} is not {wanted}{}", check.describe(id), habit.unwrap_or_default());
+            find_at_operand(check, Rule::OperandKind, spot, what);
+            return;
         }
-        let (rule, what) = match (enumeration, value) {
-            (Enumeration::StorageClass, u32::MAX) => (
-                Rule::Enumerant,
-                "0xffffffff is not a storage class; the LLVM translator writes it where there is no address space"
-                    .into(),
-            ),
-            (Enumeration::Operation, 10..=167) => (
-                Rule::Enumerant,
-                format!("the set lists no operation {value}; the LLVM translator has more operations of its own"),
-            ),
-            (Enumeration::Operation, 10_000..) if spot.fact.set == Set::Shader200 => (
-                Rule::Enumerant,
-                format!(
-                    "the set lists no operation {value}; ROCm's translator has operations of its own from 10000 on"
-                ),
-            ),
-            _ if enumeration.is_mask() => {
-                let set = spot.fact.set;
-                let text = enumeration.text(value, set);
-                (Rule::Flags, format!("{} does not define all flags of {text}", set.name()))
-            }
-            _ => (Rule::Enumerant, format!("the set lists no such value: {value}")),
-        };
-        self.find_at_operand(rule, spot, what);
+        let constant = check.facts.layout().constant(id);
+        constant.and_then(|constant| constant.value).and_then(|value| u32::try_from(value).ok())
+    };
+    if let (OperandKind::Enumerant(enumeration), Some(value)) = (kind, value)
+        && !enumeration.has(value, set)
+    {
+        unknown(check, spot, enumeration, value);
     }
+}
 
-    /// The definition of the id, if it can be checked.
-    fn defined(&mut self, spot: Spot<'_, 'a>, id: Id) -> Option<Instruction<'a>> {
-        let (layout, fact) = (self.facts.layout(), spot.fact);
-        if self.is_out_of_range(id) {
-            let what = format!("{id}, {}", self.range());
-            self.find_at_operand(Rule::IdRange, spot, what);
-            return None;
-        }
-        let Some(defined) = layout.definition(id) else {
-            if !layout.may_be_defined(id) {
-                self.find_at_operand(Rule::Defined, spot, format!("nothing defines {id}"));
-            }
-            return None;
-        };
-        let may_be_later = spot.row.forward || fact.with_forward && fact.set.is_shader();
-        if defined.at >= fact.at && !may_be_later {
-            // In that set, the members of a composite type precede it.
-            let named = self.facts.fact(defined).and_then(|named| named.name());
-            let is_member = matches!(
-                fact.name(),
-                Some(Name::TypeMember | Name::TypeInheritance | Name::FunctionDeclaration | Name::Function)
-            );
-            let is_habit = is_member
-                && matches!(spot.row.field, Field::Scope | Field::Child)
-                && matches!(named, Some(Name::TypeComposite | Name::TypeTemplate));
-            let habit = if is_habit { "; the LLVM translator has members before their type" } else { "" };
-            let what = format!("{} comes later, at word {}{habit}", self.describe(id), defined.at);
-            self.find_at_operand(Rule::ForwardReference, spot, what);
-        }
-        let is_local = defined.at >= layout.globals_end() && defined.opcode() != op::FUNCTION;
-        if is_local
-            && let Some(function) = layout.function_at(fact.at)
-            && !function.at.contains(&defined.at)
-        {
-            let what = format!("{} is not of the function {}", self.describe(id), function.id);
-            self.find_at_operand(Rule::OtherFunction, spot, what);
-        } else if is_local && defined.at < fact.at && !layout.dominates(defined.at, fact.at) {
-            let what = format!("{} does not dominate it", self.describe(id));
-            self.find_at_operand(Rule::Dominance, spot, what);
-        }
-        if defined.opcode() == op::SAMPLED_IMAGE {
-            let what = format!("it is {}", self.describe(id));
-            self.find_at_operand(Rule::SampledImage, spot, what);
-        }
-        Some(defined)
+/// Reports a number outside of the enumeration.
+fn unknown<'a>(check: &mut Check<'_, 'a>, spot: Spot<'_, 'a>, enumeration: Enumeration, value: u32) {
+    if check.is_later(spot.fact) {
+        let what = format!("the set lists no such value: {value}");
+        return find_at_operand(check, Rule::LaterVersion, spot, what);
     }
-
-    /// The description of the permitted instructions, if the operand refers to another one.
-    fn unlike(&mut self, spot: Spot<'_, 'a>, id: Id, defined: Instruction<'a>) -> Option<&'static str> {
-        let named = self.facts.fact(defined).filter(|named| named.set == spot.fact.set);
-        let named = named.and_then(|named| named.name());
-        if spot.row.none && named == Some(Name::InfoNone) {
-            return None;
+    let (rule, what) = match (enumeration, value) {
+        (Enumeration::StorageClass, u32::MAX) => (
+            Rule::Enumerant,
+            "0xffffffff is not a storage class; the LLVM translator writes it where there is no address space"
+                .into(),
+        ),
+        (Enumeration::Operation, 10..=167) => (
+            Rule::Enumerant,
+            format!("the set lists no operation {value}; the LLVM translator has more operations of its own"),
+        ),
+        (Enumeration::Operation, 10_000..) if spot.fact.set == Set::Shader200 => (
+            Rule::Enumerant,
+            format!(
+                "the set lists no operation {value}; ROCm's translator has operations of its own from 10000 on"
+            ),
+        ),
+        _ if enumeration.is_mask() => {
+            let set = spot.fact.set;
+            let text = enumeration.text(value, set);
+            (Rule::Flags, format!("{} does not define all flags of {text}", set.name()))
         }
-        let names = match spot.row.kind {
-            OperandKind::Id(names) => names,
-            kind => {
-                let (core, wanted) = match kind {
-                    OperandKind::AnyNumber => {
-                        (CoreInstruction::AnyConstant(ConstantType::Bits32), "a constant of 32 bits")
-                    }
-                    _ => (CoreInstruction::Constant(ConstantType::Bits32), "an OpConstant of 32 bits"),
-                };
-                if self.is_core(core, id, defined) {
-                    return None;
+        _ => (Rule::Enumerant, format!("the set lists no such value: {value}")),
+    };
+    find_at_operand(check, rule, spot, what);
+}
+
+/// The definition of the id, if it can be checked.
+fn defined<'a>(check: &mut Check<'_, 'a>, spot: Spot<'_, 'a>, id: Id) -> Option<Instruction<'a>> {
+    let (layout, fact) = (check.facts.layout(), spot.fact);
+    if is_out_of_range(check, id) {
+        let what = format!("{id}, {}", range(check));
+        find_at_operand(check, Rule::IdRange, spot, what);
+        return None;
+    }
+    let Some(defined) = layout.definition(id) else {
+        if !layout.may_be_defined(id) {
+            find_at_operand(check, Rule::Defined, spot, format!("nothing defines {id}"));
+        }
+        return None;
+    };
+    let may_be_later = spot.row.forward || fact.with_forward && fact.set.is_shader();
+    if defined.at >= fact.at && !may_be_later {
+        // In that set, the members of a composite type precede it.
+        let named = check.facts.fact(defined).and_then(|named| named.name());
+        let is_member = matches!(
+            fact.name(),
+            Some(Name::TypeMember | Name::TypeInheritance | Name::FunctionDeclaration | Name::Function)
+        );
+        let is_habit = is_member
+            && matches!(spot.row.field, Field::Scope | Field::Child)
+            && matches!(named, Some(Name::TypeComposite | Name::TypeTemplate));
+        let habit = if is_habit { "; the LLVM translator has members before their type" } else { "" };
+        let what = format!("{} comes later, at word {}{habit}", check.describe(id), defined.at);
+        find_at_operand(check, Rule::ForwardReference, spot, what);
+    }
+    let is_local = defined.at >= layout.globals_end() && defined.opcode() != op::FUNCTION;
+    if is_local
+        && let Some(function) = layout.function_at(fact.at)
+        && !function.at.contains(&defined.at)
+    {
+        let what = format!("{} is not of the function {}", check.describe(id), function.id);
+        find_at_operand(check, Rule::OtherFunction, spot, what);
+    } else if is_local && defined.at < fact.at && !layout.dominates(defined.at, fact.at) {
+        let what = format!("{} does not dominate it", check.describe(id));
+        find_at_operand(check, Rule::Dominance, spot, what);
+    }
+    if defined.opcode() == op::SAMPLED_IMAGE {
+        let what = format!("it is {}", check.describe(id));
+        find_at_operand(check, Rule::SampledImage, spot, what);
+    }
+    Some(defined)
+}
+
+/// The description of the permitted instructions, if the operand refers to another one.
+fn unlike<'a>(
+    check: &mut Check<'_, 'a>,
+    spot: Spot<'_, 'a>,
+    id: Id,
+    defined: Instruction<'a>,
+) -> Option<&'static str> {
+    let named = check.facts.fact(defined).filter(|named| named.set == spot.fact.set);
+    let named = named.and_then(|named| named.name());
+    if spot.row.none && named == Some(Name::InfoNone) {
+        return None;
+    }
+    let names = match spot.row.kind {
+        OperandKind::Id(names) => names,
+        kind => {
+            let (core, wanted) = match kind {
+                OperandKind::AnyNumber => {
+                    (CoreInstruction::AnyConstant(ConstantType::Bits32), "a constant of 32 bits")
                 }
-                return self.unless_removed(spot, id, defined, wanted);
+                _ => (CoreInstruction::Constant(ConstantType::Bits32), "an OpConstant of 32 bits"),
+            };
+            if is_core(check, core, id, defined) {
+                return None;
             }
-        };
-        let Referents { text, debug, core } = names;
-        if core.iter().any(|&core| self.is_core(core, id, defined)) {
-            return None;
+            return unless_removed(check, spot, id, defined, wanted);
         }
-        let ty = defined.result_type().and_then(|ty| self.facts.layout().definition(ty));
-        let is_pointer = ty.is_some_and(|ty| ty.opcode() == op::TYPE_POINTER);
-        if spot.fact.name() == Some(Name::Declare)
-            && spot.row.field == Field::Variable
-            && defined.opcode() == op::FUNCTION_PARAMETER
-            && is_pointer
-        {
-            let what = format!("{} stands for {text}", self.describe(id));
-            self.find_at_operand(Rule::DeclaredParameter, spot, what);
-            return None;
-        }
-        match named {
-            Some(name) if debug.contains(&name) => None,
-            _ => self.unless_removed(spot, id, defined, text),
-        }
+    };
+    let Referents { text, debug, core } = names;
+    if core.iter().any(|&core| is_core(check, core, id, defined)) {
+        return None;
     }
+    let ty = defined.result_type().and_then(|ty| check.facts.layout().definition(ty));
+    let is_pointer = ty.is_some_and(|ty| ty.opcode() == op::TYPE_POINTER);
+    if spot.fact.name() == Some(Name::Declare)
+        && spot.row.field == Field::Variable
+        && defined.opcode() == op::FUNCTION_PARAMETER
+        && is_pointer
+    {
+        let what = format!("{} stands for {text}", check.describe(id));
+        find_at_operand(check, Rule::DeclaredParameter, spot, what);
+        return None;
+    }
+    match named {
+        Some(name) if debug.contains(&name) => None,
+        _ => unless_removed(check, spot, id, defined, text),
+    }
+}
 
-    /// Notes a `DebugInfoNone` in place of the described instruction; returns the description for any other one.
-    fn unless_removed(
-        &mut self,
-        spot: Spot<'_, 'a>,
-        id: Id,
-        defined: Instruction<'a>,
-        wanted: &'static str,
-    ) -> Option<&'static str> {
-        let named = self.facts.fact(defined).filter(|named| named.set == spot.fact.set);
-        if named.and_then(|named| named.name()) != Some(Name::InfoNone) {
-            return Some(wanted);
+/// Notes a `DebugInfoNone` in place of the described instruction; returns the description for any other one.
+fn unless_removed<'a>(
+    check: &mut Check<'_, 'a>,
+    spot: Spot<'_, 'a>,
+    id: Id,
+    defined: Instruction<'a>,
+    wanted: &'static str,
+) -> Option<&'static str> {
+    let named = check.facts.fact(defined).filter(|named| named.set == spot.fact.set);
+    if named.and_then(|named| named.name()) != Some(Name::InfoNone) {
+        return Some(wanted);
+    }
+    let habit =
+        producer_deviation(check, spot, defined).map(|habit| format!("; the LLVM translator {habit}"));
+    let what = format!("{} stands for {wanted}{}", check.describe(id), habit.unwrap_or_default());
+    find_at_operand(check, Rule::Removed, spot, what);
+    None
+}
+
+/// The instruction that LLVM's translator is known to refer to instead.
+fn producer_deviation<'a>(
+    check: &Check<'_, 'a>,
+    spot: Spot<'_, 'a>,
+    defined: Instruction<'a>,
+) -> Option<&'static str> {
+    let named = check.facts.fact(defined).and_then(|named| named.name());
+    Some(match (spot.row.field, named) {
+        (Field::Scope | Field::Parent | Field::Child, Some(Name::TypeTemplate)) => {
+            "names the template in place of its target"
         }
-        let habit =
-            self.producer_deviation(spot, defined).map(|habit| format!("; the LLVM translator {habit}"));
-        let what = format!("{} stands for {wanted}{}", self.describe(id), habit.unwrap_or_default());
-        self.find_at_operand(Rule::Removed, spot, what);
-        None
-    }
-
-    /// The instruction that LLVM's translator is known to refer to instead.
-    fn producer_deviation(&self, spot: Spot<'_, 'a>, defined: Instruction<'a>) -> Option<&'static str> {
-        let named = self.facts.fact(defined).and_then(|named| named.name());
-        Some(match (spot.row.field, named) {
-            (Field::Scope | Field::Parent | Field::Child, Some(Name::TypeTemplate)) => {
-                "names the template in place of its target"
-            }
-            (Field::Member, Some(Name::FunctionDeclaration)) => "has declarations as members",
-            (Field::Text | Field::LinkageName, Some(Name::InfoNone)) => {
-                "writes this where there is no string"
-            }
-            (Field::UnderlyingType, None) if defined.opcode() == op::TYPE_VOID => {
-                "writes this where there is no type"
-            }
-            (Field::Value, None) if defined.opcode() == op::CONSTANT_NULL => "writes this for 0",
-            _ => return None,
-        })
-    }
-
-    fn is_core(&self, core: CoreInstruction, id: Id, defined: Instruction<'a>) -> bool {
-        let (layout, opcode) = (self.facts.layout(), defined.opcode());
-        let is_signed = |constant: Instruction<'_>| {
-            let ty = constant.result_type().and_then(|ty| layout.definition(ty));
-            ty.is_some_and(|ty| ty.operands().get(1).is_some_and(|&signed| signed != 0))
-        };
-        let has_width = |width| {
-            let bits = layout.constant(id).and_then(|constant| constant.integer_bits);
-            match width {
-                ConstantType::Bits32 => bits == Some(32),
-                ConstantType::Unsigned32 => bits == Some(32) && !is_signed(defined),
-                ConstantType::Bits32Or64 => matches!(bits, Some(32 | 64)),
-                ConstantType::Integer => bits.is_some(),
-                ConstantType::Any => true,
-            }
-        };
-        match core {
-            CoreInstruction::String => opcode == op::STRING,
-            CoreInstruction::Void => opcode == op::TYPE_VOID,
-            CoreInstruction::Constant(width) => opcode == op::CONSTANT && has_width(width),
-            CoreInstruction::AnyConstant(width) => op::is_constant(opcode) && has_width(width),
-            CoreInstruction::Boolean => matches!(opcode, op::CONSTANT_TRUE | op::CONSTANT_FALSE),
-            CoreInstruction::Function => opcode == op::FUNCTION,
-            CoreInstruction::Variable => opcode == op::VARIABLE,
-            CoreInstruction::UntypedVariable => opcode == op::UNTYPED_VARIABLE,
-            CoreInstruction::Integer => {
-                let ty = defined.result_type().and_then(|ty| layout.definition(ty));
-                ty.is_some_and(|ty| ty.opcode() == op::TYPE_INT)
-            }
-            CoreInstruction::Result => self.facts.fact(defined).is_none(),
+        (Field::Member, Some(Name::FunctionDeclaration)) => "has declarations as members",
+        (Field::Text | Field::LinkageName, Some(Name::InfoNone)) => "writes this where there is no string",
+        (Field::UnderlyingType, None) if defined.opcode() == op::TYPE_VOID => {
+            "writes this where there is no type"
         }
-    }
+        (Field::Value, None) if defined.opcode() == op::CONSTANT_NULL => "writes this for 0",
+        _ => return None,
+    })
+}
 
-    fn find_at_operand(&mut self, rule: Rule, spot: Spot<'_, 'a>, what: String) {
-        let Spot { fact, row, index } = spot;
-        let text = match row.repeat.is_many() {
-            true => format!("{} (operand {})", row.field.text(), index + 1),
-            false => row.field.text().into(),
-        };
-        self.find_in(rule, fact, Some((row.field, text)), what);
+fn is_core<'a>(check: &Check<'_, 'a>, core: CoreInstruction, id: Id, defined: Instruction<'a>) -> bool {
+    let (layout, opcode) = (check.facts.layout(), defined.opcode());
+    let is_signed = |constant: Instruction<'_>| {
+        let ty = constant.result_type().and_then(|ty| layout.definition(ty));
+        ty.is_some_and(|ty| ty.operands().get(1).is_some_and(|&signed| signed != 0))
+    };
+    let has_width = |width| {
+        let bits = layout.constant(id).and_then(|constant| constant.integer_bits);
+        match width {
+            ConstantType::Bits32 => bits == Some(32),
+            ConstantType::Unsigned32 => bits == Some(32) && !is_signed(defined),
+            ConstantType::Bits32Or64 => matches!(bits, Some(32 | 64)),
+            ConstantType::Integer => bits.is_some(),
+            ConstantType::Any => true,
+        }
+    };
+    match core {
+        CoreInstruction::String => opcode == op::STRING,
+        CoreInstruction::Void => opcode == op::TYPE_VOID,
+        CoreInstruction::Constant(width) => opcode == op::CONSTANT && has_width(width),
+        CoreInstruction::AnyConstant(width) => op::is_constant(opcode) && has_width(width),
+        CoreInstruction::Boolean => matches!(opcode, op::CONSTANT_TRUE | op::CONSTANT_FALSE),
+        CoreInstruction::Function => opcode == op::FUNCTION,
+        CoreInstruction::Variable => opcode == op::VARIABLE,
+        CoreInstruction::UntypedVariable => opcode == op::UNTYPED_VARIABLE,
+        CoreInstruction::Integer => {
+            let ty = defined.result_type().and_then(|ty| layout.definition(ty));
+            ty.is_some_and(|ty| ty.opcode() == op::TYPE_INT)
+        }
+        CoreInstruction::Result => check.facts.fact(defined).is_none(),
     }
+}
+
+fn find_at_operand<'a>(check: &mut Check<'_, 'a>, rule: Rule, spot: Spot<'_, 'a>, what: String) {
+    let Spot { fact, row, index } = spot;
+    let text = match row.repeat.is_many() {
+        true => format!("{} (operand {})", row.field.text(), index + 1),
+        false => row.field.text().into(),
+    };
+    check.find_in(rule, fact, Some((row.field, text)), what);
 }

@@ -1,0 +1,56 @@
+//! Variables outside functions.
+
+use super::context::Describer;
+use crate::error::Result;
+use crate::model::SourceLine;
+use crate::omission::{Reason, Subject};
+use crate::spirv::opcodes as op;
+use crate::spirv::words::{HEADER, Id};
+
+/// The most arrays of arrays around a block.
+const MOST_ARRAYS: usize = 64;
+
+/// Describes variables outside of functions: with their own name, or with that of their structure, as blocks have
+/// whose members the source names directly.
+pub(super) fn globals(out: &mut Describer<'_, '_>) -> Result<()> {
+    let mut line = None;
+    for instruction in out.layout.words().between(HEADER..out.layout.globals_end()) {
+        match (instruction.opcode(), instruction.operands().as_array()) {
+            (op::LINE, Some(at)) => line = out.line(at)?,
+            (op::NO_LINE, _) => line = None,
+            _ => {}
+        }
+        let (Some(id), Some(to)) = (instruction.result(), out.contents(&instruction)) else { continue };
+        let name = out.names.get(id).or_else(|| out.names.structure(element(out, to)));
+        let Some(name) = name.map(str::to_owned) else { continue };
+        // spirv-val 2025.5 takes no untyped variable as that of a DebugGlobalVariable.
+        let is_untyped = instruction.opcode() == op::UNTYPED_VARIABLE;
+        let Some(ty) = out.ty(to)?.filter(|_| !is_untyped) else {
+            out.omit_variable(Subject::Unit(out.unit), &name, Reason::NoDescription(id.0));
+            continue;
+        };
+        let file = out.m.primary_file(out.unit)?;
+        let line =
+            line.or_else(|| Some(SourceLine { file, line: out.declarations.variable(&name)?, column: 0 }));
+        let mut variable = out.m.variable(out.unit, &name, ty)?;
+        line.map(|line| variable.declared_at(line).id());
+        let variable = variable.external().id();
+        out.binding.global(variable, id);
+        out.variables.insert(id, variable);
+    }
+    out.omit_lines(Subject::Unit(out.unit));
+    Ok(())
+}
+
+/// The structure in arrays of it; the type itself if it is not an array of structures.
+fn element(out: &Describer<'_, '_>, mut ty: Id) -> Id {
+    for _ in 0..MOST_ARRAYS {
+        let Some(it) = out.layout.definition(ty) else { break };
+        match (it.opcode(), it.operands().first()) {
+            (op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY, Some(&of)) => ty = Id(of),
+            (op::TYPE_STRUCT, _) => return ty,
+            _ => break,
+        }
+    }
+    Id(0)
+}

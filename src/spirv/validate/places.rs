@@ -1,0 +1,130 @@
+//! Places of instructions: section 2 of the specifications, and `SPV_KHR_non_semantic_info`.
+
+use super::context::Check;
+use super::rule::Rule;
+use crate::spirv::opcodes as op;
+use crate::spirv::operand::Field;
+use crate::spirv::read::Fact;
+use crate::spirv::table::Name;
+use crate::spirv::table::Set;
+use crate::spirv::words::{HEADER, Id, Instruction};
+
+/// Preceding instructions of a function.
+#[derive(Default)]
+struct Before<'a> {
+    /// Whether a block is open.
+    in_block: bool,
+    /// Whether a block has occurred.
+    was_block: bool,
+    /// Whether the previous instruction was a merge instruction, which only a terminator may follow.
+    merges: bool,
+    /// Instructions of a non-semantic set in this block.
+    facts: Vec<Fact<'a>>,
+}
+
+/// Checks all instructions in order.
+pub(super) fn places(check: &mut Check<'_, '_>) {
+    let layout = check.facts.layout();
+    let is_before = |opcode| {
+        let is_other = matches!(opcode, op::EXT_INST | op::EXT_INST_FORWARD | op::LINE | op::NO_LINE);
+        // The section of unknown instructions is unknown.
+        !is_other && op::results(opcode).is_some()
+    };
+    let globals = layout.words().between(HEADER..layout.globals_end());
+    let last = globals.filter(|it| is_before(it.opcode())).last().map_or(0, |last| last.at);
+    let (mut functions, mut function) = (layout.functions().iter().peekable(), None);
+    let (mut before, mut continued, mut early) = (Before::default(), None, None);
+    for instruction in layout.words().instructions() {
+        let at = instruction.at;
+        while let Some(next) = functions.next_if(|next| next.at.start <= at) {
+            function = Some(next);
+            before = Before::default();
+        }
+        let is_in = function.is_some_and(|function| at < function.at.end);
+        let fact = check.facts.fact(instruction);
+        continues(check, fact.as_ref(), &mut continued);
+        let place = fact.and_then(|fact| fact.name()).map(|name| name.is_in_function());
+        match fact.zip(place) {
+            Some((fact, false)) => {
+                if at >= layout.globals_end() {
+                    check.find(Rule::PlaceGlobals, &fact, "it is behind the start of the first function");
+                } else if at < last {
+                    early = early.or(Some((fact, 0))).map(|(first, count)| (first, count + 1));
+                }
+            }
+            Some((fact, true)) if !is_in => {
+                check.find(Rule::PlaceBody, &fact, "it is in no function");
+            }
+            Some((fact, true)) => body(check, fact, &mut before),
+            None if is_in => step(check, instruction, &mut before),
+            None => {}
+        }
+    }
+    if let Some((first, count)) = early {
+        let what = format!(
+            "it and {} more are among the types, constants and global variables, which go on to word {last}",
+            count - 1
+        );
+        check.find(Rule::Interleaved, &first, what);
+    }
+}
+
+/// Processes an instruction of a function that is not a debug instruction.
+fn step<'a>(check: &mut Check<'_, 'a>, instruction: Instruction<'a>, before: &mut Before<'a>) {
+    let opcode = instruction.opcode();
+    match opcode {
+        op::LABEL => {
+            *before = Before { in_block: true, was_block: true, ..Before::default() };
+        }
+        _ if op::begins_block(opcode) => {
+            for fact in core::mem::take(&mut before.facts) {
+                let name = op::name(opcode).unwrap_or_default();
+                let what = format!("it is before an {name} of its block, at word {}", instruction.at);
+                check.find(Rule::PlaceBlock, &fact, what);
+            }
+        }
+        _ if op::is_terminator(opcode) => before.in_block = false,
+        _ => {}
+    }
+    if !matches!(opcode, op::LINE | op::NO_LINE) {
+        before.merges = op::is_merge(opcode);
+    }
+}
+
+/// Checks a debug instruction in a function.
+fn body<'a>(check: &mut Check<'_, 'a>, fact: Fact<'a>, before: &mut Before<'a>) {
+    if before.merges {
+        check.find(Rule::PlaceBlock, &fact, "it is between a merge instruction and the end of the block");
+    }
+    let is_scope = matches!(fact.name(), Some(Name::Scope | Name::NoScope));
+    match fact.set {
+        _ if is_scope && before.was_block && !before.in_block => {
+            check.find(Rule::AfterBlock, &fact, "it is behind the end of a block");
+        }
+        _ if fact.set.is_shader() && !before.in_block => {
+            check.find(Rule::PlaceBlock, &fact, "it is in no block")
+        }
+        Set::Shader | Set::Shader101 | Set::Shader200 => before.facts.push(fact),
+        Set::OpenCl if !before.was_block => {
+            check.find(Rule::BeforeLabel, &fact, "readers of the LLVM translator fail on it");
+        }
+        Set::OpenCl => {}
+    }
+}
+
+/// Checks that a continuation of text directly follows the continued source.
+fn continues<'a>(check: &mut Check<'_, 'a>, fact: Option<&Fact<'a>>, last: &mut Option<Id>) {
+    let before = last.take();
+    let Some(fact) = fact else { return };
+    match fact.name() {
+        Some(Name::Source) if fact.operand(Field::Text).is_some() => *last = Some(fact.import),
+        Some(Name::SourceContinued) => {
+            if before != Some(fact.import) {
+                let what = "the instruction before it is not a source with text";
+                check.find(Rule::SourceContinued, fact, what);
+            }
+            *last = Some(fact.import);
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,61 @@
+//! Findings and notes of a validation.
+
+use core::fmt;
+
+use super::rule::Rule;
+use crate::error::{At, Count};
+use crate::spirv::operand::Field;
+
+/// Findings and notes, in the order of the words.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Violations of the specification.
+    pub findings: Vec<Finding>,
+    /// Noteworthy forms that the specification permits or leaves open.
+    pub notes: Vec<Finding>,
+    /// Number of debug instructions.
+    pub instructions: usize,
+}
+
+/// A finding or a note.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The violated rule.
+    pub rule: Rule,
+    /// Section of the specification with the rule.
+    pub section: &'static str,
+    /// Location of the instruction.
+    pub at: At,
+    /// The operand.
+    pub operand: Option<Field>,
+    /// Description.
+    pub what: String,
+}
+
+impl Report {
+    /// Whether the report is without violations.
+    pub fn is_clean(&self) -> bool {
+        self.findings.is_empty()
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rule, section, at, what, .. } = self;
+        write!(f, "{} ({section}): {at}: {what}", rule.name())
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for finding in &self.findings {
+            writeln!(f, "{finding}")?;
+        }
+        for note in &self.notes {
+            writeln!(f, "note: {note}")?;
+        }
+        let Self { findings, notes, instructions } = self;
+        let [findings, notes] = [Count(findings.len(), "finding"), Count(notes.len(), "note")];
+        write!(f, "{findings}, {notes}; {}", Count(*instructions, "debug instruction"))
+    }
+}
