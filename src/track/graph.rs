@@ -86,21 +86,21 @@ impl Next {
     fn new(nodes: usize, edges: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
         let mut first = vec![0u32; nodes + 1];
         edges.clone().for_each(|(from, _)| first[from as usize + 1] += 1);
-        for at in 0..nodes {
-            first[at + 1] += first[at];
+        for next in 0..nodes {
+            first[next + 1] += first[next];
         }
-        let mut at = first.clone();
+        let mut next = first.clone();
         let mut to = vec![0; first[nodes] as usize];
         for (from, target) in edges {
-            to[at[from as usize] as usize] = target;
-            at[from as usize] += 1;
+            to[next[from as usize] as usize] = target;
+            next[from as usize] += 1;
         }
         Self { first, to }
     }
 
     pub(super) fn successors(&self, node: u32) -> &[u32] {
-        let at = node as usize;
-        &self.to[self.first[at] as usize..self.first[at + 1] as usize]
+        let index = node as usize;
+        &self.to[self.first[index] as usize..self.first[index + 1] as usize]
     }
 }
 
@@ -197,11 +197,11 @@ impl Graphs {
     /// Returns the node after which a wait begins, as seen from an enclosing region: if the wait begins in an inner region,
     /// the inner region's exit (if the wave gets there) and the inner region.
     pub(super) fn begins(&self, region: u32, node: u32) -> Option<(u32, Option<u32>)> {
-        let of = self.regions.node_region(node);
-        if of == region {
+        let own = self.regions.node_region(node);
+        if own == region {
             return Some((node, None));
         }
-        let inner = self.regions.within(of, region);
+        let inner = self.regions.within(own, region);
         let exit = self.regions.mask(inner).restored.filter(|_| self.regions.comes_out(node, inner))?;
         Some((exit, Some(inner)))
     }
@@ -212,9 +212,9 @@ impl Graphs {
             (1u32..).zip(&self.segments).filter_map(|(node, segment)| Some((node, segment.write?))).collect();
         for &(node, write) in &writes {
             let MaskId(mask) = write.mask();
-            let of = self.regions.masks[mask];
+            let info = self.regions.masks[mask];
             let (is_later, pc) = match write {
-                ExecWrite::And(_) => (true, self.segment(of.saved).start),
+                ExecWrite::And(_) => (true, self.segment(info.saved).start),
                 ExecWrite::AndNot(_) | ExecWrite::Else(_) => match &masks[mask].1 {
                     Some(restored) => (false, restored.end as u32),
                     None => {
@@ -226,8 +226,8 @@ impl Graphs {
                 _ => continue,
             };
             let region = self.regions.mask_region(mask);
-            let is_exit = !is_later && of.is_region;
-            let ends = match of.restored {
+            let is_exit = !is_later && info.is_region;
+            let ends = match info.restored {
                 Some(restored) if is_exit => {
                     Vec::from_iter(self.regions.comes_out(node, region).then_some(restored))
                 }
@@ -237,12 +237,13 @@ impl Graphs {
             let mut since = Vec::new();
             if is_later {
                 // Nodes on a path from the node that saves the mask.
-                let (ahead, _) = reach.from(|node| before.successors(node), &[node], |at| at == of.saved);
+                let (ahead, _) =
+                    reach.from(|node| before.successors(node), &[node], |other| other == info.saved);
                 let is_ahead = |node: u32| ahead.binary_search(&node).is_ok();
-                let is_end = |at: u32| at == node || at != of.saved && !is_ahead(at);
-                let (after, _) = reach.from(|node| self.wave.successors(node), &[of.saved], is_end);
+                let is_end = |other: u32| other == node || other != info.saved && !is_ahead(other);
+                let (after, _) = reach.from(|node| self.wave.successors(node), &[info.saved], is_end);
                 since.extend(after);
-                since.extend([of.saved, node]);
+                since.extend([info.saved, node]);
                 since.sort_unstable();
                 since.dedup();
             }
@@ -295,7 +296,8 @@ impl Graphs {
     /// Returns the node for assignments at a pc: before an EXEC write at this pc.
     pub(super) fn assignment_node(&self, pc: u32) -> Option<u32> {
         let (first, last) = self.blocks[self.block(pc)? as usize];
-        let after = self.segments[first as usize - 1..last as usize].partition_point(|one| one.end < pc);
+        let after =
+            self.segments[first as usize - 1..last as usize].partition_point(|segment| segment.end < pc);
         let mut nodes = first + after as u32..=last;
         nodes.find(|&node| {
             let segment = self.segment(node);
@@ -307,7 +309,8 @@ impl Graphs {
     /// Returns the node of the instruction at a pc.
     pub(super) fn instruction_node(&self, pc: u32) -> Option<u32> {
         let (first, last) = self.blocks[self.block(pc)? as usize];
-        let after = self.segments[first as usize - 1..last as usize].partition_point(|one| one.end <= pc);
+        let after =
+            self.segments[first as usize - 1..last as usize].partition_point(|segment| segment.end <= pc);
         let mut nodes = first + after as u32..=last;
         nodes.find(|&node| self.segment(node).start <= pc && pc < self.segment(node).end)
     }
@@ -332,22 +335,22 @@ fn segments(code: &Code) -> (Vec<Segment>, Vec<(u32, u32)>) {
     for block in sorted {
         let pcs = &flow.blocks[block];
         let first = segments.len() as u32 + 1;
-        let mut at = pcs.start as u32;
+        let mut next_pc = pcs.start as u32;
         let block_of = block as u32;
         let plain = |start, end| Segment { block: block_of, start, end, write: None };
         let mut last: Option<&Range<u64>> = None;
-        while let Some((of, write)) = writes.next_if(|(of, _)| of.start < pcs.end) {
-            let start = of.start as u32;
-            let end = of.end as u32;
-            let is_further = last == Some(of);
+        while let Some((write_pcs, write)) = writes.next_if(|(write_pcs, _)| write_pcs.start < pcs.end) {
+            let start = write_pcs.start as u32;
+            let end = write_pcs.end as u32;
+            let is_further = last == Some(write_pcs);
             let start = if is_further { end } else { start };
             if !is_further {
-                segments.push(plain(at, start));
+                segments.push(plain(next_pc, start));
             }
             segments.push(Segment { block: block as u32, start, end, write: Some(*write) });
-            (at, last) = (end, Some(of));
+            (next_pc, last) = (end, Some(write_pcs));
         }
-        segments.push(plain(at, pcs.end as u32));
+        segments.push(plain(next_pc, pcs.end as u32));
         blocks[block] = (first, segments.len() as u32);
     }
     (segments, blocks)

@@ -71,8 +71,8 @@ impl History {
     pub(super) fn new(paths: &Paths<'_>, claimed: &[Bits], variable: Option<usize>) -> Self {
         let code = paths.code;
         let graphs = &paths.graphs;
-        let is_masked = |of: Storage| of.is_row() && !matches!(of, Storage::Bits(_));
-        let mut all = Vec::new();
+        let is_masked = |storage: Storage| storage.is_row() && !matches!(storage, Storage::Bits(_));
+        let mut recorded = Vec::new();
         for one in &code.instructions {
             let effects = &code.effects[one.effects.0 as usize..one.effects.1 as usize];
             let written = |effect: &Effect| {
@@ -82,26 +82,29 @@ impl History {
             };
             // The last effect takes effect.
             let last = effects.iter().rev().find_map(|effect| Some((effect, written(effect)?)));
-            let Some(((effect, of), node)) = last.zip(graphs.instruction_node(one.pcs.0)) else { continue };
-            let is_masked = is_masked(of) && !one.all_lanes && claimed.iter().all(|one| is_masked(one.0));
+            let Some(((effect, storage), node)) = last.zip(graphs.instruction_node(one.pcs.0)) else {
+                continue;
+            };
+            let is_masked =
+                is_masked(storage) && !one.all_lanes && claimed.iter().all(|one| is_masked(one.0));
             let pc = one.pcs.0.into();
             let end = one.pcs.1.into();
             let event = Event { pc, end, with: Some(text(code, effect)), path: Vec::new() };
-            all.push(Recorded { node, event, is_masked });
+            recorded.push(Recorded { node, event, is_masked });
         }
         for one in code.assigned.iter().filter(|one| Some(one.variable as usize) == variable) {
             let Some(node) = graphs.assignment_node(one.pc) else { continue };
             let event = Event { pc: one.pc.into(), end: one.pc.into(), with: None, path: Vec::new() };
-            all.push(Recorded { node, event, is_masked: true });
+            recorded.push(Recorded { node, event, is_masked: true });
         }
         // An assignment after an instruction assigns the value that the instruction wrote.
-        all.sort_by_key(|one| (one.node, one.event.end, one.event.with.is_some(), one.event.pc));
-        Self(all)
+        recorded.sort_by_key(|one| (one.node, one.event.end, one.event.with.is_some(), one.event.pc));
+        Self(recorded)
     }
 
     fn of(&self, node: u32) -> &[Recorded] {
-        let start = self.0.partition_point(|one| one.node < node);
-        let end = self.0.partition_point(|one| one.node <= node);
+        let start = self.0.partition_point(|recorded| recorded.node < node);
+        let end = self.0.partition_point(|recorded| recorded.node <= node);
         &self.0[start..end]
     }
 
@@ -109,14 +112,15 @@ impl History {
     pub(super) fn before(&self, paths: &Paths<'_>, pc: u64) -> Option<Event> {
         let start = paths.graphs.instruction_node(u32::try_from(pc).ok()?)?;
         let mut to: Vec<Option<u32>> = vec![None; paths.before.len()];
-        let found = |from: u32, one: &Recorded, to: &[Option<u32>]| {
+        let event = |from: u32, recorded: &Recorded, to: &[Option<u32>]| {
             let next = |&at: &u32| if at == start { None } else { to[at as usize] };
             // Around a loop, the first node may also be the last.
-            let nodes = [one.node, from].into_iter().chain(core::iter::successors(to[from as usize], next));
-            Some(Event { path: paths.blocks(nodes), ..one.event.clone() })
+            let nodes =
+                [recorded.node, from].into_iter().chain(core::iter::successors(to[from as usize], next));
+            Some(Event { path: paths.blocks(nodes), ..recorded.event.clone() })
         };
-        if let Some(one) = self.of(start).iter().rfind(|one| one.event.end <= pc) {
-            return found(start, one, &to);
+        if let Some(recorded) = self.of(start).iter().rfind(|recorded| recorded.event.end <= pc) {
+            return event(start, recorded, &to);
         }
         let mut open: VecDeque<u32> = [start].into();
         while let Some(node) = open.pop_front() {
@@ -129,15 +133,15 @@ impl History {
                 let missed = skipped.and_then(|skip| {
                     let stretch = paths.graphs.stretch(skip.wait);
                     let nodes = skip.end.into_iter().chain(stretch.into_iter().rev());
-                    nodes.flat_map(|node| self.of(node).iter().rev()).find(|one| !one.is_masked)
+                    nodes.flat_map(|node| self.of(node).iter().rev()).find(|recorded| !recorded.is_masked)
                 });
-                if let Some(one) = missed {
-                    let mut event = found(from, one, &to)?;
+                if let Some(recorded) = missed {
+                    let mut event = event(from, recorded, &to)?;
                     event.with = event.with.map(|with| format!("{with}, while the lane waited"));
                     return Some(event);
                 }
-                if let Some(one) = self.of(from).last() {
-                    return found(from, one, &to);
+                if let Some(recorded) = self.of(from).last() {
+                    return event(from, recorded, &to);
                 }
                 open.push_back(from);
             }
@@ -153,12 +157,12 @@ impl History {
             let nodes = wait.since.iter().chain(&stretch);
             let since = |node: &&u32| wait.since.contains(node);
             let of = |node: &u32| self.of(*node).iter();
-            let mut events = nodes.flat_map(|node| of(node).map(move |one| (node, one)));
-            let (node, one) = events.find(|(node, one)| {
+            let mut events = nodes.flat_map(|node| of(node).map(move |recorded| (node, recorded)));
+            let (node, recorded) = events.find(|(node, recorded)| {
                 // Before the EXEC write that switches these lanes off, they run.
-                !one.is_masked || since(node) && one.event.with.is_some()
+                !recorded.is_masked || since(node) && recorded.event.with.is_some()
             })?;
-            Some(Event { path: paths.blocks([wait.from, *node].into_iter()), ..one.event.clone() })
+            Some(Event { path: paths.blocks([wait.from, *node].into_iter()), ..recorded.event.clone() })
         })
     }
 }

@@ -121,8 +121,8 @@ impl<'c> Lower<'c> {
     fn end_of(&self, pc: u32) -> u32 {
         let groups = &self.program.groups;
         // Instructions are the first groups, in pc order.
-        let at = groups.partition_point(|group| group.kind().is_instruction() && group.end <= pc);
-        let known = groups.get(at).filter(|group| group.kind().is_instruction() && group.start == pc);
+        let index = groups.partition_point(|group| group.kind().is_instruction() && group.end <= pc);
+        let known = groups.get(index).filter(|group| group.kind().is_instruction() && group.start == pc);
         let write = self.graphs.instruction_node(pc).map(|node| self.graphs.segment(node));
         let write = write.filter(|segment| segment.write.is_some() && segment.start == pc);
         let end = known.map(|group| group.end).or(write.map(|segment| segment.end));
@@ -302,12 +302,12 @@ impl<'c> Lower<'c> {
 
     fn constant(&mut self, bytes: &[u8], from: i64, bits: i64) -> From {
         let bit = |at: i64| bytes[at as usize / 8] >> (at % 8) & 1;
-        let mut found = vec![0; (bits as usize).div_ceil(8)];
-        (0..bits).for_each(|at| found[at as usize / 8] |= bit(from + at) << (at % 8));
+        let mut value = vec![0; (bits as usize).div_ceil(8)];
+        (0..bits).for_each(|at| value[at as usize / 8] |= bit(from + at) << (at % 8));
         let next = self.program.constants.len() as u32;
-        let id = *self.constant_ids.entry((bits, found.clone())).or_insert(next);
+        let id = *self.constant_ids.entry((bits, value.clone())).or_insert(next);
         if id == next {
-            self.program.constants.push((bits, found));
+            self.program.constants.push((bits, value));
         }
         From::Constant(id)
     }
@@ -403,12 +403,12 @@ impl<'c> Lower<'c> {
     /// from the block's predecessors.
     fn leads(&self) -> HashMap<(usize, usize), ()> {
         let flow = &self.code.flow;
-        let of = |node: u32| self.graphs.segment(node).block as usize;
+        let block = |node: u32| self.graphs.segment(node).block as usize;
         let mut leads: HashMap<(usize, usize), ()> = HashMap::new();
         leads.extend(flow.edges.iter().chain(&flow.lane_edges).map(|&pair| (pair, ())));
         for skip in &self.graphs.skips {
-            let from = of(skip.from);
-            let to = of(skip.to);
+            let from = block(skip.from);
+            let to = block(skip.to);
             leads.insert((from, to), ());
             if self.leaves_at_once(skip.from) {
                 leads.extend(flow.edges.iter().filter(|edge| edge.1 == from).map(|edge| ((edge.0, to), ())));

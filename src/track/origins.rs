@@ -70,8 +70,8 @@ impl Origins {
     pub(super) fn overwritten(&self) -> impl Iterator<Item = u32> + '_ {
         (0..).zip(&self.overwritten).flat_map(|(word, &bits)| {
             let next = |bits: &u64| Some(bits & (bits - 1)).filter(|&rest| rest != 0);
-            let all = core::iter::successors(Some(bits).filter(|&bits| bits != 0), next);
-            all.map(move |bits| 64 * word + bits.trailing_zeros())
+            let remaining = core::iter::successors(Some(bits).filter(|&bits| bits != 0), next);
+            remaining.map(move |bits| 64 * word + bits.trailing_zeros())
         })
     }
 
@@ -134,17 +134,17 @@ impl Origins {
 
     /// Returns the origins of a whole path, whose first part has the origins `first` and whose second part has these.
     pub(super) fn after(&self, first: &Self, at: At) -> Self {
-        let mut all = Self { overwritten: first.overwritten.clone(), moved: Vec::new() };
+        let mut joined = Self { overwritten: first.overwritten.clone(), moved: Vec::new() };
         if at == At::End {
             for &(place, _) in &self.moved {
-                if let Some(word) = all.overwritten.get_mut(place as usize / 64) {
+                if let Some(word) = joined.overwritten.get_mut(place as usize / 64) {
                     *word &= !(1 << (place % 64));
                 }
             }
-            let used = all.overwritten.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
-            all.overwritten.truncate(used);
+            let used = joined.overwritten.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
+            joined.overwritten.truncate(used);
         }
-        all.overwrite_all(self);
+        joined.overwrite_all(self);
         let is_own = |place: u32| at == At::Any || self.sources(place).is_empty();
         let mut moved: Vec<(u32, u32)> =
             first.moved.iter().filter(|moved| is_own(moved.0)).copied().collect();
@@ -155,8 +155,8 @@ impl Origins {
                 sources => moved.extend(sources.iter().map(|source| (place, source.1))),
             }
         }
-        all.settle(moved, at);
-        all
+        joined.settle(moved, at);
+        joined
     }
 
     /// Replaces the moved places. The list may contain duplicates.

@@ -241,7 +241,7 @@ impl<F: Function> Edges<'_, F> {
     /// Returns the blocks with code from which a lane comes to a block, and the register that each passes for each parameter.
     fn sources(&self, block: Block) -> Vec<(Block, Vec<VReg>)> {
         let function = self.function;
-        let mut found = Vec::new();
+        let mut sources = Vec::new();
         // Blocks without code, what they pass on, and the number of such blocks in between.
         let mut open: Vec<(Block, Vec<VReg>, usize)> = Vec::new();
         let parameters = function.block_params(block);
@@ -261,7 +261,7 @@ impl<F: Function> Edges<'_, F> {
                     };
                     let given: Vec<VReg> = wanted.iter().map(|&register| of(register)).collect();
                     match self.blocks.has_code(from) || from == function.entry_block() {
-                        true => found.push((from, given)),
+                        true => sources.push((from, given)),
                         // A loop without code runs forever.
                         false if depth < function.num_blocks() => open.push((from, given, depth + 1)),
                         false => {}
@@ -269,21 +269,21 @@ impl<F: Function> Edges<'_, F> {
                 }
             }
         }
-        found.retain(|(from, _)| self.blocks.has_code(*from));
-        found.sort_by_key(|(from, _)| from.index());
-        found.dedup();
-        found
+        sources.retain(|(from, _)| self.blocks.has_code(*from));
+        sources.sort_by_key(|(from, _)| from.index());
+        sources.dedup();
+        sources
     }
 
     /// Returns the block with code that begins where a block begins, if no other block leads there.
     fn begun(&self, block: Block) -> Option<Block> {
-        let mut at = block;
+        let mut current = block;
         for _ in 0..self.function.num_blocks() {
-            if self.blocks.has_code(at) {
-                return Some(at);
+            if self.blocks.has_code(current) {
+                return Some(current);
             }
-            match self.function.block_succs(at) {
-                [next] if self.function.block_preds(*next).len() == 1 => at = *next,
+            match self.function.block_succs(current) {
+                [next] if self.function.block_preds(*next).len() == 1 => current = *next,
                 _ => return None,
             }
         }

@@ -141,14 +141,14 @@ impl Regions {
                 let inner = self.node_region(node);
                 let inner = (inner != region).then(|| self.mask(inner));
                 let (passed, ends);
-                let all = match inner {
+                let previous = match inner {
                     Some(inner) => {
                         (passed, ends) = ([inner.saved], usize::from(inner.is_passed));
                         &passed[..ends]
                     }
                     None => before.successors(node),
                 };
-                for &node in all {
+                for &node in previous {
                     if node == saved {
                         self.masks[mask].is_passed = true;
                     } else if !core::mem::replace(&mut self.comes_out[node as usize], true) {

@@ -261,13 +261,13 @@ impl<'a> Stretches<'a> {
     /// Returns the wave's effect from the start of a wait to the exit of an enclosing region.
     fn until_exit(&mut self, wait: u32, region: u32) -> Traced {
         let regions = &self.graphs.regions;
-        let of = regions.node_region(self.graphs.waits[wait as usize].from);
+        let own = regions.node_region(self.graphs.waits[wait as usize].from);
         let left = core::mem::take(&mut self.left[wait as usize]);
-        if of == region {
+        if own == region {
             return left;
         }
         let mut open: Vec<u32> = Vec::new();
-        for inner in regions.outwards(of, region) {
+        for inner in regions.outwards(own, region) {
             if self.outwards.contains_key(&(inner, region)) {
                 break;
             }
@@ -281,7 +281,7 @@ impl<'a> Stretches<'a> {
             };
             self.outwards.insert((inner, region), traced);
         }
-        self.outwards[&(of, region)].after(&left)
+        self.outwards[&(own, region)].after(&left)
     }
 
     /// Returns the origins at the end of each skip, for waits with the same ends, and the origins at all pcs.
@@ -305,14 +305,14 @@ impl<'a> Stretches<'a> {
         let mut starts: Vec<(u32, Option<u32>, Option<Traced>)> = Vec::new();
         for &wait in waits {
             let from = graphs.waits[wait as usize].from;
-            let of = graphs.regions.node_region(from);
+            let own = graphs.regions.node_region(from);
             let begins = region.map_or(Some((from, None)), |region| graphs.begins(region, from));
             starts.push(match (begins, region) {
                 (Some((start, None)), _) => (wait, Some(start), None),
                 (Some((start, Some(inner))), _) => (wait, Some(start), Some(self.until_exit(wait, inner))),
                 // The wave does not get there.
                 (None, Some(region)) => {
-                    (wait, None, Some(self.until_exit(wait, graphs.regions.within(of, region))))
+                    (wait, None, Some(self.until_exit(wait, graphs.regions.within(own, region))))
                 }
                 (None, None) => (wait, None, None),
             });
@@ -334,7 +334,7 @@ impl<'a> Stretches<'a> {
                 })
             })
             .collect();
-        let found = starts.into_iter().map(|(wait, start, first)| {
+        let traced_waits = starts.into_iter().map(|(wait, start, first)| {
             let traced = |states: &States| match start {
                 Some(start) => Traced {
                     end: self.after(&order, start, states, At::End),
@@ -348,9 +348,9 @@ impl<'a> Stretches<'a> {
             let all = whole(traced(&Vec::new())).all;
             (wait, (ends, all))
         });
-        let found = found.collect();
+        let traced_waits = traced_waits.collect();
         self.forget(&order);
-        found
+        traced_waits
     }
 
     /// Returns the nodes that the wave runs after `starts`, up to and including `ends`.

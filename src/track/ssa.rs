@@ -304,14 +304,14 @@ impl<'p> Ssa<'p> {
         let mut is_fixed = vec![false; self.phis.len()];
         let mut known: HashMap<Vec<u32>, u32> = HashMap::new();
         let mut tuple = Vec::new();
-        let mut found = Vec::new();
+        let mut names = Vec::new();
         for round in 0.. {
             let mut is_changed = false;
             let mut start = 0;
             while let Some(&node) = nodes.get(start) {
                 let end = start + nodes[start..].iter().take_while(|&&of| of == node).count();
                 known.clear();
-                found.clear();
+                names.clear();
                 for (index, is_fixed) in (start..end).zip(&is_fixed[start..end]) {
                     let own = first + index as u32;
                     // The phi itself, or the phi at this node that represents it.
@@ -328,22 +328,22 @@ impl<'p> Ssa<'p> {
                         }
                     }));
                     let mut others = tuple.iter().copied().filter(|&name| name != NONE && name != itself);
-                    let one = others.next();
-                    let is_one = one.is_some_and(|one| others.all(|other| other == one));
-                    found.push(match one {
+                    let first_name = others.next();
+                    let is_one = first_name.is_some_and(|first_name| others.all(|other| other == first_name));
+                    names.push(match first_name {
                         _ if *is_fixed => own,
-                        Some(one) if is_one => one,
+                        Some(first_name) if is_one => first_name,
                         None => NONE,
                         _ if tuple.contains(&NOTHING) || self.phis[index] & CHOICE != 0 => own,
                         _ => *known.entry_ref(&tuple).or_insert(own),
                     });
                 }
                 // All at once, so that equal phis at the node stay equal after each step.
-                for (index, &found) in (start..end).zip(&found) {
-                    if self.same[index] != found {
+                for (index, &names) in (start..end).zip(&names) {
+                    if self.same[index] != names {
                         is_changed = true;
                         is_fixed[index] |= round >= ROUNDS;
-                        self.same[index] = if is_fixed[index] { first + index as u32 } else { found };
+                        self.same[index] = if is_fixed[index] { first + index as u32 } else { names };
                     }
                 }
                 start = end;

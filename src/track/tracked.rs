@@ -125,8 +125,8 @@ impl<'c> Tracked<'c> {
     /// [`ErrorKind::UnknownId`] if the code does not name the variable.
     pub fn places_at(&self, variable: VariableId, pc: u64) -> Result<Vec<Loc>> {
         let index = self.index(variable)?;
-        let at: Vec<Vec<u32>> = self.parts[index].iter().map(|part| self.at(part.0, pc)).collect();
-        let mut locs = self.locs(index, 0, &at);
+        let places: Vec<Vec<u32>> = self.parts[index].iter().map(|part| self.at(part.0, pc)).collect();
+        let mut locs = self.locs(index, 0, &places);
         for home in &self.code.homes {
             if home.variable as usize == index && home.pcs.contains(&pc) && !locs.contains(&home.loc) {
                 locs.push(home.loc.clone());
@@ -272,8 +272,8 @@ impl<'c> Tracked<'c> {
         match place.checked_sub(self.places) {
             Some(constant) => Piece::Constant(self.constants[constant as usize].1.clone()),
             None => {
-                let (of, from, _) = self.stored[place as usize];
-                Piece::Stored(of, from)
+                let (storage, from, _) = self.stored[place as usize];
+                Piece::Stored(storage, from)
             }
         }
     }
@@ -283,8 +283,8 @@ impl<'c> Tracked<'c> {
         match place.checked_sub(self.places) {
             Some(constant) => constant_text(&self.constants[constant as usize].1),
             None => {
-                let (of, from, bits) = self.stored[place as usize];
-                self.code.text(Place { storage: of, from, bits: Some(bits as u32) })
+                let (storage, from, bits) = self.stored[place as usize];
+                self.code.text(Place { storage: storage, from, bits: Some(bits as u32) })
             }
         }
     }
