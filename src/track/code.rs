@@ -5,9 +5,9 @@ use core::ops::Range;
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexMap;
 
+use super::extent;
 use super::facts::{Assigned, Effect, EffectKind, Home, Instructed, Source, ValueData, ValueId, ValueKind};
 use super::place::{self, Place, Storage};
-use super::{Instruction, Tracked};
 use crate::build::{BlockId, ControlFlow};
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::model::{Loc, VariableId};
@@ -147,7 +147,7 @@ impl Code {
     /// Defines a value that is in places at function entry: an argument.
     ///
     /// # Errors
-    /// The errors of [`Instruction::define`].
+    /// The errors of [`Instruction::define`](super::Instruction::define).
     pub fn entry(&mut self, value: ValueId, places: &[Place]) -> Result<()> {
         let effect = self.define(value, places).map_err(|error| {
             let first = self.flow.blocks.first().map(|block| self.at_pc(block.start));
@@ -155,27 +155,6 @@ impl Code {
         })?;
         self.entries.push(effect);
         Ok(())
-    }
-
-    /// Adds one instruction by its half-open pc range. Overwritten places keep the old contents at all of these pcs, because
-    /// a wave can only stop at the first.
-    pub fn instruction(&mut self, pcs: Range<u64>) -> Instruction<'_> {
-        self.add_instruction(pcs, false)
-    }
-
-    /// Adds several instructions that form one step, such as the spill of a register pair. A wave can stop between them; the
-    /// contents of the places that they write are unknown there.
-    pub fn instructions(&mut self, pcs: Range<u64>) -> Instruction<'_> {
-        self.add_instruction(pcs, true)
-    }
-
-    fn add_instruction(&mut self, pcs: Range<u64>, is_several: bool) -> Instruction<'_> {
-        let first = self.effects.len() as u32;
-        // Larger pcs are outside all blocks, and are refused later.
-        let pc = |pc: u64| u32::try_from(pc).unwrap_or(u32::MAX);
-        let pcs = (pc(pcs.start), pc(pcs.end));
-        self.instructions.push(Instructed { pcs, effects: (first, first), all_lanes: false, is_several });
-        Instruction { index: self.instructions.len() - 1, code: self }
     }
 
     /// Assigns a value to a variable, from `pc` on, in the lanes that get there.
@@ -212,7 +191,7 @@ impl Code {
     /// Assigns the contents of places to a variable: the contents when a lane gets to `pc`, a value without a name.
     ///
     /// # Errors
-    /// The errors of [`Instruction::define`].
+    /// The errors of [`Instruction::define`](super::Instruction::define).
     pub fn assign_contents(&mut self, pc: u64, variable: VariableId, places: &[Place]) -> Result<()> {
         let added = self.add_places(places);
         let (places, bits) = added.map_err(|error| error.or_at(self.at_pc(pc)))?;
@@ -261,22 +240,6 @@ impl Code {
         let variable = self.variable(variable, 0);
         self.homes.push(Home { pcs, variable, loc: loc.clone() });
         Ok(())
-    }
-
-    /// Derives the locations of all variables.
-    ///
-    /// # Errors
-    /// The errors of [`LanesBuilder::control_flow`](crate::build::LanesBuilder::control_flow) for the graph;
-    /// [`ErrorKind::BadArgument`] if
-    ///
-    /// * instructions overlap, or overlap an instruction that writes EXEC;
-    /// * an instruction or an assignment is outside all blocks;
-    /// * an assignment is inside an instruction;
-    /// * a block parameter receives a value from a block that does not lead there, or two values from one block;
-    ///
-    /// and [`ErrorKind::TooLarge`] for 2^29 or more parts of storage and values, or writes.
-    pub fn track(&self) -> Result<Tracked<'_>> {
-        Tracked::new(self).map_err(|error| self.in_block(error))
     }
 
     fn add_assigned(
@@ -363,6 +326,51 @@ impl Code {
         same_size("the copied value", data.bits.into(), bits)?;
         self.values[value.0 as usize].kind = ValueKind::Defined { is_defined: true };
         Ok(effect)
+    }
+
+    /// Adds checked places to the list, and returns their indices and their size in bits.
+    pub(super) fn add_places(&mut self, places: &[Place]) -> Result<((u32, u32), u64)> {
+        let start = self.places.len() as u32;
+        let mut bits = 0;
+        for &place in places {
+            let size = self.size(place)?;
+            bits += u64::from(size);
+            self.places.push(Place { bits: Some(size), ..place });
+        }
+        Ok(((start, self.places.len() as u32), bits))
+    }
+
+    /// Returns the size of a place in bits.
+    pub(super) fn size(&self, place: Place) -> Result<u32> {
+        extent::size(&self.target, self.own.len(), place)
+            .map_err(|error| error.or_at(self.at_places(&[place])))
+    }
+
+    /// Returns the error location for pcs and their block.
+    pub(super) fn at(&self, pcs: Range<u64>) -> At {
+        let block = self.flow.blocks.iter().find(|block| block.contains(&pcs.start)).cloned();
+        At { pcs: Some(pcs), block, ..At::default() }
+    }
+
+    /// Returns the error location for a pc and its block.
+    pub(super) fn at_pc(&self, pc: u64) -> At {
+        self.at(pc..pc.saturating_add(1))
+    }
+
+    /// Adds the block that contains an error's pcs to the error.
+    pub(super) fn in_block(&self, error: Error) -> Error {
+        let at = error.at().pcs.clone().map(|pcs| self.at(pcs));
+        error.or_at(at.unwrap_or_default())
+    }
+
+    /// Returns the error location for places.
+    pub(super) fn at_places(&self, places: &[Place]) -> At {
+        At { place: (!places.is_empty()).then(|| self.texts(places)), ..At::default() }
+    }
+
+    /// Returns the names of places that form one place.
+    pub(super) fn texts(&self, places: &[Place]) -> String {
+        places.iter().map(|&place| extent::text(&self.target, place)).collect::<Vec<_>>().join(" and ")
     }
 }
 

@@ -6,18 +6,10 @@
 use core::ops::Range;
 
 use super::code::Code;
+use super::nodes::{Next, Segment};
 use super::regions::{Mask, Regions};
 use crate::build::{BlockId, Ends, ExecWrite, MaskId};
 use crate::error::{At, Error, Result};
-
-/// Consecutive code, or one EXEC write.
-#[derive(Debug, Clone)]
-pub(super) struct Segment {
-    pub(super) block: u32,
-    pub(super) start: u32,
-    pub(super) end: u32,
-    pub(super) write: Option<ExecWrite>,
-}
 
 /// Edge in the lane's graph along which the lane waits.
 #[derive(Debug, Clone)]
@@ -73,35 +65,6 @@ pub(super) struct Graphs {
     /// Sorted by wait.
     pub(super) skips: Vec<Skip>,
     pub(super) waits: Vec<Wait>,
-}
-
-/// Successors of each node, in compressed rows.
-#[derive(Debug)]
-pub(super) struct Next {
-    first: Vec<u32>,
-    to: Vec<u32>,
-}
-
-impl Next {
-    fn new(nodes: usize, edges: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
-        let mut first = vec![0u32; nodes + 1];
-        edges.clone().for_each(|(from, _)| first[from as usize + 1] += 1);
-        for next in 0..nodes {
-            first[next + 1] += first[next];
-        }
-        let mut next = first.clone();
-        let mut to = vec![0; first[nodes] as usize];
-        for (from, target) in edges {
-            to[next[from as usize] as usize] = target;
-            next[from as usize] += 1;
-        }
-        Self { first, to }
-    }
-
-    pub(super) fn successors(&self, node: u32) -> &[u32] {
-        let index = node as usize;
-        &self.to[self.first[index] as usize..self.first[index + 1] as usize]
-    }
 }
 
 /// Search for reachable nodes.
@@ -212,9 +175,9 @@ impl Graphs {
             (1u32..).zip(&self.segments).filter_map(|(node, segment)| Some((node, segment.write?))).collect();
         for &(node, write) in &writes {
             let MaskId(mask) = write.mask();
-            let info = self.regions.masks[mask];
+            let held = self.regions.masks[mask];
             let (is_later, pc) = match write {
-                ExecWrite::And(_) => (true, self.segment(info.saved).start),
+                ExecWrite::And(_) => (true, self.segment(held.saved).start),
                 ExecWrite::AndNot(_) | ExecWrite::Else(_) => match &masks[mask].1 {
                     Some(restored) => (false, restored.end as u32),
                     None => {
@@ -226,8 +189,8 @@ impl Graphs {
                 _ => continue,
             };
             let region = self.regions.mask_region(mask);
-            let is_exit = !is_later && info.is_region;
-            let ends = match info.restored {
+            let is_exit = !is_later && held.is_region;
+            let ends = match held.restored {
                 Some(restored) if is_exit => {
                     Vec::from_iter(self.regions.comes_out(node, region).then_some(restored))
                 }
@@ -238,12 +201,12 @@ impl Graphs {
             if is_later {
                 // Nodes on a path from the node that saves the mask.
                 let (ahead, _) =
-                    reach.from(|node| before.successors(node), &[node], |other| other == info.saved);
+                    reach.from(|node| before.successors(node), &[node], |other| other == held.saved);
                 let is_ahead = |node: u32| ahead.binary_search(&node).is_ok();
-                let is_end = |other: u32| other == node || other != info.saved && !is_ahead(other);
-                let (after, _) = reach.from(|node| self.wave.successors(node), &[info.saved], is_end);
+                let is_end = |other: u32| other == node || other != held.saved && !is_ahead(other);
+                let (after, _) = reach.from(|node| self.wave.successors(node), &[held.saved], is_end);
                 since.extend(after);
-                since.extend([info.saved, node]);
+                since.extend([held.saved, node]);
                 since.sort_unstable();
                 since.dedup();
             }
@@ -336,8 +299,8 @@ fn segments(code: &Code) -> (Vec<Segment>, Vec<(u32, u32)>) {
         let pcs = &flow.blocks[block];
         let first = segments.len() as u32 + 1;
         let mut next_pc = pcs.start as u32;
-        let block_of = block as u32;
-        let plain = |start, end| Segment { block: block_of, start, end, write: None };
+        let block_number = block as u32;
+        let plain = |start, end| Segment { block: block_number, start, end, write: None };
         let mut last: Option<&Range<u64>> = None;
         while let Some((write_pcs, write)) = writes.next_if(|(write_pcs, _)| write_pcs.start < pcs.end) {
             let start = write_pcs.start as u32;

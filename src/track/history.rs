@@ -5,6 +5,7 @@ use core::ops::Range;
 use std::collections::VecDeque;
 
 use super::code::Code;
+use super::extent;
 use super::facts::{Effect, EffectKind};
 use super::graph::Graphs;
 use super::place::{Place, Storage};
@@ -183,7 +184,7 @@ fn text(code: &Code, effect: &Effect) -> String {
     match effect.kind {
         EffectKind::Copy | EffectKind::CopyUniform | EffectKind::Move(_) => {
             let from = &code.places[effect.from.0 as usize..effect.from.1 as usize];
-            let names: Vec<String> = from.iter().map(|&place| code.text(place)).collect();
+            let names: Vec<String> = from.iter().map(|&place| extent::text(&code.target, place)).collect();
             format!("copied from {}", names.join(", "))
         }
         EffectKind::Define(value) => format!("defined as value {}", value.0),

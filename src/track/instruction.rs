@@ -1,7 +1,9 @@
 //! Effects of an instruction.
 
+use core::ops::Range;
+
 use super::code::Code;
-use super::facts::{Effect, EffectKind, ValueId};
+use super::facts::{Effect, EffectKind, Instructed, ValueId};
 use super::place::Place;
 #[cfg(doc)]
 use crate::error::ErrorKind;
@@ -13,6 +15,29 @@ use crate::error::Result;
 pub struct Instruction<'c> {
     pub(super) code: &'c mut Code,
     pub(super) index: usize,
+}
+
+impl Code {
+    /// Adds one instruction by its half-open pc range. Overwritten places keep the old contents at all of these pcs, because
+    /// a wave can only stop at the first.
+    pub fn instruction(&mut self, pcs: Range<u64>) -> Instruction<'_> {
+        self.add_instruction(pcs, false)
+    }
+
+    /// Adds several instructions that form one step, such as the spill of a register pair. A wave can stop between them; the
+    /// contents of the places that they write are unknown there.
+    pub fn instructions(&mut self, pcs: Range<u64>) -> Instruction<'_> {
+        self.add_instruction(pcs, true)
+    }
+
+    fn add_instruction(&mut self, pcs: Range<u64>, is_several: bool) -> Instruction<'_> {
+        let first = self.effects.len() as u32;
+        // Larger pcs are outside all blocks, and are refused later.
+        let pc = |pc: u64| u32::try_from(pc).unwrap_or(u32::MAX);
+        let pcs = (pc(pcs.start), pc(pcs.end));
+        self.instructions.push(Instructed { pcs, effects: (first, first), all_lanes: false, is_several });
+        Instruction { index: self.instructions.len() - 1, code: self }
+    }
 }
 
 impl Instruction<'_> {

@@ -8,6 +8,7 @@ use core::ops::Range;
 
 use hashbrown::{HashMap, HashSet};
 
+use super::extent::{self, constant_text};
 use super::facts::Instructed;
 use super::history::{Bits, History, Paths};
 use super::place::{Place, Storage};
@@ -98,12 +99,6 @@ fn common(mut lanes: Vec<Vec<Wanted>>) -> HashSet<Vec<Wanted>> {
         }
     }
     HashSet::from_iter([shared])
-}
-
-/// Returns the name of a constant, from its bytes in memory.
-pub(super) fn constant_text(bytes: &[u8]) -> String {
-    let digits: String = bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect();
-    format!("constant 0x{digits}")
 }
 
 struct Judge<'t, 'm> {
@@ -340,7 +335,7 @@ impl Judge<'_, '_> {
         let place = match &wanted.found {
             Found::Stored(stored) => stored.first().map_or_else(
                 || "storage in another space".into(),
-                |&(storage, from)| tracked.code.text(Place { storage, from, bits: None }),
+                |&(storage, from)| extent::text(&tracked.code.target, Place { storage, from, bits: None }),
             ),
             Found::Constant(bytes) => constant_text(bytes),
             Found::Nothing => "nothing".into(),

@@ -10,7 +10,6 @@ use super::facts::{Assigned, Effect, EffectKind, Instructed, Source, ValueId, Va
 use super::graph::{Graphs, block_text};
 use super::place::Storage;
 use super::program::{From, Group, Kind, Op, Program, To, check};
-use super::skips::{self, Unknown};
 use crate::build::{BlockId, ExecWrite};
 use crate::error::{Aligned, Error, ErrorKind, Ranges, Result};
 
@@ -68,15 +67,6 @@ impl<'c> Lower<'c> {
         let mut lower = Self { code, cuts, graphs, program, constant_ids, merged, overlaps };
         lower.all()?;
         Ok(lower)
-    }
-
-    /// Adds the operations of skips. Returns all operations, and the places that are unknown to waiting lanes.
-    pub(super) fn with_skips(mut self) -> Result<(Program, Unknown)> {
-        let graphs = self.graphs;
-        let unknown = skips::add(&mut self, graphs)?;
-        self.program.ops.shrink_to_fit();
-        self.program.groups.shrink_to_fit();
-        Ok((self.program, unknown))
     }
 
     fn all(&mut self) -> Result<()> {

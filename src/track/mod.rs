@@ -71,8 +71,8 @@
 //! lane's graph (`ssa`: static single assignment over all places at once) finds the classes of places, variables and
 //! constants that are equal at each pc; a variable's locations are the places in its class.
 //!
-//! The steps, in order: `code` records the statements; `division` cuts storage, values and variables at all bits where a
-//! statement cuts one of them; `graph` and `regions` build the graphs; `lower` converts statements to operations on parts;
+//! The steps, in order: `code` and `instruction` record the statements; `division` cuts storage, values and variables at all bits where a
+//! statement cuts one of them; `nodes`, `regions` and `graph` build the graphs; `lower` converts statements to operations on parts;
 //! `skips` and `origins` add the effects of skips; `ssa` names contents; `ranges` collects the pcs; `tracked` converts them
 //! to locations. `judge`, `history` and `report` compare a description with the result.
 
@@ -87,6 +87,7 @@ mod history;
 mod instruction;
 mod judge;
 mod lower;
+mod nodes;
 mod origins;
 mod place;
 mod program;

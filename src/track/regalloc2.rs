@@ -12,7 +12,10 @@ use ::regalloc2::{
 };
 use indexmap::IndexMap;
 
-use super::{Code, Instruction, Place, Places, ValueId};
+use super::code::Code;
+use super::facts::ValueId;
+use super::instruction::Instruction;
+use super::place::{Place, Places};
 use crate::build::BlockId;
 use crate::error::{At, Error, ErrorKind, Result};
 use crate::op::Reg;

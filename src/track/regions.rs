@@ -3,7 +3,7 @@
 //! A region has one entry and one exit, and regions nest like parentheses. An analysis of a region treats each inner region
 //! as one step, so that the time for all regions is proportional to the code size, whatever the nesting depth.
 
-use super::graph::{Next, Segment};
+use super::nodes::{Next, Segment};
 use crate::build::{ExecWrite, MaskId};
 
 /// The region that is the whole function. It has no exit.

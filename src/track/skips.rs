@@ -40,9 +40,9 @@ impl Unknown {
     }
 }
 
-/// Adds each skip's operations to the skip's node; these nodes follow the segments. Returns the places that are unknown to
-/// waiting lanes.
-pub(super) fn add(lower: &mut Lower<'_>, graphs: &Graphs) -> Result<Unknown> {
+/// Adds each skip's operations to the skip's node; these nodes follow the segments. Returns all operations, and the places
+/// that are unknown to waiting lanes.
+pub(super) fn add(mut lower: Lower<'_>, graphs: &Graphs) -> Result<(Program, Unknown)> {
     let (ends, of, choices) = Stretches::new(&lower.program, graphs).follow();
     let chosen = choices.into_iter().map(|(wait, choice)| (wait, lower.program.choose(choice)));
     let unknown = Unknown { of, unless_alike: chosen.collect() };
@@ -75,7 +75,10 @@ pub(super) fn add(lower: &mut Lower<'_>, graphs: &Graphs) -> Result<Unknown> {
         }
         program.of_node.push(groups..program.groups.len() as u32);
     }
-    Ok(unknown)
+    let mut program = lower.program;
+    program.ops.shrink_to_fit();
+    program.groups.shrink_to_fit();
+    Ok((program, unknown))
 }
 
 /// Effect of the wave's code on a lane's storage, from a node on.

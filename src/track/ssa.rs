@@ -339,11 +339,11 @@ impl<'p> Ssa<'p> {
                     });
                 }
                 // All at once, so that equal phis at the node stay equal after each step.
-                for (index, &names) in (start..end).zip(&names) {
-                    if self.same[index] != names {
+                for (index, &name) in (start..end).zip(&names) {
+                    if self.same[index] != name {
                         is_changed = true;
                         is_fixed[index] |= round >= ROUNDS;
-                        self.same[index] = if is_fixed[index] { first + index as u32 } else { names };
+                        self.same[index] = if is_fixed[index] { first + index as u32 } else { name };
                     }
                 }
                 start = end;

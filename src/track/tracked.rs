@@ -5,11 +5,12 @@ use core::ops::Range;
 
 use super::code::Code;
 use super::division::{Cuts, Whole};
+use super::extent::{self, constant_text};
 use super::graph::Graphs;
-use super::judge::constant_text;
 use super::lower::Lower;
 use super::place::{self, Place, Storage};
 use super::ranges::{PlaceRange, Ranges};
+use super::skips;
 use super::ssa::{Graph, Ssa};
 use crate::build::Builder;
 use crate::error::{ErrorKind, Result};
@@ -64,11 +65,29 @@ impl fmt::Display for Unproven {
 /// A place for each part of a variable, or none.
 type Choice = Vec<Option<u32>>;
 
+impl Code {
+    /// Derives the locations of all variables.
+    ///
+    /// # Errors
+    /// The errors of [`LanesBuilder::control_flow`](crate::build::LanesBuilder::control_flow) for the graph;
+    /// [`ErrorKind::BadArgument`] if
+    ///
+    /// * instructions overlap, or overlap an instruction that writes EXEC;
+    /// * an instruction or an assignment is outside all blocks;
+    /// * an assignment is inside an instruction;
+    /// * a block parameter receives a value from a block that does not lead there, or two values from one block;
+    ///
+    /// and [`ErrorKind::TooLarge`] for 2^29 or more parts of storage and values, or writes.
+    pub fn track(&self) -> Result<Tracked<'_>> {
+        Tracked::new(self).map_err(|error| self.in_block(error))
+    }
+}
+
 impl<'c> Tracked<'c> {
-    pub(super) fn new(code: &'c Code) -> Result<Self> {
+    fn new(code: &'c Code) -> Result<Self> {
         let mut graphs = Graphs::new(code)?;
         let cuts = Cuts::new(code);
-        let (program, unknown) = Lower::new(code, &cuts, &graphs)?.with_skips()?;
+        let (program, unknown) = skips::add(Lower::new(code, &cuts, &graphs)?, &graphs)?;
         let cuts = cuts.without_values();
         let segments = graphs.segments.len() as u32;
         let mut edges = core::mem::take(&mut graphs.lanes);
@@ -284,7 +303,7 @@ impl<'c> Tracked<'c> {
             Some(constant) => constant_text(&self.constants[constant as usize].1),
             None => {
                 let (storage, from, bits) = self.stored[place as usize];
-                self.code.text(Place { storage: storage, from, bits: Some(bits as u32) })
+                extent::text(&self.code.target, Place { storage, from, bits: Some(bits as u32) })
             }
         }
     }
