@@ -178,13 +178,13 @@ impl Code {
         bits: Range<u32>,
         value: ValueId,
     ) -> Result<()> {
-        let at = |error: Error| error.or_at(self.at_pc(pc));
+        let located = |error: Error| error.or_at(self.at_pc(pc));
         if bits.is_empty() {
-            return Err(at(ErrorKind::EmptyRange.into()));
+            return Err(located(ErrorKind::EmptyRange.into()));
         }
         let len = bits.end - bits.start;
-        let size = self.data(value).map_err(at)?.bits;
-        same_size("the bits of the variable", len.into(), size.into()).map_err(at)?;
+        let size = self.data(value).map_err(located)?.bits;
+        same_size("the bits of the variable", len.into(), size.into()).map_err(located)?;
         self.add_assigned(pc, variable, Some((bits.start, len)), bits.end, Source::Value(value))
     }
 
@@ -235,7 +235,7 @@ impl Code {
     /// [`ErrorKind::EmptyRange`].
     pub fn home(&mut self, pcs: Range<u64>, variable: VariableId, loc: &Loc) -> Result<()> {
         if pcs.is_empty() {
-            return Err(Error::from(ErrorKind::EmptyRange).or_at(self.at(pcs)));
+            return Err(Error::from(ErrorKind::EmptyRange).or_at(self.at_pcs(pcs)));
         }
         let variable = self.variable(variable, 0);
         self.homes.push(Home { pcs, variable, loc: loc.clone() });
@@ -347,19 +347,19 @@ impl Code {
     }
 
     /// Returns the error location for pcs and their block.
-    pub(super) fn at(&self, pcs: Range<u64>) -> At {
+    pub(super) fn at_pcs(&self, pcs: Range<u64>) -> At {
         let block = self.flow.blocks.iter().find(|block| block.contains(&pcs.start)).cloned();
         At { pcs: Some(pcs), block, ..At::default() }
     }
 
     /// Returns the error location for a pc and its block.
     pub(super) fn at_pc(&self, pc: u64) -> At {
-        self.at(pc..pc.saturating_add(1))
+        self.at_pcs(pc..pc.saturating_add(1))
     }
 
     /// Adds the block that contains an error's pcs to the error.
     pub(super) fn in_block(&self, error: Error) -> Error {
-        let at = error.at().pcs.clone().map(|pcs| self.at(pcs));
+        let at = error.at().pcs.clone().map(|pcs| self.at_pcs(pcs));
         error.or_at(at.unwrap_or_default())
     }
 

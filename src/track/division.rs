@@ -18,7 +18,7 @@ pub(super) enum Whole {
 /// Consecutive bits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Piece {
-    pub(super) of: Whole,
+    pub(super) whole: Whole,
     pub(super) from: i64,
     pub(super) bits: i64,
 }
@@ -57,8 +57,8 @@ impl Cuts {
             let mut next = 0;
             for index in 0..=count as u32 {
                 cuts.first[kind].push(next);
-                let of = [Whole::Storage, Whole::Value, Whole::Variable][kind](index);
-                next += 1 + cuts.inner.get(&of).map_or(0, |inner| inner.len() as u32);
+                let whole = [Whole::Storage, Whole::Value, Whole::Variable][kind](index);
+                next += 1 + cuts.inner.get(&whole).map_or(0, |inner| inner.len() as u32);
             }
         }
         cuts
@@ -80,15 +80,15 @@ impl Cuts {
         let mut changed = false;
         let mut relate = |cuts: &mut Self, a: &[Piece], b: &[Piece]| {
             each_pair(a, b, |a, b| {
-                for at in [0, a.bits] {
-                    changed |= cuts.cut(code, a.of, a.from + at) | cuts.cut(code, b.of, b.from + at);
+                for bit in [0, a.bits] {
+                    changed |= cuts.cut(code, a.whole, a.from + bit) | cuts.cut(code, b.whole, b.from + bit);
                 }
                 for (a, b) in [(a, b), (b, a)] {
-                    let Some(inner) = cuts.inner.get(&a.of) else { continue };
-                    let inside = inner.iter().filter(|&&at| at > a.from && at < a.from + a.bits);
+                    let Some(inner) = cuts.inner.get(&a.whole) else { continue };
+                    let inside = inner.iter().filter(|&&bit| bit > a.from && bit < a.from + a.bits);
                     let inside: Vec<i64> = inside.copied().collect();
-                    for at in inside {
-                        changed |= cuts.cut(code, b.of, b.from + (at - a.from));
+                    for bit in inside {
+                        changed |= cuts.cut(code, b.whole, b.from + (bit - a.from));
                     }
                 }
             });
@@ -97,7 +97,7 @@ impl Cuts {
             let to = self.pieces(code, effect.to);
             match effect.kind {
                 EffectKind::Define(value) | EffectKind::Redefine(value) => {
-                    relate(self, &to, &[whole(code, value)]);
+                    relate(self, &to, &[value_piece(code, value)]);
                 }
                 EffectKind::Copy | EffectKind::CopyUniform => {
                     let from = self.pieces(code, effect.from);
@@ -106,28 +106,28 @@ impl Cuts {
                 EffectKind::Move(value) => {
                     let from = self.pieces(code, effect.from);
                     relate(self, &to, &from);
-                    relate(self, &from, &[whole(code, value)]);
+                    relate(self, &from, &[value_piece(code, value)]);
                 }
                 // Against itself, so that it is cut at both ends.
                 EffectKind::Clobber => relate(self, &to, &to),
             }
         }
         for &(_, parameter, value) in &code.incoming {
-            relate(self, &[whole(code, parameter)], &[whole(code, value)]);
+            relate(self, &[value_piece(code, parameter)], &[value_piece(code, value)]);
         }
         for assigned in &code.assigned {
             let (from, bits) = assigned.bits.unwrap_or((0, code.variables[assigned.variable as usize]));
-            let of = Whole::Variable(assigned.variable);
-            let piece = Piece { of, from: from.into(), bits: bits.into() };
+            let whole = Whole::Variable(assigned.variable);
+            let piece = Piece { whole, from: from.into(), bits: bits.into() };
             match assigned.source {
-                Source::Value(value) => relate(self, &[piece], &[whole(code, value)]),
+                Source::Value(value) => relate(self, &[piece], &[value_piece(code, value)]),
                 Source::Contents(places) => {
                     let from = self.pieces(code, places);
                     relate(self, &[piece], &from);
                 }
                 Source::Variable(other, first) => {
-                    let of = Whole::Variable(other);
-                    relate(self, &[piece], &[Piece { of, from: first.into(), bits: piece.bits }]);
+                    let whole = Whole::Variable(other);
+                    relate(self, &[piece], &[Piece { whole, from: first.into(), bits: piece.bits }]);
                 }
                 Source::Nothing => {}
             }
@@ -135,23 +135,23 @@ impl Cuts {
         changed
     }
 
-    fn cut(&mut self, code: &Code, of: Whole, at: i64) -> bool {
-        let (start, end) = self.bounds(code, of);
-        if at <= start || at >= end {
+    fn cut(&mut self, code: &Code, whole: Whole, bit: i64) -> bool {
+        let (start, end) = self.bounds(code, whole);
+        if bit <= start || bit >= end {
             return false;
         }
-        let inner = self.inner.entry(of).or_default();
-        match inner.binary_search(&at) {
+        let inner = self.inner.entry(whole).or_default();
+        match inner.binary_search(&bit) {
             Ok(_) => false,
             Err(index) => {
-                inner.insert(index, at);
+                inner.insert(index, bit);
                 true
             }
         }
     }
 
-    fn bounds(&self, code: &Code, of: Whole) -> (i64, i64) {
-        match of {
+    fn bounds(&self, code: &Code, whole: Whole) -> (i64, i64) {
+        match whole {
             Whole::Storage(id) => self.bounds[id as usize],
             Whole::Value(id) => (0, code.values[id as usize].bits.into()),
             Whole::Variable(id) => (0, code.variables[id as usize].into()),
@@ -165,23 +165,23 @@ impl Cuts {
 
     fn piece(&self, place: &Place) -> Piece {
         let id = self.ids.get(&place.storage).copied().unwrap_or(0);
-        Piece { of: Whole::Storage(id), from: place.from, bits: place.bits.unwrap_or(32).into() }
+        Piece { whole: Whole::Storage(id), from: place.from, bits: place.bits.unwrap_or(32).into() }
     }
 
     /// Returns the parts of a piece, which begins and ends at cuts.
     pub(super) fn parts(&self, piece: Piece) -> core::ops::Range<u32> {
-        let (kind, id) = of(piece.of);
+        let (kind, id) = kind_and_number(piece.whole);
         let first = self.first[kind][id as usize];
-        let Some(inner) = self.inner.get(&piece.of) else { return first..first + 1 };
+        let Some(inner) = self.inner.get(&piece.whole) else { return first..first + 1 };
         // The part after the n-th cut is the n-th after the first part.
-        let start = inner.partition_point(|&at| at <= piece.from) as u32;
-        let end = inner.partition_point(|&at| at < piece.from + piece.bits) as u32;
+        let start = inner.partition_point(|&cut| cut <= piece.from) as u32;
+        let end = inner.partition_point(|&cut| cut < piece.from + piece.bits) as u32;
         first + start..first + end + 1
     }
 
     /// Returns the parts of a whole: number, first bit, number of bits.
-    pub(super) fn all(&self, code: &Code, whole: Whole) -> Vec<(u32, i64, i64)> {
-        let (kind, id) = of(whole);
+    pub(super) fn parts_of(&self, code: &Code, whole: Whole) -> Vec<(u32, i64, i64)> {
+        let (kind, id) = kind_and_number(whole);
         let (start, end) = self.bounds(code, whole);
         let inner = self.inner.get(&whole).map_or(&[][..], |inner| inner);
         let starts = core::iter::once(start).chain(inner.iter().copied());
@@ -190,12 +190,13 @@ impl Cuts {
         starts.zip(ends).zip(first..).map(|((from, end), part)| (part, from, end - from)).collect()
     }
 
-    pub(super) fn storage(&self, of: Storage) -> Option<u32> {
-        self.ids.get(&of).copied()
+    pub(super) fn storage(&self, storage: Storage) -> Option<u32> {
+        self.ids.get(&storage).copied()
     }
 }
 
-fn of(whole: Whole) -> (usize, u32) {
+/// Returns the kind of a whole, as an index of [`Cuts::first`], and its number.
+fn kind_and_number(whole: Whole) -> (usize, u32) {
     match whole {
         Whole::Storage(id) => (0, id),
         Whole::Value(id) => (1, id),
@@ -203,8 +204,9 @@ fn of(whole: Whole) -> (usize, u32) {
     }
 }
 
-pub(super) fn whole(code: &Code, value: ValueId) -> Piece {
-    Piece { of: Whole::Value(value.0), from: 0, bits: code.values[value.0 as usize].bits.into() }
+/// Returns all bits of a value.
+pub(super) fn value_piece(code: &Code, value: ValueId) -> Piece {
+    Piece { whole: Whole::Value(value.0), from: 0, bits: code.values[value.0 as usize].bits.into() }
 }
 
 /// Calls `each` with pairs of equally long pieces, up to the end of the shorter list.

@@ -74,36 +74,39 @@ impl History {
         let graphs = &paths.graphs;
         let is_masked = |storage: Storage| storage.is_row() && !matches!(storage, Storage::Bits(_));
         let mut recorded = Vec::new();
-        for one in &code.instructions {
-            let effects = &code.effects[one.effects.0 as usize..one.effects.1 as usize];
+        for instruction in &code.instructions {
+            let effects = &code.effects[instruction.effects.0 as usize..instruction.effects.1 as usize];
             let written = |effect: &Effect| {
                 let to = &code.places[effect.to.0 as usize..effect.to.1 as usize];
-                let is_claimed = |place: &&Place| claimed.iter().any(|one| is_shared(one, place));
+                let is_claimed = |place: &&Place| claimed.iter().any(|bits| is_shared(bits, place));
                 to.iter().find(is_claimed).map(|place| place.storage)
             };
             // The last effect takes effect.
             let last = effects.iter().rev().find_map(|effect| Some((effect, written(effect)?)));
-            let Some(((effect, storage), node)) = last.zip(graphs.instruction_node(one.pcs.0)) else {
+            let Some(((effect, storage), node)) = last.zip(graphs.instruction_node(instruction.pcs.0)) else {
                 continue;
             };
             let is_masked =
-                is_masked(storage) && !one.all_lanes && claimed.iter().all(|one| is_masked(one.0));
-            let pc = one.pcs.0.into();
-            let end = one.pcs.1.into();
+                is_masked(storage) && !instruction.all_lanes && claimed.iter().all(|bits| is_masked(bits.0));
+            let pc = instruction.pcs.0.into();
+            let end = instruction.pcs.1.into();
             let event = Event { pc, end, with: Some(text(code, effect)), path: Vec::new() };
             recorded.push(Recorded { node, event, is_masked });
         }
-        for one in code.assigned.iter().filter(|one| Some(one.variable as usize) == variable) {
-            let Some(node) = graphs.assignment_node(one.pc) else { continue };
-            let event = Event { pc: one.pc.into(), end: one.pc.into(), with: None, path: Vec::new() };
+        for assigned in code.assigned.iter().filter(|it| Some(it.variable as usize) == variable) {
+            let Some(node) = graphs.assignment_node(assigned.pc) else { continue };
+            let pc = assigned.pc.into();
+            let event = Event { pc, end: pc, with: None, path: Vec::new() };
             recorded.push(Recorded { node, event, is_masked: true });
         }
         // An assignment after an instruction assigns the value that the instruction wrote.
-        recorded.sort_by_key(|one| (one.node, one.event.end, one.event.with.is_some(), one.event.pc));
+        recorded
+            .sort_by_key(|Recorded { node, event, .. }| (*node, event.end, event.with.is_some(), event.pc));
         Self(recorded)
     }
 
-    fn of(&self, node: u32) -> &[Recorded] {
+    /// Returns the events of a node.
+    fn events(&self, node: u32) -> &[Recorded] {
         let start = self.0.partition_point(|recorded| recorded.node < node);
         let end = self.0.partition_point(|recorded| recorded.node <= node);
         &self.0[start..end]
@@ -114,13 +117,13 @@ impl History {
         let start = paths.graphs.instruction_node(u32::try_from(pc).ok()?)?;
         let mut to: Vec<Option<u32>> = vec![None; paths.before.len()];
         let event = |from: u32, recorded: &Recorded, to: &[Option<u32>]| {
-            let next = |&at: &u32| if at == start { None } else { to[at as usize] };
+            let next = |&node: &u32| if node == start { None } else { to[node as usize] };
             // Around a loop, the first node may also be the last.
             let nodes =
                 [recorded.node, from].into_iter().chain(core::iter::successors(to[from as usize], next));
             Some(Event { path: paths.blocks(nodes), ..recorded.event.clone() })
         };
-        if let Some(recorded) = self.of(start).iter().rfind(|recorded| recorded.event.end <= pc) {
+        if let Some(recorded) = self.events(start).iter().rfind(|recorded| recorded.event.end <= pc) {
             return event(start, recorded, &to);
         }
         let mut open: VecDeque<u32> = [start].into();
@@ -134,14 +137,14 @@ impl History {
                 let missed = skipped.and_then(|skip| {
                     let stretch = paths.graphs.stretch(skip.wait);
                     let nodes = skip.end.into_iter().chain(stretch.into_iter().rev());
-                    nodes.flat_map(|node| self.of(node).iter().rev()).find(|recorded| !recorded.is_masked)
+                    nodes.flat_map(|node| self.events(node).iter().rev()).find(|recorded| !recorded.is_masked)
                 });
                 if let Some(recorded) = missed {
                     let mut event = event(from, recorded, &to)?;
                     event.with = event.with.map(|with| format!("{with}, while the lane waited"));
                     return Some(event);
                 }
-                if let Some(recorded) = self.of(from).last() {
+                if let Some(recorded) = self.events(from).last() {
                     return event(from, recorded, &to);
                 }
                 open.push_back(from);
@@ -157,8 +160,8 @@ impl History {
             let stretch = paths.graphs.stretch(index);
             let nodes = wait.since.iter().chain(&stretch);
             let since = |node: &&u32| wait.since.contains(node);
-            let of = |node: &u32| self.of(*node).iter();
-            let mut events = nodes.flat_map(|node| of(node).map(move |recorded| (node, recorded)));
+            let at_node = |node: &u32| self.events(*node).iter();
+            let mut events = nodes.flat_map(|node| at_node(node).map(move |recorded| (node, recorded)));
             let (node, recorded) = events.find(|(node, recorded)| {
                 // Before the EXEC write that switches these lanes off, they run.
                 !recorded.is_masked || since(node) && recorded.event.with.is_some()
@@ -169,13 +172,13 @@ impl History {
 }
 
 /// Whether a write to a place changes bits of a storage.
-fn is_shared(&(one, from, bits): &Bits, place: &Place) -> bool {
-    match (one, place.storage) {
+fn is_shared(&(storage, from, bits): &Bits, place: &Place) -> bool {
+    match (storage, place.storage) {
         (Storage::Row(a), Storage::Lane(b, _)) | (Storage::Lane(a, _), Storage::Row(b)) => a == b,
         (Storage::Bits(a), Storage::Register(b)) | (Storage::Register(a), Storage::Bits(b)) => a == b,
-        (one, other) => {
+        (storage, other) => {
             let end = place.from.saturating_add(place.bits.unwrap_or(32).into());
-            one == other && from < end && place.from < from.saturating_add(bits)
+            storage == other && from < end && place.from < from.saturating_add(bits)
         }
     }
 }

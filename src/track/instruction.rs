@@ -129,7 +129,7 @@ impl Instruction<'_> {
             Err(error) => {
                 let (start, end) = instruction.pcs;
                 let code = &*self.code;
-                Err(error.or_at(code.at_places(to)).or_at(code.at(start.into()..end.into())))
+                Err(error.or_at(code.at_places(to)).or_at(code.at_pcs(start.into()..end.into())))
             }
         }
     }

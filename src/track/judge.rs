@@ -63,7 +63,7 @@ impl Contents for Stopped {
 
 /// Consecutive bits of a place that the compiler declared, as one lane finds them.
 struct OwnPlace {
-    of: Storage,
+    storage: Storage,
     /// First bit in the place.
     first: i64,
     span: Span,
@@ -88,12 +88,12 @@ fn common(mut lanes: Vec<Vec<Wanted>>) -> HashSet<Vec<Wanted>> {
         if lane.len() != shared.len() || !lane.iter().zip(&shared).all(is_alike) {
             return lanes.drain(..).collect();
         }
-        for (one, other) in shared.iter_mut().zip(lane) {
-            match (&mut one.found, &other.found) {
-                (Found::Stored(all), Found::Stored(here)) if all.iter().any(|of| here.contains(of)) => {
-                    all.retain(|of| here.contains(of));
+        for (wanted, other) in shared.iter_mut().zip(lane) {
+            match (&mut wanted.found, &other.found) {
+                (Found::Stored(known), Found::Stored(here)) if known.iter().any(|at| here.contains(at)) => {
+                    known.retain(|at| here.contains(at));
                 }
-                (one, other) if one == other => {}
+                (known, other) if known == other => {}
                 _ => return lanes.drain(..).collect(),
             }
         }
@@ -124,21 +124,23 @@ struct Swept {
 impl Swept {
     fn new(ranges: &[PlaceRange], stops: &[(u64, u64)]) -> Self {
         let mut swept = Self { first: vec![0], places: Vec::new() };
-        let (mut next, mut active): (usize, Vec<&PlaceRange>) = (0, Vec::new());
+        let mut next = 0;
+        let mut active: Vec<&PlaceRange> = Vec::new();
         for &(pc, _) in stops {
-            while let Some(one) = ranges.get(next).filter(|one| u64::from(one.start) <= pc) {
-                let behind = active.partition_point(|other| other.place < one.place);
-                active.insert(behind, one);
+            while let Some(range) = ranges.get(next).filter(|range| u64::from(range.start) <= pc) {
+                let position = active.partition_point(|other| other.place < range.place);
+                active.insert(position, range);
                 next += 1;
             }
-            active.retain(|one| pc < u64::from(one.end));
-            swept.places.extend(active.iter().map(|one| one.place));
+            active.retain(|range| pc < u64::from(range.end));
+            swept.places.extend(active.iter().map(|range| range.place));
             swept.first.push(swept.places.len() as u32);
         }
         swept
     }
 
-    fn at(&self, stop: usize) -> &[u32] {
+    /// Returns the places at a stop.
+    fn places(&self, stop: usize) -> &[u32] {
         &self.places[self.first[stop] as usize..self.first[stop + 1] as usize]
     }
 }
@@ -150,8 +152,8 @@ impl Tracked<'_> {
     /// If the module lacks one of these variables.
     pub fn judge(&self, module: &Module) -> Report {
         let mut stored: HashMap<Storage, Vec<(u32, i64, i64)>> = HashMap::new();
-        for (part, &(of, from, bits)) in (0..).zip(&self.stored) {
-            stored.entry(of).or_default().push((part, from, bits));
+        for (part, &(storage, from, bits)) in (0..).zip(&self.stored) {
+            stored.entry(storage).or_default().push((part, from, bits));
         }
         let claims = HashMap::new();
         let report = Report::default();
@@ -170,16 +172,16 @@ impl Tracked<'_> {
         let code = self.code;
         let step = u32::from(code.target.min_instruction_bytes());
         // Each of several instructions ends separately.
-        let ends = |one: &Instructed| (one.pcs.0.into(), one.until(step).into());
+        let ends = |it: &Instructed| (it.pcs.0.into(), it.until(step).into());
         let mut inside: Vec<(u64, u64)> = code.instructions.iter().map(ends).collect();
         inside.extend(code.flow.writes.iter().map(|(pcs, _)| (pcs.start, pcs.end)));
         inside.sort_unstable();
         let mut pcs: Vec<u64> = inside.iter().flat_map(|&(start, end)| [start, end]).collect();
         pcs.extend(self.reached.iter().flat_map(|pcs| [pcs.start, pcs.end].map(u64::from)));
-        pcs.extend(code.assigned.iter().map(|one| u64::from(one.pc)));
+        pcs.extend(code.assigned.iter().map(|assigned| u64::from(assigned.pc)));
         let live = code.named().flat_map(|(_, variable)| module.live(variable));
         pcs.extend(live.flat_map(|live| [live.pcs().start, live.pcs().end]));
-        pcs.extend(code.instructions.iter().map(|one| u64::from(one.pcs.1)));
+        pcs.extend(code.instructions.iter().map(|instruction| u64::from(instruction.pcs.1)));
         pcs.extend(self.waits.iter().flat_map(|&pc| [pc.into(), u64::from(pc) + u64::from(step)]));
         pcs.sort_unstable();
         pcs.dedup();
@@ -212,15 +214,16 @@ impl Judge<'_, '_> {
             self.tracked.parts[index].iter().copied().filter(|part| part.1 < bits as i64).collect();
         // Claims that the code proves: part, place, stop.
         let mut right: HashSet<(u32, u32, usize)> = HashSet::new();
-        let all = core::mem::take(&mut self.stops);
+        let all_stops = core::mem::take(&mut self.stops);
         // Stops at which something is claimed or proven.
         let proven = parts.iter().flat_map(|part| self.tracked.places_of(part.0));
         let pcs = proven
             .map(|range| range.start.into()..range.end.into())
-            .chain(ranges.iter().map(|one| one.0.clone()));
+            .chain(ranges.iter().map(|range| range.0.clone()));
         let (from, to) = pcs.fold((u64::MAX, 0), |(from, to), pcs| (pcs.start.min(from), pcs.end.max(to)));
-        let span = all.partition_point(|stop| stop.0 < from)..all.partition_point(|stop| stop.0 < to);
-        let stops = all.get(span).unwrap_or_default();
+        let first = all_stops.partition_point(|stop| stop.0 < from);
+        let end = all_stops.partition_point(|stop| stop.0 < to);
+        let stops = all_stops.get(first..end).unwrap_or_default();
         let swept: Vec<Swept> =
             parts.iter().map(|part| Swept::new(self.tracked.places_of(part.0), stops)).collect();
         for (pcs, loc) in ranges {
@@ -241,16 +244,16 @@ impl Judge<'_, '_> {
                     continue;
                 }
             };
-            for (at, stop) in stops.iter().enumerate().take(end).skip(first) {
+            for (index, stop) in stops.iter().enumerate().take(end).skip(first) {
                 for (&(part, from, len), swept) in parts.iter().zip(&swept) {
-                    let places = swept.at(at);
+                    let places = swept.places(index);
                     for wanted in &claim {
                         let inside =
                             |wanted: &&Wanted| wanted.from < from + len && from < wanted.from + wanted.bits;
                         for wanted in wanted.iter().filter(inside) {
                             match self.proof(wanted, (from, len), places) {
                                 None => {}
-                                Some(Some(place)) => drop(right.insert((part, place, at))),
+                                Some(Some(place)) => drop(right.insert((part, place, index))),
                                 Some(None) => self.stale(variable, part, wanted, *stop),
                             }
                         }
@@ -261,12 +264,12 @@ impl Judge<'_, '_> {
         for (&(part, from, len), swept) in parts.iter().zip(&swept) {
             // Last range of each missed place.
             let mut missed: HashMap<u32, usize> = HashMap::new();
-            for (at, &(pc, end)) in stops.iter().enumerate() {
-                for &place in swept.at(at) {
+            for (index, &(pc, end)) in stops.iter().enumerate() {
+                for &place in swept.places(index) {
                     self.report.recoverable += 1;
-                    if right.contains(&(part, place, at)) {
-                        (self.report.right, self.report.claimed) =
-                            (self.report.right + 1, self.report.claimed + 1);
+                    if right.contains(&(part, place, index)) {
+                        self.report.right += 1;
+                        self.report.claimed += 1;
                         continue;
                     }
                     let last = missed.get(&place).and_then(|&index| self.report.missed.get_mut(index));
@@ -281,7 +284,7 @@ impl Judge<'_, '_> {
                 }
             }
         }
-        self.stops = all;
+        self.stops = all_stops;
     }
 
     /// Whether a location is declared instead of derived.
@@ -304,25 +307,25 @@ impl Judge<'_, '_> {
             Found::Stored(stored) => {
                 let is_there = |&&place: &&u32| {
                     place < tracked.places && {
-                        let (of, first, _) = tracked.stored[place as usize];
-                        stored.iter().any(|&(storage, at)| storage == of && at + ahead == first)
+                        let (of_place, first, _) = tracked.stored[place as usize];
+                        stored.iter().any(|&(storage, from)| storage == of_place && from + ahead == first)
                     }
                 };
                 Some(places.iter().find(is_there).copied())
             }
             Found::Constant(bytes) => {
-                let bit = |bytes: &[u8], at: i64| {
-                    usize::try_from(at / 8)
+                let bit = |bytes: &[u8], index: i64| {
+                    usize::try_from(index / 8)
                         .ok()
                         .and_then(|byte| bytes.get(byte))
-                        .map(|byte| byte >> (at % 8) & 1)
+                        .map(|byte| byte >> (index % 8) & 1)
                 };
                 let is_equal = |&&place: &&u32| {
                     place.checked_sub(tracked.places).is_some_and(|constant| {
                         let (bits, known) = &tracked.constants[constant as usize];
                         let start = (wanted.from - from).max(0);
                         let end = (*bits).min(wanted.from + wanted.bits - from);
-                        (start..end).all(|at| bit(known, at) == bit(bytes, at + ahead))
+                        (start..end).all(|index| bit(known, index) == bit(bytes, index + ahead))
                     })
                 };
                 Some(places.iter().find(is_equal).copied())
@@ -353,11 +356,13 @@ impl Judge<'_, '_> {
         }
         let waits = tracked.waits.binary_search(&(pc as u32)).is_ok();
         let claimed: Vec<Bits> = match &wanted.found {
-            Found::Stored(stored) => stored.iter().map(|&(of, from)| (of, from, wanted.bits)).collect(),
+            Found::Stored(stored) => {
+                stored.iter().map(|&(storage, from)| (storage, from, wanted.bits)).collect()
+            }
             _ => Vec::new(),
         };
         // Storage that no instruction writes has no history.
-        let is_known = claimed.iter().any(|(of, ..)| self.stored.contains_key(of));
+        let is_known = claimed.iter().any(|(storage, ..)| self.stored.contains_key(storage));
         let code = tracked.code;
         if is_known && self.paths.is_none() {
             self.paths = Paths::new(code).ok();
@@ -372,7 +377,7 @@ impl Judge<'_, '_> {
             wave = ahead.as_ref().map(|event| event.end);
             event = ahead.or_else(|| history.before(paths, pc));
         }
-        let places = tracked.at(part, pc).into_iter().map(|place| tracked.text(place)).collect();
+        let places = tracked.places_at_pc(part, pc).into_iter().map(|place| tracked.text(place)).collect();
         let pcs = pc..end;
         let at = self.module.at_variable(variable, Some(pcs.clone()));
         let (overwritten, with, path) = match event {
@@ -389,8 +394,9 @@ impl Judge<'_, '_> {
         for (index, own) in (0..).zip(&self.tracked.code.own) {
             if self.is_same(loc, own) {
                 let keys = self.stored.keys();
-                let of = keys.copied().find(|of| matches!(of, Storage::Compiler(own, _) if *own == index));
-                let stored = of.map(|of| (of, 0)).into_iter().collect();
+                let mut declared =
+                    keys.copied().filter(|key| matches!(key, Storage::Compiler(own, _) if *own == index));
+                let stored = declared.next().map(|storage| (storage, 0)).into_iter().collect();
                 let wanted = Wanted { from: 0, bits: bits as i64, found: Found::Stored(stored) };
                 return Ok(HashSet::from_iter([vec![wanted]]));
             }
@@ -406,7 +412,7 @@ impl Judge<'_, '_> {
             let own = self.own_places(function, &stopped);
             let mut from = 0;
             let wanted = spans.iter().flat_map(|span| self.divided(span, lane, &own)).map(|span| {
-                let found = self.found(&span, lane, &own);
+                let found = self.locate(&span, lane, &own);
                 let wanted = Wanted { from, bits: span.bits as i64, found };
                 from += span.bits as i64;
                 wanted
@@ -421,7 +427,8 @@ impl Judge<'_, '_> {
         let mut places = Vec::new();
         for (index, own) in (0..).zip(&self.tracked.code.own) {
             let kinds = [false, true].map(|is_row| Storage::Compiler(index, is_row));
-            let Some((of, parts)) = kinds.iter().find_map(|&of| Some((of, self.stored.get(&of)?))) else {
+            let known = |&storage: &Storage| Some((storage, self.stored.get(&storage)?));
+            let Some((storage, parts)) = kinds.iter().find_map(known) else {
                 continue;
             };
             let denote = |&(_, from, bits): &(u32, i64, i64)| {
@@ -431,7 +438,7 @@ impl Judge<'_, '_> {
             let mut first = 0;
             for span in parts.iter().rev().find_map(denote).unwrap_or_default() {
                 let bits = span.bits as i64;
-                places.push(OwnPlace { of, first, span });
+                places.push(OwnPlace { storage, first, span });
                 first += bits;
             }
         }
@@ -462,7 +469,8 @@ impl Judge<'_, '_> {
         cuts.windows(2).map(part).collect()
     }
 
-    fn found(&self, span: &Span, lane: u32, own: &[OwnPlace]) -> Found {
+    /// Returns where a lane finds a span.
+    fn locate(&self, span: &Span, lane: u32, own: &[OwnPlace]) -> Found {
         let from = span.from as i64;
         let mut stored = match span.storage {
             Spanned::Implicit(ref bytes) => return Found::Constant(bytes.clone()),
@@ -480,7 +488,7 @@ impl Judge<'_, '_> {
                     bit.into_iter().chain([(Storage::Register(reg), from)]).collect()
                 }
             },
-            Spanned::Memory(SpaceId::PRIVATE_LANE, of) if of == Some(lane) => {
+            Spanned::Memory(SpaceId::PRIVATE_LANE, owner) if owner == Some(lane) => {
                 let bits =
                     self.module.target().space(SpaceId::PRIVATE_LANE).map_or(32, |space| space.address_bits);
                 // Addresses in the upper half are below the base.
@@ -490,7 +498,7 @@ impl Judge<'_, '_> {
             Spanned::Memory(..) | Spanned::Pointer(..) => Vec::new(),
         };
         let own = own.iter().filter(|own| own.contains(span));
-        stored.extend(own.map(|own| (own.of, own.first + from - own.span.from as i64)));
+        stored.extend(own.map(|own| (own.storage, own.first + from - own.span.from as i64)));
         Found::Stored(stored)
     }
 }

@@ -5,7 +5,7 @@ use core::ops::Range;
 use hashbrown::HashMap;
 
 use super::code::Code;
-use super::division::{Cuts, Piece, Whole, after, each_pair, whole};
+use super::division::{Cuts, Piece, Whole, after, each_pair, value_piece};
 use super::facts::{Assigned, Effect, EffectKind, Instructed, Source, ValueId, ValueKind};
 use super::graph::{Graphs, block_text};
 use super::place::Storage;
@@ -30,13 +30,13 @@ impl<'c> Lower<'c> {
         let [stored, values, variables] = cuts.counts();
         let mut is_row = Vec::with_capacity(stored as usize);
         for (id, storage) in (0..).zip(&cuts.storages) {
-            let parts = cuts.all(code, Whole::Storage(id)).len();
+            let parts = cuts.parts_of(code, Whole::Storage(id)).len();
             is_row.extend(core::iter::repeat_n(storage.is_row(), parts));
         }
         let mut merged = Vec::new();
         let mut next = stored;
         for &(_, value) in &code.merged {
-            let parts = cuts.all(code, Whole::Value(value.0)).len() as u32;
+            let parts = cuts.parts_of(code, Whole::Value(value.0)).len() as u32;
             merged.push((next, parts));
             next += 2 * parts;
         }
@@ -65,11 +65,12 @@ impl<'c> Lower<'c> {
         let overlaps = overlaps(cuts);
         let constant_ids = HashMap::new();
         let mut lower = Self { code, cuts, graphs, program, constant_ids, merged, overlaps };
-        lower.all()?;
+        lower.statements()?;
         Ok(lower)
     }
 
-    fn all(&mut self) -> Result<()> {
+    /// Adds all statements of the code, and sorts them by node.
+    fn statements(&mut self) -> Result<()> {
         let code = self.code;
         for effect in &code.entries {
             self.effect(effect, false);
@@ -96,13 +97,13 @@ impl<'c> Lower<'c> {
         if !self.program.groups.is_sorted_by_key(sorted) {
             self.program.groups.sort_by_key(sorted);
         }
-        let mut at = 0;
+        let mut next = 0;
         for node in 0..=self.graphs.segments.len() as u32 {
-            let start = at;
-            while self.program.groups.get(at as usize).is_some_and(|group| group.node == node) {
-                at += 1;
+            let start = next;
+            while self.program.groups.get(next as usize).is_some_and(|group| group.node == node) {
+                next += 1;
             }
-            self.program.of_node.push(start..at);
+            self.program.node_groups.push(start..next);
         }
         Ok(())
     }
@@ -132,7 +133,7 @@ impl<'c> Lower<'c> {
                     code.effects.get(effects.0 as usize..effects.1 as usize).unwrap_or_default().first();
                 let to = first.map_or((0, 0), |effect| effect.to);
                 let places = &code.places[to.0 as usize..to.1 as usize];
-                error.or_at(code.at_places(places)).or_at(code.at(start.into()..end.into()))
+                error.or_at(code.at_places(places)).or_at(code.at_pcs(start.into()..end.into()))
             };
             let step = u32::from(code.target.min_instruction_bytes());
             if start >= end {
@@ -183,20 +184,22 @@ impl<'c> Lower<'c> {
         let to = self.cuts.pieces(self.code, effect.to);
         match effect.kind {
             EffectKind::Define(value) => {
-                let all = whole(self.code, value);
+                let value_bits = value_piece(self.code, value);
                 if to.is_empty() {
-                    self.cuts.parts(all).for_each(|part| self.program.push(To::Value(part), From::New(part)));
+                    self.cuts
+                        .parts(value_bits)
+                        .for_each(|part| self.program.push(To::Value(part), From::New(part)));
                 }
-                self.pairs(&to, &[all], all_lanes, |_, part| From::New(part));
-                self.rest(&to, all.bits, all_lanes);
+                self.pairs(&to, &[value_bits], all_lanes, |_, part| From::New(part));
+                self.rest(&to, value_bits.bits, all_lanes);
             }
             EffectKind::Redefine(value) => {
-                let all = whole(self.code, value);
-                let of = self.code.values[value.0 as usize].kind;
-                let parts = self.value(value, of);
-                let first = self.cuts.parts(all).start;
-                self.pairs(&to, &[all], all_lanes, |_, part| parts[(part - first) as usize]);
-                self.rest(&to, all.bits, all_lanes);
+                let value_bits = value_piece(self.code, value);
+                let kind = self.code.values[value.0 as usize].kind;
+                let parts = self.value(value, kind);
+                let first = self.cuts.parts(value_bits).start;
+                self.pairs(&to, &[value_bits], all_lanes, |_, part| parts[(part - first) as usize]);
+                self.rest(&to, value_bits.bits, all_lanes);
             }
             EffectKind::Copy | EffectKind::CopyUniform => {
                 let from = self.cuts.pieces(self.code, effect.from);
@@ -204,7 +207,7 @@ impl<'c> Lower<'c> {
             }
             EffectKind::Move(value) => {
                 let from = self.cuts.pieces(self.code, effect.from);
-                each_pair(&[whole(self.code, value)], &from, |value, from| {
+                each_pair(&[value_piece(self.code, value)], &from, |value, from| {
                     for (part, place) in self.cuts.parts(value).zip(self.cuts.parts(from)) {
                         let to = To::Value(part);
                         let from = From::Place(place);
@@ -223,7 +226,7 @@ impl<'c> Lower<'c> {
             let parts = self.cuts.parts(to).zip(self.cuts.parts(other));
             for (place, part) in parts {
                 let from = from(self, part);
-                self.write(to.of, place, Some(from), all_lanes);
+                self.write(to.whole, place, Some(from), all_lanes);
             }
         });
     }
@@ -232,14 +235,14 @@ impl<'c> Lower<'c> {
     fn rest(&mut self, to: &[Piece], bits: i64, all_lanes: bool) {
         for piece in after(to, bits) {
             for place in self.cuts.parts(piece) {
-                self.write(piece.of, place, None, all_lanes);
+                self.write(piece.whole, place, None, all_lanes);
             }
         }
     }
 
     /// Writes a storage part. Other storage that shares its bits changes, too.
-    fn write(&mut self, of: Whole, place: u32, from: Option<From>, all_lanes: bool) {
-        let Whole::Storage(storage) = of else { return };
+    fn write(&mut self, whole: Whole, place: u32, from: Option<From>, all_lanes: bool) {
+        let Whole::Storage(storage) = whole else { return };
         let is_row = self.cuts.storages[storage as usize].is_row();
         let is_bits = matches!(self.cuts.storages[storage as usize], Storage::Bits(_));
         let is_masked = is_row && !all_lanes && !is_bits;
@@ -268,32 +271,32 @@ impl<'c> Lower<'c> {
     }
 
     fn piece(&self, storage: u32) -> Piece {
-        let all = self.cuts.all(self.code, Whole::Storage(storage));
+        let parts = self.cuts.parts_of(self.code, Whole::Storage(storage));
         let (from, bits) =
-            all.iter().fold((i64::MAX, 0), |(from, bits), part| (from.min(part.1), bits + part.2));
-        Piece { of: Whole::Storage(storage), from, bits }
+            parts.iter().fold((i64::MAX, 0), |(from, bits), part| (from.min(part.1), bits + part.2));
+        Piece { whole: Whole::Storage(storage), from, bits }
     }
 
     /// Returns a value's parts.
     fn value(&mut self, value: ValueId, kind: ValueKind) -> Vec<From> {
-        let all = self.cuts.all(self.code, Whole::Value(value.0));
+        let ranges = self.cuts.parts_of(self.code, Whole::Value(value.0));
         match kind {
-            ValueKind::Defined { .. } => all.iter().map(|part| From::Value(part.0)).collect(),
+            ValueKind::Defined { .. } => ranges.iter().map(|part| From::Value(part.0)).collect(),
             ValueKind::Merged(index) => {
                 let (first, parts) = self.merged[index as usize];
                 (first + parts..first + 2 * parts).map(From::Place).collect()
             }
             ValueKind::Constant(index) => {
                 let bytes = &self.code.constants[index as usize];
-                all.iter().map(|&(_, from, bits)| self.constant(bytes, from, bits)).collect()
+                ranges.iter().map(|&(_, from, bits)| self.constant(bytes, from, bits)).collect()
             }
         }
     }
 
     fn constant(&mut self, bytes: &[u8], from: i64, bits: i64) -> From {
-        let bit = |at: i64| bytes[at as usize / 8] >> (at % 8) & 1;
+        let bit = |index: i64| bytes[index as usize / 8] >> (index % 8) & 1;
         let mut value = vec![0; (bits as usize).div_ceil(8)];
-        (0..bits).for_each(|at| value[at as usize / 8] |= bit(from + at) << (at % 8));
+        (0..bits).for_each(|index| value[index as usize / 8] |= bit(from + index) << (index % 8));
         let next = self.program.constants.len() as u32;
         let id = *self.constant_ids.entry((bits, value.clone())).or_insert(next);
         if id == next {
@@ -305,8 +308,7 @@ impl<'c> Lower<'c> {
     fn assign(&mut self, assigned: &Assigned) {
         let size = i64::from(self.code.variables[assigned.variable as usize]);
         let (from, bits) = assigned.bits.map_or((0, size), |(from, bits)| (from.into(), bits.into()));
-        let of = Whole::Variable(assigned.variable);
-        let to = Piece { of, from, bits };
+        let to = Piece { whole: Whole::Variable(assigned.variable), from, bits };
         let first = self.program.first_variable;
         let mut ops = Vec::new();
         let mut push = |part: u32, from: From| {
@@ -314,26 +316,26 @@ impl<'c> Lower<'c> {
         };
         let given = match assigned.source {
             Source::Value(value) => {
-                let all = whole(self.code, value);
+                let value_bits = value_piece(self.code, value);
                 let kind = self.code.values[value.0 as usize].kind;
                 let parts = self.value(value, kind);
-                let start = self.cuts.parts(all).start;
-                each_pair(&[to], &[all], |to, all| {
-                    let pairs = self.cuts.parts(to).zip(self.cuts.parts(all));
+                let start = self.cuts.parts(value_bits).start;
+                each_pair(&[to], &[value_bits], |to, source| {
+                    let pairs = self.cuts.parts(to).zip(self.cuts.parts(source));
                     pairs.for_each(|(to, part)| push(to, parts[(part - start) as usize]));
                 });
-                all.bits
+                value_bits.bits
             }
             Source::Contents(places) => {
                 let places = self.cuts.pieces(self.code, places);
-                each_pair(&[to], &places, |to, of| {
-                    let pairs = self.cuts.parts(to).zip(self.cuts.parts(of));
-                    pairs.for_each(|(to, of)| push(to, From::Place(of)));
+                each_pair(&[to], &places, |to, from| {
+                    let pairs = self.cuts.parts(to).zip(self.cuts.parts(from));
+                    pairs.for_each(|(to, from)| push(to, From::Place(from)));
                 });
                 places.iter().map(|place| place.bits).sum()
             }
             Source::Variable(other, start) => {
-                let other = Piece { of: Whole::Variable(other), from: start.into(), bits };
+                let other = Piece { whole: Whole::Variable(other), from: start.into(), bits };
                 let pairs = self.cuts.parts(to).zip(self.cuts.parts(other));
                 pairs.for_each(|(to, other)| push(to, From::Place(first + other)));
                 bits
@@ -368,7 +370,7 @@ impl<'c> Lower<'c> {
             };
             if !leads.contains_key(&(from.0, to.0)) {
                 let what = format!("{} is not a predecessor of the block", block_text(code, from));
-                return Err(Error::bad_argument(what).or_at(code.at(code.flow.blocks[to.0].clone())));
+                return Err(Error::bad_argument(what).or_at(code.at_pcs(code.flow.blocks[to.0].clone())));
             }
             let known = *given.entry((from, parameter)).or_insert(value);
             if known != value {
@@ -379,7 +381,7 @@ impl<'c> Lower<'c> {
                     value.0,
                     block_text(code, from)
                 );
-                return Err(Error::bad_argument(what).or_at(code.at(code.flow.blocks[to.0].clone())));
+                return Err(Error::bad_argument(what).or_at(code.at_pcs(code.flow.blocks[to.0].clone())));
             }
             let start = self.program.end();
             self.incoming(index, value);
@@ -435,9 +437,9 @@ impl<'c> Lower<'c> {
     /// Adds the block parameter assignments on a skip: arguments first, then parameters.
     pub(super) fn skipped(&mut self, from: u32, to: u32) -> [Range<u32>; 2] {
         let code = self.code;
-        let [of, into] = [from, to].map(|node| self.graphs.segment(node).block as usize);
+        let [left_block, into] = [from, to].map(|node| self.graphs.segment(node).block as usize);
         let start = self.program.end();
-        if of != into && !code.merged.is_empty() {
+        if left_block != into && !code.merged.is_empty() {
             // Lanes that leave at a block's first instruction ran nothing in it: they come from its predecessors.
             let is_other = self.leaves_at_once(from);
             let is_here = |parameter: ValueId| match code.values[parameter.0 as usize].kind {
@@ -445,13 +447,13 @@ impl<'c> Lower<'c> {
                 _ => None,
             };
             for &(left, parameter, value) in code.incoming.iter().filter(|_| !is_other) {
-                if let (true, Some(index)) = (left.0 == of, is_here(parameter)) {
+                if let (true, Some(index)) = (left.0 == left_block, is_here(parameter)) {
                     self.incoming(index, value);
                 }
             }
         }
         let middle = self.program.end();
-        if of != into && self.graphs.blocks[into].0 != to {
+        if left_block != into && self.graphs.blocks[into].0 != to {
             for index in 0..code.merged.len() {
                 if code.merged[index].0.0 == into {
                     self.receive(index);

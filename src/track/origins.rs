@@ -92,9 +92,9 @@ impl Origins {
         let mut moved = core::mem::take(&mut self.moved);
         if at == At::End {
             // A place without entries has its own contents.
-            let own = |all: &[(u32, u32)], others: &[(u32, u32)]| -> Vec<(u32, u32)> {
+            let own = |moved: &[(u32, u32)], others: &[(u32, u32)]| -> Vec<(u32, u32)> {
                 let is_other = |place: u32| others.binary_search_by_key(&place, |moved| moved.0).is_err();
-                let places = all.iter().map(|moved| moved.0);
+                let places = moved.iter().map(|moved| moved.0);
                 places.filter(|&place| is_other(place)).map(|place| (place, place)).collect()
             };
             let here = own(&other.moved, &moved);
@@ -172,9 +172,9 @@ impl Origins {
             if end - start > SOURCES || moved[start..end].iter().any(is_gone) {
                 self.overwrite(place);
             } else if !self.is_lost(place) {
-                let is_one = end - start == 1;
+                let is_single = end - start == 1;
                 for other in start..end {
-                    let is_own = moved[other].1 == place && (is_one || at == At::Any);
+                    let is_own = moved[other].1 == place && (is_single || at == At::Any);
                     if !is_own {
                         moved[kept] = moved[other];
                         kept += 1;

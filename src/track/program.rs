@@ -160,7 +160,7 @@ pub(super) struct Choice {
     /// Node after which the lane waits.
     pub(super) node: u32,
     /// Places, or constants with [`CONSTANT`](super::origins::CONSTANT), with their contents when the lane starts to wait.
-    pub(super) of: SmallVec<[u32; 4]>,
+    pub(super) members: SmallVec<[u32; 4]>,
 }
 
 /// Operations of a whole function. Places are numbered in this order: storage parts, incoming values and values of block
@@ -171,7 +171,7 @@ pub(super) struct Program {
     /// Sorted by node and pc.
     pub(super) groups: Vec<Group>,
     /// Range of each node's groups.
-    pub(super) of_node: Vec<Range<u32>>,
+    pub(super) node_groups: Vec<Range<u32>>,
     pub(super) is_row: Vec<bool>,
     /// Number of storage parts, number of the first variable part, and number of places.
     pub(super) stored: u32,
@@ -244,7 +244,7 @@ impl Program {
     }
 
     pub(super) fn groups_of(&self, node: u32) -> &[Group] {
-        let range = &self.of_node[node as usize];
+        let range = &self.node_groups[node as usize];
         &self.groups[range.start as usize..range.end as usize]
     }
 

@@ -199,8 +199,8 @@ impl<'a, 'p> Ranges<'a, 'p> {
     /// Ends all ranges where contiguous code ends.
     fn stop(&mut self) {
         self.prune();
-        for at in 0..self.shared.len() {
-            let name = self.shared[at];
+        for index in 0..self.shared.len() {
+            let name = self.shared[index];
             let mut variable = self.heads[1][name as usize];
             while variable != NONE {
                 self.end(variable, name, self.at);

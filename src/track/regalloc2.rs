@@ -154,33 +154,33 @@ impl Blocks {
     }
 
     /// Returns the control flow block that contains a pc, and the block's first pc.
-    fn at(&self, pc: u64) -> Result<(u64, BlockId)> {
+    fn containing(&self, pc: u64) -> Result<(u64, BlockId)> {
         let after = self.flow.partition_point(|&(start, ..)| start <= pc);
         let block = self.flow[..after].last().filter(|&&(_, end, _)| pc < end);
         let missing = || Error::bad_argument("instruction is outside the control flow");
-        let (start, _, id) = block.ok_or_else(|| at(missing(), pc..pc + 1))?;
+        let (start, _, id) = block.ok_or_else(|| located(missing(), pc..pc + 1))?;
         Ok((*start, *id))
     }
 
     /// Returns the control flow block that a block begins.
     fn begun(&self, block: Block) -> Result<BlockId> {
         let pcs = self.pcs[block.index()].clone();
-        let (start, id) = self.at(pcs.start)?;
+        let (start, id) = self.containing(pcs.start)?;
         if start != pcs.start {
             let what = format!(
                 "block with parameters begins inside a control flow block, which begins at {start:#x}"
             );
-            return Err(at(Error::bad_argument(what), pcs));
+            return Err(located(Error::bad_argument(what), pcs));
         }
         Ok(id)
     }
 
     fn left(&self, block: Block) -> Result<BlockId> {
-        Ok(self.at(self.pcs[block.index()].end - 1)?.1)
+        Ok(self.containing(self.pcs[block.index()].end - 1)?.1)
     }
 }
 
-fn at(error: Error, pcs: Range<u64>) -> Error {
+fn located(error: Error, pcs: Range<u64>) -> Error {
     error.or_at(At { pcs: Some(pcs), ..At::default() })
 }
 
@@ -190,8 +190,8 @@ fn operands<'a>(
     inst: Inst,
 ) -> impl Iterator<Item = (Operand, Allocation)> + Clone {
     let operands = function.inst_operands(inst).iter().copied();
-    let all = operands.zip(output.inst_allocs(inst).iter().copied());
-    all.filter(|(operand, _)| operand.as_fixed_nonallocatable().is_none())
+    let allocated = operands.zip(output.inst_allocs(inst).iter().copied());
+    allocated.filter(|(operand, _)| operand.as_fixed_nonallocatable().is_none())
 }
 
 /// Returns the size of each virtual register in bits: the size of its places, or of the values copied to it.
@@ -209,7 +209,7 @@ fn bits(
             if (*bits == 0 || is_def) && to.is_some() {
                 let places = machine.places(to, operand.class());
                 let size = places.iter().map(|&place| code.size(place)).sum::<Result<u32>>();
-                let size = size.map_err(|error| at(error, machine.inst(inst)))?;
+                let size = size.map_err(|error| located(error, machine.inst(inst)))?;
                 *bits = if size == 0 { *bits } else { size };
             }
         }
@@ -223,9 +223,10 @@ fn bits(
                 let given = function.branch_blockparams(block, last, index);
                 for (&given, &parameter) in given.iter().zip(function.block_params(to)) {
                     let [a, b] = [given, parameter].map(|register| register.vreg());
-                    let (Some(&one), Some(&two)) = (bits.get(a), bits.get(b)) else { continue };
-                    is_changed |= (one == 0) != (two == 0);
-                    (bits[a], bits[b]) = (if one == 0 { two } else { one }, if two == 0 { one } else { two });
+                    let (Some(&from_bits), Some(&to_bits)) = (bits.get(a), bits.get(b)) else { continue };
+                    is_changed |= (from_bits == 0) != (to_bits == 0);
+                    bits[a] = if from_bits == 0 { to_bits } else { from_bits };
+                    bits[b] = if to_bits == 0 { from_bits } else { to_bits };
                 }
             }
         }
@@ -258,16 +259,17 @@ impl<F: Function> Edges<'_, F> {
                 let edges = function.block_succs(from).iter().enumerate();
                 for (index, _) in edges.filter(|&(_, &other)| other == to) {
                     let given = function.branch_blockparams(from, last, index);
-                    let of = |register: VReg| {
-                        let at = parameters.iter().position(|parameter| *parameter == register);
-                        at.and_then(|at| given.get(at)).copied().unwrap_or(register)
+                    let passed = |register: VReg| {
+                        let index = parameters.iter().position(|parameter| *parameter == register);
+                        index.and_then(|index| given.get(index)).copied().unwrap_or(register)
                     };
-                    let given: Vec<VReg> = wanted.iter().map(|&register| of(register)).collect();
-                    match self.blocks.has_code(from) || from == function.entry_block() {
-                        true => sources.push((from, given)),
-                        // A loop without code runs forever.
-                        false if depth < function.num_blocks() => open.push((from, given, depth + 1)),
-                        false => {}
+                    let given: Vec<VReg> = wanted.iter().map(|&register| passed(register)).collect();
+                    // A loop without code runs forever.
+                    let may_continue = depth < function.num_blocks();
+                    if self.blocks.has_code(from) || from == function.entry_block() {
+                        sources.push((from, given));
+                    } else if may_continue {
+                        open.push((from, given, depth + 1));
                     }
                 }
             }
@@ -307,36 +309,37 @@ fn values(code: &mut Code, edges: &Edges<'_, impl Function>, bits: &[u32]) -> Re
         for (index, &parameter) in function.block_params(block).iter().enumerate() {
             let given: Vec<(Block, VReg)> =
                 sources.iter().map(|(from, given)| (*from, given[index])).collect();
-            if let [(_, one)] = given[..] {
-                same[parameter.vreg()] = Some(one);
+            if let [(_, register)] = given[..] {
+                same[parameter.vreg()] = Some(register);
                 continue;
             }
             merged.insert(parameter.vreg(), edges.blocks.begun(begun)?);
             for group in given.chunk_by(|a, b| a.0 == b.0) {
                 // Paths through blocks without code bring different values, and it is unknown which.
-                let one = (group.len() == 1).then_some(group[0].1);
-                received.push((edges.blocks.left(group[0].0)?, parameter.vreg(), one));
+                let register = (group.len() == 1).then_some(group[0].1);
+                received.push((edges.blocks.left(group[0].0)?, parameter.vreg(), register));
             }
         }
     }
     let represented = |register: usize| {
-        let mut at = register;
+        let mut current = register;
         for _ in 0..bits.len() {
-            match same[at] {
-                Some(next) if next.vreg() < bits.len() => at = next.vreg(),
+            match same[current] {
+                Some(next) if next.vreg() < bits.len() => current = next.vreg(),
                 _ => break,
             }
         }
-        at
+        current
     };
     let mut values: Vec<Option<ValueId>> = vec![None; bits.len()];
     for register in 0..bits.len() {
-        let one = represented(register);
-        let value = values[one].unwrap_or_else(|| match merged.get(&one) {
-            Some(&block) => code.merged(block, bits[one]),
-            None => code.value(bits[one]),
+        let equal = represented(register);
+        let value = values[equal].unwrap_or_else(|| match merged.get(&equal) {
+            Some(&block) => code.merged(block, bits[equal]),
+            None => code.value(bits[equal]),
         });
-        (values[one], values[register]) = (Some(value), Some(value));
+        values[equal] = Some(value);
+        values[register] = Some(value);
     }
     let values = Values(values.into_iter().flatten().collect());
     for (from, parameter, given) in received {
@@ -358,27 +361,28 @@ struct Adder<'a, F, M> {
 }
 
 impl<F: Function, M: Machine> Adder<'_, F, M> {
-    fn at<'c>(&self, code: &'c mut Code, pcs: Range<u64>) -> Instruction<'c> {
-        let is_one = pcs.end - pcs.start <= self.step || self.machine.is_single(&pcs);
-        if is_one { code.instruction(pcs) } else { code.instructions(pcs) }
+    fn instruction<'c>(&self, code: &'c mut Code, pcs: Range<u64>) -> Instruction<'c> {
+        let is_single = pcs.end - pcs.start <= self.step || self.machine.is_single(&pcs);
+        if is_single { code.instruction(pcs) } else { code.instructions(pcs) }
     }
 
     fn inst(&self, code: &mut Code, inst: Inst) -> Result<()> {
         let pcs = self.machine.inst(inst);
         let clobbers = self.function.inst_clobbers(inst);
-        let all = operands(self.function, self.output, inst);
-        let mut defs = all.clone().filter(|(operand, _)| operand.kind() == OperandKind::Def).peekable();
+        let mut defs = operands(self.function, self.output, inst)
+            .filter(|(operand, _)| operand.kind() == OperandKind::Def)
+            .peekable();
         if pcs.is_empty() || (defs.peek().is_none() && clobbers.into_iter().next().is_none()) {
             return Ok(());
         }
         let places = |(operand, to): (Operand, Allocation)| self.machine.places(to, operand.class());
-        let mut instruction = self.at(code, pcs);
+        let mut instruction = self.instruction(code, pcs);
         for preg in clobbers {
             instruction.clobber(&self.machine.places(Allocation::reg(preg), preg.class()))?;
         }
-        let of = self.machine.copied(inst).and_then(|at| {
-            let operand = *self.function.inst_operands(inst).get(at)?;
-            let from = *self.output.inst_allocs(inst).get(at)?;
+        let copied = self.machine.copied(inst).and_then(|index| {
+            let operand = *self.function.inst_operands(inst).get(index)?;
+            let from = *self.output.inst_allocs(inst).get(index)?;
             Some(places((operand, from)))
         });
         let mut defs: Vec<_> = defs.collect();
@@ -387,7 +391,7 @@ impl<F: Function, M: Machine> Adder<'_, F, M> {
         for def in &defs {
             let value = self.value(def.0.vreg())?;
             let to = places(*def);
-            match &of {
+            match &copied {
                 Some(from) if defs.len() == 1 => instruction.define_copy(value, from, &to)?,
                 _ => instruction.define(value, &to)?,
             };
@@ -418,10 +422,10 @@ impl<F: Function, M: Machine> Adder<'_, F, M> {
                 "move from {from} to {to}, {side} instruction {}, has no register",
                 point.inst().index()
             );
-            return Err(at(Error::bad_argument(what), pcs));
+            return Err(located(Error::bad_argument(what), pcs));
         };
         let [from, to] = [*from, *to].map(|end| self.machine.places(end, class));
-        let mut instruction = self.at(code, pcs);
+        let mut instruction = self.instruction(code, pcs);
         if from.is_empty() {
             // Without a tracked source, the contents are unknown.
             instruction.clobber(&to)?;
@@ -479,8 +483,8 @@ impl Spills {
             }
         }
         for inst in (0..function.num_insts()).map(Inst::new) {
-            for (operand, at) in operands(function, output, inst) {
-                at.as_stack().into_iter().for_each(|slot| spills.add(function, slot, operand.class()));
+            for (operand, to) in operands(function, output, inst) {
+                to.as_stack().into_iter().for_each(|slot| spills.add(function, slot, operand.class()));
             }
         }
         let needs = spills.used[1].into();

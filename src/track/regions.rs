@@ -137,7 +137,7 @@ impl Regions {
             let Some(restored) = restored.filter(|_| region == mask as u32 + 1) else { continue };
             open.push(restored);
             while let Some(node) = open.pop() {
-                // The exit of an inner region is behind its entry.
+                // The exit of an inner region is after its entry.
                 let inner = self.node_region(node);
                 let inner = (inner != region).then(|| self.mask(inner));
                 let (passed, ends);

@@ -19,7 +19,7 @@ use crate::error::Result;
 
 /// Places whose contents are unknown at pcs where lanes wait, by wait. The first wait at a pc has the places of all.
 pub(super) struct Unknown {
-    of: Vec<Vec<u32>>,
+    places: Vec<Vec<u32>>,
     /// Waits and choices. The place is known only if all members of the choice have equal contents.
     unless_alike: Vec<(u32, u32)>,
 }
@@ -29,25 +29,25 @@ impl Unknown {
     pub(super) fn places(mut self, ssa: &Ssa<'_>) -> Vec<Vec<u32>> {
         for (wait, choice) in self.unless_alike {
             if !ssa.is_alike(choice) {
-                self.of[wait as usize].push(ssa.program.choices[choice as usize].of[0]);
+                self.places[wait as usize].push(ssa.program.choices[choice as usize].members[0]);
             }
         }
-        for places in &mut self.of {
+        for places in &mut self.places {
             places.sort_unstable();
             places.dedup();
         }
-        self.of
+        self.places
     }
 }
 
 /// Adds each skip's operations to the skip's node; these nodes follow the segments. Returns all operations, and the places
 /// that are unknown to waiting lanes.
 pub(super) fn add(mut lower: Lower<'_>, graphs: &Graphs) -> Result<(Program, Unknown)> {
-    let (ends, of, choices) = Stretches::new(&lower.program, graphs).follow();
+    let (ends, places, choices) = Stretches::new(&lower.program, graphs).follow();
     let chosen = choices.into_iter().map(|(wait, choice)| (wait, lower.program.choose(choice)));
-    let unknown = Unknown { of, unless_alike: chosen.collect() };
+    let unknown = Unknown { places, unless_alike: chosen.collect() };
     for (skip, end) in graphs.skips.iter().zip(ends) {
-        let node = lower.program.of_node.len() as u32;
+        let node = lower.program.node_groups.len() as u32;
         let [incoming, received] = lower.skipped(skip.from, skip.to);
         let program = &mut lower.program;
         let start = program.end();
@@ -61,8 +61,8 @@ pub(super) fn add(mut lower: Lower<'_>, graphs: &Graphs) -> Result<(Program, Unk
                 [(_, from)] if from & CONSTANT != 0 => From::Constant(from & !CONSTANT),
                 [(_, from)] => From::Place(from),
                 _ => {
-                    let of = sources.iter().map(|source| source.1).collect();
-                    From::Choice(program.choose(Choice { node: skip.from, of }))
+                    let members = sources.iter().map(|source| source.1).collect();
+                    From::Choice(program.choose(Choice { node: skip.from, members }))
                 }
             };
             program.push(To::Place(sources[0].0), from);
@@ -73,7 +73,7 @@ pub(super) fn add(mut lower: Lower<'_>, graphs: &Graphs) -> Result<(Program, Unk
         for (kind, ops) in kinds {
             program.group(node, 0..0, kind, ops)?;
         }
-        program.of_node.push(groups..program.groups.len() as u32);
+        program.node_groups.push(groups..program.groups.len() as u32);
     }
     let mut program = lower.program;
     program.ops.shrink_to_fit();
@@ -93,12 +93,12 @@ struct Traced {
 impl Traced {
     /// Puts a first part of the path before this path.
     fn after(&self, first: &Self) -> Self {
-        let mut all = first.all.clone();
+        let mut joined = first.all.clone();
         let end = first.end.as_ref().and_then(|before| {
-            Rc::make_mut(&mut all).merge(&self.all.after(before, At::Any), At::Any);
+            Rc::make_mut(&mut joined).merge(&self.all.after(before, At::Any), At::Any);
             Some(Rc::new(self.end.as_ref()?.after(before, At::End)))
         });
-        Self { end, all }
+        Self { end, all: joined }
     }
 }
 
@@ -178,15 +178,15 @@ impl<'a> Stretches<'a> {
         let mut others: IndexMap<Until, Vec<u32>, DefaultHashBuilder> = IndexMap::default();
         let mut add = |wait: u32, all: &Origins| {
             let Wait { pc, from, .. } = graphs.waits[wait as usize];
-            let at = *first.entry(pc).or_insert(lost.len());
-            if at == lost.len() {
+            let index = *first.entry(pc).or_insert(lost.len());
+            if index == lost.len() {
                 lost.push((wait, Origins::default()));
             }
-            let (first, lost) = &mut lost[at];
+            let (first, lost) = &mut lost[index];
             lost.overwrite_all(all);
             for sources in all.moved() {
-                let of = core::iter::once(sources[0].0).chain(sources.iter().map(|source| source.1));
-                choices.push((*first, Choice { node: from, of: of.collect() }));
+                let members = core::iter::once(sources[0].0).chain(sources.iter().map(|source| source.1));
+                choices.push((*first, Choice { node: from, members: members.collect() }));
             }
         };
         for (index, wait) in (0..).zip(&graphs.waits) {
@@ -195,14 +195,14 @@ impl<'a> Stretches<'a> {
                     let Traced { end, all } = self.until_exit(index, region);
                     add(index, &all);
                     // A wait until an exit has at most one skip.
-                    ends[graphs.skips_of(index)].iter_mut().for_each(|at| *at = end.clone());
+                    ends[graphs.skips_of(index)].iter_mut().for_each(|slot| *slot = end.clone());
                 }
                 other => others.entry(other).or_default().push(index),
             }
         }
         for (until, waits) in others {
             for (wait, traced) in self.until(until, &waits) {
-                ends[graphs.skips_of(wait)].iter_mut().zip(traced.0).for_each(|(at, end)| *at = end);
+                ends[graphs.skips_of(wait)].iter_mut().zip(traced.0).for_each(|(slot, end)| *slot = end);
                 add(wait, &traced.1);
             }
         }
@@ -211,8 +211,8 @@ impl<'a> Stretches<'a> {
             unknown[*wait as usize].extend(origins.overwritten());
         }
         for wait in &graphs.waits {
-            let (wait_of_all, _) = lost[first[&wait.pc]];
-            since(self.program, wait, &mut unknown[wait_of_all as usize]);
+            let (first_wait, _) = lost[first[&wait.pc]];
+            since(self.program, wait, &mut unknown[first_wait as usize]);
         }
         (ends, unknown, choices)
     }
@@ -252,10 +252,10 @@ impl<'a> Stretches<'a> {
                 waits.iter().map(|&wait| traced(graphs.waits[wait as usize].from)).collect();
             let inner =
                 order.nodes.iter().copied().filter(|&node| graphs.regions.node_region(node) != region);
-            let behind: Vec<(u32, Traced)> =
+            let exits: Vec<(u32, Traced)> =
                 inner.map(|exit| (graphs.regions.node_region(exit), traced(exit))).collect();
             self.passed[region as usize] = passed;
-            behind.into_iter().for_each(|(inner, traced)| self.after[inner as usize] = traced);
+            exits.into_iter().for_each(|(inner, traced)| self.after[inner as usize] = traced);
             waits.into_iter().zip(left).for_each(|(wait, traced)| self.left[wait as usize] = traced);
             self.forget(&order);
         }
@@ -277,10 +277,10 @@ impl<'a> Stretches<'a> {
             open.push(inner);
         }
         for inner in open.into_iter().rev() {
-            let behind = &self.after[inner as usize];
+            let next = &self.after[inner as usize];
             let traced = match self.outwards.get(&(regions.around(inner), region)) {
-                Some(rest) => rest.after(behind),
-                None => behind.clone(),
+                Some(rest) => rest.after(next),
+                None => next.clone(),
             };
             self.outwards.insert((inner, region), traced);
         }
@@ -327,7 +327,7 @@ impl<'a> Stretches<'a> {
             if is_run { self.before(node, Rc::default(), at) } else { Rc::default() }
         };
         let all = self.trace(&order, At::Any, |node| {
-            is_end(node).map(|at| Some(run(node, last[at].1 && !is_later, At::Any)))
+            is_end(node).map(|index| Some(run(node, last[index].1 && !is_later, At::Any)))
         });
         let each: Vec<States> = last
             .iter()
@@ -347,7 +347,7 @@ impl<'a> Stretches<'a> {
             };
             let whole = |traced: Traced| first.as_ref().map_or(traced.clone(), |first| traced.after(first));
             let skips = skips_of(wait).iter().filter_map(|skip| is_end(skip.last()));
-            let ends: States = skips.map(|at| whole(traced(&each[at])).end).collect();
+            let ends: States = skips.map(|index| whole(traced(&each[index])).end).collect();
             let all = whole(traced(&Vec::new())).all;
             (wait, (ends, all))
         });
@@ -425,25 +425,25 @@ impl<'a> Stretches<'a> {
         if let Some(inner) = self.graphs.inner(order.region, node) {
             let passed = &self.passed[inner as usize];
             let rest = self.graphs.next(order.region, node).first().and_then(|&exit| state(exit));
-            let behind = passed.end.as_ref().zip(rest).map(|(first, rest)| rest.after(first, at));
+            let rest = passed.end.as_ref().zip(rest).map(|(first, rest)| rest.after(first, at));
             return match at {
-                At::End => behind.map(Rc::new),
+                At::End => rest.map(Rc::new),
                 At::Any => {
-                    let mut all = passed.all.clone();
-                    behind.iter().for_each(|behind| Rc::make_mut(&mut all).merge(behind, at));
-                    Some(all)
+                    let mut origins = passed.all.clone();
+                    rest.iter().for_each(|rest| Rc::make_mut(&mut origins).merge(rest, at));
+                    Some(origins)
                 }
             };
         }
-        let mut all: Option<Rc<Origins>> = None;
+        let mut origins: Option<Rc<Origins>> = None;
         for next in self.graphs.next(order.region, node).iter().filter_map(|&node| state(node)) {
-            match &mut all {
-                Some(all) if Rc::ptr_eq(all, next) => {}
-                Some(all) => Rc::make_mut(all).merge(next, at),
-                None => all = Some(next.clone()),
+            match &mut origins {
+                Some(origins) if Rc::ptr_eq(origins, next) => {}
+                Some(origins) => Rc::make_mut(origins).merge(next, at),
+                None => origins = Some(next.clone()),
             }
         }
-        all.or_else(|| (at == At::Any).then(Rc::default))
+        origins.or_else(|| (at == At::Any).then(Rc::default))
     }
 
     /// Puts a node's writes before origins.

@@ -33,18 +33,18 @@ impl Graph {
         let rows = |key: fn(&(u32, u32)) -> u32| {
             let mut first = vec![0u32; nodes + 1];
             edges.iter().for_each(|edge| first[key(edge) as usize + 1] += 1);
-            (0..nodes).for_each(|at| first[at + 1] += first[at]);
+            (0..nodes).for_each(|node| first[node + 1] += first[node]);
             first
         };
         let first_next = rows(|edge| edge.0);
         let first_before = rows(|edge| edge.1);
         let mut next = vec![(0, 0); edges.len()];
         let mut before = vec![0; edges.len()];
-        let mut at_next = first_next.clone();
-        let mut at_before = first_before.clone();
+        let mut next_position = first_next.clone();
+        let mut before_position = first_before.clone();
         for &(from, to) in edges {
-            let out = &mut at_next[from as usize];
-            let into = &mut at_before[to as usize];
+            let out = &mut next_position[from as usize];
+            let into = &mut before_position[to as usize];
             next[*out as usize] = (to, *into - first_before[to as usize]);
             before[*into as usize] = from;
             *out += 1;
@@ -83,7 +83,7 @@ pub(super) struct Ssa<'p> {
     pub(super) order: Vec<Step>,
     /// Place of each phi, and [`CHOICE`] with the number of each choice; sorted by node, phis first.
     phis: Vec<u32>,
-    of_node: Vec<Range<u32>>,
+    node_phis: Vec<Range<u32>>,
     /// Index of each choice among the phis.
     choices: Vec<u32>,
     /// Index of each phi's first operand.
@@ -114,7 +114,7 @@ impl<'p> Ssa<'p> {
     pub(super) fn new(program: &'p Program, graph: Graph, order: impl Fn(u32) -> u64) -> Self {
         let Dominators { order: nodes, immediate: idom } = Dominators::new(
             graph.nodes(),
-            |node, at| graph.next(node).get(at).map(|next| next.0),
+            |node, index| graph.next(node).get(index).map(|next| next.0),
             |node| graph.before(node).iter().copied(),
         );
         let mut ssa = Self {
@@ -122,7 +122,7 @@ impl<'p> Ssa<'p> {
             order: preorder(&idom, order),
             graph,
             phis: Vec::new(),
-            of_node: Vec::new(),
+            node_phis: Vec::new(),
             choices: Vec::new(),
             operands_of: Vec::new(),
             operands: Vec::new(),
@@ -168,7 +168,7 @@ impl<'p> Ssa<'p> {
                 open.push(node);
             }
             while let Some(node) = open.pop() {
-                for &front in frontiers.of(node) {
+                for &front in frontiers.frontier(node) {
                     if core::mem::replace(&mut has_phi[front as usize], place) != place {
                         phis.push((front, place));
                         count[front as usize] += 1;
@@ -180,23 +180,23 @@ impl<'p> Ssa<'p> {
             }
         }
         drop((writers, first, frontiers));
-        self.of_node = vec![0..0; nodes];
+        self.node_phis = vec![0..0; nodes];
         let mut start = 0;
         let mut operands = 0;
         let choices = &self.program.choices;
         let mut chosen: Vec<u32> = (0..choices.len() as u32).collect();
         chosen.sort_by_key(|&choice| choices[choice as usize].node);
         self.choices = vec![NONE; choices.len()];
-        let mut of_phi = Vec::with_capacity(phis.len() + choices.len());
+        let mut phi_nodes = Vec::with_capacity(phis.len() + choices.len());
         self.operands_of.reserve_exact(phis.len() + choices.len() + 1);
         self.phis.reserve_exact(phis.len() + choices.len());
         for &node in order {
             let end = start + count[node as usize];
-            self.of_node[node as usize] = start..start;
+            self.node_phis[node as usize] = start..start;
             for _ in start..end {
                 self.operands_of.push(operands);
                 operands += self.graph.before(node).len() as u32;
-                of_phi.push(node);
+                phi_nodes.push(node);
                 self.phis.push(NONE);
             }
             start = end;
@@ -205,9 +205,9 @@ impl<'p> Ssa<'p> {
             for &choice in same {
                 self.choices[choice as usize] = start;
                 self.operands_of.push(operands);
-                operands += choices[choice as usize].of.len() as u32;
+                operands += choices[choice as usize].members.len() as u32;
                 // Each choice is separate, because places that are chosen from the same places can differ.
-                of_phi.push(nodes as u32 + choice);
+                phi_nodes.push(nodes as u32 + choice);
                 self.phis.push(CHOICE | choice);
                 start += 1;
             }
@@ -216,11 +216,11 @@ impl<'p> Ssa<'p> {
         // Edges from unreachable nodes never receive a name.
         self.operands = vec![NONE; operands as usize];
         for (node, place) in phis {
-            let range = &mut self.of_node[node as usize];
+            let range = &mut self.node_phis[node as usize];
             self.phis[range.end as usize] = place;
             range.end += 1;
         }
-        of_phi
+        phi_nodes
     }
 
     /// Returns the nodes that write each place, and the index of each place's first writer.
@@ -241,12 +241,12 @@ impl<'p> Ssa<'p> {
         };
         let mut first = vec![0u32; places + 1];
         each(&mut |place, _| first[place as usize + 1] += 1);
-        (0..places).for_each(|at| first[at + 1] += first[at]);
+        (0..places).for_each(|place| first[place + 1] += first[place]);
         let mut writers = vec![0; first[places] as usize];
-        let mut at = first.clone();
+        let mut next = first.clone();
         each(&mut |place, node| {
-            writers[at[place as usize] as usize] = node;
-            at[place as usize] += 1;
+            writers[next[place as usize] as usize] = node;
+            next[place as usize] += 1;
         });
         (first, writers)
     }
@@ -257,24 +257,24 @@ impl<'p> Ssa<'p> {
             program: &'a Program,
             graph: &'a Graph,
             phis: &'a [u32],
-            of_node: &'a [Range<u32>],
+            node_phis: &'a [Range<u32>],
             operands_of: &'a [u32],
             operands: Vec<u32>,
         }
         impl Visit for Fill<'_> {
             fn left(&mut self, node: u32, names: &[u32]) {
                 for &(to, edge) in self.graph.next(node) {
-                    for phi in self.of_node[to as usize].clone() {
+                    for phi in self.node_phis[to as usize].clone() {
                         let place = self.phis[phi as usize] as usize;
                         self.operands[(self.operands_of[phi as usize] + edge) as usize] = names[place];
                     }
                 }
-                let first = self.of_node[node as usize].end as usize;
+                let first = self.node_phis[node as usize].end as usize;
                 for (&phi, &operand) in self.phis[first..].iter().zip(&self.operands_of[first..]) {
                     let choice = self.program.choices.get((phi ^ CHOICE) as usize);
                     let Some(choice) = choice.filter(|choice| choice.node == node) else { break };
-                    for (at, &from) in (operand as usize..).zip(&choice.of) {
-                        self.operands[at] = match from & CONSTANT {
+                    for (index, &from) in (operand as usize..).zip(&choice.members) {
+                        self.operands[index] = match from & CONSTANT {
                             0 => names[from as usize],
                             _ => 1 + self.program.places + (from & !CONSTANT),
                         };
@@ -286,7 +286,7 @@ impl<'p> Ssa<'p> {
             program: self.program,
             graph: &self.graph,
             phis: &self.phis,
-            of_node: &self.of_node,
+            node_phis: &self.node_phis,
             operands_of: &self.operands_of,
             operands: core::mem::take(&mut self.operands),
         };
@@ -309,7 +309,7 @@ impl<'p> Ssa<'p> {
             let mut is_changed = false;
             let mut start = 0;
             while let Some(&node) = nodes.get(start) {
-                let end = start + nodes[start..].iter().take_while(|&&of| of == node).count();
+                let end = start + nodes[start..].iter().take_while(|&&other| other == node).count();
                 known.clear();
                 names.clear();
                 for (index, is_fixed) in (start..end).zip(&is_fixed[start..end]) {
@@ -317,7 +317,7 @@ impl<'p> Ssa<'p> {
                     // The phi itself, or the phi at this node that represents it.
                     let same = self.same[index];
                     let is_here =
-                        same.checked_sub(first).is_some_and(|of| nodes.get(of as usize) == Some(&node));
+                        same.checked_sub(first).is_some_and(|phi| nodes.get(phi as usize) == Some(&node));
                     let itself = if is_here { same } else { own };
                     let range = self.operands_of[index] as usize..self.operands_of[index + 1] as usize;
                     tuple.clear();
@@ -388,22 +388,21 @@ impl<'p> Ssa<'p> {
             visit.enter(position);
             let back = marks.get(depth as usize).copied().unwrap_or(log.len() as u32);
             while log.len() as u32 > back {
-                let (what, name) = log.pop().unwrap_or_default();
-                match what & VALUE {
-                    0 => {
-                        let old = core::mem::replace(&mut names[what as usize], name);
-                        visit.set(what, old, name);
-                    }
-                    _ => values[(what & !VALUE) as usize] = name,
+                let (target, name) = log.pop().unwrap_or_default();
+                if target & VALUE == 0 {
+                    let old = core::mem::replace(&mut names[target as usize], name);
+                    visit.set(target, old, name);
+                } else {
+                    values[(target & !VALUE) as usize] = name;
                 }
             }
             marks.truncate(depth as usize);
-            match is_last {
-                false => marks.push(log.len() as u32),
-                true if marks.is_empty() => log.clear(),
-                true => {}
+            if !is_last {
+                marks.push(log.len() as u32);
+            } else if marks.is_empty() {
+                log.clear();
             }
-            for phi in self.of_node[node as usize].clone() {
+            for phi in self.node_phis[node as usize].clone() {
                 let place = self.phis[phi as usize];
                 let name = self.represented(self.phi(phi));
                 let old = core::mem::replace(&mut names[place as usize], name);
@@ -465,7 +464,7 @@ impl<'p> Ssa<'p> {
 /// The dominance frontier of each node.
 struct Frontiers {
     first: Vec<u32>,
-    of: Vec<u32>,
+    nodes: Vec<u32>,
 }
 
 impl Frontiers {
@@ -480,29 +479,32 @@ impl Frontiers {
                 continue;
             }
             for from in before {
-                let mut at = from;
-                while at != idom[node as usize] && core::mem::replace(&mut seen[at as usize], node) != node {
-                    pairs.push((at, node));
-                    first[at as usize + 1] += 1;
-                    if at == idom[at as usize] {
+                let mut above = from;
+                while above != idom[node as usize]
+                    && core::mem::replace(&mut seen[above as usize], node) != node
+                {
+                    pairs.push((above, node));
+                    first[above as usize + 1] += 1;
+                    if above == idom[above as usize] {
                         break;
                     }
-                    at = idom[at as usize];
+                    above = idom[above as usize];
                 }
             }
         }
-        (0..graph.nodes()).for_each(|at| first[at + 1] += first[at]);
-        let mut of = vec![0; pairs.len()];
+        (0..graph.nodes()).for_each(|node| first[node + 1] += first[node]);
+        let mut nodes = vec![0; pairs.len()];
         let mut next = first.clone();
-        for (at, front) in pairs {
-            of[next[at as usize] as usize] = front;
-            next[at as usize] += 1;
+        for (node, front) in pairs {
+            nodes[next[node as usize] as usize] = front;
+            next[node as usize] += 1;
         }
-        Self { first, of }
+        Self { first, nodes }
     }
 
-    fn of(&self, node: u32) -> &[u32] {
-        &self.of[self.first[node as usize] as usize..self.first[node as usize + 1] as usize]
+    /// Returns the dominance frontier of a node.
+    fn frontier(&self, node: u32) -> &[u32] {
+        &self.nodes[self.first[node as usize] as usize..self.first[node as usize + 1] as usize]
     }
 }
 
@@ -511,7 +513,7 @@ fn preorder(idom: &[u32], key: impl Fn(u32) -> u64) -> Vec<Step> {
     let mut children: Vec<u32> = (1..idom.len() as u32).filter(|&node| idom[node as usize] != NONE).collect();
     // The child to be visited first is the last, as they are taken from a stack.
     children.sort_by_key(|&node| (idom[node as usize], core::cmp::Reverse(key(node))));
-    let of = |node: u32| {
+    let below = |node: u32| {
         let start = children.partition_point(|&child| idom[child as usize] < node);
         let end = children.partition_point(|&child| idom[child as usize] <= node);
         &children[start..end]
@@ -521,8 +523,8 @@ fn preorder(idom: &[u32], key: impl Fn(u32) -> u64) -> Vec<Step> {
     while let Some(step) = open.pop() {
         order.push(step);
         let depth = step.depth + u32::from(!step.is_last);
-        let children = of(step.node).iter().enumerate();
-        open.extend(children.map(|(at, &node)| Step { node, depth, is_last: at == 0 }));
+        let children = below(step.node).iter().enumerate();
+        open.extend(children.map(|(index, &node)| Step { node, depth, is_last: index == 0 }));
     }
     order
 }

@@ -104,11 +104,11 @@ impl<'c> Tracked<'c> {
         let ssa = Ssa::new(&program, graph, key);
         let (ranges, undefined) = Ranges::find(&program, &graphs, &ssa, &unknown.places(&ssa));
         let variables = 0..code.variables.len() as u32;
-        let parts: Vec<_> = variables.map(|id| cuts.all(code, Whole::Variable(id))).collect();
+        let parts: Vec<_> = variables.map(|id| cuts.parts_of(code, Whole::Variable(id))).collect();
         let mut stored = Vec::with_capacity(program.stored as usize);
         for (id, &storage) in (0..).zip(&cuts.storages) {
-            let of = cuts.all(code, Whole::Storage(id)).into_iter();
-            stored.extend(of.map(|(_, from, bits)| (storage, from, bits)));
+            let parts = cuts.parts_of(code, Whole::Storage(id)).into_iter();
+            stored.extend(parts.map(|(_, from, bits)| (storage, from, bits)));
         }
         let mut variable_of = Vec::new();
         for (index, parts) in parts.iter().enumerate() {
@@ -122,7 +122,7 @@ impl<'c> Tracked<'c> {
         let mut unproven: Vec<Unproven> = unproven.collect();
         unproven.dedup();
         let in_code = ssa.order.iter().map(|step| step.node).filter(|&node| node != 0 && node <= segments);
-        let reached = in_code.map(|node| graphs.segment(node)).map(|one| one.start..one.end);
+        let reached = in_code.map(|node| graphs.segment(node)).map(|segment| segment.start..segment.end);
         let mut reached: Vec<Range<u32>> = reached.filter(|pcs| !pcs.is_empty()).collect();
         reached.sort_unstable_by_key(|pcs| pcs.start);
         let mut waits: Vec<u32> = graphs.waits.iter().map(|wait| wait.pc).collect();
@@ -144,7 +144,8 @@ impl<'c> Tracked<'c> {
     /// [`ErrorKind::UnknownId`] if the code does not name the variable.
     pub fn places_at(&self, variable: VariableId, pc: u64) -> Result<Vec<Loc>> {
         let index = self.index(variable)?;
-        let places: Vec<Vec<u32>> = self.parts[index].iter().map(|part| self.at(part.0, pc)).collect();
+        let places: Vec<Vec<u32>> =
+            self.parts[index].iter().map(|part| self.places_at_pc(part.0, pc)).collect();
         let mut locs = self.locs(index, 0, &places);
         for home in &self.code.homes {
             if home.variable as usize == index && home.pcs.contains(&pc) && !locs.contains(&home.loc) {
@@ -182,7 +183,7 @@ impl<'c> Tracked<'c> {
     }
 
     /// Returns the sorted places of a variable part.
-    pub(super) fn at(&self, part: u32, pc: u64) -> Vec<u32> {
+    pub(super) fn places_at_pc(&self, part: u32, pc: u64) -> Vec<u32> {
         let ranges = self.places_of(part);
         let before = &ranges[..ranges.partition_point(|range| u64::from(range.start) <= pc)];
         let here = before.iter().filter(|range| pc < u64::from(range.end));
@@ -197,32 +198,32 @@ impl<'c> Tracked<'c> {
         let homes = || self.code.homes.iter().filter(|home| home.variable as usize == index);
         // All range ends by pc: index of the part, whether the range begins, the range.
         let mut events: Vec<(u64, usize, bool, PlaceRange)> = Vec::new();
-        for (at, &(part, ..)) in parts.iter().enumerate() {
+        for (index, &(part, ..)) in parts.iter().enumerate() {
             for &range in self.places_of(part) {
-                events.push((range.start.into(), at, true, range));
-                events.push((range.end.into(), at, false, range));
+                events.push((range.start.into(), index, true, range));
+                events.push((range.end.into(), index, false, range));
             }
         }
         let mut pcs: Vec<u64> = events.iter().map(|event| event.0).collect();
         pcs.extend(homes().flat_map(|home| [home.pcs.start, home.pcs.end]));
         pcs.sort_unstable();
         pcs.dedup();
-        events.sort_by_key(|&(pc, at, begins, range)| (pc, begins, at, range.place));
+        events.sort_by_key(|&(pc, index, begins, range)| (pc, begins, index, range.place));
         let mut events = events.into_iter().peekable();
         let mut now: Vec<Vec<PlaceRange>> = vec![Vec::new(); parts.len()];
         let mut chosen: Vec<Option<PlaceRange>> = vec![None; parts.len()];
         let mut described: Vec<(Range<u64>, Vec<Loc>)> = Vec::new();
         for pair in pcs.windows(2) {
             let [start, end] = *pair else { continue };
-            while let Some((_, at, begins, range)) = events.next_if(|event| event.0 <= start) {
+            while let Some((_, part, begins, range)) = events.next_if(|event| event.0 <= start) {
                 if begins {
-                    let index = now[at].partition_point(|other| other.place < range.place);
-                    now[at].insert(index, range);
+                    let index = now[part].partition_point(|other| other.place < range.place);
+                    now[part].insert(index, range);
                 } else {
-                    now[at].retain(|other| *other != range);
+                    now[part].retain(|other| *other != range);
                 }
             }
-            let at: Vec<Vec<u32>> = match keep {
+            let places: Vec<Vec<u32>> = match keep {
                 Keep::All => now.iter().map(|now| now.iter().map(|range| range.place).collect()).collect(),
                 Keep::Single => {
                     for (chosen, now) in chosen.iter_mut().zip(&now) {
@@ -234,7 +235,7 @@ impl<'c> Tracked<'c> {
                     chosen.iter().map(|chosen| chosen.iter().map(|range| range.place).collect()).collect()
                 }
             };
-            let mut locs = self.locs(index, bits, &at);
+            let mut locs = self.locs(index, bits, &places);
             for home in homes().filter(|home| home.pcs.start <= start && end <= home.pcs.end) {
                 let is_room = keep == Keep::All || locs.is_empty();
                 if is_room && !locs.contains(&home.loc) {
@@ -252,9 +253,11 @@ impl<'c> Tracked<'c> {
 
     /// Returns the locations of a variable whose parts have these places: as many as the part with the most places has. A
     /// location has at least `bits` bits; unassigned bits, such as padding at the end of a type, are undefined.
-    fn locs(&self, index: usize, bits: u64, at: &[Vec<u32>]) -> Vec<Loc> {
-        let count = at.iter().map(Vec::len).max().unwrap_or(0);
-        let choice = |n: usize| -> Choice { at.iter().map(|at| at.get(n).or(at.last()).copied()).collect() };
+    fn locs(&self, index: usize, bits: u64, places: &[Vec<u32>]) -> Vec<Loc> {
+        let count = places.iter().map(Vec::len).max().unwrap_or(0);
+        let choice = |n: usize| -> Choice {
+            places.iter().map(|places| places.get(n).or(places.last()).copied()).collect()
+        };
         (0..count).map(|n| self.loc(index, bits, &choice(n))).collect()
     }
 
@@ -267,8 +270,8 @@ impl<'c> Tracked<'c> {
         for (bits, place) in known.chain((rest > 0).then_some((rest, None))) {
             let piece = place.map_or(Piece::Nothing, |place| self.piece(place));
             match (pieces.last_mut(), &piece) {
-                (Some((Piece::Stored(of, from), size)), Piece::Stored(other, next))
-                    if of == other && *from + *size == *next =>
+                (Some((Piece::Stored(storage, from), size)), Piece::Stored(other, next))
+                    if storage == other && *from + *size == *next =>
                 {
                     *size += bits;
                 }
@@ -277,7 +280,7 @@ impl<'c> Tracked<'c> {
             }
         }
         let loc = |piece: &Piece| match piece {
-            Piece::Stored(of, from) => place::loc(*of, *from, &self.code.own),
+            Piece::Stored(storage, from) => place::loc(*storage, *from, &self.code.own),
             Piece::Constant(bytes) => Loc::implicit(bytes),
             Piece::Nothing => Loc::undefined(),
         };
