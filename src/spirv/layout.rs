@@ -386,17 +386,6 @@ pub(crate) fn unknown_set(name: &str, count: usize) -> String {
     format!("{name:?}: a set that is not known, with {}", Count(count, "debug instruction"))
 }
 
-impl Set {
-    /// The newest version of `NonSemantic.Shader.DebugInfo` in the registry, and its number.
-    const NEWEST: Self = Self::Shader101;
-    const NEWEST_VERSION: u32 = 101;
-
-    /// The set with this name.
-    fn named(name: &[u8]) -> Option<Self> {
-        Self::ALL.into_iter().find(|set| set.name().as_bytes() == name)
-    }
-}
-
 /// Positions of definitions by id: a vector for the low ids that most modules use, a map for all others.
 #[derive(Debug, Clone)]
 struct Ids {

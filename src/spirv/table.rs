@@ -202,4 +202,13 @@ impl Set {
             Self::Shader200 => matches!(self, Self::Shader200),
         }
     }
+
+    /// The newest version of `NonSemantic.Shader.DebugInfo` in the registry, and its number.
+    pub(super) const NEWEST: Self = Self::Shader101;
+    pub(super) const NEWEST_VERSION: u32 = 101;
+
+    /// The set with this name.
+    pub(super) fn named(name: &[u8]) -> Option<Self> {
+        Self::ALL.into_iter().find(|set| set.name().as_bytes() == name)
+    }
 }

@@ -71,7 +71,7 @@
 //! lane's graph (`ssa`: static single assignment over all places at once) finds the classes of places, variables and
 //! constants that are equal at each pc; a variable's locations are the places in its class.
 //!
-//! The steps, in order: `code` and `instruction` record the statements; `division` cuts storage, values and variables at all bits where a
+//! The steps, in order: `code` records the statements; `division` cuts storage, values and variables at all bits where a
 //! statement cuts one of them; `nodes`, `regions` and `graph` build the graphs; `lower` converts statements to operations on parts;
 //! `skips` and `origins` add the effects of skips; `ssa` names contents; `ranges` collects the pcs; `tracked` converts them
 //! to locations. `judge`, `history` and `report` compare a description with the result.
@@ -84,7 +84,6 @@ mod facts;
 mod finding;
 mod graph;
 mod history;
-mod instruction;
 mod judge;
 mod lower;
 mod nodes;
@@ -100,9 +99,8 @@ mod skips;
 mod ssa;
 mod tracked;
 
-pub use code::Code;
+pub use code::{Code, Instruction};
 pub use facts::ValueId;
-pub use instruction::Instruction;
 pub use place::{Place, Places};
 pub use report::{Missed, Report, Stale, Unjudged};
 pub use tracked::{Keep, Tracked, Unproven};

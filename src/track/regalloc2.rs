@@ -12,9 +12,8 @@ use ::regalloc2::{
 };
 use indexmap::IndexMap;
 
-use super::code::Code;
+use super::code::{Code, Instruction};
 use super::facts::ValueId;
-use super::instruction::Instruction;
 use super::place::{Place, Places};
 use crate::build::BlockId;
 use crate::error::{At, Error, ErrorKind, Result};

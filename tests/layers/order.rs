@@ -574,7 +574,6 @@ const TRACK: &[&str] = &[
     "facts",
     "extent",
     "code",
-    "instruction",
     "regalloc2",
     // Graphs of the wave and of a lane.
     "division",

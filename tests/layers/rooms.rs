@@ -39,6 +39,7 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("spirv::names", "spirv::grammar spirv::operations spirv::table"),
     ("spirv::operand", "spirv::names spirv::table"),
     ("spirv::rows", "spirv::operand spirv::table"),
+    ("spirv::instructions", "spirv::operand spirv::rows"),
     ("omission", "error model spirv::names spirv::operand spirv::table target"),
     ("lower", "build consumer emit error model omission op target work"),
     // Comparing.
