@@ -50,7 +50,7 @@ pub const ROOMS: &[(&str, &str)] = &[
     ("spirv::floats", "model"),
     ("spirv::dominance", "dominators spirv::opcodes spirv::words"),
     ("spirv::layout", "error spirv::dominance spirv::grammar spirv::opcodes spirv::table spirv::words"),
-    ("spirv::read", "error spirv::rows spirv::layout spirv::opcodes spirv::operand spirv::table spirv::words"),
+    ("spirv::read", "error spirv::names spirv::rows spirv::layout spirv::opcodes spirv::operand spirv::table spirv::words"),
     ("spirv::text", "error spirv::layout spirv::opcodes spirv::operand spirv::read spirv::words"),
     ("spirv::validate", "spirv::floats spirv::operations spirv::rows spirv::uses error spirv::layout spirv::names spirv::opcodes spirv::operand spirv::read spirv::table \
         spirv::text spirv::words"),
