@@ -30,7 +30,8 @@ pub fn attach(words: &[u32], module: &Module, binding: &Binding, mode: &Mode) ->
 
 /// Checks that all ids are below the id bound, and that the module has no debug instructions.
 fn can_be_added_to(facts: &Facts<'_>) -> Result<()> {
-    let (layout, words) = (facts.layout(), facts.layout().words());
+    let layout = facts.layout();
+    let words = facts.layout().words();
     let bound = words.bound();
     let is_beyond = |it: &Instruction<'_>| it.result().is_some_and(|id| id.0 >= bound);
     if layout.highest().0 >= bound
@@ -93,7 +94,8 @@ mod tests {
 
     #[test]
     fn the_words_are_gone_through_a_few_times() {
-        let (few, many) = (steps(1000), steps(2000));
+        let few = steps(1000);
+        let many = steps(2000);
         assert!(many < 2 * few && few < 10 * 1000, "{few}, {many}");
     }
 }

@@ -28,7 +28,8 @@ impl Attached {
     /// [`BadArgument`](crate::error::ErrorKind::BadArgument) if `added` was changed, so that the ranges are unsorted or
     /// outside of `words`.
     pub fn detach(&self) -> Result<Vec<u32>> {
-        let (mut words, mut at) = (Vec::with_capacity(self.words.len()), 0);
+        let mut words = Vec::with_capacity(self.words.len());
+        let mut at = 0;
         for new in &self.added {
             let old = self.words.get(at..new.start).filter(|_| self.words.get(new.clone()).is_some());
             words.extend_from_slice(old.ok_or_else(|| {

@@ -124,7 +124,8 @@ fn fragment(operations: &[DebugOperation]) -> Result<(&[DebugOperation], Option<
     if let Some(&DebugOperation::BitPiece { size: piece, .. }) = before.last()
         && piece != size
     {
-        let (size, piece) = (Count(size, "bit"), Count(piece, "bit"));
+        let size = Count(size, "bit");
+        let piece = Count(piece, "bit");
         return Err(wrong(index, fragment, &format!("its size is that of the piece, {piece}: {size}")));
     }
     let Some(end) = offset.checked_add(size) else {

@@ -89,11 +89,13 @@ impl<'a> Layout<'a> {
             dominators: OnceLock::new(),
         };
         let mut open: Option<Function> = None;
-        let (all, mut next) = (words.all(), HEADER);
+        let all = words.all();
+        let mut next = HEADER;
         while let Some(&first) = all.get(next) {
             #[cfg(test)]
             super::words::STEPS.set(super::words::STEPS.get() + 1);
-            let (at, opcode) = (next, first as u16);
+            let at = next;
+            let opcode = first as u16;
             let results = results(opcode);
             let instruction = Instruction { at, words: words.checked(at, first, results)? };
             next += instruction.words.len();
@@ -276,7 +278,8 @@ impl<'a> Layout<'a> {
     /// in one that every path to the later block passes.
     pub(crate) fn dominates(&self, one: usize, later: usize) -> bool {
         let between = self.words.between(one..later).take(MOST_STEPS);
-        let (mut steps, mut has_label) = (0, false);
+        let mut steps = 0;
+        let mut has_label = false;
         for instruction in between {
             steps += 1;
             has_label |= instruction.opcode() == op::LABEL;
@@ -326,7 +329,8 @@ impl<'a> Layout<'a> {
     pub fn constant(&self, id: Id) -> Option<Constant> {
         let constant = self.definition(id).filter(|it| op::is_constant(it.opcode()))?;
         let ty = constant.result_type().and_then(|ty| self.definition(ty))?;
-        let (opcode, operands) = (constant.opcode(), constant.operands());
+        let opcode = constant.opcode();
+        let operands = constant.operands();
         let integer = match (ty.opcode(), ty.operands()) {
             (op::TYPE_INT, &[bits, signed, ..]) => Some((bits, signed != 0)),
             _ => None,

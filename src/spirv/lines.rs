@@ -26,10 +26,7 @@ impl Texts {
 
     /// Restricts a line (0: no line) and column to the text of the file; also describes the excess.
     pub fn fit(&self, line: SourceLine) -> (SourceLine, Option<Reason>) {
-        match self.has(line.file) && line.line != 0 {
-            true => fit(&self.0[line.file], line),
-            false => (line, None),
-        }
+        if self.has(line.file) && line.line != 0 { fit(&self.0[line.file], line) } else { (line, None) }
     }
 
     /// Checks that a line and column are in the text of the file.

@@ -208,7 +208,8 @@ impl Enumeration {
         if !self.is_mask() {
             return self.name(value, set).map_or_else(|| value.to_string(), String::from);
         }
-        let (mut left, mut text) = (value, String::new());
+        let mut left = value;
+        let mut text = String::new();
         for &(bits, name) in self.list() {
             if left & bits == bits {
                 left &= !bits;

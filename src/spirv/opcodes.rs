@@ -60,7 +60,8 @@ const TERMINATORS: &[&str] = &[
 
 const fn properties(row: &Row) -> u8 {
     let &(_, name, class, results, _) = row;
-    let (mut bits, mut index) = (0, 0);
+    let mut bits = 0;
+    let mut index = 0;
     while index < TERMINATORS.len() {
         if is_equal(name, TERMINATORS[index]) {
             bits |= TERMINATOR;

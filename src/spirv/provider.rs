@@ -296,7 +296,8 @@ impl Provider {
     /// The numbers that [`plus`](Self::plus) added, before other operations.
     #[cfg(feature = "json")]
     pub(crate) fn sums(&self) -> Vec<i64> {
-        let (mut all, mut steps) = (Vec::new(), self.steps());
+        let mut all = Vec::new();
+        let mut steps = self.steps();
         loop {
             let (number, rest) = match *steps {
                 [DebugOperation::PlusUconst(number), ref rest @ ..] => (i64::from(number), rest),

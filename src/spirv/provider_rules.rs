@@ -92,10 +92,7 @@ impl<'a> Layout<'a> {
             }
             _ => false,
         };
-        match is_declared {
-            true => Ok(defined),
-            false => Err(wrong(defined, "an OpVariable or a pointer parameter")),
-        }
+        if is_declared { Ok(defined) } else { Err(wrong(defined, "an OpVariable or a pointer parameter")) }
     }
 
     /// Checks that an index is an integer defined before the spot.

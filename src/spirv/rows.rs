@@ -168,8 +168,11 @@ impl InstructionRow {
     /// Whether the instruction can have `count` operands.
     pub fn takes(&self, set: Set, count: usize) -> bool {
         let is = |repeat: Repeat| self.operands(set).filter(|operand| operand.repeat == repeat).count();
-        let (once, optional) = (is(Repeat::Once), is(Repeat::Optional));
-        let (many, some, pairs) = (is(Repeat::Many), is(Repeat::Some), is(Repeat::Pairs));
+        let once = is(Repeat::Once);
+        let optional = is(Repeat::Optional);
+        let many = is(Repeat::Many);
+        let some = is(Repeat::Some);
+        let pairs = is(Repeat::Pairs);
         match count.checked_sub(once) {
             None => false,
             Some(_) if many > 0 => true,
@@ -270,7 +273,8 @@ impl Form {
     /// The operand at an index of an instruction.
     #[inline]
     pub fn at(&self, index: usize) -> Option<&Operand> {
-        let (once, count) = (usize::from(self.once), usize::from(self.count));
+        let once = usize::from(self.once);
+        let count = usize::from(self.count);
         match index.checked_sub(once) {
             None => self.operands().get(index),
             Some(_) if once == count => None,

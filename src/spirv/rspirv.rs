@@ -108,9 +108,8 @@ fn instruction(it: Instruction<'_>, set: Set) -> Result<dr::Instruction> {
                 let row = row.and_then(|row| row.operand(set, index, count));
                 row.is_some_and(|of| of.kind.is_literal(set))
             };
-            let operand = |(index, &word)| match is_literal(index) {
-                true => Operand::LiteralBit32(word),
-                false => Operand::IdRef(word),
+            let operand = |(index, &word)| {
+                if is_literal(index) { Operand::LiteralBit32(word) } else { Operand::IdRef(word) }
             };
             let start = [Operand::IdRef(import), Operand::LiteralExtInstInteger(number)];
             start.into_iter().chain(operands.iter().enumerate().map(operand)).collect()
@@ -129,6 +128,7 @@ fn instruction(it: Instruction<'_>, set: Set) -> Result<dr::Instruction> {
     };
     let opcode = Op::from_u32(it.opcode().into())
         .ok_or_else(|| Error::new(ErrorKind::Unsupported(format!("opcode {} for rspirv", it.opcode()))))?;
-    let (ty, id) = (it.result_type().map(|ty| ty.0), it.result().map(|id| id.0));
+    let ty = it.result_type().map(|ty| ty.0);
+    let id = it.result().map(|id| id.0);
     Ok(dr::Instruction::new(opcode, ty, id, operands))
 }

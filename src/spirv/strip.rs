@@ -69,7 +69,8 @@ pub fn strip(words: &[u32]) -> Result<Vec<u32>> {
         return Ok(kept);
     }
     // Names and decorations follow the strings, and precede the other debug instructions.
-    let (mut at, mut named) = (HEADER, kept[..HEADER].to_vec());
+    let mut at = HEADER;
+    let mut named = kept[..HEADER].to_vec();
     while let Some(&first) = kept.get(at) {
         let instruction = &kept[at..at + (first >> 16) as usize];
         let is_of_dropped = op::is_annotation(first as u16) && dropped.contains(&Id(instruction[1]));
@@ -92,16 +93,18 @@ pub fn strip_unused(words: &[u32]) -> Result<Vec<u32>> {
     let words = Words::new(&stripped)?;
     let layout = Layout::new(words)?;
     let mut used: HashSet<u32> = HashSet::new();
-    let (mut definitions, mut is_known) = (Vec::new(), true);
+    let mut definitions = Vec::new();
+    let mut is_known = true;
     for instruction in words.instructions() {
         is_known &= op::results(instruction.opcode()).is_some();
         // The size of a workgroup is the constant with this decoration, instead of that of the execution mode.
         if let (op::DECORATE, &[constant, BUILT_IN, ..]) = (instruction.opcode(), instruction.operands()) {
             used.insert(constant);
         }
-        match is_removable(&instruction) {
-            true => definitions.push(instruction),
-            false => used.extend(uses(&instruction)),
+        if is_removable(&instruction) {
+            definitions.push(instruction)
+        } else {
+            used.extend(uses(&instruction))
         }
     }
     let mut dropped: HashSet<Id> = HashSet::new();

@@ -21,7 +21,8 @@ const SHOWN: usize = 80;
 pub(super) fn shown(facts: &Facts<'_>, id: Id) -> Option<String> {
     let bytes = facts.layout().string_start(id, SHOWN + 1)?;
     let string = String::from_utf8_lossy(&bytes);
-    let (end, is_whole) = (string.floor_char_boundary(SHOWN), bytes.len() <= SHOWN);
+    let end = string.floor_char_boundary(SHOWN);
+    let is_whole = bytes.len() <= SHOWN;
     Some(format!("{:?}{}", &string[..end], if is_whole { "" } else { "…" }))
 }
 
@@ -31,8 +32,10 @@ pub(super) fn shown(facts: &Facts<'_>, id: Id) -> Option<String> {
 /// to. A repeated operand is named once; an operand beyond the table is unnamed. [Unknown
 /// sets](super::Layout::unknown_sets) are printed with their name and number of instructions only.
 pub fn print(facts: &Facts<'_>, options: TextOptions) -> String {
-    let (layout, mut text) = (facts.layout(), String::new());
-    let (words, mut functions) = (layout.words(), layout.functions().iter().peekable());
+    let layout = facts.layout();
+    let mut text = String::new();
+    let words = layout.words();
+    let mut functions = layout.functions().iter().peekable();
     let (major, minor) = words.version();
     let _ = writeln!(text, "SPIR-V {major}.{minor}, ids below {}", words.bound());
     for (id, set) in layout.sets() {

@@ -164,9 +164,10 @@ impl<'a> Words<'a> {
 
 #[cold]
 fn too_short(at: usize, len: usize, opcode: u16, least: usize) -> Error {
-    let what = match len < least {
-        true => format!("the instruction of opcode {opcode} has {}, and needs {least}", Count(len, "word")),
-        false => format!("the words end inside of the instruction of opcode {opcode}"),
+    let what = if len < least {
+        format!("the instruction of opcode {opcode} has {}, and needs {least}", Count(len, "word"))
+    } else {
+        format!("the words end inside of the instruction of opcode {opcode}")
     };
     Error::malformed(what).at_word(at)
 }
@@ -196,7 +197,8 @@ impl<'a> Iterator for Instructions<'a> {
     type Item = Instruction<'a>;
 
     fn next(&mut self) -> Option<Instruction<'a>> {
-        let (at, first) = (self.at, *self.words.get(self.at)?);
+        let at = self.at;
+        let first = *self.words.get(self.at)?;
         self.at += (first >> 16) as usize;
         #[cfg(test)]
         STEPS.set(STEPS.get() + 1);

@@ -43,7 +43,8 @@ impl Cuts {
         for place in &code.places {
             let next = cuts.storages.len() as u32;
             let id = *cuts.ids.entry(place.storage).or_insert(next);
-            let (from, end) = (place.from, place.from + i64::from(place.bits.unwrap_or(32)));
+            let end = place.from + i64::from(place.bits.unwrap_or(32));
+            let from = place.from;
             if id == next {
                 cuts.storages.push(place.storage);
                 cuts.bounds.push((from, end));

@@ -59,7 +59,8 @@ pub(super) struct Bodies {
 
 impl Bodies {
     pub fn new(projection: &Projection<'_>) -> Self {
-        let (binding, layout) = (projection.binding, projection.layout);
+        let binding = projection.binding;
+        let layout = projection.layout;
         let mut owners: HashMap<Id, FunctionId> = HashMap::new();
         for (id, _) in projection.module.functions() {
             if let Some(code) = binding.function_id(id) {
@@ -120,8 +121,13 @@ fn module_instructions(
     added: &[Range<usize>],
 ) -> Vec<ModuleInstruction> {
     let layout = projection.layout;
-    let (mut all, mut block, mut counted, mut is_start, mut line) = (Vec::new(), None, 0, true, None);
-    let (mut is_first, mut is_open) = (false, false);
+    let mut all = Vec::new();
+    let mut block = None;
+    let mut counted = 0;
+    let mut is_start = true;
+    let mut line = None;
+    let mut is_first = false;
+    let mut is_open = false;
     for instruction in layout.words().between(function.at.clone()) {
         let opcode = instruction.opcode();
         if opcode == op::LABEL {
@@ -211,7 +217,9 @@ pub(super) fn body(
     placed.sort_unstable();
     let own = module.function(owner).scope;
     let mut now = CurrentState { scope: Some(own), line: None };
-    let (mut next, mut instructions, mut values) = (placed.iter().peekable(), Vec::new(), Vec::new());
+    let mut next = placed.iter().peekable();
+    let mut instructions = Vec::new();
+    let mut values = Vec::new();
     let mut own_line: Option<OwnLine> = None;
     for (index, real) in module_instructions.iter().enumerate() {
         if real.is_first {

@@ -41,7 +41,8 @@ impl Compare<'_> {
     /// Compares the records with equal keys.
     pub fn records(&mut self, described: &Description, read_back: &Description) {
         let [ours, theirs] = [described, read_back].map(|all| by_key(&all.records));
-        let (mut ours, mut theirs) = (&ours[..], &theirs[..]);
+        let mut ours = &ours[..];
+        let mut theirs = &theirs[..];
         let mut different = Vec::new();
         while let Some(key) = [ours.first(), theirs.first()].into_iter().flatten().map(|it| it.0).min() {
             let [our, their] = [&mut ours, &mut theirs].map(|all| {
@@ -136,7 +137,8 @@ fn by_key(records: &[Record]) -> Vec<Keyed> {
 
 /// Indices of the records of either side without an equal one of the other, in order.
 fn unequal<'k>(mut ours: &'k [Keyed], mut theirs: &'k [Keyed]) -> (Vec<u32>, Vec<u32>) {
-    let (mut our, mut their) = (Vec::new(), Vec::new());
+    let mut our = Vec::new();
+    let mut their = Vec::new();
     while let Some(next) = [ours.first(), theirs.first()].into_iter().flatten().map(|it| it.1).min() {
         let [these, those] = [&mut ours, &mut theirs].map(|all| {
             let (equal, rest) = all.split_at(all.partition_point(|it| it.1 == next));

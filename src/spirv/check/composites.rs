@@ -67,7 +67,8 @@ pub(super) fn composite(
         let name = member.name.map_or("", |name| module.string(name));
         let of_type = module.ty(member.ty).bits();
         let number = |property| projection.omissions.number(subject, property);
-        let (encoded_offset, encoded_bits) = (number(Property::Offset), number(Property::Size));
+        let encoded_offset = number(Property::Offset);
+        let encoded_bits = number(Property::Size);
         let offset = encoded_offset.unwrap_or(member.offset_bits);
         if encoded_offset.or(encoded_bits).is_some() {
             let bits = encoded_bits.or(member.bits).or(of_type).unwrap_or_default();

@@ -369,9 +369,10 @@ impl<'m> Projection<'m> {
             return None;
         }
         let fold = |number: u64, &byte: &u8| number << 8 | u64::from(byte);
-        Some(match self.module.target.is_big_endian() {
-            true => bytes.iter().fold(0, fold),
-            false => bytes.iter().rev().fold(0, fold),
+        Some(if self.module.target.is_big_endian() {
+            bytes.iter().fold(0, fold)
+        } else {
+            bytes.iter().rev().fold(0, fold)
         })
     }
 

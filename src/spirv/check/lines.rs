@@ -62,8 +62,9 @@ pub(super) fn line_shape(projection: &mut Projection<'_>, line: Option<SourceLin
 /// The shape of an `OpLine` that the module had, by the path of its file.
 pub(super) fn line_at(projection: &mut Projection<'_>, file: Id, line: u32, column: u32) -> Shape {
     let path = projection.layout.string(file).unwrap_or_default();
-    match line == 0 || path.is_empty() {
-        true => line_shape(projection, None),
-        false => shape!(projection.shapes; path, u64::from(line), u64::from(column)),
+    if line == 0 || path.is_empty() {
+        line_shape(projection, None)
+    } else {
+        shape!(projection.shapes; path, u64::from(line), u64::from(column))
     }
 }

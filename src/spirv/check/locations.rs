@@ -129,9 +129,10 @@ fn part(
     is_declaration: bool,
 ) -> Vec<Part<'static>> {
     let bits = provider.selected_bits().map(|bits| bits.start.into()..bits.end.into());
-    let (indexes, bits) = match has_indexes(projection, is_declaration) || provider.indexes().is_empty() {
-        true => (provider.indexes(), bits),
-        false => (&[][..], part_bits(projection, provider, ty)),
+    let (indexes, bits) = if has_indexes(projection, is_declaration) || provider.indexes().is_empty() {
+        (provider.indexes(), bits)
+    } else {
+        (&[][..], part_bits(projection, provider, ty))
     };
     let mut parts = Vec::new();
     for index in indexes {

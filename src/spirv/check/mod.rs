@@ -122,7 +122,8 @@ fn checked(
     let exact =
         Mode { dimensions: mode.dimensions, discriminators: mode.discriminators, ..Mode::exact(mode.set) }
             .with(Feature::InlinedVariables, mode.has(Feature::InlinedVariables));
-    let (by_subject, nothing) = (Omissions::new(omissions), Omissions::default());
+    let by_subject = Omissions::new(omissions);
+    let nothing = Omissions::default();
     let mut described = Projection::new(module, binding, mode, facts.layout(), &shapes, &by_subject);
     records::describe(&mut described);
     unencodable::unencodable(&mut described);

@@ -38,7 +38,8 @@ fn unspecified(projection: &mut Projection<'_>, of: TypeId, is_none: bool) -> Sh
 /// The structure without name and members that stands for the omitted class of a pointer to a member.
 pub(super) fn no_class(projection: &mut Projection<'_>, id: TypeId) -> Shape {
     let unit = scopes::namespace(projection, projection.module.unit(projection.module.ty(id).unit()).scope);
-    let (nowhere, size) = (lines::line_shape(projection, None), shape!(projection.shapes; "incomplete"));
+    let nowhere = lines::line_shape(projection, None);
+    let size = shape!(projection.shapes; "incomplete");
     let key = shape!(projection.shapes; unit, "struct", "with", String::new(), nowhere, 0u64);
     let all = smallvec![
         (Property::Size, "size".into(), size),

@@ -92,7 +92,9 @@ fn units(projection: &mut Projection<'_>) {
 
 /// Macro definitions in order, those of the command line first.
 fn macros(projection: &mut Projection<'_>, id: crate::model::UnitId) -> Properties {
-    let (mut files, mut macros, mut defined) = (Vec::new(), Vec::new(), HashSet::new());
+    let mut files = Vec::new();
+    let mut macros = Vec::new();
+    let mut defined = HashSet::new();
     for (index, what) in (0..).zip(projection.module.macros(id)) {
         let is_omitted = |property| projection.omissions.has(Subject::Macro(id, index), property);
         let file = files.last().copied().unwrap_or(projection.module.unit(id).file);

@@ -65,7 +65,8 @@ pub(super) fn scope_here(projection: &mut Projection<'_>, id: ScopeId) -> Shape 
         ScopeKind::Type(ty) => type_key(projection, ty),
         ScopeKind::Block => match (data.origin, projection.call(id)) {
             (Some(origin), Some(call)) => {
-                let (call, origin) = (known(projection, Some(call)), known(projection, Some(origin)));
+                let call = known(projection, Some(call));
+                let origin = known(projection, Some(origin));
                 shape!(projection.shapes; call.unwrap_or(nothing), "of", origin.unwrap_or(nothing))
             }
             // An instance without an origin is encoded as the enclosing scope.
@@ -143,7 +144,8 @@ pub(super) fn variable_key(projection: &mut Projection<'_>, id: VariableId) -> S
     let of = module.variable(module.first_origin(id)).scope;
     match projection.call(variable.scope).filter(|_| variable.origin.is_some()) {
         Some(call) => {
-            let (call, of) = (scope(projection, call), scope(projection, of));
+            let call = scope(projection, call);
+            let of = scope(projection, of);
             shape!(projection.shapes; call, "instance of", of, "variable", name)
         }
         None => {

@@ -236,7 +236,9 @@ impl Shapes {
     /// The properties that a shape is made of, with the names in messages and the values.
     pub fn properties(&self, shape: Shape) -> Vec<(Property, String, Shape)> {
         let interned = self.0.borrow();
-        let (mut all, mut property, mut name) = (Vec::new(), Property::Entity, "");
+        let mut all = Vec::new();
+        let mut property = Property::Entity;
+        let mut name = "";
         for part in interned.parts(shape) {
             match part {
                 Parsed::Number(number) => {
@@ -329,7 +331,8 @@ mod tests {
         let shapes = Shapes::default();
         let memory = |address_bits| Location::memory(SpaceId::DEFAULT, address_bits, 0x10);
         let shape = |location: &Location| shapes.of(&[Part::Typed(Typed::Location(location.clone()))]);
-        let (narrow, wide) = (memory(32), memory(64));
+        let narrow = memory(32);
+        let wide = memory(64);
         assert_eq!(narrow.to_string(), wide.to_string());
         assert_ne!(shape(&narrow), shape(&wide));
         assert_eq!(shape(&narrow), shape(&memory(32)));

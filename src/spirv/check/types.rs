@@ -116,16 +116,18 @@ fn kind(projection: &mut Projection<'_>, id: TypeId, kind: &TypeKind, bits: Opti
         }
         &TypeKind::Typedef { of, .. } => {
             let is_sized = of.is_none_or(|of| projection.types[of.as_u32() as usize].is_sized);
-            let shape = match projection.omissions.has(subject, Property::Kind) {
-                true => projection.maybe(of),
-                false => scopes::type_key(projection, id),
+            let shape = if projection.omissions.has(subject, Property::Kind) {
+                projection.maybe(of)
+            } else {
+                scopes::type_key(projection, id)
             };
             EncodedType { is_sized, shape }
         }
         &TypeKind::MemberPointer { class, to } => {
-            let class = match projection.omissions.has(subject, Property::Class) {
-                true => omitted_types::no_class(projection, id),
-                false => projection.ty(projection.class(class)),
+            let class = if projection.omissions.has(subject, Property::Class) {
+                omitted_types::no_class(projection, id)
+            } else {
+                projection.ty(projection.class(class))
             };
             let (to, _) = omitted_types::element(projection, subject, to);
             sized(shape!(projection.shapes; "pointer to member of", class, "which is", to))
@@ -147,18 +149,20 @@ fn kind(projection: &mut Projection<'_>, id: TypeId, kind: &TypeKind, bits: Opti
         &TypeKind::Vector { of, count, .. } => {
             let basic = projection.omissions.basic(subject, Property::ElementType);
             let (element, is_sized) = omitted_types::element(projection, subject, basic.unwrap_or(of));
-            let shape = match projection.omissions.has(subject, Property::Kind) {
-                true => elements(projection, id, element, count, None),
-                false => shape!(projection.shapes; "vector of", element, count),
+            let shape = if projection.omissions.has(subject, Property::Kind) {
+                elements(projection, id, element, count, None)
+            } else {
+                shape!(projection.shapes; "vector of", element, count)
             };
             EncodedType { is_sized, shape }
         }
         &TypeKind::Matrix { of, count, is_column_major, stride_bits } => {
             let (element, is_sized) = omitted_types::element(projection, subject, of);
             let vectors = if is_column_major { "columns" } else { "rows" };
-            let shape = match projection.omissions.has(subject, Property::Kind) {
-                true => elements(projection, id, element, count, stride_bits),
-                false => shape!(projection.shapes; "matrix of", vectors, element, count),
+            let shape = if projection.omissions.has(subject, Property::Kind) {
+                elements(projection, id, element, count, stride_bits)
+            } else {
+                shape!(projection.shapes; "matrix of", vectors, element, count)
             };
             EncodedType { is_sized, shape }
         }
@@ -360,7 +364,8 @@ fn type_record(projection: &mut Projection<'_>, id: TypeId) {
 
 /// The name of a pointer type in C syntax.
 fn spelled(projection: &Projection<'_>, mut id: TypeId) -> String {
-    let (mut front, mut back) = (String::new(), String::new());
+    let mut front = String::new();
+    let mut back = String::new();
     for _ in 0..MOST_DERIVED {
         let of = match projection.module.ty(id).kind() {
             TypeKind::Pointer { kind, to, .. } => {

@@ -35,7 +35,8 @@ pub(super) fn unencodable(projection: &mut Projection<'_>) {
             &[(file.md5.is_some() && !has_checksums, Property::Checksum)],
         );
         let unit = module.unit(file.unit);
-        let (unit_directory, is_primary) = (unit.directory, unit.file == id);
+        let unit_directory = unit.directory;
+        let is_primary = unit.file == id;
         let parts = [unit_directory, file.directory, Some(file.name)];
         let is_full = |part: &Option<StringId>| part.is_some_and(|part| is_absolute(module.string(part)));
         let first = parts.iter().rposition(is_full).unwrap_or(0);
@@ -246,7 +247,8 @@ fn unencodable_of_variable(projection: &mut Projection<'_>, id: VariableId) {
     let module = projection.module;
     let variable = module.variable(id);
     let subject = Subject::Variable(id);
-    let (mut of, is_instance) = (id, variable.origin.is_some());
+    let mut of = id;
+    let is_instance = variable.origin.is_some();
     while let Some(origin) = module.variable(of).origin {
         of = origin;
     }

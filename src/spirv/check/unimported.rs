@@ -21,7 +21,8 @@ pub(super) fn unimported(
     unimported: &[Omission],
     mut expected: HashMap<Shape, usize>,
 ) -> Vec<Difference> {
-    let (mut found, mut excused) = (Vec::new(), HashSet::new());
+    let mut found = Vec::new();
+    let mut excused = HashSet::new();
     for omission in unimported {
         let (Reason::Unimported(why), Subject::Instruction(id)) = (&omission.reason, omission.subject) else {
             continue;

@@ -85,7 +85,10 @@ fn line_before(out: &mut Describer<'_, '_>, function: &Function) -> Result<Optio
 /// The instructions of a function, with their positions in the module without debug instructions.
 fn placed<'a>(out: &mut Describer<'_, 'a>, function: &Function) -> Result<Vec<Placed<'a>>> {
     let layout = out.layout;
-    let (mut all, mut block, mut index, mut line) = (Vec::new(), None, 0, None);
+    let mut all = Vec::new();
+    let mut block = None;
+    let mut index = 0;
+    let mut line = None;
     for instruction in layout.words().between(function.at.clone()) {
         match (instruction.opcode(), instruction.operands().as_array()) {
             (op::LINE, Some(at)) => line = out.line(at)?,
@@ -223,14 +226,11 @@ fn locals(
             }
         };
         out.variables.insert(id, variable);
-        match is_memory {
-            true => {
-                out.binding.declare(Position::start(function.id, first), variable, Provider::value(id));
-            }
-            false => {
-                known.insert(key, variable);
-                out.binding.value(Position::after(id), variable, &[Provider::value(id)]);
-            }
+        if is_memory {
+            out.binding.declare(Position::start(function.id, first), variable, Provider::value(id));
+        } else {
+            known.insert(key, variable);
+            out.binding.value(Position::after(id), variable, &[Provider::value(id)]);
         }
     }
     Ok(())
@@ -244,8 +244,10 @@ fn find_locals(
     constructs: &Constructs,
     placed: &[Placed<'_>],
 ) -> Result<Vec<Local>> {
-    let (mut all, mut places) = (Vec::new(), HashMap::<u32, usize>::new());
-    let (mut temporaries, subject) = (0, Subject::Function(function));
+    let mut all = Vec::new();
+    let mut places = HashMap::<u32, usize>::new();
+    let mut temporaries = 0;
+    let subject = Subject::Function(function);
     let returns = placed.first().and_then(|it| it.instruction.result_type());
     for it in placed {
         let (instruction, Some(block)) = (it.instruction, it.block) else { continue };

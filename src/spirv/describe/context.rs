@@ -115,10 +115,7 @@ impl<'l, 'a> Describer<'l, 'a> {
         }
         let text = self.layout.string(path).unwrap_or_default();
         let primary = self.m.primary_file(self.unit)?;
-        let file = match text.is_empty() {
-            true => primary,
-            false => self.m.file(self.unit, &text, None)?,
-        };
+        let file = if text.is_empty() { primary } else { self.m.file(self.unit, &text, None)? };
         self.files.insert(path, file);
         Ok(file)
     }
@@ -164,7 +161,8 @@ impl<'l, 'a> Describer<'l, 'a> {
     /// The type of an id, described now if it is a pointer; `None` for `void` and for functions. The target of a forward
     /// pointer that has no type so far is unknown.
     pub(super) fn ty(&mut self, id: Id) -> Result<Option<TypeId>> {
-        let (mut id, mut pointers) = (id, Vec::new());
+        let mut id = id;
+        let mut pointers = Vec::new();
         while let (None, Some(&(class, to))) = (self.types.get(id), self.types.pointers.get(&id)) {
             if pointers.len() == MOST_POINTERS {
                 break;

@@ -19,9 +19,11 @@ impl Declarations {
         let tokens = tokens(text);
         let mut all = Self::default();
         // The names before each open brace, and the number of open parentheses.
-        let (mut open, mut parentheses): (Vec<Option<&str>>, usize) = (Vec::new(), 0);
+        let mut open: Vec<Option<&str>> = Vec::new();
+        let mut parentheses: usize = 0;
         // Whether a value or the type of a function's result follows, which declares nothing.
-        let (mut named, mut is_use) = (None, false);
+        let mut named = None;
+        let mut is_use = false;
         for (index, &(token, line)) in tokens.iter().enumerate() {
             let before = index.checked_sub(1).map_or("", |before| tokens[before].0);
             let after = tokens.get(index + 1).map_or("", |after| after.0);
@@ -69,7 +71,8 @@ impl Declarations {
 
 /// Names and punctuation with their lines, without comments and directives.
 fn tokens(text: &str) -> Vec<(&str, u32)> {
-    let (mut all, mut is_comment) = (Vec::new(), false);
+    let mut all = Vec::new();
+    let mut is_comment = false;
     for (line, number) in text.split('\n').zip(1..) {
         let mut rest = line.trim_start();
         if !is_comment && rest.starts_with('#') {

@@ -45,7 +45,8 @@ fn matrices_of(out: &mut Describer<'_, '_>, ty: TypeId, member: (Id, u32)) -> Re
         return Ok(ty);
     }
     let module = out.m.described();
-    let (mut of, mut arrays) = (ty, Vec::new());
+    let mut of = ty;
+    let mut arrays = Vec::new();
     while let TypeKind::Array { of: element, dimensions, stride_bits } = module.ty(of).kind() {
         if arrays.len() == MOST_ARRAYS {
             return Ok(ty);
@@ -63,10 +64,8 @@ fn matrices_of(out: &mut Describer<'_, '_>, ty: TypeId, member: (Id, u32)) -> Re
     let TypeKind::Vector { of: number, count: rows, .. } = *module.ty(column).kind() else {
         return Ok(ty);
     };
-    let (vector, count) = match is_row_major {
-        true => (out.m.vector(out.unit, number, columns)?, rows),
-        false => (column, columns),
-    };
+    let (vector, count) =
+        if is_row_major { (out.m.vector(out.unit, number, columns)?, rows) } else { (column, columns) };
     let stride = stride.filter(|&stride| out.is_wider(stride, vector));
     let major = if is_row_major { Major::Row } else { Major::Column };
     let mut laid_out = out.m.matrix_of(out.unit, vector, count, major, stride)?;

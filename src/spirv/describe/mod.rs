@@ -81,7 +81,8 @@ pub fn describe(words: &[u32], source: &Source) -> Result<DescribedModule> {
     }
     let Describer { m, mut binding, functions, variables, omitted, .. } = describer;
     binding.shrink();
-    let (words, module) = (strip(words)?, m.finish()?);
+    let words = strip(words)?;
+    let module = m.finish()?;
     let omissions = omitted.into_iter().map(|it| it.omission(&module)).collect();
     Ok(DescribedModule { words, module, binding, functions, variables, omissions })
 }

@@ -22,7 +22,8 @@ impl Constructs {
         let mut all = Self { parents: vec![0], blocks: HashMap::new() };
         let mut open: Vec<(Id, usize)> = Vec::new();
         let loops = loops(words, function);
-        let (mut block, mut merge) = (None, None);
+        let mut block = None;
+        let mut merge = None;
         for instruction in words.between(function.at.clone()) {
             match (instruction.opcode(), instruction.operands()) {
                 (op::LABEL, _) => {
@@ -67,10 +68,7 @@ impl Constructs {
     pub fn common(&self, mut one: usize, mut other: usize) -> usize {
         // A construct follows those around it.
         while one != other {
-            match one > other {
-                true => one = self.parents[one],
-                false => other = self.parents[other],
-            }
+            if one > other { one = self.parents[one] } else { other = self.parents[other] }
         }
         one
     }
@@ -78,7 +76,8 @@ impl Constructs {
 
 /// Merge blocks of loops, by header.
 fn loops(words: Words<'_>, function: &Function) -> HashMap<Id, Id> {
-    let (mut all, mut block) = (HashMap::new(), None);
+    let mut all = HashMap::new();
+    let mut block = None;
     for instruction in words.between(function.at.clone()) {
         match (instruction.opcode(), instruction.operands()) {
             (op::LABEL, _) => block = instruction.result(),

@@ -23,7 +23,9 @@ pub struct Source {
 /// Makes the unit, with language, path and text of the first `OpSource` where the caller gives none. Without any
 /// path, the unit has the path of the first line.
 pub(super) fn unit(out: &mut Describer<'_, '_>, given: &Source) -> Result<()> {
-    let (mut file, mut language, mut text) = (None, None, None::<Vec<u8>>);
+    let mut file = None;
+    let mut language = None;
+    let mut text = None::<Vec<u8>>;
     let mut is_open = false;
     for instruction in out.layout.words().between(HEADER..out.layout.globals_end()) {
         let operands = instruction.operands();

@@ -36,7 +36,8 @@ fn new_type<'a>(
     it: Instruction<'a>,
     is_kernel: bool,
 ) -> Result<Option<TypeId>> {
-    let (unit, style) = (out.unit, out.types.style);
+    let unit = out.unit;
+    let style = out.types.style;
     let ty = match (it.opcode(), it.operands()) {
         (op::TYPE_BOOL, _) => {
             // A boolean has no size in shaders; their languages give it that of an integer.

@@ -162,8 +162,8 @@ fn debug_instruction(importer: &mut Importer<'_, '_>, body: &mut Body, fact: &Fa
         Some(Name::NoScope) => body.in_force = None,
         Some(Name::Line) => {
             let unit = body.unit;
-            let (line, column) =
-                (importer.facts.word(fact, Field::LineStart), importer.facts.word(fact, Field::ColumnStart));
+            let line = importer.facts.word(fact, Field::LineStart);
+            let column = importer.facts.word(fact, Field::ColumnStart);
             let file = fact.id(Field::Source).and_then(|source| importer.file(source, unit));
             body.line = file.filter(|_| line != 0).map(|file| SourceLine { file, line, column });
             if importer.facts.word(fact, Field::LineEnd) != line {
@@ -241,7 +241,8 @@ fn variable_in_force(importer: &mut Importer<'_, '_>, body: &Body, id: Id) -> Re
     let module = importer.m.described();
     let of = module.function_of(module.variable(variable).scope);
     // The innermost enclosing call of the variable's function.
-    let (mut in_force, mut steps) = (body.in_force, 0);
+    let mut in_force = body.in_force;
+    let mut steps = 0;
     while let Some((scope, Some(inlined))) = in_force {
         let scope = importer.entities.scopes.get(&importer.facts.not_template(scope));
         if of.is_some() && scope.and_then(|&scope| importer.m.described().function_of(scope)) == of {

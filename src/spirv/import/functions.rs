@@ -43,8 +43,8 @@ pub(super) fn function(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made
     let id = fact.result;
     let parent = importer.parent(fact)?;
     let unit = importer.unit_of(id).ok_or(Unimported::NoUnit)?;
-    let (name, linkage) =
-        (importer.facts.text(fact, Field::Name), importer.facts.text(fact, Field::LinkageName));
+    let name = importer.facts.text(fact, Field::Name);
+    let linkage = importer.facts.text(fact, Field::LinkageName);
     let mut flags = Flags(importer.facts.word(fact, Field::Flags));
     let is_definition = flags.take(flags::DEFINITION);
     let code = fact.id(Field::Function).filter(|&code| !importer.facts.is_nothing(code));
@@ -69,7 +69,8 @@ pub(super) fn function(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made
         None => importer.m.function(parent, &name),
     };
     let mut function = made.map_err(refused)?;
-    let (function_id, mut otherwise) = (function.id(), None);
+    let function_id = function.id();
+    let mut otherwise = None;
     if !flags.take(flags::LOCAL) {
         function.external();
     }

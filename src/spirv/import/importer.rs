@@ -194,7 +194,8 @@ impl<'f, 'a> Importer<'f, 'a> {
 
     /// The source line of an instruction, in a file of the unit. Line 0 is not a line.
     pub(super) fn line(&mut self, fact: &Fact<'_>, unit: UnitId) -> Option<SourceLine> {
-        let (line, column) = (self.facts.word(fact, Field::Line), self.facts.word(fact, Field::Column));
+        let line = self.facts.word(fact, Field::Line);
+        let column = self.facts.word(fact, Field::Column);
         if line == 0 {
             if column != 0 {
                 self.omissions.omit(fact, Unimported::ColumnWithoutLine(column));

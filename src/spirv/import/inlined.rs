@@ -19,7 +19,8 @@ pub(super) fn instance(
     inlined: Id,
 ) -> Result<Option<ScopeId>> {
     // Enclosing calls come first.
-    let (mut calls, mut seen) = (vec![(scope, inlined)], HashSet::new());
+    let mut calls = vec![(scope, inlined)];
+    let mut seen = HashSet::new();
     while let Some(&call) = calls.last()
         && !importer.entities.instances.contains_key(&call)
     {
@@ -65,7 +66,8 @@ fn make_instance(importer: &mut Importer<'_, '_>, scope: ScopeId, inlined: Id) -
         importer.omissions.omit(&at, Unimported::InlinedIntoUnknown);
         return Ok(None);
     };
-    let (mut blocks, mut of) = (Vec::new(), scope);
+    let mut blocks = Vec::new();
+    let mut of = scope;
     if at.operand(Field::Inlined).is_some()
         && let Some(scope) = at.id(Field::Scope)
     {

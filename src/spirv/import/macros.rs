@@ -74,7 +74,8 @@ fn import_macro(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId, 
     };
     if fact.name() == Some(Name::MacroDef) {
         let facts = importer.facts.all;
-        let (name, value) = (facts.text(fact, Field::Name), facts.text(fact, Field::Value));
+        let name = facts.text(fact, Field::Name);
+        let value = facts.text(fact, Field::Value);
         return macros_of(Ok(&format!("{} {}", name.unwrap_or_default(), value.unwrap_or_default())));
     }
     let defined = importer.facts.all.named(fact, Field::Macro).filter(|it| it.name() == Some(Name::MacroDef));

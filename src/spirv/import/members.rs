@@ -29,10 +29,7 @@ pub(super) fn members(importer: &mut Importer<'_, '_>) -> Result<()> {
                 Some(Name::TypeInheritance) => import_base(importer, &member, unit, ty)?,
                 Some(Name::Function | Name::FunctionDeclaration) => {
                     let scope = member.id(Field::Scope).map(|scope| importer.facts.not_template(scope));
-                    match scope == Some(id) || !is_own {
-                        true => Ok(()),
-                        false => Err(Unimported::OtherScope),
-                    }
+                    if scope == Some(id) || !is_own { Ok(()) } else { Err(Unimported::OtherScope) }
                 }
                 _ => Err(Unimported::NotMember(id.0)),
             };
@@ -76,7 +73,8 @@ fn data_member(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId, o
         }
     };
     let data = importer.m.described().ty(ty);
-    let (whole, of_values) = (data.bits(), data.value_bits());
+    let whole = data.bits();
+    let of_values = data.value_bits();
     let is_larger = bits.zip(whole).is_some_and(|(bits, whole)| bits > whole);
     if is_larger {
         importer.omissions.omit(fact, Unimported::LargerThanType);
@@ -92,11 +90,10 @@ fn data_member(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId, o
             || whole.is_none()
             || bits == whole
             || bits == of_values && whole.is_none_or(has_room));
-    let mut member = match is_whole && offset.is_multiple_of(8) {
-        true => DataMember::new(&name, ty, offset / 8),
-        false => {
-            DataMember::bit_field(&name, ty, offset, bits.filter(|_| !is_whole).or(whole).unwrap_or_default())
-        }
+    let mut member = if is_whole && offset.is_multiple_of(8) {
+        DataMember::new(&name, ty, offset / 8)
+    } else {
+        DataMember::bit_field(&name, ty, offset, bits.filter(|_| !is_whole).or(whole).unwrap_or_default())
     };
     if let Some(access) = flags.access() {
         member = member.accessibility(access);

@@ -86,10 +86,13 @@ fn imported(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made<()> {
         Imported::Type(ty)
     } else {
         match importer.entities.scopes.get(&entity).copied() {
-            Some(namespace) if is_namespace(namespace) => match is_module && name.is_empty() {
-                true => Imported::AllOf(namespace),
-                false => Imported::Namespace(namespace),
-            },
+            Some(namespace) if is_namespace(namespace) => {
+                if is_module && name.is_empty() {
+                    Imported::AllOf(namespace)
+                } else {
+                    Imported::Namespace(namespace)
+                }
+            }
             _ => return Err(Unimported::NotImportable(entity.0)),
         }
     };
@@ -112,7 +115,8 @@ fn import_line(
     fact: &Fact<'_>,
     unit: UnitId,
 ) -> Option<crate::model::SourceLine> {
-    let (line, column) = (importer.facts.word(fact, Field::Line), importer.facts.word(fact, Field::Column));
+    let line = importer.facts.word(fact, Field::Line);
+    let column = importer.facts.word(fact, Field::Column);
     let file = fact.id(Field::Source).and_then(|source| importer.file(source, unit))?;
     (line != 0).then_some(crate::model::SourceLine { file, line, column })
 }

@@ -43,13 +43,15 @@ fn can_provide(
     variable: VariableId,
     provider: &Provider,
 ) -> Result<()> {
-    let (layout, module) = (importer.facts.layout(), importer.m.described());
+    let layout = importer.facts.layout();
+    let module = importer.m.described();
     let function = layout.function_at(fact.at).map_or(0..0, |function| function.at.clone());
     let spot = Spot { function, at: fact.at };
     let is_declaration = fact.name() == Some(Name::Declare);
-    let defined = match is_declaration {
-        true => layout.variable_at(provider.id(), &spot)?,
-        false => layout.value_at(provider.id(), &spot)?,
+    let defined = if is_declaration {
+        layout.variable_at(provider.id(), &spot)?
+    } else {
+        layout.value_at(provider.id(), &spot)?
     };
     let variable = module.variable(variable).ty;
     let mut part = Some(Part::whole(variable));
@@ -99,7 +101,8 @@ fn form(id: Id, operations: &[DebugOperation], is_declaration: bool) -> Provider
         (provider, steps) = (provider.plus(more), next);
     }
     let range = |(offset, size): (u32, u32)| Some(offset..offset.checked_add(size)?);
-    let (taken, bits) = (taken.map(range), bits.map(range));
+    let taken = taken.map(range);
+    let bits = bits.map(range);
     if let Some(Some(taken)) = taken.clone() {
         provider = provider.taken(taken);
     }

@@ -74,12 +74,11 @@ impl References {
                     let of = scope.and_then(|scope| facts.get(scope)).and_then(|scope| scope.name());
                     let is_function = matches!(of, Some(Name::Function | Name::FunctionDeclaration));
                     if let (Some(scope), Some(_)) = (scope, fact.operand(Field::ArgNumber)) {
-                        match is_function {
-                            true => {
-                                let number = facts.word(&fact, Field::ArgNumber);
-                                variables.entry(scope).or_default().push((number, id));
-                            }
-                            false => omissions.omit(&fact, Unimported::ParameterOfNoFunction),
+                        if is_function {
+                            let number = facts.word(&fact, Field::ArgNumber);
+                            variables.entry(scope).or_default().push((number, id));
+                        } else {
+                            omissions.omit(&fact, Unimported::ParameterOfNoFunction)
                         }
                     }
                 }
@@ -128,23 +127,23 @@ impl References {
         }
         variables.sort_by_key(|&(number, _)| number);
         let mut variables = variables.into_iter().peekable();
-        let (mut slots, mut mismatched) = (Vec::new(), Vec::new());
+        let mut slots = Vec::new();
+        let mut mismatched = Vec::new();
         let variable = |(_, id): (u32, Id)| Slot {
             variable: Some(id),
             ty: facts.get(id).and_then(|fact| fact.id(Field::Type)),
         };
         for (index, ty) in (1..).zip(types) {
-            match variables.peek().is_some_and(|&(number, _)| number <= index) {
-                true => {
-                    while let Some(of) = variables.next_if(|&(number, _)| number <= index) {
-                        let slot = variable(of);
-                        if slot.ty.map(|of| facts.not_template(of)) != Some(facts.not_template(ty)) {
-                            mismatched.push(of.1);
-                        }
-                        slots.push(slot);
+            if variables.peek().is_some_and(|&(number, _)| number <= index) {
+                while let Some(of) = variables.next_if(|&(number, _)| number <= index) {
+                    let slot = variable(of);
+                    if slot.ty.map(|of| facts.not_template(of)) != Some(facts.not_template(ty)) {
+                        mismatched.push(of.1);
                     }
+                    slots.push(slot);
                 }
-                false => slots.push(Slot { variable: None, ty: Some(ty) }),
+            } else {
+                slots.push(Slot { variable: None, ty: Some(ty) })
             }
         }
         slots.extend(variables.map(variable));
@@ -159,7 +158,8 @@ impl References {
 
     /// Finds the discriminators that only inlined calls are in, and those that only inlined instructions are in.
     fn find_discriminators(&mut self, facts: SetFacts<'_, '_>) {
-        let (mut of_instructions, mut of_function) = (HashSet::new(), HashSet::new());
+        let mut of_instructions = HashSet::new();
+        let mut of_function = HashSet::new();
         for fact in facts.iter() {
             let is_call = fact.name() == Some(Name::InlinedAt);
             let is_inside = fact.operand(Field::Inlined).is_some();

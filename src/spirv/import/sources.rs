@@ -21,8 +21,8 @@ pub(super) fn units(importer: &mut Importer<'_, '_>) {
     for fact in importer.facts.iter() {
         match fact.name() {
             Some(Name::Source) => {
-                let (path, text) =
-                    (importer.facts.text(&fact, Field::File), importer.facts.all.text(&fact, Field::Text));
+                let path = importer.facts.text(&fact, Field::File);
+                let text = importer.facts.all.text(&fact, Field::Text);
                 let md5 = checksum(importer, &fact);
                 importer.sources.insert(fact.result, Source { path, text, md5 });
                 last = Some(fact.result);

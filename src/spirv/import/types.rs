@@ -166,9 +166,10 @@ fn new_type(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> M
         Name::TypeEnum => enumeration(importer, fact, unit),
         Name::TypeComposite => composite(importer, fact, unit),
         Name::TypePtrToMember => {
-            let class = match importer.is_none(fact, Field::Parent) {
-                true => importer.m.incomplete(unit, CompositeKind::Struct, "").map_err(refused)?,
-                false => importer.ty(fact, Field::Parent, unit)?,
+            let class = if importer.is_none(fact, Field::Parent) {
+                importer.m.incomplete(unit, CompositeKind::Struct, "").map_err(refused)?
+            } else {
+                importer.ty(fact, Field::Parent, unit)?
             };
             let to = importer.ty(fact, Field::MemberType, unit)?;
             importer.m.member_pointer(unit, class, to).map_err(refused)
@@ -183,8 +184,8 @@ fn new_type(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> M
 
 fn basic(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> Made<TypeId> {
     let name = importer.facts.text(fact, Field::Name);
-    let (bits, number) =
-        (importer.facts.number(fact, Field::Size), importer.facts.number(fact, Field::Encoding));
+    let bits = importer.facts.number(fact, Field::Size);
+    let number = importer.facts.number(fact, Field::Encoding);
     importer.omit_flags(fact, Flags(importer.facts.word(fact, Field::Flags)));
     let known = number.filter(|&number| {
         u32::try_from(number).is_ok_and(|number| Enumeration::Encoding.has(number, fact.set))
@@ -339,9 +340,10 @@ fn composite(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> 
             importer.m.incomplete(unit, kind, opaque.unwrap_or(&text)).map_err(refused)?
         }
         _ => {
-            let bits = match importer.facts.has_no_layout(fact) {
-                true => lay_out(importer, fact, unit, kind),
-                false => importer.facts.number(fact, Field::Size).ok_or(Unimported::Unknown(Field::Size))?,
+            let bits = if importer.facts.has_no_layout(fact) {
+                lay_out(importer, fact, unit, kind)
+            } else {
+                importer.facts.number(fact, Field::Size).ok_or(Unimported::Unknown(Field::Size))?
             };
             if !bits.is_multiple_of(8) {
                 importer.omissions.omit(fact, Unimported::WholeBytes(bits));
@@ -387,7 +389,8 @@ pub(super) fn lay_out(
     unit: UnitId,
     kind: CompositeKind,
 ) -> u64 {
-    let (mut end, mut all) = (0u64, Vec::new());
+    let mut end = 0u64;
+    let mut all = Vec::new();
     for member in importer.facts.data_members(fact).collect::<Vec<_>>() {
         let ty = importer.ty(&member, Field::Type, unit).ok();
         let bits = ty.and_then(|ty| importer.m.described().ty(ty).bits()).unwrap_or_default();
@@ -440,7 +443,8 @@ pub(super) fn place_types(importer: &mut Importer<'_, '_>) {
 /// A number of `bits` bits, signed or unsigned; unchanged if it has more.
 fn narrowed(value: u64, bits: u32, is_signed: bool) -> i128 {
     let unused = 64 - bits.clamp(1, 64);
-    let (signed, unsigned) = ((value << unused) as i64 >> unused, value << unused >> unused);
+    let signed = (value << unused) as i64 >> unused;
+    let unsigned = value << unused >> unused;
     match unsigned == value || signed as u64 == value {
         true if is_signed => signed.into(),
         true => unsigned.into(),

@@ -32,7 +32,8 @@ impl Units {
 
     /// The unit in which an entity is declared.
     pub fn of(&mut self, facts: SetFacts<'_, '_>, references: &References, id: Id) -> Option<UnitId> {
-        let (mut at, mut way) = (id, Vec::new());
+        let mut at = id;
+        let mut way = Vec::new();
         let unit = loop {
             if let Some(&unit) = self.declared_in.get(&at) {
                 break unit;

@@ -69,12 +69,13 @@ fn global(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made<VariableId> 
     let scope = importer.parent(fact)?;
     let unit = importer.m.described().scope(scope).unit;
     let ty = importer.ty(fact, Field::Type, unit)?;
-    let (name, linkage) =
-        (importer.facts.text(fact, Field::Name), importer.facts.text(fact, Field::LinkageName));
+    let name = importer.facts.text(fact, Field::Name);
+    let linkage = importer.facts.text(fact, Field::LinkageName);
     let mut flags = Flags(importer.facts.word(fact, Field::Flags));
     let provider = fact.id(Field::Variable).filter(|&id| !importer.facts.is_nothing(id));
     let member = fact.id(Field::StaticMember).filter(|&id| !importer.facts.is_nothing(id));
-    let (is_definition, is_local) = (flags.take(flags::DEFINITION), flags.take(flags::LOCAL));
+    let is_definition = flags.take(flags::DEFINITION);
+    let is_local = flags.take(flags::LOCAL);
     let line = importer.line(fact, unit);
     let of_unit = importer.m.described().unit(unit).scope;
     let is_outside =
@@ -96,9 +97,10 @@ fn global(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made<VariableId> 
                 importer.omissions.omit(fact, Unimported::NoStaticMember(id.0));
             }
             // A declaration has no value.
-            match is_definition || is_local || provider.is_some_and(|id| is_value(importer, id)) {
-                true => importer.m.variable(scope, &name, ty),
-                false => importer.m.extern_variable(scope, &name, ty),
+            if is_definition || is_local || provider.is_some_and(|id| is_value(importer, id)) {
+                importer.m.variable(scope, &name, ty)
+            } else {
+                importer.m.extern_variable(scope, &name, ty)
             }
         }
     }

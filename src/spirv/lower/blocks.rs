@@ -36,13 +36,16 @@ impl Blocks {
         self.all.clear();
         self.instructions.clear();
         self.has_lines = false;
-        let (mut open, mut is_start, mut is_merged) = (None::<Block>, false, false);
+        let mut open = None::<Block>;
+        let mut is_start = false;
+        let mut is_merged = false;
         let words = &layout.words().all()[..function.at.end];
         let mut next = function.at.start;
         while let Some(&first) = words.get(next) {
             #[cfg(test)]
             STEPS.set(STEPS.get() + 1);
-            let (opcode, at) = (first as u16, next as u32);
+            let opcode = first as u16;
+            let at = next as u32;
             next += (first >> 16) as usize;
             let end = next as u32;
             let number = self.instructions.len() as u32;

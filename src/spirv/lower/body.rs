@@ -36,7 +36,8 @@ pub(super) fn body<'a>(
     let out = Out::new(layout, &mut writer.out, has_room, words);
     let current = BlockState::at_start(writer.mode);
     let mut body = Body { writer, module, binding, places, entities, out, current, fitting: None };
-    let (mut blocks, mut placed) = (Blocks::default(), Vec::new());
+    let mut blocks = Blocks::default();
+    let mut placed = Vec::new();
     for (index, function) in layout.functions().iter().enumerate() {
         blocks.find(layout, function);
         places.place(index, &blocks, entities, &mut placed)?;
@@ -106,7 +107,8 @@ impl Body<'_, '_> {
             self.current = BlockState::at_start(self.writer.mode);
             // An existing line between two blocks applies in the second.
             let before = number.checked_sub(1).map(|before| blocks.all[before].end as usize);
-            let (mut at, mut read) = (block.start as usize, before.unwrap_or(function.at.start));
+            let mut at = block.start as usize;
+            let mut read = before.unwrap_or(function.at.start);
             loop {
                 let has_own_line = blocks.has_lines && self.lines(read..at);
                 read = at;
@@ -232,10 +234,7 @@ impl Body<'_, '_> {
     /// instruction.
     #[inline]
     fn scope(&mut self, scope: Option<ScopeId>) -> Result<()> {
-        match self.current.described == scope {
-            true => Ok(()),
-            false => self.other_scope(scope),
-        }
+        if self.current.described == scope { Ok(()) } else { self.other_scope(scope) }
     }
 
     fn other_scope(&mut self, mut scope: Option<ScopeId>) -> Result<()> {

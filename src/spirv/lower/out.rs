@@ -37,7 +37,8 @@ impl<'a> Out<'a> {
     /// Writes everything before the functions, and reserves `in_functions` words. Reuses the buffer of the debug
     /// instructions, which are most of the output, and inserts the preceding sections before them.
     pub fn new(layout: &Layout<'a>, written: &mut Preamble, has_room: bool, in_functions: usize) -> Self {
-        let (from, at) = (layout.words().all(), Sections::new(layout));
+        let from = layout.words().all();
+        let at = Sections::new(layout);
         let mut out = Self {
             from,
             copied: 0,
@@ -94,9 +95,11 @@ impl<'a> Out<'a> {
     /// The complete module. Inserts the constants and debug instructions that functions turned out to need.
     pub fn finish(mut self, written: Preamble) -> Attached {
         self.copy(self.from.len());
-        let (constants, debug) = (&written.constants[self.constants.1..], &written.debug[..]);
+        let constants = &written.constants[self.constants.1..];
+        let debug = &written.debug[..];
         let more = constants.len() + debug.len();
-        let (at, room) = (self.debug, self.room);
+        let at = self.debug;
+        let room = self.room;
         if constants.is_empty() && debug.len() == room {
             self.words[at..at + room].copy_from_slice(debug);
         } else {
@@ -132,7 +135,8 @@ impl Sections {
     fn new(layout: &Layout<'_>) -> Self {
         let mut at = Self { extensions: HEADER, imports: HEADER, strings: HEADER, globals: HEADER };
         for instruction in layout.words().between(HEADER..layout.globals_end()) {
-            let (end, opcode) = (instruction.at + instruction.words.len(), instruction.opcode());
+            let end = instruction.at + instruction.words.len();
+            let opcode = instruction.opcode();
             // An OpLine before a function belongs to the function.
             if !matches!(opcode, op::LINE | op::NO_LINE) {
                 at.globals = end;

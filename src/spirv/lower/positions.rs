@@ -87,7 +87,8 @@ impl<'a> Places<'a> {
 
     /// Counts the statements of each function, and sorts the statements by function.
     fn sort(&mut self) -> Result<()> {
-        let (mut last, mut is_sorted) = (0, true);
+        let mut last = 0;
+        let mut is_sorted = true;
         self.runs(|places, function, statements| {
             is_sorted &= last <= function;
             last = function;

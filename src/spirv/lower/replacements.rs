@@ -21,7 +21,8 @@ impl Replacements {
     pub fn new(writer: &mut Writer<'_>, module: &Module) -> Self {
         let mut all = Self::default();
         let mode = writer.mode;
-        let (pointee, typedef) = (mode.pointee == BaseTypes::Basic, mode.typedef == BaseTypes::Basic);
+        let pointee = mode.pointee == BaseTypes::Basic;
+        let typedef = mode.typedef == BaseTypes::Basic;
         for (id, ty) in &module.types {
             let mut omit = |property, reason| writer.omit(module, Subject::Type(id), property, reason);
             let of_basic = |of: Option<TypeId>| of.and_then(|of| all.basic[of]);
@@ -81,7 +82,8 @@ const MOST_DERIVED: usize = 16;
 
 /// Name of a pointer type in the syntax of C.
 pub(super) fn spelled(module: &Module, mut ty: TypeId) -> String {
-    let (mut before, mut after) = (Vec::new(), Vec::new());
+    let mut before = Vec::new();
+    let mut after = Vec::new();
     for _ in 0..MOST_DERIVED {
         let next = match &module.types[ty].kind {
             TypeKind::Pointer { kind, to, .. } => {

@@ -67,7 +67,8 @@ pub(super) fn scope(out: &mut Globals<'_, '_, '_>, scope: ScopeId, subject: Subj
 }
 
 fn find_scope(out: &mut Globals<'_, '_, '_>, scope: ScopeId, subject: Subject) -> Result<Word> {
-    let (own, wider) = (out.described.relations.lexical(scope), reachable(out, scope));
+    let own = out.described.relations.lexical(scope);
+    let wider = reachable(out, scope);
     if own != wider
         && has_later(out)
         && let Some(item) = scope_item(out, own)

@@ -121,7 +121,8 @@ fn omit_compiler(out: &mut Globals<'_, '_, '_>, id: UnitId, is_producer: bool, r
 }
 
 fn language(out: &mut Globals<'_, '_, '_>, id: UnitId) -> u32 {
-    let (mode, bound) = (out.writer.mode, out.described.binding.language_number(id));
+    let mode = out.writer.mode;
+    let bound = out.described.binding.language_number(id);
     let described = out.module.units[id].language;
     match bound.or(described.and_then(|language| languages::number(language, mode.set))) {
         Some(number) if number <= mode.last_language => number,

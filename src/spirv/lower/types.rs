@@ -113,7 +113,8 @@ pub(super) fn ty(out: &mut Globals<'_, '_, '_>, id: TypeId) -> Result<()> {
         TypeKind::Base { name, encoding } => {
             let number = encoding_number(out, id, *encoding);
             let bits = ty.bits.unwrap_or(0);
-            let (name, size) = (out.name(Some(*name))?, out.number(bits, subject, Property::Size)?);
+            let name = out.name(Some(*name))?;
+            let size = out.number(bits, subject, Property::Size)?;
             let mut operands: Operands = basic_type(name, size, number).into_iter().collect();
             let format = floats::number(*encoding).filter(|_| number == FLOAT);
             operands.extend(format.map(|format| (Field::FpEncoding, format.into())));

@@ -169,7 +169,8 @@ impl VariableWriter<'_, '_> {
         operations: SmallVec<[DebugOperation; 4]>,
         part: Option<Part>,
     ) -> Result<Option<Path>> {
-        let (mode, set) = (self.writer.mode.name, self.writer.mode.set);
+        let mode = self.writer.mode.name;
+        let set = self.writer.mode.set;
         let id = provider.id().0;
         let unknown = provider.indexes().iter().find_map(|&index| match index {
             Index::Id(id) if !self.is_known(index) => Some(id.0),

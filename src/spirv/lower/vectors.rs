@@ -103,7 +103,8 @@ pub(super) fn cooperative_matrix(
 ) -> Result<()> {
     if !out.writer.mode.set.has(Name::TypeCooperativeMatrix) {
         out.omit(Subject::Type(id), Property::Kind, Reason::CooperativeMatrix);
-        let (name, size) = (out.text("cooperative matrix")?, out.writer.constant(0)?.into());
+        let name = out.text("cooperative matrix")?;
+        let size = out.writer.constant(0)?.into();
         return references::basic(out, id, name, size, UNSPECIFIED);
     }
     let mut operands = Operands::new();

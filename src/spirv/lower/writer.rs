@@ -159,7 +159,8 @@ impl<'a> Writer<'a> {
     fn index_module(&mut self) {
         let words = self.layout.words();
         for instruction in words.between(HEADER..self.layout.globals_end()) {
-            let (at, operands) = (instruction.at, instruction.operands());
+            let at = instruction.at;
+            let operands = instruction.operands();
             let Some(id) = instruction.result() else { continue };
             match (instruction.opcode(), operands) {
                 (op::STRING, text) => {
@@ -230,7 +231,9 @@ impl<'a> Writer<'a> {
             let what = format!("a string of {bytes}: an instruction has at most 65535 words");
             return Err(Error::new(ErrorKind::TooLarge(what)));
         }
-        let (old, new, text) = (self.layout.words().all(), &self.out.strings, &self.text);
+        let old = self.layout.words().all();
+        let new = &self.out.strings;
+        let text = &self.text;
         let hash = self.hasher.hash_one(&text[..]);
         let is_equal = |&(_, other): &(Id, Text)| string_at(other, old, new) == text;
         let entry =
@@ -391,7 +394,8 @@ impl<'a> Writer<'a> {
         let number = self.forms[name as usize].number.ok_or_else(|| self.unsupported(name))?;
         debug_assert!(name.row().takes(self.mode.set, N), "{} with {}", name.text(), Count(N, "operand"));
         const { assert!(N <= MOST_KNOWN) };
-        let (mut words, mut is_forward) = ([0; 5 + MOST_KNOWN], false);
+        let mut words = [0; 5 + MOST_KNOWN];
+        let mut is_forward = false;
         for (to, word) in words[5..].iter_mut().zip(operands) {
             *to = match word {
                 Word::Id(id) => id.0,
@@ -412,7 +416,8 @@ impl<'a> Writer<'a> {
 
     #[cold]
     fn unsupported(&self, name: Name) -> Error {
-        let (set, name) = (self.mode.set.name(), name.text());
+        let set = self.mode.set.name();
+        let name = name.text();
         Error::new(ErrorKind::Unsupported(format!("{set} has no {name}")))
     }
 
@@ -426,10 +431,13 @@ impl<'a> Writer<'a> {
     }
 
     fn encode(&mut self, to: &mut Vec<u32>, id: Id, name: Name, operands: &[(Field, Word)]) -> Result<()> {
-        let (set, start, form) = (self.mode.set, to.len(), &self.forms[name as usize]);
+        let set = self.mode.set;
+        let start = to.len();
+        let form = &self.forms[name as usize];
         let number = form.number.ok_or_else(|| self.unsupported(name))?;
         to.extend_from_slice(&[0, self.void.0, id.0, self.import.0, number]);
-        let (mut at, mut is_forward) = (0, false);
+        let mut at = 0;
+        let mut is_forward = false;
         for &(field, word) in operands {
             let Some(operand) = form.next(field, &mut at) else { continue };
             to.push(match word {

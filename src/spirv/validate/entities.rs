@@ -287,7 +287,8 @@ fn definition<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>, index: &Index) {
     let layout = check.facts.layout();
     // `PlaceBody` reports instructions outside of functions.
     let Some(function) = layout.function_at(fact.at) else { return };
-    let (definition, debug) = (fact.id(Field::Definition), fact.id(Field::Function));
+    let definition = fact.id(Field::Definition);
+    let debug = fact.id(Field::Function);
     if definition != Some(function.id) {
         let what = format!("it is in the function {}", function.id);
         check.find_of(Rule::FunctionDefinition, fact, Field::Definition, what);

@@ -133,7 +133,8 @@ fn member_at<'a>(check: &mut Check<'_, 'a>, ty: &Fact<'a>, index: Option<u64>) -
     let facts = check.facts;
     let Some(first) = ty.operand(Field::Member) else { return Selected::Unknown };
     let &mut (count, is_plain) = check.parts.entry(ty.result).or_insert_with(|| {
-        let (mut count, mut is_plain) = (0, true);
+        let mut count = 0;
+        let mut is_plain = true;
         for member in ty.ids(Field::Member).map(|member| facts.get(member)) {
             let flags = member.and_then(|member| facts.number(&member, Field::Flags)).unwrap_or_default();
             let is_data = member.is_some_and(|member| member.name() == Some(Name::TypeMember));

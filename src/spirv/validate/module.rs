@@ -13,7 +13,8 @@ use crate::spirv::words::{Id, Instruction, string_bytes};
 pub(super) fn module(check: &mut Check<'_, '_>) {
     let layout = check.facts.layout();
     let mut has_extension = layout.words().version() >= (1, 6);
-    let (mut has_relaxed_extension, mut relaxed) = (false, None);
+    let mut has_relaxed_extension = false;
+    let mut relaxed = None;
     for instruction in layout.words().instructions() {
         match (instruction.opcode(), instruction.operands()) {
             (op::EXTENSION, name) | (op::CONDITIONAL_EXTENSION, [_, name @ ..]) => {

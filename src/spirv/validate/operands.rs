@@ -88,7 +88,9 @@ fn range(check: &Check<'_, '_>) -> String {
 }
 
 fn operand<'a>(check: &mut Check<'_, 'a>, spot: Spot<'_, 'a>, word: u32) {
-    let (kind, set, id) = (spot.row.kind, spot.fact.set, Id(word));
+    let kind = spot.row.kind;
+    let set = spot.fact.set;
+    let id = Id(word);
     let value = if kind.is_literal(set) {
         Some(word)
     } else {
@@ -144,7 +146,8 @@ fn unknown<'a>(check: &mut Check<'_, 'a>, spot: Spot<'_, 'a>, enumeration: Enume
 
 /// The definition of the id, if it can be checked.
 fn defined<'a>(check: &mut Check<'_, 'a>, spot: Spot<'_, 'a>, id: Id) -> Option<Instruction<'a>> {
-    let (layout, fact) = (check.facts.layout(), spot.fact);
+    let layout = check.facts.layout();
+    let fact = spot.fact;
     if is_out_of_range(check, id) {
         let what = format!("{id}, {}", range(check));
         find_at_operand(check, Rule::IdRange, spot, what);
@@ -278,7 +281,8 @@ fn producer_deviation<'a>(
 }
 
 fn is_core<'a>(check: &Check<'_, 'a>, core: CoreInstruction, id: Id, defined: Instruction<'a>) -> bool {
-    let (layout, opcode) = (check.facts.layout(), defined.opcode());
+    let layout = check.facts.layout();
+    let opcode = defined.opcode();
     let is_signed = |constant: Instruction<'_>| {
         let ty = constant.result_type().and_then(|ty| layout.definition(ty));
         ty.is_some_and(|ty| ty.operands().get(1).is_some_and(|&signed| signed != 0))
@@ -312,9 +316,10 @@ fn is_core<'a>(check: &Check<'_, 'a>, core: CoreInstruction, id: Id, defined: In
 
 fn find_at_operand<'a>(check: &mut Check<'_, 'a>, rule: Rule, spot: Spot<'_, 'a>, what: String) {
     let Spot { fact, row, index } = spot;
-    let text = match row.repeat.is_many() {
-        true => format!("{} (operand {})", row.field.text(), index + 1),
-        false => row.field.text().into(),
+    let text = if row.repeat.is_many() {
+        format!("{} (operand {})", row.field.text(), index + 1)
+    } else {
+        row.field.text().into()
     };
     check.find_in(rule, fact, Some((row.field, text)), what);
 }

@@ -32,8 +32,11 @@ pub(super) fn places(check: &mut Check<'_, '_>) {
     };
     let globals = layout.words().between(HEADER..layout.globals_end());
     let last = globals.filter(|it| is_before(it.opcode())).last().map_or(0, |last| last.at);
-    let (mut functions, mut function) = (layout.functions().iter().peekable(), None);
-    let (mut before, mut continued, mut early) = (Before::default(), None, None);
+    let mut functions = layout.functions().iter().peekable();
+    let mut function = None;
+    let mut before = Before::default();
+    let mut continued = None;
+    let mut early = None;
     for instruction in layout.words().instructions() {
         let at = instruction.at;
         while let Some(next) = functions.next_if(|next| next.at.start <= at) {
