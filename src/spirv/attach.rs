@@ -44,8 +44,8 @@ fn can_be_added_to(facts: &Facts<'_>) -> Result<()> {
     let name = |fact: &super::Fact<'_>| layout.set_name(fact.import).unwrap_or(fact.set.name());
     let known = facts.iter().map(|fact| (fact.at, name(&fact))).next();
     let unknown = facts.layout().unknown_sets().map(|(import, name, _)| {
-        let at = layout.definition(import).map_or(0, |it| it.at);
-        (at, name)
+        let word = layout.definition(import).map_or(0, |it| it.at);
+        (word, name)
     });
     match known.or_else(|| unknown.min()) {
         None => Ok(()),

@@ -42,7 +42,7 @@ impl Facts<'_> {
             });
             operation.ok_or_else(|| Error::malformed(format!("{id} is not an operation of {set}")))
         };
-        let all: Result<_> = fact.ids(Field::Operation).map(operation).collect();
-        all.map_err(|error| error.or_at(fact.place()))
+        let decoded: Result<_> = fact.ids(Field::Operation).map(operation).collect();
+        decoded.map_err(|error| error.or_at(fact.place()))
     }
 }

@@ -211,8 +211,8 @@ impl<'a> Layout<'a> {
                 }
             }
         }
-        let all = self.unknown_sets.iter();
-        all.filter_map(move |(&id, name)| Some((id, &**name, *counts.get(&id)?)))
+        let sets = self.unknown_sets.iter();
+        sets.filter_map(move |(&id, name)| Some((id, &**name, *counts.get(&id)?)))
     }
 
     /// The debug instruction set imported under this id.
@@ -226,8 +226,8 @@ impl<'a> Layout<'a> {
     /// Whether the module declares the capability with this number.
     pub fn has_capability(&self, number: u32) -> bool {
         // Capabilities are the first instructions.
-        let all = self.words.between(HEADER..self.globals_end);
-        all.take_while(|it| it.opcode() == op::CAPABILITY).any(|it| it.operands() == [number])
+        let globals = self.words.between(HEADER..self.globals_end);
+        globals.take_while(|it| it.opcode() == op::CAPABILITY).any(|it| it.operands() == [number])
     }
 
     /// The capabilities of which a storage class requires any, if the module declares none of them, explicitly or
@@ -235,12 +235,12 @@ impl<'a> Layout<'a> {
     pub(crate) fn lacking_capabilities(&self, storage_class: u32) -> Option<&'static [u32]> {
         let row = STORAGE_CLASS_CAPABILITIES.binary_search_by_key(&storage_class, |&(class, _)| class);
         let (_, required) = STORAGE_CLASS_CAPABILITIES[row.ok()?];
-        let all = self.capabilities.get_or_init(|| self.find_capabilities());
-        (!required.iter().any(|capability| all.contains(capability))).then_some(required)
+        let declared = self.capabilities.get_or_init(|| self.find_capabilities());
+        (!required.iter().any(|capability| declared.contains(capability))).then_some(required)
     }
 
     fn find_capabilities(&self) -> HashSet<u32> {
-        let mut all = HashSet::new();
+        let mut capabilities = HashSet::new();
         for instruction in self.words.between(HEADER..self.globals_end) {
             let number = match (instruction.opcode(), instruction.operands()) {
                 (op::CAPABILITY, &[number, ..]) | (op::CONDITIONAL_CAPABILITY, &[_, number, ..]) => number,
@@ -248,14 +248,14 @@ impl<'a> Layout<'a> {
             };
             let mut pending = vec![number];
             while let Some(number) = pending.pop() {
-                if all.insert(number)
+                if capabilities.insert(number)
                     && let Ok(row) = IMPLIED_CAPABILITIES.binary_search_by_key(&number, |&(it, _)| it)
                 {
                     pending.extend(IMPLIED_CAPABILITIES[row].1);
                 }
             }
         }
-        all
+        capabilities
     }
 
     /// Whether an id is the import of a set that describes the program, known or not.
@@ -289,13 +289,13 @@ impl<'a> Layout<'a> {
         }
         let next = self.functions.partition_point(|function| function.at.start <= one);
         let Some(index) = next.checked_sub(1) else { return true };
-        let all = self.dominators.get_or_init(|| vec![OnceLock::new(); self.functions.len()]);
+        let dominators = self.dominators.get_or_init(|| vec![OnceLock::new(); self.functions.len()]);
         let is_long = |id: Id| {
             let ty = self.definition(id).and_then(|it| self.definition(it.result_type()?));
             ty.is_some_and(|ty| ty.operands().first().is_some_and(|&bits| bits > 32))
         };
         let of_function = || Dominance::new(self.words, self.functions[index].at.clone(), is_long);
-        all[index].get_or_init(of_function).dominates(one, later)
+        dominators[index].get_or_init(of_function).dominates(one, later)
     }
 
     /// Extended instructions of all sets.

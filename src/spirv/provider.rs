@@ -429,25 +429,29 @@ impl Provider {
 
     /// The operations of the expression for a `DebugValue` or a `DebugDeclare`.
     pub fn operations(&self, is_declaration: bool) -> SmallVec<[DebugOperation; 4]> {
-        let mut all = SmallVec::new();
-        all.extend_from_slice(self.steps());
+        let mut operations = SmallVec::new();
+        operations.extend_from_slice(self.steps());
         match self.interpretation {
-            Interpretation::Pointer(None) => all.push(DebugOperation::Deref),
+            Interpretation::Pointer(None) => operations.push(DebugOperation::Deref),
             Interpretation::Pointer(Some(space)) => {
-                all.extend([DebugOperation::Constu(space), DebugOperation::Swap, DebugOperation::Xderef]);
+                operations.extend([
+                    DebugOperation::Constu(space),
+                    DebugOperation::Swap,
+                    DebugOperation::Xderef,
+                ]);
             }
             // A computed value is not in memory.
-            Interpretation::Value if !is_declaration && !all.is_empty() => {
-                all.push(DebugOperation::StackValue)
+            Interpretation::Value if !is_declaration && !operations.is_empty() => {
+                operations.push(DebugOperation::StackValue)
             }
             Interpretation::Value | Interpretation::Expression => {}
         }
         if let Some((offset, size)) = self.taken_bits() {
-            all.push(DebugOperation::BitPiece { offset, size });
+            operations.push(DebugOperation::BitPiece { offset, size });
         }
         if let Some(Range { start, end }) = self.selected_bits() {
-            all.push(DebugOperation::Fragment { offset: start, size: end.saturating_sub(start) });
+            operations.push(DebugOperation::Fragment { offset: start, size: end.saturating_sub(start) });
         }
-        all
+        operations
     }
 }

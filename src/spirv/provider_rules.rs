@@ -124,8 +124,8 @@ impl<'a> Layout<'a> {
         match (ty.opcode(), ty.operands()) {
             (op::TYPE_INT | op::TYPE_FLOAT, &[bits, ..]) => Some(bits.into()),
             (op::TYPE_VECTOR, &[of, count]) => {
-                let of = self.definition(Id(of)).filter(|of| of.opcode() != op::TYPE_VECTOR)?;
-                self.width(of.result()?)?.checked_mul(count.into())
+                let element = self.definition(Id(of)).filter(|it| it.opcode() != op::TYPE_VECTOR)?;
+                self.width(element.result()?)?.checked_mul(count.into())
             }
             _ => None,
         }

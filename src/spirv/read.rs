@@ -153,14 +153,14 @@ impl<'a> Facts<'a> {
     /// Encodes the module again: debug instructions from their facts, all others unchanged.
     pub fn encode(&self) -> Vec<u32> {
         let words = self.layout.words();
-        let mut all = words.all()[..super::HEADER].to_vec();
+        let mut encoded = words.all()[..super::HEADER].to_vec();
         for instruction in words.instructions() {
             match self.fact(instruction) {
-                Some(fact) => fact.encode(&mut all),
-                None => all.extend_from_slice(instruction.words),
+                Some(fact) => fact.encode(&mut encoded),
+                None => encoded.extend_from_slice(instruction.words),
             }
         }
-        all
+        encoded
     }
 }
 
@@ -174,7 +174,7 @@ impl Fact<'_> {
     pub fn operands(&self) -> impl Iterator<Item = Operand> {
         let form = self.form();
         self.operands.iter().enumerate().map(move |(index, &word)| {
-            let row = form.and_then(|(name, form)| Some(form.at(index)?.row(name)));
+            let row = form.and_then(|(name, form)| Some(form.operand(index)?.row(name)));
             Operand { row, index, word }
         })
     }

@@ -155,7 +155,7 @@ impl InstructionRow {
 
     /// The operand at this index, counted from 0, of an instruction with `count` operands.
     pub fn operand(&self, set: Set, index: usize, count: usize) -> Option<&'static OperandRow> {
-        Some(self.form(set, count).at(index)?.row(self.name))
+        Some(self.form(set, count).operand(index)?.row(self.name))
     }
 
     /// Operands of an instruction with `count` operands.
@@ -228,17 +228,17 @@ pub(super) type Forms = [Form; Name::ALL.len()];
 static FORMS: [Forms; Set::ALL.len()] = {
     let nothing = Operand { field: Field::Name, is_literal: false, is_many: false, row: 0 };
     let nothing = Form { number: None, operands: [nothing; MOST_OPERANDS], count: 0, once: 0 };
-    let mut all = [[nothing; Name::ALL.len()]; Set::ALL.len()];
+    let mut forms = [[nothing; Name::ALL.len()]; Set::ALL.len()];
     let mut set = 0;
     while set < Set::ALL.len() {
         let mut row = 0;
         while row < ROWS.len() {
-            all[Set::ALL[set] as usize][row] = form(&ROWS[row], Set::ALL[set], nothing);
+            forms[Set::ALL[set] as usize][row] = form(&ROWS[row], Set::ALL[set], nothing);
             row += 1;
         }
         set += 1;
     }
-    all
+    forms
 };
 
 const fn form(row: &InstructionRow, set: Set, mut form: Form) -> Form {
@@ -272,7 +272,7 @@ impl Form {
 
     /// The operand at an index of an instruction.
     #[inline]
-    pub fn at(&self, index: usize) -> Option<&Operand> {
+    pub fn operand(&self, index: usize) -> Option<&Operand> {
         let once = usize::from(self.once);
         let count = usize::from(self.count);
         match index.checked_sub(once) {
@@ -299,9 +299,9 @@ impl Form {
 
     /// Position of the field's operand if it is not the one at `from`.
     fn further(&self, field: Field, from: usize) -> Option<usize> {
-        let all = self.operands();
-        let is = |place: &usize| all[*place].field == field;
-        (from..all.len()).find(is).or_else(|| (0..from).find(is))
+        let operands = self.operands();
+        let is = |place: &usize| operands[*place].field == field;
+        (from..operands.len()).find(is).or_else(|| (0..from).find(is))
     }
 }
 

@@ -40,13 +40,14 @@ pub fn attach(to: &mut dr::Module, module: &Module, binding: &Binding, mode: &Mo
     let mut places = Vec::with_capacity(attached.added.len());
     let mut before = 0;
     for new in &attached.added {
-        let all = Instructions::new(&attached.words[new.clone()]).map(|it| instruction(it, mode.set));
-        places.push((new.start - before, all.collect::<Result<Vec<_>>>()?));
+        let instructions =
+            Instructions::new(&attached.words[new.clone()]).map(|it| instruction(it, mode.set));
+        places.push((new.start - before, instructions.collect::<Result<Vec<_>>>()?));
         before += new.len();
     }
     let function = from.instructions().find(|it| it.opcode() == op::FUNCTION);
     let globals_end = function.map_or(words.len(), |it| it.at);
-    let of_functions = places.split_off(places.partition_point(|(at, _)| *at <= globals_end));
+    let in_functions = places.split_off(places.partition_point(|(at, _)| *at <= globals_end));
 
     let mut originals = from.instructions().skip(to.global_inst_iter().count()).peekable();
     to.header.iter_mut().for_each(|header| header.bound = attached.words[BOUND]);
@@ -63,7 +64,7 @@ pub fn attach(to: &mut dr::Module, module: &Module, binding: &Binding, mode: &Mo
     let is_line = |it: &dr::Instruction| matches!(it.class.opcode, Op::Line | Op::NoLine);
     let end = to.types_global_values.iter().rposition(|it| !is_line(it)).map_or(0, |last| last + 1);
     to.types_global_values.splice(end..end, globals);
-    let mut places = of_functions.into_iter().peekable();
+    let mut places = in_functions.into_iter().peekable();
     for function in &mut to.functions {
         for _ in function.def.iter().chain(&function.parameters) {
             originals.next();
@@ -73,15 +74,15 @@ pub fn attach(to: &mut dr::Module, module: &Module, binding: &Binding, mode: &Mo
                 originals.next();
             }
             let old = core::mem::take(&mut block.instructions);
-            for one in old.into_iter().map(Some).chain([None]) {
-                let at = originals.peek().map_or(words.len(), |it| it.at);
-                while let Some((_, new)) = places.next_if(|(place, _)| *place <= at) {
+            for original in old.into_iter().map(Some).chain([None]) {
+                let word = originals.peek().map_or(words.len(), |it| it.at);
+                while let Some((_, new)) = places.next_if(|(place, _)| *place <= word) {
                     block.instructions.extend(new);
                 }
-                if one.is_some() {
+                if original.is_some() {
                     originals.next();
                 }
-                block.instructions.extend(one);
+                block.instructions.extend(original);
             }
         }
         if function.end.is_some() {

@@ -144,13 +144,13 @@ fn is_removable(it: &Instruction<'_>) -> bool {
 
 /// Whether the instruction declares an extension for debug instructions that the module does not use.
 fn is_unused_extension(layout: &Layout<'_>, it: &Instruction<'_>) -> bool {
-    let mut all = layout.words().instructions();
+    let mut instructions = layout.words().instructions();
     match string_bytes(it.operands(), usize::MAX).as_deref() {
-        Some(NON_SEMANTIC) => !all.any(|it| {
+        Some(NON_SEMANTIC) => !instructions.any(|it| {
             it.opcode() == op::EXT_INST_IMPORT
                 && string_bytes(it.operands(), usize::MAX).is_some_and(|set| set.starts_with(b"NonSemantic."))
         }),
-        Some(RELAXED) => !all.any(|it| it.opcode() == op::EXT_INST_FORWARD),
+        Some(RELAXED) => !instructions.any(|it| it.opcode() == op::EXT_INST_FORWARD),
         _ => false,
     }
 }

@@ -46,11 +46,11 @@ pub fn print(facts: &Facts<'_>, options: TextOptions) -> String {
     }
     let mut place = Place { function: None, block: None };
     for instruction in words.instructions() {
-        let at = instruction.at;
-        while let Some(function) = functions.next_if(|function| function.at.start <= at) {
+        let word = instruction.at;
+        while let Some(function) = functions.next_if(|function| function.at.start <= word) {
             place = Place { function: Some(function), block: None };
         }
-        if place.function.is_some_and(|function| at >= function.at.end) {
+        if place.function.is_some_and(|function| word >= function.at.end) {
             place = Place { function: None, block: None };
         }
         if instruction.opcode() == op::LABEL {
@@ -59,7 +59,7 @@ pub fn print(facts: &Facts<'_>, options: TextOptions) -> String {
         let Some(fact) = facts.fact(instruction) else { continue };
         place.enter(&mut text);
         if options.verbose {
-            let _ = write!(text, "{at:>6}: ");
+            let _ = write!(text, "{word:>6}: ");
         }
         text.push_str(place.indent());
         line(&mut text, facts, &fact);

@@ -86,10 +86,10 @@ impl Bodies {
     }
 
     /// Indices of the statements in a function.
-    fn of(&self, function: &Function) -> impl Iterator<Item = usize> {
+    fn statements_in(&self, function: &Function) -> impl Iterator<Item = usize> {
         let start = self.statements.partition_point(|&(at, _)| at < function.at.start);
-        let all = self.statements[start..].iter().take_while(|&&(at, _)| at == function.at.start);
-        all.flat_map(|(_, all)| all.clone())
+        let runs = self.statements[start..].iter().take_while(|&&(at, _)| at == function.at.start);
+        runs.flat_map(|(_, runs)| runs.clone())
     }
 }
 
@@ -181,7 +181,7 @@ pub(super) fn body(
         index
     };
     let mut placed = Vec::new();
-    for statement in bodies.of(function) {
+    for statement in bodies.statements_in(function) {
         let (position, _) = projection.binding.statements()[statement];
         let index = match position {
             Position::Start { block, .. } => starts.get(&block).copied().map(behind),
@@ -192,8 +192,8 @@ pub(super) fn body(
             }),
             Position::After(id) => {
                 let defined = projection.layout.definition(id);
-                let found = |at| module_instructions.binary_search_by_key(&at, |real| real.word).ok();
-                match defined.and_then(|it| found(it.at)) {
+                let real_index = |at| module_instructions.binary_search_by_key(&at, |real| real.word).ok();
+                match defined.and_then(|it| real_index(it.at)) {
                     Some(index) => Some(behind(index + 1)),
                     // The id is that of a block or a parameter.
                     None => defined.map(|_| behind(starts.get(&id).copied().unwrap_or(0))),
@@ -319,19 +319,20 @@ impl Compare<'_> {
     fn instructions(&mut self, ours: &Body, theirs: &Body) {
         let text = |shape| self.shapes.text(shape);
         for (what, property) in [("scope", Property::Scope), ("line", Property::Line)] {
-            let pick = |one: &(usize, Shape, Shape)| if property == Property::Scope { one.1 } else { one.2 };
+            let pick =
+                |pair: &(usize, Shape, Shape)| if property == Property::Scope { pair.1 } else { pair.2 };
             let pairs = || ours.instructions.iter().zip(&theirs.instructions);
-            let mut different = pairs().filter(|(one, other)| pick(one) != pick(other));
-            if let Some((one, other)) = different.next() {
+            let mut different = pairs().filter(|(pair, other)| pick(pair) != pick(other));
+            if let Some((pair, other)) = different.next() {
                 let more = different.count();
                 let what = format!(
                     "{what} of the instruction: expected {}, found {}; equally for {}",
-                    text(pick(one)),
+                    text(pick(pair)),
                     text(pick(other)),
                     Count(more, "more instruction")
                 );
                 let own = self.modules[0].function(ours.owner).scope;
-                let at = At { word: Some(one.0), ..self.modules[0].at_scope(own) };
+                let at = At { word: Some(pair.0), ..self.modules[0].at_scope(own) };
                 let subject = Some(Subject::Function(ours.owner));
                 self.found.push(Difference { at, subject, property, what });
             }

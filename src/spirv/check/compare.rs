@@ -93,8 +93,8 @@ impl Compare<'_> {
             all.iter().find(|it| (it.0, &it.1) == (of.0, &of.1)).map(|it| it.2)
         };
         let new = theirs.iter().filter(|it| value(&ours, it).is_none());
-        for one @ (property, name, _) in ours.iter().chain(new) {
-            let both = [value(&ours, one), value(&theirs, one)];
+        for entry @ (property, name, _) in ours.iter().chain(new) {
+            let both = [value(&ours, entry), value(&theirs, entry)];
             if both[0] != both[1] {
                 let [ours, theirs] = both.map(|it| it.map_or("none".into(), |shape| self.shapes.text(shape)));
                 let key = self.shapes.text(our.key);
@@ -129,10 +129,10 @@ type Keyed = (Shape, Shape, u32);
 
 /// The records by key and properties.
 fn by_key(records: &[Record]) -> Vec<Keyed> {
-    let mut all: Vec<Keyed> =
+    let mut keyed: Vec<Keyed> =
         (0..).zip(records).map(|(index, record)| (record.key, record.properties, index)).collect();
-    all.sort_unstable();
-    all
+    keyed.sort_unstable();
+    keyed
 }
 
 /// Indices of the records of either side without an equal one of the other, in order.

@@ -78,7 +78,7 @@ pub(super) fn composite(
                 continue;
             }
         }
-        let (of, is_sized) = omitted_types::element(projection, subject, member.ty);
+        let (shape, is_sized) = omitted_types::element(projection, subject, member.ty);
         let is_sized = of_type.is_some() && is_sized;
         // A member as large as its type is not a bit field.
         let has_flag = projection.has_bit_fields();
@@ -89,7 +89,7 @@ pub(super) fn composite(
         let line = lines::line(projection, member.line, subject, Property::Line);
         let made = if member.is_artificial { "artificial" } else { "" };
         let value = shape!(
-            projection.shapes; Quoted(name), "of", of, "at bit", offset, "of", bits, access, made, line
+            projection.shapes; Quoted(name), "of", shape, "at bit", offset, "of", bits, access, made, line
         );
         all.push((Property::Members, format!("member {index} `{name}`").into(), value));
         index += 1;
@@ -153,7 +153,7 @@ pub(super) fn templates(
         let name = parameter_name(projection, parameter);
         let mut parts = vec![Part::from("pack"), name.into()];
         parts.extend(inner.into_iter().map(Part::from));
-        encoded.push(projection.shapes.of(&parts));
+        encoded.push(projection.shapes.shape(&parts));
     }
     encoded.truncate(projection.omissions.room(whole, Property::TemplateParameters));
     all.extend(encoded.into_iter().enumerate().map(|(index, shape)| {

@@ -163,7 +163,7 @@ impl<'m> Projection<'m> {
         let pairs = properties.iter().flat_map(|(property, name, value)| {
             [Part::Number(property.number().into()), Part::Word(name), Part::Shape(*value)]
         });
-        let properties = self.shapes.of(&pairs.collect::<SmallVec<[_; 18]>>());
+        let properties = self.shapes.shape(&pairs.collect::<SmallVec<[_; 18]>>());
         if !is_once || self.once.insert((key, properties)) {
             let subject = match subject {
                 Subject::Variable(id) => RecordSubject::Variable(id),
@@ -241,7 +241,7 @@ impl<'m> Projection<'m> {
     pub fn stand_in(&self, mut of: TypeId) -> TypeId {
         while self
             .omissions
-            .of(Subject::Type(of))
+            .list(Subject::Type(of))
             .any(|it| matches!(it.reason, Reason::AsUnqualified(_) | Reason::AsUnnamed(_)))
         {
             match *self.module.ty(of).kind() {
@@ -256,12 +256,12 @@ impl<'m> Projection<'m> {
 
     /// The innermost inlined call that a scope is in.
     pub fn call(&self, id: ScopeId) -> Option<ScopeId> {
-        let mut at = Some(id);
-        while let Some(scope) = at {
+        let mut current = Some(id);
+        while let Some(scope) = current {
             let data = self.module.scope(scope);
             match data.kind {
                 ScopeKind::Inlined { .. } => return Some(scope),
-                ScopeKind::Block => at = data.parent,
+                ScopeKind::Block => current = data.parent,
                 _ => return None,
             }
         }
@@ -307,12 +307,12 @@ impl<'m> Projection<'m> {
 
     /// The innermost unit or namespace around a scope, or the scope itself.
     pub fn enclosing_lexical(&self, id: ScopeId) -> ScopeId {
-        let mut at = id;
+        let mut current = id;
         loop {
-            let data = self.module.scope(at);
+            let data = self.module.scope(current);
             match (&data.kind, data.parent) {
-                (ScopeKind::Unit | ScopeKind::Namespace { .. }, _) | (_, None) => return at,
-                (_, Some(parent)) => at = parent,
+                (ScopeKind::Unit | ScopeKind::Namespace { .. }, _) | (_, None) => return current,
+                (_, Some(parent)) => current = parent,
             }
         }
     }

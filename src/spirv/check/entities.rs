@@ -12,27 +12,27 @@ pub(super) fn function_record(projection: &mut Projection<'_>, id: FunctionId) {
     let module = projection.module;
     let function = module.function(id);
     let declared = function.specification.map(|of| module.function(of));
-    let mut all = Properties::new();
+    let mut properties = Properties::new();
     let subject = Subject::Function(id);
     let result = omitted_types::pointee(projection, Subject::Signature(id), function.returns);
-    all.push((Property::Type, "result".into(), result));
+    properties.push((Property::Type, "result".into(), result));
     let mut parameters = projection.parameters[id].clone();
     if let (true, Some(of)) = (parameters.is_empty(), function.specification) {
         parameters = projection.parameters[of].clone();
     }
     for (index, parameter) in parameters.into_iter().enumerate() {
         let ty = projection.ty(module.variable(parameter).ty);
-        all.push((Property::Parameters, format!("type of parameter {index}").into(), ty));
+        properties.push((Property::Parameters, format!("type of parameter {index}").into(), ty));
     }
     let line = function.line.or_else(|| declared?.line);
-    all.push((Property::Line, "line".into(), lines::line(projection, line, subject, Property::Line)));
+    properties.push((Property::Line, "line".into(), lines::line(projection, line, subject, Property::Line)));
     let is_external = function.is_external || declared.is_some_and(|of| of.is_external);
-    projection.yes(&mut all, is_external, (Property::External, "external"));
+    projection.yes(&mut properties, is_external, (Property::External, "external"));
     let access = function.member.accessibility.or_else(|| declared?.member.accessibility);
-    all.push((Property::Accessibility, "access".into(), composites::access(projection, access)));
+    properties.push((Property::Accessibility, "access".into(), composites::access(projection, access)));
     if declared.is_none() {
         for (name, _, has) in Function::SPIRV_FLAGS {
-            projection.yes(&mut all, has(function), (Property::Flag, name));
+            projection.yes(&mut properties, has(function), (Property::Flag, name));
         }
     }
     // A function declaration has no further properties.
@@ -40,7 +40,7 @@ pub(super) fn function_record(projection: &mut Projection<'_>, id: FunctionId) {
     // The body is in the file of the line.
     let body = line.map(|line| SourceLine { line: function.body_line, column: 0, ..line });
     if let Some(body) = projection.omissions.line(subject, Property::BodyLine, body.filter(|_| is_function)) {
-        all.push((
+        properties.push((
             Property::BodyLine,
             "line of the body".into(),
             shape!(projection.shapes; u64::from(body.line)),
@@ -48,22 +48,22 @@ pub(super) fn function_record(projection: &mut Projection<'_>, id: FunctionId) {
     }
     let has_code = !projection.omissions.has(subject, Property::Code);
     if let Some(code) = projection.binding.function_id(id).filter(|_| has_code) {
-        all.push((Property::Code, "code".into(), shape!(projection.shapes; u64::from(code.0))));
+        properties.push((Property::Code, "code".into(), shape!(projection.shapes; u64::from(code.0))));
     }
     if let Some(of) = function.specification {
         let scope = scopes::scope(projection, module.function(of).scope);
-        all.push((Property::Definition, "declaration".into(), scope));
+        properties.push((Property::Definition, "declaration".into(), scope));
     }
-    composites::templates(projection, TemplateOwner::Function(id), &function.templates, &mut all);
+    composites::templates(projection, TemplateOwner::Function(id), &function.templates, &mut properties);
     let key = scopes::scope(projection, function.scope);
-    projection.record(key, subject, &all, false);
+    projection.record(key, subject, &properties, false);
 }
 
 pub(super) fn variable_record(projection: &mut Projection<'_>, id: VariableId) {
     let module = projection.module;
     let variable = module.variable(id);
     let is_member = matches!(module.scope(variable.scope).kind, ScopeKind::Type(_));
-    let mut all = Properties::new();
+    let mut properties = Properties::new();
     let subject = Subject::Variable(id);
     if projection.omissions.has(subject, Property::Entity) {
         return;
@@ -84,36 +84,40 @@ pub(super) fn variable_record(projection: &mut Projection<'_>, id: VariableId) {
         if let Some(bits) = projection.omissions.number(subject, Property::Size) {
             composites::unimported_layout(projection, module.name_of(id).unwrap_or_default(), 0, bits);
         }
-        all.push((Property::Type, "type".into(), ty));
+        properties.push((Property::Type, "type".into(), ty));
         let line = variable.line.or_else(|| declared?.line);
-        all.push((Property::Line, "line".into(), lines::line(projection, line, subject, Property::Line)));
-        projection.yes(&mut all, variable.is_artificial, (Property::Artificial, "artificial"));
+        properties.push((
+            Property::Line,
+            "line".into(),
+            lines::line(projection, line, subject, Property::Line),
+        ));
+        projection.yes(&mut properties, variable.is_artificial, (Property::Artificial, "artificial"));
         let provider = projection
             .binding
             .global_id(id)
             .filter(|_| !projection.omissions.has(subject, Property::Storage));
         let is_global = module.function_of(variable.scope).is_none() || provider.is_some();
         if is_member || is_global {
-            all.push((
+            properties.push((
                 Property::Accessibility,
                 "access".into(),
                 composites::access(projection, variable.accessibility),
             ));
             let value = providers(projection, id, provider);
             if let Some(value) = value {
-                all.push((Property::Value, "value".into(), value));
+                properties.push((Property::Value, "value".into(), value));
             }
         }
         if is_global && !is_member {
             let is_external = variable.is_external || declared.is_some_and(|of| of.is_external);
-            projection.yes(&mut all, is_external, (Property::External, "external"));
+            projection.yes(&mut properties, is_external, (Property::External, "external"));
             let is_declaration =
                 variable.is_declaration && !projection.omissions.has(subject, Property::Declaration);
-            projection.yes(&mut all, is_declaration, (Property::Declaration, "declaration"));
+            projection.yes(&mut properties, is_declaration, (Property::Declaration, "declaration"));
             let linkage = variable.linkage_name.or_else(|| declared?.linkage_name);
             let linkage = linkage.map(|linkage| module.string(linkage));
             if let Some(linkage) = linkage.filter(|&linkage| Some(linkage) != module.name_of(id)) {
-                all.push((
+                properties.push((
                     Property::LinkageName,
                     "linkage name".into(),
                     shape!(projection.shapes; Quoted(linkage)),
@@ -122,7 +126,7 @@ pub(super) fn variable_record(projection: &mut Projection<'_>, id: VariableId) {
             if let Some(of) = variable.specification.filter(|&of| module.is_static_member(of))
                 && !projection.omissions.has(subject, Property::Definition)
             {
-                all.push((
+                properties.push((
                     Property::Definition,
                     "definition of".into(),
                     scopes::variable_key(projection, of),
@@ -134,13 +138,13 @@ pub(super) fn variable_record(projection: &mut Projection<'_>, id: VariableId) {
             && let ScopeKind::Function(function) = module.scope(variable.scope).kind
         {
             let place = projection.parameters[function].iter().position(|&one| one == id);
-            all.push((
+            properties.push((
                 Property::Parameter,
                 "parameter".into(),
                 shape!(projection.shapes; place.unwrap_or_default() as u64),
             ));
             let is_object = module.function(function).object_pointer == Some(id);
-            projection.yes(&mut all, is_object, (Property::ObjectPointer, "object"));
+            projection.yes(&mut properties, is_object, (Property::ObjectPointer, "object"));
         }
     }
     let key = scopes::variable_key(projection, id);
@@ -150,7 +154,7 @@ pub(super) fn variable_record(projection: &mut Projection<'_>, id: VariableId) {
     {
         projection.record(instance, Subject::Variable(id), &Properties::new(), false);
     }
-    projection.record(key, Subject::Variable(id), &all, false);
+    projection.record(key, Subject::Variable(id), &properties, false);
 }
 
 /// The `OpVariable` of a variable, or its constant value.

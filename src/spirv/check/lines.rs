@@ -16,24 +16,24 @@ pub(super) fn path_text(projection: &mut Projection<'_>, file: FileId) -> Text {
 pub(super) fn files(projection: &mut Projection<'_>) {
     for (id, file) in projection.module.files() {
         let path = projection.path(id);
-        let mut all = Properties::new();
+        let mut properties = Properties::new();
         let text = file.source.map(|text| projection.module.string(text)).filter(|text| !text.is_empty());
         if let Some(text) =
             text.filter(|_| !projection.omissions.has(Subject::File(id), Property::SourceText))
         {
-            all.push((Property::SourceText, "text".into(), shape!(projection.shapes; Quoted(text))));
+            properties.push((Property::SourceText, "text".into(), shape!(projection.shapes; Quoted(text))));
         }
         let has_checksums = projection.mode.set.has_operand(Name::Source, Field::Checksum);
         if let Some(md5) = file.md5.filter(|_| has_checksums) {
             let number = u128::from_be_bytes(md5);
-            all.push((
+            properties.push((
                 Property::Checksum,
                 "checksum".into(),
                 shape!(projection.shapes; format!("{number:032x}")),
             ));
         }
         let key = shape!(projection.shapes; "file", path);
-        projection.record(key, Subject::File(id), &all, true);
+        projection.record(key, Subject::File(id), &properties, true);
     }
 }
 

@@ -91,24 +91,25 @@ pub(super) fn holding(
     let mut parts = vec![if is_variable { "declare".into() } else { "value".into() }];
     parts.push(u64::from(id.0).into());
     if !operations.is_empty() {
-        let of = |operations: &[DebugOperation]| evaluate(operations, &initial, &Everywhere, &Everywhere);
-        match of(&operations) {
+        let location =
+            |operations: &[DebugOperation]| evaluate(operations, &initial, &Everywhere, &Everywhere);
+        match location(&operations) {
             // The location is that without operations.
-            Ok(found) if of(&[]).is_ok_and(|it| it.location == found.location) => {}
+            Ok(found) if location(&[]).is_ok_and(|it| it.location == found.location) => {}
             Ok(found) => parts.push(Typed::Location(found.location).into()),
             // Operations that cannot be evaluated are compared as they are.
             Err(_) => parts.push(Typed::Operations(operations.to_vec()).into()),
         }
     }
     parts.extend(part(projection, provider, ty, is_variable));
-    projection.shapes.of(&parts)
+    projection.shapes.shape(&parts)
 }
 
 /// The shape of a variable without a location, or of such a part of it.
 pub(super) fn nothing_holds(projection: &mut Projection<'_>, provider: &Provider, ty: TypeId) -> Shape {
     let parts = [Part::from("nothing")].into_iter().chain(part(projection, provider, ty, false));
     let parts: Vec<_> = parts.collect();
-    projection.shapes.of(&parts)
+    projection.shapes.shape(&parts)
 }
 
 /// The shape of a part without a location: the smallest part around it that the mode can encode.

@@ -11,21 +11,21 @@ pub(super) struct Omissions<'l>(HashMap<Subject, Vec<&'l Omission>>);
 
 impl<'l> Omissions<'l> {
     pub fn new(omissions: &'l [Omission]) -> Self {
-        let mut all = Self::default();
+        let mut by_subject = Self::default();
         for omission in omissions {
-            all.0.entry(omission.subject).or_default().push(omission);
+            by_subject.0.entry(omission.subject).or_default().push(omission);
         }
-        all
+        by_subject
     }
 
     /// The omissions of an entity.
-    pub fn of(&self, subject: Subject) -> impl Iterator<Item = &'l Omission> {
+    pub fn list(&self, subject: Subject) -> impl Iterator<Item = &'l Omission> {
         self.0.get(&subject).map_or(&[][..], |all| all).iter().copied()
     }
 
     /// The reason why a property of an entity is omitted.
     pub fn why(&self, subject: Subject, property: Property) -> Option<&'l Reason> {
-        self.of(subject).find(|omission| omission.property == property).map(|omission| &omission.reason)
+        self.list(subject).find(|omission| omission.property == property).map(|omission| &omission.reason)
     }
 
     /// Whether a property of an entity is omitted.
@@ -35,7 +35,7 @@ impl<'l> Omissions<'l> {
 
     /// Whether an entity's reference to a type is omitted; if so, whether `DebugInfoNone` is encoded in place of it.
     pub fn cut_cycle(&self, subject: Subject, of: TypeId) -> Option<bool> {
-        self.of(subject).find_map(|it| match it.reason {
+        self.list(subject).find_map(|it| match it.reason {
             Reason::Cycle(ty, is_none) if ty == of => Some(is_none),
             _ => None,
         })
@@ -43,7 +43,7 @@ impl<'l> Omissions<'l> {
 
     /// The part of a line that is encoded: no line beyond the end of the source text, no column beyond the line.
     pub fn line(&self, subject: Subject, property: Property, line: Option<SourceLine>) -> Option<SourceLine> {
-        let faults = self.of(subject).filter(|omission| omission.property == property);
+        let faults = self.list(subject).filter(|omission| omission.property == property);
         faults.fold(line.filter(|line| line.line != 0), |line, omission| match omission.reason {
             Reason::LineBeyondText(..) => None,
             Reason::ColumnBeyondText(..) => line.map(|line| SourceLine { column: 0, ..line }),

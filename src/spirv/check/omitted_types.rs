@@ -41,11 +41,11 @@ pub(super) fn no_class(projection: &mut Projection<'_>, id: TypeId) -> Shape {
     let nowhere = lines::line_shape(projection, None);
     let size = shape!(projection.shapes; "incomplete");
     let key = shape!(projection.shapes; unit, "struct", "with", String::new(), nowhere, 0u64);
-    let all = smallvec![
+    let properties = smallvec![
         (Property::Size, "size".into(), size),
         (Property::Scope, "scope".into(), unit),
         (Property::Line, "line".into(), nowhere),
     ];
-    projection.record(key, Subject::Type(id), &all, true);
+    projection.record(key, Subject::Type(id), &properties, true);
     key
 }

@@ -34,28 +34,32 @@ pub(super) fn describe(projection: &mut Projection<'_>) {
 
 /// Properties of the module rather than of its source: build identifier and storage path.
 fn metadata(projection: &mut Projection<'_>) {
-    let mut all = Properties::new();
+    let mut properties = Properties::new();
     let is_omitted = |property| projection.omissions.has(Subject::Module, property);
     let build_id = projection.binding.build_id().filter(|_| !is_omitted(Property::BuildIdentifier));
     let path = projection.binding.stored_at().filter(|_| !is_omitted(Property::StoragePath));
     if let Some((digits, may_be_shared)) = build_id {
-        all.push((
+        properties.push((
             Property::BuildIdentifier,
             "build identifier".into(),
             shape!(projection.shapes; Quoted(digits)),
         ));
-        projection.yes(&mut all, may_be_shared, (Property::BuildIdentifier, "shared"));
+        projection.yes(&mut properties, may_be_shared, (Property::BuildIdentifier, "shared"));
     }
     if let Some(path) = path {
-        all.push((Property::StoragePath, "storage path".into(), shape!(projection.shapes; Quoted(path))));
+        properties.push((
+            Property::StoragePath,
+            "storage path".into(),
+            shape!(projection.shapes; Quoted(path)),
+        ));
     }
     let key = shape!(projection.shapes; "the module");
-    projection.record(key, Subject::Module, &all, false);
+    projection.record(key, Subject::Module, &properties, false);
 }
 
 fn units(projection: &mut Projection<'_>) {
     for (id, unit) in projection.module.units() {
-        let mut all = Properties::new();
+        let mut properties = Properties::new();
         let subject = Subject::Unit(id);
         let is_omitted = |property| projection.omissions.has(subject, property);
         let language = unit.language.filter(|_| !is_omitted(Property::Language));
@@ -67,9 +71,9 @@ fn units(projection: &mut Projection<'_>) {
             (_, Some(number)) => shape!(projection.shapes; u64::from(number)),
             (Some(language), None) => shape!(projection.shapes; "DWARF language", u64::from(language.0)),
         };
-        all.push((Property::Language, "language".into(), language));
+        properties.push((Property::Language, "language".into(), language));
         projection.yes(
-            &mut all,
+            &mut properties,
             unit.is_optimized && !is_omitted(Property::Optimized),
             (Property::Optimized, "optimized"),
         );
@@ -79,14 +83,14 @@ fn units(projection: &mut Projection<'_>) {
         ] {
             let text = text.map_or("", |text| projection.module.string(text));
             if !text.is_empty() && !is_omitted(property) {
-                all.push((property, name.into(), shape!(projection.shapes; Quoted(text))));
+                properties.push((property, name.into(), shape!(projection.shapes; Quoted(text))));
             }
         }
         if !is_omitted(Property::Macros) {
-            all.extend(macros(projection, id));
+            properties.extend(macros(projection, id));
         }
         let key = scopes::scope(projection, unit.scope);
-        projection.record(key, subject, &all, false);
+        projection.record(key, subject, &properties, false);
     }
 }
 
@@ -159,7 +163,7 @@ fn imports(projection: &mut Projection<'_>) {
         let scope = scopes::scope(projection, lexical);
         let key = shape!(projection.shapes; scope, "import", kind, what, name);
         let line = lines::line(projection, import.line, Subject::Import(id), Property::Line);
-        let all = smallvec![(Property::Line, "line".into(), line)];
-        projection.record(key, Subject::Import(id), &all, false);
+        let properties = smallvec![(Property::Line, "line".into(), line)];
+        projection.record(key, Subject::Import(id), &properties, false);
     }
 }

@@ -109,17 +109,17 @@ pub(super) fn namespace(projection: &mut Projection<'_>, id: ScopeId) -> Shape {
 
 pub(super) fn scope_record(projection: &mut Projection<'_>, id: ScopeId, kind: &ScopeKind) {
     let data = projection.module.scope(id);
-    let mut all = Properties::new();
+    let mut properties = Properties::new();
     match kind {
         &ScopeKind::Namespace { name, is_inline } => {
-            all.push((
+            properties.push((
                 Property::Line,
                 "line".into(),
                 lines::line(projection, data.line, Subject::Scope(id), Property::Line),
             ));
             let has_flag = projection.mode.set.has_operand(Name::LexicalBlock, Field::InlineNamespace);
             projection.yes(
-                &mut all,
+                &mut properties,
                 has_flag && is_inline && name.is_some(),
                 (Property::InlineNamespace, "inline"),
             );
@@ -127,13 +127,13 @@ pub(super) fn scope_record(projection: &mut Projection<'_>, id: ScopeId, kind: &
         ScopeKind::Block if projection.call(id).is_none() => {
             if data.discriminator != 0 && projection.mode.discriminators == Discriminators::Beside {
                 let number = shape!(projection.shapes; u64::from(data.discriminator));
-                all.push((Property::Discriminator, "discriminator".into(), number));
+                properties.push((Property::Discriminator, "discriminator".into(), number));
             }
         }
         _ => return,
     }
     let key = scope(projection, id);
-    projection.record(key, Subject::Scope(id), &all, false);
+    projection.record(key, Subject::Scope(id), &properties, false);
 }
 
 /// The key of a variable: name and scope; for an instance also the inlined call.
@@ -141,12 +141,12 @@ pub(super) fn variable_key(projection: &mut Projection<'_>, id: VariableId) -> S
     let module = projection.module;
     let variable = module.variable(id);
     let name = Quoted(module.name_of(id).unwrap_or_default());
-    let of = module.variable(module.first_origin(id)).scope;
+    let owner = module.variable(module.first_origin(id)).scope;
     match projection.call(variable.scope).filter(|_| variable.origin.is_some()) {
         Some(call) => {
             let call = scope(projection, call);
-            let of = scope(projection, of);
-            shape!(projection.shapes; call, "instance of", of, "variable", name)
+            let owner = scope(projection, owner);
+            shape!(projection.shapes; call, "instance of", owner, "variable", name)
         }
         None => {
             let lexical = projection.lexical(variable.scope);
@@ -168,8 +168,8 @@ pub(super) fn instance_key(projection: &mut Projection<'_>, id: VariableId) -> O
     let name = Quoted(projection.module.name_of(id).unwrap_or_default());
     let call = scope(projection, call);
     let lexical = projection.lexical(variable.scope);
-    let of = scope(projection, lexical);
-    Some(shape!(projection.shapes; call, "instance of", of, "variable", name))
+    let parent = scope(projection, lexical);
+    Some(shape!(projection.shapes; call, "instance of", parent, "variable", name))
 }
 
 /// The key of a type that can have a name. Enclosing functions and types are not part of it, since they cannot

@@ -106,7 +106,7 @@ impl From<Shape> for Part<'_> {
 
 /// Interns a shape of the given parts: `shape!(shapes; "word", text, number)`.
 macro_rules! shape { ($shapes:expr; $($part:expr),* $(,)?) => {
-    $shapes.of(&[$($crate::spirv::check::shapes::Part::from($part)),*])
+    $shapes.shape(&[$($crate::spirv::check::shapes::Part::from($part)),*])
 } }
 pub(super) use shape;
 
@@ -166,16 +166,16 @@ fn sequence<'s, T>(items: &'s [T], ends: &[usize], index: u32) -> &'s [T] {
 
 impl<T: Copy + Eq + Hash> Sequences<T> {
     /// The index of a sequence.
-    fn of(&mut self, all: &[T]) -> u32 {
+    fn intern(&mut self, parts: &[T]) -> u32 {
         let Self { items, ends, indices, hasher } = self;
-        let is_equal = |&index: &u32| sequence(items, ends, index) == all;
+        let is_equal = |&index: &u32| sequence(items, ends, index) == parts;
         let hash_of = |&index: &u32| hasher.hash_one(sequence(items, ends, index));
-        match indices.entry(hasher.hash_one(all), is_equal, hash_of) {
+        match indices.entry(hasher.hash_one(parts), is_equal, hash_of) {
             Entry::Occupied(entry) => *entry.get(),
             Entry::Vacant(entry) => {
                 let index = ends.len() as u32;
                 entry.insert(index);
-                items.extend_from_slice(all);
+                items.extend_from_slice(parts);
                 ends.push(items.len());
                 index
             }
@@ -194,14 +194,14 @@ const DEPTH: usize = 4;
 const LENGTH: usize = 200;
 
 impl Shapes {
-    pub fn of(&self, parts: &[Part<'_>]) -> Shape {
+    pub fn shape(&self, parts: &[Part<'_>]) -> Shape {
         let Interned { shapes, texts, typed_values, words } = &mut *self.0.borrow_mut();
         words.clear();
         for part in parts {
             // Each record has a few shapes and texts, so that their indices have less than 29 bits.
             let word = match part {
-                Part::Word(word) => texts.of(word.as_bytes()) << TAG | WORD,
-                Part::Quoted(text) => texts.of(text.as_bytes()) << TAG | TEXT,
+                Part::Word(word) => texts.intern(word.as_bytes()) << TAG | WORD,
+                Part::Quoted(text) => texts.intern(text.as_bytes()) << TAG | TEXT,
                 Part::Text(text) => text.0 << TAG | TEXT,
                 Part::Shape(shape) => shape.0 << TAG | SHAPE,
                 Part::Typed(typed) => {
@@ -219,11 +219,11 @@ impl Shapes {
             };
             words.push(word);
         }
-        Shape(shapes.of(words))
+        Shape(shapes.intern(words))
     }
 
     pub fn text_of(&self, text: &str) -> Text {
-        Text(self.0.borrow_mut().texts.of(text.as_bytes()))
+        Text(self.0.borrow_mut().texts.intern(text.as_bytes()))
     }
 
     /// The shape as text.
@@ -330,7 +330,7 @@ mod tests {
     fn locations_with_one_text_are_compared_by_value() {
         let shapes = Shapes::default();
         let memory = |address_bits| Location::memory(SpaceId::DEFAULT, address_bits, 0x10);
-        let shape = |location: &Location| shapes.of(&[Part::Typed(Typed::Location(location.clone()))]);
+        let shape = |location: &Location| shapes.shape(&[Part::Typed(Typed::Location(location.clone()))]);
         let narrow = memory(32);
         let wide = memory(64);
         assert_eq!(narrow.to_string(), wide.to_string());

@@ -133,8 +133,8 @@ fn kind(projection: &mut Projection<'_>, id: TypeId, kind: &TypeKind, bits: Opti
             sized(shape!(projection.shapes; "pointer to member of", class, "which is", to))
         }
         TypeKind::Array { of, dimensions, stride_bits } => {
-            let (of, is_sized) = omitted_types::element(projection, subject, *of);
-            let mut parts = vec![Part::from("array of"), of.into()];
+            let (element, is_sized) = omitted_types::element(projection, subject, *of);
+            let mut parts = vec![Part::from("array of"), element.into()];
             let room = projection.omissions.room(subject, Property::Dimensions);
             let strides = strides(projection, subject, dimensions, *stride_bits);
             for (index, dimension) in (0..).zip(dimensions).take(room) {
@@ -191,7 +191,7 @@ fn kind(projection: &mut Projection<'_>, id: TypeId, kind: &TypeKind, bits: Opti
                     parts.push(omitted_types::element(projection, subject, ty).0.into());
                 }
             }
-            sized(projection.shapes.of(&parts))
+            sized(projection.shapes.shape(&parts))
         }
     }
 }
@@ -224,16 +224,16 @@ fn array(projection: &mut Projection<'_>, parts: Vec<Part<'static>>) -> Shape {
     if let Some(Part::Shape(of)) = parts.get(1)
         && let Some(inner) = projection.arrays.get(of)
     {
-        let mut all = vec![parts[0].clone(), inner[1].clone()];
-        all.extend_from_slice(&parts[2..]);
-        all.extend_from_slice(&inner[2..]);
-        if all.len() <= MOST_DIMENSIONS {
-            let shape = projection.shapes.of(&all);
-            projection.arrays.insert(shape, all);
+        let mut joined = vec![parts[0].clone(), inner[1].clone()];
+        joined.extend_from_slice(&parts[2..]);
+        joined.extend_from_slice(&inner[2..]);
+        if joined.len() <= MOST_DIMENSIONS {
+            let shape = projection.shapes.shape(&joined);
+            projection.arrays.insert(shape, joined);
             return shape;
         }
     }
-    let shape = projection.shapes.of(&parts);
+    let shape = projection.shapes.shape(&parts);
     projection.arrays.insert(shape, parts);
     shape
 }
@@ -293,17 +293,17 @@ fn count(projection: &mut Projection<'_>, dimension: Subject, count: Count) -> P
 fn type_record(projection: &mut Projection<'_>, id: TypeId) {
     let ty = projection.module.ty(id);
     let subject = Subject::Type(id);
-    let mut all = Properties::new();
+    let mut properties = Properties::new();
     match ty.kind() {
         // Encoded as an unspecified type, which has a line.
         TypeKind::Base { .. } | TypeKind::CooperativeMatrix { .. }
             if projection.omissions.has(subject, Property::Encoding)
                 || projection.omissions.has(subject, Property::Kind) =>
         {
-            all.push((Property::Line, "line".into(), lines::line_shape(projection, None)));
+            properties.push((Property::Line, "line".into(), lines::line_shape(projection, None)));
         }
         TypeKind::Unspecified { .. } => {
-            all.push((
+            properties.push((
                 Property::Line,
                 "line".into(),
                 lines::line(projection, ty.line(), subject, Property::Line),
@@ -316,12 +316,12 @@ fn type_record(projection: &mut Projection<'_>, id: TypeId) {
             return;
         }
         &TypeKind::Typedef { of, .. } => {
-            all.push((Property::Type, "type".into(), base(projection, subject, Property::Named, of)));
+            properties.push((Property::Type, "type".into(), base(projection, subject, Property::Named, of)));
         }
         TypeKind::Enum { of, enumerators, is_class, .. } => {
-            all.push((Property::Type, "type".into(), projection.ty(*of)));
+            properties.push((Property::Type, "type".into(), projection.ty(*of)));
             if *is_class {
-                all.push((Property::Class, "class".into(), shape!(projection.shapes; "yes")));
+                properties.push((Property::Class, "class".into(), shape!(projection.shapes; "yes")));
             }
             let encoded =
                 (0..).zip(enumerators).filter(|&(index, _)| scopes::is_encoded(projection, id, index));
@@ -330,17 +330,17 @@ fn type_record(projection: &mut Projection<'_>, id: TypeId) {
             for (index, (name, value)) in encoded.into_iter().enumerate() {
                 let name = Quoted(projection.module.string(name));
                 let value = shape!(projection.shapes; name, Part::Number(value));
-                all.push((Property::Enumerators, format!("enumerator {index}").into(), value));
+                properties.push((Property::Enumerators, format!("enumerator {index}").into(), value));
             }
         }
-        TypeKind::Composite(composite) => composites::composite(projection, id, composite, &mut all),
+        TypeKind::Composite(composite) => composites::composite(projection, id, composite, &mut properties),
         // An array of several dimensions may be encoded as several arrays; some vectors and matrices are encoded as
         // arrays.
         kind if projection.is_nested && is_in_a_row(kind) => {
             let parts = projection.arrays.get(&projection.ty(id)).cloned().unwrap_or_default();
             for inner in 3..parts.len() {
                 let parts = [&parts[..2], &parts[inner..]].concat();
-                let inner = projection.shapes.of(&parts);
+                let inner = projection.shapes.shape(&parts);
                 projection.record(inner, subject, &Properties::new(), true);
             }
         }
@@ -351,15 +351,15 @@ fn type_record(projection: &mut Projection<'_>, id: TypeId) {
         matches!(ty.kind(), TypeKind::Typedef { .. } | TypeKind::Enum { .. } | TypeKind::Composite(_));
     if is_declared {
         let scope = projection.omissions.scope(subject, ty.scope());
-        all.push((Property::Scope, "scope".into(), scopes::scope(projection, scope)));
-        all.push((
+        properties.push((Property::Scope, "scope".into(), scopes::scope(projection, scope)));
+        properties.push((
             Property::Line,
             "line".into(),
             lines::line(projection, ty.line(), subject, Property::Line),
         ));
     }
     let key = if is_declared { scopes::type_key(projection, id) } else { projection.ty(id) };
-    projection.record(key, subject, &all, true);
+    projection.record(key, subject, &properties, true);
 }
 
 /// The name of a pointer type in C syntax.
@@ -367,18 +367,18 @@ fn spelled(projection: &Projection<'_>, mut id: TypeId) -> String {
     let mut front = String::new();
     let mut back = String::new();
     for _ in 0..MOST_DERIVED {
-        let of = match projection.module.ty(id).kind() {
+        let target = match projection.module.ty(id).kind() {
             TypeKind::Pointer { kind, to, .. } => {
                 back.insert_str(0, kind.symbol());
                 *to
             }
-            TypeKind::Qualified { qualifier, of } => {
+            TypeKind::Qualified { qualifier, of: target } => {
                 let word = qualifier.keyword();
-                match of.map(|of| projection.module.ty(of).kind()) {
+                match target.map(|target| projection.module.ty(target).kind()) {
                     Some(TypeKind::Pointer { .. }) => back.insert_str(0, word),
                     _ => front = front + word + " ",
                 }
-                *of
+                *target
             }
             _ => {
                 let name = projection
@@ -389,8 +389,8 @@ fn spelled(projection: &Projection<'_>, mut id: TypeId) -> String {
                 return format!("{front}{name} {back}");
             }
         };
-        match of {
-            Some(of) => id = of,
+        match target {
+            Some(target) => id = target,
             None => return format!("{front}void {back}"),
         }
     }

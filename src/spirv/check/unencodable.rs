@@ -20,11 +20,11 @@ use crate::spirv::table::Name;
 pub(super) fn unencodable(projection: &mut Projection<'_>) {
     let module = projection.module;
     for (id, unit) in module.units() {
-        let all = [
+        let lost = [
             (unit.language_version.is_some(), Property::LanguageVersion),
             (unit.split_name.is_some(), Property::SplitName),
         ];
-        unless_omitted(projection, Subject::Unit(id), &all);
+        unless_omitted(projection, Subject::Unit(id), &lost);
         files_of_macros(projection, id);
     }
     let has_checksums = projection.mode.set.has_operand(Name::Source, Field::Checksum);
@@ -44,8 +44,8 @@ pub(super) fn unencodable(projection: &mut Projection<'_>) {
         let cut = parts[..first].iter().flatten().copied();
         let cut: Vec<_> = cut.filter(|&part| is_primary || Some(part) != unit_directory).collect();
         for directory in cut {
-            let mut all = projection.omissions.of(Subject::File(id));
-            if !all.any(|omission| omission.reason == Reason::NoFullPath(directory)) {
+            let mut omissions = projection.omissions.list(Subject::File(id));
+            if !omissions.any(|omission| omission.reason == Reason::NoFullPath(directory)) {
                 unencoded(projection, Subject::File(id), Property::Directory);
             }
         }
@@ -131,12 +131,12 @@ fn unencodable_of_type(projection: &mut Projection<'_>, id: TypeId) {
             | TypeKind::Unspecified { .. }
     );
     let is_outside = module.scope(ty.scope()).kind == ScopeKind::Unit;
-    let all = [
+    let lost = [
         (ty.alignment.is_some(), Property::Alignment),
         (!has_place && ty.line().is_some(), Property::Line),
         (!has_place && !is_outside, Property::EnclosingScope),
     ];
-    unless_omitted(projection, subject, &all);
+    unless_omitted(projection, subject, &lost);
     match ty.kind() {
         TypeKind::Array { dimensions, stride_bits, .. } => {
             let has_subranges = projection.has_subranges();
@@ -144,11 +144,11 @@ fn unencodable_of_type(projection: &mut Projection<'_>, id: TypeId) {
                 && types::strides(projection, subject, dimensions, *stride_bits).is_none();
             unless_omitted(projection, subject, &[(is_lost, Property::Stride)]);
             for (index, dimension) in (0..).zip(dimensions) {
-                let all = [
+                let lost = [
                     (dimension.lower.is_some() && !has_subranges, Property::FirstIndex),
                     (dimension.index.is_some(), Property::IndexType),
                 ];
-                unless_omitted(projection, Subject::Dimension(id, index), &all);
+                unless_omitted(projection, Subject::Dimension(id, index), &lost);
             }
         }
         TypeKind::Vector { is_packed, .. } => {
@@ -164,8 +164,8 @@ fn unencodable_of_type(projection: &mut Projection<'_>, id: TypeId) {
             for (index, member) in (0..).zip(&composite.members) {
                 let is_whole = member.bits.is_some() && member.bits == module.ty(member.ty).bits();
                 let is_whole = is_whole && !projection.has_bit_fields();
-                let all = [(member.is_mutable, Property::Mutable), (is_whole, Property::BitField)];
-                unless_omitted(projection, Subject::Member(id, index), &all);
+                let lost = [(member.is_mutable, Property::Mutable), (is_whole, Property::BitField)];
+                unless_omitted(projection, Subject::Member(id, index), &lost);
             }
             for (index, base) in (0..).zip(&composite.bases) {
                 let subject = Subject::Base(id, index);
@@ -195,11 +195,11 @@ fn defaults(projection: &mut Projection<'_>, owner: TemplateOwner, parameters: &
         return;
     }
     for (index, parameter) in (0..).zip(parameters) {
-        let mut all = vec![(None, parameter)];
+        let mut parameters = vec![(None, parameter)];
         if let TemplateArgument::Pack(inner) = &parameter.argument {
-            all.extend((0..).map(Some).zip(inner));
+            parameters.extend((0..).map(Some).zip(inner));
         }
-        for (place, parameter) in all {
+        for (place, parameter) in parameters {
             let subject = Subject::TemplateParameter(owner, index, place);
             let is_encoded = !projection.omissions.has(subject, Property::Entity);
             unless_omitted(projection, subject, &[(parameter.is_default && is_encoded, Property::Default)]);
@@ -220,7 +220,7 @@ fn unencodable_of_function(projection: &mut Projection<'_>, id: FunctionId, ente
     let has_frame =
         function.frame_base.is_some() || function.frame_extent.is_some() || !module.frame(id).is_empty();
     let parent = module.scope(function.scope).parent;
-    let all = [
+    let lost = [
         (is_kernel && !is_entered, Property::Kernel),
         (is_entered && code(id).is_some() && !is_kernel, Property::NotKernel),
         (!has_body && function.body_line != 0, Property::BodyLine),
@@ -239,7 +239,7 @@ fn unencodable_of_function(projection: &mut Projection<'_>, id: FunctionId, ente
         (function.lanes.is_described || !function.lanes.regions.is_empty(), Property::Lanes),
         (parent.is_some_and(|parent| projection.call(parent).is_some()), Property::InlinedScope),
     ];
-    unless_omitted(projection, Subject::Function(id), &all);
+    unless_omitted(projection, Subject::Function(id), &lost);
     defaults(projection, TemplateOwner::Function(id), &function.templates);
 }
 
@@ -270,7 +270,7 @@ fn unencodable_of_variable(projection: &mut Projection<'_>, id: VariableId) {
     let is_inlined = !is_instance && projection.call(variable.scope).is_some();
     let has_value = variable.is_constant && (is_local || is_bound);
     let is_of_other = variable.specification.is_some_and(|of| !module.is_static_member(of));
-    let all = [
+    let lost = [
         (variable.line.is_some() && is_instance && variable.line != origin.line, Property::Line),
         (variable.is_artificial && !origin.is_artificial, Property::Artificial),
         (is_instance && is_bound, Property::Storage),
@@ -286,7 +286,7 @@ fn unencodable_of_variable(projection: &mut Projection<'_>, id: VariableId) {
         (is_inlined, Property::InlinedScope),
         (is_of_other, Property::Definition),
     ];
-    unless_omitted(projection, subject, &all);
+    unless_omitted(projection, subject, &lost);
 }
 
 fn unencodable_of_scopes(projection: &mut Projection<'_>) {
@@ -315,7 +315,7 @@ fn unencodable_of_scopes(projection: &mut Projection<'_>) {
         let has_column = projection.mode.set.has_operand(Name::InlinedAt, Field::Column);
         // An instance without an origin is encoded as the enclosing scope.
         let is_unencodable = is_inlined && (!is_call && origin.is_none() || !is_used[id]);
-        let all = [
+        let lost = [
             (is_inline, Property::InlineNamespace),
             (place.is_some_and(|call| call.column != 0 && !has_column), Property::Column),
             (is_elsewhere, Property::CallFile),
@@ -323,7 +323,7 @@ fn unencodable_of_scopes(projection: &mut Projection<'_>) {
             (has_line, Property::Line),
             (is_unencodable, Property::Entity),
         ];
-        unless_omitted(projection, subject, &all);
+        unless_omitted(projection, subject, &lost);
     }
 }
 

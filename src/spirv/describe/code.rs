@@ -196,7 +196,8 @@ fn locals(
     for &construct in needed.iter().filter(|&&construct| construct != 0) {
         let around = scope_of(&constructs, &scopes, constructs.parent(construct));
         let scope = out.m.block(around, &[])?;
-        let is_inside = |it: &&Placed<'_>| it.block.is_some_and(|block| constructs.of(block) == construct);
+        let is_inside =
+            |it: &&Placed<'_>| it.block.is_some_and(|block| constructs.innermost(block) == construct);
         if let Some(line) = placed.iter().filter(is_inside).find_map(|it| it.line) {
             out.m.begins(scope, line)?;
         }
@@ -205,7 +206,7 @@ fn locals(
     let mut stated = scopes[&0];
     for it in placed.iter().filter(|it| it.instruction.opcode() == op::LABEL) {
         let Some(block) = it.block else { continue };
-        let scope = scope_of(&constructs, &scopes, constructs.of(block));
+        let scope = scope_of(&constructs, &scopes, constructs.innermost(block));
         if scope != stated {
             out.binding.scope(Position::start(function.id, block), scope);
             stated = scope;
@@ -251,7 +252,7 @@ fn find_locals(
     let returns = placed.first().and_then(|it| it.instruction.result_type());
     for it in placed {
         let (instruction, Some(block)) = (it.instruction, it.block) else { continue };
-        let here = constructs.of(block);
+        let here = constructs.innermost(block);
         for operand in instruction.operands() {
             if let Some(&place) = places.get(operand) {
                 let local: &mut Local = &mut all[place];

@@ -17,7 +17,7 @@ impl Declarations {
     /// Collects the declarations of a text.
     pub fn new(text: &str) -> Self {
         let tokens = tokens(text);
-        let mut all = Self::default();
+        let mut declarations = Self::default();
         // The names before each open brace, and the number of open parentheses.
         let mut open: Vec<Option<&str>> = Vec::new();
         let mut parentheses: usize = 0;
@@ -43,10 +43,14 @@ impl Declarations {
                     // The first name before a brace that a base class, or nothing, follows.
                     named = if matches!(after, "{" | ":") { Some(token) } else { named };
                     let lines = match (&open[..], is_declared) {
-                        ([], true) => all.variables.entry(token.to_owned()),
+                        ([], true) => declarations.variables.entry(token.to_owned()),
                         (&[Some(structure)], true) => {
                             let member = (structure.to_owned(), token.to_owned());
-                            all.members.entry(member).and_modify(|known| *known = None).or_insert(Some(line));
+                            declarations
+                                .members
+                                .entry(member)
+                                .and_modify(|known| *known = None)
+                                .or_insert(Some(line));
                             continue;
                         }
                         _ => continue,
@@ -55,7 +59,7 @@ impl Declarations {
                 }
             }
         }
-        all
+        declarations
     }
 
     /// The line of a variable outside all functions, or of a block.

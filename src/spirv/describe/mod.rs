@@ -90,7 +90,7 @@ pub fn describe(words: &[u32], source: &Source) -> Result<DescribedModule> {
 /// Whether the module is one for OpenCL: the addressing models `Physical32` and `Physical64` need the capability
 /// `Addresses`, and the memory model `OpenCL` needs `Kernel`. `PhysicalStorageBuffer64` is an addressing model of shaders.
 fn is_kernel(layout: &Layout<'_>) -> bool {
-    let mut all = layout.words().between(HEADER..layout.globals_end());
-    let models = all.find(|it| it.opcode() == op::MEMORY_MODEL).map(|it| it.operands());
+    let mut globals = layout.words().between(HEADER..layout.globals_end());
+    let models = globals.find(|it| it.opcode() == op::MEMORY_MODEL).map(|it| it.operands());
     matches!(models, Some([1 | 2, ..] | [0, 2]))
 }

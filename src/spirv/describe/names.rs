@@ -101,12 +101,12 @@ impl Names {
 /// Ids by the names that `OpName` gives them, in order.
 #[cfg(feature = "json")]
 pub(crate) fn names_of_ids(layout: &Layout<'_>) -> HashMap<String, Vec<Id>> {
-    let mut all: HashMap<String, Vec<Id>> = HashMap::new();
+    let mut by_name: HashMap<String, Vec<Id>> = HashMap::new();
     for (id, name) in Names::new(layout).ids {
         if !name.is_empty() {
-            all.entry(name).or_default().push(id);
+            by_name.entry(name).or_default().push(id);
         }
     }
-    all.values_mut().for_each(|ids| ids.sort_unstable());
-    all
+    by_name.values_mut().for_each(|ids| ids.sort_unstable());
+    by_name
 }

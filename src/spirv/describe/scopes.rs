@@ -19,7 +19,7 @@ impl Constructs {
     /// Finds the constructs of a function. A selection starts after its header, a loop with its header; both end before
     /// their merge block. Blocks come in an order in which each follows those that dominate it.
     pub fn new(words: Words<'_>, function: &Function) -> Self {
-        let mut all = Self { parents: vec![0], blocks: HashMap::new() };
+        let mut constructs = Self { parents: vec![0], blocks: HashMap::new() };
         let mut open: Vec<(Id, usize)> = Vec::new();
         let loops = loops(words, function);
         let mut block = None;
@@ -32,21 +32,21 @@ impl Constructs {
                         open.truncate(place);
                     }
                     if let Some(&merge) = loops.get(&label) {
-                        all.open(&mut open, merge);
+                        constructs.open(&mut open, merge);
                     }
-                    all.blocks.insert(label, open.last().map_or(0, |&(_, construct)| construct));
+                    constructs.blocks.insert(label, open.last().map_or(0, |&(_, construct)| construct));
                     block = Some(label);
                 }
                 (op::SELECTION_MERGE, &[label, ..]) => merge = Some(Id(label)),
                 (opcode, _) if op::is_terminator(opcode) && block.take().is_some() => {
                     if let Some(merge) = merge.take() {
-                        all.open(&mut open, merge);
+                        constructs.open(&mut open, merge);
                     }
                 }
                 _ => {}
             }
         }
-        all
+        constructs
     }
 
     fn open(&mut self, open: &mut Vec<(Id, usize)>, merge: Id) {
@@ -55,7 +55,7 @@ impl Constructs {
     }
 
     /// The innermost construct of a block.
-    pub fn of(&self, block: Id) -> usize {
+    pub fn innermost(&self, block: Id) -> usize {
         self.blocks.get(&block).copied().unwrap_or(0)
     }
 
@@ -65,12 +65,12 @@ impl Constructs {
     }
 
     /// The innermost construct around both.
-    pub fn common(&self, mut one: usize, mut other: usize) -> usize {
+    pub fn common(&self, mut first: usize, mut second: usize) -> usize {
         // A construct follows those around it.
-        while one != other {
-            if one > other { one = self.parents[one] } else { other = self.parents[other] }
+        while first != second {
+            if first > second { first = self.parents[first] } else { second = self.parents[second] }
         }
-        one
+        first
     }
 }
 

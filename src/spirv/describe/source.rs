@@ -66,6 +66,6 @@ pub(super) fn unit(out: &mut Describer<'_, '_>, given: &Source) -> Result<()> {
         None if number != 0 => drop(out.binding.language(out.unit, number)),
         None => {}
     }
-    out.types.style = Style::of(number);
+    out.types.style = Style::of_language(number);
     Ok(())
 }

@@ -12,7 +12,7 @@ pub(super) enum Style {
 
 impl Style {
     /// The names of a language, by its number in the core specification.
-    pub fn of(language: u32) -> Self {
+    pub fn of_language(language: u32) -> Self {
         if matches!(language, 10 | 12 | 13) { Self::Sized } else { Self::C }
     }
 

@@ -130,16 +130,16 @@ fn scope_in_force(
     if let Some(&known) = body.scopes.get(&in_force) {
         return Ok(known);
     }
-    let of = importer.entities.scopes.get(&importer.facts.not_template(in_force.0)).copied();
-    let scope = match (of, in_force.1) {
-        (Some(of), Some(inlined)) => {
-            let instance = inlined::instance(importer, of, inlined)?;
+    let scope = importer.entities.scopes.get(&importer.facts.not_template(in_force.0)).copied();
+    let scope = match (scope, in_force.1) {
+        (Some(scope), Some(inlined)) => {
+            let instance = inlined::instance(importer, scope, inlined)?;
             if let Some(instance) = instance {
                 inlined::instance_discriminator(importer, in_force.0, instance);
             }
             instance
         }
-        (of, _) => of,
+        (scope, _) => scope,
     };
     // A scope of another function does not apply to these instructions.
     let module = importer.m.described();
@@ -206,25 +206,25 @@ fn value(importer: &mut Importer<'_, '_>, body: &mut Body, fact: &Fact<'_>) -> R
         return Ok(());
     }
     body.last = Some(variable);
-    let all = &mut importer.binding;
+    let binding = &mut importer.binding;
     // Consecutive values of a variable can each give some of its bits.
     if before == Some(variable)
         && provider.indexes().is_empty()
-        && let Some((_, Statement::Value { provider: first, count, .. })) = all.statements.last_mut()
+        && let Some((_, Statement::Value { provider: first, count, .. })) = binding.statements.last_mut()
         && let Some(bits) = provider.selected_bits()
     {
-        let siblings = &all.providers[*first as usize..(*first + *count) as usize];
+        let siblings = &binding.providers[*first as usize..(*first + *count) as usize];
         let is_apart = |other: &crate::spirv::Provider| {
             let bits_of = other.selected_bits().filter(|_| other.indexes().is_empty());
             bits_of.is_some_and(|other| bits.end <= other.start || other.end <= bits.start)
         };
         if siblings.iter().all(is_apart) {
             *count += 1;
-            all.providers.push(provider);
+            binding.providers.push(provider);
             return Ok(());
         }
     }
-    all.value(position, variable, &[provider]);
+    binding.value(position, variable, &[provider]);
     Ok(())
 }
 
@@ -239,23 +239,23 @@ fn variable_in_force(importer: &mut Importer<'_, '_>, body: &Body, id: Id) -> Re
     }
     let Some(&variable) = importer.entities.variables.get(&id) else { return Ok(None) };
     let module = importer.m.described();
-    let of = module.function_of(module.variable(variable).scope);
+    let owner = module.function_of(module.variable(variable).scope);
     // The innermost enclosing call of the variable's function.
     let mut in_force = body.in_force;
     let mut steps = 0;
     while let Some((scope, Some(inlined))) = in_force {
         let scope = importer.entities.scopes.get(&importer.facts.not_template(scope));
-        if of.is_some() && scope.and_then(|&scope| importer.m.described().function_of(scope)) == of {
+        if owner.is_some() && scope.and_then(|&scope| importer.m.described().function_of(scope)) == owner {
             return instance_in(importer, body, id, inlined);
         }
-        let at = importer.facts.get(inlined).filter(|at| at.name() == Some(Name::InlinedAt));
-        in_force = at.and_then(|at| Some((at.id(Field::Scope)?, at.id(Field::Inlined))));
+        let call = importer.facts.get(inlined).filter(|call| call.name() == Some(Name::InlinedAt));
+        in_force = call.and_then(|call| Some((call.id(Field::Scope)?, call.id(Field::Inlined))));
         steps += 1;
         if steps > MOST_CALLS {
             return Ok(None);
         }
     }
-    Ok((of.is_some() && of == body.described).then_some(variable))
+    Ok((owner.is_some() && owner == body.described).then_some(variable))
 }
 
 fn instance_in(

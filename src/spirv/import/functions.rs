@@ -97,11 +97,12 @@ pub(super) fn function(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made
     let module = importer.m.described();
     let scope = module.function(function_id).scope;
     importer.entities.scopes.insert(id, scope);
-    if let Some(of) = otherwise.map(|of| module.function(of)) {
-        let declared_linkage = of.linkage_name.map_or(module.string(of.name), |name| module.string(name));
+    if let Some(function) = otherwise.map(|function| module.function(function)) {
+        let declared_linkage =
+            function.linkage_name.map_or(module.string(function.name), |name| module.string(name));
         let is_renamed = !linkage.is_empty() && linkage != declared_linkage;
-        let is_same = module.string(of.name) == name;
-        let access = access.filter(|_| access != of.member.accessibility);
+        let is_same = module.string(function.name) == name;
+        let access = access.filter(|_| access != function.member.accessibility);
         if is_renamed && let Ok(mut function) = importer.m.describe_function(function_id) {
             function.linkage_name(&linkage);
         }

@@ -110,7 +110,7 @@ impl<'f, 'a> Importer<'f, 'a> {
 
     /// The unit in which an entity is declared.
     pub(super) fn unit_of(&mut self, id: Id) -> Option<UnitId> {
-        self.units.of(self.facts, &self.references, id)
+        self.units.unit_of(self.facts, &self.references, id)
     }
 
     /// The unit in which an entity is declared, or the first unit if that is unknown.

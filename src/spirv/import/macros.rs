@@ -12,24 +12,24 @@ use crate::spirv::words::Id;
 
 /// Imports the macros in order, by unit and file. Inclusions are not encoded.
 pub(super) fn macros(importer: &mut Importer<'_, '_>) {
-    let mut all: Vec<(UnitId, u32, Id, Fact<'_>)> = Vec::new();
+    let mut entries: Vec<(UnitId, u32, Id, Fact<'_>)> = Vec::new();
     for fact in importer.facts.iter() {
         if !matches!(fact.name(), Some(Name::MacroDef | Name::MacroUndef)) {
             continue;
         }
         let Some(source) = fact.id(Field::Source) else { continue };
         let path = importer.facts.layout().string(source).unwrap_or_default();
-        let unit = macro_unit(importer, &path, all.last().map(|last| last.0));
-        all.push((unit, importer.facts.word(&fact, Field::Line), source, fact));
+        let unit = macro_unit(importer, &path, entries.last().map(|last| last.0));
+        entries.push((unit, importer.facts.word(&fact, Field::Line), source, fact));
     }
     // Macros of the command line come before the first file.
-    all.sort_by_key(|&(unit, line, ..)| (unit, line != 0));
+    entries.sort_by_key(|&(unit, line, ..)| (unit, line != 0));
     let mut open: Option<(UnitId, Id)> = None;
-    for (unit, line, source, fact) in all {
-        let of = (line != 0).then_some((unit, source));
-        if open != of {
+    for (unit, line, source, fact) in entries {
+        let line_owner = (line != 0).then_some((unit, source));
+        if open != line_owner {
             end_file(importer, open.take());
-            if of.is_some() {
+            if line_owner.is_some() {
                 let path = importer.facts.layout().string(source).unwrap_or_default();
                 let file = importer.m.file(unit, &path, None);
                 let begun = file.and_then(|file| importer.m.macros(unit)?.file(0, file).map(drop));
@@ -37,7 +37,7 @@ pub(super) fn macros(importer: &mut Importer<'_, '_>) {
                     importer.omissions.omit(&fact, refused(error));
                     continue;
                 }
-                open = of;
+                open = line_owner;
             }
         }
         let made = import_macro(importer, &fact, unit, line);

@@ -59,8 +59,9 @@ impl References {
                     }
                 }
                 Some(Name::TypeTemplate) => {
-                    let of = fact.id(Field::Target).map(|target| *self.templates.entry(target).or_insert(id));
-                    if of.is_some_and(|first| first != id) {
+                    let template =
+                        fact.id(Field::Target).map(|target| *self.templates.entry(target).or_insert(id));
+                    if template.is_some_and(|first| first != id) {
                         omissions.omit(&fact, Unimported::SecondTemplate);
                     }
                 }
@@ -71,8 +72,8 @@ impl References {
                 }
                 Some(Name::LocalVariable) => {
                     let scope = fact.id(Field::Scope).map(|scope| facts.not_template(scope));
-                    let of = scope.and_then(|scope| facts.get(scope)).and_then(|scope| scope.name());
-                    let is_function = matches!(of, Some(Name::Function | Name::FunctionDeclaration));
+                    let kind = scope.and_then(|scope| facts.get(scope)).and_then(|scope| scope.name());
+                    let is_function = matches!(kind, Some(Name::Function | Name::FunctionDeclaration));
                     if let (Some(scope), Some(_)) = (scope, fact.operand(Field::ArgNumber)) {
                         if is_function {
                             let number = facts.word(&fact, Field::ArgNumber);
@@ -103,8 +104,8 @@ impl References {
                     omissions.omit(&fact, Unimported::MemberOfNoType);
                 }
                 Some(Name::Function | Name::FunctionDeclaration) => {
-                    let of = variables.remove(&fact.result).unwrap_or_default();
-                    self.find_parameters(facts, omissions, &fact, of);
+                    let variables_of_function = variables.remove(&fact.result).unwrap_or_default();
+                    self.find_parameters(facts, omissions, &fact, variables_of_function);
                 }
                 _ => {}
             }

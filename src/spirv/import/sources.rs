@@ -110,16 +110,16 @@ pub(super) fn checksums(importer: &mut Importer<'_, '_>) {
         sums.push((unit, file, source, importer.sources[&source].md5));
     }
     sums.sort_unstable_by_key(|&(unit, file, ..)| (unit, file));
-    for of_unit in sums.chunk_by(|one, other| one.0 == other.0) {
-        let files = importer.m.described().files().filter(|(_, file)| file.unit == of_unit[0].0).count();
-        let mut known: Vec<_> = of_unit.iter().filter_map(|of| of.3.map(|sum| (of.1, sum))).collect();
+    for unit in sums.chunk_by(|first, second| first.0 == second.0) {
+        let files = importer.m.described().files().filter(|(_, file)| file.unit == unit[0].0).count();
+        let mut known: Vec<_> = unit.iter().filter_map(|&(_, file, _, sum)| Some((file, sum?))).collect();
         known.dedup_by_key(|(file, _)| *file);
         if known.len() == files {
             known.into_iter().for_each(|(file, sum)| drop(importer.m.file_md5(file, sum)));
             continue;
         }
-        for of in of_unit.iter().filter(|of| of.3.is_some()) {
-            if let Some(fact) = importer.facts.get(of.2) {
+        for &(_, _, source, _) in unit.iter().filter(|entry| entry.3.is_some()) {
+            if let Some(fact) = importer.facts.get(source) {
                 importer.omissions.omit(&fact, Unimported::PartialChecksums);
             }
         }

@@ -17,7 +17,7 @@ struct Dimension {
 }
 
 pub(super) fn subranges(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> Made<TypeId> {
-    let of = importer.ty(fact, Field::BaseType, unit)?;
+    let element = importer.ty(fact, Field::BaseType, unit)?;
     let mut dimensions = Vec::new();
     for id in fact.ids(Field::Subrange) {
         let subrange = importer.facts.get(id).filter(|it| it.name() == Some(Name::TypeSubrange));
@@ -26,7 +26,7 @@ pub(super) fn subranges(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: 
     }
     let stride = stride(importer, fact, &dimensions);
     let extents: Vec<Extent> = dimensions.into_iter().map(|dimension| dimension.extent).collect();
-    importer.m.array_of(unit, of, &extents, stride).map_err(refused)
+    importer.m.array_of(unit, element, &extents, stride).map_err(refused)
 }
 
 fn dimension(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Dimension {

@@ -38,16 +38,16 @@ pub(super) fn template_parameters(
     template: &Fact<'_>,
     unit: UnitId,
 ) -> Result<Vec<Parameter>> {
-    let mut all = Vec::new();
+    let mut parameters = Vec::new();
     for id in template.ids(Field::Parameter) {
         let Some(fact) = importer.facts.get(id) else {
             importer.omissions.omit(template, Unimported::NotDebug(Field::Parameter, id.0));
             continue;
         };
         let made = template_parameter(importer, &fact, unit, true)?;
-        all.extend(importer.omissions.made(&fact, made));
+        parameters.extend(importer.omissions.made(&fact, made));
     }
-    Ok(all)
+    Ok(parameters)
 }
 
 fn template_parameter(

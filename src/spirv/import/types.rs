@@ -64,7 +64,7 @@ fn new_type(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> M
         Name::TypeBasic => basic(importer, fact, unit),
         Name::TypePointer => pointer(importer, fact, unit),
         Name::TypeQualifier => {
-            let of = importer.pointee(fact, Field::BaseType, unit)?;
+            let base = importer.pointee(fact, Field::BaseType, unit)?;
             let qualifier = match importer.facts.number(fact, Field::Qualifier) {
                 Some(0) => Qualifier::Const,
                 Some(1) => Qualifier::Volatile,
@@ -72,7 +72,7 @@ fn new_type(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> M
                 Some(3) => Qualifier::Atomic,
                 _ => return Err(Unimported::Qualifier),
             };
-            importer.m.qualified(unit, qualifier, of).map_err(refused)
+            importer.m.qualified(unit, qualifier, base).map_err(refused)
         }
         Name::TypeArray if fact.operand(Field::Subrange).is_some() => {
             subranges::subranges(importer, fact, unit)
@@ -92,15 +92,15 @@ fn new_type(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> M
         }
         Name::TypeArray => array(importer, fact, unit),
         Name::TypeVector => {
-            let of = importer.ty(fact, Field::BaseType, unit)?;
+            let element = importer.ty(fact, Field::BaseType, unit)?;
             let count = importer
                 .facts
                 .number(fact, Field::ComponentCount)
                 .ok_or(Unimported::Unknown(Field::ComponentCount))?;
-            importer.m.vector(unit, of, count).map_err(refused)
+            importer.m.vector(unit, element, count).map_err(refused)
         }
         Name::TypeMatrix => {
-            let of = importer.ty(fact, Field::VectorType, unit)?;
+            let vector = importer.ty(fact, Field::VectorType, unit)?;
             let count = importer
                 .facts
                 .number(fact, Field::VectorCount)
@@ -111,11 +111,11 @@ fn new_type(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> M
                 .ok_or(Unimported::Unknown(Field::ColumnMajor))?;
             importer
                 .m
-                .matrix(unit, of, count, if major == 0 { Major::Row } else { Major::Column })
+                .matrix(unit, vector, count, if major == 0 { Major::Row } else { Major::Column })
                 .map_err(refused)
         }
         Name::TypeVectorId => {
-            let of = importer.ty(fact, Field::ComponentType, unit)?;
+            let component = importer.ty(fact, Field::ComponentType, unit)?;
             let count = importer
                 .facts
                 .number(fact, Field::ComponentCount)
@@ -123,10 +123,10 @@ fn new_type(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> M
             if count <= 4 {
                 importer.omissions.omit(fact, Unimported::LengthId);
             }
-            importer.m.vector(unit, of, count).map_err(refused)
+            importer.m.vector(unit, component, count).map_err(refused)
         }
         Name::TypeCooperativeMatrix => {
-            let of = importer.ty(fact, Field::ComponentType, unit)?;
+            let component = importer.ty(fact, Field::ComponentType, unit)?;
             let mut numbers = [0; 4];
             for (number, field) in numbers.iter_mut().zip(MATRIX_NUMBERS) {
                 let known = importer.facts.number(fact, field).and_then(|known| u32::try_from(known).ok());
@@ -137,12 +137,12 @@ fn new_type(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> M
                 *number = known;
             }
             let [scope, rows, columns, usage] = numbers;
-            importer.m.cooperative_matrix(unit, of, scope, rows, columns, usage).map_err(refused)
+            importer.m.cooperative_matrix(unit, component, scope, rows, columns, usage).map_err(refused)
         }
         Name::Typedef => {
-            let of = importer.pointee(fact, Field::BaseType, unit)?;
+            let base = importer.pointee(fact, Field::BaseType, unit)?;
             let name = importer.facts.text(fact, Field::Name);
-            let ty = importer.m.typedef(unit, &name, of).map_err(refused)?;
+            let ty = importer.m.typedef(unit, &name, base).map_err(refused)?;
             declared(importer, fact, unit, ty);
             Ok(ty)
         }
@@ -241,7 +241,7 @@ fn pointer(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> Ma
 }
 
 fn array(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> Made<TypeId> {
-    let of = importer.ty(fact, Field::BaseType, unit)?;
+    let element = importer.ty(fact, Field::BaseType, unit)?;
     let mut counts: Vec<Id> = fact.ids(Field::ComponentCount).collect();
     let layout = importer.facts.layout();
     let constant = |id: Id| layout.constant(id).and_then(|constant| constant.value);
@@ -254,10 +254,11 @@ fn array(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> Made
     }
     let mut extents = Vec::new();
     for count in counts {
-        let all_ones = layout.constant(count).and_then(|of| of.integer_bits).map(|bits| match bits {
-            ..64 => u64::from(u32::MAX),
-            _ => u64::MAX,
-        });
+        let all_ones =
+            layout.constant(count).and_then(|element| element.integer_bits).map(|bits| match bits {
+                ..64 => u64::from(u32::MAX),
+                _ => u64::MAX,
+            });
         extents.push(match (constant(count), importer.entities.variables.get(&count)) {
             (Some(number), _) if Some(number) == all_ones => Extent::unknown(),
             // Producers of those sets write 0 for an unknown count.
@@ -272,23 +273,23 @@ fn array(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> Made
             }
         });
     }
-    importer.m.array_of(unit, of, &extents, None).map_err(refused)
+    importer.m.array_of(unit, element, &extents, None).map_err(refused)
 }
 
 fn enumeration(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -> Made<TypeId> {
     let size = importer.facts.number(fact, Field::Size).unwrap_or_default();
-    let of = match importer.pointee(fact, Field::UnderlyingType, unit)? {
-        Some(of) => of,
+    let underlying = match importer.pointee(fact, Field::UnderlyingType, unit)? {
+        Some(underlying) => underlying,
         None => {
             importer.omissions.omit(fact, Unimported::NoUnderlyingType(size));
             importer.m.base_type(unit, "", BaseEncoding::Unsigned, size).map_err(refused)?
         }
     };
-    let bits = importer.m.described().ty(of).bits().unwrap_or(64).min(64);
+    let bits = importer.m.described().ty(underlying).bits().unwrap_or(64).min(64);
     if bits != size {
         importer.omissions.omit(fact, Unimported::UnderlyingSize(bits, size));
     }
-    let is_signed = importer.m.described().is_signed(of).unwrap_or_default();
+    let is_signed = importer.m.described().is_signed(underlying).unwrap_or_default();
     let mut enumerators = Vec::new();
     let names: Vec<Id> = fact.ids(Field::EnumeratorName).collect();
     let values: Vec<Id> = fact.ids(Field::Value).collect();
@@ -302,11 +303,11 @@ fn enumeration(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, unit: UnitId) -
             None => importer.omissions.omit(fact, Unimported::UnknownEnumerator(name)),
         }
     }
-    let all: Vec<(&str, i128)> = enumerators.iter().map(|(name, value)| (&**name, *value)).collect();
+    let enumerators: Vec<(&str, i128)> = enumerators.iter().map(|(name, value)| (&**name, *value)).collect();
     let name = Some(importer.facts.text(fact, Field::Name)).filter(|name| !name.is_empty());
     let mut flags = Flags(importer.facts.word(fact, Field::Flags));
     let make = if flags.take(flags::ENUM_CLASS) { Builder::enum_class } else { Builder::enumeration };
-    let ty = make(&mut importer.m, unit, name.as_deref(), of, &all).map_err(refused)?;
+    let ty = make(&mut importer.m, unit, name.as_deref(), underlying, &enumerators).map_err(refused)?;
     importer.omit_flags(fact, flags);
     declared(importer, fact, unit, ty);
     Ok(ty)

@@ -31,32 +31,32 @@ impl Units {
     }
 
     /// The unit in which an entity is declared.
-    pub fn of(&mut self, facts: SetFacts<'_, '_>, references: &References, id: Id) -> Option<UnitId> {
-        let mut at = id;
+    pub fn unit_of(&mut self, facts: SetFacts<'_, '_>, references: &References, id: Id) -> Option<UnitId> {
+        let mut current = id;
         let mut way = Vec::new();
         let unit = loop {
-            if let Some(&unit) = self.declared_in.get(&at) {
+            if let Some(&unit) = self.declared_in.get(&current) {
                 break unit;
             }
-            if let Some(&unit) = self.by_id.get(&at) {
+            if let Some(&unit) = self.by_id.get(&current) {
                 break Some(unit);
             }
             // A scope that contains itself is not in a unit.
-            self.declared_in.insert(at, None);
-            way.push(at);
-            let Some(fact) = facts.get(at) else { break None };
+            self.declared_in.insert(current, None);
+            way.push(current);
+            let Some(fact) = facts.get(current) else { break None };
             let next = match fact.name() {
-                Some(Name::TypeMember) => references.owners.get(&at).copied(),
+                Some(Name::TypeMember) => references.owners.get(&current).copied(),
                 Some(Name::TypeTemplate) => fact.id(Field::Target),
                 _ => fact.id(Field::Scope),
             };
             match next {
-                Some(next) => at = next,
+                Some(next) => current = next,
                 None => break None,
             }
         };
-        for one in way {
-            self.declared_in.insert(one, unit);
+        for visited in way {
+            self.declared_in.insert(visited, unit);
         }
         unit
     }
@@ -75,19 +75,19 @@ impl Units {
             Field::ParameterType,
         ];
         let mut parts = VecDeque::from([id]);
-        let mut found = None;
+        let mut unit = None;
         for _ in 0..MOST_PARTS {
             let Some(part) = parts.pop_front() else { break };
-            let of = self.of(facts, references, part);
-            found = of.or_else(|| self.by_parts.get(&part).copied().flatten());
-            if found.is_some() {
+            let declared = self.unit_of(facts, references, part);
+            unit = declared.or_else(|| self.by_parts.get(&part).copied().flatten());
+            if unit.is_some() {
                 break;
             }
             if let (Some(fact), false) = (facts.get(part), self.by_parts.contains_key(&part)) {
                 parts.extend(FIELDS.iter().flat_map(|&field| fact.ids(field)).take(MOST_PARTS));
             }
         }
-        self.by_parts.insert(id, found);
-        found
+        self.by_parts.insert(id, unit);
+        unit
     }
 }

@@ -187,7 +187,7 @@ fn give(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, variable: VariableId, 
 fn static_member(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made<VariableId> {
     let owner = importer.references.owners.get(&fact.result).copied().ok_or(Unimported::OfNoType)?;
     let unit = importer.own_unit(owner);
-    let of =
+    let owner =
         importer.entities.types.get(&(owner, unit)).copied().ok_or(Unimported::TypeNotImported(owner.0))?;
     let ty = importer.ty(fact, Field::Type, unit)?;
     let name = importer.facts.text(fact, Field::Name);
@@ -199,7 +199,7 @@ fn static_member(importer: &mut Importer<'_, '_>, fact: &Fact<'_>) -> Made<Varia
     if importer.facts.number(fact, Field::Offset) != Some(0) || !is_sized {
         importer.omissions.omit(fact, Unimported::StaticLayout);
     }
-    let mut member = importer.m.static_member(of, &name, ty).map_err(refused)?;
+    let mut member = importer.m.static_member(owner, &name, ty).map_err(refused)?;
     flags.access().map(|access| member.accessibility(access).id());
     if flags.take(flags::ARTIFICIAL) {
         member.artificial();

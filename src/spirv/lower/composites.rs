@@ -185,8 +185,8 @@ pub(super) fn static_member(out: &mut Globals<'_, '_, '_>, id: VariableId, of: T
     let bits = module.types[variable.ty].bits.unwrap_or(0);
     operands.push((Field::Size, out.number(bits, subject, Property::Size)?));
     let artificial = if variable.is_artificial { flags::ARTIFICIAL } else { 0 };
-    let all = flags::STATIC_MEMBER | access(variable.accessibility) | artificial;
-    operands.push((Field::Flags, all.into()));
+    let bits = flags::STATIC_MEMBER | access(variable.accessibility) | artificial;
+    operands.push((Field::Flags, bits.into()));
     if let Some(value) = constants::constant_of(out, id)? {
         operands.push((Field::Value, value.into()));
     }

@@ -24,13 +24,13 @@ pub(super) fn integer(out: &mut Globals<'_, '_, '_>, ty: TypeId, bytes: &[u8]) -
     if bytes.is_empty() || bytes.len() > 8 || !is_integer(module, ty) {
         return Ok(None);
     }
-    let mut all = [0; 8];
-    all[..bytes.len()].copy_from_slice(bytes);
+    let mut padded = [0; 8];
+    padded[..bytes.len()].copy_from_slice(bytes);
     if module.target.is_big_endian() {
-        all[..bytes.len()].reverse();
+        padded[..bytes.len()].reverse();
     }
     let unused = 64 - 8 * bytes.len() as u32;
-    let mut value = u64::from_le_bytes(all);
+    let mut value = u64::from_le_bytes(padded);
     if module.is_signed(ty) == Some(true) {
         value = ((value << unused) as i64 >> unused) as u64;
         if bytes.len() <= 4 {

@@ -283,11 +283,11 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
 
     /// Id of an item, allocated if necessary.
     pub fn id(&mut self, item: Item) -> Result<Id> {
-        if let Some(id) = self.slots.of(item).id {
+        if let Some(id) = self.slots.slot(item).id {
             return Ok(id);
         }
         let id = self.writer.fresh()?;
-        self.slots.of(item).id = Some(id);
+        self.slots.slot(item).id = Some(id);
         Ok(id)
     }
 
@@ -330,6 +330,6 @@ fn entered(layout: &Layout<'_>, module: &Module, binding: &Binding) -> HashSet<F
     let points = points.filter(|it| it.opcode() == op::ENTRY_POINT);
     let points: HashSet<u32> = points.filter_map(|it| it.operands().get(1).copied()).collect();
     let is_entered = |id: &FunctionId| binding.function_id(*id).is_some_and(|code| points.contains(&code.0));
-    let all = module.functions.keys().filter(is_entered);
-    all.flat_map(|id| [Some(id), module.functions[id].specification]).flatten().collect()
+    let entered = module.functions.keys().filter(is_entered);
+    entered.flat_map(|id| [Some(id), module.functions[id].specification]).flatten().collect()
 }

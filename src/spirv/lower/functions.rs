@@ -109,7 +109,7 @@ pub(super) fn omit_of_function(out: &mut Globals<'_, '_, '_>, id: FunctionId) {
     let has_lanes = function.lanes.is_described || !function.lanes.regions.is_empty();
     use Property as P;
     use Reason::{EntryPoint, NoOperand, NotEntryPoint, OfDefinition};
-    let all = [
+    let properties = [
         (is_kernel && !is_entered, P::Kernel, &NotEntryPoint),
         (is_entered && is_bound && !is_kernel, P::NotKernel, &EntryPoint),
         (!has_body && is_bound, P::Code, &OfDefinition),
@@ -128,5 +128,5 @@ pub(super) fn omit_of_function(out: &mut Globals<'_, '_, '_>, id: FunctionId) {
         (function.calls.is_some(), P::DescribedCalls, &NoOperand),
         (has_lanes, P::Lanes, &NoOperand),
     ];
-    out.omit_all(Subject::Function(id), &all);
+    out.omit_all(Subject::Function(id), &properties);
 }

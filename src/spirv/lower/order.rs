@@ -55,7 +55,7 @@ fn visit(out: &mut Globals<'_, '_, '_>, item: Item) -> Result<()> {
                 steps[start..].reverse();
             }
             Step::Open(item) => {
-                out.slots.of(item).state = State::Open;
+                out.slots.slot(item).state = State::Open;
                 out.pending.open += 1;
                 steps.push(Step::Write(item));
                 let start = steps.len();
@@ -93,7 +93,7 @@ fn write(out: &mut Globals<'_, '_, '_>, item: Item) -> Result<()> {
         Item::Variable(id) => variables::variable(out, id),
     }
     .map_err(|error| error.or_at(out.at_item(item)))?;
-    out.slots.of(item).state = State::Done;
+    out.slots.slot(item).state = State::Done;
     Ok(())
 }
 

@@ -55,8 +55,8 @@ impl<'a> Out<'a> {
             (at.strings, &written.strings),
             (at.globals, &written.constants),
         ];
-        for (at, new) in sections {
-            let start = out.copy(at);
+        for (position, new) in sections {
+            let start = out.copy(position);
             out.words.extend_from_slice(new);
             out.add(start);
         }
@@ -133,27 +133,27 @@ struct Sections {
 impl Sections {
     /// Finds the sections before the functions.
     fn new(layout: &Layout<'_>) -> Self {
-        let mut at = Self { extensions: HEADER, imports: HEADER, strings: HEADER, globals: HEADER };
+        let mut positions = Self { extensions: HEADER, imports: HEADER, strings: HEADER, globals: HEADER };
         for instruction in layout.words().between(HEADER..layout.globals_end()) {
             let end = instruction.at + instruction.words.len();
             let opcode = instruction.opcode();
             // An OpLine before a function belongs to the function.
             if !matches!(opcode, op::LINE | op::NO_LINE) {
-                at.globals = end;
+                positions.globals = end;
             }
             match opcode {
                 op::CAPABILITY | op::EXTENSION | CONDITIONAL_CAPABILITY | CONDITIONAL_EXTENSION => {
-                    at.extensions = end
+                    positions.extensions = end
                 }
-                op::EXT_INST_IMPORT => at.imports = end,
-                CONDITIONAL_ENTRY_POINT => at.strings = end,
-                _ if op::is_before_names(opcode) => at.strings = end,
+                op::EXT_INST_IMPORT => positions.imports = end,
+                CONDITIONAL_ENTRY_POINT => positions.strings = end,
+                _ if op::is_before_names(opcode) => positions.strings = end,
                 _ => {}
             }
         }
-        at.imports = at.imports.max(at.extensions);
-        at.strings = at.strings.max(at.imports);
-        at.globals = at.globals.max(at.strings);
-        at
+        positions.imports = positions.imports.max(positions.extensions);
+        positions.strings = positions.strings.max(positions.imports);
+        positions.globals = positions.globals.max(positions.strings);
+        positions
     }
 }

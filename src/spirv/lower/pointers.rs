@@ -60,12 +60,12 @@ pub(super) fn storage_class(
         return permitted(out, id, class);
     }
     let name = target.space(space).map_or("", |space| &*space.name);
-    let found = CLASSES.iter().find(|&&(_, of, space_name)| match memory {
+    let class = CLASSES.iter().find(|&&(_, of, space_name)| match memory {
         Some(_) => of == memory,
         None if name == "private_wave" => space_name == "private_lane",
         None => space_name == name,
     });
-    let &(class, _, space_name) = found.unwrap_or(&CLASSES[0]);
+    let &(class, _, space_name) = class.unwrap_or(&CLASSES[0]);
     if permitted(out, id, class) != class {
         return CLASSES[0].0;
     }

@@ -213,9 +213,9 @@ impl<'a> Places<'a> {
 
     /// Index in the layout of the function that contains the word.
     fn around(&self, at: usize) -> Option<usize> {
-        let all = self.layout.functions();
-        let index = all.partition_point(|function| function.at.start <= at).checked_sub(1)?;
-        (at < all[index].at.end).then_some(index)
+        let functions = self.layout.functions();
+        let index = functions.partition_point(|function| function.at.start <= at).checked_sub(1)?;
+        (at < functions[index].at.end).then_some(index)
     }
 
     fn defined(&self, id: Id) -> Result<Instruction<'a>> {

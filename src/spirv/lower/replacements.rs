@@ -19,15 +19,15 @@ pub(super) struct Replacements {
 impl Replacements {
     /// One pass is enough, as types follow their components.
     pub fn new(writer: &mut Writer<'_>, module: &Module) -> Self {
-        let mut all = Self::default();
+        let mut replacements = Self::default();
         let mode = writer.mode;
         let pointee = mode.pointee == BaseTypes::Basic;
         let typedef = mode.typedef == BaseTypes::Basic;
         for (id, ty) in &module.types {
             let mut omit = |property, reason| writer.omit(module, Subject::Type(id), property, reason);
-            let of_basic = |of: Option<TypeId>| of.and_then(|of| all.basic[of]);
+            let of_basic = |of: Option<TypeId>| of.and_then(|of| replacements.basic[of]);
             match ty.kind {
-                TypeKind::Base { .. } => all.basic[id] = Some(id),
+                TypeKind::Base { .. } => replacements.basic[id] = Some(id),
                 TypeKind::Pointer { to, .. } if pointee => match (to, of_basic(to)) {
                     (Some(to), Some(basic)) if to != basic => {
                         omit(Property::Pointee, Reason::AsBasic(to, basic));
@@ -35,27 +35,27 @@ impl Replacements {
                     (_, Some(_)) => {}
                     (_, None) => {
                         omit(Property::Kind, Reason::AsAddress(mode.name));
-                        all.basic[id] = Some(id);
+                        replacements.basic[id] = Some(id);
                     }
                 },
                 TypeKind::Qualified { of, .. } => {
-                    all.basic[id] = of_basic(of);
-                    if pointee && all.basic[id].is_none() {
+                    replacements.basic[id] = of_basic(of);
+                    if pointee && replacements.basic[id].is_none() {
                         omit(Property::Kind, Reason::AsUnqualified(mode.name));
-                        all.replaced[id] = Some(of.and_then(|of| all.get(of)));
+                        replacements.replaced[id] = Some(of.and_then(|of| replacements.get(of)));
                     } else if let (true, Some(of), Some(basic)) =
-                        (pointee && of != all.basic[id], of, all.basic[id])
+                        (pointee && of != replacements.basic[id], of, replacements.basic[id])
                     {
                         omit(Property::Qualified, Reason::AsBasic(of, basic));
                     }
                 }
                 TypeKind::Typedef { of, .. } => {
-                    all.basic[id] = of_basic(of);
-                    if typedef && all.basic[id].is_none() {
+                    replacements.basic[id] = of_basic(of);
+                    if typedef && replacements.basic[id].is_none() {
                         omit(Property::Kind, Reason::AsUnnamed(mode.name));
-                        all.replaced[id] = Some(of.and_then(|of| all.get(of)));
+                        replacements.replaced[id] = Some(of.and_then(|of| replacements.get(of)));
                     } else if let (true, Some(of), Some(basic)) =
-                        (typedef && of != all.basic[id], of, all.basic[id])
+                        (typedef && of != replacements.basic[id], of, replacements.basic[id])
                     {
                         omit(Property::Named, Reason::AsBasic(of, basic));
                     }
@@ -63,7 +63,7 @@ impl Replacements {
                 _ => {}
             }
         }
-        all
+        replacements
     }
 
     /// The type written in place of `ty`, if any.

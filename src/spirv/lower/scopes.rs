@@ -238,9 +238,9 @@ fn inlined_at(
     if file != call.file {
         out.omit(subject, Property::CallFile, Reason::OtherFile);
     }
-    let at = if has_column { call.column } else { 0 };
+    let column = if has_column { call.column } else { 0 };
     let (SourceLine { line, column, .. }, fault) =
-        out.described.texts.fit(SourceLine { file, column: at, ..call });
+        out.described.texts.fit(SourceLine { file, column: column, ..call });
     if let Some(fault) = fault {
         out.omit(subject, Property::CallLine, fault);
     }

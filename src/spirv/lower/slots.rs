@@ -85,7 +85,7 @@ impl Slots {
         }
     }
 
-    pub fn of(&mut self, item: Item) -> &mut Slot {
+    pub fn slot(&mut self, item: Item) -> &mut Slot {
         match item {
             Item::Type(id) => &mut self.types[id],
             Item::FunctionType(id) => &mut self.function_types[id],

@@ -113,11 +113,11 @@ pub(super) fn units(out: &mut Globals<'_, '_, '_>) -> Result<()> {
 
 fn omit_compiler(out: &mut Globals<'_, '_, '_>, id: UnitId, is_producer: bool, reason: Reason) {
     let unit = &out.module.units[id];
-    let all = [
+    let properties = [
         (unit.producer.is_some() && is_producer, Property::Producer, &reason),
         (unit.command_line.is_some(), Property::CommandLine, &reason),
     ];
-    out.omit_all(Subject::Unit(id), &all);
+    out.omit_all(Subject::Unit(id), &properties);
 }
 
 fn language(out: &mut Globals<'_, '_, '_>, id: UnitId) -> u32 {

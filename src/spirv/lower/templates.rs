@@ -66,30 +66,30 @@ fn template(
         out.omit(instance.subject(), Property::TemplateParameters, Reason::NotTemplate);
         return Ok(());
     }
-    let mut all = Vec::new();
+    let mut arguments = Vec::new();
     for (index, parameter) in (0..).zip(parameters) {
         let subject = Subject::TemplateParameter(instance.owner, index, None);
         let TemplateArgument::Pack(inner) = &parameter.argument else {
-            all.extend(template_parameter(out, instance, subject, parameter)?);
+            arguments.extend(template_parameter(out, instance, subject, parameter)?);
             continue;
         };
         omit_default(out, subject, parameter);
         if out.writer.mode.has(Feature::Packs) {
-            all.extend(pack(out, instance, index, parameter, inner)?);
+            arguments.extend(pack(out, instance, index, parameter, inner)?);
             continue;
         }
         out.omit(subject, Property::Pack, Reason::PackInto(inner.len()));
         for (place, parameter) in (0..).zip(inner) {
             let subject = Subject::TemplateParameter(instance.owner, index, Some(place));
-            all.extend(template_parameter(out, instance, subject, parameter)?);
+            arguments.extend(template_parameter(out, instance, subject, parameter)?);
         }
     }
-    if all.is_empty() {
+    if arguments.is_empty() {
         return Ok(());
     }
-    let all = out.room(&all, 6, 1, instance.subject(), Property::TemplateParameters);
+    let arguments = out.room(&arguments, 6, 1, instance.subject(), Property::TemplateParameters);
     let mut operands = vec![(Field::Target, out.id(item)?.into())];
-    operands.extend(all.iter().map(|&id| (Field::Parameter, id.into())));
+    operands.extend(arguments.iter().map(|&id| (Field::Parameter, id.into())));
     out.writer.instruction(Name::TypeTemplate, &operands)?;
     Ok(())
 }
@@ -142,23 +142,23 @@ fn pack(
     parameter: &TemplateParameter,
     inner: &[TemplateParameter],
 ) -> Result<Option<Id>> {
-    let mut all = Vec::new();
+    let mut pack = Vec::new();
     for (place, parameter) in (0..).zip(inner) {
         let subject = Subject::TemplateParameter(instance.owner, index, Some(place));
         match parameter.argument {
             TemplateArgument::Template(_) => out.omit(subject, Property::Entity, Reason::InPack),
-            _ => all.extend(template_parameter(out, instance, subject, parameter)?),
+            _ => pack.extend(template_parameter(out, instance, subject, parameter)?),
         }
     }
     let subject = Subject::TemplateParameter(instance.owner, index, None);
-    if all.is_empty() {
+    if pack.is_empty() {
         out.omit(subject, Property::Entity, Reason::EmptyPack);
         return Ok(None);
     }
-    let all = out.room(&all, 9, 1, subject, Property::Pack);
+    let pack = out.room(&pack, 9, 1, subject, Property::Pack);
     let mut operands = vec![(Field::Name, out.name(parameter.name)?)];
     operands.extend(nowhere(out, instance));
-    operands.extend(all.iter().map(|&id| (Field::Parameter, Word::Id(id))));
+    operands.extend(pack.iter().map(|&id| (Field::Parameter, Word::Id(id))));
     out.writer.instruction(Name::TypeTemplateParameterPack, &operands).map(Some)
 }
 

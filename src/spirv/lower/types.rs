@@ -58,16 +58,16 @@ pub(super) fn named_by_type(out: &Globals<'_, '_, '_>, id: TypeId, each: impl Fn
 }
 
 fn made_of(out: &Globals<'_, '_, '_>, id: TypeId, mut each: impl FnMut(Item)) {
-    let mut of = |ty: TypeId| references::type_item(out, ty).into_iter().for_each(&mut each);
+    let mut visit = |ty: TypeId| references::type_item(out, ty).into_iter().for_each(&mut each);
     match &out.module.types[id].kind {
         TypeKind::Pointer { to, .. } => {
-            to.and_then(|to| pointers::pointee(out, id, to)).into_iter().for_each(of)
+            to.and_then(|to| pointers::pointee(out, id, to)).into_iter().for_each(visit)
         }
         TypeKind::Qualified { of: ty, .. } | TypeKind::Typedef { of: ty, .. } => {
-            base_of(out, id, *ty).into_iter().for_each(of);
+            base_of(out, id, *ty).into_iter().for_each(visit);
         }
         TypeKind::Array { of: ty, dimensions, .. } => {
-            of(*ty);
+            visit(*ty);
             for dimension in dimensions {
                 if let Count::Variable(variable) = dimension.count
                     && arrays::counts(out, variable)
@@ -80,14 +80,14 @@ fn made_of(out: &Globals<'_, '_, '_>, id: TypeId, mut each: impl FnMut(Item)) {
         TypeKind::Vector { of: ty, .. }
         | TypeKind::Matrix { of: ty, .. }
         | TypeKind::CooperativeMatrix { of: ty, .. }
-        | TypeKind::Enum { of: ty, .. } => of(*ty),
-        TypeKind::MemberPointer { class, to } => [*class, *to].into_iter().for_each(of),
+        | TypeKind::Enum { of: ty, .. } => visit(*ty),
+        TypeKind::MemberPointer { class, to } => [*class, *to].into_iter().for_each(visit),
         TypeKind::Subroutine { returns, parameters } => {
-            returns.iter().chain(parameters).copied().for_each(of)
+            returns.iter().chain(parameters).copied().for_each(visit)
         }
         TypeKind::Composite(composite) => {
             let members = composite.members.iter().map(|member| member.ty);
-            composite.bases.iter().map(|base| base.ty).chain(members).for_each(of);
+            composite.bases.iter().map(|base| base.ty).chain(members).for_each(visit);
             out.described.relations.statics(id).iter().for_each(|&id| each(Item::Variable(id)));
         }
         TypeKind::Base { .. } | TypeKind::Unspecified { .. } => {}

@@ -108,11 +108,12 @@ pub(super) fn inlined_variables(
     }
     for &id in &out.locals.multiple {
         let variable = &out.module.variables[id];
-        let of = out.origin(id);
+        let origin = out.origin(id);
         let inlined = scopes[variable.scope].and_then(|scoped| scoped.inlined);
-        let is_local = of != id && !out.is_global(of) && out.slots.variables[of].state == State::Done;
-        if let (Some(inlined), Some(of), true) = (inlined, out.slots.variables[of].id, is_local) {
-            let operands = [(Field::Variable, of.into()), (Field::Inlined, inlined.into())];
+        let is_local =
+            origin != id && !out.is_global(origin) && out.slots.variables[origin].state == State::Done;
+        if let (Some(inlined), Some(origin), true) = (inlined, out.slots.variables[origin].id, is_local) {
+            let operands = [(Field::Variable, origin.into()), (Field::Inlined, inlined.into())];
             out.writer.instruction(Name::InlinedVariable, &operands)?;
         }
     }
@@ -192,7 +193,7 @@ pub(super) fn omit_of_variable(out: &mut Globals<'_, '_, '_>, id: VariableId) {
     let is_constant = variable.kind == VariableKind::Constant;
     use Property as P;
     use Reason::{AsGlobal, BoundValue, NoOperand, NotSeenOutside, OfDefinition, OfInstance};
-    let all = [
+    let properties = [
         (has_line, P::Line, &OfInstance),
         (variable.is_artificial && !origin.is_artificial, P::Artificial, &OfInstance),
         (is_instance && is_bound, P::Storage, &OfInstance),
@@ -210,5 +211,5 @@ pub(super) fn omit_of_variable(out: &mut Globals<'_, '_, '_>, id: VariableId) {
         (is_member && variable.linkage_name.is_some(), P::LinkageName, &NoOperand),
         (is_member && is_bound, P::Storage, &OfDefinition),
     ];
-    out.omit_all(subject, &all);
+    out.omit_all(subject, &properties);
 }

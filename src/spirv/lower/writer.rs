@@ -148,8 +148,8 @@ impl<'a> Writer<'a> {
         let mut text = Vec::new();
         string_words(name, &mut text);
         let words = self.layout.words();
-        let mut all = words.between(HEADER..self.layout.globals_end());
-        if !all.any(|it| it.opcode() == op::EXTENSION && it.operands() == text) {
+        let mut globals = words.between(HEADER..self.layout.globals_end());
+        if !globals.any(|it| it.opcode() == op::EXTENSION && it.operands() == text) {
             self.out.extensions.push((text.len() as u32 + 1) << 16 | u32::from(op::EXTENSION));
             self.out.extensions.extend(text);
         }
@@ -165,11 +165,11 @@ impl<'a> Writer<'a> {
             match (instruction.opcode(), operands) {
                 (op::STRING, text) => {
                     let hash = self.hasher.hash_one(text);
-                    let all = words.all();
-                    let is_equal = |&(_, other): &(Id, Text)| string_at(other, all, &[]) == text;
+                    let module = words.all();
+                    let is_equal = |&(_, other): &(Id, Text)| string_at(other, module, &[]) == text;
                     let entry = self
                         .texts
-                        .entry(hash, is_equal, |&(_, it)| self.hasher.hash_one(string_at(it, all, &[])));
+                        .entry(hash, is_equal, |&(_, it)| self.hasher.hash_one(string_at(it, module, &[])));
                     if let Entry::Vacant(entry) = entry {
                         entry.insert((id, Text::Existing(at)));
                     }
@@ -196,8 +196,8 @@ impl<'a> Writer<'a> {
 
     /// The first instruction before the functions that satisfies the predicate.
     fn existing(&self, is: impl Fn(u16, &[u32]) -> bool) -> Option<Id> {
-        let all = self.layout.words().between(HEADER..self.layout.globals_end());
-        all.filter(|it| is(it.opcode(), it.operands())).find_map(|it| it.result())
+        let globals = self.layout.words().between(HEADER..self.layout.globals_end());
+        globals.filter(|it| is(it.opcode(), it.operands())).find_map(|it| it.result())
     }
 
     /// A new id.

@@ -100,6 +100,6 @@ impl<'f, 'a> Check<'f, 'a> {
     }
 }
 
-pub(super) fn at(instruction: Instruction<'_>) -> At {
+pub(super) fn located(instruction: Instruction<'_>) -> At {
     At { word: Some(instruction.at), ..At::default() }
 }

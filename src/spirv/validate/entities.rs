@@ -294,12 +294,12 @@ fn definition<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>, index: &Index) {
         check.find_of(Rule::FunctionDefinition, fact, Field::Definition, what);
     }
     let first = debug.and_then(|debug| index.definitions.get(&debug));
-    if let Some(&(at, _)) = first.filter(|&&(at, _)| at != fact.at) {
-        let what = format!("word {at} has defined it");
+    if let Some(&(word, _)) = first.filter(|&&(word, _)| word != fact.at) {
+        let what = format!("word {word} has defined it");
         check.find_of(Rule::FunctionDefinition, fact, Field::Function, what);
     }
-    if let Some(&at) = index.functions.get(&function.id).filter(|&&at| at != fact.at) {
-        let what = format!("the function has one already, at word {at}");
+    if let Some(&word) = index.functions.get(&function.id).filter(|&&word| word != fact.at) {
+        let what = format!("the function has one already, at word {word}");
         check.find(Rule::FunctionDefinition, fact, what);
         return;
     }

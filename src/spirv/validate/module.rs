@@ -1,6 +1,6 @@
 //! Rules about the module, and about instructions of all kinds.
 
-use super::context::{Check, at};
+use super::context::{Check, located};
 use super::rule::Rule;
 use crate::error::At;
 use crate::spirv::layout::{is_of_graphs, unknown_set};
@@ -29,7 +29,7 @@ pub(super) fn module(check: &mut Check<'_, '_>) {
                 if string_bytes(name, usize::MAX).is_some_and(|it| is_of_graphs(&it)) =>
             {
                 let what = "the set describes graphs: its instructions are not checked";
-                check.find_at(Rule::GraphSet, at(instruction), what.into());
+                check.find_at(Rule::GraphSet, located(instruction), what.into());
             }
             (op::EXT_INST, _) => set(check, instruction),
             (op::EXT_INST_FORWARD, _) => {
@@ -44,7 +44,7 @@ pub(super) fn module(check: &mut Check<'_, '_>) {
         check.find(Rule::RelaxedExtension, &fact, what);
     }
     for (import, name) in layout.later_sets() {
-        let place = layout.definition(import).map_or(At::default(), at);
+        let place = layout.definition(import).map_or(At::default(), located);
         let set = layout.set(import).map_or("", Set::name);
         check.find_at(Rule::LaterVersion, place, format!("{name} is read as {set}"));
     }
@@ -53,16 +53,16 @@ pub(super) fn module(check: &mut Check<'_, '_>) {
         let first = layout.definition(id).map_or(0, |first| first.at);
         // Only duplicates that involve a debug instruction are reported.
         if check.facts.fact(instruction).is_some() || check.facts.get(id).is_some() {
-            check.find_at(Rule::DefinedOnce, at(instruction), format!("word {first} has defined {id}"));
+            check.find_at(Rule::DefinedOnce, located(instruction), format!("word {first} has defined {id}"));
         }
     }
     for (import, name, count) in layout.unknown_sets() {
-        let place = layout.definition(import).map_or(At::default(), at);
+        let place = layout.definition(import).map_or(At::default(), located);
         check.find_at(Rule::UnknownSet, place, unknown_set(name, count));
     }
     for (import, set) in layout.sets() {
         if set.is_shader() && !has_extension {
-            let place = layout.definition(import).map_or(At::default(), at);
+            let place = layout.definition(import).map_or(At::default(), located);
             check.find_at(Rule::Extension, place, "the extension is not declared".into());
         }
     }
@@ -97,7 +97,7 @@ pub(super) fn uses(check: &mut Check<'_, '_>) {
         if let Some(id) = ids.find(|id| is_result(id.0) && facts.get(*id).is_some()) {
             let name = op::name(opcode).map_or_else(|| format!("opcode {opcode}"), Into::into);
             let what = format!("{} is an operand of an {name}", check.describe(id));
-            check.find_at(Rule::SemanticUse, at(instruction), what);
+            check.find_at(Rule::SemanticUse, located(instruction), what);
         }
     }
 }
@@ -117,6 +117,6 @@ fn set(check: &mut Check<'_, '_>, instruction: Instruction<'_>) {
     let defined = layout.definition(Id(set));
     let is_import = defined.is_some_and(|it| it.opcode() == op::EXT_INST_IMPORT && it.at < instruction.at);
     if !is_import && !layout.may_be_defined(Id(set)) {
-        check.find_at(Rule::Set, at(instruction), format!("{} is not an OpExtInstImport", Id(set)));
+        check.find_at(Rule::Set, located(instruction), format!("{} is not an OpExtInstImport", Id(set)));
     }
 }

@@ -38,20 +38,20 @@ pub(super) fn places(check: &mut Check<'_, '_>) {
     let mut continued = None;
     let mut early = None;
     for instruction in layout.words().instructions() {
-        let at = instruction.at;
-        while let Some(next) = functions.next_if(|next| next.at.start <= at) {
+        let word = instruction.at;
+        while let Some(next) = functions.next_if(|next| next.at.start <= word) {
             function = Some(next);
             before = Before::default();
         }
-        let is_in = function.is_some_and(|function| at < function.at.end);
+        let is_in = function.is_some_and(|function| word < function.at.end);
         let fact = check.facts.fact(instruction);
         continues(check, fact.as_ref(), &mut continued);
         let place = fact.and_then(|fact| fact.name()).map(|name| name.is_in_function());
         match fact.zip(place) {
             Some((fact, false)) => {
-                if at >= layout.globals_end() {
+                if word >= layout.globals_end() {
                     check.find(Rule::PlaceGlobals, &fact, "it is behind the start of the first function");
-                } else if at < last {
+                } else if word < last {
                     early = early.or(Some((fact, 0))).map(|(first, count)| (first, count + 1));
                 }
             }
