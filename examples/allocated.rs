@@ -254,7 +254,7 @@ fn v40() -> eitri::op::Reg {
     gpu.vgpr(40).expect("the target has it")
 }
 
-/// Returns the words of the kernel, and the words at which its blocks begin.
+/// Returns the kernel's words, and the words at which its blocks begin.
 fn emit(k: &Kernel, out: &Output, e: &mut Emitted<'_>) -> (Vec<u32>, Vec<usize>) {
     let (mut words, mut starts): (Vec<u32>, Vec<usize>) = Default::default();
     let pcs = |start: usize, words: &[u32]| 4 * start as u64..4 * words.len() as u64;

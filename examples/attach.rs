@@ -134,7 +134,7 @@ fn parameters(
     stays(parameter, gpu, file, loaded)
 }
 
-/// Sets the locations of a variable from the table.
+/// Sets a variable's locations from the table.
 fn stays(mut variable: VariableBuilder<'_>, gpu: &Target, file: FileId, of: &Scalar) -> eitri::Result<()> {
     variable.declared(file, of.line);
     for stay in of.stays {
@@ -156,7 +156,7 @@ fn place(gpu: &Target, at: Place) -> eitri::Result<Loc> {
     })
 }
 
-/// Prints the locations of a variable, and the instructions that begin and end each of them.
+/// Prints a variable's locations, and the instructions that begin and end each of them.
 fn show(scalar: &Scalar) {
     println!("{}", scalar.name);
     for stay in scalar.stays {

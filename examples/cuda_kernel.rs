@@ -68,7 +68,7 @@ fn describe(gpu: &Target) -> eitri::Result<Module> {
     let reg = |name: &str| gpu.register_named(name);
     let at = |line, column| SourceLine { file, line, column };
 
-    // Variables of the module: their symbols.
+    // The module's variables: their symbols.
     let symbol = m.symbol("count");
     m.variable(unit, "count", unsigned)?.declared(file, 1).external().always(memory(global, symbol))?;
     let symbol = m.symbol("tile");

@@ -17,7 +17,7 @@ use eitri::model::{Loc, Module, Val};
 use eitri::read::{Dwarf, FrameSection, Object};
 use eitri::target::{Gfx, SpaceId, Target, Wave};
 
-/// The code for gfx1030. The numbers on the right are pcs: bytes from the start of each function.
+/// The code for gfx1030. The numbers on the right are pcs: bytes from each function's start.
 const CODE: [u32; 37] = [
     //                         sum
     0xb0200000, //             00  s_movk_i32 s32, 0                the stack begins at 0
@@ -138,7 +138,7 @@ fn unwind(gpu: &Target, object: &[u8]) -> Result<(), Box<dyn Error>> {
     let frames = [dwarf.frames(FrameSection::Debug)?];
     let start = |name: &str| read.symbol_address(name).ok_or("no such function");
 
-    // In the kernel, v41 has the number of each lane. Lanes 0 to 3 have called `add`, where v41 is 2.
+    // In the kernel, v41 has each lane's number. Lanes 0 to 3 have called `add`, where v41 is 2.
     let mut wave = Snapshot { pc: Some(start("square")?), ..Snapshot::default() };
     let mut put = |name, dwords: &[u32]| -> eitri::Result<()> {
         wave.registers.insert(gpu.register_named(name)?, bytes(dwords));

@@ -1,7 +1,7 @@
 //! Debug instructions for a compiler that builds its SPIR-V with the crate `rspirv`.
 //!
 //! The compiler knows its source while it builds, and keeps the ids of its names: the variables, the lines and
-//! the scope of each instruction are bound by these ids. Copy `debug`. CubeCL builds with `tracel-rspirv`, a fork with
+//! each instruction's scope are bound by these ids. Copy `debug`. CubeCL builds with `tracel-rspirv`, a fork with
 //! types of its own: there, assemble the module and call `eitri::spirv::attach` with the words, as for any other compiler.
 //!
 //! ```sh
@@ -82,7 +82,7 @@ fn compile() -> Result<(dr::Module, Ids), dr::Error> {
     Ok((b.module(), Ids { function, data, block, at, old, product }))
 }
 
-/// Describes the source, and binds it to the ids of the module.
+/// Describes the source, and binds it to the module's ids.
 fn debug(ids: &Ids) -> eitri::Result<(eitri::model::Module, Binding)> {
     let mut m = Builder::new(Target::shader());
     let unit = m.unit("scale.cube");

@@ -572,7 +572,7 @@ fn modules_with_another_set() {
     words[7..13].copy_from_slice(&import.iter().map(|word| u32::from_le_bytes(*word)).collect::<Vec<_>>());
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     let file = folder.file("a.spv", bytes);
-    let set = "\"SPIRV.debug\": a set that is not known, with 1 debug instruction\n";
+    let set = "\"SPIRV.debug\" is not a known set; it has 1 debug instruction\n";
     let checked = run(&["check", &file]);
     let expected =
         format!("unknown-set (2 Binary Form): word 5: {set}1 finding, 0 notes; 0 debug instructions\n");

@@ -60,7 +60,7 @@ pub struct Stay {
 
 /// A variable and its locations.
 ///
-/// At pcs outside of its stays, the value is in no [`Place`]: it is not loaded yet, or its register is overwritten and
+/// At pcs outside its stays, the value is in no [`Place`]: it is not loaded yet, or its register is overwritten and
 /// the next value unfinished, or it was copied to every active lane of one of `v2` to `v21` on its way to `out` and is
 /// only there or in `out`. These copies are not listed.
 #[derive(Clone, Copy, Debug)]

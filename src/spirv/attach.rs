@@ -13,8 +13,8 @@ use crate::model::Module;
 /// to and the module lacks. Nothing else changes, except the id bound in the header.
 ///
 /// The instructions are placed according to the [logical layout](https://registry.khronos.org/SPIR-V/) of a module:
-/// those outside of functions after all types, constants and global variables; those that describe code among the
-/// instructions of the functions, at the positions of the binding. [`strip`](super::strip()) removes debug instructions
+/// those outside functions after all types, constants and global variables; those that describe code among the
+/// instructions of the functions, at the binding's positions. [`strip`](super::strip()) removes debug instructions
 /// that the module has already.
 ///
 /// # Errors
@@ -38,7 +38,7 @@ fn can_be_added_to(facts: &Facts<'_>) -> Result<()> {
         && let Some(first) = words.instructions().find(is_beyond)
     {
         let id = first.result().unwrap_or(layout.highest());
-        let what = format!("ids are below the bound of the header, {bound}: {id}");
+        let what = format!("{id} is not below the id bound in the header, {bound}");
         return Err(Error::malformed(what).at_word(first.at));
     }
     let name = |fact: &super::Fact<'_>| layout.set_name(fact.import).unwrap_or(fact.set.name());

@@ -11,7 +11,7 @@ pub(super) const BOUND: usize = 3;
 /// A module with debug instructions, and the positions of the added words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attached {
-    /// Words of the module.
+    /// The module's words.
     pub words: Vec<u32>,
     /// Ranges of added words, sorted and never adjacent.
     pub added: Vec<Range<usize>>,
@@ -26,7 +26,7 @@ impl Attached {
     ///
     /// # Errors
     /// [`BadArgument`](crate::error::ErrorKind::BadArgument) if `added` was changed, so that the ranges are unsorted or
-    /// outside of `words`.
+    /// outside `words`.
     pub fn detach(&self) -> Result<Vec<u32>> {
         let mut words = Vec::with_capacity(self.words.len());
         let mut at = 0;
@@ -35,15 +35,13 @@ impl Attached {
             words.extend_from_slice(old.ok_or_else(|| {
                 let (Range { start, end }, words) = (new, Count(self.words.len(), "word"));
                 Error::bad_argument(format!(
-                    "words {start}..{end} are not the next new ones of a module of {words}"
+                    "added words {start}..{end} are out of order or outside the module, which has {words}"
                 ))
             })?);
             at = new.end;
         }
         words.extend_from_slice(&self.words[at..]);
-        let bound = words
-            .get_mut(BOUND)
-            .ok_or_else(|| Error::bad_argument("a module has a header: this one is without it"))?;
+        let bound = words.get_mut(BOUND).ok_or_else(|| Error::bad_argument("the module has no header"))?;
         *bound = self.bound;
         Ok(words)
     }

@@ -6,10 +6,10 @@ use super::provider::Provider;
 use super::words::Id;
 use crate::model::{FunctionId, ScopeId, SourceLine, UnitId, VariableId};
 
-/// A position among the instructions of a function.
+/// A position among a function's instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Position {
-    /// Start of a block: after its label and its `OpPhi` and `OpVariable` instructions.
+    /// A block's start: after its label and its `OpPhi` and `OpVariable` instructions.
     Start {
         /// Result of the `OpFunction`.
         function: Id,
@@ -17,23 +17,23 @@ pub enum Position {
         block: Id,
     },
     /// Position before an instruction of a block. If that is one of the `OpPhi` and `OpVariable` instructions at the
-    /// start of the block: after all of these.
+    /// the block's start: after all of these.
     Before {
         /// Result of the `OpFunction`.
         function: Id,
         /// Result of the `OpLabel`.
         block: Id,
-        /// Index of the instruction, counted from 0 after the label. Every instruction of the module counts, `OpLine`
+        /// The instruction's index, counted from 0 after the label. Every instruction of the module counts, `OpLine`
         /// included.
         instruction: u32,
     },
     /// Position after the instruction that defines the id. If that is one of the `OpPhi` and `OpVariable` instructions
-    /// at the start of a block: after all of these. If it is a parameter of the function: at the start of the function.
+    /// at a block's start: after all of these. If it is a parameter of the function: at the function's start.
     After(Id),
 }
 
 impl Position {
-    /// The position at the start of a block.
+    /// The position at a block's start.
     pub fn start(function: Id, block: Id) -> Self {
         Self::Start { function, block }
     }
@@ -130,7 +130,7 @@ impl Binding {
         self
     }
 
-    /// Binds a variable outside of all functions to an `OpVariable` or a constant of the module.
+    /// Binds a variable outside all functions to an `OpVariable` or a constant of the module.
     pub fn global(&mut self, variable: VariableId, id: Id) -> &mut Self {
         self.globals[variable] = Some(id);
         self
@@ -191,7 +191,7 @@ impl Binding {
     }
 
     /// Sets the source language of a unit by its
-    /// [number](https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html#Source_Language) in SPIR-V, in place of
+    /// [number](https://registry.khronos.org/SPIR-V/specs/unified1/SPIRV.html#Source_Language) in SPIR-V, instead of
     /// the unit's language: 10 is WGSL and 11 Slang, which DWARF does not number.
     pub fn language(&mut self, unit: UnitId, number: u32) -> &mut Self {
         self.languages[unit] = Some(number);
@@ -218,7 +218,7 @@ impl Binding {
         self.functions[function]
     }
 
-    /// The `OpVariable` or constant of a variable outside of all functions.
+    /// The `OpVariable` or constant of a variable outside all functions.
     pub fn global_id(&self, variable: VariableId) -> Option<Id> {
         self.globals[variable]
     }

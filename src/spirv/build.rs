@@ -43,7 +43,7 @@ const PARTS: usize = Part::Globals as usize + 1;
 
 /// Writes a module. Instructions are given by opcode and operands; ids are operands as numbers.
 ///
-/// Instructions outside of functions can be added at any time: each goes to its section. Equal strings, types and
+/// Instructions outside functions can be added at any time: each goes to its section. Equal strings, types and
 /// constants are written once.
 ///
 /// ```
@@ -254,7 +254,7 @@ impl ModuleBuilder {
     /// Adds the next parameter of the function.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] outside of a function, or after its first block; [`ErrorKind::TooLarge`] if no id is
+    /// [`ErrorKind::BadArgument`] outside a function, or after its first block; [`ErrorKind::TooLarge`] if no id is
     /// left.
     pub fn parameter(&mut self, ty: Id) -> Result<Id> {
         let id = self.id()?;
@@ -265,10 +265,10 @@ impl ModuleBuilder {
     /// Adds a parameter, as [`parameter`](Self::parameter) does, under an id [allocated](Self::id) before.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] outside of a function, or after its first block.
+    /// [`ErrorKind::BadArgument`] outside a function, or after its first block.
     pub fn parameter_as(&mut self, id: Id, ty: Id) -> Result<&mut Self> {
         if self.open.is_none_or(|open| open.has_blocks) {
-            let what = format!("a parameter is in a function, before its blocks: {id} is not");
+            let what = format!("parameter {id} is outside a function, or after its first block");
             return Err(Error::bad_argument(what));
         }
         push(&mut self.functions, op::FUNCTION_PARAMETER, Some(ty), Some(id), &[])?;
@@ -278,7 +278,7 @@ impl ModuleBuilder {
     /// Begins a block.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] outside of a function, or if the previous block is not ended;
+    /// [`ErrorKind::BadArgument`] outside a function, or if the previous block is not ended;
     /// [`ErrorKind::TooLarge`] if no id is left.
     pub fn block(&mut self) -> Result<Id> {
         let id = self.id()?;
@@ -289,9 +289,9 @@ impl ModuleBuilder {
     /// Begins a block, as [`block`](Self::block) does, under an id [allocated](Self::id) before.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] outside of a function, or if the previous block is not ended.
+    /// [`ErrorKind::BadArgument`] outside a function, or if the previous block is not ended.
     pub fn block_as(&mut self, id: Id) -> Result<&mut Self> {
-        let outside = || Error::bad_argument(format!("a block is in a function: {id} is not"));
+        let outside = || Error::bad_argument(format!("block {id} is outside a function"));
         let open = self.open.as_mut().ok_or_else(outside)?;
         if let Some((block, _)) = open.block {
             return Err(without_terminator(block));
@@ -304,7 +304,7 @@ impl ModuleBuilder {
     /// Adds an instruction with a result to the block.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] outside of a block; [`ErrorKind::TooLarge`] if the operands do not fit one
+    /// [`ErrorKind::BadArgument`] outside a block; [`ErrorKind::TooLarge`] if the operands do not fit one
     /// instruction, or no id is left.
     pub fn result(&mut self, opcode: u16, ty: Id, operands: &[u32]) -> Result<Id> {
         let id = self.id()?;
@@ -331,9 +331,7 @@ impl ModuleBuilder {
     fn instruction(&mut self, opcode: u16, result: Option<(Id, Id)>, operands: &[u32]) -> Result<&mut Self> {
         let open = self.open.as_mut();
         let Some(Open { block: block @ Some(_), .. }) = open else {
-            return Err(Error::bad_argument(format!(
-                "an instruction is in a block: that of opcode {opcode} is not"
-            )));
+            return Err(Error::bad_argument(format!("instruction with opcode {opcode} is outside a block")));
         };
         push(&mut self.functions, opcode, result.map(|(ty, _)| ty), result.map(|(_, id)| id), operands)?;
         *block = block.filter(|_| !op::is_terminator(opcode)).map(|(id, count)| (id, count + 1));
@@ -343,23 +341,25 @@ impl ModuleBuilder {
     /// The position before the next instruction of the block.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] outside of a block.
+    /// [`ErrorKind::BadArgument`] outside a block.
     pub fn position(&self) -> Result<Position> {
         match self.open {
             Some(Open { function, block: Some((block, count)), .. }) => {
                 Ok(Position::before(function, block, count))
             }
-            _ => Err(Error::bad_argument("a position is in a block: none is open")),
+            _ => Err(Error::bad_argument("no block is open; a position is in an open block")),
         }
     }
 
     /// Ends the function.
     ///
     /// # Errors
-    /// [`ErrorKind::BadArgument`] outside of a function, or if the last block is not ended.
+    /// [`ErrorKind::BadArgument`] outside a function, or if the last block is not ended.
     pub fn end_function(&mut self) -> Result<&mut Self> {
         match self.open {
-            None => return Err(Error::bad_argument("`end_function` ends an open function: none is open")),
+            None => {
+                return Err(Error::bad_argument("no function is open; `end_function` ends an open function"));
+            }
             Some(Open { block: Some((block, _)), .. }) => {
                 return Err(without_terminator(block));
             }
@@ -369,7 +369,7 @@ impl ModuleBuilder {
         Ok(self)
     }
 
-    /// The words of the module.
+    /// The module's words.
     ///
     /// # Errors
     /// [`ErrorKind::BadArgument`] if a function is not ended.
@@ -397,7 +397,7 @@ fn push(to: &mut Vec<u32>, opcode: u16, ty: Option<Id>, id: Option<Id>, operands
     let results = [ty, id].into_iter().flatten();
     let len = 1 + results.clone().count() + operands.len();
     let len = u16::try_from(len).map_err(|_| {
-        let what = format!("an instruction of {}: it can have 65535", Count(len, "word"));
+        let what = format!("an instruction has {}; at most 65535 are possible", Count(len, "word"));
         Error::new(ErrorKind::TooLarge(what))
     })?;
     to.push(u32::from(len) << 16 | u32::from(opcode));
@@ -408,12 +408,12 @@ fn push(to: &mut Vec<u32>, opcode: u16, ty: Option<Id>, id: Option<Id>, operands
 
 /// Returns the error for a function without an end.
 fn not_ended(function: Id) -> Error {
-    Error::bad_argument(format!("`end_function` ends each function: {function} is open"))
+    Error::bad_argument(format!("function {function} is still open; `end_function` ends it"))
 }
 
 /// Returns the error for a block without a terminator.
 fn without_terminator(block: Id) -> Error {
-    Error::bad_argument(format!("a terminator ends each block: {block} is open"))
+    Error::bad_argument(format!("block {block} is still open; a terminator ends it"))
 }
 
 /// Encodes a literal string as words.

@@ -1,4 +1,4 @@
-//! Dominance among the blocks of a function: section 2.16.1 of the core specification, "each consumption of a result
+//! Dominance among a function's blocks: section 2.16.1 of the core specification, "each consumption of a result
 //! is dominated by its definition".
 
 use core::ops::Range;

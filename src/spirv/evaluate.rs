@@ -15,15 +15,15 @@ pub enum Initial {
     /// Address of the `OpVariable` of a `DebugDeclare`: a number in the default address space, or a location. The
     /// result of the expression is the address of the variable.
     Address(Element),
-    /// Value of the id of a `DebugValue`: a number or its bits. The result of the expression is the value of the
+    /// Value of the id of a `DebugValue`: a number or its bits. The expression's result is the value of the
     /// variable.
     Value(Element),
 }
 
-/// Result of an expression.
+/// An expression's result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evaluated {
-    /// Location of the variable, or of the described bits; a value outside of memory is a location of known bits.
+    /// Location of the variable, or of the described bits; a value outside memory is a location of known bits.
     pub location: Location,
     /// The described bits of the variable; `None` for the whole variable.
     pub bits: Option<Range<u32>>,
@@ -47,7 +47,7 @@ pub struct Evaluated {
 /// use eitri::spirv::{DebugOperation, Initial, evaluate};
 /// use eitri::target::Target;
 ///
-/// // The value of the id is 40, and the value of the variable is 4 less.
+/// // The id's value is 40, and the variable's value is 4 less.
 /// let initial = Initial::Value(Element::Value(Value::generic(40, 8)));
 /// let operations = [DebugOperation::Constu(4), DebugOperation::Minus, DebugOperation::StackValue];
 /// let found = evaluate(&operations, &initial, &Snapshot::default(), &Target::x86_64())?;
@@ -106,7 +106,7 @@ pub fn evaluate(
         let index = fault.offset.and_then(|at| encoded.starts.iter().rposition(|&start| start <= at));
         let what = format!("{}: {}", fault.class, fault.rule);
         match index.and_then(|index| Some((index, operations.get(index)?))) {
-            Some((index, operation)) => wrong(index, *operation, &what),
+            Some((index, operation)) => located(index, format!("{}: {what}", name(*operation))),
             None => Error::malformed(what),
         }
     })?;
@@ -119,24 +119,31 @@ fn fragment(operations: &[DebugOperation]) -> Result<(&[DebugOperation], Option<
     let Some(index) = operations.iter().position(is_fragment) else { return Ok((operations, None)) };
     let (before, rest) = operations.split_at(index);
     let &[fragment @ DebugOperation::Fragment { offset, size }] = rest else {
-        return Err(wrong(index, rest[0], "it is not the last operation"));
+        return Err(wrong(index, rest[0], "is not the last operation"));
     };
     if let Some(&DebugOperation::BitPiece { size: piece, .. }) = before.last()
         && piece != size
     {
         let size = Count(size, "bit");
         let piece = Count(piece, "bit");
-        return Err(wrong(index, fragment, &format!("its size is that of the piece, {piece}: {size}")));
+        return Err(wrong(index, fragment, &format!("has {size}; expected {piece}, the size of the piece")));
     }
     let Some(end) = offset.checked_add(size) else {
-        return Err(wrong(index, fragment, "its last bit is past 2^32"));
+        return Err(wrong(index, fragment, "ends after bit 2^32"));
     };
     Ok((before, Some(offset..end)))
 }
 
 fn wrong(index: usize, operation: DebugOperation, what: &str) -> Error {
-    let name = OPERATIONS[operation.number() as usize].name;
-    Error::malformed(format!("{name}: {what}")).or_at(At { operation: Some(index), ..At::default() })
+    located(index, format!("{} {what}", name(operation)))
+}
+
+fn located(index: usize, what: String) -> Error {
+    Error::malformed(what).or_at(At { operation: Some(index), ..At::default() })
+}
+
+fn name(operation: DebugOperation) -> &'static str {
+    OPERATIONS[operation.number() as usize].name
 }
 
 struct Encoded {
@@ -166,7 +173,7 @@ impl Encoded {
     }
 }
 
-/// Whether the operation is the location of a register.
+/// Whether the operation is a register's location.
 fn is_register(operation: DebugOperation) -> bool {
     matches!(operation.number(), REG0..BREG0 | REGX)
 }
@@ -192,7 +199,9 @@ fn op(operation: DebugOperation) -> core::result::Result<Op<'static>, &'static s
             }
             ("Dup", _) => Op::Pick { index: 0 },
             ("Over", _) => Op::Pick { index: 1 },
-            ("Pick", _) => Op::Pick { index: u8::try_from(first).map_err(|_| "its index is more than 255")? },
+            ("Pick", _) => {
+                Op::Pick { index: u8::try_from(first).map_err(|_| "has an index of more than 255")? }
+            }
             ("Drop", _) => Op::Drop {},
             ("Rot", _) => Op::Rot {},
             ("Abs", _) => Op::Abs {},
@@ -228,7 +237,7 @@ fn op(operation: DebugOperation) -> core::result::Result<Op<'static>, &'static s
             ("PushObjectAddress", _) => Op::PushObjectAddress {},
             ("FormTlsAddress", _) => Op::FormTlsAddress {},
             ("CallFrameCfa", _) => Op::CallFrameCfa {},
-            _ => return Err("it cannot be evaluated"),
+            _ => return Err("cannot be evaluated"),
         },
         DebugOperation::Deref => Op::Deref {},
         DebugOperation::Plus => Op::Plus {},
@@ -247,5 +256,5 @@ fn op(operation: DebugOperation) -> core::result::Result<Op<'static>, &'static s
 }
 
 fn byte(word: u32) -> core::result::Result<u8, &'static str> {
-    u8::try_from(word).map_err(|_| "its size is more than 255")
+    u8::try_from(word).map_err(|_| "has a size of more than 255")
 }

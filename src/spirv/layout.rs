@@ -13,7 +13,7 @@ use super::opcodes::{self as op, Results, results};
 use super::words::{HEADER, Id, Instruction, Words, string_bytes};
 use crate::error::{Count, Error, Result};
 
-/// Index of a module: definitions, functions and imported instruction sets.
+/// A module's index: definitions, functions and imported instruction sets.
 #[derive(Debug, Clone)]
 pub struct Layout<'a> {
     words: Words<'a>,
@@ -40,7 +40,7 @@ pub struct Layout<'a> {
 pub struct Function {
     /// Result of the `OpFunction`.
     pub id: Id,
-    /// Words of the function, counted from the start of the module.
+    /// The function's words, counted from the module's start.
     pub at: Range<usize>,
 }
 
@@ -89,9 +89,9 @@ impl<'a> Layout<'a> {
             dominators: OnceLock::new(),
         };
         let mut open: Option<Function> = None;
-        let all = words.all();
+        let module = words.all();
         let mut next = HEADER;
-        while let Some(&first) = all.get(next) {
+        while let Some(&first) = module.get(next) {
             #[cfg(test)]
             super::words::STEPS.set(super::words::STEPS.get() + 1);
             let at = next;
@@ -357,7 +357,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Most instructions between a definition and a use that are searched for the end of a block.
+/// Most instructions between a definition and a use that are searched for a block's end.
 const MOST_STEPS: usize = 16;
 
 /// Name of all versions of the set of debug instructions for shaders, before the number.
@@ -387,7 +387,7 @@ fn is_of_debug_instructions(name: &[u8]) -> bool {
 
 /// Describes an unknown set, for messages.
 pub(crate) fn unknown_set(name: &str, count: usize) -> String {
-    format!("{name:?}: a set that is not known, with {}", Count(count, "debug instruction"))
+    format!("{name:?} is not a known set; it has {}", Count(count, "debug instruction"))
 }
 
 /// Positions of definitions by id: a vector for the low ids that most modules use, a map for all others.

@@ -1,4 +1,4 @@
-//! Lines and columns of files with a known text: those outside of the text are omitted.
+//! Lines and columns of files with a known text: those outside the text are omitted.
 
 use cranelift_entity::SecondaryMap;
 
@@ -11,25 +11,25 @@ use crate::omission::Reason;
 pub(super) struct Texts(SecondaryMap<FileId, Vec<usize>>);
 
 impl Texts {
-    /// Adds the text of a file, unless the compiled lines are not those of the text.
+    /// Adds a file's text, unless the compiled lines are not those of the text.
     pub fn add(&mut self, file: FileId, text: &str) {
         if !is_of_other_lines(text) {
             self.0[file] = text.split('\n').map(str::len).collect();
         }
     }
 
-    /// Whether the text of a file is known.
+    /// Whether a file's text is known.
     #[inline]
     pub fn has(&self, file: FileId) -> bool {
         self.0.get(file).is_some_and(|lines| !lines.is_empty())
     }
 
-    /// Restricts a line (0: no line) and column to the text of the file; also describes the excess.
+    /// Restricts a line (0: no line) and column to the file's text; also describes the excess.
     pub fn fit(&self, line: SourceLine) -> (SourceLine, Option<Reason>) {
         if self.has(line.file) && line.line != 0 { fit(&self.0[line.file], line) } else { (line, None) }
     }
 
-    /// Checks that a line and column are in the text of the file.
+    /// Checks that a line and column are in the file's text.
     ///
     /// # Errors
     /// [`BadArgument`](crate::error::ErrorKind::BadArgument) if they are not.
@@ -45,7 +45,7 @@ fn fit(lines: &[usize], line: SourceLine) -> (SourceLine, Option<Reason>) {
             let why = Reason::LineBeyondText(file, number, lines.len());
             (SourceLine { line: 0, column: 0, ..line }, Some(why))
         }
-        // The column after the last byte is the end of the line.
+        // The column after the last byte is the line's end.
         Some(&bytes) if column as usize > bytes + 1 => {
             let why = Reason::ColumnBeyondText(file, number, column, bytes);
             (SourceLine { column: 0, ..line }, Some(why))

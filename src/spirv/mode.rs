@@ -128,7 +128,7 @@ pub(super) enum Feature {
     Imports,
     /// A source with unknown text has an empty text operand.
     EmptyTexts,
-    /// `OpNoLine`, and the end of a block, ends a line. Otherwise instructions without a line get line 0.
+    /// `OpNoLine`, and a block's end, ends a line. Otherwise instructions without a line get line 0.
     NoLine,
     /// Lines are encoded as `DebugLine`, which only `NonSemantic.Shader.DebugInfo` has, rather than `OpLine`.
     DebugLines,

@@ -140,7 +140,7 @@ pub(crate) const POSSIBLE_DUPLICATES: u32 = 1;
 
 const BUILD_FLAGS: &[(u32, &str)] = &[(POSSIBLE_DUPLICATES, "IdentifierPossibleDuplicates")];
 
-/// Whether the text is a build identifier: 32 lowercase hexadecimal digits, or more.
+/// Whether the text is a build identifier: 32 or more lowercase hexadecimal digits.
 pub(crate) fn is_build_identifier(text: &str) -> bool {
     text.len() >= 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }

@@ -155,7 +155,7 @@ fn row(opcode: u16) -> Option<&'static Row> {
     Some(&INSTRUCTIONS[index])
 }
 
-/// Name of the instruction, for messages.
+/// The instruction's name, for messages.
 pub(crate) fn name(opcode: u16) -> Option<&'static str> {
     Some(row(opcode)?.1)
 }

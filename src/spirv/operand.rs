@@ -16,7 +16,7 @@ pub struct OperandRow {
     pub until: Option<Set>,
     /// Number of repetitions.
     pub repeat: Repeat,
-    /// Whether the text permits a `DebugInfoNone`.
+    /// Whether the specification permits a `DebugInfoNone`.
     pub none: bool,
     /// Whether forward references are permitted: section 2.2.
     pub forward: bool,
@@ -108,7 +108,7 @@ impl Repeat {
 pub enum Area {
     /// Section after all types, constants and global variables, and before the first function.
     Globals,
-    /// Among the instructions of a function.
+    /// Among a function's instructions.
     Body,
 }
 
@@ -232,7 +232,7 @@ pub enum CoreInstruction {
     Result,
 }
 
-/// Type of a constant.
+/// A constant's type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConstantType {
     /// An integer of 32 bits.

@@ -5,11 +5,11 @@ use super::Set;
 /// A debug operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operation {
-    /// Name of the operation.
+    /// The operation's name.
     pub name: &'static str,
     /// Number of operands.
     pub operands: usize,
-    /// Number of stack entries that it needs. The text does not define this number for `BitPiece` and `Fragment`,
+    /// Number of stack entries that it needs. The specification does not define this number for `BitPiece` and `Fragment`,
     /// which describe the part that the preceding location has.
     pub takes: usize,
     /// Number of stack entries that it pushes in their place.

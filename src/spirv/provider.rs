@@ -63,7 +63,7 @@ impl ExtendedOperation {
 }
 
 impl DebugOperation {
-    /// Number of the operation: its index in [`OPERATIONS`](super::OPERATIONS).
+    /// The operation's number: its index in [`OPERATIONS`](super::OPERATIONS).
     pub const fn number(self) -> u32 {
         match self {
             Self::Deref => 0,
@@ -80,12 +80,12 @@ impl DebugOperation {
         }
     }
 
-    /// Name of the operation.
+    /// The operation's name.
     pub const fn name(self) -> &'static str {
         OPERATIONS[self.number() as usize].name
     }
 
-    /// Operands of the operation.
+    /// The operation's operands.
     pub fn operands(self) -> SmallVec<[u32; 2]> {
         match self {
             Self::PlusUconst(number) | Self::Constu(number) => [number].into_iter().collect(),
@@ -140,11 +140,11 @@ const PIECE: u8 = 145;
 /// ```
 /// use eitri::spirv::{Id, Provider};
 ///
-/// // The result of an instruction is the variable's value.
+/// // An instruction's result is the variable's value.
 /// let x = Provider::value(Id(12));
-/// // Two results are the members of a structure.
+/// // Two results are a structure's members.
 /// let members = [Provider::value(Id(30)).part(0), Provider::value(Id(31)).part(1)];
-/// // The same by the bits of the structure.
+/// // The same by the structure's bits.
 /// let bits = [Provider::value(Id(30)).bits(0..32), Provider::value(Id(31)).bits(32..64)];
 /// // The result is 4 more than the second member.
 /// let n = Provider::value(Id(12)).plus(-4).part(1);
@@ -157,7 +157,7 @@ const PIECE: u8 = 145;
 pub struct Provider {
     id: Id,
     interpretation: Interpretation,
-    /// `None` for most variables: the value of the id is the value of the variable.
+    /// `None` for most variables: the id's value is the variable's value.
     more: Option<Box<More>>,
 }
 
@@ -175,12 +175,12 @@ struct More {
 pub enum Index {
     /// A constant index, counted from 0.
     Number(u32),
-    /// The index is the value of this id.
+    /// The index is this id's value.
     Id(Id),
 }
 
 impl Index {
-    /// The index as a number; `of` gives the value of an id.
+    /// The index as a number; `of` gives an id's value.
     pub(crate) fn number(self, of: impl Fn(Id) -> Option<u64>) -> Option<u64> {
         match self {
             Self::Number(number) => Some(number.into()),
@@ -226,17 +226,17 @@ impl Provider {
         self.more.as_ref().map_or(&[], |more| &more.steps)
     }
 
-    /// The value of the id is the value of the variable. In a declaration, the variable is the `OpVariable`.
+    /// The id's value is the variable's value. In a declaration, the variable is the `OpVariable`.
     pub fn value(id: Id) -> Self {
         Self::new(id, Interpretation::Value)
     }
 
-    /// The value of the id is the address of the variable. In a declaration, the `OpVariable` contains that address.
+    /// The id's value is the address of the variable. In a declaration, the `OpVariable` contains that address.
     pub fn pointer(id: Id) -> Self {
         Self::new(id, Interpretation::Pointer(None))
     }
 
-    /// Exactly these operations compute the variable's value from the value of the id; in a declaration, the
+    /// Exactly these operations compute the variable's value from the id's value; in a declaration, the
     /// variable's address from the address of the `OpVariable`.
     pub fn expression(id: Id, operations: &[DebugOperation]) -> Self {
         let mut provider = Self::new(id, Interpretation::Expression);
@@ -406,7 +406,7 @@ impl Provider {
         self.more.as_ref()?.bits.clone()
     }
 
-    /// Whether operations are needed besides taking the value of the id, or bits of it.
+    /// Whether operations are needed besides taking the id's value, or bits of it.
     pub(crate) fn is_computed(&self) -> bool {
         self.interpretation != Interpretation::Value || !self.steps().is_empty()
     }

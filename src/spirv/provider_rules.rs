@@ -17,7 +17,7 @@ pub(super) const SAMPLED_IMAGE: u16 = 86;
 /// Position in a function of a declaration or value of a variable.
 #[derive(Debug, Clone)]
 pub(super) struct Spot {
-    /// Words of the function.
+    /// The function's words.
     pub function: Range<usize>,
     /// The word before which the new instruction is placed.
     pub at: usize,
@@ -43,7 +43,7 @@ impl<'a> Layout<'a> {
             && defined.result_type().is_some_and(|ty| !is_void(ty))
     }
 
-    /// Whether a definition precedes the spot, in the same function or outside of all functions.
+    /// Whether a definition precedes the spot, in the same function or outside all functions.
     #[inline(always)]
     pub(super) fn is_there(&self, defined: Instruction<'_>, spot: &Spot) -> bool {
         defined.at < spot.at && self.is_seen(defined, spot) && self.is_dominating(defined, spot)
@@ -199,12 +199,12 @@ fn piece(operations: &[DebugOperation]) -> Result<Option<(u32, u32)>> {
         let &Operation { name, takes, leaves, .. } = &OPERATIONS[operation.number() as usize];
         if depth < takes {
             let takes = Count(takes, "entry");
-            let what = format!("operation {index}, {name}, takes {takes}: the stack has {depth}");
+            let what = format!("operation {index}, {name}, takes {takes}, but the stack has {depth}");
             return Err(Error::bad_argument(what));
         }
         depth = depth - takes + leaves;
         if matches!(operation, DebugOperation::Fragment { .. }) && index + 1 < operations.len() {
-            return Err(Error::bad_argument(format!("operation {index}, {name}, is not the last one")));
+            return Err(Error::bad_argument(format!("operation {index}, {name}, is not the last operation")));
         }
     }
     Ok(match operations.last() {
@@ -224,7 +224,7 @@ pub(super) fn wrong(defined: Instruction<'_>, wanted: &str) -> Error {
         Some(name) => format!("an {name}"),
         None => format!("an instruction of opcode {}", defined.opcode()),
     };
-    Error::bad_argument(format!("an id of {wanted} is required: {id} is {is}"))
+    Error::bad_argument(format!("{id} is {is}; expected {wanted}"))
 }
 
 #[cold]

@@ -17,7 +17,7 @@ use crate::error::{At, Error, Result};
 pub fn read(words: &[u32]) -> Result<Facts<'_>> {
     let layout = Layout::unchecked(Words::with_header(words)?)?;
     if let Some(short) = layout.extended().find(|it| it.operands().len() < 2) {
-        let what = format!("an OpExtInst has at least 5 words: this one has {}", short.words.len());
+        let what = format!("OpExtInst has {} words; expected at least 5", short.words.len());
         return Err(Error::malformed(what).at_word(short.at));
     }
     Ok(Facts { layout })
@@ -36,7 +36,7 @@ pub struct Facts<'a> {
 /// A debug instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fact<'a> {
-    /// First word of the instruction, counted from the start of the module.
+    /// First word of the instruction, counted from the module's start.
     pub at: usize,
     /// Set of the instruction.
     pub set: Set,
@@ -57,16 +57,16 @@ pub struct Fact<'a> {
 /// An operand of a debug instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operand {
-    /// Row of the table; `None` if the instruction does not have an operand at this index.
+    /// The table's row; `None` if the instruction does not have an operand at this index.
     pub(super) row: Option<&'static OperandRow>,
-    /// Index of the operand, counted from 0.
+    /// The operand's index, counted from 0.
     pub index: usize,
     /// A literal or an id.
     pub word: u32,
 }
 
 impl Operand {
-    /// Row of the table; `None` if the instruction does not have an operand at this index.
+    /// The table's row; `None` if the instruction does not have an operand at this index.
     #[doc(hidden)]
     pub fn row(&self) -> Option<&'static OperandRow> {
         self.row
@@ -97,7 +97,7 @@ impl Operand {
 }
 
 impl<'a> Facts<'a> {
-    /// Layout of the module.
+    /// The module's layout.
     pub fn layout(&self) -> &Layout<'a> {
         &self.layout
     }
@@ -130,7 +130,7 @@ impl<'a> Facts<'a> {
         })
     }
 
-    /// The number in an operand: a literal, or the value of a constant. `None` for other operands, and for
+    /// The number in an operand: a literal, or a constant's value. `None` for other operands, and for
     /// specialization constants.
     pub fn number(&self, fact: &Fact<'_>, field: Field) -> Option<u64> {
         let operand = fact.operand(field)?;
@@ -165,7 +165,7 @@ impl<'a> Facts<'a> {
 }
 
 impl Fact<'_> {
-    /// Name of the instruction; `None` if the set has no instruction of this number.
+    /// The instruction's name; `None` if the set has no instruction of this number.
     pub fn name(&self) -> Option<Name> {
         Name::numbered(self.set, self.number)
     }
@@ -204,7 +204,7 @@ impl Fact<'_> {
         self.operands().filter(is).map(|operand| Id(operand.word))
     }
 
-    /// Appends the words of the instruction.
+    /// Appends the instruction's words.
     pub fn encode(&self, words: &mut Vec<u32>) {
         let opcode = if self.with_forward { op::EXT_INST_FORWARD } else { op::EXT_INST };
         let len = 5 + self.operands.len() as u32;
@@ -218,7 +218,7 @@ impl Fact<'_> {
         words.extend(self.operands().map(|operand| operand.word));
     }
 
-    /// Location of the instruction, for messages.
+    /// The instruction's location, for messages.
     pub(crate) fn place(&self) -> At {
         let instruction = match self.name() {
             Some(name) => format!("{} {}", name.text_in(self.set), self.result),

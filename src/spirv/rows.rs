@@ -87,7 +87,7 @@ static NUMBERED: [[Option<Name>; 256]; Set::ALL.len()] = {
 };
 
 impl Name {
-    /// Row of the instruction.
+    /// The instruction's row.
     #[doc(hidden)]
     pub fn row(self) -> &'static InstructionRow {
         &ROWS[self as usize]
@@ -203,7 +203,7 @@ const MOST_OPERANDS: usize = 13;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Operand {
     pub field: Field,
-    /// Whether a number is a literal rather than the id of a constant.
+    /// Whether a number is a literal rather than a constant's id.
     pub is_literal: bool,
     /// Whether the operand can be repeated.
     pub is_many: bool,
@@ -214,7 +214,7 @@ pub(super) struct Operand {
 /// An instruction in a set.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Form {
-    /// Number of the instruction; `None` if the set lacks it.
+    /// The instruction's number; `None` if the set lacks it.
     pub number: Option<u32>,
     operands: [Operand; MOST_OPERANDS],
     count: u8,
@@ -222,7 +222,7 @@ pub(super) struct Form {
     once: u8,
 }
 
-/// Instructions of a set, in the order of the table.
+/// A set's instructions, in the order of the table.
 pub(super) type Forms = [Form; Name::ALL.len()];
 
 static FORMS: [Forms; Set::ALL.len()] = {
@@ -258,7 +258,7 @@ const fn form(row: &InstructionRow, set: Set, mut form: Form) -> Form {
     form
 }
 
-/// The instructions of a set.
+/// A set's instructions.
 pub(super) fn forms(set: Set) -> &'static Forms {
     &FORMS[set as usize]
 }

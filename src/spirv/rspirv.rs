@@ -17,7 +17,7 @@ use crate::omission::Omission;
 /// Adds the debug instructions that describe a module, and returns the omissions. Assembled, the result has the same
 /// words as [`spirv::attach`](super::attach()) on the assembled original.
 ///
-/// Positions count the instructions of a [`dr::Block`], from 0. Instructions outside of functions are added to
+/// Positions count the instructions of a [`dr::Block`], from 0. Instructions outside functions are added to
 /// [`types_global_values`](dr::Module::types_global_values). `rspirv` can assemble extended instructions originals, but
 /// cannot load them yet.
 ///
@@ -26,9 +26,7 @@ use crate::omission::Omission;
 /// an id bound. The module is unchanged on errors.
 pub fn attach(to: &mut dr::Module, module: &Module, binding: &Binding, mode: &Mode) -> Result<Vec<Omission>> {
     if to.header.is_none() {
-        return Err(Error::bad_argument(
-            "a module has a header with the bound of ids: this one is without it",
-        ));
+        return Err(Error::bad_argument("the module has no header with an id bound"));
     }
     let words = to.assemble();
     let from = Words::new(&words)?;

@@ -167,7 +167,7 @@ pub(super) fn is_debug(layout: &Layout<'_>, instruction: &Instruction<'_>) -> bo
     }
 }
 
-/// Operands that may be ids of an `OpString`: the file of a source, those of extended instructions, and of instructions
+/// Operands that may be ids of an `OpString`: a source's file, those of extended instructions, and of instructions
 /// with unknown opcodes. The language and version of a source, its text, and the number of an extended instruction are
 /// literals, which can equal an id.
 fn possible_strings<'a>(instruction: &Instruction<'a>) -> &'a [u32] {

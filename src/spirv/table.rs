@@ -145,7 +145,7 @@ pub(super) use for_each_instruction;
 macro_rules! names { ($($variant:ident $text:literal $numbers:ident($($number:literal),*) $section:ident $area:ident
     { $($operand:tt)* };
 )*) => {
-    /// The name of a debug instruction.
+    /// A debug instruction's name.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Name { $(
         #[doc = concat!("`", $text, "`")]

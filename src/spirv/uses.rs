@@ -32,7 +32,7 @@ pub(super) fn uses<'a>(it: &Instruction<'a>) -> impl Iterator<Item = u32> + use<
         // Two ids, then literals, and labels after the literals of a switch.
         79 | 82 | op::LOOP_MERGE | op::SWITCH => (0, 2, skip),
         op::BRANCH_CONDITIONAL => (0, 3, skip),
-        // An id, then a literal and ids: the mask of a load, the number of an extended instruction, an execution mode, the
+        // An id, then a literal and ids: a load's mask, the number of an extended instruction, an execution mode, the
         // operation of a group.
         61 | op::EXT_INST | op::EXT_INST_FORWARD | 264..=271 | 331 | 349..=364 => (0, 1, 2),
         // The mask of a store or copy.

@@ -36,7 +36,7 @@ impl Ids {
     /// [`ErrorKind::TooLarge`] if no id is left: a bound has 32 bits.
     pub fn fresh(&mut self) -> Result<Id> {
         let id = self.0;
-        let too_many = || Error::new(ErrorKind::TooLarge("a module has less than 2^32 ids".into()));
+        let too_many = || Error::new(ErrorKind::TooLarge("no id below 2^32 is left".into()));
         self.0 = id.checked_add(1).ok_or_else(too_many)?;
         Ok(Id(id))
     }
@@ -58,7 +58,7 @@ pub fn is_module(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC.to_le_bytes()) || bytes.starts_with(&MAGIC.to_be_bytes())
 }
 
-/// The words of a file, in the byte order of its first word.
+/// A file's words, in the byte order of its first word.
 ///
 /// # Errors
 /// If the first word is not the magic number, or the last word is incomplete.
@@ -80,16 +80,16 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Vec<u32>> {
 pub struct Words<'a>(&'a [u32]);
 
 impl<'a> Words<'a> {
-    /// Checks the words of a module.
+    /// Checks a module's words.
     ///
     /// # Errors
-    /// With the word: if the header is invalid; if the length of an instruction is 0, exceeds the remaining words, or
+    /// With the word: if the header is invalid; if an instruction's length is 0, exceeds the remaining words, or
     /// is too short for its result.
     pub fn new(words: &'a [u32]) -> Result<Self> {
         let words = Self::with_header(words)?;
-        let mut at = HEADER;
-        while let Some(&first) = words.0.get(at) {
-            at += words.checked(at, first, results(first as u16))?.len();
+        let mut next = HEADER;
+        while let Some(&first) = words.0.get(next) {
+            next += words.checked(next, first, results(first as u16))?.len();
         }
         Ok(words)
     }
@@ -108,7 +108,7 @@ impl<'a> Words<'a> {
             }
         }
         if words.len() < HEADER {
-            return Err(Error::malformed("the words end inside of the header").at_word(words.len()));
+            return Err(Error::malformed("the words end inside the header").at_word(words.len()));
         }
         Ok(Self(words))
     }
@@ -165,7 +165,7 @@ impl<'a> Words<'a> {
 #[cold]
 fn too_short(at: usize, len: usize, opcode: u16, least: usize) -> Error {
     let what = if len < least {
-        format!("the instruction of opcode {opcode} has {}, and needs {least}", Count(len, "word"))
+        format!("instruction with opcode {opcode} has {}; expected at least {least}", Count(len, "word"))
     } else {
         format!("the words end inside of the instruction of opcode {opcode}")
     };
@@ -178,7 +178,7 @@ std::thread_local! {
     pub(crate) static STEPS: core::cell::Cell<usize> = const { core::cell::Cell::new(0) };
 }
 
-/// The instructions of a module.
+/// A module's instructions.
 #[derive(Debug, Clone)]
 pub struct Instructions<'a> {
     words: &'a [u32],
@@ -209,9 +209,9 @@ impl<'a> Iterator for Instructions<'a> {
 /// An instruction of a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Instruction<'a> {
-    /// First word of the instruction, counted from the start of the module.
+    /// First word of the instruction, counted from the module's start.
     pub at: usize,
-    /// Words of the instruction; the first contains length and opcode.
+    /// The instruction's words; the first contains length and opcode.
     pub words: &'a [u32],
 }
 

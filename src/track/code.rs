@@ -361,7 +361,7 @@ impl Code {
         Ok(((start, self.places.len() as u32), bits))
     }
 
-    /// Returns the size of a place in bits.
+    /// Returns a place's size in bits.
     pub(super) fn size(&self, place: Place) -> Result<u32> {
         extent::size(&self.target, self.own.len(), place)
             .map_err(|error| error.or_at(self.at_places(&[place])))

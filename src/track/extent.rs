@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorKind, Quantity, Result};
 use crate::op::Reg;
 use crate::target::Target;
 
-/// Returns the size of a place in bits. The code declares `own` places.
+/// Returns a place's size in bits. The code declares `own` places.
 pub(super) fn size(target: &Target, own: usize, place: Place) -> Result<u32> {
     let register = |reg: Reg| target.register(reg).ok_or_else(|| target.unknown_register(reg));
     let has = match place.storage {
@@ -59,7 +59,7 @@ pub(super) fn size(target: &Target, own: usize, place: Place) -> Result<u32> {
     Ok(bits)
 }
 
-/// Returns the name of a place: `s4`, `v3`, `v40 lane 7`, `stack slot 16`.
+/// Returns a place's name: `s4`, `v3`, `v40 lane 7`, `stack slot 16`.
 pub(super) fn text(target: &Target, place: Place) -> String {
     let name = |reg| match target.register(reg) {
         Some(register) => register.name().to_string(),
@@ -76,7 +76,7 @@ pub(super) fn text(target: &Target, place: Place) -> String {
     if place.from == 0 { name } else { format!("{name} from bit {}", place.from) }
 }
 
-/// Returns the name of a constant, from its bytes in memory.
+/// Returns a constant's name, from its bytes in memory.
 pub(super) fn constant_text(bytes: &[u8]) -> String {
     let digits: String = bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect();
     format!("constant 0x{digits}")

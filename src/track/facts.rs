@@ -66,7 +66,7 @@ pub(super) enum Source {
     Value(ValueId),
     /// Contents of places.
     Contents((u32, u32)),
-    /// Bits of a variable, from a bit on.
+    /// A variable's bits, from a bit on.
     Variable(u32, u32),
     Nothing,
 }

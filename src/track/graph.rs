@@ -43,7 +43,7 @@ pub(super) struct Wait {
 /// End of a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Until {
-    /// The exit of a region.
+    /// A region's exit.
     Exit(u32),
     /// Other ends for a mask's lanes: for lanes that are done, or for lanes that wait at the save of the mask.
     Ends { mask: usize, is_later: bool },
@@ -142,7 +142,7 @@ impl Graphs {
         reach.from(|node| self.wave.successors(node), start, |node| ends.contains(&node)).0
     }
 
-    /// Returns the successors of a node in a region, in which an inner region is one step; or in the wave's graph.
+    /// Returns a node's successors in a region, in which an inner region is one step; or in the wave's graph.
     pub(super) fn next(&self, region: Option<u32>, node: u32) -> &[u32] {
         match self.inner(region, node).map(|inner| self.regions.mask(inner)) {
             Some(inner) if inner.is_passed => inner.restored.as_slice(),
@@ -319,7 +319,7 @@ fn segments(code: &Code) -> (Vec<Segment>, Vec<(u32, u32)>) {
     (segments, blocks)
 }
 
-/// Returns the name of a block for an error.
+/// Returns a block's name for an error.
 pub(super) fn block_text(code: &Code, BlockId(block): BlockId) -> String {
     match code.flow.blocks.get(block) {
         Some(pcs) => format!("block {:#x}..{:#x}", pcs.start, pcs.end),
@@ -375,7 +375,7 @@ fn regions(
     let none = Mask { around: None, depth: 0, saved: 0, restored: None, is_region: false, is_passed: false };
     let mut masks = vec![none; masks];
     let mut saved = Vec::new();
-    // Innermost open mask at the start of each block, and before each node.
+    // Innermost open mask at each block's start, and before each node.
     let mut entered = vec![None; blocks.len()];
     let mut tops = vec![None; segments.len() + 1];
     let edges = code.flow.edges.iter().map(|&(from, to)| (from as u32, to as u32));

@@ -20,7 +20,7 @@ use crate::model::{Contents, FunctionId, Loc, LocId, Module, NoMeaning, Node, Sp
 use crate::op::Reg;
 use crate::target::SpaceId;
 
-/// Bits of a variable, and where a lane finds them.
+/// A variable's bits, and where a lane finds them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Wanted {
     /// First bit of the variable.

@@ -66,7 +66,7 @@
 //! Two graphs describe the code. The *wave's graph* is the code in branch order. The *lane's graph* has an edge from each
 //! instruction to the next instruction that the lane runs. Where a lane waits, this edge is a *skip* over the *stretch* that
 //! the wave runs meanwhile. A waiting lane runs nothing, so a stretch changes only what it writes to places of the wave, and
-//! to per-lane places in all lanes. The contents of a place at the end of a stretch are traced back through the stretch: to
+//! to per-lane places in all lanes. A place's contents at the end of a stretch are traced back through the stretch: to
 //! another place at its start, to a constant, or to something new. With these effects on the skips, one analysis on the
 //! lane's graph (`ssa`: static single assignment over all places at once) finds the classes of places, variables and
 //! constants that are equal at each pc; a variable's locations are the places in its class.

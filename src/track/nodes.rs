@@ -11,7 +11,7 @@ pub(super) struct Segment {
     pub(super) write: Option<ExecWrite>,
 }
 
-/// Successors of each node, in compressed rows.
+/// Each node's successors, in compressed rows.
 #[derive(Debug)]
 pub(super) struct Next {
     first: Vec<u32>,

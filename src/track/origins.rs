@@ -1,4 +1,4 @@
-//! Origins: where the contents of each place at the end of a stretch come from, for a lane that waits.
+//! Origins: where each place's contents at the end of a stretch come from, for a lane that waits.
 //!
 //! Origins are traced backwards. They start as "each place is its own source" at the end of the stretch; each write before
 //! this point replaces its destination by its source.
@@ -20,7 +20,7 @@ pub(super) struct Write {
 /// Pcs for which a path has origins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum At {
-    /// The end of the path.
+    /// The path's end.
     End,
     /// All pcs of the path. At the first pc each place is its own source, so this source has no entry.
     Any,
@@ -29,7 +29,7 @@ pub(super) enum At {
 /// Maximum number of sources of a place. With more, the place is taken to be lost, which bounds the time.
 const SOURCES: usize = 4;
 
-/// Sources of each place's contents, at the start of a path: places, constants, or none. A place without entries is its
+/// Sources of each place's contents, at a path's start: places, constants, or none. A place without entries is its
 /// own source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Origins {

@@ -89,7 +89,7 @@ impl Place {
         Self { from, bits: Some(16), ..self }
     }
 
-    /// Returns the bits of the place from bit `from` on; without a number, all remaining bits of a register.
+    /// Returns the place's bits from bit `from` on; without a number, all remaining bits of a register.
     #[cfg(feature = "json")]
     pub(crate) fn bits_from(self, from: u32, bits: Option<u32>) -> Self {
         Self { from: self.from.saturating_add(from.into()), bits: bits.or(self.bits), ..self }

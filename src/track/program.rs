@@ -154,7 +154,7 @@ impl Group {
     }
 }
 
-/// Places and constants, one of which has the contents of a place when a waiting lane continues.
+/// Places and constants, one of which has a place's contents when a waiting lane continues.
 #[derive(Debug)]
 pub(super) struct Choice {
     /// Node after which the lane waits.

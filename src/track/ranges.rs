@@ -9,7 +9,7 @@ use super::ssa::{NOTHING, Ssa, Visit};
 
 const NONE: u32 = u32::MAX;
 
-/// Half-open pc range in which a variable part has the value of a place.
+/// Half-open pc range in which a variable part has a place's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PlaceRange {
     /// Number of the variable part.

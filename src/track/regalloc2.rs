@@ -22,7 +22,7 @@ use crate::target::Target;
 
 /// A function's machine code, after encoding.
 pub trait Machine {
-    /// Returns the half-open pc range of an instruction, in bytes from the start of the function. The range is empty if no
+    /// Returns the half-open pc range of an instruction, in bytes from the function's start. The range is empty if no
     /// machine instruction was encoded.
     fn inst(&self, inst: Inst) -> Range<u64>;
 

@@ -37,7 +37,7 @@ pub(super) struct Regions {
     /// Whether the wave gets from each node to the exit of its region. For the exit of an inner region, the exit of the
     /// enclosing region counts.
     comes_out: Vec<bool>,
-    /// Depth of the outermost region whose exit the wave reaches after the exit of each mask.
+    /// Depth of the outermost region whose exit the wave reaches after each mask's exit.
     out: Vec<u32>,
 }
 

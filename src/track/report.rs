@@ -32,7 +32,7 @@ pub struct Stale {
     pub at: At,
     /// Range of the variable's bits.
     pub bits: Range<u64>,
-    /// Half-open pc range of instructions, in bytes from the start of the function.
+    /// Half-open pc range of instructions, in bytes from the function's start.
     pub pcs: Range<u64>,
     /// The claimed place.
     pub place: String,

@@ -1,7 +1,7 @@
 //! Effects of a stretch on the storage of waiting lanes.
 //!
 //! A waiting lane runs nothing. A stretch changes the lane's storage by writes to places of the wave, and by writes to
-//! per-lane places in all lanes. The contents of each place at the end are traced back to the start: to another place, a
+//! per-lane places in all lanes. Each place's contents at the end are traced back to the start: to another place, a
 //! constant, or something new. Stretches with the same end are traced together, and each inner region is one step, so that
 //! the time does not grow with the number of stretches times their length.
 

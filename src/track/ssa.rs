@@ -1,4 +1,4 @@
-//! Names for the contents of each place: static single assignment over all places at once, with congruent phis merged.
+//! Names for each place's contents: static single assignment over all places at once, with congruent phis merged.
 //!
 //! A name belongs to a write or a phi. The invariant: two places with the same name have the same value. A place never has
 //! a name on a path without the name's definition, so a name means the latest execution of its definition, in loops too.
@@ -97,7 +97,7 @@ pub(super) struct Ssa<'p> {
 pub(super) trait Visit {
     /// Before a node, and before names are reset to the names at its dominator.
     fn enter(&mut self, _position: usize) {}
-    /// After names are the names at the entry of the node.
+    /// After names are the names at the node's entry.
     fn entered(&mut self, _node: u32) {}
     /// Before a group.
     fn group(&mut self, _group: &Group, _names: &[u32]) {}

@@ -252,7 +252,7 @@ impl<'c> Tracked<'c> {
     }
 
     /// Returns the locations of a variable whose parts have these places: as many as the part with the most places has. A
-    /// location has at least `bits` bits; unassigned bits, such as padding at the end of a type, are undefined.
+    /// location has at least `bits` bits; unassigned bits, such as padding at a type's end, are undefined.
     fn locs(&self, index: usize, bits: u64, places: &[Vec<u32>]) -> Vec<Loc> {
         let count = places.iter().map(Vec::len).max().unwrap_or(0);
         let choice = |n: usize| -> Choice {

@@ -40,15 +40,15 @@ fn counts_of_one_are_singular() {
     let later = later.replacen("%none = ", "%removed = OpExtInst %void %later !0\n%none = ", 1);
     let later = validate(&read(&assemble(&later).words).expect("reads")).to_string();
     let cases = [
-        (short.to_string(), "has 1 word, and needs 2"),
+        (short.to_string(), "has 1 word; expected at least 2"),
         (detached.to_string() + "\n", "the next new ones of a module of 1 word\n"),
         (
             piece.expect_err("is no piece of this size").to_string(),
-            "its size is that of the piece, 2 bits: 1 bit",
+            "has 1 bit; expected 2 bits, the size of the piece",
         ),
-        (later, "a set that is not known, with 1 debug instruction\n"),
+        (later, "is not a known set; it has 1 debug instruction\n"),
         (found("Vector %int 4", "Vector %int"), "it cannot have 1 operand\n"),
-        (found("PlusUconst 8", "PlusUconst"), "PlusUconst has 1 operand: 0 given"),
+        (found("PlusUconst 8", "PlusUconst"), "PlusUconst has 0 operands; expected 1"),
         (listed("%n_int %u32 Signed", "%n_int %u1 Unspecified"), "not its size of 1 bit\n"),
         (
             listed("%n_other %none %source 2 1 %unit %u32", "%n_other %none %source 2 1 %unit %u1"),

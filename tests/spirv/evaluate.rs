@@ -169,13 +169,13 @@ fn mistakes_are_of_an_operation() {
         (&[Xderef, StackValue], 0, "Xderef: ill-formed"),
         (&[Constu(0), Constu(4), Plus, Plus, Plus], 4, "Plus: ill-formed"),
         (&[StackValue, Plus], 1, "Plus: ill-formed"),
-        (&[Fragment { offset: 0, size: 8 }, StackValue], 0, "Fragment: it is not the last operation"),
+        (&[Fragment { offset: 0, size: 8 }, StackValue], 0, "Fragment is not the last operation"),
         (
             &[BitPiece { offset: 0, size: 8 }, Fragment { offset: 0, size: 16 }],
             1,
-            "Fragment: its size is that of the piece, 8 bits: 16 bits",
+            "Fragment has 16 bits; expected 8 bits, the size of the piece",
         ),
-        (&[Fragment { offset: u32::MAX, size: 2 }], 0, "Fragment: its last bit is past 2^32"),
+        (&[Fragment { offset: u32::MAX, size: 2 }], 0, "Fragment ends after bit 2^32"),
     ];
     for (operations, index, what) in cases {
         let error = valued(1, operations).expect_err("it has no meaning");

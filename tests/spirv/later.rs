@@ -103,7 +103,7 @@ fn operations_of_rocm_are_not_read() {
     (words[other + 3], words[at + 5]) = (10_003, id.0);
     let facts = read(&words).expect("reads");
     let report = validate(&facts).to_string();
-    let found = "the set lists no operation 10003; ROCm's translator has operations of its own from 10000 on";
+    let found = "the set lists no operation 10003; ROCm's translator has further operations from 10000 on";
     assert!(report.contains(found), "{report}");
     let left = import(&facts, &Target::kernel()).expect("can be described").omissions;
     let left: Vec<String> = left.iter().map(ToString::to_string).collect();

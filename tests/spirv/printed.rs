@@ -124,11 +124,11 @@ fn the_translators_habits_are_found() {
     let report = validate(&facts);
     // Each known deviation occurs at least once, and every finding is one of them or a forward reference.
     let habits = [
-        "DebugTypeTemplate is not a DebugTypeComposite; the LLVM translator names the template in place of its target",
-        "DebugTypeTemplate is not a lexical scope; the LLVM translator names the template in place of its target",
+        "DebugTypeTemplate is not a DebugTypeComposite; the LLVM translator names the template instead of its target",
+        "DebugTypeTemplate is not a lexical scope; the LLVM translator names the template instead of its target",
         "DebugFunctionDeclaration is not a DebugTypeMember, DebugFunction or DebugTypeInheritance; the LLVM translator \
          has declarations as members",
-        "it cannot have 8 operands; the LLVM translator writes a 0 behind the tag",
+        "it cannot have 8 operands; the LLVM translator writes a 0 after the tag",
         "0xffffffff is not a storage class; the LLVM translator writes it where there is no address space",
         "its operands are those of DebugTypeTemplateParameterPack, number 17; the LLVM translator has the two the other \
          way round",

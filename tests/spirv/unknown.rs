@@ -50,7 +50,7 @@ fn unknown_sets_are_detected() {
         let mut found = String::new();
         let mut output = String::new();
         if is_debug {
-            let what = format!("\"{set}\": a set that is not known, with 2 debug instructions");
+            let what = format!("\"{set}\" is not a known set; it has 2 debug instructions");
             found = format!("unknown-set (2 Binary Form): word 5: {what}\n");
             output = format!("%1 = {what}\n");
         }

@@ -37,14 +37,14 @@ fn invalid_words_are_refused_with_their_index() {
     let cases: &[(Vec<u32>, &str)] = &[
         (vec![], "this is not a SPIR-V module: its first word is not 0x07230203"),
         (vec![1, 2, 3, 4, 5], "this is not a SPIR-V module: its first word is not 0x07230203"),
-        (header[..4].to_vec(), "word 4: the words end inside of the header"),
-        (with(&[0]), "word 5: the instruction of opcode 0 has 0 words, and needs 1"),
-        (with(&[1 << 16, 253]), "word 6: the instruction of opcode 253 has 0 words, and needs 1"),
+        (header[..4].to_vec(), "word 4: the words end inside the header"),
+        (with(&[0]), "word 5: instruction with opcode 0 has 0 words; expected at least 1"),
+        (with(&[1 << 16, 253]), "word 6: instruction with opcode 253 has 0 words; expected at least 1"),
         (with(&[3 << 16 | 19, 1]), "word 5: the words end inside of the instruction of opcode 19"),
-        (with(&[1 << 16 | 19]), "word 5: the instruction of opcode 19 has 1 word, and needs 2"),
-        (with(&[2 << 16 | 43, 1]), "word 5: the instruction of opcode 43 has 2 words, and needs 3"),
+        (with(&[1 << 16 | 19]), "word 5: instruction with opcode 19 has 1 word; expected at least 2"),
+        (with(&[2 << 16 | 43, 1]), "word 5: instruction with opcode 43 has 2 words; expected at least 3"),
         (with(&[3 << 16 | 7, 1, 0x6161_6161]), "word 5: the string has no end"),
-        (with(&[4 << 16 | 12, 1, 2, 3]), "word 5: an OpExtInst has at least 5 words: this one has 4"),
+        (with(&[4 << 16 | 12, 1, 2, 3]), "word 5: OpExtInst has 4 words; expected at least 5"),
     ];
     for (words, expected) in cases {
         assert_eq!(read(words).expect_err(expected).to_string(), *expected);

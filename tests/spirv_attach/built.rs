@@ -144,32 +144,38 @@ fn invalid_modules_are_refused() {
     let mut s = ModuleBuilder::new(1, 0);
     let error = |result: eitri::Result<()>| result.expect_err("is refused").to_string();
     let id = Id(1);
-    let outside = "an instruction is in a block: that of opcode 253 is not";
-    let before_blocks = "a parameter is in a function, before its blocks: %9 is not";
+    let outside = "instruction with opcode 253 is outside a block";
+    let before_blocks = "parameter %9 is outside a function, or after its first block";
     assert_eq!(error(s.effect(253, &[]).map(drop)), outside);
-    assert_eq!(error(s.position().map(drop)), "a position is in a block: none is open");
-    assert_eq!(error(s.block_as(Id(8)).map(drop)), "a block is in a function: %8 is not");
+    assert_eq!(error(s.position().map(drop)), "no block is open; a position is in an open block");
+    assert_eq!(error(s.block_as(Id(8)).map(drop)), "block %8 is outside a function");
     assert_eq!(error(s.parameter_as(Id(9), id).map(drop)), before_blocks);
-    assert_eq!(error(s.end_function().map(drop)), "`end_function` ends an open function: none is open");
+    assert_eq!(
+        error(s.end_function().map(drop)),
+        "no function is open; `end_function` ends an open function"
+    );
     assert_eq!(error(s.string("a\0b").map(drop)), "the text \"a\\0b\" contains a zero byte");
     assert_eq!(
         error(s.string(&"a".repeat(300_000)).map(drop)),
-        "an instruction of 75003 words: it can have 65535"
+        "an instruction has 75003 words; at most 65535 are possible"
     );
     let function = s.function(id, 0, id).expect("a function");
     assert_eq!(
         error(s.function(id, 0, id).map(drop)),
-        format!("`end_function` ends each function: {function} is open")
+        format!("function {function} is still open; `end_function` ends it")
     );
     let block = s.block().expect("a block");
-    assert_eq!(error(s.block().map(drop)), format!("a terminator ends each block: {block} is open"));
-    assert_eq!(error(s.end_function().map(drop)), format!("a terminator ends each block: {block} is open"));
+    assert_eq!(error(s.block().map(drop)), format!("block {block} is still open; a terminator ends it"));
+    assert_eq!(
+        error(s.end_function().map(drop)),
+        format!("block {block} is still open; a terminator ends it")
+    );
     assert_eq!(error(s.parameter_as(Id(9), id).map(drop)), before_blocks);
     s.effect(253, &[]).expect("ends the block");
     assert_eq!(error(s.effect(253, &[]).map(drop)), outside);
     assert_eq!(
         error(s.clone().finish().map(drop)),
-        format!("`end_function` ends each function: {function} is open")
+        format!("function {function} is still open; `end_function` ends it")
     );
     s.end_function().expect("ends");
     assert!(s.finish().is_ok());

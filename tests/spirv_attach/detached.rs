@@ -136,21 +136,19 @@ fn changed_fields() {
     };
     let last = attached.added.last().expect("something is new").clone();
     let len = attached.words.len();
-    let what =
-        format!("words {}..{} are not the next new ones of a module of {len} words", last.start, last.end);
+    let what = format!(
+        "added words {}..{} are out of order or outside the module, which has {len} words",
+        last.start, last.end
+    );
     // In another order, reversed, and beyond the end.
-    assert!(refused(|it| it.added.rotate_right(1)).contains("are not the next new ones"));
+    assert!(refused(|it| it.added.rotate_right(1)).contains("are out of order or outside the module"));
     assert!(
-        refused(|it| it.added[0] = Range { start: 7, end: 6 })
-            .contains("words 7..6 are not the next new ones")
+        refused(|it| it.added[0] = Range { start: 7, end: 6 }).contains("added words 7..6 are out of order")
     );
     assert!(refused(|it| it.added.push(0..usize::MAX)).contains("words 0..18446744073709551615 are not"));
     assert!(refused(|it| it.added.push(it.added[it.added.len() - 1].clone())).contains(&what));
     assert!(refused(|it| it.words.truncate(9)).contains("of a module of 9 words"));
-    assert!(
-        refused(|it| it.added = vec![0..it.words.len()])
-            .contains("a module has a header: this one is without it")
-    );
+    assert!(refused(|it| it.added = vec![0..it.words.len()]).contains("the module has no header"));
     let nothing = Attached { words: Vec::new(), added: Vec::new(), ..attached.clone() };
     assert!(nothing.detach().is_err());
     let all = Attached { added: Vec::new(), ..attached.clone() };

@@ -235,7 +235,7 @@ fn mistakes_are_refused() {
     let unknown = refused(with("\"after\": 21", "\"behind\": 21"));
     assert!(unknown.starts_with("unknown field `behind`"), "{unknown}");
     let operation = refused(with("[{\"id\": 26}]", r#"[{"id": 26, "operations": [["Plus", [1]]]}]"#));
-    assert_eq!(operation, "Plus has 0 operands: 1 given");
+    assert_eq!(operation, "Plus has 1 operand; expected 0");
     let without = example().split(",\n    \"spirv\"").next().expect("a part").to_owned() + "}";
     let missing = refused(without);
     assert!(missing.contains("description has no key `spirv`"), "{missing}");

@@ -73,7 +73,7 @@ fn invalid_identifiers_and_paths_are_refused() {
     {
         assert_eq!(
             with(&|it| _ = it.build_identifier(digits, false)),
-            format!("the build identifier {digits:?} is not 32 lowercase hexadecimal digits, or more"),
+            format!("the build identifier {digits:?} is not 32 or more lowercase hexadecimal digits"),
         );
     }
     assert_eq!(with(&|it| _ = it.storage_path("a\0b")), "the storage path \"a\\0b\" contains a zero byte");

@@ -42,13 +42,13 @@ fn functions_and_globals() {
         &|it| {
             it.function(case.scale, case.id("entry"));
         },
-        &format!("{SCALE}: an id of an OpFunction is required: %entry is an OpLabel"),
+        &format!("{SCALE}: %entry is an OpLabel; expected an OpFunction"),
     );
     f(
         &|it| {
             it.function(case.scale, case.id("other"));
         },
-        &format!("{SCALE}: %other is the code of function `other` already"),
+        &format!("{SCALE}: %other already is the code of function `other`"),
     );
     f(
         &|it| {
@@ -67,7 +67,7 @@ fn functions_and_globals() {
         &|it| {
             it.global(case.table, case.id("kind"));
         },
-        &format!("{table}: an id of an OpVariable or a constant is required: %kind is an OpTypeFunction"),
+        &format!("{table}: %kind is an OpTypeFunction; expected an OpVariable or a constant"),
     );
     f(
         &|it| {
@@ -91,40 +91,35 @@ fn positions() {
     let n = format!("{SCALE}, variable `n`");
     let cases = [
         (Position::start(Id(900), id("entry")), "the module has no %900".to_owned()),
-        (
-            Position::start(id("entry"), id("entry")),
-            "an id of an OpFunction is required: %entry is an OpLabel".into(),
-        ),
+        (Position::start(id("entry"), id("entry")), "%entry is an OpLabel; expected an OpFunction".into()),
         (Position::start(scale, Id(901)), "the module has no %901".into()),
-        (Position::start(scale, id("sum")), "an id of an OpLabel is required: %sum is an OpPhi".into()),
+        (Position::start(scale, id("sum")), "%sum is an OpPhi; expected an OpLabel".into()),
         (Position::start(scale, id("single")), "%single is not a block of function %scale".into()),
         (
             Position::start(id("other"), id("single")),
-            "a position is in the function of its scope, %scale: it is in %other".into(),
+            "the position is in %other, but its scope belongs to %scale".into(),
         ),
         (
             Position::before(id("other"), id("single"), 0),
-            "a position is in the function of its scope, %scale: it is in %other".into(),
+            "the position is in %other, but its scope belongs to %scale".into(),
         ),
-        (
-            Position::after(id("v")),
-            "a position is in the function of its scope, %scale: it is in %other".into(),
-        ),
+        (Position::after(id("v")), "the position is in %other, but its scope belongs to %scale".into()),
         (
             Position::before(scale, id("entry"), 5),
-            "block %entry: the block has 5 instructions: the index is 5".into(),
+            "block %entry: index 5 is out of range; the block has 5 instructions".into(),
         ),
         (
             Position::before(scale, id("last"), u32::MAX),
-            format!("block %last: the block has 2 instructions: the index is {}", u32::MAX),
+            format!("block %last: index {} is out of range; the block has 2 instructions", u32::MAX),
         ),
         (
             Position::before(scale, id("entry"), 4),
-            "block %entry: between a merge instruction and the branch there can be nothing".into(),
+            "block %entry: the position is between a merge instruction and the branch, where nothing can be"
+                .into(),
         ),
         (Position::after(Id(902)), "the module has no %902".into()),
-        (Position::after(id("u1")), "%u1 is defined outside of the blocks of a function".into()),
-        (Position::after(scale), "%scale is defined outside of the blocks of a function".into()),
+        (Position::after(id("u1")), "%u1 is defined outside the blocks of a function".into()),
+        (Position::after(scale), "%scale is defined outside the blocks of a function".into()),
     ];
     for (position, expected) in cases {
         let say = |it: &mut Binding| {
@@ -136,7 +131,11 @@ fn positions() {
     let say = |it: &mut Binding| {
         it.no_line(Position::before(scale, id("last"), 2));
     };
-    refuses(&case, say, &format!("{SCALE}: block %last: the block has 2 instructions: the index is 2"));
+    refuses(
+        &case,
+        say,
+        &format!("{SCALE}: block %last: index 2 is out of range; the block has 2 instructions"),
+    );
 }
 
 /// A merge instruction, followed by the line of the branch.
@@ -149,7 +148,8 @@ fn lines_between_a_merge_and_its_branch() {
         let say = |it: &mut Binding| {
             it.no_scope(case.before("entry", index));
         };
-        let expected = "block %entry: between a merge instruction and the branch there can be nothing";
+        let expected =
+            "block %entry: the position is between a merge instruction and the branch, where nothing can be";
         refuses(&case, say, &format!("{SCALE}: {expected}"));
     }
 }
@@ -186,7 +186,7 @@ fn entities_of_the_model() {
         &|it| {
             it.scope(start, unit);
         },
-        "unit `scale.cl`: instructions are of a function, block or inlined call",
+        "unit `scale.cl`: the scope is not a function, block or inlined call",
     );
     f(
         &|it| {
@@ -198,16 +198,14 @@ fn entities_of_the_model() {
         &|it| {
             it.global(case.n, case.id("table")).value(start, case.n, std::slice::from_ref(&provider));
         },
-        &format!(
-            "{SCALE}, variable `n`: a variable has a global id or positions, not both: it has the global id %table"
-        ),
+        &format!("{SCALE}, variable `n`: the variable has positions, but it has the global id %table"),
     );
     f(
         &|it| {
             it.global(case.v, case.id("table")).value(start, case.inner, std::slice::from_ref(&provider));
         },
         &format!(
-            "{SCALE}, variable `v`: a variable has a global id or positions, not both: its origin has the global \
+            "{SCALE}, variable `v`: the variable has positions, but its origin has the global \
              id %table"
         ),
     );
@@ -215,7 +213,7 @@ fn entities_of_the_model() {
         &|it| {
             it.value(start, case.v, std::slice::from_ref(&provider));
         },
-        "unit `scale.cl`, function `other`, variable `v`: a position is in the function of its scope, %other: it is in %scale",
+        "unit `scale.cl`, function `other`, variable `v`: the position is in %scale, but its scope belongs to %other",
     );
     let mut unbound = Binding::new();
     unbound.scope(start, case.block);
@@ -242,9 +240,9 @@ fn invalid_providers_are_refused() {
     };
     let of = |name| Provider::value(id(name));
     value(&[Provider::value(Id(904))], "the module has no %904");
-    value(&[of("then")], "an id of a value is required: %then is an OpLabel");
-    value(&[of("uint")], "an id of a value is required: %uint is an OpTypeInt");
-    value(&[of("scale")], "an id of a value is required: %scale is an OpFunction");
+    value(&[of("then")], "%then is an OpLabel; expected a value");
+    value(&[of("uint")], "%uint is an OpTypeInt; expected a value");
+    value(&[of("scale")], "%scale is an OpFunction; expected a value");
     value(&[of("v")], "%v is defined in another function");
     let behind = "is defined after the position at which it is bound";
     value(&[of("three")], &format!("%three {behind}"));
@@ -270,11 +268,11 @@ fn invalid_providers_are_refused() {
     );
     cells(
         &[of("n").part(1).part(0).part(1), of("two").part(1).bits(32..96)],
-        "several values of a variable provide disjoint parts of it: bits 224..288 are in %two, and bits 224..256 in %n",
+        "%two provides bits 224..288 and %n bits 224..256; several values provide disjoint parts",
     );
     cells(
         &[of("two").part(0).bits(0..64), of("n").part(1).part_by(id("n")).part(0)],
-        "several values of a variable provide disjoint parts of it: the bits in %n are unknown",
+        "the bits that %n provides are unknown; several values provide disjoint parts",
     );
 
     value(&[of("two")], "the value %two needs 32 bits, but only 64 are available");
@@ -289,15 +287,15 @@ fn invalid_providers_are_refused() {
     pair(&[of("more").bits(80..112)], "the piece of %more needs 112 bits, but only 96 are available");
     pair(
         &[of("two").bits(32..96), of("more").bits(64..96)],
-        "several values of a variable provide disjoint parts of it: bits 64..96 are in %more, and bits 32..96 in %two",
+        "%more provides bits 64..96 and %two bits 32..96; several values provide disjoint parts",
     );
     pair(
         &[of("more").bits(0..32), of("two")],
-        "several values of a variable provide disjoint parts of it: the whole variable is in %two",
+        "%two provides the whole variable; several values provide disjoint parts",
     );
     value(
         &[Provider::expression(id("n"), &[DebugOperation::Plus])],
-        "operation 0, Plus, takes 2 entries: the stack has 1",
+        "operation 0, Plus, takes 2 entries, but the stack has 1",
     );
     let part = DebugOperation::Fragment { offset: 16, size: 32 };
     value(
@@ -315,14 +313,8 @@ fn invalid_providers_are_refused() {
         };
         refuses(&case, say, &format!("{}: {expected}", at("sum")));
     };
-    declare(
-        of("n"),
-        "an id of an OpVariable or a pointer parameter is required: %n is an OpFunctionParameter",
-    );
-    declare(
-        of("two"),
-        "an id of an OpVariable or a pointer parameter is required: %two is an OpCompositeConstruct",
-    );
+    declare(of("n"), "%n is an OpFunctionParameter; expected an OpVariable or a pointer parameter");
+    declare(of("two"), "%two is an OpCompositeConstruct; expected an OpVariable or a pointer parameter");
     declare(of("var").bits(0..16), "the value %var needs 16 bits, but only 32 are available");
     let say = |it: &mut Binding| {
         it.declare(case.after("two"), case.pair, of("var"));
@@ -344,14 +336,14 @@ fn modules() {
     assert!(of(&words).contains("the words end inside of the instruction"));
     let mut words = case.words.clone();
     words[3] = 20;
-    assert!(of(&words).ends_with("ids are below the bound of the header, 20: %21"), "{}", of(&words));
+    assert!(of(&words).ends_with("%21 is not below the id bound in the header, 20"), "{}", of(&words));
     // An OpExtInst without an instruction number.
     let mut words = case.words.clone();
     words.splice(5..5, [4 << 16 | 12, 1, 2, 3]);
-    assert_eq!(of(&words), "word 5: an OpExtInst has at least 5 words: this one has 4");
+    assert_eq!(of(&words), "word 5: OpExtInst has 4 words; expected at least 5");
     let mut words = case.words.clone();
     words[3] = u32::MAX;
-    assert!(of(&words).ends_with("a module has less than 2^32 ids"), "{}", of(&words));
+    assert!(of(&words).ends_with("no id below 2^32 is left"), "{}", of(&words));
 }
 
 /// An instruction of another set has a result, but not a value.

@@ -103,5 +103,5 @@ fn refused_module_is_unchanged() {
     assert_eq!(module.assemble(), case.words);
     module.header = None;
     let error = spirv::rspirv::attach(&mut module, &case.module, &case.bound(), &mode).expect_err("no bound");
-    assert_eq!(error.to_string(), "a module has a header with the bound of ids: this one is without it");
+    assert_eq!(error.to_string(), "the module has no header with an id bound");
 }

@@ -31,7 +31,7 @@ pub(super) struct Body {
 struct ModuleInstruction {
     word: usize,
     block: Id,
-    /// Whether it is one of the `OpPhi` and `OpVariable` at the start of the block.
+    /// Whether it is one of the `OpPhi` and `OpVariable` at the block's start.
     is_start: bool,
     /// Number of counted instructions before it in the block.
     counted: u32,
@@ -121,7 +121,7 @@ fn module_instructions(
     added: &[Range<usize>],
 ) -> Vec<ModuleInstruction> {
     let layout = projection.layout;
-    let mut all = Vec::new();
+    let mut real = Vec::new();
     let mut block = None;
     let mut counted = 0;
     let mut is_start = true;
@@ -141,7 +141,7 @@ fn module_instructions(
         if let Some(block) = block.filter(|_| !is_debug && !is_line) {
             is_start &= matches!(opcode, op::PHI | op::VARIABLE);
             let line = line.take();
-            all.push(ModuleInstruction { word: instruction.at, block, is_start, counted, is_first, line });
+            real.push(ModuleInstruction { word: instruction.at, block, is_start, counted, is_first, line });
             is_first = false;
             is_open &= !op::is_terminator(opcode);
         } else if is_line && !is_added {
@@ -153,7 +153,7 @@ fn module_instructions(
         }
         counted += u32::from(!is_added);
     }
-    all
+    real
 }
 
 /// The body of a described function. Positions do not count the words in `added`; if it is empty, they do not count any

@@ -56,7 +56,7 @@ pub(super) struct Description {
 }
 
 impl Description {
-    /// The subject of a record.
+    /// A record's subject.
     pub fn subject(&self, record: &Record) -> Subject {
         match record.subject {
             RecordSubject::Variable(id) => Subject::Variable(id),
@@ -65,7 +65,7 @@ impl Description {
     }
 }
 
-/// The encoding of a type.
+/// A type's encoding.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EncodedType {
     pub shape: Shape,
@@ -73,7 +73,7 @@ pub(super) struct EncodedType {
     pub is_sized: bool,
 }
 
-/// Makes the records of a module.
+/// Makes a module's records.
 pub(super) struct Projection<'m> {
     pub module: &'m Module,
     pub binding: &'m Binding,
@@ -209,7 +209,7 @@ impl<'m> Projection<'m> {
         path
     }
 
-    /// The file of a scope: that of its line, or, for a block without a line, of the enclosing scope.
+    /// A scope's file: that of its line, or, for a block without a line, of the enclosing scope.
     pub fn file_of(&self, mut scope: ScopeId) -> FileId {
         loop {
             let data = self.module.scope(scope);
@@ -237,7 +237,7 @@ impl<'m> Projection<'m> {
         self.omissions.cut_cycle(subject, self.stand_in(of))
     }
 
-    /// The type that is encoded in place of a qualified type or typedef of it.
+    /// The type that is encoded instead of a qualified type or typedef of it.
     pub fn stand_in(&self, mut of: TypeId) -> TypeId {
         while self
             .omissions
@@ -339,7 +339,7 @@ impl<'m> Projection<'m> {
         self.types[id.as_u32() as usize].shape
     }
 
-    /// The shape of a type; `None` is `void`.
+    /// A type's shape; `None` is `void`.
     pub fn maybe(&mut self, id: Option<TypeId>) -> Shape {
         match id {
             Some(id) => self.ty(id),
@@ -363,7 +363,7 @@ impl<'m> Projection<'m> {
         id
     }
 
-    /// The integer in the bytes of a constant, zero-extended; `None` for other types and for more than 8 bytes.
+    /// The integer in a constant's bytes, zero-extended; `None` for other types and for more than 8 bytes.
     pub fn integer(&self, ty: TypeId, bytes: &[u8]) -> Option<u64> {
         if bytes.is_empty() || bytes.len() > 8 || !self.is_integer(ty) {
             return None;
@@ -387,7 +387,7 @@ impl<'m> Projection<'m> {
         }
     }
 
-    /// Whether a variable is outside of functions, or an `OpVariable` of the module.
+    /// Whether a variable is outside functions, or an `OpVariable` of the module.
     pub fn is_global(&self, id: VariableId) -> bool {
         let scope = self.module.variable(id).scope;
         self.module.function_of(scope).is_none() || self.binding.global_id(id).is_some()

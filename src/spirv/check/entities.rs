@@ -37,7 +37,7 @@ pub(super) fn function_record(projection: &mut Projection<'_>, id: FunctionId) {
     }
     // A function declaration has no further properties.
     let is_function = !function.is_declaration || projection.is_method(id);
-    // The body is in the file of the line.
+    // The body is in the line's file.
     let body = line.map(|line| SourceLine { line: function.body_line, column: 0, ..line });
     if let Some(body) = projection.omissions.line(subject, Property::BodyLine, body.filter(|_| is_function)) {
         properties.push((
@@ -71,7 +71,7 @@ pub(super) fn variable_record(projection: &mut Projection<'_>, id: VariableId) {
     if variable.origin.is_some() && !projection.mode.has(Feature::InlinedVariables) {
         return;
     }
-    // The record of a declaration has the types of its parameters.
+    // A declaration's record has the types of its parameters.
     let is_of_declaration =
         module.function_of(variable.scope).is_some_and(|function| projection.is_only_declared(function));
     let has_type_only = module.name_of(id).is_none() && variable.line.is_none() && !variable.is_artificial;

@@ -48,7 +48,7 @@ pub(super) fn line(
     line_shape(projection, line)
 }
 
-/// The shape of a line; line 0 is not a line.
+/// A line's shape; line 0 is not a line.
 pub(super) fn line_shape(projection: &mut Projection<'_>, line: Option<SourceLine>) -> Shape {
     match line.filter(|line| line.line != 0) {
         Some(SourceLine { file, line, column }) => {

@@ -7,7 +7,12 @@
 //!  words ──► import ──► records ───────────────────────┘
 //! ```
 //!
-//! The check stands on [`Mode`] and the specification, and shares nothing else with the writing half.
+//! A *record* is an entity with its properties, as interned text and numbers (`shapes`). Its key identifies the entity by
+//! meaning, such as scope and name, not by id, because two modules can number equal entities differently. Records with
+//! equal keys must have equal properties.
+//!
+//! The check shares only [`Mode`] and the tables with the writing half, because a mistake that both halves share would
+//! cancel out.
 
 mod body;
 mod compare;
@@ -164,7 +169,7 @@ fn checked(
         core::mem::take(&mut valid.findings).into_iter().partition(is_meant);
     // Habits of other producers that this crate does not have: here they are faults.
     let is_fault = |note: &Finding| {
-        // Modes with `DebugInfoNone` have it in place of types.
+        // Modes with `DebugInfoNone` have it instead of types.
         let is_type = |field| {
             matches!(
                 field,

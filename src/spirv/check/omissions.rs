@@ -33,7 +33,7 @@ impl<'l> Omissions<'l> {
         self.why(subject, property).is_some()
     }
 
-    /// Whether an entity's reference to a type is omitted; if so, whether `DebugInfoNone` is encoded in place of it.
+    /// Whether an entity's reference to a type is omitted; if so, whether `DebugInfoNone` is encoded instead of it.
     pub fn cut_cycle(&self, subject: Subject, of: TypeId) -> Option<bool> {
         self.list(subject).find_map(|it| match it.reason {
             Reason::Cycle(ty, is_none) if ty == of => Some(is_none),
@@ -51,7 +51,7 @@ impl<'l> Omissions<'l> {
         })
     }
 
-    /// The type that is encoded in place of another one, because it is a basic type.
+    /// The type that is encoded instead of another one, because it is a basic type.
     pub fn basic(&self, subject: Subject, property: Property) -> Option<TypeId> {
         match self.why(subject, property) {
             Some(&Reason::AsBasic(_, basic)) => Some(basic),
@@ -59,7 +59,7 @@ impl<'l> Omissions<'l> {
         }
     }
 
-    /// The number that is encoded in place of a property's own.
+    /// The number that is encoded instead of a property's own.
     pub fn number(&self, subject: Subject, property: Property) -> Option<u64> {
         match self.why(subject, property) {
             Some(&Reason::NoInt64(_, encoded)) => Some(encoded),

@@ -1,4 +1,4 @@
-//! The records of a description.
+//! A description's records.
 
 use hashbrown::HashSet;
 use smallvec::smallvec;

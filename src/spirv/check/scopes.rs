@@ -13,7 +13,7 @@ use crate::spirv::mode::Discriminators;
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 
-/// The key of a scope.
+/// A scope's key.
 pub(super) fn scope(projection: &mut Projection<'_>, id: ScopeId) -> Shape {
     if let Some(shape) = projection.scopes[id] {
         return shape;
@@ -47,7 +47,7 @@ pub(super) fn scope(projection: &mut Projection<'_>, id: ScopeId) -> Shape {
     }
 }
 
-/// The key of a scope, from the keys of the enclosing scopes, which exist already.
+/// A scope's key, from the keys of the enclosing scopes, which exist already.
 pub(super) fn scope_here(projection: &mut Projection<'_>, id: ScopeId) -> Shape {
     let data = projection.module.scope(id);
     let known = |this: &Projection<'_>, id: Option<ScopeId>| id.and_then(|id| this.scopes[id]);
@@ -136,7 +136,7 @@ pub(super) fn scope_record(projection: &mut Projection<'_>, id: ScopeId, kind: &
     projection.record(key, Subject::Scope(id), &properties, false);
 }
 
-/// The key of a variable: name and scope; for an instance also the inlined call.
+/// A variable's key: name and scope; for an instance also the inlined call.
 pub(super) fn variable_key(projection: &mut Projection<'_>, id: VariableId) -> Shape {
     let module = projection.module;
     let variable = module.variable(id);
@@ -156,7 +156,7 @@ pub(super) fn variable_key(projection: &mut Projection<'_>, id: VariableId) -> S
     }
 }
 
-/// The key of a variable in code. A variable that is declared in an inlined call only is encoded as one of the
+/// A variable's key in code. A variable that is declared in an inlined call only is encoded as one of the
 /// function, and its declarations and values as those of an instance.
 pub(super) fn value_key(projection: &mut Projection<'_>, id: VariableId) -> Shape {
     instance_key(projection, id).unwrap_or_else(|| variable_key(projection, id))

@@ -236,7 +236,7 @@ impl Shapes {
     /// The properties that a shape is made of, with the names in messages and the values.
     pub fn properties(&self, shape: Shape) -> Vec<(Property, String, Shape)> {
         let interned = self.0.borrow();
-        let mut all = Vec::new();
+        let mut list = Vec::new();
         let mut property = Property::Entity;
         let mut name = "";
         for part in interned.parts(shape) {
@@ -246,11 +246,11 @@ impl Shapes {
                     property = known.unwrap_or(Property::Entity);
                 }
                 Parsed::Word(word) => name = word,
-                Parsed::Shape(value) => all.push((property, name.to_owned(), value)),
+                Parsed::Shape(value) => list.push((property, name.to_owned(), value)),
                 Parsed::Quoted(_) | Parsed::Typed(_) => {}
             }
         }
-        all
+        list
     }
 }
 

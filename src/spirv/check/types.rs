@@ -204,7 +204,7 @@ fn base(projection: &mut Projection<'_>, subject: Subject, property: Property, o
     }
 }
 
-/// The array that is encoded in place of a vector or matrix.
+/// The array that is encoded instead of a vector or matrix.
 fn elements(
     projection: &mut Projection<'_>,
     id: TypeId,
@@ -219,7 +219,7 @@ fn elements(
     array(projection, vec!["array of".into(), element.into(), count])
 }
 
-/// The shape of an array. An array of arrays becomes one array with more dimensions.
+/// An array's shape. An array of arrays becomes one array with more dimensions.
 fn array(projection: &mut Projection<'_>, parts: Vec<Part<'static>>) -> Shape {
     if let Some(Part::Shape(of)) = parts.get(1)
         && let Some(inner) = projection.arrays.get(of)
@@ -238,7 +238,7 @@ fn array(projection: &mut Projection<'_>, parts: Vec<Part<'static>>) -> Shape {
     shape
 }
 
-/// Strides of the dimensions of an array in bytes: a stride of whole bytes, and those of its rows, whose numbers of
+/// Strides of an array's dimensions in bytes: a stride of whole bytes, and those of its rows, whose numbers of
 /// elements are fixed. `None` if they cannot be encoded.
 pub(super) fn strides(
     projection: &Projection<'_>,
@@ -397,7 +397,7 @@ fn spelled(projection: &Projection<'_>, mut id: TypeId) -> String {
     String::new()
 }
 
-/// Most pointers and qualifiers in the name of a type.
+/// Most pointers and qualifiers in a type's name.
 const MOST_DERIVED: usize = 16;
 
 /// Most parts of an array that is made of an array of arrays.

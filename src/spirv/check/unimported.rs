@@ -21,7 +21,7 @@ pub(super) fn unimported(
     unimported: &[Omission],
     mut expected: HashMap<Shape, usize>,
 ) -> Vec<Difference> {
-    let mut found = Vec::new();
+    let mut differences = Vec::new();
     let mut excused = HashSet::new();
     for omission in unimported {
         let (Reason::Unimported(why), Subject::Instruction(id)) = (&omission.reason, omission.subject) else {
@@ -46,7 +46,7 @@ pub(super) fn unimported(
                 *left -= 1;
                 excused.insert(id);
             }
-            None => found.push(Difference {
+            None => differences.push(Difference {
                 at: omission.names.at.clone(),
                 subject: None,
                 property: omission.property,
@@ -54,7 +54,7 @@ pub(super) fn unimported(
             }),
         }
     }
-    found
+    differences
 }
 
 /// Name, offset and size of an instruction with a size.

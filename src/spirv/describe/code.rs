@@ -82,10 +82,10 @@ fn line_before(out: &mut Describer<'_, '_>, function: &Function) -> Result<Optio
     }
 }
 
-/// The instructions of a function, with their positions in the module without debug instructions.
+/// A function's instructions, with their positions in the module without debug instructions.
 fn placed<'a>(out: &mut Describer<'_, 'a>, function: &Function) -> Result<Vec<Placed<'a>>> {
     let layout = out.layout;
-    let mut all = Vec::new();
+    let mut placed = Vec::new();
     let mut block = None;
     let mut index = 0;
     let mut line = None;
@@ -96,10 +96,10 @@ fn placed<'a>(out: &mut Describer<'_, 'a>, function: &Function) -> Result<Vec<Pl
             _ if is_debug(layout, &instruction) => {}
             (op::LABEL, _) => {
                 (block, index) = (instruction.result(), 0);
-                all.push(Placed { instruction, block, index: 0, line });
+                placed.push(Placed { instruction, block, index: 0, line });
             }
             (opcode, _) => {
-                all.push(Placed { instruction, block, index, line });
+                placed.push(Placed { instruction, block, index, line });
                 index += 1;
                 if op::is_terminator(opcode) {
                     line = None;
@@ -107,7 +107,7 @@ fn placed<'a>(out: &mut Describer<'_, 'a>, function: &Function) -> Result<Vec<Pl
             }
         }
     }
-    Ok(all)
+    Ok(placed)
 }
 
 fn lines(out: &mut Describer<'_, '_>, function: Id, placed: &[Placed<'_>]) {
@@ -245,7 +245,7 @@ fn find_locals(
     constructs: &Constructs,
     placed: &[Placed<'_>],
 ) -> Result<Vec<Local>> {
-    let mut all = Vec::new();
+    let mut locals = Vec::new();
     let mut places = HashMap::<u32, usize>::new();
     let mut temporaries = 0;
     let subject = Subject::Function(function);
@@ -255,7 +255,7 @@ fn find_locals(
         let here = constructs.innermost(block);
         for operand in instruction.operands() {
             if let Some(&place) = places.get(operand) {
-                let local: &mut Local = &mut all[place];
+                let local: &mut Local = &mut locals[place];
                 local.line = local.line.or(it.line);
                 local.construct = match local.construct {
                     usize::MAX => here,
@@ -284,18 +284,18 @@ fn find_locals(
         };
         if is_memory {
             // The scope is that of the uses.
-            places.insert(id.0, all.len());
+            places.insert(id.0, locals.len());
         }
         let construct = if is_memory { usize::MAX } else { here };
-        all.push(Local { id, name, ty, construct, is_memory, line: it.line });
+        locals.push(Local { id, name, ty, construct, is_memory, line: it.line });
     }
-    for local in all.iter_mut().filter(|local| local.construct == usize::MAX) {
+    for local in locals.iter_mut().filter(|local| local.construct == usize::MAX) {
         local.construct = 0;
     }
     if temporaries != 0 {
         out.omit_variable(subject, "", Reason::Temporaries(temporaries));
     }
-    Ok(all)
+    Ok(locals)
 }
 
 /// Whether a variable of a function of LLVM is a slot that the compiler added: for the result, or with a name that no

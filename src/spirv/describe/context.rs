@@ -32,7 +32,7 @@ pub(super) struct Types {
 }
 
 impl Types {
-    /// The type of an id, other than a pointer that was not used so far; `None` for `void` and for functions.
+    /// An id's type, other than a pointer that was not used so far; `None` for `void` and for functions.
     pub fn get(&self, id: Id) -> Option<TypeId> {
         self.by_id.get(&id).copied()
     }
@@ -120,7 +120,7 @@ impl<'l, 'a> Describer<'l, 'a> {
         Ok(file)
     }
 
-    /// The line of an `OpLine`, as far as the text of the file has it; `None` for line 0. Excess is kept for
+    /// The line of an `OpLine`, as far as the file's text has it; `None` for line 0. Excess is kept for
     /// `omit_lines`.
     pub(super) fn line(&mut self, &[file, line, column]: &[u32; 3]) -> Result<Option<SourceLine>> {
         let file = self.file(Id(file))?;
@@ -158,7 +158,7 @@ impl<'l, 'a> Describer<'l, 'a> {
         }
     }
 
-    /// The type of an id, described now if it is a pointer; `None` for `void` and for functions. The target of a forward
+    /// An id's type, described now if it is a pointer; `None` for `void` and for functions. The target of a forward
     /// pointer that has no type so far is unknown.
     pub(super) fn ty(&mut self, id: Id) -> Result<Option<TypeId>> {
         let mut id = id;

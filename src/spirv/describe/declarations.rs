@@ -67,7 +67,7 @@ impl Declarations {
         self.variables.get(name).copied().flatten()
     }
 
-    /// The line of a member.
+    /// A member's line.
     pub fn member(&self, structure: &str, member: &str) -> Option<u32> {
         self.members.get(&(structure.to_owned(), member.to_owned())).copied().flatten()
     }
@@ -75,7 +75,7 @@ impl Declarations {
 
 /// Names and punctuation with their lines, without comments and directives.
 fn tokens(text: &str) -> Vec<(&str, u32)> {
-    let mut all = Vec::new();
+    let mut tokens = Vec::new();
     let mut is_comment = false;
     for (line, number) in text.split('\n').zip(1..) {
         let mut rest = line.trim_start();
@@ -96,13 +96,13 @@ fn tokens(text: &str) -> Vec<(&str, u32)> {
                     if is_part(first) { rest.find(|char| !is_part(char)) } else { Some(first.len_utf8()) };
                 let (token, after) = rest.split_at(end.unwrap_or(rest.len()));
                 if !first.is_whitespace() {
-                    all.push((token, number));
+                    tokens.push((token, number));
                 }
                 rest = after;
             }
         }
     }
-    all
+    tokens
 }
 
 fn is_name(token: &str) -> bool {

@@ -10,7 +10,7 @@ use crate::spirv::words::{HEADER, Id};
 /// The most arrays of arrays around a block.
 const MOST_ARRAYS: usize = 64;
 
-/// Describes variables outside of functions: with their own name, or with that of their structure, as blocks have
+/// Describes variables outside functions: with their own name, or with that of their structure, as blocks have
 /// whose members the source names directly.
 pub(super) fn globals(out: &mut Describer<'_, '_>) -> Result<()> {
     let mut line = None;

@@ -36,7 +36,7 @@ pub(super) fn structure(out: &mut Describer<'_, '_>, id: Id, members: &[u32]) ->
     Ok(structure)
 }
 
-/// The type of a member, with the layout that the decorations of the member give to the matrix in it: `MatrixStride`,
+/// A member's type, with the layout that the decorations of the member give to the matrix in it: `MatrixStride`,
 /// and `RowMajor`, by which its vectors are rows. Other types are returned as they are.
 fn matrices_of(out: &mut Describer<'_, '_>, ty: TypeId, member: (Id, u32)) -> Result<TypeId> {
     let stride = out.names.matrix_strides.get(&member).map(|&bytes| u64::from(bytes) * 8);
@@ -45,9 +45,9 @@ fn matrices_of(out: &mut Describer<'_, '_>, ty: TypeId, member: (Id, u32)) -> Re
         return Ok(ty);
     }
     let module = out.m.described();
-    let mut of = ty;
+    let mut element_type = ty;
     let mut arrays = Vec::new();
-    while let TypeKind::Array { of: element, dimensions, stride_bits } = module.ty(of).kind() {
+    while let TypeKind::Array { of: element, dimensions, stride_bits } = module.ty(element_type).kind() {
         if arrays.len() == MOST_ARRAYS {
             return Ok(ty);
         }
@@ -56,9 +56,9 @@ fn matrices_of(out: &mut Describer<'_, '_>, ty: TypeId, member: (Id, u32)) -> Re
             _ => Extent::unknown(),
         });
         arrays.push((counts.collect::<Vec<_>>(), *stride_bits));
-        of = *element;
+        element_type = *element;
     }
-    let TypeKind::Matrix { of: column, count: columns, .. } = *module.ty(of).kind() else {
+    let TypeKind::Matrix { of: column, count: columns, .. } = *module.ty(element_type).kind() else {
         return Ok(ty);
     };
     let TypeKind::Vector { of: number, count: rows, .. } = *module.ty(column).kind() else {

@@ -4,8 +4,8 @@
 //! |---|---|
 //! | `OpSource`, `OpSourceContinued`, `OpString`, `OpLine` | unit, language, files, texts, lines |
 //! | `OpType…` with `OpName`, `OpMemberName`, `Offset`, `ArrayStride` | types |
-//! | `OpVariable` with `OpName`, outside of functions | variables of the unit, bound to the `OpVariable` |
-//! | a variable of a named structure, without a name | a variable with the name of the structure, as of a block |
+//! | `OpVariable` with `OpName`, outside functions | variables of the unit, bound to the `OpVariable` |
+//! | a variable of a named structure, without a name | a variable with the structure's name, as of a block |
 //! | `OpFunction`, `OpFunctionParameter`, `OpEntryPoint` | functions, parameters, kernels |
 //! | `OpVariable` with `OpName`, in a function | local variables in memory |
 //! | a result with `OpName`, other than a pointer | local variables with values; nothing in a module of LLVM |
@@ -51,9 +51,9 @@ pub struct DescribedModule {
     pub module: Module,
     /// Positions and ids of the description in [`words`](Self::words).
     pub binding: Binding,
-    /// Functions of the description, by `OpFunction`.
+    /// The description's functions, by `OpFunction`.
     pub functions: HashMap<Id, FunctionId>,
-    /// Variables of the description, by variable instruction, parameter, or named result.
+    /// The description's variables, by variable instruction, parameter, or named result.
     pub variables: HashMap<Id, VariableId>,
     /// Names of the module that the description lacks: of variables whose type is unknown, of temporaries, and lines
     /// outside the text of their file.

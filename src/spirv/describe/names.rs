@@ -76,12 +76,12 @@ impl Names {
         names
     }
 
-    /// The name of an id; `None` for an id without a name, or with an empty one.
+    /// An id's name; `None` for an id without a name, or with an empty one.
     pub fn get(&self, id: Id) -> Option<&str> {
         self.ids.get(&id).map(|name| &**name).filter(|name| !name.is_empty())
     }
 
-    /// The name of a structure, without the kind that LLVM puts before it; `None` for one without a name.
+    /// A structure's name, without the kind that LLVM puts before it; `None` for one without a name.
     pub fn structure(&self, id: Id) -> Option<&str> {
         let name = self.get(id)?;
         let is_kind = |kind: &&str| matches!(*kind, "struct" | "class" | "union");
@@ -91,7 +91,7 @@ impl Names {
         }
     }
 
-    /// The name of a member; its index for a member without a name.
+    /// A member's name; its index for a member without a name.
     pub fn member(&self, id: Id, member: u32) -> String {
         let name = self.members.get(&(id, member)).filter(|name| !name.is_empty());
         name.cloned().unwrap_or_else(|| format!("_{member}"))

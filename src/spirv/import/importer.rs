@@ -122,8 +122,7 @@ impl<'f, 'a> Importer<'f, 'a> {
     pub(super) fn take_room(&mut self) -> Result<()> {
         self.room = self.room.checked_sub(1).ok_or_else(|| {
             let what = format!(
-                "an import copies entities, one for each unit or inlined call, within the limit of {MOST_COPIES} for \
-                 an instruction: this one exceeds it"
+                "too many copies of entities, one for each unit or inlined call: more than {MOST_COPIES} for each instruction"
             );
             Error::new(ErrorKind::TooLarge(what))
         })?;
@@ -143,7 +142,7 @@ impl<'f, 'a> Importer<'f, 'a> {
         self.entities.scopes.get(&self.facts.not_template(id)).copied()
     }
 
-    /// The type that an operand references; an unspecified type in place of a `DebugInfoNone`.
+    /// The type that an operand references; an unspecified type instead of a `DebugInfoNone`.
     pub(super) fn ty(&mut self, fact: &Fact<'_>, field: Field, unit: UnitId) -> Made<TypeId> {
         let id = fact.id(field).ok_or(Unimported::Missing(field))?;
         match self.entities.types.get(&(self.facts.not_template(id), unit)).copied() {
@@ -161,7 +160,7 @@ impl<'f, 'a> Importer<'f, 'a> {
         }
     }
 
-    /// Whether an operand is a `DebugInfoNone` in place of a type, which is then listed.
+    /// Whether an operand is a `DebugInfoNone` instead of a type, which is then listed.
     pub(super) fn is_none(&mut self, fact: &Fact<'_>, field: Field) -> bool {
         let is_none = self.facts.named(fact, field, Name::InfoNone).is_some();
         if is_none {
@@ -170,7 +169,7 @@ impl<'f, 'a> Importer<'f, 'a> {
         is_none
     }
 
-    /// The file of a source in a unit.
+    /// A source's file in a unit.
     pub(super) fn file(&mut self, source: Id, unit: UnitId) -> Option<FileId> {
         if let Some(&file) = self.entities.files.get(&(source, unit)) {
             return Some(file);

@@ -125,7 +125,7 @@ fn kept(importer: &mut Importer<'_, '_>, of: ScopeId, inlined: Id, instance: Sco
     instance
 }
 
-/// The line of a call, in the file of the enclosing scope: `DebugInlinedAt` does not reference a file.
+/// A call's line, in the file of the enclosing scope: `DebugInlinedAt` does not reference a file.
 fn call_line(importer: &mut Importer<'_, '_>, at: &Fact<'_>, parent: ScopeId) -> SourceLine {
     let unit = importer.m.described().scope(parent).unit;
     let scope = at.id(Field::Scope).and_then(|scope| importer.facts.get(importer.facts.not_template(scope)));

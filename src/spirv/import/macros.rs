@@ -46,7 +46,7 @@ pub(super) fn macros(importer: &mut Importer<'_, '_>) {
     end_file(importer, open);
 }
 
-/// The unit of a macro in a file. The unit is not encoded: it is the unit named after the file, else the unit of
+/// A macro's unit in a file. The unit is not encoded: it is the unit named after the file, else the unit of
 /// the macro before, else a unit that has the file.
 fn macro_unit(importer: &Importer<'_, '_>, path: &str, before: Option<UnitId>) -> UnitId {
     let module = importer.m.described();

@@ -1,4 +1,4 @@
-//! Imports debug instructions, of either set and of any producer: from words to a model and a binding.
+//! Imports debug instructions of all sets, from any producer: from words to a model and a binding.
 //!
 //! The import shares the table with the writing half, and nothing else: the meaning of each instruction is taken from
 //! the specification.
@@ -82,7 +82,7 @@ pub struct ImportedModule {
 /// | a function that is not marked as a definition, with code or blocks | a defined function |
 /// | several discriminators of a block | a nested block for each |
 /// | a discriminator that only inlined calls are in | the discriminator of the calls |
-/// | a `DebugInfoNone` in place of a type | an unspecified type; of a class, a structure without name and members |
+/// | a `DebugInfoNone` instead of a type | an unspecified type; of a class, a structure without name and members |
 /// | `DebugInlinedAt` | an inlined call per function with instructions or variables there |
 ///
 /// # Errors

@@ -43,7 +43,7 @@ impl Omissions {
         }
     }
 
-    /// The omissions, in the order of the words.
+    /// The omissions, in module order.
     pub fn finish(mut self) -> Vec<Omission> {
         self.list.sort_by_key(|omission| omission.names.at.word);
         self.list

@@ -24,9 +24,9 @@ pub(super) struct References {
     pub owners: HashMap<Id, Id>,
     /// The template, by type or function.
     pub templates: HashMap<Id, Id>,
-    /// The parameters of each function, in order.
+    /// Each function's parameters, in order.
     pub parameters: HashMap<Id, Vec<Slot>>,
-    /// The function and the index of the parameter, by variable.
+    /// The function and the parameter's index, by variable.
     pub slots: HashMap<Id, (Id, u32)>,
     /// Functions that have blocks, variables or instructions.
     pub with_body: HashSet<Id>,
@@ -112,7 +112,7 @@ impl References {
         }
     }
 
-    /// Finds the parameters of a function: those of its type, each with its variable, then any further variables.
+    /// Finds a function's parameters: those of its type, each with its variable, then any further variables.
     fn find_parameters(
         &mut self,
         facts: SetFacts<'_, '_>,

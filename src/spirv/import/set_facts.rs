@@ -17,7 +17,7 @@ pub(super) struct SetFacts<'f, 'a> {
 }
 
 impl<'f, 'a> SetFacts<'f, 'a> {
-    /// The instructions of the set, in order.
+    /// The set's instructions, in order.
     pub fn iter(self) -> impl Iterator<Item = Fact<'a>> + use<'f, 'a> {
         self.all.iter().filter(move |fact| fact.set == self.set)
     }
@@ -40,7 +40,7 @@ impl<'f, 'a> SetFacts<'f, 'a> {
         self.number(fact, field).and_then(|number| u32::try_from(number).ok()).unwrap_or_default()
     }
 
-    /// The text of an operand; empty without one.
+    /// An operand's text; empty without one.
     pub fn text(self, fact: &Fact<'_>, field: Field) -> String {
         self.all.text(fact, field).unwrap_or_default()
     }

@@ -64,7 +64,7 @@ fn bound(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, field: Field) -> Opti
     number
 }
 
-/// The stride of an array in bits: that of the last dimension, if the others are those of its rows.
+/// An array's stride in bits: that of the last dimension, if the others are those of its rows.
 fn stride(importer: &mut Importer<'_, '_>, fact: &Fact<'_>, dimensions: &[Dimension]) -> Option<u64> {
     let mut expected = dimensions.last()?.stride?;
     let bits = expected.checked_mul(8);

@@ -33,7 +33,7 @@ impl Units {
     /// The unit in which an entity is declared.
     pub fn unit_of(&mut self, facts: SetFacts<'_, '_>, references: &References, id: Id) -> Option<UnitId> {
         let mut current = id;
-        let mut way = Vec::new();
+        let mut visited = Vec::new();
         let unit = loop {
             if let Some(&unit) = self.declared_in.get(&current) {
                 break unit;
@@ -43,7 +43,7 @@ impl Units {
             }
             // A scope that contains itself is not in a unit.
             self.declared_in.insert(current, None);
-            way.push(current);
+            visited.push(current);
             let Some(fact) = facts.get(current) else { break None };
             let next = match fact.name() {
                 Some(Name::TypeMember) => references.owners.get(&current).copied(),
@@ -55,7 +55,7 @@ impl Units {
                 None => break None,
             }
         };
-        for visited in way {
+        for visited in visited {
             self.declared_in.insert(visited, unit);
         }
         unit

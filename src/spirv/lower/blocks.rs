@@ -1,4 +1,4 @@
-//! Blocks of a function.
+//! A function's blocks.
 
 use crate::error::Count;
 use crate::spirv::layout::{Function, Layout};
@@ -6,20 +6,20 @@ use crate::spirv::opcodes as op;
 #[cfg(test)]
 use crate::spirv::words::STEPS;
 
-/// A block, as positions in the words of the module.
+/// A block, as positions in the module's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Block {
     /// Position of the `OpLabel`.
     pub label: u32,
-    /// Position after the label and the `OpPhi` and `OpVariable` instructions at the start of the block.
+    /// Position after the label and the `OpPhi` and `OpVariable` instructions at the block's start.
     pub start: u32,
     /// Position after the terminator.
     pub end: u32,
-    /// Index of the label among the instructions of the function.
+    /// Index of the label among the function's instructions.
     number: u32,
 }
 
-/// Blocks of a function.
+/// A function's blocks.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     /// The blocks, in order.
@@ -31,7 +31,7 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// Collects the blocks of a function in one pass, replacing those of the previous function.
+    /// Collects a function's blocks in one pass, replacing those of the previous function.
     pub fn find(&mut self, layout: &Layout<'_>, function: &Function) {
         self.all.clear();
         self.instructions.clear();
@@ -86,12 +86,12 @@ impl Blocks {
         match of_block.get(instruction as usize) {
             Some(&(at, false)) if at < block.end => Ok(at.max(block.start)),
             Some(&(at, true)) if at < block.end => {
-                Err("between a merge instruction and the branch there can be nothing".into())
+                Err("the position is between a merge instruction and the branch, where nothing can be".into())
             }
             _ => {
                 let count = of_block.iter().take_while(|(at, _)| *at < block.end).count();
                 let count = Count(count, "instruction");
-                Err(format!("the block has {count}: the index is {instruction}"))
+                Err(format!("index {instruction} is out of range; the block has {count}"))
             }
         }
     }

@@ -73,7 +73,7 @@ struct BlockState {
 }
 
 impl BlockState {
-    /// State at the start of a block: no scope and no line, except for readers to whom the previous line continues.
+    /// State at a block's start: no scope and no line, except for readers to whom the previous line continues.
     fn at_start(mode: &Mode) -> Self {
         Self { scope: None, described: None, line: mode.has(Feature::NoLine).then_some(None) }
     }
@@ -212,9 +212,7 @@ impl Body<'_, '_> {
         if instance_of != variable
             && let Some(id) = self.binding.global_id(instance_of)
         {
-            let what = format!(
-                "a variable has a global id or positions, not both: its origin has the global id {id}"
-            );
+            let what = format!("the variable has positions, but its origin has the global id {id}");
             return Err(Error::bad_argument(what).or_at(self.module.at_variable(variable, None)));
         }
         let Some(debug) = self.entities.variable(instance_of) else { return Ok(()) };

@@ -33,7 +33,7 @@ pub(super) struct Entities {
     of_variables: SecondaryMap<VariableId, Option<(ScopeId, TypeId)>>,
     /// The `DebugSource` of each file.
     pub sources: SecondaryMap<FileId, Option<Id>>,
-    /// The `OpString` with the path of each file, for `OpLine`.
+    /// The `OpString` with each file's path, for `OpLine`.
     pub paths: SecondaryMap<FileId, Option<Id>>,
 }
 
@@ -103,7 +103,7 @@ pub(super) struct Files {
     pub units: SecondaryMap<UnitId, Option<Id>>,
     /// The `DebugSource` of each file.
     pub sources: SecondaryMap<FileId, Option<Id>>,
-    /// The `OpString` with the path of each file, for `OpLine`.
+    /// The `OpString` with each file's path, for `OpLine`.
     pub paths: SecondaryMap<FileId, Option<Id>>,
 }
 
@@ -217,7 +217,7 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
         }
     }
 
-    /// Source, line and column; without a line, the primary file of the unit, and 0. A line or column outside of the
+    /// Source, line and column; without a line, the primary file of the unit, and 0. A line or column outside the
     /// text of the file is omitted.
     #[inline(always)]
     pub fn place(
@@ -242,7 +242,7 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
         [self.files.source(file), (Field::Line, number.into()), (Field::Column, column.into())]
     }
 
-    /// A number as the id of a constant. In a module without 64-bit integers, larger numbers become 2³² - 1, which is
+    /// A number as a constant's id. In a module without 64-bit integers, larger numbers become 2³² - 1, which is
     /// recorded.
     pub fn number(&mut self, number: u64, subject: Subject, property: Property) -> Result<Word> {
         let encoded = if self.writer.has_room(number) { number } else { u32::MAX.into() };
@@ -315,7 +315,7 @@ impl<'g, 'w, 'm> Globals<'g, 'w, 'm> {
         }
     }
 
-    /// Whether a `DebugGlobalVariable` describes the variable: it is outside of functions, or an `OpVariable` of the
+    /// Whether a `DebugGlobalVariable` describes the variable: it is outside functions, or an `OpVariable` of the
     /// module.
     pub fn is_global(&self, id: VariableId) -> bool {
         let scope = self.module.variables[id].scope;

@@ -15,7 +15,7 @@ use crate::spirv::names::flags;
 use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 
-/// Writes the type of a function.
+/// Writes a function's type.
 pub(super) fn function_type(out: &mut Globals<'_, '_, '_>, id: FunctionId) -> Result<()> {
     let module = out.module;
     let parameters = parameters(out, id).iter().map(|&id| Some(module.variables[id].ty));
@@ -26,7 +26,7 @@ pub(super) fn function_type(out: &mut Globals<'_, '_, '_>, id: FunctionId) -> Re
     Ok(())
 }
 
-/// Parameters of a function; a definition without parameters has those of its declaration.
+/// A function's parameters; a definition without parameters has those of its declaration.
 pub(super) fn parameters<'o>(out: &'o Globals<'_, '_, '_>, id: FunctionId) -> &'o [VariableId] {
     let parameters = out.described.relations.parameters(id);
     match out.module.functions[id].specification {
@@ -68,7 +68,7 @@ pub(super) fn function(out: &mut Globals<'_, '_, '_>, id: FunctionId) -> Result<
     if !has_body {
         return out.writer.define(result, Name::FunctionDeclaration, &operands);
     }
-    // The body is in the file of the declaration, and without a line where the declaration has a line beyond the text.
+    // The body is in the declaration's file, and without a line where the declaration has a line beyond the text.
     let body = line_of(module, id).map(|line| {
         let is_beyond = line.line != 0 && out.described.texts.fit(line).0.line == 0;
         let number = if is_beyond && function.body_line != 0 { line.line } else { function.body_line };

@@ -207,7 +207,7 @@ impl Inverse {
         self.unlisted.contains(&id)
     }
 
-    /// Parameters of a function, in order.
+    /// A function's parameters, in order.
     pub fn parameters(&self, function: FunctionId) -> &[VariableId] {
         let range = &self.of_function[function];
         self.parameters.get(range.start as usize..range.end as usize).unwrap_or(&[])
@@ -241,7 +241,7 @@ pub(super) fn encoded_bases<'m>(
     (0..).zip(&composite.bases).filter(is_encoded).take(MOST_MEMBERS)
 }
 
-/// Line of a function; a definition without a line has that of its declaration.
+/// A function's line; a definition without a line has that of its declaration.
 pub(super) fn line_of(module: &Module, id: FunctionId) -> Option<SourceLine> {
     let function = &module.functions[id];
     function.line.or_else(|| module.functions[function.specification?].line)

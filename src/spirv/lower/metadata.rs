@@ -13,7 +13,7 @@ pub(super) fn metadata(out: &mut Globals<'_, '_, '_>) -> Result<()> {
     if let Some((digits, may_be_shared)) = binding.build_id() {
         if !is_build_identifier(digits) {
             let what =
-                format!("the build identifier {digits:?} is not 32 lowercase hexadecimal digits, or more");
+                format!("the build identifier {digits:?} is not 32 or more lowercase hexadecimal digits");
             return Err(Error::bad_argument(what));
         }
         if has_metadata(out, Property::BuildIdentifier) {

@@ -1,4 +1,13 @@
 //! Lowers a model and its binding to debug instructions.
+//!
+//! First, `blocks` and `positions` check the positions of the binding against the module. Then each entity is written once,
+//! after the entities that it refers to (`order`), into the section before the functions (`writer`); a set permits forward
+//! references only in a few operands. Last, `body` writes scopes, lines and values among each function's instructions.
+//! `replacements` decides before the first instruction which types a mode replaces, because a replacement changes all
+//! instructions that refer to the type.
+//!
+//! The invariant: each property that is not written has an omission with the reason, from the function that would write the
+//! property.
 
 mod arrays;
 mod blocks;
@@ -61,7 +70,7 @@ pub(super) fn lower(
     Ok(out.finish(writer.finish()))
 }
 
-/// Writes all entities outside of functions.
+/// Writes all entities outside functions.
 ///
 /// # Errors
 /// With the function or variable: [`TooLarge`](crate::error::ErrorKind::TooLarge) for a name that does not fit one

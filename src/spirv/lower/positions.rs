@@ -1,4 +1,4 @@
-//! Maps positions of a binding to word offsets, and checks that the module has the ids of the binding.
+//! Maps positions of a binding to word offsets, and checks that the module has the binding's ids.
 
 use core::ops::Range;
 
@@ -14,6 +14,9 @@ use crate::spirv::lines::Texts;
 use crate::spirv::opcodes as op;
 use crate::spirv::provider_rules::{unknown, wrong};
 use crate::spirv::words::{Id, Instruction};
+
+/// Message for a scope that contains no instructions.
+const NOT_CODE: &str = "the scope is not a function, block or inlined call";
 
 /// Consecutive statements, and the word before which their instructions are inserted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +66,7 @@ impl<'a> Places<'a> {
     ///
     /// # Errors
     /// With variable or function and id: if the model or the module lacks the entity, or the id is of another kind, or
-    /// a position is outside of all functions. If there are 2^32 words or statements.
+    /// a position is outside all functions. If there are 2^32 words or statements.
     pub fn new(
         layout: &'a Layout<'a>,
         module: &'a Module,
@@ -179,7 +182,7 @@ impl<'a> Places<'a> {
             let index = self.function(id).map_err(|error| error.or_at(self.module.at_scope(scope)))?;
             if let Some(other) = self.functions[index].replace(function) {
                 let other = self.module.string(self.module.function(other).name);
-                let what = format!("{id} is the code of function `{other}` already");
+                let what = format!("{id} already is the code of function `{other}`");
                 return Err(Error::bad_argument(what).or_at(self.module.at_scope(scope)));
             }
         }
@@ -275,16 +278,14 @@ impl<'f> Find<'f, '_> {
                 has(&self.places.module.scopes, scope)?;
                 let kind = &self.places.module.scope(scope).kind;
                 if !matches!(kind, ScopeKind::Function(_) | ScopeKind::Block | ScopeKind::Inlined { .. }) {
-                    return Err(Error::bad_argument("instructions are of a function, block or inlined call"));
+                    return Err(Error::bad_argument(NOT_CODE));
                 }
-                self.is_own(scope, "instructions are of a function, block or inlined call")?;
+                self.is_own(scope, NOT_CODE)?;
             }
             Statement::Declare { variable, .. } | Statement::Value { variable, .. } => {
                 has(&self.places.module.variables, variable)?;
                 if let Some(id) = self.places.binding.globals[variable] {
-                    let what = format!(
-                        "a variable has a global id or positions, not both: it has the global id {id}"
-                    );
+                    let what = format!("the variable has positions, but it has the global id {id}");
                     return Err(Error::bad_argument(what));
                 }
                 let (scope, _) = self.entities.of_variable(self.places.module, variable);
@@ -310,7 +311,7 @@ impl<'f> Find<'f, '_> {
         let here = self.function.id;
         if own != here {
             return Err(Error::bad_argument(format!(
-                "a position is in the function of its scope, {own}: it is in {here}"
+                "the position is in {here}, but its scope belongs to {own}"
             )));
         }
         self.owned = Some(scope);
@@ -357,7 +358,7 @@ impl<'f> Find<'f, '_> {
         })
     }
 
-    /// The word after the definition of an id.
+    /// The word after an id's definition.
     fn after(&self, id: Id) -> Result<u32> {
         let defined = self.places.defined(id)?;
         let block = match defined.opcode() {
@@ -369,7 +370,7 @@ impl<'f> Find<'f, '_> {
     }
 }
 
-/// Sorts a nearly sorted list: statements for the start of a block may be made before those of earlier blocks.
+/// Sorts a nearly sorted list: statements for a block's start may be made before those of earlier blocks.
 fn sort(placed: &mut [Placed]) {
     let key = |it: &Placed| u64::from(it.at) << 32 | u64::from(it.start);
     let mut steps = 16 * placed.len();
@@ -409,5 +410,5 @@ fn has<K: EntityRef + core::fmt::Display, V>(all: &PrimaryMap<K, V>, id: K) -> R
 }
 
 fn not_in_block(id: Id) -> Error {
-    Error::bad_argument(format!("{id} is defined outside of the blocks of a function"))
+    Error::bad_argument(format!("{id} is defined outside the blocks of a function"))
 }

@@ -19,7 +19,7 @@ pub(super) const UNSPECIFIED: u32 = 0;
 /// Tag of a structure.
 pub(super) const STRUCTURE: u32 = 1;
 
-/// Item for the type written in place of `ty`, if any.
+/// Item for the type written instead of `ty`, if any.
 pub(super) fn type_item(out: &Globals<'_, '_, '_>, ty: TypeId) -> Option<Item> {
     out.described.replacements.get(ty).map(Item::Type)
 }

@@ -7,7 +7,7 @@ use crate::model::{Module, TypeId, TypeKind};
 use crate::omission::{Property, Reason, Subject};
 use crate::spirv::mode::BaseTypes;
 
-/// The type written in place of each type.
+/// The type written instead of each type.
 #[derive(Debug, Default)]
 pub(super) struct Replacements {
     /// Replacements; types without an entry stand for themselves, `None` for no type.
@@ -66,7 +66,7 @@ impl Replacements {
         replacements
     }
 
-    /// The type written in place of `ty`, if any.
+    /// The type written instead of `ty`, if any.
     pub fn get(&self, ty: TypeId) -> Option<TypeId> {
         self.replaced[ty].unwrap_or(Some(ty))
     }

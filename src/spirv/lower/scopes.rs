@@ -14,7 +14,7 @@ use crate::spirv::operand::Field;
 use crate::spirv::table::Name;
 use crate::spirv::words::Id;
 
-/// The parent scope; the scope of a unit is its own parent.
+/// The parent scope; a unit's scope is its own parent.
 pub(super) fn parent(out: &Globals<'_, '_, '_>, scope: ScopeId) -> ScopeId {
     out.module.scopes[scope].parent.unwrap_or(scope)
 }
@@ -49,7 +49,7 @@ fn reachable(out: &Globals<'_, '_, '_>, scope: ScopeId) -> ScopeId {
     }
 }
 
-/// Item for the scope of an entity, visited before the entity is opened.
+/// Item for an entity's scope, visited before the entity is opened.
 pub(super) fn scope_before(out: &Globals<'_, '_, '_>, scope: ScopeId) -> Option<Item> {
     if out.reused.scope.is_some_and(|(last, _)| last == scope) {
         return None;
@@ -57,7 +57,7 @@ pub(super) fn scope_before(out: &Globals<'_, '_, '_>, scope: ScopeId) -> Option<
     scope_item(out, reachable(out, scope))
 }
 
-/// Operand for the scope of an entity. If that scope is not written yet, a wider one, and an omission.
+/// Operand for an entity's scope. If that scope is not written yet, a wider one, and an omission.
 #[inline]
 pub(super) fn scope(out: &mut Globals<'_, '_, '_>, scope: ScopeId, subject: Subject) -> Result<Word> {
     match out.reused.scope {
@@ -210,12 +210,12 @@ fn inlined_at(
     let ScopeKind::Inlined { call, .. } = data.kind else { return Ok(Id(0)) };
     let around = parent(out, id);
     let subject = Subject::Scope(id);
-    // The call site is in code, or outside of all functions.
+    // The call site is in code, or outside all functions.
     let scope = match scoped[around] {
         Some(scoped) => Word::Id(scoped.scope),
         None => scope(out, around, subject)?,
     };
-    let Word::Id(mut scope) = scope else { return Err(Error::bad_argument("a call has a scope")) };
+    let Word::Id(mut scope) = scope else { return Err(Error::bad_argument("the call has no scope")) };
     if data.discriminator != 0 {
         match out.writer.mode.discriminators {
             Discriminators::AsScopes => {

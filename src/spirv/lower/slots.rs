@@ -12,7 +12,7 @@ use crate::spirv::words::Id;
 pub(super) enum Item {
     /// A type.
     Type(TypeId),
-    /// The type of a function.
+    /// A function's type.
     FunctionType(FunctionId),
     /// A function, or the declaration of one.
     Function(FunctionId),

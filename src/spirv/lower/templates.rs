@@ -168,7 +168,7 @@ fn omit_default(out: &mut Globals<'_, '_, '_>, subject: Subject, parameter: &Tem
     }
 }
 
-/// Source operands of the instance, without a line: the line of a parameter is unknown.
+/// Source operands of the instance, without a line: a parameter's line is unknown.
 fn nowhere(out: &Globals<'_, '_, '_>, instance: &Instance) -> [(Field, Word); 3] {
     let file = instance.line.map_or(out.module.units[instance.unit].file, |line| line.file);
     [out.files.source(file), (Field::Line, 0.into()), (Field::Column, 0.into())]

@@ -23,7 +23,7 @@ pub(super) struct VariableWriter<'a, 'w> {
     pub writer: &'a mut Writer<'w>,
     pub module: &'a Module,
     pub variable: VariableId,
-    /// Type of the variable.
+    /// The variable's type.
     pub ty: TypeId,
     /// The `DebugLocalVariable`.
     pub debug: Id,
@@ -268,16 +268,13 @@ impl VariableWriter<'_, '_> {
         for provider in all {
             let id = provider.id();
             if provider.selected_bits().is_none() && provider.indexes().is_empty() {
-                let what = format!(
-                    "several values of a variable provide disjoint parts of it: the whole variable is in {id}"
-                );
+                let what = format!("{id} provides the whole variable; several values provide disjoint parts");
                 return Err(Error::bad_argument(what));
             }
             let part = provider.part_of(self.module, self.ty, |index| self.writer.layout.index(index))?;
             let Some(bits) = part.and_then(|part| provider.absolute(self.module, &part)) else {
-                let what = format!(
-                    "several values of a variable provide disjoint parts of it: the bits in {id} are unknown"
-                );
+                let what =
+                    format!("the bits that {id} provides are unknown; several values provide disjoint parts");
                 return Err(Error::bad_argument(what));
             };
             sorted.push((bits, id));
@@ -287,7 +284,7 @@ impl VariableWriter<'_, '_> {
             let [(first, one), (second, other)] = pair else { continue };
             if second.start < first.end {
                 let what = format!(
-                    "several values of a variable provide disjoint parts of it: bits {}..{} are in {other}, and bits {}..{} in {one}",
+                    "{other} provides bits {}..{} and {one} bits {}..{}; several values provide disjoint parts",
                     second.start, second.end, first.start, first.end
                 );
                 return Err(Error::bad_argument(what));

@@ -171,7 +171,7 @@ pub(super) fn omit_of_variable(out: &mut Globals<'_, '_, '_>, id: VariableId) {
     let is_member = is_type(&module.scopes[variable.scope].kind);
     let subject = Subject::Variable(id);
     let is_encoded = variable.origin.is_some() || out.is_encoded(id);
-    // The type of a declaration has the types of its parameters.
+    // A declaration's type has the types of its parameters.
     let has_type_only = variable.name.is_none() && variable.line.is_none() && !variable.is_artificial;
     if !is_encoded && !is_member && has_type_only {
         return;

@@ -38,7 +38,7 @@ pub(super) enum Word {
     Id(Id),
     /// The id of a later instruction, which only `OpExtInstWithForwardRefsKHR` may refer to.
     Later(Id),
-    /// A number: a literal or the id of a constant, depending on the set.
+    /// A number: a literal or a constant's id, depending on the set.
     Number(u32),
 }
 
@@ -222,13 +222,13 @@ impl<'a> Writer<'a> {
     /// The `OpString` of a text without zero bytes.
     ///
     /// # Errors
-    /// [`ErrorKind::TooLarge`] if the text does not fit one instruction.
+    /// [`ErrorKind::TooLarge`] if the specification does not fit one instruction.
     pub fn string(&mut self, text: &str) -> Result<Id> {
         self.text.clear();
         string_words(text, &mut self.text);
         if self.text.len() + 2 > MOST_WORDS {
             let bytes = Count(text.len(), "byte");
-            let what = format!("a string of {bytes}: an instruction has at most 65535 words");
+            let what = format!("a string has {bytes}; an instruction has at most 65535 words");
             return Err(Error::new(ErrorKind::TooLarge(what)));
         }
         let old = self.layout.words().all();
@@ -454,7 +454,7 @@ impl<'a> Writer<'a> {
         let opcode = if is_forward { self.forward() } else { op::EXT_INST };
         if len > MOST_WORDS {
             to.truncate(start);
-            let what = format!("{} of {}: an instruction has at most 65535", name.text(), Count(len, "word"));
+            let what = format!("{} has {}; at most 65535 are possible", name.text(), Count(len, "word"));
             return Err(Error::new(ErrorKind::TooLarge(what)));
         }
         to[start] = (len as u32) << 16 | u32::from(opcode);

@@ -60,7 +60,7 @@ impl Index {
     }
 }
 
-/// `Capability`: a literal is an enumerant, the id of a constant is not.
+/// `Capability`: a literal is an enumerant, a constant's id is not.
 fn storage_class<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
     let number = check.facts.number(fact, Field::StorageClass).and_then(|number| u32::try_from(number).ok());
     let Some(number) = number.filter(|_| !fact.set.is_shader()) else { return };
@@ -122,7 +122,7 @@ fn fp_encoding<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
     if let (Some(name), Some(required), Some(size)) = (name, required, size)
         && size != required
     {
-        let what = format!("it is {size}: {name} has {}", Count(required, "bit"));
+        let what = format!("it is {size}; {name} has {}", Count(required, "bit"));
         check.find_of(Rule::FpEncoding, fact, Field::Size, what);
     }
 }
@@ -169,11 +169,11 @@ fn opaque<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
         return;
     }
     if fact.operand(Field::Member).is_some() {
-        check.find_of(Rule::OpaqueType, fact, Field::Member, "a type without a size has no members");
+        check.find_of(Rule::OpaqueType, fact, Field::Member, "the type has members, but no size");
     }
     let name = fact.id(Field::Name).and_then(|name| check.facts.layout().string_start(name, 1));
     if fact.set == Set::OpenCl && name.is_some_and(|name| !name.starts_with(b"@")) {
-        let what = "the name of a type without a size starts with `@`";
+        let what = "the name does not start with `@`, but the type has no size";
         check.find_of(Rule::OpaqueType, fact, Field::Name, what);
     }
 }
@@ -249,11 +249,11 @@ fn imported<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
 }
 
 fn build_identifier<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
-    let wanted = "32 lowercase hexadecimal digits, or more";
+    let wanted = "32 or more lowercase hexadecimal digits";
     judge(check, Rule::BuildIdentifier, fact, Field::Identifier, wanted, is_build_identifier);
 }
 
-/// Checks the text of an operand.
+/// Checks an operand's text.
 fn judge<'a>(
     check: &mut Check<'_, 'a>,
     rule: Rule,
@@ -285,7 +285,7 @@ fn entry_point<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>, index: &Index) {
 
 fn definition<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>, index: &Index) {
     let layout = check.facts.layout();
-    // `PlaceBody` reports instructions outside of functions.
+    // `PlaceBody` reports instructions outside functions.
     let Some(function) = layout.function_at(fact.at) else { return };
     let definition = fact.id(Field::Definition);
     let debug = fact.id(Field::Function);

@@ -14,7 +14,7 @@ pub(super) fn expression<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
             let Some(Operation { name, operands, .. }) = operation(check, fact) else { return };
             let count = fact.operands.len().saturating_sub(1);
             if count != *operands {
-                let what = format!("{name} has {}: {count} given", Count(*operands, "operand"));
+                let what = format!("{name} has {}; expected {operands}", Count(count, "operand"));
                 check.find_of(Rule::OperationOperands, fact, Field::Operand, what);
             }
         }
@@ -28,12 +28,12 @@ fn operation<'a>(check: &Check<'_, 'a>, fact: &Fact<'a>) -> Option<&'static Oper
     operations(fact.set).get(usize::try_from(number).ok()?)
 }
 
-/// Checks the stack, which has one entry at first: the address or the value of the variable.
+/// Checks the stack, which has one entry at first: the address or the variable's value.
 fn stack<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
     let mut depth = 1;
     for (index, id) in fact.ids(Field::Operation).enumerate() {
         let instruction = check.facts.get(id).filter(|it| it.name() == Some(Name::Operation));
-        // Unknown operations end the check. The text does not define the stack after a part.
+        // Unknown operations end the check. The specification does not define the stack after a part.
         let Some(&Operation { name, operands, takes, leaves }) =
             instruction.and_then(|it| operation(check, &it))
         else {
@@ -44,7 +44,7 @@ fn stack<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
         }
         if depth < takes {
             let takes = Count(takes, "entry");
-            let what = format!("operation {index}, {name}, takes {takes}: the stack has {depth}");
+            let what = format!("operation {index}, {name}, takes {takes}, but the stack has {depth}");
             check.find(Rule::Stack, fact, what);
             return;
         }

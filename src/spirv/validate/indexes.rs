@@ -148,7 +148,7 @@ fn member_at<'a>(check: &mut Check<'_, 'a>, ty: &Fact<'a>, index: Option<u64>) -
     if count == 0 {
         return Selected::Unknown;
     }
-    // The text does not say how base classes, methods and static members count: then the type is not known.
+    // The specification does not say how base classes, methods and static members count: then the type is not known.
     let member = index.and_then(|index| usize::try_from(index).ok()).filter(|_| is_plain);
     let member = member.and_then(|index| ty.operands[first.index..].get(index));
     let part = member.and_then(|&member| facts.get(Id(member)));

@@ -1,4 +1,4 @@
-//! Checks that lines and columns exist in the text of the source.
+//! Checks that lines and columns exist in the source's text.
 
 use hashbrown::HashMap;
 
@@ -25,7 +25,7 @@ struct Newlines {
     bytes: usize,
     /// Whether the string contains a line directive.
     has_directive: bool,
-    /// Offset of each end from the start of the string, in bytes.
+    /// Offset of each end from the string's start, in bytes.
     ends: Vec<usize>,
 }
 
@@ -79,7 +79,7 @@ impl Lines {
         lines
     }
 
-    /// Adds a string to the text of a source. Returns the reason if that text differs from the compiled lines.
+    /// Adds a string to a source's text. Returns the reason if that text differs from the compiled lines.
     fn add(&mut self, facts: &Facts<'_>, source: Id, string: Id) -> Option<Rule> {
         if !self.strings.contains_key(&string) {
             let bytes = facts.layout().string_start(string, usize::MAX)?;
@@ -106,7 +106,7 @@ impl Lines {
         None
     }
 
-    /// Number of lines in the text of the source; `None` without a text.
+    /// Number of lines in the source's text; `None` without a text.
     fn count(&self, source: Id) -> Option<u64> {
         let text = self.sources.get(&source)?;
         (text.bytes > 0).then_some(text.ends as u64 + 1)
@@ -122,7 +122,7 @@ impl Lines {
         Some((end? - start) as u64)
     }
 
-    /// End of a line, in bytes from the start of the text.
+    /// A line's end, in bytes from the text's start.
     fn end(&self, text: &Text, line: usize) -> Option<usize> {
         let part = text.parts[..text.parts.partition_point(|part| part.ends <= line)].last()?;
         Some(part.bytes + self.strings.get(&part.string)?.ends.get(line - part.ends)?)
@@ -144,7 +144,7 @@ pub(super) fn text_of_sources(check: &mut Check<'_, '_>, lines: &Lines) {
 /// The lines and columns of an instruction.
 pub(super) fn lines<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>, lines: &Lines) {
     let source = match fact.name() {
-        // The line of the call is in the file of its scope.
+        // The call's line is in the file of its scope.
         Some(Name::InlinedAt) => {
             let scope = check.facts.named(fact, Field::Scope);
             scope.and_then(|scope| scope.id(Field::Source))

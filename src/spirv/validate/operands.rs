@@ -17,7 +17,7 @@ use crate::spirv::words::{Id, Instruction};
 struct Spot<'s, 'a> {
     fact: &'s Fact<'a>,
     row: &'static OperandRow,
-    /// Index of the operand, counted from 0.
+    /// The operand's index, counted from 0.
     index: usize,
 }
 
@@ -34,7 +34,7 @@ pub(super) fn operands<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>, row: &'st
     }
     if !row.takes(fact.set, count) {
         let is_translators = row.name == Name::ImportedEntity && count == 8 && fact.operands[2] == 0;
-        let why = if is_translators { "; the LLVM translator writes a 0 behind the tag" } else { "" };
+        let why = if is_translators { "; the LLVM translator writes a 0 after the tag" } else { "" };
         check.find(Rule::OperandCount, fact, format!("it cannot have {}{why}", Count(count, "operand")));
         return false;
     }
@@ -64,7 +64,7 @@ pub(super) fn results<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
         check.find(Rule::ResultType, fact, what);
     }
     if fact.with_forward && fact.set == Set::OpenCl {
-        check.find(Rule::ForwardReference, fact, "OpExtInstWithForwardRefsKHR is for non-semantic sets");
+        check.find(Rule::ForwardReference, fact, "OpExtInstWithForwardRefsKHR is only for non-semantic sets");
     }
     if fact.with_forward && fact.set.is_shader() {
         // All operands are ids.
@@ -73,7 +73,7 @@ pub(super) fn results<'a>(check: &mut Check<'_, 'a>, fact: &Fact<'a>) {
             None => true,
         };
         if !fact.operands.iter().any(is_forward) {
-            let what = "all operands are defined before: the opcode must be that of OpExtInst";
+            let what = "all operands are defined before it; expected OpExtInst";
             check.find(Rule::NoForwardReference, fact, what);
         }
     }
@@ -112,10 +112,10 @@ fn operand<'a>(check: &mut Check<'_, 'a>, spot: Spot<'_, 'a>, word: u32) {
     }
 }
 
-/// Reports a number outside of the enumeration.
+/// Reports a number outside the enumeration.
 fn unknown<'a>(check: &mut Check<'_, 'a>, spot: Spot<'_, 'a>, enumeration: Enumeration, value: u32) {
     if check.is_later(spot.fact) {
-        let what = format!("the set lists no such value: {value}");
+        let what = format!("the set lists no value {value}");
         return find_at_operand(check, Rule::LaterVersion, spot, what);
     }
     let (rule, what) = match (enumeration, value) {
@@ -126,12 +126,12 @@ fn unknown<'a>(check: &mut Check<'_, 'a>, spot: Spot<'_, 'a>, enumeration: Enume
         ),
         (Enumeration::Operation, 10..=167) => (
             Rule::Enumerant,
-            format!("the set lists no operation {value}; the LLVM translator has more operations of its own"),
+            format!("the set lists no operation {value}; the LLVM translator has further operations"),
         ),
         (Enumeration::Operation, 10_000..) if spot.fact.set == Set::Shader200 => (
             Rule::Enumerant,
             format!(
-                "the set lists no operation {value}; ROCm's translator has operations of its own from 10000 on"
+                "the set lists no operation {value}; ROCm's translator has further operations from 10000 on"
             ),
         ),
         _ if enumeration.is_mask() => {
@@ -139,12 +139,12 @@ fn unknown<'a>(check: &mut Check<'_, 'a>, spot: Spot<'_, 'a>, enumeration: Enume
             let text = enumeration.text(value, set);
             (Rule::Flags, format!("{} does not define all flags of {text}", set.name()))
         }
-        _ => (Rule::Enumerant, format!("the set lists no such value: {value}")),
+        _ => (Rule::Enumerant, format!("the set lists no value {value}")),
     };
     find_at_operand(check, rule, spot, what);
 }
 
-/// The definition of the id, if it can be checked.
+/// The id's definition, if it can be checked.
 fn defined<'a>(check: &mut Check<'_, 'a>, spot: Spot<'_, 'a>, id: Id) -> Option<Instruction<'a>> {
     let layout = check.facts.layout();
     let fact = spot.fact;
@@ -179,7 +179,7 @@ fn defined<'a>(check: &mut Check<'_, 'a>, spot: Spot<'_, 'a>, id: Id) -> Option<
         && let Some(function) = layout.function_at(fact.at)
         && !function.at.contains(&defined.at)
     {
-        let what = format!("{} is not of the function {}", check.describe(id), function.id);
+        let what = format!("{} is not defined in the function {}", check.describe(id), function.id);
         find_at_operand(check, Rule::OtherFunction, spot, what);
     } else if is_local && defined.at < fact.at && !layout.dominates(defined.at, fact.at) {
         let what = format!("{} does not dominate it", check.describe(id));
@@ -240,7 +240,7 @@ fn unlike<'a>(
     }
 }
 
-/// Notes a `DebugInfoNone` in place of the described instruction; returns the description for any other one.
+/// Notes a `DebugInfoNone` instead of the described instruction; returns the description for any other one.
 fn unless_removed<'a>(
     check: &mut Check<'_, 'a>,
     spot: Spot<'_, 'a>,
@@ -268,7 +268,7 @@ fn producer_deviation<'a>(
     let named = check.facts.fact(defined).and_then(|named| named.name());
     Some(match (spot.row.field, named) {
         (Field::Scope | Field::Parent | Field::Child, Some(Name::TypeTemplate)) => {
-            "names the template in place of its target"
+            "names the template instead of its target"
         }
         (Field::Member, Some(Name::FunctionDeclaration)) => "has declarations as members",
         (Field::Text | Field::LinkageName, Some(Name::InfoNone)) => "writes this where there is no string",

@@ -50,7 +50,7 @@ pub(super) fn places(check: &mut Check<'_, '_>) {
         match fact.zip(place) {
             Some((fact, false)) => {
                 if word >= layout.globals_end() {
-                    check.find(Rule::PlaceGlobals, &fact, "it is behind the start of the first function");
+                    check.find(Rule::PlaceGlobals, &fact, "it is after the start of the first function");
                 } else if word < last {
                     early = early.or(Some((fact, 0))).map(|(first, count)| (first, count + 1));
                 }
@@ -102,7 +102,7 @@ fn body<'a>(check: &mut Check<'_, 'a>, fact: Fact<'a>, before: &mut Before<'a>) 
     let is_scope = matches!(fact.name(), Some(Name::Scope | Name::NoScope));
     match fact.set {
         _ if is_scope && before.was_block && !before.in_block => {
-            check.find(Rule::AfterBlock, &fact, "it is behind the end of a block");
+            check.find(Rule::AfterBlock, &fact, "it is after the end of a block");
         }
         _ if fact.set.is_shader() && !before.in_block => {
             check.find(Rule::PlaceBlock, &fact, "it is in no block")

@@ -6,7 +6,7 @@ use super::rule::Rule;
 use crate::error::{At, Count};
 use crate::spirv::operand::Field;
 
-/// Findings and notes, in the order of the words.
+/// Findings and notes, in module order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
     /// Violations of the specification.
@@ -24,7 +24,7 @@ pub struct Finding {
     pub rule: Rule,
     /// Section of the specification with the rule.
     pub section: &'static str,
-    /// Location of the instruction.
+    /// The instruction's location.
     pub at: At,
     /// The operand.
     pub operand: Option<Field>,

@@ -35,7 +35,7 @@ rules! {
     UnknownSet "unknown-set" "2 Binary Form";
     /// The result type is `OpTypeVoid`.
     ResultType "result-type" "2 Binary Form";
-    /// The set defines the number of the instruction.
+    /// The set defines the instruction's number.
     Instruction "instruction" "3.1 Instruction Enumeration";
     /// The number of operands is permitted.
     OperandCount "operand-count" "";
@@ -55,12 +55,12 @@ rules! {
     OperationOperands "operation-operands" "3.6 Debug Operations";
     /// The operations of an expression do not underflow the stack, which has one entry at first.
     Stack "stack" "3.6 Debug Operations";
-    /// Instructions outside of functions precede the functions.
+    /// Instructions outside functions precede the functions.
     PlaceGlobals "place-globals" "2 Binary Form";
     /// Instructions that describe a function's code are in that function.
     PlaceBody "place-body" "2 Binary Form";
     /// An instruction in a block is not between a merge instruction and the branch; one of a non-semantic set is also
-    /// not outside of a block, nor before its `OpPhi` and `OpVariable`.
+    /// not outside a block, nor before its `OpPhi` and `OpVariable`.
     PlaceBlock "place-block" "2 Binary Form";
     /// Ids that a function defines are referenced in that function only.
     OtherFunction "other-function" "SPIR-V 2.16.1";
@@ -87,11 +87,11 @@ rules! {
     MemberScope "member-scope" "4.3 Type instructions";
     /// Instruction 16 is a template template parameter, 17 a parameter pack.
     TemplateNumbers "template-numbers" "3.1 Instruction Enumeration";
-    /// No white space separates the name of a macro from its parameters, or the parameters.
+    /// No white space separates a macro's name from its parameters, or the parameters.
     MacroName "macro-name" "4.9 Macros";
     /// An entity imported from a namespace is a namespace or a declaration; an unnamed block is neither.
     Namespace "namespace" "4.10 Imported Entities";
-    /// A line is in the text of the source.
+    /// A line is in the source's text.
     Line "line" "";
     /// A column is in the line.
     Column "column" "";
@@ -99,7 +99,7 @@ rules! {
     LineRange "line-range" "4.7 Location Information";
     /// Continued text directly follows a source with text.
     SourceContinued "source-continued" "4.2 Compilation Unit";
-    /// A build identifier has 32 lowercase hexadecimal digits, or more.
+    /// A build identifier has 32 or more lowercase hexadecimal digits.
     BuildIdentifier "build-identifier" "Debug Info Metadata";
     /// The function of a `DebugEntryPoint` is defined in the function of an `OpEntryPoint`.
     EntryPoint "entry-point" "4.2 Compilation Unit";
@@ -119,25 +119,25 @@ rules! {
     LaterVersion "later-version" "Version Compatibility";
     /// Note: a set describes graphs rather than the program. Its instructions are not checked.
     GraphSet "graph-set" "2 Binary Form";
-    /// Note: a reference was removed. The text permits a `DebugInfoNone` in its place; `spirv-val` mostly does not.
+    /// Note: a reference was removed. The specification permits a `DebugInfoNone` in its place; `spirv-val` mostly does not.
     Removed "removed" "2.1 Removing Instructions";
     /// Note: debug instructions should follow the types, constants and global variables; many producers interleave
     /// them, and every reader accepts that.
     Interleaved "interleaved" "2 Binary Form";
-    /// Note: the text of a source has a `#line`, as written by glslang, or a `# 5`, as in preprocessor output. The
+    /// Note: a source's text has a `#line`, as written by glslang, or a `# 5`, as in preprocessor output. The
     /// compiled lines differ from those of the text.
     LineDirective "line-directive" "4.2 Compilation Unit";
-    /// Note: the text of a source is a checksum, as written by LLVM's translator. Lines cannot be compared with it.
+    /// Note: a source's text is a checksum, as written by LLVM's translator. Lines cannot be compared with it.
     ChecksumText "checksum-text" "4.2 Compilation Unit";
     /// Note: the second half of the numbers of elements are missing or 0. LLVM's translator writes lower bounds there.
     LowerBounds "lower-bounds" "4.3 Type instructions";
     /// Note: a debug instruction precedes the label of the first block, on which readers based on LLVM's translator
     /// fail.
     BeforeLabel "before-label" "2 Binary Form";
-    /// Note: a `DebugScope` or `DebugNoScope` follows the end of a block, where `spirv-opt` leaves it. The instruction
+    /// Note: a `DebugScope` or `DebugNoScope` follows a block's end, where `spirv-opt` leaves it. The instruction
     /// applies to nothing.
     AfterBlock "after-block" "2 Binary Form";
-    /// Note: a `DebugDeclare` has a parameter that is a pointer in place of an `OpVariable`, as written by glslang. The
+    /// Note: a `DebugDeclare` has a parameter that is a pointer instead of an `OpVariable`, as written by glslang. The
     /// variable is at the target of the pointer.
     DeclaredParameter "declared-parameter" "4.8 Local Variables";
 }
