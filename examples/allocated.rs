@@ -76,7 +76,7 @@ struct Kernel {
     blocks: Vec<(InstRange, Vec<Block>, Vec<Block>, Vec<VReg>)>,
     passed: Vec<Vec<VReg>>,
     vregs: usize,
-    /// Instruction, variable, and the register that it has behind the instruction.
+    /// Instruction, variable, and the register that contains it after the instruction.
     assignments: Vec<(usize, usize, VReg)>,
     ids: Vec<VariableId>,
 }
@@ -109,7 +109,7 @@ fn kernel() -> Kernel {
         let start = k.insts.len();
         k.insts.extend(insts);
         let range = InstRange::new(Inst::new(start), Inst::new(k.insts.len()));
-        let ids = |all: &[usize]| all.iter().map(|&one| Block::new(one)).collect();
+        let ids = |blocks: &[usize]| blocks.iter().map(|&block| Block::new(block)).collect();
         k.blocks.push((range, ids(preds), ids(succs), params.to_vec()));
     };
     let arguments = vec![fixed(n, 4), fixed(m, 5), fixed(c, 6), fixed(x, 0), fixed(z, 1)];
@@ -147,7 +147,7 @@ fn kernel() -> Kernel {
         &[],
     );
     k.passed = vec![vec![n, y], vec![], vec![n2, y2], vec![]];
-    let arguments = [n, m, c, x, z].into_iter().enumerate().map(|(at, vreg)| (0, at, vreg));
+    let arguments = [n, m, c, x, z].into_iter().enumerate().map(|(index, vreg)| (0, index, vreg));
     k.assignments = arguments.chain([(1, 5, y), (4, 5, y2), (5, 0, n2), (10, 5, y3)]).collect();
     k
 }
@@ -229,7 +229,7 @@ fn encode_move(from: Allocation, to: Allocation, spills: &Spills) -> Vec<u32> {
     };
     let offset = |slot| {
         let [place] = spills.places(slot, RegClass::Float)[..] else { return 0 };
-        (0..1024).find(|&at| place == Place::stack_slot(4 * at)).map_or(0, |at| 4 * at as u32)
+        (0..1024).find(|&slot| place == Place::stack_slot(4 * slot)).map_or(0, |slot| 4 * slot as u32)
     };
     let number = |reg: PReg| reg.hw_enc() as u32;
     match (from.as_reg(), to.as_reg(), from.as_stack(), to.as_stack()) {

@@ -138,7 +138,7 @@ fn parameters(
 fn stays(mut variable: VariableBuilder<'_>, gpu: &Target, file: FileId, of: &Scalar) -> eitri::Result<()> {
     variable.declared(file, of.line);
     for stay in of.stays {
-        let places: Vec<Loc> = stay.places.iter().map(|&at| place(gpu, at)).collect::<Result<_, _>>()?;
+        let places: Vec<Loc> = stay.places.iter().map(|&stay| place(gpu, stay)).collect::<Result<_, _>>()?;
         variable.live_in(stay.start..stay.end, &places)?;
     }
     Ok(())

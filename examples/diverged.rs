@@ -21,12 +21,12 @@ use eitri::target::{Gfx, Target, Wave};
 /// The kernel for gfx1030. The numbers on the right are pcs: bytes from its start.
 const CODE: [u32; 13] = [
     0x7d080280, //             00  v_cmp_gt_i32 vcc_lo, 0, v1
-    0xbe843c6a, //             04  s_and_saveexec_b32 s4, vcc_lo   the `if`: EXEC has those that run line 2
-    0x8904047e, //             08  s_xor_b32 s4, exec_lo, s4       s4 has those that do not
+    0xbe843c6a, //             04  s_and_saveexec_b32 s4, vcc_lo   the `if`: EXEC has the lanes that run line 2
+    0x8904047e, //             08  s_xor_b32 s4, exec_lo, s4       s4 has the lanes that do not
     0x4c020280, //             0c  v_sub_nc_u32 v1, 0, v1
     0xbe843f04, //             10  s_andn2_saveexec_b32 s4, s4     the other way round: EXEC has the `else`
     0x34020281, //             14  v_lshlrev_b32 v1, 1, v1
-    0x887e047e, //             18  s_or_b32 exec_lo, exec_lo, s4   behind the `if`: EXEC has all again
+    0x887e047e, //             18  s_or_b32 exec_lo, exec_lo, s4   after the `if`: EXEC has all again
     0xbe853dc1, //             1c  s_or_saveexec_b32 s5, -1        all 32 lanes run, s5 has the active ones
     0x7e0402fa, 0xff011101, // 20  v_mov_b32_dpp v2, v1 row_shr:1
     0x4a040302, //             28  v_add_nc_u32 v2, v2, v1

@@ -24,7 +24,7 @@ texts! {
     NoInstruction(set: Set, number: u32) "{} has no instruction {number}", set.name();
     OtherSet(set: Set) "instructions of {} are not imported", set.name();
     UnknownSet(name: String, count: usize)
-        "{name:?}: a set that is not known, with {}: not imported", Count(*count, "debug instruction");
+        "{name:?} is not a known set; it has {}: not imported", Count(*count, "debug instruction");
     Language(number: u32) "{number} is not a source language of SPIR-V";
     NoUnits "without a DebugCompilationUnit, the source is not imported";
     NoUnit "it belongs to no unit";

@@ -41,7 +41,7 @@ fn counts_of_one_are_singular() {
     let later = validate(&read(&assemble(&later).words).expect("reads")).to_string();
     let cases = [
         (short.to_string(), "has 1 word; expected at least 2"),
-        (detached.to_string() + "\n", "the next new ones of a module of 1 word\n"),
+        (detached.to_string() + "\n", "outside the module, which has 1 word\n"),
         (
             piece.expect_err("is no piece of this size").to_string(),
             "has 1 bit; expected 2 bits, the size of the piece",
@@ -60,7 +60,8 @@ fn counts_of_one_are_singular() {
 }
 
 /// Verbs that end like plurals.
-const VERBS: [&str; 9] = ["comes", "does", "ends", "has", "holds", "includes", "is", "says", "stands"];
+const VERBS: [&str; 10] =
+    ["comes", "does", "ends", "has", "holds", "includes", "is", "provides", "says", "stands"];
 
 /// No text has a plural directly after a placeholder: the counting type prints its noun. Words between a number and
 /// its noun are not found.

@@ -73,7 +73,7 @@ fn a_declaration_of_nothing() {
             let imported = taken(expression, &words);
             let left: Vec<_> = imported.omissions.iter().map(ToString::to_string).collect();
             let is_listed = |it: &String| {
-                it.contains("DebugDeclare") && it.contains("an OpVariable or a pointer parameter is required")
+                it.contains("DebugDeclare") && it.contains("expected an OpVariable or a pointer parameter")
             };
             assert_eq!(left.iter().filter(|it| is_listed(it)).count(), 1, "{left:?}");
             // The other variable is kept.

@@ -145,9 +145,11 @@ fn changed_fields() {
     assert!(
         refused(|it| it.added[0] = Range { start: 7, end: 6 }).contains("added words 7..6 are out of order")
     );
-    assert!(refused(|it| it.added.push(0..usize::MAX)).contains("words 0..18446744073709551615 are not"));
+    assert!(
+        refused(|it| it.added.push(0..usize::MAX)).contains("added words 0..18446744073709551615 are out")
+    );
     assert!(refused(|it| it.added.push(it.added[it.added.len() - 1].clone())).contains(&what));
-    assert!(refused(|it| it.words.truncate(9)).contains("of a module of 9 words"));
+    assert!(refused(|it| it.words.truncate(9)).contains("outside the module, which has 9 words"));
     assert!(refused(|it| it.added = vec![0..it.words.len()]).contains("the module has no header"));
     let nothing = Attached { words: Vec::new(), added: Vec::new(), ..attached.clone() };
     assert!(nothing.detach().is_err());

@@ -304,7 +304,7 @@ fn invalid_providers_are_refused() {
     );
     value(
         &[Provider::expression(id("n"), &[part, DebugOperation::Deref])],
-        "operation 0, Fragment, is not the last one",
+        "operation 0, Fragment, is not the last operation",
     );
 
     let declare = |provider: Provider, expected: &str| {
@@ -363,10 +363,7 @@ fn results_that_are_no_values() {
     let mut binding = case.bound();
     binding.value(case.start("entry"), case.n, &[Provider::value(unit)]);
     let error = attach(&words, &case.module, &binding, &Mode::exact(Set::OpenCl)).expect_err("is refused");
-    assert_eq!(
-        error.to_string(),
-        format!("{SCALE}, variable `n`: an id of a value is required: {unit} is an OpExtInst")
-    );
+    assert_eq!(error.to_string(), format!("{SCALE}, variable `n`: {unit} is an OpExtInst; expected a value"));
 }
 
 /// `%more` is of a block that not every path to the last block passes: attaching refuses it there, and importing lists it.

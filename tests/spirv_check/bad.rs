@@ -131,7 +131,7 @@ fn entities_shared_by_many_units_are_limited() {
     let all: Vec<&[u32]> = all.iter().map(|it| &it[..]).collect();
     let words = module(&all);
     let error = import(&read(&words).expect("is a module"), &Target::x86_64()).expect_err("too much");
-    assert!(error.to_string().contains("within the limit of 64 for an instruction"), "{error}");
+    assert!(error.to_string().contains("more than 64 for each instruction"), "{error}");
 }
 
 #[test]

@@ -72,8 +72,8 @@ impl<'a> Binder<'_, 'a> {
             ErrorKind::UnknownName { kind: error::Named::DebugOperation, name: name.to_owned(), nearest }
         })?;
         DebugOperation::new(number as u32, operands).ok_or_else(|| {
-            let wanted = Count(OPERATIONS[number].operands, "operand");
-            Error::bad_argument(format!("{name} has {wanted}: {} given", operands.len()))
+            let count = Count(operands.len(), "operand");
+            Error::bad_argument(format!("{name} has {count}; expected {}", OPERATIONS[number].operands))
         })
     }
 }
