@@ -7,7 +7,7 @@ use super::operand::{Field, OperandKind, OperandRow};
 use super::rows::Form;
 use super::table::{Name, Set};
 use super::words::{Id, Instruction, Words};
-use crate::error::{At, Error, Result};
+use crate::error::{At, Count, Error, Result};
 
 /// The debug instructions of a module.
 ///
@@ -17,7 +17,7 @@ use crate::error::{At, Error, Result};
 pub fn read(words: &[u32]) -> Result<Facts<'_>> {
     let layout = Layout::unchecked(Words::with_header(words)?)?;
     if let Some(short) = layout.extended().find(|it| it.operands().len() < 2) {
-        let what = format!("OpExtInst has {} words; expected at least 5", short.words.len());
+        let what = format!("OpExtInst has {}; expected at least 5", Count(short.words.len(), "word"));
         return Err(Error::malformed(what).at_word(short.at));
     }
     Ok(Facts { layout })

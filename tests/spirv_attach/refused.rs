@@ -268,7 +268,7 @@ fn invalid_providers_are_refused() {
     );
     cells(
         &[of("n").part(1).part(0).part(1), of("two").part(1).bits(32..96)],
-        "%two provides bits 224..288 and %n bits 224..256; several values provide disjoint parts",
+        "bits 224..288 in %two overlap bits 224..256 in %n; several values provide disjoint parts",
     );
     cells(
         &[of("two").part(0).bits(0..64), of("n").part(1).part_by(id("n")).part(0)],
@@ -287,7 +287,7 @@ fn invalid_providers_are_refused() {
     pair(&[of("more").bits(80..112)], "the piece of %more needs 112 bits, but only 96 are available");
     pair(
         &[of("two").bits(32..96), of("more").bits(64..96)],
-        "%more provides bits 64..96 and %two bits 32..96; several values provide disjoint parts",
+        "bits 64..96 in %more overlap bits 32..96 in %two; several values provide disjoint parts",
     );
     pair(
         &[of("more").bits(0..32), of("two")],

@@ -284,7 +284,7 @@ impl VariableWriter<'_, '_> {
             let [(first, one), (second, other)] = pair else { continue };
             if second.start < first.end {
                 let what = format!(
-                    "{other} provides bits {}..{} and {one} bits {}..{}; several values provide disjoint parts",
+                    "bits {}..{} in {other} overlap bits {}..{} in {one}; several values provide disjoint parts",
                     second.start, second.end, first.start, first.end
                 );
                 return Err(Error::bad_argument(what));
