@@ -386,7 +386,8 @@ fn text(name: &str, found: &Statistics, below: Option<f64>) -> String {
 }
 
 fn line(out: &mut String, one: Coverage, name: &str, mark: &str) {
-    let (part, name) = (|bytes| part(bytes, one.scope), escaped(name));
+    let part = |bytes| part(bytes, one.scope);
+    let name = escaped(name);
     let _ =
         writeln!(out, "  {:>10} {:>8} {:>8}  {name}{mark}", one.scope, part(one.located), part(one.sound));
 }

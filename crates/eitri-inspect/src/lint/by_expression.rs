@@ -52,11 +52,13 @@ fn number(expr: &[u8]) -> Option<u128> {
         }
         [one] => (u64::from(*one), 0),
         _ if expr.len() < 8 => {
-            let (first, last) = (expr.first_chunk()?, expr.last_chunk()?);
+            let first = expr.first_chunk()?;
+            let last = expr.last_chunk()?;
             (u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32, 0)
         }
         _ if expr.len() < 16 => {
-            let (first, last) = (expr.first_chunk()?, expr.last_chunk()?);
+            let first = expr.first_chunk()?;
+            let last = expr.last_chunk()?;
             (u64::from_le_bytes(*first), u64::from_le_bytes(*last) >> 8)
         }
         _ => return None,

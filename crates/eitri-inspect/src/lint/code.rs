@@ -164,7 +164,8 @@ impl<'r> Code<'r> {
 
     fn all_writers(&self) -> &Writers {
         self.writers.get_or_init(|| {
-            let (mut all, mut at) = (Writers::default(), 0);
+            let mut all = Writers::default();
+            let mut at = 0;
             while at < self.size {
                 let rest = self.bytes.get(at as usize..);
                 let Some((size, writes)) =
@@ -239,7 +240,8 @@ impl<'r> Code<'r> {
             leaders[..count].last().copied().unwrap_or(self.start)
         };
         let unknown = &self.all_writers().unknown;
-        let (mut known, mut seen) = (BTreeSet::new(), HashSet::new());
+        let mut known = BTreeSet::new();
+        let mut seen = HashSet::new();
         let mut ends = vec![(leader(pc, true), pc)];
         while let Some((start, end)) = ends.pop() {
             if !seen.insert((start, end)) {
@@ -329,7 +331,8 @@ impl<'r> Code<'r> {
             let is_load = one.name.is_some_and(|name| name.starts_with("s_load_"));
             let is_of = one.source == Some(Source::Register(RegisterKind::Scalar, base));
             let Some(Source::Constant(offset)) = one.second.filter(|_| is_load && is_of) else { return None };
-            let (offset, after) = (u64::try_from(offset).ok()?, pc + u64::from(one.bytes));
+            let offset = u64::try_from(offset).ok()?;
+            let after = pc + u64::from(one.bytes);
             Some((at, offset, after))
         })
     }
@@ -540,7 +543,8 @@ pub(super) fn described((pc, one): &At) -> String {
             RegisterKind::Vector => "v",
             RegisterKind::Accumulator => "a",
         };
-        let (first, last) = (write.first, write.first + write.count.saturating_sub(1));
+        let first = write.first;
+        let last = write.first + write.count.saturating_sub(1);
         let _ = match (write.kind, first) {
             (RegisterKind::Scalar, EXEC) => write!(text, "exec"),
             (RegisterKind::Scalar, VCC) => write!(text, "vcc"),

@@ -192,7 +192,8 @@ fn instance(entry: Entry<'_, '_>, out: &mut Vec<EntryFindings>) {
         let evidence = vec![format!("the abstract instance at {} is {of_origin}", shown(origin.offset()))];
         out.push(EntryFindings { code: Code::AbstractDiffers, written, evidence });
     };
-    let (own, abstracted) = (entry.attr(dw::DW_AT_name), origin.inherited(dw::DW_AT_name));
+    let own = entry.attr(dw::DW_AT_name);
+    let abstracted = origin.inherited(dw::DW_AT_name);
     if let (Some(Value::String(own)), Some(Value::String(of_origin))) = (own, abstracted)
         && own != of_origin
     {

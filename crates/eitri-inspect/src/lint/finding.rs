@@ -89,7 +89,8 @@ impl Report {
 
     /// Replaces the findings of each topic by the first of them, with their count.
     pub fn fold(&mut self) {
-        let (mut topics, mut counts) = (Recurring::default(), Vec::new());
+        let mut topics = Recurring::default();
+        let mut counts = Vec::new();
         let mut are_new = Vec::with_capacity(self.findings.len());
         for finding in &self.findings {
             let (number, is_new) = topics.add(finding.topic());
@@ -101,7 +102,8 @@ impl Report {
             are_new.push(is_new);
         }
         drop(topics);
-        let (mut are_new, mut counts) = (are_new.into_iter(), counts.into_iter());
+        let mut are_new = are_new.into_iter();
+        let mut counts = counts.into_iter();
         self.findings.retain_mut(|finding| {
             let is_new = are_new.next().unwrap_or(false);
             if is_new {
@@ -202,7 +204,8 @@ fn without_addresses(text: &str) -> Cow<'_, str> {
     if !text.contains('@') && !words().any(|word| is_of_address(word.trim_end())) {
         return text.into();
     }
-    let (mut out, mut is_address) = (String::with_capacity(text.len()), false);
+    let mut out = String::with_capacity(text.len());
+    let mut is_address = false;
     for word in words() {
         // Punctuation after the operand separates operations.
         if is_address || word.starts_with('@') {

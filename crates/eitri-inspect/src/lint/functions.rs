@@ -109,7 +109,8 @@ fn ends<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, pc: u64) -> impl I
     });
     let entry = file.frames.iter().find_map(|frames| {
         let fde = frames.fde_at(pc)?;
-        let (section, end) = (frames.section.name(), fde.start.wrapping_add(fde.length));
+        let section = frames.section.name();
+        let end = fde.start.wrapping_add(fde.length);
         Some(format!("entry {:#x} of {section} ends at {end:#x}", fde.offset))
     });
     sequence.map(|end| format!("the line sequence ends at {end:#x}")).into_iter().chain(entry)
@@ -150,9 +151,14 @@ fn frame<'r>(file: &File<'r, '_>, function: &Function<'r, '_>, add: Add<'_>) {
     let mut rows = frames.rows(fde);
     let return_register = frames.cie(fde).return_register;
     let encoding = frames.cie(fde).encoding;
-    let (mut has_cfa, mut has_return, mut is_gpu_root) = (false, false, false);
-    let (mut known, mut wrong) = (bases::Known::default(), None);
-    let (end, mut last, mut misplaced) = (fde.start.saturating_add(fde.length), fde.start, None);
+    let mut has_cfa = false;
+    let mut has_return = false;
+    let mut is_gpu_root = false;
+    let mut known = bases::Known::default();
+    let mut wrong = None;
+    let end = fde.start.saturating_add(fde.length);
+    let mut last = fde.start;
+    let mut misplaced = None;
     loop {
         match rows.next_row() {
             Ok(Some(row)) => {

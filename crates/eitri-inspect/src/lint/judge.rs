@@ -134,7 +134,8 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
 
     /// Reads an expression anew.
     pub(crate) fn read(&mut self, expr: &'r [u8]) -> Rc<Expr> {
-        let (dwarf, unit) = (self.file.dwarf, self.unit);
+        let dwarf = self.file.dwarf;
+        let unit = self.unit;
         let mut shape = shape::of(expr, unit.encoding, &|index| dwarf.address(unit, index).ok());
         if shape.error.is_none() && !expr.is_empty() {
             let machines = self.machines();
@@ -145,7 +146,8 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
     }
 
     fn machines(&self) -> Option<Machines<'_, 'r>> {
-        let (target, info) = (self.file.target.as_ref()?, &self.file.info);
+        let target = self.file.target.as_ref()?;
+        let info = &self.file.info;
         Some(Machines { info, target, unit: self.unit.offset, encoding: self.unit.encoding })
     }
 
@@ -154,7 +156,8 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
         if let Some(known) = self.attributes.get(&(name, expr)) {
             return known.clone();
         }
-        let (file, unit) = (self.file, self.unit);
+        let file = self.file;
+        let unit = self.unit;
         let address = |index| file.dwarf.address(unit, index).ok();
         let wrong = contexts::attribute(file, name, expr, unit.offset, unit.encoding, &address);
         if self.attributes.len() == MOST_SHAPES {
@@ -227,7 +230,9 @@ impl<'a, 'r, 'o> Judge<'a, 'r, 'o> {
     ) {
         let Some(first) = list.first() else { return };
         let variable = Variable { entry, ty: self.ty(entry, ty), framed };
-        let (file, function, asked) = (self.file, variable.function(), variable.asked());
+        let file = self.file;
+        let function = variable.function();
+        let asked = variable.asked();
         let is_discarded = function.is_some_and(|function| !function.is_live);
         let mut constants = lists::Constants::default();
         for (one, known) in list.iter().zip(known) {

@@ -55,7 +55,9 @@ fn metadata(notes: &[u8]) -> Option<Vec<(String, Vec<Argument>)>> {
     let mut rest = notes;
     loop {
         let word = |at: usize| Some(u32::from_le_bytes(rest.get(at..at + 4)?.try_into().ok()?));
-        let (name, size, kind) = (word(0)? as usize, word(4)? as usize, word(8)?);
+        let name = word(0)? as usize;
+        let size = word(4)? as usize;
+        let kind = word(8)?;
         let start = 12usize.checked_add(name.checked_next_multiple_of(4)?)?;
         let bytes = rest.get(start..start.checked_add(size)?)?;
         if kind == NT_AMDGPU_METADATA && rest.get(12..12 + name)? == b"AMDGPU\0" {

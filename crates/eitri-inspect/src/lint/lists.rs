@@ -128,7 +128,8 @@ fn register(
         .take(4)
         .map(|one| {
             let pc = |by: u32| start.saturating_add(by.into());
-            let (first, last) = (pc(one.start), pc(one.end));
+            let first = pc(one.start);
+            let last = pc(one.end);
             format!("the map has {name} in {} at [{first:#x}, {last:#x}]", one.home)
         })
         .collect();

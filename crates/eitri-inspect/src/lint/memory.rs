@@ -171,7 +171,8 @@ impl Located<'_, '_, '_> {
     /// Describes an instruction in the range that uses a vector register as an address in LDS.
     fn lds_use(&self, reg: Reg) -> Option<String> {
         let (RegisterKind::Vector, number) = self.file.operand(reg)? else { return None };
-        let (function, pcs) = (self.function?, self.pcs.as_ref()?);
+        let function = self.function?;
+        let pcs = self.pcs.as_ref()?;
         let instruction = function.code(self.file).lds_use(number, pcs)?;
         Some(format!("{} uses {} as an address in LDS", described(&instruction), self.file.name(reg)))
     }
@@ -351,7 +352,8 @@ impl Located<'_, '_, '_> {
             return None;
         }
         Some(self.judged(Code::SlotWaveScaled, &part.operations, || {
-            let (name, lanes) = (self.file.name(slot.register), target.lanes());
+            let name = self.file.name(slot.register);
+            let lanes = target.lanes();
             Details::new(written())
                 .meant(format!("scratch of the lane at {name} / {lanes} {:+}", slot.offset))
                 .evidence(self.stack_move())

@@ -22,7 +22,8 @@ pub(super) fn parameter<'r>(
     let kernel = file.kernel(function.start())?;
     let (base, &(offset, bytes)) = (kernel.kernarg?, kernel.arguments.get(number)?);
     let code = function.code(file);
-    let (start, end) = (function.start(), code.end());
+    let start = function.start();
+    let end = code.end();
     // Code that is not decoded can set the registers and continue anywhere.
     if bytes == 0 || !offset.is_multiple_of(4) || end <= start || !code.is_whole() {
         return None;

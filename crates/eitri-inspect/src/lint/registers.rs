@@ -28,7 +28,8 @@ impl Located<'_, '_, '_> {
             };
             return Some(self.judged(Code::UnknownRegister, &part.operations, details));
         };
-        let (bits, lanes) = (u64::from(register.bits), u64::from(register.lanes));
+        let bits = u64::from(register.bits);
+        let lanes = u64::from(register.lanes);
         let has = || format!("{}, which has {}", register.name(), Count(register.bits, "bit"));
         let beyond = |details: &dyn Fn() -> Details| {
             Some(self.judged(Code::LaneBeyondWave, &part.operations, details))
@@ -40,7 +41,8 @@ impl Located<'_, '_, '_> {
             }),
             // The last lane's element is outside the register.
             Selected::Lane(step) if lanes > 1 && step.saturating_mul(lanes - 1) >= bits => beyond(&|| {
-                let (last, bit) = (lanes - 1, step.saturating_mul(lanes - 1));
+                let last = lanes - 1;
+                let bit = step.saturating_mul(lanes - 1);
                 let name = register.name();
                 Details::new(format!(
                     "bit {bit} of {name} in lane {last}, which has {}",
@@ -102,8 +104,11 @@ impl Located<'_, '_, '_> {
     /// Describes the instructions that can have set a register before the entry.
     pub(super) fn setter(&self, reg: Reg) -> Option<String> {
         let (kind, number) = self.file.operand(reg)?;
-        let (function, pcs) = (self.function?, self.pcs.as_ref()?);
-        let (name, code, pc) = (self.file.name(reg), function.code(self.file), pcs.start);
+        let function = self.function?;
+        let pcs = self.pcs.as_ref()?;
+        let name = self.file.name(reg);
+        let code = function.code(self.file);
+        let pc = pcs.start;
         let Setters { known, outside, unknown } = code.setters(kind, number, pc);
         if let Some(unknown) = unknown {
             return Some(format!("it is not known what sets {name}: {}", described_unknown(unknown)));

@@ -124,7 +124,9 @@ struct Stack<'a> {
 pub(crate) fn of(expr: &[u8], encoding: Encoding, address: &dyn Fn(u64) -> Option<u64>) -> Shape {
     let mut shape = Shape::default();
     let mut stack = Stack { items: Vec::new(), divides_by_zero: false, address };
-    let (mut start, mut last, mut is_complete) = (0, 0, false);
+    let mut start = 0;
+    let mut last = 0;
+    let mut is_complete = false;
     for decoded in Decoder::new(expr, encoding) {
         let decoded = match decoded {
             Ok(decoded) => decoded,
@@ -235,11 +237,13 @@ impl Stack<'_> {
 
     /// Combines the two topmost numbers.
     fn combine(&mut self, op: Op<'_>) -> Option<()> {
-        let (second, first) = (self.number()?, self.number()?);
+        let second = self.number()?;
+        let first = self.number()?;
         self.divides_by_zero =
             second == Number::Known(0) && matches!(op, Op::Div { .. } | Op::Mod { .. } | Op::ModFloor { .. });
         if let (Number::Known(first), Number::Known(second)) = (&first, &second) {
-            let (first, second) = (*first, *second);
+            let first = *first;
+            let second = *second;
             let shift = |by: fn(u64, u32) -> Option<u64>| {
                 u32::try_from(second).ok().and_then(|bits| by(first, bits)).unwrap_or(0)
             };
@@ -346,7 +350,8 @@ impl Stack<'_> {
             Op::Deref { .. } | Op::DerefSize { .. } | Op::DerefType { .. } => self.load(false)?,
             Op::Xderef { .. } | Op::XderefSize { .. } | Op::XderefType { .. } => self.load(true)?,
             Op::FormAspaceAddress { .. } => {
-                let (space, address) = (self.number()?, self.number()?);
+                let space = self.number()?;
+                let address = self.number()?;
                 self.place(Place::Memory { space: Some(space), address });
             }
             Op::AspaceBregX { reg, offset } => {

@@ -148,7 +148,8 @@ fn judge<'r>(
     firsts: &Firsts<'r>,
     collected: &mut Collected<'r>,
 ) {
-    let (mut abbreviations, others) = (ByAbbreviation::default(), OtherUnits::default());
+    let mut abbreviations = ByAbbreviation::default();
+    let others = OtherUnits::default();
     for index in units {
         let unit = &file.dwarf.units()[index];
         let id = collected.function((unit.name.as_deref(), None));
@@ -272,7 +273,8 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         let mut last = None;
         while let Some(row) = rows.next_row()? {
             eitri_dwarf::work::step();
-            let (address, ends) = (row.address, row.end_sequence);
+            let address = row.address;
+            let ends = row.end_sequence;
             let (before, is_live) = last.unwrap_or_else(|| (address, dwarf.is_code(address)));
             if address < before && is_live {
                 let details = Details::new(format!("a row at {address:#x} after one at {before:#x}"));
@@ -366,7 +368,8 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         entry: Entry<'r, 'r>,
         around: Option<&Around<'r>>,
     ) -> T {
-        let (section, at) = (error.at().section.as_deref().unwrap_or_default(), error.at().offset);
+        let section = error.at().section.as_deref().unwrap_or_default();
+        let at = error.at().offset;
         let lists = [".debug_loclists", ".debug_loc", ".debug_rnglists", ".debug_ranges"];
         let lists = lists.map(|name| entry.dwarf().sections().name(name));
         let place = match lists.into_iter().find(|name| *name == section).zip(at) {
@@ -499,7 +502,9 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
     ) -> bool {
         let mut is_clean = true;
         let file = self.judge.file;
-        let (entry, function, asked) = (variable.entry, variable.function(), variable.asked());
+        let entry = variable.entry;
+        let function = variable.function();
+        let asked = variable.asked();
         let mut constants = lists::Constants::default();
         let mut last: Option<(&ListEntry<'r>, Rc<Expr>)> = None;
         for one in list {
@@ -520,7 +525,8 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
                 let judged = recoverable::constant(file, function, (&own, &before.shape), (pcs, shape));
                 if let Some(judged) = judged {
                     is_clean = false;
-                    let (expr, operations) = (constant.expr, judged.operations.clone());
+                    let expr = constant.expr;
+                    let operations = judged.operations.clone();
                     let place = position(entry, list, constant);
                     self.add(judged, Some(entry), around, place, |visitor, finding| {
                         finding.pcs = Some(own);
@@ -645,7 +651,8 @@ impl<'a, 'r> Visitor<'a, 'r, '_> {
         let function = around.map(std::ptr::from_ref);
         let inner = self.scopes.iter();
         let inner = inner.take_while(|scope| scope.function.as_deref().map(std::ptr::from_ref) == function);
-        let (mut calls, mut unknown) = (InlinedCalls::default(), Vec::new());
+        let mut calls = InlinedCalls::default();
+        let mut unknown = Vec::new();
         for scope in inner {
             eitri_dwarf::work::step();
             if let Some(known) = scope.own.calls.get() {
@@ -697,7 +704,8 @@ fn name<'r>(entry: Entry<'r, 'r>, own: &OwnAttributes<'r>) -> Option<Str<'r>> {
 
 /// Returns the finding about two variables of one name in one scope.
 fn two_types(first: Entry<'_, '_>, second: Entry<'_, '_>) -> Option<Judged> {
-    let (one, other) = (first.ty()?, second.ty()?);
+    let one = first.ty()?;
+    let other = second.ty()?;
     let is_parameter = |variable: Entry<'_, '_>| variable.tag() == dw::DW_TAG_formal_parameter;
     // The parameters of a pack have one name.
     let is_same = one.offset() == other.offset()
@@ -710,7 +718,8 @@ fn two_types(first: Entry<'_, '_>, second: Entry<'_, '_>) -> Option<Judged> {
         let located = list.into_iter().filter(|one| !one.expr.is_empty());
         located.map(|one| if one.is_default() { 0..u64::MAX } else { one.start..one.end }).collect()
     };
-    let (of_first, of_second) = (pcs(first), pcs(second));
+    let of_first = pcs(first);
+    let of_second = pcs(second);
     let common = of_first.iter().find_map(|pcs| {
         let overlaps = |other: &&Range<u64>| other.start < pcs.end && pcs.start < other.end;
         of_second.iter().find(overlaps).map(|other| other.start.max(pcs.start))

@@ -427,7 +427,8 @@ impl<'a, 'o> Machines<'a, 'o> {
             let Element::Location(location) = result else { return None };
             Some(location.in_names(self.target).to_string())
         };
-        let (first, second) = (place(&machine)?, place(&other)?);
+        let first = place(&machine)?;
+        let second = place(&other)?;
         let locations = if first == second {
             format!("at {first} in both")
         } else {

@@ -40,7 +40,8 @@ impl Sought<'_> {
     fn is_named(&self, symbol: &str) -> bool {
         self.names.iter().filter(|name| !name.is_empty()).any(|name| {
             symbol.match_indices(name).any(|(at, _)| {
-                let (before, after) = (&symbol[..at], &symbol[at + name.len()..]);
+                let before = &symbol[..at];
+                let after = &symbol[at + name.len()..];
                 (before.is_empty() || before.ends_with("::") || before.ends_with(' '))
                     && (after.is_empty() || after.starts_with('('))
             })

@@ -29,7 +29,8 @@ pub(super) fn rows(
     while let Ok(Some(row)) = rows.next_row() {
         eitri_dwarf::work::step();
         let offset = |pc: u64| pc.saturating_sub(start).min(u64::from(size)) as u32;
-        let (from, to) = (offset(row.start), offset(row.end));
+        let from = offset(row.start);
+        let to = offset(row.end);
         let place = places.of_text(&names.describe(row, return_register), "", strings);
         match rules.last_mut() {
             Some(last) if last.place == place && last.end == from => last.end = to,

@@ -297,7 +297,8 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
     fn within(&self, index: usize, range: &Range<u64>) -> Option<(u32, u32)> {
         let function = &self.gathered.functions[index];
         let end = function.start.saturating_add(function.size.into());
-        let (start, end) = (range.start.max(function.start), range.end.min(end));
+        let start = range.start.max(function.start);
+        let end = range.end.min(end);
         (start < end).then(|| ((start - function.start) as u32, (end - function.start) as u32))
     }
 
@@ -368,7 +369,8 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
     fn column(&mut self, index: usize, column: Column, name: &str, entries: Vec<Entry>) {
         let function = &mut self.gathered.functions[index];
         let name = self.strings.add(name);
-        let (scope, entries) = ((0, function.size), entries.into());
+        let scope = (0, function.size);
+        let entries = entries.into();
         let rest = Variable { column, name, ty: 0, file: 0, line: 0, inlined: 0, scope, entries };
         function.variables.push(rest);
     }
@@ -407,7 +409,8 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
         homes: Option<(&Registers, &[homes::HomesByWord])>,
     ) -> PlaceId {
         let shape = self.shape(expr);
-        let (file, function) = (self.file, &self.gathered.functions[index]);
+        let file = self.file;
+        let function = &self.gathered.functions[index];
         let target = file.target.as_ref();
         let space = class.zip(target).and_then(|(class, target)| target.space_of_class(class));
         let names = Names {
@@ -490,7 +493,8 @@ impl<'r, 'o> Visitor<'_, '_, 'r, 'o> {
         index: usize,
         class: Option<u64>,
     ) -> (Rc<[Entry]>, Vec<EntryFinding>) {
-        let (mut entries, mut found) = (Vec::new(), Vec::new());
+        let mut entries = Vec::new();
+        let mut found = Vec::new();
         let list = entry.locations(dw::DW_AT_location).ok().flatten().unwrap_or_default();
         for location in &list {
             eitri_dwarf::work::step();

@@ -79,7 +79,8 @@ pub(super) fn cut(map: &MappedFunction<'_>, registers: &Registers, pcs: (u32, u3
     }
     let mut current: Vec<Vec<Home>> = vec![Vec::new(); registers.len() * MOST_WORDS];
     let mut homes: Vec<Homes> = Vec::new();
-    let (mut from, mut rest) = (pcs.0, &events[..]);
+    let mut from = pcs.0;
+    let mut rest = &events[..];
     loop {
         let here = rest.iter().take_while(|event| event.0 == from).count();
         for &(_, place, home, begins) in &rest[..here] {

@@ -21,7 +21,8 @@ impl Change {
     /// variables in scopes. `None` where the function is not in both builds, or has no sound location in the old one.
     pub fn percent(&self) -> Option<f64> {
         let part = |one: Coverage| if one.scope > 0 { one.sound as f64 / one.scope as f64 } else { 0.0 };
-        let (old, new) = (part(self.old?), part(self.new?));
+        let old = part(self.old?);
+        let new = part(self.new?);
         (old > 0.0).then(|| 100.0 * new / old)
     }
 }
@@ -36,7 +37,8 @@ pub fn compare(old: &Statistics, new: &Statistics) -> Vec<Change> {
         }
         sums
     };
-    let (first, mut second) = (sums(old), sums(new));
+    let first = sums(old);
+    let mut second = sums(new);
     let whole = |of: &Statistics| Some(of.variables.coverage);
     let mut changes = vec![Change { function: None, old: whole(old), new: whole(new) }];
     for (name, old) in first {

@@ -264,7 +264,8 @@ mod tests {
     #[test]
     fn positions_are_a_set() {
         let numbers = [0, 1, 7, 8, 9, 63, 64, 65, 127, 128, 1 << 40, u64::MAX];
-        let (mut positions, mut expected) = (Positions::default(), BTreeSet::new());
+        let mut positions = Positions::default();
+        let mut expected = BTreeSet::new();
         for (index, line) in numbers.iter().chain(&numbers).enumerate() {
             for column in &numbers[index % 3..] {
                 let file = (line ^ column) as u32 % 3;

@@ -86,7 +86,8 @@ pub(super) fn repeated(all: &[Lists], next: &AtomicUsize, dwarf: &Dwarf<'_>, thr
 fn repeated_in(group: usize, all: &[Lists], dwarf: &Dwarf<'_>, found: &mut Repeated) {
     let mut places: Vec<_> = all.iter().flat_map(|lists| &lists.groups[group]).copied().collect();
     places.sort_unstable_by_key(|place| place.hash);
-    let (mut list, mut lists) = (Vec::new(), Vec::new());
+    let mut list = Vec::new();
+    let mut lists = Vec::new();
     for same in places.chunk_by(|one, next| one.hash == next.hash).filter(|same| same.len() > 1) {
         lists.clear();
         lists.extend(same.iter().filter_map(|place| {

@@ -117,7 +117,8 @@ fn units<'r>(
     options: &Options<'_>,
 ) -> Resolved<'r> {
     let file = facts.map(|facts| lint::File::new(facts, dwarf));
-    let (threads, hasher) = (options.threads, DefaultHashBuilder::default());
+    let threads = options.threads;
+    let hasher = DefaultHashBuilder::default();
     let begin = |units: &[Unit<'_>]| {
         let entries = units.iter().map(|unit| dwarf.entries_of(unit).size_hint().0);
         Part::new(&hasher, entries.sum())

@@ -124,7 +124,9 @@ pub fn readable_variable_lines(
     base: Option<Build<'_>>,
     combine: bool,
 ) -> Result<ReadableLines> {
-    let (mut files, mut unreadable, mut unreadable_base) = (HashMap::new(), Vec::new(), Vec::new());
+    let mut files = HashMap::new();
+    let mut unreadable = Vec::new();
+    let mut unreadable_base = Vec::new();
     let mut known: BTreeMap<Key, Lines> = BTreeMap::new();
     if let Some(base) = base {
         for one in instances(base, &mut files, &mut unreadable_base)? {
@@ -141,8 +143,11 @@ pub fn readable_variable_lines(
             present: lines.iter().filter(|line| one.function.binary_search(line).is_ok()).count() as u64,
         });
         let (function, name, file, line) = one.key;
-        let (scope, located) = (one.scope.len() as u64, one.located.len() as u64);
-        let (calls, declared, instances) = (one.calls, (file, line), 1);
+        let scope = one.scope.len() as u64;
+        let located = one.located.len() as u64;
+        let calls = one.calls;
+        let declared = (file, line);
+        let instances = 1;
         variables.push(VariableLines { function, calls, name, declared, instances, scope, located, base });
     }
     variables.sort_by(|a, b| {

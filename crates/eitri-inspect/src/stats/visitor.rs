@@ -391,7 +391,8 @@ impl<'a, 'r, 'o> Visitor<'a, 'r, 'o> {
         }
         let is_list = matches!(own.location, Some(Value::LocList(_)));
         let list = if is_list { &self.list[..] } else { &[] };
-        let (mut locations, mut bytes) = (list.len() as u64, list_bytes(list) as u64);
+        let mut locations = list.len() as u64;
+        let mut bytes = list_bytes(list) as u64;
         let known = shared.and_then(|key| self.shared.get(&key));
         let (coverage, any, has_location) = match known {
             Some(known) => {
