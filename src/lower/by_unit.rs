@@ -1,13 +1,13 @@
-//! Entities of a module by unit.
+//! Module entities grouped by unit.
 
 use crate::model::UnitId;
 
-/// Entities of one kind by unit, in the module's order.
+/// One kind's entities, grouped by unit. Within a unit they keep the module's order.
 pub(super) struct ByUnit {
     /// Index of each unit's first entity, and the total at the end.
     pub(super) starts: Vec<u32>,
-    /// Ids ordered by unit, and the index of each entity within its unit. `None` if each unit's entities are
-    /// consecutive, as in most modules.
+    /// Entity ids sorted by unit, and each entity's index within its unit. `None` if each unit's entities are
+    /// consecutive, as in most modules, because both then follow from `starts`.
     pub(super) mixed: Option<(Vec<u32>, Vec<u32>)>,
 }
 
@@ -23,15 +23,17 @@ impl ByUnit {
         for unit in units.clone() {
             let unit = unit.as_u32() as usize;
             counts[unit] += 1;
+            // Ids ascend, so a unit number that falls means that a unit's entities are interleaved with another unit's.
             is_mixed |= unit < last;
             last = unit;
         }
         Self::counted(counts, is_mixed, units)
     }
 
-    /// Groups entities by unit, which are counted. `is_mixed`: entities of one unit are not consecutive.
+    /// Groups entities by unit, given each unit's entity count. `is_mixed`: a unit's entities are not consecutive.
     pub(super) fn counted(counts: Vec<u32>, is_mixed: bool, units: impl Iterator<Item = UnitId>) -> Self {
         let count = counts.len();
+        // Counting sort: the counts become start indices, and the last element becomes the total.
         let mut starts = counts;
         starts.push(0);
         let mut before = 0;
@@ -53,7 +55,7 @@ impl ByUnit {
         Self { starts, mixed }
     }
 
-    /// Ids of a unit's entities.
+    /// A unit's entity ids.
     pub(super) fn of(&self, unit: UnitId) -> impl ExactSizeIterator<Item = u32> + Clone + '_ {
         let unit = unit.as_u32() as usize;
         (self.starts[unit]..self.starts[unit + 1]).map(|index| match &self.mixed {
@@ -62,7 +64,7 @@ impl ByUnit {
         })
     }
 
-    /// Index of an entity within its unit, counted from 0.
+    /// Entity index within its unit, counted from 0.
     #[inline]
     pub(super) fn place(&self, unit: UnitId, id: u32) -> u32 {
         match &self.mixed {
@@ -71,7 +73,7 @@ impl ByUnit {
         }
     }
 
-    /// Number of entities of a unit.
+    /// A unit's entity count.
     #[inline]
     pub(super) fn count(&self, unit: UnitId) -> u32 {
         let unit = unit.as_u32() as usize;

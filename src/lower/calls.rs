@@ -1,4 +1,4 @@
-//! Entries of calls: DWARF 5 section 3.4, and GNU's entries before DWARF 5.
+//! Call entries: DWARF 5 section 3.4, and GNU's entries before DWARF 5.
 
 use super::constants::{argument_tag, call_attribute, call_tag};
 use super::entry::EntryWriter;
@@ -19,6 +19,7 @@ struct ArgumentExpressions {
 
 /// Writes a call's entry, in an instance with code.
 pub(super) fn write(out: &mut EntryWriter<'_>, id: CallId, instance: Option<&Instance>) -> Result<()> {
+    // A call is described by its pcs, so only an instance with code has an entry for it.
     let Some(instance) = instance else { return Ok(()) };
     let module = out.module;
     let call = &module.calls[id];
@@ -30,7 +31,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: CallId, instance: Option<&Ins
         let error = out.consumer.inexpressible(Construct::Tag(tag));
         return omit(&mut out.expressions, id, Subject::Call(id), Property::Entity, error);
     }
-    // Omissions decide the attributes and the children.
+    // Expressions are encoded before the entry, because an omitted expression changes the attributes and the children.
     let target = call_target(&mut out.expressions, id, Property::Target, instance.stack, call.target)?;
     let clobbered = call_target(
         &mut out.expressions,
@@ -51,7 +52,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: CallId, instance: Option<&Ins
 
     out.info.begin_entry(tag, children(!arguments.is_empty()), None);
     match (call.return_pc, call.pc) {
-        // GNU's entry has one address; a second one is that of DWARF 5.
+        // GNU's entry has one address, `DW_AT_low_pc`. If both pcs are known, the second one takes DWARF 5's attribute.
         (None, Some(pc)) if version < 5 => out.pc(gimli::DW_AT_low_pc, function, pc),
         (return_pc, pc) => {
             if let Some(pc) = return_pc {
@@ -102,14 +103,15 @@ fn argument_entry(out: &mut EntryWriter<'_>, argument: &Argument, expressions: A
     out.info.end_entry();
 }
 
-/// Writes an attribute, if there is an expression for it.
+/// Writes an expression attribute, if there is an expression.
 fn expression(out: &mut EntryWriter<'_>, at: gimli::DwAt, expression: Option<Expression>) {
     if let Some(expression) = expression {
         out.detached_expression(call_attribute(at, out.consumer.version), expression);
     }
 }
 
-/// Entry that describes a parameter: the one of the abstract instance, if there is one.
+/// Entry that describes a parameter. If there is an abstract instance, it is the entry there, because the other
+/// instances only refer to that entry.
 fn parameter_entry(out: &EntryWriter<'_>, parameter: VariableId) -> EntryRef {
     let module = out.module;
     let function = module.function_of(module.variables[parameter].scope);
@@ -137,7 +139,7 @@ fn argument_expressions(
     Ok(ArgumentExpressions { location, value, data })
 }
 
-/// Encodes a call's target; `None` without one, or if the consumer cannot express it.
+/// Encodes a call target; `None` if the call has no target or the consumer cannot express it.
 fn call_target(
     expressions: &mut Expressions<'_>,
     call: CallId,

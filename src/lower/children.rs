@@ -1,11 +1,11 @@
-//! Children of each scope: variables, types and scopes, and those that nothing refers to.
+//! Each scope's children: variables, types and scopes, and the items to which no other entry refers.
 
 use core::ops::Range;
 
 use super::by_unit::ByUnit;
 use crate::model::{CallId, ImportId, LabelId, Module, ScopeId, ScopeKind, TypeId, VariableId};
 
-/// Children of each scope, as linked lists in the model's order.
+/// Each scope's children, as linked lists in the model's order.
 pub(super) struct Children {
     first_variable: Vec<u32>,
     next_variable: Vec<u32>,
@@ -17,7 +17,7 @@ pub(super) struct Children {
 
 const NONE: u32 = u32::MAX;
 
-/// Location lists of a unit, by estimate.
+/// Estimated location lists in a unit.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ListCount {
     pub(super) lists: usize,
@@ -25,7 +25,8 @@ pub(super) struct ListCount {
 }
 
 impl Children {
-    /// Returns each scope's children, and in the same pass over the variables those of each unit with their lists.
+    /// Returns each scope's children. The same pass groups the variables by unit and counts their location lists,
+    /// because a second pass would read all variables again.
     pub(super) fn new(module: &Module) -> (Self, ByUnit, Vec<ListCount>) {
         let mut children = Self {
             first_variable: vec![NONE; module.scopes.len()],
@@ -35,6 +36,7 @@ impl Children {
             first_type: vec![NONE; module.scopes.len()],
             next_type: vec![NONE; module.types.len()],
         };
+        // Entities are pushed to the front in reverse, which leaves each list in the model's order.
         for (id, ty) in module.types.iter().rev() {
             let first = &mut children.first_type[ty.scope.as_u32() as usize];
             children.next_type[id.as_u32() as usize] = core::mem::replace(first, id.as_u32());
@@ -48,16 +50,18 @@ impl Children {
             children.next_variable[id.as_u32() as usize] = core::mem::replace(first, id.as_u32());
             let unit = module.scopes[variable.scope].unit.as_u32() as usize;
             counts[unit] += 1;
+            // In reverse order unit numbers fall, unless a unit's entities are interleaved with another unit's.
             is_mixed |= unit > last;
             last = unit;
             let entries = variable.live.len();
+            // An upper bound, because equal lists are merged later and a single location needs no list.
             lists[unit].lists += usize::from(entries > 0);
             lists[unit].entries += entries;
         }
         let units = module.variables.values().map(|variable| module.scopes[variable.scope].unit);
         let variables = ByUnit::counted(counts, is_mixed, units);
         for (id, scope) in module.scopes.iter().rev() {
-            // The entry of a type writes the type's own scope.
+            // A type's entry writes the type's own scope, so the scope is no child here.
             let Some(parent) = scope.parent.filter(|_| !matches!(scope.kind, ScopeKind::Type(_))) else {
                 continue;
             };
@@ -101,7 +105,7 @@ fn some(number: u32) -> Option<u32> {
     (number != NONE).then_some(number)
 }
 
-/// Child of a scope that nothing refers to.
+/// Scope child to which no other entry refers.
 #[derive(Clone, Copy)]
 pub(super) enum ScopeItem {
     Import(ImportId),
@@ -109,7 +113,7 @@ pub(super) enum ScopeItem {
     Call(CallId),
 }
 
-/// Children of each scope, sorted by scope, then in the model's order.
+/// Each scope's items, sorted by scope, then in the model's order.
 pub(super) struct ScopeItems(Vec<(ScopeId, ScopeItem)>);
 
 impl ScopeItems {
@@ -118,11 +122,12 @@ impl ScopeItems {
         let labels = module.labels.iter().map(|(id, label)| (label.scope, ScopeItem::Label(id)));
         let calls = module.calls.iter().map(|(id, call)| (call.scope, ScopeItem::Call(id)));
         let mut items: Vec<_> = imports.chain(labels).chain(calls).collect();
+        // The sort is stable, which keeps the model's order within a scope.
         items.sort_by_key(|&(scope, _)| scope);
         Self(items)
     }
 
-    /// Range of a scope's children.
+    /// A scope's index range.
     pub(super) fn range(&self, scope: ScopeId) -> Range<usize> {
         let start = self.0.partition_point(|&(parent, _)| parent < scope);
         start..start + self.0[start..].partition_point(|&(parent, _)| parent == scope)

@@ -1,11 +1,12 @@
-//! Constants of attributes, and the attributes and tags that depend on the version: DWARF 5 section 7.8 and following.
+//! Attribute constants, and the attributes and tags that depend on the version: DWARF 5 section 7.8 and the sections
+//! after it.
 
 use crate::model::{
     Accessibility, BaseEncoding, Function, MemorySpace, Passed, TemplateArgument, VariantValues,
 };
 use crate::op::{write_sleb, write_uleb};
 
-/// Constant of a base type encoding.
+/// Base type encoding constant.
 pub(super) fn encoding(encoding: BaseEncoding) -> gimli::DwAte {
     match encoding {
         BaseEncoding::Address => gimli::DW_ATE_address,
@@ -33,7 +34,7 @@ pub(super) fn encoding(encoding: BaseEncoding) -> gimli::DwAte {
     }
 }
 
-/// Calling convention of a structure, class or union. Section 7.15. Readers of older versions skip it.
+/// Constant for how a structure, class or union is passed: section 7.15. Readers that know only older versions skip it.
 pub(super) fn calling_convention(passed: Passed) -> gimli::DwCc {
     match passed {
         Passed::ByValue => gimli::DW_CC_pass_by_value,
@@ -41,7 +42,7 @@ pub(super) fn calling_convention(passed: Passed) -> gimli::DwCc {
     }
 }
 
-/// Constant of a memory space.
+/// Memory space constant.
 pub(super) fn memory_space(memory: MemorySpace) -> u64 {
     match memory {
         MemorySpace::Global => 1,
@@ -60,7 +61,7 @@ pub(super) fn accessibility(accessibility: Accessibility) -> gimli::DwAccess {
     }
 }
 
-/// Value of `DW_AT_inline`: whether a function is inlined, and whether it is declared inline.
+/// `DW_AT_inline` value: whether a function is inlined, and whether it is declared inline.
 pub(super) fn inline(function: &Function) -> gimli::DwInl {
     match (function.is_inlined, function.is_declared_inline) {
         (false, false) => gimli::DW_INL_not_inlined,
@@ -70,23 +71,23 @@ pub(super) fn inline(function: &Function) -> gimli::DwInl {
     }
 }
 
-/// Attribute for a linkage name. Before DWARF 4 it is that of the MIPS compilers, which other producers adopted.
+/// Linkage name attribute. Before DWARF 4 it is the MIPS compilers' attribute, which other producers adopted.
 pub(super) fn linkage_name(version: u16) -> gimli::DwAt {
     if version < 4 { gimli::DW_AT_MIPS_linkage_name } else { gimli::DW_AT_linkage_name }
 }
 
-/// Tag of a call's entry. Before DWARF 5 it is GNU's.
+/// Call entry tag; GNU's before DWARF 5.
 pub(super) fn call_tag(version: u16) -> gimli::DwTag {
     if version < 5 { gimli::DW_TAG_GNU_call_site } else { gimli::DW_TAG_call_site }
 }
 
-/// Tag of an argument's entry.
+/// Argument entry tag; GNU's before DWARF 5.
 pub(super) fn argument_tag(version: u16) -> gimli::DwTag {
     if version < 5 { gimli::DW_TAG_GNU_call_site_parameter } else { gimli::DW_TAG_call_site_parameter }
 }
 
-/// Attribute of a function, a call or an argument: before DWARF 5, GNU's instead of one that came with DWARF 5, if GNU
-/// has one.
+/// Function, call or argument attribute. Before DWARF 5, GNU's equivalent replaces an attribute that DWARF 5
+/// introduced, if GNU has one.
 pub(super) fn call_attribute(attribute: gimli::DwAt, version: u16) -> gimli::DwAt {
     if version >= 5 {
         return attribute;
@@ -105,10 +106,10 @@ pub(super) fn call_attribute(attribute: gimli::DwAt, version: u16) -> gimli::DwA
     }
 }
 
-/// List of discriminant values as LEB128 numbers, signed if the discriminant's type is. DWARF 5 section 7.5.5.
+/// Discriminant values as LEB128 numbers, signed if the discriminant's type is: DWARF 5 section 7.5.5.
 pub(super) fn discriminant_list(values: &[VariantValues], is_signed: bool) -> Vec<u8> {
     let mut block = Vec::new();
-    // The builder refuses values of more than 64 bits.
+    // The builder refuses values wider than 64 bits, so the casts lose nothing.
     let number = |block: &mut Vec<u8>, value: i128| {
         if is_signed { write_sleb(block, value as i64) } else { write_uleb(block, value as u64) }
     };
@@ -128,7 +129,7 @@ pub(super) fn discriminant_list(values: &[VariantValues], is_signed: bool) -> Ve
     block
 }
 
-/// Tag of the entry of a template parameter.
+/// Template parameter tag.
 pub(super) fn template_tag(argument: &TemplateArgument) -> gimli::DwTag {
     match argument {
         TemplateArgument::Type(_) => gimli::DW_TAG_template_type_parameter,

@@ -1,4 +1,4 @@
-//! Line tables as directives: for PTX, whose assembler makes the line program.
+//! Line tables as directives, for PTX, whose assembler generates the line program.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::error::{Construct, Result};
 use crate::model::{Address, FunctionId, Module, Row, ScopeId, ScopeKind, SourceLine};
 use crate::omission::{Omission, Property, Subject};
 
-/// Adds the line table of a module, for a consumer with directives.
+/// Adds the module's line table, for a consumer with directives.
 ///
 /// # Errors
 /// [`ErrorKind::Inexpressible`](crate::error::ErrorKind::Inexpressible) with [`Policy::Strict`].
@@ -23,7 +23,7 @@ pub(super) fn added(units: &Units<'_>, mut lowered: Lowered) -> Result<Lowered> 
     Ok(lowered)
 }
 
-/// Returns the line table of a module, and omissions of properties that no directive encodes.
+/// Returns the module's line table, and omissions for row properties that no directive encodes.
 ///
 /// # Errors
 /// [`ErrorKind::Inexpressible`](crate::error::ErrorKind::Inexpressible) with [`Policy::Strict`].
@@ -54,6 +54,7 @@ fn lines(units: &Units<'_>) -> Result<(Lines, Vec<Omission>)> {
         let mut calls =
             Calls { module, scopes: inlined.get(&id).map_or(&[], Vec::as_slice), numbers: HashMap::new() };
         let rows = rows.iter().map(|row| LineRow {
+            // Directives count pcs from the symbol, rows count them from the function.
             pc: row.pc.wrapping_add(by),
             place: place(SourceLine { file: row.file, line: row.line, column: row.column }),
             inlined: calls.at(row.pc).map(|scope| calls.number(scope, &mut lines.calls)),
@@ -65,22 +66,22 @@ fn lines(units: &Units<'_>) -> Result<(Lines, Vec<Omission>)> {
     Ok((lines, omissions))
 }
 
-/// Inlined calls of a function.
+/// A function's inlined calls.
 struct Calls<'m> {
     module: &'m Module,
-    /// Scopes of the calls, outer ones first.
+    /// Call scopes, outer ones first.
     scopes: &'m [ScopeId],
     numbers: HashMap<ScopeId, usize>,
 }
 
 impl Calls<'_> {
-    /// Innermost call at a pc: scopes come after the scopes around them.
+    /// Innermost call at a pc. Enclosing scopes come first, so the last match is the innermost.
     fn at(&self, pc: u64) -> Option<ScopeId> {
         let has_pc = |scope: &&ScopeId| self.module.ranges(**scope).iter().any(|range| range.contains(&pc));
         self.scopes.iter().rev().find(has_pc).copied()
     }
 
-    /// Returns the index of a call, which is appended with those around it on first use.
+    /// Returns a call's index. On first use, the call is appended after its enclosing calls.
     fn number(&mut self, scope: ScopeId, calls: &mut Vec<InlinedCall>) -> usize {
         if let Some(&number) = self.numbers.get(&scope) {
             return number;
@@ -101,7 +102,7 @@ impl Calls<'_> {
     }
 }
 
-/// File path, relative to the directory of the compilation unless absolute.
+/// File path, relative to the compilation directory unless absolute.
 fn path(module: &Module, file: &crate::model::File) -> String {
     let name = module.string(file.name);
     match file.directory.map(|directory| module.string(directory)) {
@@ -110,7 +111,7 @@ fn path(module: &Module, file: &crate::model::File) -> String {
     }
 }
 
-/// Place of a line. Numbers of files are those of the module.
+/// Source position, with the module's file numbers.
 fn place(SourceLine { file, line, column }: SourceLine) -> SourcePlace {
     SourcePlace { file: file.as_u32() + 1, line, column }
 }

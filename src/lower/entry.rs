@@ -1,4 +1,4 @@
-//! Writer of entries: the attributes that entries of several kinds have. DWARF 5 chapter 2.
+//! Entry writer: the attributes that several kinds of entries share. DWARF 5 chapter 2.
 
 use super::constants;
 use super::expressions::{Expression, Expressions};
@@ -19,7 +19,7 @@ use crate::model::{
 };
 use crate::omission::{Property, Subject};
 
-/// Writer of a unit's entries.
+/// Writer for a unit's entries.
 pub(super) struct EntryWriter<'u> {
     pub(super) units: &'u Units<'u>,
     pub(super) module: &'u Module,
@@ -27,18 +27,18 @@ pub(super) struct EntryWriter<'u> {
     pub(super) expressions: Expressions<'u>,
     pub(super) info: Info,
     pub(super) rnglists: Lists,
-    /// Relocations of attributes that refer to lists by offset. The addends are list indices until the lists are
-    /// finished.
+    /// Relocations for attributes that refer to lists by offset. The addends are list indices until the lists are
+    /// finished, because only then are the offsets known.
     lists_named: Vec<usize>,
     /// File that the unit is named after, and its number.
     primary_file: (FileId, u64),
     /// Type whose type unit is being written; `None` in the compile unit.
     pub(super) type_unit_of: Option<TypeId>,
-    /// Whether the base address of the unit is that of its only function with code.
+    /// Whether the only function with code provides the unit's base address.
     pub(super) has_function_base: bool,
 }
 
-/// Approximate bytes of a list without its entries: its operations and its offset in the table of lists.
+/// Approximate bytes that a list takes without its entries: its operations, and its offset in the offsets table.
 pub(super) const LIST_BYTES: usize = 8;
 
 impl<'u> EntryWriter<'u> {
@@ -75,16 +75,16 @@ impl<'u> EntryWriter<'u> {
         }
     }
 
-    /// Unit of the entries.
+    /// Unit to which the entries belong.
     pub(super) fn unit(&self) -> UnitId {
         self.expressions.numbers.unit
     }
 
-    /// Records the attributes of the unit that the consumer does not know, as omissions.
+    /// Records the unit's attributes that the consumer does not know, as omissions.
     ///
     /// # Errors
-    /// A tag that the consumer does not know: other entries refer to the entry, or it to others. Otherwise those of
-    /// [`Expressions::omit`].
+    /// A tag that the consumer does not know, because other entries refer to the entry, or the entry to them. Otherwise
+    /// the errors of [`Expressions::omit`].
     pub(super) fn omit_unknown(&mut self) -> Result<()> {
         if let Some(tag) = self.info.unknown_tag {
             return Err(self.consumer.inexpressible(Construct::Tag(tag)));
@@ -104,7 +104,7 @@ impl<'u> EntryWriter<'u> {
         }
     }
 
-    /// Writes the name of a function or variable, or the reference to its declaration, and the linkage name.
+    /// Writes a function's or variable's name, or the reference to its declaration, and the linkage name.
     #[inline]
     pub(super) fn names(
         &mut self,
@@ -126,7 +126,7 @@ impl<'u> EntryWriter<'u> {
         }
     }
 
-    /// Writes a string of the module.
+    /// Writes a module string.
     #[inline(always)]
     pub(super) fn text(&mut self, at: gimli::DwAt, id: StringId) {
         let module = self.module;
@@ -145,6 +145,7 @@ impl<'u> EntryWriter<'u> {
     #[inline(always)]
     pub(super) fn refer_to_type(&mut self, at: gimli::DwAt, ty: TypeId) {
         let Some(ty) = self.units.with_entry(ty) else { return };
+        // In its own type unit the type has an entry, to which a reference is shorter than a signature.
         match self.units.type_units.signature(ty) {
             Some(signature) if self.type_unit_of != Some(ty) => self.info.signature(at, signature),
             _ => self.info.reference(at, self.expressions.numbers.ty(ty)),
@@ -183,7 +184,7 @@ impl<'u> EntryWriter<'u> {
         }
     }
 
-    /// Writes a number of at most 64 bits, in a form that fixes its sign where the value needs it.
+    /// Writes a number that fits 64 bits, in a form that fixes its sign where the value needs it.
     pub(super) fn wide_constant(&mut self, at: gimli::DwAt, value: i128) {
         match i64::try_from(value) {
             Ok(value) => self.info.signed(at, value),
@@ -192,6 +193,7 @@ impl<'u> EntryWriter<'u> {
     }
 
     pub(super) fn const_value(&mut self, bytes: &[u8]) {
+        // A form with a fixed size needs no length. Other sizes are blocks.
         let form = match bytes.len() {
             1 => gimli::DW_FORM_data1,
             2 => gimli::DW_FORM_data2,
@@ -221,8 +223,8 @@ impl<'u> EntryWriter<'u> {
         }
     }
 
-    /// Writes the position of a declaration that completes or instantiates a declaration at `inherited`. A column is
-    /// written even if it is 0 where the entry would inherit a column.
+    /// Writes a declaration's position where the entry completes or instantiates a declaration at `inherited`. An
+    /// unknown column is written as 0 if the entry would otherwise inherit a column.
     pub(super) fn declared_over(&mut self, line: Option<SourceLine>, inherited: Option<SourceLine>) {
         self.declared(line);
         let has_column = |line: Option<SourceLine>| line.is_some_and(|line| line.column != 0);
@@ -231,7 +233,7 @@ impl<'u> EntryWriter<'u> {
         }
     }
 
-    /// Writes the source position of a call.
+    /// Writes a call's source position.
     pub(super) fn call_line(&mut self, SourceLine { file, line, column }: SourceLine) {
         self.info.unsigned(gimli::DW_AT_call_file, self.units.file_number(self.unit(), file));
         self.info.line(gimli::DW_AT_call_line, line);
@@ -240,7 +242,7 @@ impl<'u> EntryWriter<'u> {
         }
     }
 
-    /// Writes an attribute whose value is an address of code.
+    /// Writes an attribute whose value is a code address.
     pub(super) fn low_pc(&mut self, at: gimli::DwAt, code: Code) {
         if self.info.wants_address(at) {
             let module = self.module;
@@ -250,18 +252,20 @@ impl<'u> EntryWriter<'u> {
         }
     }
 
-    /// Writes the range of a function, or of a scope that starts at `code`; `bytes` is its length.
+    /// Writes a function's pc range, or the pc range of a scope that starts at `code`. `bytes` is the length.
     pub(super) fn pcs(&mut self, code: Code, bytes: u64) {
         self.low_pc(gimli::DW_AT_low_pc, code);
         if self.info.format.version >= 4 {
             self.info.unsigned(gimli::DW_AT_high_pc, bytes);
         } else {
+            // Before DWARF 4, `DW_AT_high_pc` is an address. A constant is relative to `DW_AT_low_pc` only from DWARF 4
+            // on.
             let addend = code.key.addend.wrapping_add(bytes);
             self.low_pc(gimli::DW_AT_high_pc, Code { key: AddressKey { addend, ..code.key }, ..code });
         }
     }
 
-    /// Writes an attribute whose value is the address of a pc in a function's code.
+    /// Writes an attribute whose value is the address that a pc has in a function's code.
     pub(super) fn pc(&mut self, at: gimli::DwAt, function: &Function, pc: u64) {
         let address = function.address.map(|address| match address {
             Address::Symbol(symbol, by) => Address::Symbol(symbol, by.wrapping_add(pc)),
@@ -281,12 +285,12 @@ impl<'u> EntryWriter<'u> {
         }
     }
 
-    /// Base address of the lists of a function.
+    /// Base address for a function's lists.
     pub(super) fn base(&self, code: Code) -> Base {
         if self.has_function_base { Base::Unit } else { Base::Address(code) }
     }
 
-    /// Writes a list of ranges of a function's pcs, and `DW_AT_ranges`.
+    /// Writes a range list for a function's pcs, and `DW_AT_ranges`.
     pub(super) fn ranges(&mut self, ranges: &[core::ops::Range<u64>], base: Base) {
         let list = lists::ranges(&mut self.rnglists, ranges, base, self.module);
         self.list(gimli::DW_AT_ranges, list);
@@ -300,6 +304,7 @@ impl<'u> EntryWriter<'u> {
             _ => (gimli::DW_FORM_loclistx, ".debug_loclists", ".debug_loc"),
         };
         if self.info.wants_offset(at) {
+            // The list has no offset yet, so its index is the addend until `finish_lists`.
             self.lists_named.push(self.info.relocations.len());
             self.info.offset(at, if is_five { five } else { older }, list);
         } else {
@@ -313,6 +318,7 @@ impl<'u> EntryWriter<'u> {
         let start = self.info.expression(at, bytes);
         if !pending.is_empty() {
             let module = self.module;
+            // The fields' positions count from the expression's start until the expression has a position in the unit.
             let pending = pending.drain(..).map(|field| Pending { at: start + field.at, ..field });
             self.info.defer(pending, |symbol| symbol_name(module, symbol));
         }
@@ -324,24 +330,25 @@ impl<'u> EntryWriter<'u> {
         self.expression_attribute(at);
     }
 
-    /// Finishes the location lists of the unit.
+    /// Finishes the unit's location lists.
     pub(super) fn finish_loclists(&mut self) -> Result<FinishedLists> {
         let lists = core::mem::replace(&mut self.expressions.loclists, Lists::empty(self.info.format));
         self.finish_lists(lists, [".debug_loclists", ".debug_loc"])
     }
 
-    /// Finishes the range lists of the unit.
+    /// Finishes the unit's range lists.
     pub(super) fn finish_rnglists(&mut self) -> Result<FinishedLists> {
         let lists = core::mem::replace(&mut self.rnglists, Lists::empty(self.info.format));
         self.finish_lists(lists, [".debug_rnglists", ".debug_ranges"])
     }
 
     /// Finishes lists, and replaces their indices by offsets in the attributes that refer to them. `names` are the
-    /// sections of such lists.
+    /// sections that hold such lists.
     fn finish_lists(&mut self, lists: Lists, names: [&str; 2]) -> Result<FinishedLists> {
         let module = self.module;
         let finished = lists.finish(&self.info, |symbol| symbol_name(module, symbol))?;
         let relocations = &mut self.info.relocations;
+        // References to other kinds of lists wait until those are finished.
         self.lists_named.retain(|&index| match relocations[index].target {
             RelocationTarget::Section(section) if names.contains(&section) => {
                 let list = &mut relocations[index].addend;

@@ -1,4 +1,4 @@
-//! Numbers of a unit's entries, by which others refer to them before they have offsets.
+//! Entry numbers within a unit, by which entries refer to each other before they have offsets.
 
 use std::collections::BTreeSet;
 
@@ -14,13 +14,13 @@ pub(super) struct EntryNumbers<'u> {
     units: &'u Units<'u>,
     pub(super) unit: UnitId,
     of_unit: UnitEntities<'u>,
-    /// Unsigned base types of the unit that expressions use: bits and offset in the unit.
+    /// The unit's unsigned base types that expressions use: size in bits, and offset in the unit.
     pub(super) unsigned: Vec<(u32, u64)>,
     /// Procedures whose entries have no expression.
     pub(super) without_expression: BTreeSet<ProcedureId>,
 }
 
-/// Numbers of a unit's entries, kind by kind.
+/// A unit's entry numbers, kind by kind.
 struct UnitEntities<'u> {
     variables: KindEntities<'u>,
     /// Variables in abstract instances.
@@ -34,11 +34,12 @@ struct UnitEntities<'u> {
     count: u32,
 }
 
-/// Numbers of the entries of one kind.
+/// Entry numbers for one kind.
 struct KindEntities<'u> {
-    /// Number of the entry at index 0, less the index of the unit's first entity, modulo 2³².
+    /// First entry number, minus the unit's first entity id where the unit's entities are consecutive, modulo 2³². One
+    /// addition then turns an id into an entry number.
     from: u32,
-    /// Place of each entity; `None` if it is the entity's id.
+    /// Each entity's index within its unit; `None` if entities are consecutive, so the id is used directly.
     places: Option<&'u [u32]>,
 }
 
@@ -52,6 +53,8 @@ impl<'u> UnitEntities<'u> {
             KindEntities { from, places: kind.mixed.as_ref().map(|(_, places)| places.as_slice()) }
         };
         Self {
+            // A variable has two numbers, because an inlined function's variable has an entry in the abstract instance
+            // and an entry with its location.
             variables: next(&units.variables),
             origins: next(&units.variables),
             types: next(&units.types),
@@ -107,12 +110,12 @@ impl<'u> EntryNumbers<'u> {
         self.of_unit.procedures.of(id.as_u32())
     }
 
-    /// Entry of the discriminant of a variant part.
+    /// A variant part's discriminant entry.
     pub(super) fn discriminant(&self, id: VariantPartId) -> EntryRef {
         self.of_unit.variant_parts.of(id.as_u32())
     }
 
-    /// Entry of a namespace, or of a block of an abstract instance.
+    /// Entry for a namespace, or for a block in an abstract instance.
     pub(super) fn scope(&self, id: ScopeId) -> EntryRef {
         self.of_unit.scopes.of(id.as_u32())
     }

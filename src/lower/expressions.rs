@@ -1,4 +1,4 @@
-//! Expressions and location lists of a unit: DWARF 5 sections 2.5, 2.6 and 7.7.3.
+//! A unit's expressions and location lists: DWARF 5 sections 2.5, 2.6 and 7.7.3.
 
 use core::ops::Range;
 
@@ -19,7 +19,7 @@ use crate::op::write_ulebs;
 /// Separate expression, with references relative to its start.
 pub(super) type Expression = (Vec<u8>, Vec<Pending>);
 
-/// Encoder of a unit's expressions, and of its location lists.
+/// Encoder for a unit's expressions and location lists.
 pub(super) struct Expressions<'u> {
     pub(super) module: &'u Module,
     pub(super) consumer: &'u Consumer,
@@ -51,7 +51,7 @@ impl<'u> Expressions<'u> {
         }
     }
 
-    /// Encodes the expression of an attribute or a procedure, which applies at all pcs.
+    /// Encodes an attribute's or procedure's expression, which applies at all pcs.
     pub(super) fn encode(
         &mut self,
         stack: Stack,
@@ -89,12 +89,12 @@ impl<'u> Expressions<'u> {
         self.encode_apart(stack, |lowering, sink| lowering.lower(loc, None, sink))
     }
 
-    /// Encodes the number of a value to be used later.
+    /// Encodes a value's number, to be used later.
     pub(super) fn detached_number(&mut self, loc: LocId, stack: Stack) -> Result<Expression> {
         self.encode_apart(stack, |lowering, sink| lowering.number(loc, sink))
     }
 
-    /// Returns the start address of code; address 0 without an address.
+    /// Returns the start address of code, or address 0 if the code has none.
     pub(super) fn code(&mut self, address: Option<Address>) -> Code {
         let key = match address {
             Some(Address::Symbol(symbol, addend)) => AddressKey { symbol: Some(symbol.0.as_u32()), addend },
@@ -106,7 +106,7 @@ impl<'u> Expressions<'u> {
         Code { key, index }
     }
 
-    /// Encodes the only location of a variable. Returns its facts if the consumer can express it.
+    /// Encodes a variable's only location. Returns facts about it if the consumer can express it.
     pub(super) fn location(
         &mut self,
         variable: VariableId,
@@ -127,7 +127,7 @@ impl<'u> Expressions<'u> {
         }
     }
 
-    /// Encodes the location of a property of another entity. Returns whether the consumer can express it.
+    /// Encodes a property that is a location. Returns whether the consumer can express it.
     pub(super) fn location_of(
         &mut self,
         subject: Subject,
@@ -138,7 +138,7 @@ impl<'u> Expressions<'u> {
         self.property(subject, property, |lowering, sink| lowering.lower(loc, bits, sink))
     }
 
-    /// Encodes the number of a property. Returns whether the consumer can express it.
+    /// Encodes a property that is a number. Returns whether the consumer can express it.
     pub(super) fn number_of(&mut self, subject: Subject, property: Property, number: LocId) -> Result<bool> {
         self.property(subject, property, |lowering, sink| lowering.number(number, sink))
     }
@@ -173,8 +173,8 @@ impl<'u> Expressions<'u> {
         Ok(())
     }
 
-    /// Appends the location list of a variable. Returns its index and the facts of its locations, `None` if every entry
-    /// was omitted.
+    /// Appends a variable's location list. Returns the list's index and facts about its locations, or `None` if every
+    /// entry was omitted.
     pub(super) fn location_list(
         &mut self,
         variable: VariableId,
@@ -192,6 +192,8 @@ impl<'u> Expressions<'u> {
         let pcs = |live: &Live| live.start..live.end;
         let head = |live: &Live| (pcs(live), key.map(|key| (live.loc, key)));
         let lives = self.module.live(variable);
+        // A variable can have several locations at the same pcs. A consumer that reads one space for each variable
+        // takes only one.
         let is_one_of_several = self.consumer.attributes.variable_space.is_some()
             && lives.windows(2).any(|two| pcs(&two[0]) == pcs(&two[1]));
         if is_one_of_several {
@@ -202,7 +204,8 @@ impl<'u> Expressions<'u> {
         }
     }
 
-    /// Returns the first expressible location of several at the same pcs, or else the first location.
+    /// Returns one location for each pc range: the first that is expressible, or else the first, whose error then
+    /// becomes the omission.
     fn first_locations(&mut self, all: &[Live], bits: Option<u64>, stack: Stack) -> Vec<Live> {
         let facts = &mut Facts::default();
         let mut first = Vec::new();
@@ -217,9 +220,9 @@ impl<'u> Expressions<'u> {
         first
     }
 
-    /// Appends a location list. `head` returns the range of an entry, and its location if the expression may be
-    /// known; `encode` appends the expression, and `omit` handles an error of `encode`. Returns the list's index and the
-    /// facts of its locations, `None` if every entry was omitted.
+    /// Appends a location list. `head` returns an entry's range, and its location if the expression may be known;
+    /// `encode` appends the expression, and `omit` handles an error from `encode`. Returns the list's index and facts
+    /// about its locations, or `None` if every entry was omitted.
     pub(super) fn list_of<T>(
         &mut self,
         all: &[T],
@@ -237,7 +240,7 @@ impl<'u> Expressions<'u> {
         let lists = &mut self.loclists;
         // A single entry from the function's start takes fewer bytes without a base address.
         let is_one_from_0 = matches!(all, [one] if head(one).0.start == 0);
-        // Entries with addresses of their own need no base address.
+        // Entries that contain their start address need no base address.
         let own = match base {
             Base::Address(code) if self.consumer.is_split && !self.consumer.lists.has_split_offsets => {
                 Some(code.key)
@@ -260,6 +263,7 @@ impl<'u> Expressions<'u> {
         let first_pending = lists.pending.len();
         for one in all {
             let (pcs, known) = head(one);
+            // A remembered expression has its length in one byte, as in DWARF 5. Older lists have two bytes for it.
             let known = known.filter(|_| is_five).and_then(|(loc, key)| self.lowering.memo.get(loc, key));
             let out = &mut self.loclists.bytes;
             let entry = out.len();
@@ -280,9 +284,11 @@ impl<'u> Expressions<'u> {
                 append(known, out);
                 continue;
             }
-            // An omitted entry adds no facts.
+            // An entry that turns out too long below is omitted, and an omitted entry adds no facts.
             let facts_before = *facts;
             let length = out.len();
+            // The length is known only after the expression. One byte is enough for most, so expressions rarely
+            // move.
             if is_five {
                 out.push(0);
             } else {
@@ -299,6 +305,7 @@ impl<'u> Expressions<'u> {
                 continue;
             }
             let lists = &mut self.loclists;
+            // A length in more than one byte moves the expression, and with it the fields that are filled in later.
             let moved = if is_five {
                 patch_length(&mut lists.bytes, length)
             } else {
@@ -316,12 +323,14 @@ impl<'u> Expressions<'u> {
             lists.pending[first_pending..].iter_mut().for_each(|field| field.at += moved);
         }
         let lists = &mut self.loclists;
+        // Without entries, the base address entry is removed as well, with its relocations.
         if lists.bytes.len() == first {
             lists.bytes.truncate(start);
             lists.relocations.retain(|relocation| relocation.offset < start as u64);
             return Ok(None);
         }
         end(lists, gimli::DW_LLE_end_of_list.0);
+        // While a field is not filled in, equal bytes do not mean equal lists, so the list is not merged.
         if lists.pending.len() > first_pending {
             contents = Contents::Pending;
         }
@@ -329,7 +338,7 @@ impl<'u> Expressions<'u> {
     }
 }
 
-/// Stack frame of the function around an entity.
+/// Stack frame for an entity's locations: the enclosing function's, or a kernel's outside functions.
 pub(super) fn stack_of(module: &Module, subject: Subject) -> Stack {
     let function = subject.scope(module).and_then(|scope| module.function_of(scope));
     function.map_or_else(|| Stack::kernel(&module.target), |function| module.functions[function].stack)

@@ -11,10 +11,10 @@ use crate::emit::frame::{FrameSection, FrameTable, Program};
 use crate::error::{Construct, Result};
 use crate::model::Address;
 
-/// `.debug_frame` and `.eh_frame`, as far as the consumer has them.
+/// `.debug_frame` and `.eh_frame`, if the consumer reads them.
 pub(super) struct FrameTables {
     tables: Vec<(FrameSection, FrameTable)>,
-    /// First rows, with the offset of their common entry in each table.
+    /// First rows, each with its common entry's offset in each table.
     common: IndexMap<Program, [u64; 2], DefaultHashBuilder>,
 }
 
@@ -42,10 +42,12 @@ impl FrameTables {
                 Some(Address::Constant(address)) => (None, address),
                 None => continue,
             };
+            // An `.eh_frame` address is a distance, for which a linker needs a symbol.
             if symbol.is_none() && units.consumer.frames.eh_frame {
                 let what = Construct::ConstantCode;
                 return Err(units.consumer.inexpressible(what).or_at(module.at_scope(function.scope)));
             }
+            // Most functions begin with the same rows, so a few common entries serve all functions.
             let known = self.common.get(&first).copied();
             let common = known.unwrap_or_else(|| {
                 let mut offsets = [0; 2];
@@ -63,7 +65,7 @@ impl FrameTables {
         Ok(())
     }
 
-    /// Forgets the first rows whose addresses are those of symbols, because symbols get other numbers.
+    /// Forgets first rows that contain symbol addresses, because the next module numbers its symbols differently.
     pub(super) fn renumber(&mut self) {
         self.common.retain(|first, _| first.addresses.is_empty());
     }

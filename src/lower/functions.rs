@@ -1,4 +1,4 @@
-//! Entries of functions: DWARF 5 section 3.3.
+//! Function entries: DWARF 5 section 3.3.
 
 use super::constants::{call_attribute, inline};
 use super::entry::EntryWriter;
@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::model::{Defaulted, DescribedCalls, Function, FunctionId, LocId, Virtuality};
 use crate::omission::{Property, Subject};
 
-/// Writes a function's entry: of its abstract instance if the function is inlined, else of its code. The
-/// caller writes the children, and then the code of an abstract instance.
+/// Writes a function's entry: the abstract instance if the function is inlined, otherwise the entry with its code. The
+/// caller writes the children, and after an abstract instance the entry with the code.
 pub(super) fn write(
     out: &mut EntryWriter<'_>,
     lanes: &LaneProcedures,
@@ -31,6 +31,7 @@ pub(super) fn write(
         if function.is_declaration {
             out.info.flag(gimli::DW_AT_declaration);
         }
+        // Whether a function is inlined is known where it is defined, so a plain declaration does not state it.
         if !function.is_declaration || function.is_declared_inline {
             out.info.constant(gimli::DW_AT_inline, inline(function).0.into());
         }
@@ -45,7 +46,7 @@ pub(super) fn write(
     code(out, lanes, id)
 }
 
-/// Writes the entry of a function's code, if it has code. The caller writes the children.
+/// Writes the entry with a function's code, if it has code. The caller writes the children.
 pub(super) fn code(
     out: &mut EntryWriter<'_>,
     lanes: &LaneProcedures,
@@ -64,7 +65,7 @@ pub(super) fn code(
         bytes: function.bytes,
         has_abstract: function.is_inlined,
     };
-    // Omissions decide the attributes.
+    // Expressions are encoded before the entry, because an omission changes the attributes.
     let frame_base = frame_place(&mut out.expressions, id, Property::Frame, function.frame_base)?;
     let static_link = frame_place(&mut out.expressions, id, Property::StaticLink, function.static_link)?;
     let lane_attributes = lanes::attributes(out, lanes, function.scope, &instance)?;
@@ -96,7 +97,7 @@ pub(super) fn code(
     }
     match frame_base {
         Some(expression) => out.detached_expression(gimli::DW_AT_frame_base, expression),
-        // Stack slots count from the canonical frame address.
+        // Stack slots count from the canonical frame address, and such a consumer finds them through the frame base.
         None if module.target.has_lane_expressions() && out.consumer.attributes.variable_space.is_some() => {
             out.detached_expression(
                 gimli::DW_AT_frame_base,
@@ -120,7 +121,7 @@ pub(super) fn code(
     has_children.then(|| open(out, id, Some(&instance))).transpose()
 }
 
-/// Writes the attributes that do not depend on code, without those of the declaration.
+/// Writes the attributes that do not depend on code, except those that the declaration has.
 fn attributes(out: &mut EntryWriter<'_>, function: &Function) {
     let module = out.module;
     let declaration = function.specification.map(|id| &module.functions[id]);
@@ -130,10 +131,11 @@ fn attributes(out: &mut EntryWriter<'_>, function: &Function) {
     if declaration.is_none() && module.units[module.scopes[function.scope].unit].has_prototypes() {
         out.info.flag(gimli::DW_AT_prototyped);
     }
-    // The type of a definition can be deduced, unlike that of its declaration.
+    // A definition's return type can be deduced, unlike its declaration's, so the two can differ.
     if declaration.is_none_or(|declaration| declaration.returns != function.returns) {
         out.type_of(function.returns);
     }
+    // A definition inherits the attributes of its declaration: DWARF 5 section 2.13.2.
     for &(attribute, is) in Function::FLAGS {
         if is(function) && !declaration.is_some_and(is) {
             out.info.flag(attribute);
@@ -160,7 +162,7 @@ fn attributes(out: &mut EntryWriter<'_>, function: &Function) {
     }
 }
 
-/// Opens the children of a function's entry: the template parameters are the first.
+/// Opens the children below a function's entry. The template parameters come first.
 fn open(out: &mut EntryWriter<'_>, id: FunctionId, instance: Option<&Instance>) -> Result<Open> {
     let function = &out.module.functions[id];
     if is_first(instance) {
@@ -169,7 +171,7 @@ fn open(out: &mut EntryWriter<'_>, id: FunctionId, instance: Option<&Instance>) 
     Ok(Open::new(out.units, function.scope, instance))
 }
 
-/// Encodes a frame's location; `None` without one, or if the consumer cannot express it.
+/// Encodes a frame location; `None` if the function has none, or if the consumer cannot express it.
 fn frame_place(
     expressions: &mut Expressions<'_>,
     function: FunctionId,

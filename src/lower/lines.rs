@@ -1,4 +1,4 @@
-//! Lowering of line tables.
+//! Line table lowering.
 
 use super::section::Part;
 use super::units::Units;
@@ -7,22 +7,22 @@ use crate::emit::line::{LineFile, LineProgram, LineState, Names, Survey};
 use crate::error::Result;
 use crate::model::{Address, FileId, FunctionId, Row, StringId, UnitId};
 
-/// Encodes the line program of a unit.
+/// Encodes a unit's line program.
 pub(super) fn program(units: &Units<'_>, unit: UnitId, functions: &[FunctionId]) -> Result<Part> {
     encode(units, unit, functions, Strings::Shared)
 }
 
-/// Encodes the files of a unit as a line program without rows.
+/// Encodes a unit's files as a line program without rows.
 pub(super) fn files(units: &Units<'_>, unit: UnitId) -> Result<Part> {
     encode(units, unit, &[], Strings::Alone)
 }
 
-/// Strings of a line program.
+/// Storage for a line program's strings.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Strings {
-    /// In the string sections of the object, which units share.
+    /// The object's string sections, which units share.
     Shared,
-    /// In the program, for an object without string sections. The texts of files are omitted.
+    /// The program itself, for a file without string sections. Source texts are omitted.
     Alone,
 }
 
@@ -31,6 +31,7 @@ fn encode(units: &Units<'_>, unit: UnitId, functions: &[FunctionId], strings: St
     let format = units.format;
     let min_instruction_bytes = module.target.min_instruction_bytes();
     let text = |id: Option<StringId>| id.map_or("", |id| module.string(id));
+    // Directory 0 is the compilation directory. A unit has few directories, so a linear search is enough.
     let mut directories = vec![module.units[unit].directory];
     let mut files = Vec::new();
     for file in units.files.of(unit) {
@@ -54,6 +55,7 @@ fn encode(units: &Units<'_>, unit: UnitId, functions: &[FunctionId], strings: St
     }
     let directories: Vec<&str> = directories.into_iter().map(text).collect();
 
+    // The header defines the special opcodes, so all rows are surveyed before the first row is written.
     let mut survey = Survey::new(format, min_instruction_bytes);
     for &function in functions {
         survey.begin_sequence();
@@ -88,6 +90,7 @@ fn encode(units: &Units<'_>, unit: UnitId, functions: &[FunctionId], strings: St
     for &id in functions {
         let function = &module.functions[id];
         let rows = module.rows(id);
+        // Row pcs count from the function's address, so rows without code have no meaning.
         let Some(address) = function.address else { continue };
         if rows.is_empty() {
             continue;

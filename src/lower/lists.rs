@@ -20,7 +20,7 @@ pub(super) struct Code {
 /// Address 0.
 pub(super) const ABSOLUTE: Code = Code { key: AddressKey { symbol: None, addend: 0 }, index: 0 };
 
-/// Base address that offsets in a function's lists are relative to.
+/// Base address to which offsets in a function's lists are relative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Base {
     /// Base address of the unit, which is the function's address.
@@ -29,14 +29,15 @@ pub(super) enum Base {
     Address(Code),
 }
 
-/// Writes a list of ranges of a function's pcs.
+/// Writes a range list for a function's pcs.
 ///
-/// Before DWARF 5, ranges that are not relative to the unit's base are pairs of addresses: lldb 19 ignores base address
-/// selection entries in `.debug_ranges`.
+/// Before DWARF 5, ranges that are not relative to the unit's base are address pairs, because lldb 19 ignores base
+/// address selection entries in `.debug_ranges`.
 pub(super) fn ranges(lists: &mut Lists, ranges: &[Range<u64>], base: Base, module: &Module) -> u64 {
     let format = lists.format;
     let start = lists.bytes.len();
     let is_five = format.version >= 5;
+    // A list with relocations is not final: equal bytes can stand for different addresses.
     let contents = match base {
         _ if is_five => begin(lists, base, gimli::DW_RLE_base_addressx.0, module),
         Base::Unit => Contents::Final,
@@ -59,7 +60,7 @@ pub(super) fn ranges(lists: &mut Lists, ranges: &[Range<u64>], base: Base, modul
     lists.end(start, contents)
 }
 
-/// Writes a list of whole functions, by their addresses and their sizes in bytes.
+/// Writes a range list for whole functions, given their addresses and sizes in bytes.
 pub(super) fn functions(
     lists: &mut Lists,
     functions: impl Iterator<Item = (Code, u64)>,
@@ -68,7 +69,7 @@ pub(super) fn functions(
     let start = lists.bytes.len();
     let is_five = lists.format.version >= 5;
     for (code, bytes) in functions {
-        // A range of no bytes is void, and two zeros end a list before DWARF 5.
+        // An empty range covers nothing, and before DWARF 5 its two zeros would end the list.
         if bytes == 0 {
             continue;
         }
@@ -85,7 +86,7 @@ pub(super) fn functions(
     lists.end(start, if is_five { Contents::Final } else { Contents::Pending })
 }
 
-/// Appends the start and end addresses of pcs of a function.
+/// Appends a function's pc range as a start and an end address.
 pub(super) fn addresses(lists: &mut Lists, Code { key, .. }: Code, pcs: Range<u64>, module: &Module) {
     for pc in [pcs.start, pcs.end] {
         let key = AddressKey { addend: key.addend.wrapping_add(pc), ..key };
@@ -94,7 +95,7 @@ pub(super) fn addresses(lists: &mut Lists, Code { key, .. }: Code, pcs: Range<u6
     }
 }
 
-/// Writes the base address of a list. Returns whether the bytes so far are final.
+/// Writes a list's base address. Returns whether the bytes so far are final.
 pub(super) fn begin(lists: &mut Lists, base: Base, base_addressx: u8, module: &Module) -> Contents {
     let Base::Address(Code { key, index }) = base else { return Contents::Final };
     let format = lists.format;
@@ -116,13 +117,14 @@ pub(super) fn end(lists: &mut Lists, end_of_list: u8) {
     if format.version >= 5 {
         lists.bytes.push(end_of_list);
     } else {
+        // Before DWARF 5, two zero addresses end a list.
         let length = lists.bytes.len() + 2 * usize::from(format.address_bytes);
         lists.bytes.resize(length, 0);
     }
 }
 
-/// Writes the number of bytes after `at` into the byte at `at`, as ULEB128, and makes room if that takes more than
-/// one byte. Returns the number of bytes that were inserted.
+/// Writes the length after `at` into the byte at `at`, as ULEB128, and makes room if that takes more than one byte.
+/// Returns how many bytes were inserted.
 #[inline]
 pub(super) fn patch_length(out: &mut Vec<u8>, at: usize) -> usize {
     let length = out.len() - at - 1;
@@ -137,6 +139,7 @@ pub(super) fn patch_length(out: &mut Vec<u8>, at: usize) -> usize {
 fn patch_long(out: &mut Vec<u8>, at: usize, length: usize) -> usize {
     let mut bytes = Vec::new();
     write_uleb(&mut bytes, length as u64);
+    // Few expressions are this long, so the move costs little.
     out.splice(at..=at, bytes);
     uleb_len(length as u64) - 1
 }

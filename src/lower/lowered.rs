@@ -1,4 +1,4 @@
-//! Results of lowering: sections of a module, parts of a unit, files of split units.
+//! Lowering results: a module's sections, a unit's parts, and the files for split units.
 
 use super::frame::UnitFrames;
 use super::section::Part;
@@ -13,7 +13,7 @@ use crate::model::{FunctionId, UnitId};
 use crate::omission::Omission;
 use crate::target::Target;
 
-/// Debug sections of a module, with the omissions.
+/// A module's debug sections and omissions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lowered {
     /// The debug sections, with relocations.
@@ -29,8 +29,8 @@ pub struct Lowered {
 }
 
 impl Lowered {
-    /// Returns the name and the bytes of every [split unit's](SplitUnit) file, for the module's target. Names are
-    /// relative to the directory of each unit's compilation.
+    /// Returns each [split unit's](SplitUnit) file as its name and bytes, for the module's target. Names are relative
+    /// to each unit's compilation directory.
     ///
     /// # Errors
     /// The errors of [`new_object`].
@@ -39,13 +39,13 @@ impl Lowered {
     }
 }
 
-/// Lowered unit, with its part of every section.
+/// Lowered unit, with its part in every section.
 #[derive(Debug)]
 pub struct LoweredUnit {
     pub(super) unit: UnitId,
     pub(super) info: Part,
     pub(super) abbreviations: Abbreviations,
-    /// Offsets of the unit's entries, for references from other units.
+    /// Entry offsets, for references from other units.
     pub(super) offsets: Vec<u32>,
     /// Strings that the unit refers to by index.
     pub(super) strings: Vec<u32>,
@@ -83,14 +83,14 @@ pub(super) struct TypeUnit {
     pub(super) info: Part,
 }
 
-/// Part of a split unit in the object.
+/// The part that a split unit leaves in the object.
 #[derive(Debug)]
 pub(super) struct Skeleton {
     pub(super) info: Part,
     pub(super) abbreviations: Abbreviations,
     pub(super) strings: Vec<u32>,
     pub(super) rnglists: FinishedLists,
-    /// Line table of the split file: the file names for its macros.
+    /// The split file's line table, which provides the file names for its macros.
     pub(super) files: Part,
 }
 
@@ -102,15 +102,15 @@ pub struct SplitUnit {
     /// File name, relative to the compilation's directory: `DW_AT_dwo_name`. See
     /// [`Module::split_names`](crate::model::Module::split_names).
     pub name: String,
-    /// Id of the split unit and its skeleton: the first eight bytes, least significant first, of the MD5 digest of
-    /// the name and the sections. DWARF 5 section 7.5.1.2.
+    /// Id that the split unit and its skeleton share: the first eight bytes, least significant first, of an MD5 digest
+    /// over the name and the sections. DWARF 5 section 7.5.1.2.
     pub id: u64,
     /// File sections, without relocations.
     pub sections: Vec<Section>,
 }
 
 impl SplitUnit {
-    /// Returns the bytes of the file, an object for the module's target.
+    /// Returns the file's bytes: an object for the module's target.
     ///
     /// # Errors
     /// The errors of [`new_object`].

@@ -1,4 +1,4 @@
-//! Lowering of units, and their join.
+//! Unit lowering, and the join into sections.
 
 use std::sync::MutexGuard;
 
@@ -17,6 +17,7 @@ impl Units<'_> {
     /// # Errors
     /// The errors of [`lower()`](super::lower()); [`ErrorKind::UnknownId`] where the unit is not the module's.
     pub fn lower(&self, unit: UnitId) -> Result<LoweredUnit> {
+        // Scratch tables go from unit to unit. A poisoned lock costs only speed, because no byte depends on the tables.
         let left = |mut all: MutexGuard<'_, Vec<Scratch>>| all.pop();
         let mut scratch = self.scratch.lock().ok().and_then(left).unwrap_or_default();
         let lowered = self.lower_with(unit, &mut scratch);
@@ -40,17 +41,18 @@ impl Units<'_> {
         let mut recurring = Recurring::Called;
         let mut written = lower(Abbreviations::default(), recurring)?;
         if written.has_shared {
-            // Where equal lists are shared anyway, calls and procedures can take more room than they save.
+            // Equal lists are stored once in any case, so calls and procedures can take more room than they save.
             let plain = lower(Abbreviations::default(), Recurring::Inline)?;
             if plain.bytes() <= written.bytes() {
                 written = plain;
                 recurring = Recurring::Inline;
             }
         }
-        // The number of uses of each abbreviation is known only now. In few units the order makes a difference.
+        // Only now is it known how often each abbreviation is used. The order makes a difference in few units.
         if written.abbreviations.saved_by_order() * WORTHWHILE > written.info.bytes.len() as u64 {
             written = lower(written.abbreviations.by_use(), recurring)?;
         }
+        // What follows does not depend on the choices above, so it is done once.
         written.frames = frame::lower(self, id).map_err(named)?;
         written.omissions.append(&mut written.frames.omissions);
         unencodable::omit(self, id, &mut written.omissions).map_err(named)?;
@@ -67,7 +69,7 @@ impl Units<'_> {
         linker.end_module(self)
     }
 
-    /// Joins all units of the module, given in any order.
+    /// Joins the module's units, given in any order.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where a unit is missing or occurs twice; [`ErrorKind::TooLarge`] where a section does
@@ -79,5 +81,5 @@ impl Units<'_> {
     }
 }
 
-/// Minimum saving, as the reciprocal of a fraction of the unit, for which a unit is lowered again.
+/// Smallest saving for which a unit is lowered again, as the reciprocal of a fraction of the unit.
 const WORTHWHILE: u64 = 200;

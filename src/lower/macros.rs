@@ -1,11 +1,11 @@
-//! Lowering of macros.
+//! Macro lowering.
 
 use super::section::Part;
 use super::units::Units;
 use crate::emit::macros::{MacroProgram, MacroSection};
 use crate::model::{Macro, UnitId};
 
-/// Encodes a unit's macros. `lines` is the offset of the unit's line program, if it has one.
+/// Encodes a unit's macros. `lines` is the line program's offset, if the unit has a line program.
 pub(super) fn program(units: &Units<'_>, unit: UnitId, lines: Option<u64>) -> Part {
     let module = units.module;
     let format = units.format;

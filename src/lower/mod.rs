@@ -76,10 +76,10 @@ pub fn lower(module: &Module, consumer: &Consumer, policy: Policy) -> Result<Low
     directives::added(&units, linker.finish()?)
 }
 
-/// Returns the expression of one location, for a user who writes the rest of the DWARF by other means.
+/// Returns one location's expression, for a user who writes the rest of the DWARF by other means.
 ///
-/// * `bits` – the size of the object at the location, if it is known.
-/// * `stack` – the stack frame of the function, for stack slots.
+/// * `bits` – the object's size, if it is known.
+/// * `stack` – the function's stack frame, for stack slots.
 ///
 /// # Errors
 /// The errors of [`VariableBuilder::live`](crate::build::VariableBuilder::live) and

@@ -1,10 +1,10 @@
-//! Entries of imports and labels: DWARF 5 sections 3.2.3 and 3.6.
+//! Import and label entries: DWARF 5 sections 3.2.3 and 3.6.
 
 use super::entry::EntryWriter;
 use super::open::{Instance, has_labels, is_first};
 use crate::model::{ImportId, Imported, LabelId};
 
-/// Writes an import, in the abstract instance of a function if there is one.
+/// Writes an import, in a function's abstract instance if there is one.
 pub(super) fn write_import(out: &mut EntryWriter<'_>, id: ImportId, instance: Option<&Instance>) {
     if !is_first(instance) {
         return;

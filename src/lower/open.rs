@@ -6,7 +6,7 @@ use super::lists::{Base, Code};
 use super::units::Units;
 use crate::model::{ScopeId, ScopeKind, Stack, TemplateParameter, TypeId, VariableId, VariableKind};
 
-/// Instance of a function with code.
+/// Function instance with code.
 #[derive(Clone, Copy)]
 pub(super) struct Instance {
     pub(super) base: Base,
@@ -18,7 +18,8 @@ pub(super) struct Instance {
     pub(super) has_abstract: bool,
 }
 
-/// Returns whether this instance has the entries that a function has once: the abstract instance, if there is one.
+/// Returns whether this instance has the entries that a function has only once. They belong to the abstract instance,
+/// if there is one.
 pub(super) fn is_first(instance: Option<&Instance>) -> bool {
     !instance.is_some_and(|instance| instance.has_abstract)
 }
@@ -26,12 +27,12 @@ pub(super) fn is_first(instance: Option<&Instance>) -> bool {
 /// Scope whose own entry is written, and whose children are not all written.
 pub(super) struct Open {
     pub(super) scope: ScopeId,
-    /// Instance of the function around the scope.
+    /// The enclosing function's instance.
     pub(super) instance: Option<Instance>,
     next: Next,
 }
 
-/// Next child of a scope.
+/// Next child to be written.
 enum Next {
     Type(Option<TypeId>),
     Scope(Option<ScopeId>),
@@ -79,6 +80,7 @@ impl Open {
 
 /// Returns whether a scope's entry has children.
 pub(super) fn has_children(units: &Units<'_>, scope: ScopeId, instance: Option<&Instance>) -> bool {
+    // Most scopes with children have variables, so the other tests are rarely needed.
     if units.children.first_variable(scope).is_some() || more_arguments(units, scope, instance).is_some() {
         return true;
     }
@@ -87,6 +89,7 @@ pub(super) fn has_children(units: &Units<'_>, scope: ScopeId, instance: Option<&
     let mut types =
         core::iter::successors(units.children.first_type(scope), |&ty| units.children.next_type(ty));
     let has_types = is_first(instance) && types.any(|ty| has_type_entry(units, ty));
+    // Only the first instance has template parameters, and only those whose tags the consumer knows.
     let has_templates = || match units.module.scopes[scope].kind {
         ScopeKind::Function(function) => {
             let knows = |parameter: &TemplateParameter| {
@@ -114,25 +117,25 @@ pub(super) fn has_labels(units: &Units<'_>, scope: ScopeId, instance: Option<&In
     instance.is_some() || function.is_some_and(|function| module.functions[function].address.is_none())
 }
 
-/// Returns whether a scope has an entry among the children of the scope around it.
+/// Returns whether a scope's entry is a child in the enclosing scope's entry.
 pub(super) fn has_scope_entry(units: &Units<'_>, scope: ScopeId, instance: Option<&Instance>) -> bool {
     match units.module.scopes[scope].kind {
-        // The entry of a type has its own scope.
+        // A type's entry writes the type's own scope.
         ScopeKind::Unit | ScopeKind::Type(_) => false,
-        // The abstract instance of an inlined function has it already.
+        // An inlined function's abstract instance has it already.
         ScopeKind::Function(_) => is_first(instance),
         ScopeKind::Namespace { .. } | ScopeKind::Block | ScopeKind::Inlined { .. } => true,
     }
 }
 
-/// Returns whether a type has an entry in its scope: base types are at the start of the unit, others may have type units,
-/// and the consumer may not know a qualifier.
+/// Returns whether a type has an entry in its scope: base types are at the unit's start, other types may have type
+/// units, and the consumer may not know a qualifier.
 pub(super) fn has_type_entry(units: &Units<'_>, ty: TypeId) -> bool {
     !units.module.types[ty].kind.is_base() && !units.type_units.has(ty) && units.with_entry(ty) == Some(ty)
 }
 
-/// Last parameter of a variadic function, or `Some(None)` without parameters. `None` if the scope is not a variadic
-/// function, or the arguments belong to its abstract instance.
+/// A variadic function's last parameter, or `Some(None)` without parameters. `None` if the scope is not a variadic
+/// function, or if the arguments belong to its abstract instance.
 pub(super) fn more_arguments(
     units: &Units<'_>,
     scope: ScopeId,

@@ -1,18 +1,20 @@
-//! Entries of procedures, which expressions call: DWARF 5 section 2.5.1.5.
+//! Procedure entries, which expressions call: DWARF 5 section 2.5.1.5.
 
 use super::entry::EntryWriter;
 use crate::error::{Construct, ErrorKind, Result};
 use crate::model::{ProcedureId, Stack, VariableId};
 use crate::omission::{Property, Subject};
 
-/// Writes a procedure of the module.
+/// Writes one module procedure.
 pub(super) fn write(out: &mut EntryWriter<'_>, id: ProcedureId) -> Result<()> {
+    // A procedure belongs to no function. A caller with its own stack frame inlines it where the frame matters.
     let stack = Stack::kernel(&out.module.target);
     let loc = out.module.procedures[id].loc;
     let has_expression = match out.expressions.encode(stack, |lowering, sink| lowering.procedure(loc, sink)) {
         Ok(()) => true,
         Err(error) => match error.kind() {
-            // Calls are replaced by the location, except for a reference to another unit.
+            // Callers contain the location instead of a call, so nothing is omitted, except for a reference to
+            // another unit.
             ErrorKind::Inexpressible { what, .. }
                 if *what != Construct::OtherUnit && out.units.inlined_procedures.contains(id) =>
             {
@@ -59,6 +61,7 @@ pub(super) fn write_shared(out: &mut EntryWriter<'_>) -> Result<bool> {
     }
     let mut chosen = out.expressions.lowering.repeated();
     let stack = Stack::kernel(&module.target);
+    // The largest come first, because a chosen part reduces the use counts for the parts within it.
     chosen.retain(|part| {
         let mut is_chosen = false;
         let chosen = out.expressions.encode(stack, |lowering, sink| {
@@ -67,7 +70,7 @@ pub(super) fn write_shared(out: &mut EntryWriter<'_>) -> Result<bool> {
         });
         chosen.is_ok() && is_chosen
     });
-    // Smallest first: a part is written after the procedures of the parts within it.
+    // The smallest are written first, so a part follows the procedures that it calls.
     for part in chosen.iter().rev() {
         out.expressions.encode(stack, |lowering, sink| lowering.part(part, sink))?;
         let entry = write_expression(out);
@@ -76,7 +79,7 @@ pub(super) fn write_shared(out: &mut EntryWriter<'_>) -> Result<bool> {
     Ok(!chosen.is_empty())
 }
 
-/// Writes a procedure of the expression encoded last. Returns its offset in the unit.
+/// Writes a procedure whose expression is the one encoded last. Returns its offset in the unit.
 pub(super) fn write_expression(out: &mut EntryWriter<'_>) -> u64 {
     out.info.begin_entry(gimli::DW_TAG_dwarf_procedure, gimli::DW_CHILDREN_no, None);
     out.expression_attribute(gimli::DW_AT_location);

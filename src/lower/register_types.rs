@@ -11,15 +11,17 @@ use crate::model::{
 use crate::omission::Subject;
 use crate::op::Reg;
 
-/// Sizes in bits of the registers in a unit's expressions that need an unsigned base type for `DW_OP_regval_type`.
+/// Register sizes, in bits, for which a unit's expressions need an unsigned base type (`DW_OP_regval_type`).
 pub(super) fn unsigned_sizes(units: &Units<'_>, unit: UnitId) -> Vec<u32> {
     let module = units.module;
     let address_bits = u32::from(module.target.address_bytes()) * 8;
+    // Only registers narrower than an address need a type, because `breg` reads an address.
     if module.target.registers().all(|register| register.bits >= address_bits) {
         return Vec::new();
     }
     let mut sizes: Vec<u32> = Vec::new();
     let mut used_by = |loc, base: Option<Reg>| {
+        // A register that is a location needs no type, unless a number is read from it.
         let has_read = module.nodes(loc).any(|node| matches!(node, Node::Read(_)));
         for node in module.nodes(loc) {
             let reg = match node {
@@ -44,7 +46,7 @@ pub(super) fn unsigned_sizes(units: &Units<'_>, unit: UnitId) -> Vec<u32> {
         let base = stack_of(module, Subject::Type(id)).base;
         module.types[id].locs().into_iter().for_each(|loc| used_by(loc, base));
     }
-    // Expressions of procedures may be inlined in their callers, with the caller's stack.
+    // A caller may inline a procedure's expression, and evaluates it with its own stack frame.
     let functions = units.functions.of(unit).map(FunctionId::from_u32);
     let bases = functions.map(|function| module.functions[function].stack.base).chain([None]);
     let bases: BTreeSet<Option<Reg>> =
@@ -71,7 +73,7 @@ pub(super) fn unsigned_sizes(units: &Units<'_>, unit: UnitId) -> Vec<u32> {
     sizes
 }
 
-/// Locations of a call and of its arguments.
+/// Locations in a call and in its arguments.
 fn call_locs(module: &Module, id: CallId) -> impl Iterator<Item = LocId> + '_ {
     let call = &module.calls[id];
     let arguments = module.arguments(id).iter().flat_map(|argument| {

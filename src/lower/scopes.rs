@@ -1,4 +1,4 @@
-//! Entries of blocks, inlined calls and namespaces, and all entries below a scope: DWARF 5 sections 3.2.2, 3.3.8 and
+//! Entries for blocks, inlined calls and namespaces, and all entries below a scope: DWARF 5 sections 3.2.2, 3.3.8 and
 //! 3.5.
 
 use core::ops::Range;
@@ -16,9 +16,9 @@ use crate::emit::info::children;
 use crate::error::Result;
 use crate::model::{Module, ScopeId, ScopeKind, SourceLine};
 
-/// Writes the children of a scope with all entries below them, and the end of the children.
+/// Writes a scope's children with all entries below them, and the mark that ends the children.
 ///
-/// The enclosing scopes are in a list, so that the depth of the scopes does not affect the depth of recursion.
+/// Enclosing scopes are in a list instead of on the call stack, so deep nesting cannot overflow the stack.
 pub(super) fn write_children(out: &mut EntryWriter<'_>, lanes: &LaneProcedures, open: Open) -> Result<()> {
     let mut around = SmallVec::<[Open; 4]>::new();
     around.push(open);
@@ -40,7 +40,7 @@ pub(super) fn write_children(out: &mut EntryWriter<'_>, lanes: &LaneProcedures, 
                 let is_abstract = instance.is_none();
                 around.pop();
                 match out.module.scopes[scope].kind {
-                    // The code of an inlined function follows its abstract instance.
+                    // An inlined function's code follows its abstract instance.
                     ScopeKind::Function(id) if is_abstract => functions::code(out, lanes, id)?,
                     _ => None,
                 }
@@ -55,7 +55,7 @@ pub(super) fn write_children(out: &mut EntryWriter<'_>, lanes: &LaneProcedures, 
 
 /// Writes the types that are declared in the unit's scope, with all entries below them.
 pub(super) fn write_types(out: &mut EntryWriter<'_>, unit: ScopeId) -> Result<()> {
-    // The procedures of lanes follow the types.
+    // The lane procedures follow the types.
     let lanes = LaneProcedures::default();
     let mut next = out.units.children.first_type(unit);
     while let Some(ty) = next {
@@ -95,7 +95,7 @@ fn write(
         }
         ScopeKind::Function(function) => return functions::write(out, lanes, *function),
         ScopeKind::Block => {
-            // Other instances refer to the block of the abstract instance.
+            // Other instances refer to the abstract instance's block.
             let is = instance.is_none().then(|| out.expressions.numbers.scope(id));
             out.info.begin_entry(gimli::DW_TAG_lexical_block, children(has_children), is);
             if let Some(origin) = module.scopes[id].origin {
@@ -111,6 +111,7 @@ fn write(
             out.info.end_entry();
         }
         ScopeKind::Inlined { function, call } => {
+            // An abstract instance has no pcs, and so no lane pcs.
             let lanes = match instance {
                 Some(instance) => lanes::attributes(out, lanes, id, instance)?,
                 None => None,
@@ -127,7 +128,7 @@ fn write(
     Ok(has_children.then(|| Open::new(out.units, id, instance)))
 }
 
-/// Returns the line where the abstract instance of a block begins.
+/// Returns the line where a block's abstract instance begins.
 fn inherited_line(module: &Module, block: ScopeId) -> Option<SourceLine> {
     let origin = |scope: &ScopeId| module.scopes[*scope].origin;
     core::iter::successors(origin(&block), origin).find_map(|block| module.scopes[block].line)
@@ -140,13 +141,13 @@ fn discriminator(out: &mut EntryWriter<'_>, id: ScopeId) {
     }
 }
 
-/// Writes the pcs of a scope in an instance with code: its ranges, and where it is entered.
+/// Writes a scope's pcs in an instance with code: its ranges, and where it is entered.
 fn code(out: &mut EntryWriter<'_>, id: ScopeId, instance: Option<&Instance>) {
     let Some(instance) = instance else { return };
     match out.module.ranges(id) {
         [] => {}
         &[Range { start: 0, end }] => out.pcs(instance.code, end),
-        // Before DWARF 5, whose lists have address indices, a pair of addresses takes less room than a list.
+        // Before DWARF 5, which introduced address indices in lists, two addresses take less room than a list.
         &[Range { start, end }] if out.info.format.version < 5 => {
             let key = instance.code.key;
             let key = AddressKey { addend: key.addend.wrapping_add(start), ..key };
@@ -157,7 +158,7 @@ fn code(out: &mut EntryWriter<'_>, id: ScopeId, instance: Option<&Instance>) {
     out.entry_pc(id);
 }
 
-/// Writes the last children of a scope: imports, labels and calls.
+/// Writes a scope's last children: imports, labels and calls.
 fn items(out: &mut EntryWriter<'_>, scope: ScopeId, instance: Option<&Instance>) -> Result<()> {
     for at in out.units.scope_items.range(scope) {
         match out.units.scope_items.get(at) {

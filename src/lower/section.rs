@@ -1,4 +1,4 @@
-//! Sections of the whole, and the parts of units that are appended to them.
+//! Whole sections, and the unit parts that are appended to them.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use crate::emit::info::{Elsewhere, UnitEntry};
 use crate::emit::{Relocation, Section};
 use crate::model::{Module, StringId};
 
-/// Part of a section that belongs to a unit.
+/// A unit's part in a section.
 #[derive(Debug, Default)]
 pub(super) struct Part {
     pub(super) bytes: Vec<u8>,
@@ -19,7 +19,7 @@ pub(super) struct Part {
 pub(super) struct SectionContents {
     pub(super) bytes: Vec<u8>,
     pub(super) relocations: Vec<Relocation>,
-    /// Offset and size in bytes of each reference to an entry of another unit.
+    /// References to entries in other units: offset, size in bytes, entry.
     pub(super) elsewhere: Vec<(u64, u8, UnitEntry)>,
 }
 
@@ -53,7 +53,7 @@ impl SectionContents {
     }
 }
 
-/// A value for each section that has a part of each unit.
+/// A value for each section to which units contribute.
 #[derive(Default, Clone, Copy)]
 pub(super) struct PerSection<T> {
     pub(super) info: T,
@@ -70,15 +70,15 @@ pub(super) fn section(name: &'static str, bytes: Vec<u8>, relocations: Vec<Reloc
     Section { name, bytes, relocations, is_strings: false, group: None }
 }
 
-/// Units that are appended to the sections, and units known to follow.
+/// How many units are appended to the sections, and how many are known to follow.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Progress {
     pub(super) done: usize,
     pub(super) left: usize,
 }
 
-/// Reserves room for more elements, and for those of the units to come by estimate: at most [`AHEAD`] times as many.
-/// Sections are most of the memory in use.
+/// Reserves room for more elements, and by estimate for the remaining units' elements: at most [`AHEAD`] times as many.
+/// Sections take most of the memory, so a wrong estimate must stay small.
 pub(super) fn reserve<T>(all: &mut Vec<T>, more: usize, Progress { done, left }: Progress) {
     if all.capacity() - all.len() < more {
         // A sixteenth more, so that the last units do not move a section once again.
@@ -89,7 +89,8 @@ pub(super) fn reserve<T>(all: &mut Vec<T>, more: usize, Progress { done, left }:
 
 const AHEAD: usize = 7;
 
-/// Limit of a section of the 32-bit format in bytes: unit lengths from here on are reserved. DWARF 5 section 7.2.2.
+/// Size limit in bytes for a section in the 32-bit format: unit lengths from here on are reserved. DWARF 5 section
+/// 7.2.2.
 pub(super) const LIMIT: u64 = 0xffff_fff0;
 
 /// Symbol name, by its number.

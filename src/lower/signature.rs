@@ -1,8 +1,9 @@
-//! Signatures of types: DWARF 5 section 7.32.
+//! Type signatures: DWARF 5 section 7.32.
 //!
-//! A type is flattened to letters, codes and values that do not depend on the unit. A pointer adds the name of its
-//! target, not the target's description. The signature is the last eight bytes of the MD5 digest of these bytes.
-//! Vendor attributes come last, by name, as section 7.32 demands.
+//! A type is flattened to letters, codes and values that do not depend on the unit. A pointer adds its target's name
+//! instead of the target's description, so a unit that only declares the target computes the same signature. The
+//! signature is the last eight bytes of the MD5 digest over these bytes. Vendor attributes come last, by name, as
+//! section 7.32 demands.
 
 use gimli::{DwAt, DwForm, DwTag};
 use md5::Context;
@@ -17,17 +18,17 @@ use crate::model::{
 use crate::op::{write_sleb, write_uleb};
 use crate::target::SpaceId;
 
-/// Generator of type signatures, one after the other.
+/// Generator for type signatures, one after the other.
 pub(super) struct Signatures<'m> {
     module: &'m Module,
     consumer: &'m Consumer,
     /// Description so far.
     out: Vec<u8>,
-    /// Pending tasks, the next one last: a list, because types may be nested deeply.
+    /// Pending tasks, the next one last. They are a list instead of calls, because types may be nested deeply.
     tasks: Vec<Task<'m>>,
     /// Description in which each type was last visited, and its number there, counted from 1.
     numbers: Vec<(u32, u32)>,
-    /// Number of descriptions, and of types in the current one.
+    /// Descriptions so far, and types in the current description.
     descriptions: u32,
     count: u32,
 }
@@ -44,7 +45,7 @@ enum Task<'m> {
     VariantPart(VariantPartId),
     Variant(&'m Variant, bool),
     Dimension(&'m Dimension),
-    /// Dimension of a constant number of elements.
+    /// Dimension with a constant element count.
     Elements(u64),
     Enumerator(StringId, i128),
     Parameter(TypeId),
@@ -57,7 +58,7 @@ enum Task<'m> {
 enum Purpose<'k> {
     /// Equal for equal types, as the specification defines.
     Signature,
-    /// Equal where the type units would have equal contents. The slice has the signatures of types.
+    /// Equal where the type units would have equal contents. The slice holds the types' signatures.
     Contents(&'k [Option<u64>]),
 }
 
@@ -78,13 +79,14 @@ impl<'m> Signatures<'m> {
     /// digest.
     pub(super) fn signature(&mut self, id: TypeId) -> u64 {
         let digest = self.digest(id, Purpose::Signature);
+        // Section 7.32 takes the digest's low-order 64 bits.
         let [.., a, b, c, d, e, f, g, h] = digest;
         let last = [a, b, c, d, e, f, g, h];
         if self.module.target.is_big_endian() { u64::from_be_bytes(last) } else { u64::from_le_bytes(last) }
     }
 
-    /// Returns a digest of the whole contents of a type unit, including source positions and the targets of pointers.
-    /// Types with a signature are represented by it.
+    /// Returns a digest over a type unit's whole contents, including source positions and pointer targets. Types with a
+    /// signature are represented by it.
     pub(super) fn contents(&mut self, id: TypeId, signatures: &[Option<u64>]) -> [u8; 16] {
         self.digest(id, Purpose::Contents(signatures))
     }
@@ -94,6 +96,7 @@ impl<'m> Signatures<'m> {
         self.count = 0;
         self.out.clear();
         self.visit(id);
+        // A signature does not cover the unit's language, but the type unit states it.
         if let Purpose::Contents(_) = purpose {
             let unit = &self.module.units[self.module.types[id].unit];
             let languages = [unit.language.map(|language| language.0.into()), unit.language_version];
@@ -105,6 +108,7 @@ impl<'m> Signatures<'m> {
         let mut digest = Context::new();
         while let Some(task) = self.tasks.pop() {
             self.task(task, purpose);
+            // The digest is fed in chunks, so a large description is never in memory as a whole.
             if self.out.len() >= CHUNK {
                 digest.consume(&self.out);
                 self.out.clear();
@@ -161,6 +165,7 @@ impl<'m> Signatures<'m> {
         if let Purpose::Contents(_) = purpose {
             self.line(ty.line);
             self.out.push(ty.is_declaration.into());
+            // Whether an enclosing namespace is inline changes the unit's contents, but not the signature.
             let mut around = Some(ty.scope);
             while let Some(scope) = around {
                 let is_inline =
@@ -190,6 +195,7 @@ impl<'m> Signatures<'m> {
                     .address_space
                     .filter(|_| *space != SpaceId::DEFAULT)
                     .map(|location| (location, *space));
+                // Standard attributes have an order in section 7.32, into which a vendor attribute does not fit.
                 let (standard, vendor) = match space {
                     Some((at, space)) if at.0 < gimli::DW_AT_lo_user.0 => (Some((at, space)), None),
                     space => (None, space),
@@ -277,7 +283,7 @@ impl<'m> Signatures<'m> {
             }
         }
         self.tasks.push(Task::End);
-        // The last task is the next.
+        // Tasks are taken from the end.
         self.tasks[first..].reverse();
     }
 
@@ -299,6 +305,7 @@ impl<'m> Signatures<'m> {
     /// Step 4 for an attribute that refers to a type.
     fn refer(&mut self, at: DwAt, id: TypeId, purpose: Purpose<'_>) {
         let (description, number) = self.numbers[id.as_u32() as usize];
+        // A type that the description already contains is referred to by its number, which also ends cycles.
         if description == self.descriptions {
             self.out.push(b'R');
             self.uleb(at.0.into());
@@ -443,7 +450,7 @@ impl<'m> Signatures<'m> {
         self.uleb(tag.0.into());
     }
 
-    /// Step 4: name and form of an attribute, and the value after them. An attribute that the consumer does not know is
+    /// Step 4: an attribute's name and form, and the value after them. An attribute that the consumer does not know is
     /// not in the entry.
     fn attribute(&mut self, at: DwAt, form: DwForm, value: impl FnOnce(&mut Vec<u8>)) {
         if self.consumer.entries.knows(at) {
@@ -478,7 +485,7 @@ impl<'m> Signatures<'m> {
         self.wide(at, value.into());
     }
 
-    /// Appends a number of at most 64 bits.
+    /// Appends a number that fits 64 bits.
     fn wide(&mut self, at: DwAt, value: i128) {
         self.attribute(at, gimli::DW_FORM_sdata, |out| write_sleb(out, value as i64));
     }
@@ -490,11 +497,11 @@ impl<'m> Signatures<'m> {
         });
     }
 
-    /// Appends a constant: as a number, if it has the size of one.
+    /// Appends a constant, as a number if it has a number's size.
     fn const_value(&mut self, bytes: &[u8]) {
         let attribute = gimli::DW_AT_const_value;
         let is_big_endian = self.module.target.is_big_endian();
-        // The highest bit is the sign.
+        // The highest bit is the sign, because the form is signed.
         let number = |mut bytes: Vec<u8>| {
             if is_big_endian {
                 bytes.reverse();
@@ -561,5 +568,5 @@ impl<'m> Signatures<'m> {
     }
 }
 
-/// Bytes of a description that are kept before they go into the digest.
+/// Description bytes that are collected before they go into the digest.
 const CHUNK: usize = 1 << 12;

@@ -1,8 +1,8 @@
 //! Split units: DWARF 5 sections 3.1.2, 3.1.3 and 7.3.2.
 //!
 //! A unit is written as without splitting, except that a skeleton has the attributes that a linker must relocate. The
-//! rest goes into a separate file, in which every offset is final. Addresses, lines and the pc ranges of the unit
-//! stay in the object.
+//! rest goes into a separate file, in which every offset is final. Addresses, lines and the unit's pc ranges stay in
+//! the object.
 
 use md5::Context;
 
@@ -28,7 +28,7 @@ pub(super) fn write_skeleton(out: &mut EntryWriter<'_>, has: &Contents) -> Resul
     // A list referred to by offset needs no base, which a reader could apply to the split unit too.
     let mut forms = vec![(gimli::DW_AT_ranges, gimli::DW_FORM_sec_offset)];
     forms.extend(&out.consumer.forms);
-    // The name is unique, and units share the directory.
+    // The name is unique, so an inline string is the shortest; units share the directory.
     forms.push((gimli::DW_AT_dwo_name, gimli::DW_FORM_string));
     forms.push((gimli::DW_AT_comp_dir, gimli::DW_FORM_strp));
     let skeleton = Info::new(format, id.as_u32(), 0, forms, Abbreviations::default());
@@ -56,7 +56,7 @@ pub(super) fn write_skeleton(out: &mut EntryWriter<'_>, has: &Contents) -> Resul
     Ok(Skeleton { info, abbreviations, strings: strings.numbers, rnglists, files })
 }
 
-/// Moves the contents of a unit into a separate file, if it is split, and leaves its skeleton.
+/// Moves a unit's contents into a separate file, if the unit is split, and leaves its skeleton.
 ///
 /// # Errors
 /// [`ErrorKind::TooLarge`].
@@ -79,6 +79,7 @@ pub(super) fn split(units: &Units<'_>, unit: &mut LoweredUnit) -> Result<()> {
     file.push(".debug_rnglists.dwo", rnglists.bytes, &rnglists.relocations)?;
     file.push(".debug_macro.dwo", macros.bytes, &macros.relocations)?;
     file.push(".debug_line.dwo", files.bytes, &files.relocations)?;
+    // Nothing joins split files to each other, so an offset in another unit would have no value.
     if !elsewhere.is_empty() || !loclists.elsewhere.is_empty() {
         return Err(nowhere());
     }
@@ -94,6 +95,7 @@ pub(super) fn split(units: &Units<'_>, unit: &mut LoweredUnit) -> Result<()> {
 
     let name = units.split_names[unit.unit.as_u32() as usize].clone();
     let mut sections = file.sections;
+    // The id covers all sections, so it is filled in last, in the split unit and in its skeleton.
     let id = id(&name, &sections);
     let position = Info::id_offset(units.format);
     let own = sections.iter_mut().filter(|section| section.name == ".debug_info.dwo");
@@ -104,7 +106,7 @@ pub(super) fn split(units: &Units<'_>, unit: &mut LoweredUnit) -> Result<()> {
     Ok(())
 }
 
-/// Split file of a unit, during construction.
+/// A unit's split file, during construction.
 struct File<'u, 'm> {
     units: &'u Units<'m>,
     strings: Strings,
@@ -112,10 +114,11 @@ struct File<'u, 'm> {
 }
 
 impl File<'_, '_> {
-    /// Appends a section, if it has contents, and resolves references to other sections: each has only this unit's
-    /// part.
+    /// Appends a section, if it has contents, and resolves references to other sections. Offsets are final, because
+    /// each section has only this unit's part.
     fn push(&mut self, name: &'static str, mut bytes: Vec<u8>, relocations: &[Relocation]) -> Result<()> {
         for relocation in relocations {
+            // The addresses are in the object, where a linker finds them. A split file refers to them by index.
             if let Some(symbol) = relocation.target.symbol() {
                 let what = format!("the address of `{symbol}`, in a file that is not linked");
                 return Err(Error::bad_argument(what).in_section(name));
@@ -141,7 +144,7 @@ impl File<'_, '_> {
     }
 }
 
-/// Id of a split unit: a digest of the lengths and bytes of its name and sections, so that different contents differ.
+/// Split unit id: a digest over the name and the sections, each with its length, so different contents differ.
 fn id(name: &str, sections: &[Section]) -> u64 {
     let mut sum = Context::new();
     let contents = sections.iter().flat_map(|section| [section.name.as_bytes(), &section.bytes]);

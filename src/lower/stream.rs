@@ -1,4 +1,4 @@
-//! Lowering of one module after the other.
+//! Lowering one module after the other.
 
 use std::sync::Mutex;
 
@@ -12,15 +12,15 @@ use crate::model::Module;
 use crate::omission::Omission;
 use crate::target::Target;
 
-/// Lowering of a program in several modules. Each can be dropped before the next is described.
+/// Lowering for a program in several modules, each of which can be dropped before the next is described.
 ///
-/// The memory in use at most is that of the sections and of the largest module, instead of that of all modules.
-/// References between units, such as [`Loc::pointer_to`](crate::model::Loc::pointer_to), are within a module.
-/// [`check`](crate::check()) compares one module with the sections of that module: lower it by itself to check it.
+/// Peak memory holds the sections and the largest module, instead of all modules. References between units, such as
+/// [`Loc::pointer_to`](crate::model::Loc::pointer_to), are within a module. [`check`](crate::check()) compares one
+/// module with that module's sections: lower it by itself to check it.
 ///
-/// The sections are those of one module with the same units, with these exceptions: common entries of frames with the
-/// address of a symbol are repeated for each module, so are the abbreviations of type units, and `.debug_str` has the
-/// names of the name index module by module.
+/// The sections equal those of one module with the same units, with these exceptions: common frame entries that contain
+/// a symbol address are repeated for each module, so are the type units' abbreviations, and `.debug_str` has the name
+/// index's names module by module.
 ///
 /// ```
 /// # use eitri::{build::Builder, lower::{Consumer, Policy, Stream, lower}, target::Target};
@@ -42,9 +42,9 @@ use crate::target::Target;
 pub struct Stream<'c> {
     consumer: &'c Consumer,
     policy: Policy,
-    /// Linker of the modules so far, and their target.
+    /// Linker for the modules so far, and their target.
     so_far: Option<(Linker, Target)>,
-    /// Left by the last module.
+    /// Tables that the last module left.
     scratch: Vec<Scratch>,
 }
 
@@ -64,9 +64,9 @@ impl<'c> Stream<'c> {
     /// [one builder](crate::build::Builder::hand_over) are lowered faster.
     ///
     /// # Errors
-    /// The errors of [`lower`](super::lower()); [`ErrorKind::WrongTarget`] where the target is not that of the modules
-    /// before; [`ErrorKind::InvalidConsumer`] for split units, whose file names are unique within a module only, and
-    /// for line directives, whose numbers of files are. After an error the stream is incomplete.
+    /// The errors of [`lower`](super::lower()); [`ErrorKind::WrongTarget`] where the target differs from the earlier
+    /// modules' target; [`ErrorKind::InvalidConsumer`] for split units, whose file names are unique only within a
+    /// module, and for line directives, whose file numbers are. After an error the stream is incomplete.
     pub fn push(&mut self, module: &Module) -> Result<Vec<Omission>> {
         let mut units = units(module, self.consumer, self.policy)?;
         units.scratch = Mutex::new(core::mem::take(&mut self.scratch));
@@ -74,6 +74,7 @@ impl<'c> Stream<'c> {
         units.push_all(linker)?;
         let omissions = linker.take_omissions();
         self.scratch = units.scratch.into_inner().unwrap_or_default();
+        // Locations belong to one module, so the expressions are forgotten; the memory stays.
         self.scratch.iter_mut().for_each(|scratch| scratch.memo.clear());
         Ok(omissions)
     }
@@ -106,18 +107,17 @@ impl<'c> Stream<'c> {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`push`](Self::push), but that of another target.
+    /// The errors of [`push`](Self::push), except for a different target.
     pub fn lower(module: &Module, consumer: &Consumer, policy: Policy) -> Result<Vec<LoweredUnit>> {
         let units = units(module, consumer, policy)?;
         module.units().map(|(id, _)| units.lower(id)).collect()
     }
 
-    /// Appends the [lowered](Self::lower) units of a module, for the stream's consumer and policy. The bytes are those of
-    /// [`push`](Self::push). Returns this module's omissions.
+    /// Appends a module's [lowered](Self::lower) units, for the stream's consumer and policy. The bytes are those that
+    /// [`push`](Self::push) appends. Returns this module's omissions.
     ///
     /// # Errors
-    /// The errors of [`push`](Self::push); [`ErrorKind::UnknownId`] where a unit of
-    /// the module is missing.
+    /// The errors of [`push`](Self::push); [`ErrorKind::UnknownId`] where one of the module's units is missing.
     pub fn append(&mut self, module: &Module, lowered: Vec<LoweredUnit>) -> Result<Vec<Omission>> {
         let units = units(module, self.consumer, self.policy)?;
         let linker = self.linker(&units)?;
@@ -125,7 +125,7 @@ impl<'c> Stream<'c> {
         Ok(linker.take_omissions())
     }
 
-    /// Returns the linker for the units of another module.
+    /// Returns the linker for another module's units.
     fn linker(&mut self, units: &Units<'_>) -> Result<&mut Linker> {
         let target = &units.module.target;
         let (linker, before) = match &mut self.so_far {
@@ -154,7 +154,7 @@ impl<'c> Stream<'c> {
     }
 }
 
-/// Returns the units of a module among others.
+/// Returns a module's units, as one module among several.
 fn units<'m>(module: &'m Module, consumer: &'m Consumer, policy: Policy) -> Result<Units<'m>> {
     if consumer.is_split {
         return Err(invalid(Conflict::SplitStream));

@@ -1,4 +1,4 @@
-//! Entries of a type unit: DWARF 5 section 3.1.4.
+//! Type unit entries: DWARF 5 section 3.1.4.
 
 use super::entry::EntryWriter;
 use super::lanes::LaneProcedures;
@@ -11,8 +11,8 @@ use crate::consumer::Policy;
 use crate::error::Result;
 use crate::model::{ScopeId, ScopeKind, TypeId, TypeKind, UnitId};
 
-/// Writes the type units that belong to a unit. Adds their abbreviations to those of the unit, and what is omitted in
-/// them alone to its omissions.
+/// Writes a unit's type units. Adds their abbreviations to the unit's abbreviations, and what is omitted in them alone
+/// to its omissions.
 pub(super) fn write(units: &Units<'_>, lowered: &mut LoweredUnit) -> Result<()> {
     let unit = lowered.unit;
     let types = units.type_units.written_by(unit);
@@ -21,6 +21,7 @@ pub(super) fn write(units: &Units<'_>, lowered: &mut LoweredUnit) -> Result<()> 
     }
     let abbreviations = core::mem::take(&mut lowered.abbreviations);
     let mut out = EntryWriter::new(units, unit, abbreviations);
+    // Types that need expressions have no type units. If one had, an omission here would contradict the signature.
     out.expressions.policy = Policy::Strict;
     out.info.named = None;
     let mut copies = Copies::new(units, unit);
@@ -35,6 +36,7 @@ pub(super) fn write(units: &Units<'_>, lowered: &mut LoweredUnit) -> Result<()> 
     let EntryWriter { info, expressions, .. } = out;
     lowered.abbreviations = info.abbreviations;
     for omission in expressions.omissions {
+        // The compile unit usually has the same omission already.
         if !lowered.omissions.contains(&omission) {
             lowered.omissions.push(omission);
         }
@@ -42,14 +44,14 @@ pub(super) fn write(units: &Units<'_>, lowered: &mut LoweredUnit) -> Result<()> 
     Ok(())
 }
 
-/// Contents of a type unit.
+/// A type unit's contents.
 struct Copies<'u> {
     units: &'u Units<'u>,
     /// Types, by scope.
     types: Vec<(ScopeId, TypeId)>,
     /// Namespaces, by enclosing scope.
     namespaces: Vec<(ScopeId, ScopeId)>,
-    /// Search that found each type of the compile unit last.
+    /// Search that last found each type in the compile unit.
     last_searches: Vec<u32>,
     searches: u32,
 }
@@ -60,7 +62,7 @@ impl<'u> Copies<'u> {
         Self { units, types: Vec::new(), namespaces: Vec::new(), last_searches, searches: 0 }
     }
 
-    /// Finds the contents of a type's unit.
+    /// Finds the types and namespaces that a type's unit contains.
     fn find(&mut self, ty: TypeId) {
         let units = self.units;
         let module = units.module;
@@ -71,6 +73,7 @@ impl<'u> Copies<'u> {
         while let Some(id) = next.pop() {
             let search =
                 &mut self.last_searches[units.types.place(module.types[id].unit, id.as_u32()) as usize];
+            // Each search marks types with its number, so the marks need not be cleared before the next search.
             if core::mem::replace(search, self.searches) == self.searches {
                 continue;
             }
@@ -93,7 +96,7 @@ impl<'u> Copies<'u> {
     }
 }
 
-/// Writes the type unit of a type.
+/// Writes a type's unit.
 fn type_unit(out: &mut EntryWriter<'_>, ty: TypeId, signature: u64, copies: &Copies<'_>) -> Result<Part> {
     let module = out.module;
     let unit = &module.units[out.unit()];
@@ -102,12 +105,13 @@ fn type_unit(out: &mut EntryWriter<'_>, ty: TypeId, signature: u64, copies: &Cop
     out.info.begin_entry(gimli::DW_TAG_type_unit, gimli::DW_CHILDREN_yes, None);
     language(out, unit);
     if copies.types.iter().any(|&(_, id)| module.types[id].lines(module).next().is_some()) {
+        // `DW_AT_decl_file` refers to the line table's files.
         out.info.offset(gimli::DW_AT_stmt_list, ".debug_line", 0);
     }
     out.info.end_entry();
     copied(out, unit.scope, copies)?;
     out.info.end_unit()?;
-    // In the next type unit, these have other offsets or are missing.
+    // In the next type unit, these entries have other offsets or are missing.
     for &(_, id) in &copies.types {
         out.info.offsets[out.expressions.numbers.ty(id).0 as usize] = 0;
         if let TypeKind::Composite(composite) = &module.types[id].kind {
@@ -124,8 +128,8 @@ fn type_unit(out: &mut EntryWriter<'_>, ty: TypeId, signature: u64, copies: &Cop
     })
 }
 
-/// Writes the contents of a type unit from the unit's scope down, and the end of the children. The enclosing
-/// namespaces are in a list, so that the depth of namespaces does not affect the depth of recursion.
+/// Writes a type unit's contents from the unit's scope down, and the mark that ends the children. Enclosing namespaces
+/// are in a list instead of on the call stack, so deep nesting cannot overflow the stack.
 fn copied(out: &mut EntryWriter<'_>, unit: ScopeId, copies: &Copies<'_>) -> Result<()> {
     let first = |scope| copies.namespaces.partition_point(|&(parent, _)| parent < scope);
     copied_types(out, unit, copies)?;
@@ -150,7 +154,7 @@ fn copied(out: &mut EntryWriter<'_>, unit: ScopeId, copies: &Copies<'_>) -> Resu
     Ok(())
 }
 
-/// Writes the types of a scope that are in the type unit.
+/// Writes a scope's types that are in the type unit.
 fn copied_types(out: &mut EntryWriter<'_>, scope: ScopeId, copies: &Copies<'_>) -> Result<()> {
     let lanes = LaneProcedures::default();
     let first = copies.types.partition_point(|&(parent, _)| parent < scope);

@@ -1,4 +1,4 @@
-//! Types with type units: DWARF 5 section 3.1.4, and `.debug_types` of DWARF 4.
+//! Types with type units: DWARF 5 section 3.1.4, and `.debug_types` in DWARF 4.
 //!
 //! ```text
 //! compile unit                            type unit 0x7a…, of one group with others of that signature
@@ -19,17 +19,18 @@ use super::signature::Signatures;
 use crate::consumer::Consumer;
 use crate::model::{BaseOffset, Count, Module, ScopeKind, Type, TypeId, TypeKind, UnitId};
 
-/// Assignment of types to type units.
+/// Which types have type units, and which unit writes each.
 #[derive(Default)]
 pub(super) struct TypeUnits {
-    /// Signature of each type, if it has a type unit; empty if there are none.
+    /// Each type's signature, if it has a type unit; empty if no type has one.
     signatures: Vec<Option<u64>>,
-    /// Types of the type units that each unit writes: the first type of each signature.
+    /// Types whose type units each unit writes: the first type with each signature.
     written: Vec<Vec<TypeId>>,
 }
 
 impl TypeUnits {
     pub(super) fn new(module: &Module, children: &Children, items: &ScopeItems, consumer: &Consumer) -> Self {
+        // A type stays in its unit if it depends on the unit, or refers to a type that stays.
         let mut stays: Vec<bool> =
             module.types.values().map(|ty| !is_free(module, children, items, ty)).collect();
         let users = users(module);
@@ -44,12 +45,13 @@ impl TypeUnits {
                 signatures[index] = Some(describe.signature(id));
             }
         }
-        // A signature covers the names of the targets of pointers only, and no source positions. Types with equal
-        // signatures and different contents stay in their units, so that nothing is lost.
+        // A signature covers only the names of pointer targets, and no source positions. A linker keeps one unit for
+        // each signature, so types with equal signatures and different contents stay in their units: nothing is lost.
         let mut first = HashMap::<u64, (TypeId, Option<[u8; 16]>), DefaultHashBuilder>::default();
         let mut differ = Vec::new();
         for id in module.types.keys() {
             let Some(signature) = signatures[id.as_u32() as usize] else { continue };
+            // Contents are compared only if a second type has the signature, because describing them takes time.
             let (first, contents) = first.entry(signature).or_insert((id, None));
             if *first != id {
                 let expected = *contents.get_or_insert_with(|| describe.contents(*first, &signatures));
@@ -98,8 +100,8 @@ impl TypeUnits {
     }
 }
 
-/// Returns whether a type gets a type unit if possible: a named definition of a structure, class, union or
-/// enumeration.
+/// Returns whether a type gets a type unit if possible: a named structure, class, union or enumeration with a
+/// definition.
 fn is_one_of_its_own(ty: &Type) -> bool {
     let is_one = matches!(ty.kind, TypeKind::Composite(_) | TypeKind::Enum { .. });
     is_one && ty.name().is_some() && !ty.is_declaration
@@ -130,7 +132,7 @@ fn is_free(module: &Module, children: &Children, items: &ScopeItems, ty: &Type) 
     }
 }
 
-/// Pairs of a type and a type that refers to it, sorted.
+/// Each type with each type that refers to it, sorted.
 fn users(module: &Module) -> Vec<(TypeId, TypeId)> {
     let mut users = Vec::new();
     for (id, ty) in &module.types {
@@ -140,7 +142,7 @@ fn users(module: &Module) -> Vec<(TypeId, TypeId)> {
     users
 }
 
-/// Marks the users of types that stay, transitively.
+/// Marks the types that refer to a type that stays, transitively.
 fn spread(mut from: Vec<TypeId>, users: &[(TypeId, TypeId)], stays: &mut [bool]) {
     while let Some(id) = from.pop() {
         let first = users.partition_point(|&(used, _)| used < id);

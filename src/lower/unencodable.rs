@@ -8,7 +8,7 @@ use crate::model::{FileId, FunctionId, TemplateParameter, TypeId, TypeKind, Unit
 use crate::omission::{Omission, Property, Subject, TemplateOwner};
 use crate::target::SpaceId;
 
-/// Adds the omissions of a unit's entities. The writers of entries leave these properties out.
+/// Adds the omissions for a unit's entities. The entry writers leave these properties out.
 ///
 /// # Errors
 /// The first omission, with [`Policy::Strict`].
@@ -20,6 +20,7 @@ pub(super) fn omit(units: &Units<'_>, unit: UnitId, omissions: &mut Vec<Omission
     if data.language_version.is_some() && !units.has_language_version(data) {
         out.omit(Subject::Unit(unit), Property::LanguageVersion, Construct::LanguageVersion)?;
     }
+    // Line tables before DWARF 5, and line directives, have neither checksums nor source texts.
     if !units.has_file_contents() {
         for id in units.files.of(unit).map(FileId::from_u32) {
             let file = &module.files[id];
@@ -85,6 +86,7 @@ impl Unencodable<'_, '_> {
 
     fn function(&mut self, id: FunctionId) -> Result<()> {
         let function = &self.units.module.functions[id];
+        // The frame base, the static link and the described calls belong to the entry with the code.
         let has_code = function.address.is_some();
         let properties = [
             (function.body_line != 0, Property::BodyLine, Construct::BodyLine),

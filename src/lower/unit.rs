@@ -15,10 +15,10 @@ use crate::emit::lists::{FinishedLists, Lists};
 use crate::error::Result;
 use crate::model::{ProcedureId, TypeId, UnitId};
 
-/// Approximate bytes of an entry of a list of the first unit.
+/// Approximate bytes that a list entry takes, until a unit with lists is measured.
 const ENTRY_BYTES: usize = 10;
 
-/// Encoding of subexpressions that recur.
+/// Encoding for recurring subexpressions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Recurring {
     /// Procedure calls, if the consumer has calls.
@@ -66,6 +66,7 @@ pub(super) fn write(
     let rnglists = if has.ranges { out.finish_rnglists()? } else { FinishedLists::default() };
     out.omit_unknown()?;
     out.info.end_unit()?;
+    // The skeleton comes last, because it takes over the writer and refers to finished lists.
     let skeleton = consumer.is_split.then(|| split::write_skeleton(&mut out, &has)).transpose()?;
     let EntryWriter { mut info, expressions, .. } = out;
     let addresses = if has.addresses && format.version >= 5 {
@@ -75,6 +76,7 @@ pub(super) fn write(
         Part::default()
     };
     let strings = info.strings.finish();
+    // The measured entry size predicts the room that the next unit's lists need.
     let bytes = loclists.bytes.len().saturating_sub(LIST_BYTES * lists);
     *scratch = Scratch {
         memo: expressions.lowering.memo,
@@ -103,12 +105,12 @@ pub(super) fn write(
     })
 }
 
-/// Writes the children of the unit's entry with all entries below them. Returns whether there are procedures for
-/// subexpressions.
+/// Writes all entries below the unit's entry. Returns whether subexpressions became procedures.
 fn children(out: &mut EntryWriter<'_>, recurring: Recurring) -> Result<bool> {
     let module = out.module;
     let units = out.units;
     let id = out.unit();
+    // Without locations on the stack, `DW_OP_regval_type` reads a register narrower than an address, and needs a type.
     if !out.consumer.has_locations_on_the_stack() {
         for bits in unsigned_sizes(units, id) {
             types::write_unsigned(out, bits);
@@ -120,6 +122,7 @@ fn children(out: &mut EntryWriter<'_>, recurring: Recurring) -> Result<bool> {
             types::write(out, ty)?;
         }
     }
+    // Shared procedures precede the entries with expressions, because a call is encoded with its procedure's offset.
     let has_shared = recurring == Recurring::Called && procedures::write_shared(out)?;
     let scope = module.units[id].scope;
     scopes::write_types(out, scope)?;

@@ -10,12 +10,12 @@ use crate::emit::lists::lists_base;
 use crate::emit::strings::str_offsets_base;
 use crate::model::{FileId, FunctionId, Macro, Module, ScopeId, ScopeKind, TypeId, Unit, UnitId, VariableId};
 
-/// `DW_AT_language_name` of DWARF 6.
+/// `DW_AT_language_name`, from DWARF 6.
 const DW_AT_LANGUAGE_NAME: gimli::DwAt = gimli::DwAt(0x90);
-/// `DW_AT_language_version` of DWARF 6.
+/// `DW_AT_language_version`, from DWARF 6.
 const DW_AT_LANGUAGE_VERSION: gimli::DwAt = gimli::DwAt(0x91);
 
-/// Summary of a unit for its entry.
+/// Unit summary for the unit's entry.
 pub(super) struct Contents {
     pub(super) functions: Vec<FunctionId>,
     /// Functions with code.
@@ -57,7 +57,7 @@ impl Contents {
                     _ => false,
                 }),
             ranges: code.len() > 1 && !consumer.is_split || scopes().any(|scope| !scope.ranges.is_empty()),
-            // Conservative: the addresses in a location are known only after it is encoded.
+            // Conservative, because a location's addresses are known only after the location is encoded.
             addresses: !code.is_empty()
                 || types().any(|ty| !ty.locs().is_empty())
                 || functions.iter().any(|&id| !module.functions[id].templates.is_empty())
@@ -78,13 +78,14 @@ fn has_line(module: &Module, item: ScopeItem) -> bool {
     }
 }
 
-/// Writes the unit's own entry. Offsets into other sections are relative to the unit's part of them.
+/// Writes the unit's own entry. Offsets into other sections are relative to the unit's part.
 pub(super) fn write(out: &mut EntryWriter<'_>, has: &Contents) {
     let module = out.module;
     let format = out.info.format;
     let unit = &module.units[out.unit()];
     out.info.begin_entry(gimli::DW_TAG_compile_unit, gimli::DW_CHILDREN_yes, None);
-    // A split unit's tables are its file's first, and the skeleton has the other attributes.
+    // A split unit's tables are the only ones in its file, so it needs no bases. The skeleton has the other
+    // attributes.
     let is_split = out.consumer.is_split;
     if format.version >= 5 && !is_split {
         let base = str_offsets_base(format);
@@ -149,7 +150,7 @@ pub(super) fn language(out: &mut EntryWriter<'_>, unit: &Unit) {
     }
 }
 
-/// Writes the directory of the compilation and the line table.
+/// Writes the compilation directory and the line table.
 pub(super) fn sources(out: &mut EntryWriter<'_>, has: &Contents) {
     if let Some(directory) = out.module.units[out.unit()].directory {
         out.text(gimli::DW_AT_comp_dir, directory);
@@ -159,13 +160,13 @@ pub(super) fn sources(out: &mut EntryWriter<'_>, has: &Contents) {
     }
 }
 
-/// Writes the pc ranges of the unit.
+/// Writes the unit's pc ranges.
 pub(super) fn code(out: &mut EntryWriter<'_>, has: &Contents) {
     let module = out.module;
     let format = out.info.format;
     match has.code[..] {
         [] => {}
-        // Addresses in lists are absolute.
+        // List addresses are absolute, so the base address is 0.
         _ if out.consumer.lists.has_absolute_bounds => {
             out.low_pc(gimli::DW_AT_low_pc, ABSOLUTE);
         }
@@ -176,7 +177,7 @@ pub(super) fn code(out: &mut EntryWriter<'_>, has: &Contents) {
         }
         _ => {
             if format.version < 5 {
-                // Base address of the unit's lists.
+                // Base address for the unit's lists.
                 out.low_pc(gimli::DW_AT_low_pc, ABSOLUTE);
             }
             let expressions = &mut out.expressions;

@@ -1,4 +1,4 @@
-//! Facts of a module that the lowering of each unit depends on.
+//! Module facts on which each unit's lowering depends.
 
 use std::sync::Mutex;
 
@@ -17,7 +17,7 @@ use crate::emit::strings::StringIndices;
 use crate::error::{Conflict, Error, ErrorKind, Result};
 use crate::model::{FileId, Module, ProcedureId, ScopeId, TypeId, TypeKind, Unit, UnitId};
 
-/// Lowering of a module's units one by one, on several threads if the user wants.
+/// Lowering for a module's units one by one, on several threads if the user wants.
 ///
 /// [`lower()`](super::lower()) does the same on one thread. The bytes do not depend on the order or the threads.
 ///
@@ -48,19 +48,19 @@ pub struct Units<'m> {
     pub(super) types: ByUnit,
     pub(super) functions: ByUnit,
     pub(super) procedures: ByUnit,
-    /// Procedures that are replaced in their callers, for a consumer without calls of locations.
+    /// Procedures that are inlined in their callers, for a consumer without calls that yield locations.
     pub(super) inlined_procedures: EntitySet<ProcedureId>,
     pub(super) variant_parts: ByUnit,
     pub(super) scopes: ByUnit,
     pub(super) files: ByUnit,
     /// Names of the split files, if units are split.
     pub(super) split_names: Vec<String>,
-    /// Compilers of units with their command lines.
+    /// Units' compilers with their command lines.
     pub(super) producers: IndexSet<String, DefaultHashBuilder>,
     pub(super) type_units: TypeUnits,
-    /// Whether other units have the same file names, which are stored once then.
+    /// Whether other units have the same file names, which are then stored once.
     pub(super) has_others: bool,
-    /// Left by lowered units: one for each thread that lowers.
+    /// Tables that lowered units left: one set for each thread that lowers.
     pub(super) scratch: Mutex<Vec<Scratch>>,
 }
 
@@ -71,12 +71,12 @@ impl core::fmt::Debug for Units<'_> {
 }
 
 impl<'m> Units<'m> {
-    /// Collects the facts of all units that the lowering of one depends on.
+    /// Collects the facts about all units on which each unit's lowering depends.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidConsumer`] for a DWARF version other than 2 to 5, for `.debug_names` before DWARF 5, for
-    /// `.eh_frame` on a target without it, for type units before DWARF 4 or with `.debug_names`, and for split units of
-    /// another version than DWARF 5 or with type units.
+    /// `.eh_frame` on a target without it, for type units before DWARF 4 or with `.debug_names`, and for split units in
+    /// a version other than DWARF 5 or with type units.
     pub fn new(module: &'m Module, consumer: &'m Consumer, policy: Policy) -> Result<Self> {
         if !(2..=5).contains(&consumer.version) {
             return Err(invalid(Conflict::Version(consumer.version)));
@@ -147,19 +147,19 @@ impl<'m> Units<'m> {
         })
     }
 
-    /// Imports, labels and calls of a unit.
+    /// A unit's imports, labels and calls.
     pub(super) fn items(&self, unit: UnitId) -> impl Iterator<Item = ScopeItem> + '_ {
         let ranges = self.scopes.of(unit).map(|scope| self.scope_items.range(ScopeId::from_u32(scope)));
         ranges.flatten().map(|index| self.scope_items.get(index))
     }
 
-    /// Whether a unit's entry has the described version of its language.
+    /// Whether a unit's entry states the described language version.
     pub(super) fn has_language_version(&self, unit: &Unit) -> bool {
         self.consumer.entries.language_names
             && unit.language.is_some_and(|language| language.name().is_some())
     }
 
-    /// Whether the line table has MD5 sums and texts of files, as from DWARF 5 on.
+    /// Whether the line table has MD5 sums and source texts, as from DWARF 5 on.
     pub(super) fn has_file_contents(&self) -> bool {
         self.consumer.version >= 5 && !self.consumer.has_line_directives
     }
@@ -181,7 +181,7 @@ impl<'m> Units<'m> {
         Some(ty)
     }
 
-    /// Number of a file in rows and attributes of a unit.
+    /// File number in a unit's rows and attributes.
     pub(super) fn file_number(&self, unit: UnitId, file: FileId) -> u64 {
         if self.consumer.has_line_directives {
             return u64::from(file.as_u32()) + 1;
@@ -202,12 +202,12 @@ pub(super) fn invalid(what: Conflict) -> Error {
     ErrorKind::InvalidConsumer(what).into()
 }
 
-/// Tables that the lowering of a unit leaves to the next unit of the thread. No byte depends on them.
+/// Tables that one unit's lowering leaves to the thread's next unit. No byte depends on them.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     pub(super) memo: Memo,
-    /// Empty, with its pages.
+    /// Empty, but with pages that the next unit can use again.
     pub(super) strings: StringIndices,
-    /// Bytes of an entry of a location list in the last unit with lists, rounded up.
+    /// Average size in bytes of a location list entry in the last unit with lists, rounded up.
     pub(super) entry_bytes: Option<usize>,
 }

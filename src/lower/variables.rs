@@ -1,4 +1,4 @@
-//! Entries of variables: DWARF 5 section 4.1.
+//! Variable entries: DWARF 5 section 4.1.
 
 use super::constants;
 use super::entry::EntryWriter;
@@ -10,14 +10,15 @@ use crate::model::{
     VariableId, VariableKind,
 };
 
-/// Scope of variables, as their entries depend on it.
+/// The scope around variables, with the facts on which their entries depend.
 struct Around<'i> {
-    /// Instance of the function around the scope.
+    /// The enclosing function's instance.
     instance: Option<&'i Instance>,
     stack: Stack,
-    /// Whether the scope is in an abstract instance, which describes variables; a concrete one has their locations.
+    /// Whether the scope is in an abstract instance, which describes variables. Concrete instances have their
+    /// locations.
     is_abstract: bool,
-    /// Whether the scope is that of a structure, class or union.
+    /// Whether the scope belongs to a structure, class or union.
     is_type: bool,
 }
 
@@ -32,7 +33,7 @@ impl<'i> Around<'i> {
     }
 }
 
-/// Writes a scope's variables. `instance` is that of the function around it.
+/// Writes a scope's variables. `instance` belongs to the enclosing function.
 pub(super) fn write(out: &mut EntryWriter<'_>, scope: ScopeId, instance: Option<&Instance>) -> Result<()> {
     // The entry for further arguments follows the parameters.
     let mut more_after = more_arguments(out.units, scope, instance);
@@ -80,7 +81,7 @@ fn write_variable(out: &mut EntryWriter<'_>, id: VariableId, around: &Around<'_>
     let is =
         if is_abstract { out.expressions.numbers.origin(id) } else { out.expressions.numbers.variable(id) };
 
-    // The location comes first: an omission decides the attributes.
+    // The location is encoded before the entry, because an omission changes the attributes.
     let has_place = !is_abstract || module.is_placed_without_code(id);
     let (place, facts) =
         if has_place { place(out, id, variable, around)? } else { (Place::None, Facts::default()) };
@@ -110,7 +111,7 @@ fn write_variable(out: &mut EntryWriter<'_>, id: VariableId, around: &Around<'_>
     Ok(())
 }
 
-/// Writes the attributes that do not depend on a location, without those of the declaration.
+/// Writes the attributes that do not depend on a location, except those that the declaration has.
 fn attributes(out: &mut EntryWriter<'_>, variable: &Variable) {
     let inherited = Inherited::new(out.module, variable.specification);
     let specification = variable.specification.map(|id| out.expressions.numbers.variable(id));
@@ -122,7 +123,7 @@ fn attributes(out: &mut EntryWriter<'_>, variable: &Variable) {
     differing_attributes(out, variable, &inherited);
 }
 
-/// Writes the attributes in which an inlined variable differs from the variable of which it is an instance.
+/// Writes the attributes in which an inlined variable differs from the variable that it instantiates.
 fn instance_attributes(out: &mut EntryWriter<'_>, variable: &Variable) {
     let inherited = Inherited::new(out.module, variable.origin);
     if let Some(name) = variable.linkage_name.filter(|_| variable.linkage_name != inherited.linkage_name) {
@@ -167,6 +168,7 @@ struct Inherited {
 impl Inherited {
     fn new(module: &Module, from: Option<VariableId>) -> Self {
         let mut inherited = Self::default();
+        // A chain of origins and declarations adds up: the nearest entry with a property provides it.
         let mut next = from;
         while let Some(id) = next {
             let variable = &module.variables[id];
@@ -199,6 +201,7 @@ fn write_static_member(out: &mut EntryWriter<'_>, id: VariableId) -> Result<()> 
     if variable.is_artificial {
         out.info.flag(gimli::DW_AT_artificial);
     }
+    // The class contains a declaration only. A definition elsewhere refers to it.
     out.info.flag(gimli::DW_AT_declaration);
     if let Some(value) = variable.always.and_then(|loc| module.constant(loc)) {
         out.const_value(value);
@@ -221,7 +224,7 @@ fn place<'u>(
     let (loc, pcs) = match (variable.always, module.live(id), instance) {
         (Some(loc), ..) => (loc, None),
         (None, [], _) | (None, _, None) => return Ok(none),
-        // One location for the whole function needs no list.
+        // A single location for the whole function needs no list.
         (None, [live], Some(instance)) if live.pcs() == (0..instance.bytes) => (live.loc, Some(live.pcs())),
         (None, _, Some(instance)) => {
             let list = out.expressions.location_list(id, bits, stack, instance.base)?;
@@ -238,7 +241,7 @@ fn place<'u>(
     Ok(facts.map_or(none, |facts| (Place::Expression, facts)))
 }
 
-/// Location of a variable as its entry has it.
+/// A variable's location, as the variable's entry states it.
 enum Place<'m> {
     None,
     Constant(&'m [u8]),

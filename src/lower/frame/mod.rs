@@ -1,4 +1,4 @@
-//! Lowering of frames to call frame information: DWARF 5 section 6.4, A.6.4.
+//! Lowering frames to call frame information: DWARF 5 section 6.4, A.6.4.
 
 mod rows;
 
@@ -19,7 +19,7 @@ use crate::op::Reg;
 use crate::target::SpaceId;
 use rows::{Form, LoweredRule, Rows};
 
-/// Call frame instructions of a unit's functions.
+/// Call frame instructions for a unit's functions.
 #[derive(Debug, Default)]
 pub(super) struct UnitFrames {
     pub(super) frames: Vec<FunctionFrame>,
@@ -27,8 +27,8 @@ pub(super) struct UnitFrames {
     pub(super) omissions: Vec<Omission>,
 }
 
-/// Call frame instructions of a function: ranges in [`UnitFrames::program`] of the first row, which becomes a common
-/// entry, and of the others.
+/// A function's call frame instructions, as ranges in [`UnitFrames::program`]: the first row, which becomes a common
+/// entry, and the remaining rows.
 #[derive(Debug)]
 pub(super) struct FunctionFrame {
     pub(super) function: FunctionId,
@@ -36,7 +36,7 @@ pub(super) struct FunctionFrame {
     pub(super) rest: Range<usize>,
 }
 
-/// Parameters that all call frame information of the module shares.
+/// Parameters that the module's call frame information shares.
 pub(super) fn format(units: &Units<'_>) -> FrameFormat {
     let target = &units.module.target;
     let frames = target.call_frames();
@@ -82,7 +82,7 @@ pub(super) fn lower(units: &Units<'_>, unit: UnitId) -> Result<UnitFrames> {
     Ok(frames.out)
 }
 
-/// Lowers the frames of one function after the other.
+/// Lowers functions' frames, one after the other.
 struct Frames<'m> {
     module: &'m Module,
     consumer: &'m Consumer,
@@ -93,7 +93,7 @@ struct Frames<'m> {
     /// Location of the canonical frame address.
     of_cfa: Tree<'m>,
     exprs: Exprs,
-    /// Indices of expressions, by their bytes.
+    /// Expression indices, by the expressions' bytes.
     known: HashTable<u32>,
     hasher: DefaultHashBuilder,
     rules: Vec<LoweredRule>,
@@ -136,6 +136,7 @@ impl<'m> Frames<'m> {
             let &FrameRule { start, end, column, .. } = rule;
             self.rules.push(LoweredRule { start, end, column, rule: lowered });
         }
+        // If no rule is in another address space, no instruction has to return to the default one.
         let keeps = match self.consumer.frames.def_cfa_resets_space {
             false if self.rules.iter().any(is_in_a_space) => Keeps::Space,
             _ => Keeps::Nothing,
@@ -147,7 +148,7 @@ impl<'m> Frames<'m> {
         Ok(())
     }
 
-    /// Lowers the location of the canonical frame address.
+    /// Lowers the canonical frame address's location.
     fn cfa(&mut self, loc: LocId, stack: Stack) -> Result<Rule> {
         if let Some((space, reg, offset)) = self.memory_at_register(loc)
             && let Some(width) = self.module.target.space(space)
@@ -157,7 +158,8 @@ impl<'m> Frames<'m> {
             })
         {
             let FrameForm { aspace_cfa, def_cfa_resets_space, .. } = self.consumer.frames;
-            // If `DW_CFA_def_cfa` keeps the space, the default space is set explicitly, too.
+            // If `DW_CFA_def_cfa` keeps the space, even the default space is set explicitly, because an earlier row
+            // may have set another space.
             let is_encoded = !def_cfa_resets_space && self.module.target.lanes() > 1;
             let is_sayable = match (space, aspace_cfa) {
                 (SpaceId::DEFAULT, AspaceCfa::Unsigned) if is_encoded => offset >= 0,
@@ -174,7 +176,7 @@ impl<'m> Frames<'m> {
         self.expr(stack, |lowering, sink| lowering.lower(loc, None, sink)).map(Rule::CfaExpression)
     }
 
-    /// Lowers the location of a register of the caller.
+    /// Lowers the location in which a caller's register is saved.
     fn register(&mut self, rule: &FrameRule, reg: Reg, stack: Stack) -> Result<Rule> {
         let module = self.module;
         let loc = rule.loc;
@@ -183,12 +185,15 @@ impl<'m> Frames<'m> {
         let (place, by) = offset(&self.tree, root);
         match (self.tree.node(place), by) {
             (Node::Register(of), _) if of == reg => {
+                // By default, a preserved register keeps its value, but the stack pointer becomes the canonical frame
+                // address.
                 let is_cfa = module.target.cfa_register() == Some(reg);
                 let is_preserved = module.target.preserved_bits(reg) == bits(reg);
                 return Ok(if is_preserved && !is_cfa { Rule::Default } else { Rule::SameValue });
             }
             (Node::Register(of), Some(0)) if bits(of) == bits(reg) => return Ok(Rule::Register(of)),
             (Node::Undefined, _) => return Ok(Rule::Undefined),
+            // An offset instruction can express only multiples of the data alignment factor.
             (Node::Cfa, Some(by)) if self.format.is_factored(by) => return Ok(Rule::Offset(by)),
             (Node::Value, Some(0)) => {
                 let address_bits = u32::from(module.target.address_bytes()) * 8;
@@ -207,8 +212,8 @@ impl<'m> Frames<'m> {
         self.expr(stack, |lowering, sink| lowering.saved(loc, sink)).map(Rule::Expression)
     }
 
-    /// Offset of a number from the canonical frame address in bytes, if both are relative to one register, and the
-    /// address is in the default space at all pcs of the rule.
+    /// A number's offset in bytes from the canonical frame address, if both are relative to one register, and the
+    /// address is in the default space at all the rule's pcs.
     fn distance(&mut self, rule: &FrameRule, value: usize) -> Option<i64> {
         let (reg, by) = register_plus(&self.tree, self.tree.last(value))?;
         let cfa = self.module.frame_rule(rule.function, Column::Cfa, rule.start.into())?;
@@ -221,7 +226,7 @@ impl<'m> Frames<'m> {
         }
     }
 
-    /// Space, register and byte offset of memory at the contents of a register plus a constant.
+    /// Memory at a register's contents plus a constant, as space, register and byte offset.
     fn memory_at_register(&mut self, loc: LocId) -> Option<(SpaceId, Reg, i64)> {
         let tree = &mut self.of_cfa;
         let root = tree.read(self.module.nodes(loc))?;
@@ -253,6 +258,7 @@ impl<'m> Frames<'m> {
             return Err(error);
         }
         let number = ends.len() as u32;
+        // An expression with addresses is not shared, because its bytes do not tell which addresses it contains.
         if !pending.is_empty() {
             for field in pending {
                 // Call frame information refers to no entries.
@@ -282,7 +288,7 @@ fn is_in_a_space(rule: &LoweredRule) -> bool {
     matches!(rule.rule, Rule::CfaRegister { space: 1.., .. })
 }
 
-/// Strips constant offsets. Returns the node below, and the offset in bytes; `None` if it is not whole bytes.
+/// Strips constant offsets. Returns the node below, and the offset in bytes, or `None` if it is not whole bytes.
 fn offset(tree: &Tree<'_>, mut at: usize) -> (usize, Option<i64>) {
     let mut bits = Some(0i64);
     loop {
@@ -296,7 +302,7 @@ fn offset(tree: &Tree<'_>, mut at: usize) -> (usize, Option<i64>) {
     }
 }
 
-/// Register and constant of a number that is the contents of a register plus a constant.
+/// Splits a number into a register's contents and a constant, if it has that form.
 fn register_plus(tree: &Tree<'_>, at: usize) -> Option<(Reg, i64)> {
     match tree.node(at) {
         Node::ReadRegister(reg) => Some((reg, 0)),

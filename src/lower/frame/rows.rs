@@ -11,7 +11,7 @@ use crate::emit::frame::{Exprs, FrameFormat, Keeps, Program, Rule};
 use crate::model::Column;
 use crate::target::Target;
 
-/// Encoded rule of a column over a pc range.
+/// A column's encoded rule over a pc range.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LoweredRule {
     pub(super) start: u32,
@@ -20,7 +20,7 @@ pub(super) struct LoweredRule {
     pub(super) rule: Rule,
 }
 
-/// Facts that the instructions of a frame depend on.
+/// Facts on which a frame's instructions depend.
 #[derive(Clone, Copy)]
 pub(super) struct Form<'m> {
     pub(super) format: FrameFormat,
@@ -28,23 +28,23 @@ pub(super) struct Form<'m> {
     pub(super) target: &'m Target,
 }
 
-/// Writer of the rows of one function after the other. Its buffers are reused.
+/// Writer for functions' rows, one function after the other. Its buffers are reused.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
-    /// Indices of the rules, sorted by end.
+    /// Rule indices, sorted by end.
     ends: Vec<u32>,
     /// Columns, sorted.
     columns: Vec<State>,
-    /// Changes of columns, row by row.
+    /// Column changes, row by row.
     changes: Vec<Change>,
     /// Columns with a rule that starts or ends at the pc of the current row.
     touched: Vec<usize>,
     rows: Vec<Row>,
     /// Last row with each state, by the state's hash.
     latest: HashMap<u64, usize>,
-    /// Ranges from a remembered row to the row that restores it; none of these is within another.
+    /// Ranges from a remembered row to the row that restores it, without ranges inside other ranges.
     outermost: Vec<Range<usize>>,
-    /// Instructions of each row.
+    /// Each row's instructions.
     instructions: Program,
     /// End of the instructions that go into the common entry.
     common: usize,
@@ -61,7 +61,7 @@ struct State {
     before: Rule,
     /// Rule in the common entry.
     first: Rule,
-    /// Number of bytes of code with a rule.
+    /// Bytes of code with a rule.
     covered: u64,
     mark: usize,
 }
@@ -77,15 +77,15 @@ struct Row {
     pc: u32,
     instructions: Range<usize>,
     changes: Range<usize>,
-    /// Number of times that the row is remembered.
+    /// How often the row is remembered.
     remembered: u32,
     /// Whether the row restores the row that was remembered last.
     is_restored: bool,
 }
 
 impl Rows {
-    /// Appends the instructions of the first row, and those of the others, and returns their ranges. Rules are sorted
-    /// by pc and column, and the canonical frame address has a rule at each pc.
+    /// Appends the first row's instructions, and then the remaining rows' instructions, and returns their ranges. Rules
+    /// are sorted by pc and column, and the canonical frame address has a rule at each pc.
     pub(super) fn write(
         &mut self,
         rules: &[LoweredRule],
@@ -114,6 +114,7 @@ impl Rows {
             self.row(pc, &mut hash, form, exprs);
             let starts = rules.get(start).map(|rule| rule.start);
             let ends = self.ends.get(end).map(|&index| rules[index as usize].end);
+            // The next row begins at the nearest pc at which a rule starts or ends.
             let next = starts.into_iter().chain(ends).min();
             match next.filter(|&next| u64::from(next) < bytes) {
                 Some(next) => pc = next,
@@ -159,9 +160,9 @@ impl Rows {
         }
     }
 
-    /// Sets the rules of the common entry, and begins the first row: the rules at pc 0, where `DW_CFA_restore` has no
-    /// meaning yet. A register that the calling convention does not preserve as a whole, and that has no rule later, is
-    /// not among them: only a restored rule can be the default again.
+    /// Chooses the common entry's rules among the rules at pc 0, where `DW_CFA_restore` has no meaning yet. A register
+    /// that the calling convention does not preserve as a whole, and that loses its rule later, is not chosen, because
+    /// only `DW_CFA_restore` returns to the default rule, and it would return to the chosen rule.
     fn keep_common(&mut self, bytes: u64, target: &Target) {
         for &index in &self.touched {
             let state = &mut self.columns[index];
@@ -186,7 +187,7 @@ impl Rows {
         let changes = self.changes.len();
         let is_first = self.rows.is_empty();
         if is_first {
-            // The canonical frame address comes first.
+            // The canonical frame address comes first, and then the common entry's rules, so they are contiguous.
             let columns = &self.columns;
             self.touched.sort_by_key(|&index| match columns[index].column {
                 Column::Cfa => false,
@@ -200,6 +201,8 @@ impl Rows {
                 continue;
             }
             self.changes.push(Change { column: index, before: *before });
+            // The state's hash is an exclusive or over the columns, so a change updates it without a pass over
+            // them.
             *hash ^= hash_of(index, *before) ^ hash_of(index, *rule);
             let is_common = is_first && (*column == Column::Cfa || *first != Rule::Default);
             match *column {
@@ -215,12 +218,13 @@ impl Rows {
             *before = *rule;
         }
         self.touched.clear();
+        // Where a rule ends and an equal rule starts, there is no new row.
         if self.changes.len() == changes && !is_first {
             return;
         }
         let row = self.rows.len();
         let instructions = instructions..self.instructions.bytes.len();
-        // Remembering and restoring take one byte each.
+        // Remembering and restoring take one byte each, so short rows are cheaper to repeat.
         let is_long = instructions.len() > 2;
         let changes = changes..self.changes.len();
         self.rows.push(Row { pc, instructions, changes, remembered: 0, is_restored: false });
@@ -247,6 +251,7 @@ impl Rows {
     }
 
     /// Returns whether the remembered state of `new` is on top of the stack when it is restored.
+    // Remembered rows form a stack, so a new range contains whole ranges or lies outside them.
     fn nests(&mut self, new: Range<usize>) -> bool {
         let before = self.outermost.iter().rposition(|known| known.start < new.start);
         if before.is_some_and(|index| self.outermost[index].end > new.start) {
@@ -282,7 +287,7 @@ impl Rows {
     }
 }
 
-/// Hash of a rule of a column, the same in each run: the choice of rows to restore depends on it.
+/// Hash of a column's rule, the same in each run, because it decides which rows are restored.
 fn hash_of(column: usize, rule: Rule) -> u64 {
     if rule == Rule::Default {
         return 0;

@@ -1,19 +1,19 @@
-//! Pcs of lanes: `DW_AT_LLVM_lane_pc` and `DW_AT_LLVM_active_lane` of the AMDGPU extension.
+//! Lane pcs: `DW_AT_LLVM_lane_pc` and `DW_AT_LLVM_active_lane` in the AMDGPU extension.
 //!
-//! Procedures pass a vector with an element for each lane on the stack. Each procedure replaces the elements of the
-//! lanes that it describes, and keeps the others:
+//! Procedures pass a vector with an element for each lane on the stack. Each procedure replaces the elements for the
+//! lanes that it describes, and keeps the other elements:
 //!
 //! | procedure | its expression |
 //! |---|---|
-//! | one of the unit: lanes that have not entered | `undefined; extend` |
-//! | one of each region | call of the outer region; pc of its waiting lanes; `extend`; its mask; `select_bit_piece` |
-//! | one of the unit: running lanes | the pc; `extend`; EXEC; `select_bit_piece` |
-//! | one of each range of whole-wave code | as for running lanes, with the mask of the range instead of EXEC |
-//! | one of each mask that moves | a location list |
+//! | one for the unit: lanes that have not entered | `undefined; extend` |
+//! | one for each region | call to the outer region; its waiting lanes' pc; `extend`; its mask; `select_bit_piece` |
+//! | one for the unit: running lanes | the pc; `extend`; EXEC; `select_bit_piece` |
+//! | one for each range with whole-wave code | as for running lanes, with the range's mask instead of EXEC |
+//! | one for each mask that moves | a location list |
 //!
-//! An entry of the list calls the first procedure, that of the innermost region, and one for running lanes. A region
-//! of an inlined call does not call the regions around the call: the attribute of the inlined call describes only its
-//! own regions, and that of the function calls both. There is therefore one procedure for each region at any depth.
+//! A list entry calls the first procedure, the innermost region's procedure, and one for running lanes. A region in an
+//! inlined call does not call the regions around the call, because the inlined call's attribute describes only its own
+//! regions, and the function's attribute calls both. Each region therefore has one procedure, at any depth.
 
 mod pieces;
 mod procedures;
@@ -31,7 +31,7 @@ use crate::op::Encoder;
 use pieces::Piece;
 use procedures::{Procedure, call, encoding, named, omit};
 
-/// Attributes for the lanes of a function or inlined call.
+/// Lane attributes for a function or inlined call.
 #[derive(Default)]
 pub(super) struct LaneAttributes {
     lane_pc: Option<Lanes>,
@@ -43,7 +43,7 @@ enum Lanes {
     List(u64),
 }
 
-/// Encodes the attributes for the lanes of a function or inlined call, if any function describes lanes.
+/// Encodes the lane attributes for a function or inlined call, if any function describes lanes.
 #[inline]
 pub(super) fn attributes(
     out: &mut EntryWriter<'_>,
@@ -73,11 +73,13 @@ fn described_lanes(
         ranges => ranges,
     };
     if out.consumer.attributes.lane_pc.is_some() {
+        // An attribute describes only the regions within its own scope.
         let is_here = |&region: &RegionId| module.is_in(module.region(region).scope, scope);
         let cut = |piece: Piece| Piece { region: piece.region.filter(is_here), ..piece };
         let pieces = pieces::within(pieces, ranges, cut);
         attributes.lane_pc = lane_pc(out, procedures, scope, instance, &pieces)?;
     }
+    // Active lanes do not depend on regions, so pieces that differ only in their regions are merged.
     let pieces = pieces::within(pieces, ranges, |piece| Piece { region: None, ..piece });
     if pieces.iter().any(|piece| piece.whole_wave.is_some()) {
         attributes.active_lane = active_lane(out, scope, instance, &pieces)?;
@@ -85,7 +87,7 @@ fn described_lanes(
     Ok(attributes)
 }
 
-/// Writes the attributes for lanes.
+/// Writes the lane attributes.
 #[inline]
 pub(super) fn write(out: &mut EntryWriter<'_>, attributes: Option<LaneAttributes>) {
     let Some(attributes) = attributes else { return };
@@ -125,7 +127,7 @@ fn lane_pc(
     lane_expression(out, scope, instance, pieces, &entries, |(piece, _)| *piece, encode)
 }
 
-/// Returns the procedures that an entry of a list calls.
+/// Returns the procedures that a list entry calls.
 fn calls(out: &EntryWriter<'_>, lanes: &LaneProcedures, scope: ScopeId, piece: Piece) -> Result<Vec<u64>> {
     let module = out.module;
     let procedure = |procedure: Option<&Procedure>| match procedure {
@@ -136,7 +138,7 @@ fn calls(out: &EntryWriter<'_>, lanes: &LaneProcedures, scope: ScopeId, piece: P
     if out.consumer.version < 3 {
         return Err(out.consumer.inexpressible(Construct::Operation("call2")));
     }
-    // The reason of an omission is that of the first procedure that cannot be expressed.
+    // An omission's reason comes from the first procedure that cannot be expressed.
     let active = procedure(match piece.whole_wave {
         Some(index) => lanes.whole_waves.get(&index),
         None => lanes.active.as_ref(),
@@ -161,7 +163,7 @@ fn active_lane(
     let module = out.module;
     let bits = u64::from(module.target.lanes());
     if out.consumer.attributes.active_lane.is_none() {
-        // The active lanes of an inlined call are those of the function.
+        // An inlined call has its function's active lanes, so one omission is enough.
         let is_function = module.function_of(scope).map(|function| module.functions[function].scope);
         for &piece in pieces.iter().filter(|piece| piece.whole_wave.is_some() && is_function == Some(scope)) {
             let error = out.consumer.inexpressible(Construct::WholeWaveLanes);
@@ -187,7 +189,7 @@ fn active_lane(
     lane_expression(out, scope, instance, pieces, pieces, |piece| *piece, encode)
 }
 
-/// Encodes an expression if all pieces have the same one, else a list.
+/// Encodes an expression if all pieces have the same one, otherwise a list.
 fn lane_expression<T>(
     out: &mut EntryWriter<'_>,
     scope: ScopeId,

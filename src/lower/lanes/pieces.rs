@@ -1,4 +1,4 @@
-//! Pieces of a function's code. The pcs of lanes may change where a piece ends.
+//! Pieces into which a function's code is cut. Lane pcs may change where a piece ends.
 
 use core::ops::Range;
 
@@ -11,7 +11,7 @@ pub(super) struct Piece {
     pub(super) end: u32,
     /// Innermost region.
     pub(super) region: Option<RegionId>,
-    /// Index of the whole-wave code around the piece.
+    /// Index of the enclosing whole-wave code.
     pub(super) whole_wave: Option<u32>,
 }
 
@@ -21,7 +21,7 @@ impl Piece {
     }
 }
 
-/// Pieces of a function within ranges, each mapped by `cut`; equal neighbours are merged.
+/// A function's pieces within ranges, each mapped by `cut`. Equal neighbours are merged.
 pub(super) fn within(all: &[Piece], ranges: &[Range<u64>], cut: impl Fn(Piece) -> Piece) -> Vec<Piece> {
     let mut ranges = ranges.to_vec();
     ranges.sort_by_key(|range| range.start);
@@ -41,7 +41,7 @@ pub(super) fn within(all: &[Piece], ranges: &[Range<u64>], cut: impl Fn(Piece) -
     out
 }
 
-/// Pieces of a function's code, sorted.
+/// The pieces that make up a function's code, sorted.
 pub(super) fn pieces(module: &Module, function: FunctionId) -> Vec<Piece> {
     let bytes = module.functions[function].bytes.min(u32::MAX.into()) as u32;
     let mut by_region: Vec<Piece> = Vec::new();
@@ -52,6 +52,7 @@ pub(super) fn pieces(module: &Module, function: FunctionId) -> Vec<Piece> {
             start = end;
         }
     };
+    // Regions are nested and sorted by start, so the open ones form a stack with the innermost on top.
     let mut open: Vec<RegionId> = Vec::new();
     for &id in module.regions_of(function) {
         while let Some(&last) =
@@ -68,7 +69,7 @@ pub(super) fn pieces(module: &Module, function: FunctionId) -> Vec<Piece> {
     }
     up_to(bytes, None);
 
-    // Pieces and masks are both sorted.
+    // Pieces and masks are both sorted, so one pass over both finds the cuts.
     let whole_waves = &module.functions[function].lanes.whole_waves;
     let mut masks = whole_waves.clone().zip(module.whole_waves(function)).peekable();
     let mut out = Vec::with_capacity(by_region.len());

@@ -1,4 +1,4 @@
-//! Procedures that compute the pcs of lanes.
+//! Procedures that compute lane pcs.
 
 use core::cell::OnceCell;
 use core::ops::Range;
@@ -25,11 +25,11 @@ pub(in crate::lower) struct LaneProcedures {
     pub(super) empty_mask: Option<Procedure>,
     pub(super) active: Option<Procedure>,
     pub(super) regions: SecondaryMap<RegionId, Option<Procedure>>,
-    /// Procedures of whole-wave code, by index in the module's list.
+    /// Whole-wave procedures, by index in the module's list.
     pub(super) whole_waves: HashMap<u32, Procedure>,
-    /// Innermost region around the inlined call of a region.
+    /// Innermost region around a region's inlined call.
     pub(super) outer: SecondaryMap<RegionId, Option<RegionId>>,
-    /// Pieces of each function's code.
+    /// Each function's pieces.
     pub(super) pieces: HashMap<FunctionId, Vec<Piece>>,
 }
 
@@ -37,7 +37,7 @@ pub(in crate::lower) struct LaneProcedures {
 pub(super) type Procedure = Result<u64, Error>;
 
 impl LaneProcedures {
-    /// Writes the procedures of all functions whose lanes are described.
+    /// Writes procedures for all functions that describe lanes.
     pub(in crate::lower) fn write(out: &mut EntryWriter<'_>) -> Result<Self> {
         let mut procedures = Self::default();
         let module = out.module;
@@ -68,6 +68,7 @@ impl LaneProcedures {
                     Expressible::Called => Some(procedures.region(out, function, region)?),
                 };
                 if let Some(parent) = module.region(region).parent {
+                    // Within one inlined call, a region's procedure calls the outer region's procedure itself.
                     let is_same = module.region(parent).scope == module.region(region).scope;
                     procedures.outer[region] = if is_same { procedures.outer[parent] } else { Some(parent) };
                 }
@@ -93,7 +94,7 @@ impl LaneProcedures {
         let region = module.region(id);
         let around = region.parent.filter(|&parent| module.region(parent).scope == region.scope);
         let around = match around.and_then(|around| self.regions[around].clone()) {
-            // The omission of the outer region's procedure omits this one, too.
+            // If the outer region's procedure is omitted, so is this one, because it would call the outer one.
             Some(Err(error)) => return Ok(Err(error)),
             Some(Ok(around)) => Some(around),
             None => None,
@@ -114,6 +115,7 @@ impl LaneProcedures {
         let procedure = procedure(out, function.stack, |lowering, encoding, sink| {
             let mut encoder = Encoder::new(sink.out, encoding);
             around.into_iter().for_each(|around| call(&mut encoder, around));
+            // From DWARF 5 on, the address table has the address. Before, a linker relocates the operand.
             if encoding.version >= 5 {
                 encoder.addrx(code.index);
                 if region.waits_at > 0 {
@@ -146,12 +148,12 @@ impl LaneProcedures {
     }
 }
 
-/// Procedures of a function's lanes that an attribute calls. An entry of a list calls several procedures: if one of them
-/// cannot be expressed, the entry is omitted, and nothing may call the others.
+/// Which lane procedures an attribute calls in a function. A list entry calls several procedures: if one cannot be
+/// expressed, the entry is omitted, and nothing may call the rest.
 struct Called {
     /// Whether there is an entry.
     is_some: bool,
-    /// Whether an entry has the running lanes of EXEC.
+    /// Whether an entry takes its running lanes from EXEC.
     is_active: bool,
     regions: SecondaryMap<RegionId, Expressible>,
     /// Whole-wave code, by index in the module's list.
@@ -200,6 +202,7 @@ impl Called {
             called.whole_waves.insert(index, result);
         }
         for piece in pieces {
+            // A mask that cannot be expressed omits the piece's entry, so the entry calls nothing.
             if piece.whole_wave.is_some_and(|index| called.whole_waves[&index].is_err()) {
                 continue;
             }
@@ -212,14 +215,14 @@ impl Called {
                 }
                 called.regions[region] = Expressible::Called;
                 next = module.region(region).parent;
-                // The attribute of an inlined call does not call the regions around the call.
+                // An inlined call's attribute does not call the regions around the call.
                 let is_in_call =
                     next.is_some_and(|next| module.region(next).scope != module.region(region).scope);
                 if is_in_call {
                     called.add_entry(piece);
                 }
             }
-            // The attribute of an inlined call calls only the regions in the call, which may be expressible.
+            // An inlined call's attribute calls only the regions in the call, which may be expressible.
             let has_entry = |&scope: &ScopeId| {
                 let ranges = module.ranges(scope);
                 let is_here =
@@ -245,7 +248,7 @@ impl Called {
     }
 }
 
-/// Returns the inlined calls of each function that has some.
+/// Returns the inlined calls by function.
 fn inlined_calls(module: &Module) -> HashMap<FunctionId, Vec<ScopeId>> {
     let mut calls: HashMap<FunctionId, Vec<ScopeId>> = HashMap::new();
     for (id, scope) in module.scopes() {
@@ -265,7 +268,7 @@ enum MaskOf {
     WholeWave,
 }
 
-/// Returns the error of a mask that the consumer cannot express.
+/// Returns an error for a mask that the consumer cannot express.
 fn expressible(out: &mut EntryWriter<'_>, stack: Stack, masks: &[Mask], owner: MaskOf) -> Result<()> {
     let module = out.module;
     let encoding = encoding(out);
@@ -298,7 +301,7 @@ fn inexpressible(consumer: &Consumer, error: Error) -> Result<Error> {
     if is_inexpressible(&error) { Ok(named(consumer, error)) } else { Err(error) }
 }
 
-/// Writes the procedure of the unit for lanes that have not entered.
+/// Writes the unit's procedure for lanes that have not entered.
 fn empty_mask(out: &mut EntryWriter<'_>, stack: Stack) -> Result<Procedure> {
     let bits = element_bits(out);
     let lanes = out.module.target.lanes();
@@ -309,7 +312,7 @@ fn empty_mask(out: &mut EntryWriter<'_>, stack: Stack) -> Result<Procedure> {
     })
 }
 
-/// Writes the procedure of the unit for the running lanes, which are those of EXEC.
+/// Writes the unit's procedure for the running lanes, which EXEC holds.
 fn active(out: &mut EntryWriter<'_>, stack: Stack) -> Result<Procedure> {
     let encoding = encoding(out);
     let Some(exec) = out.module.target.exec() else {
@@ -323,7 +326,7 @@ fn active(out: &mut EntryWriter<'_>, stack: Stack) -> Result<Procedure> {
     })
 }
 
-/// Writes a procedure for running lanes: the pc for each lane of the mask.
+/// Writes a procedure for running lanes: the pc for each lane in the mask.
 fn running(
     out: &mut EntryWriter<'_>,
     stack: Stack,
@@ -343,7 +346,7 @@ fn running(
     })
 }
 
-/// Writes the location list of a mask that moves, as a procedure.
+/// Writes the location list for a mask that moves, as a procedure.
 fn moving_mask(
     out: &mut EntryWriter<'_>,
     function: &Function,
@@ -409,7 +412,7 @@ pub(super) fn encoding(out: &EntryWriter<'_>) -> Encoding {
     out.consumer.encoding_on(&out.module.target)
 }
 
-/// Bits of an element of the vector, which is a value of the generic type.
+/// Element size in bits: the vector's elements have the generic type.
 fn element_bits(out: &EntryWriter<'_>) -> u64 {
     8 * u64::from(out.module.target.address_bytes())
 }
@@ -444,7 +447,7 @@ pub(super) fn named(consumer: &Consumer, error: Error) -> Error {
     }
 }
 
-/// Calls the procedure at an offset of the unit.
+/// Calls the procedure at an offset in the unit.
 pub(super) fn call(encoder: &mut Encoder<'_>, procedure: u64) {
     match procedure {
         0..0x1_0000 => encoder.call2(procedure),

@@ -1,29 +1,31 @@
-//! Tables of abbreviations, which units share.
+//! Abbreviation tables, which units share.
 
 use std::collections::VecDeque;
 
 use crate::emit::Relocation;
 use crate::emit::abbrev::Abbreviations;
 
-/// Number of recent tables that are searched for one that a unit can share.
+/// How many recent tables are searched for one that a unit can share.
 const RECENT: usize = 8;
 
-/// Tables of abbreviations so far.
+/// Abbreviation tables so far.
 #[derive(Default)]
 pub(super) struct AbbreviationTables {
     bytes: Vec<u8>,
-    /// Offset in `.debug_abbrev` of each table that is written.
+    /// Each written table's offset in `.debug_abbrev`.
     places: Vec<u64>,
     /// Last tables, which later units can share or extend.
     recent: VecDeque<Abbreviations>,
-    /// Offset of the relocation of each unit header, with its table's index, in ascending order.
+    /// Relocation offset for each unit header, with its table's index, in ascending order.
     references: Vec<(u64, usize)>,
 }
 
 impl AbbreviationTables {
-    /// Returns the index of a table in which all of a unit's abbreviations have the unit's codes.
+    /// Returns the index of a table that has all the unit's abbreviations under the unit's codes.
     pub(super) fn share(&mut self, abbreviations: Abbreviations) -> usize {
         for (index, table) in self.recent.iter_mut().enumerate().rev() {
+            // Codes count from 1, so two units can share a table if one unit's abbreviations begin with the
+            // other's.
             if table.is_prefix_of(&abbreviations) {
                 *table = abbreviations;
             } else if !abbreviations.is_prefix_of(table) {
@@ -31,6 +33,7 @@ impl AbbreviationTables {
             }
             return self.places.len() + index;
         }
+        // The oldest table is given up, because a search through all tables would take quadratic time.
         if self.recent.len() == RECENT {
             self.write_first();
         }
@@ -46,13 +49,13 @@ impl AbbreviationTables {
         }
     }
 
-    /// Adds the reference of a unit header to its table.
+    /// Adds the reference from a unit header to its table.
     pub(super) fn refer(&mut self, relocation: Option<&Relocation>, table: usize) {
         self.references.extend(relocation.map(|relocation| (relocation.offset, table)));
     }
 
-    /// Writes the remaining tables, and sets the references to all tables among the relocations of `.debug_info`, which
-    /// are in ascending order. Returns the section, and each table's offset.
+    /// Writes the remaining tables, and sets the references to all tables among `.debug_info`'s relocations, which are
+    /// in ascending order. Returns the section, and each table's offset.
     pub(super) fn finish(mut self, relocations: &mut [Relocation]) -> (Vec<u8>, Vec<u64>) {
         while !self.recent.is_empty() {
             self.write_first();

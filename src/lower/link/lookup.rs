@@ -1,4 +1,4 @@
-//! Tables for lookups by name or by address, of all units.
+//! Lookup tables by name and by address, for all units.
 
 use hashbrown::DefaultHashBuilder;
 use indexmap::IndexSet;
@@ -23,11 +23,11 @@ pub(super) struct LookupTables {
     pub(super) aranges: SectionContents,
     pub(super) pubnames: SectionContents,
     pub(super) pubtypes: SectionContents,
-    /// Offset in `.debug_str` of each name of the name index.
+    /// The name index's names, as offsets in `.debug_str`.
     names: IndexSet<u64, DefaultHashBuilder>,
-    /// Entries of the name index.
+    /// Name index entries.
     entries: Vec<IndexEntry>,
-    /// Entries of each unit of the last module for the name index.
+    /// Name index entries for each unit in the last module.
     of_module: Vec<Vec<NamedEntry>>,
 }
 
@@ -44,7 +44,7 @@ impl LookupTables {
         }
     }
 
-    /// Appends the functions with code and the named entries of a unit.
+    /// Appends a unit's functions with code and its named entries.
     pub(super) fn push(
         &mut self,
         units: &Units<'_>,
@@ -69,12 +69,13 @@ impl LookupTables {
                 }
             }
         }
+        // The index refers to strings by offset, so the entries wait until the module's strings have offsets.
         if self.wanted.names {
             self.of_module.push(named.all);
         }
     }
 
-    /// Adds the names of a module's units to the name index. `first` is the index of the module's first unit.
+    /// Adds a module's names to the name index. `first` is the index of the module's first unit.
     pub(super) fn end_module(&mut self, units: &Units<'_>, strings: &mut StringSections, first: usize) {
         for (unit, named) in core::mem::take(&mut self.of_module).into_iter().enumerate() {
             // An entry with two names has two index entries; its children refer to the first.
@@ -94,7 +95,7 @@ impl LookupTables {
         }
     }
 
-    /// Encodes the name index, `.debug_names`, of the units that start at these offsets.
+    /// Encodes the name index, `.debug_names`, for the units that start at these offsets.
     pub(super) fn name_index(
         &self,
         format: Format,
@@ -102,7 +103,7 @@ impl LookupTables {
         starts: &[u64],
     ) -> Result<SectionContents> {
         let mut whole = SectionContents::default();
-        // A name index of no units is useless.
+        // A name index without units is useless.
         if !self.wanted.names || starts.is_empty() {
             return Ok(whole);
         }
@@ -121,7 +122,7 @@ impl LookupTables {
     }
 }
 
-/// Address range of a function's code.
+/// A function's address range.
 fn address_range(module: &Module, id: FunctionId) -> AddressRange {
     let function = &module.functions[id];
     let (symbol, addend) = match function.address {
@@ -135,7 +136,7 @@ fn address_range(module: &Module, id: FunctionId) -> AddressRange {
     AddressRange { symbol, addend, bytes: function.bytes }
 }
 
-/// Public entries of these kinds, by offset, each with its qualified name.
+/// Public entries with these kinds, by offset, each with its qualified name.
 fn public(units: &Units<'_>, named: &NamedEntries, kinds: [NamedKind; 2]) -> Vec<(u64, String)> {
     let is_public = |entry: &NamedEntry| {
         entry.is_global && (entry.is_external || entry.kind == NamedKind::Type) && kinds.contains(&entry.kind)
@@ -146,6 +147,7 @@ fn public(units: &Units<'_>, named: &NamedEntries, kinds: [NamedKind; 2]) -> Vec
         let around = |around: Option<u32>| around.map(|around| &named.scopes[around as usize]);
         let scopes = core::iter::successors(around(entry.around), |scope| around(scope.around));
         let names = core::iter::once(entry.name).chain(scopes.map(|scope| scope.name));
+        // Scopes come from the inside out, but a qualified name begins with the outermost scope.
         let mut names: Vec<_> = names.map(|name| text(units, name.unwrap_or(anonymous))).collect();
         names.reverse();
         entries.push((entry.offset.into(), names.join("::")));

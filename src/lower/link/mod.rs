@@ -1,4 +1,4 @@
-//! Concatenation of units into sections. Only this module knows the offset of each unit's part of a section.
+//! Concatenation into sections. Only this module knows where each unit's part in a section begins.
 
 mod abbreviations;
 mod lookup;
@@ -35,28 +35,28 @@ pub(super) struct Linker {
     abbreviations: AbbreviationTables,
     lookup: LookupTables,
     frames: FrameTables,
-    /// Offset in `.debug_info` of each unit.
+    /// Each unit's offset in `.debug_info`.
     starts: Vec<u64>,
     of_module: LastModule,
-    /// Type units by their signatures, with the indices of their abbreviation tables.
+    /// Type units by signature, each with its abbreviation table's index.
     type_units: IndexMap<u64, (Part, usize), DefaultHashBuilder>,
     omissions: Vec<Omission>,
     split: Vec<SplitUnit>,
 }
 
-/// Facts of the units of the last module, which refer to each other.
+/// Facts about the last module's units, which refer to each other.
 #[derive(Default)]
 struct LastModule {
-    /// Number of units of earlier modules.
+    /// Number of units in earlier modules.
     first: usize,
-    /// Offsets of each unit's entries.
+    /// Each unit's entry offsets.
     offsets: Vec<Vec<u32>>,
-    /// Number of earlier relocations of `.debug_info` and of the location lists.
+    /// Number of earlier relocations in `.debug_info` and in the location lists.
     relocations: [usize; 2],
 }
 
 impl Linker {
-    /// Returns a linker for units of a target and a consumer.
+    /// Returns a linker for units with one target and one consumer.
     pub(super) fn new(units: &Units<'_>) -> Self {
         Self {
             format: units.format,
@@ -74,8 +74,7 @@ impl Linker {
         }
     }
 
-    /// Appends a unit of a module. Units come in the module's order; [`end_module`](Self::end_module) follows the
-    /// last.
+    /// Appends a unit. Units come in the module's order; [`end_module`](Self::end_module) follows the last.
     ///
     /// # Errors
     /// [`ErrorKind::Inexpressible`] where code at a constant address has a frame in `.eh_frame`.
@@ -90,7 +89,7 @@ impl Linker {
         let progress = Progress { done, left };
         let PerSection { info, loclists, rnglists, addr, line, macros, str_offsets } = &mut self.parts;
         let indices = str_offsets.bytes.len() as u64;
-        // The strings of a skeleton are in the split file, except those that it refers to by index.
+        // A skeleton's strings are in the split file, except those that it refers to by index.
         if self.format.version >= 5 && !(unit.split.is_some() && unit.strings.is_empty()) {
             self.strings.write_indices(units, &unit.strings, str_offsets, progress);
         }
@@ -110,7 +109,7 @@ impl Linker {
             macros: macros_start,
             str_offsets: indices,
         };
-        // The relocation of the unit header is the first.
+        // The unit header's relocation is the first.
         let table = self.abbreviations.share(unit.abbreviations);
         self.abbreviations.refer(info.relocations.get(first_info), table);
         for (section, first) in
@@ -121,7 +120,7 @@ impl Linker {
         self.starts.push(start);
         self.of_module.offsets.push(unit.offsets);
         for TypeUnit { signature, mut info } in unit.type_units {
-            // Modules can have equal type units: the first is kept.
+            // Modules can have equal type units, and a linker would drop all but one: the first is kept.
             if let Entry::Vacant(vacant) = self.type_units.entry(signature) {
                 self.strings.relocate(units, &mut info.relocations, bases);
                 vacant.insert((info, table));
@@ -148,6 +147,7 @@ impl Linker {
             }
             for (at, bytes, UnitEntry { unit, entry }) in section.elsewhere.drain(..) {
                 let offset = offsets[unit as usize].get(entry.0 as usize).copied().unwrap_or(0);
+                // The unit header is at offset 0, so an entry with this offset was not written.
                 if offset == 0 {
                     return Err(crate::emit::info::nowhere());
                 }
@@ -158,6 +158,7 @@ impl Linker {
                     addend: starts[unit as usize] + u64::from(offset),
                 });
             }
+            // The references between units were appended after the other relocations, which ascend.
             section.relocations[settled..].sort_by_key(|relocation| relocation.offset);
         }
         let relocations = [info.relocations.len(), loclists.relocations.len()];
@@ -166,11 +167,12 @@ impl Linker {
         Ok(())
     }
 
-    /// Appends all units of a module, in any order.
+    /// Appends all units in a module, in any order.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownId`] where a unit is missing or occurs twice.
     pub(super) fn append_all(&mut self, units: &Units<'_>, mut lowered: Vec<LoweredUnit>) -> Result<()> {
+        // Threads finish in any order, on which the bytes must not depend.
         lowered.sort_by_key(|unit| unit.unit);
         if !lowered.iter().map(|unit| unit.unit).eq(units.module.units.keys()) {
             return Err(ErrorKind::UnknownId(
@@ -182,7 +184,7 @@ impl Linker {
         self.end_module(units)
     }
 
-    /// Returns the omissions of the units since the last call.
+    /// Returns the omissions since the last call.
     pub(super) fn take_omissions(&mut self) -> Vec<Omission> {
         core::mem::take(&mut self.omissions)
     }
@@ -226,6 +228,7 @@ impl Linker {
             whole(".debug_pubtypes", self.lookup.pubtypes),
         ]);
         sections.extend(self.frames.sections());
+        // Tables that the consumer does not want, or that have no contents, leave empty sections.
         sections.retain(|section| !section.bytes.is_empty());
         for section in &sections {
             if section.bytes.len() as u64 > self.limit {
@@ -252,7 +255,7 @@ mod tests {
         m.finish().expect("a module")
     }
 
-    /// Lowers the module with another section limit.
+    /// Lowers the module with a different section limit.
     fn joined(format: gimli::Format, limit: Option<u64>) -> Result<Lowered> {
         let module = module();
         let mut consumer = Consumer::dwarf5();

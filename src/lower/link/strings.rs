@@ -1,4 +1,4 @@
-//! Sections of strings, in which the strings of all units are stored once.
+//! String sections, in which all units' strings are stored once.
 
 use crate::emit::strings::{StringIndices, Strings};
 use crate::emit::{Relocation, RelocationTarget};
@@ -7,12 +7,12 @@ use crate::lower::strings::{anonymous, text};
 use crate::lower::units::Units;
 use crate::model::{Module, Numbering};
 
-/// `.debug_str` and `.debug_line_str`, with the numbers of the last module's strings.
+/// `.debug_str` and `.debug_line_str`, with the last module's string numbers.
 pub(super) struct StringSections {
     pub(super) strings: Strings,
     pub(super) line_strings: Strings,
     numbering: Numbering,
-    /// Number of the last module's strings.
+    /// How many strings the last module has.
     count: usize,
 }
 
@@ -24,8 +24,8 @@ impl StringSections {
         Self { strings, line_strings, numbering, count: module.strings.len() }
     }
 
-    /// Begins another module. The strings of a module have other numbers than before, unless the module has those of
-    /// the last one and more.
+    /// Begins another module. Its strings have other numbers than before, unless it has the last module's strings and
+    /// more.
     pub(super) fn begin_module(&mut self, module: &Module) {
         let strings = &module.strings;
         let kept = if self.numbering == *strings.numbering() { strings.len().min(self.count) } else { 0 };
@@ -35,13 +35,13 @@ impl StringSections {
         self.line_strings.renumber(kept + usize::from(kept > 0));
     }
 
-    /// Returns the offset of a string in `.debug_str`. An unnamed namespace does not have a number.
+    /// Returns a string's offset in `.debug_str`. An unnamed namespace does not have a number.
     pub(super) fn offset(&mut self, units: &Units<'_>, number: Option<u32>) -> u64 {
         let number = number.unwrap_or_else(|| anonymous(units));
         self.strings.offset(number, || text(units, number))
     }
 
-    /// Appends the offsets of strings that a unit refers to by index.
+    /// Appends the offsets for the strings that a unit refers to by index.
     pub(super) fn write_indices(
         &mut self,
         units: &Units<'_>,
@@ -56,7 +56,7 @@ impl StringSections {
         StringIndices::write(numbers, units.format, offset, &mut out.bytes, &mut out.relocations);
     }
 
-    /// Rebases the addends of a unit's relocations to the start of the whole sections, and appends the strings that
+    /// Rebases the addends in a unit's relocations to the start of the whole sections, and appends the strings that
     /// they refer to.
     pub(super) fn relocate(
         &mut self,

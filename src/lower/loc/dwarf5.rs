@@ -1,5 +1,5 @@
-//! Locations in plain DWARF 5, where only the end of an expression is a location. The tree is
-//! [split](super::fragments) into parts, each a register, an address, a constant or a value.
+//! Locations in plain DWARF 5, where only an expression's end is a location. The tree is [split](super::fragments) into
+//! parts, each a register, an address, a constant or a value.
 
 use super::expression::{ExpressionWriter, malformed};
 use super::fragments::{Fragment, MAX_FRAGMENTS, split};
@@ -10,7 +10,7 @@ use crate::model::Node;
 use crate::op::Reg;
 use crate::target::{Per, SpaceId};
 
-/// Dialect in which only the end of an expression is a location.
+/// Dialect in which only an expression's end is a location.
 pub(super) struct Dwarf5;
 
 impl Read for Dwarf5 {
@@ -18,12 +18,14 @@ impl Read for Dwarf5 {
     fn read(out: &mut ExpressionWriter<'_, '_>, at: At, bits: u32, space: SpaceId) -> Result<()> {
         let mut fragments = Vec::new();
         fragments_of(out, at, 0, bits.into(), &mut fragments)?;
+        // The parts come from the least significant on, so each is shifted past those before it.
         let mut done = 0;
         for fragment in fragments {
             let (first, has) = out.above((done > 0).into(), |out| read_fragment(out, fragment, space))?;
             if first > 0 {
                 out.encoder.constu(first).shr();
             }
+            // A mask removes the bits above the part, unless the number has none there.
             if first + fragment.bits < has {
                 out.encoder.constu(u64::MAX >> (64 - fragment.bits)).and();
             }
@@ -49,8 +51,9 @@ pub(super) fn write(out: &mut ExpressionWriter<'_, '_>, root: At, bits: Option<u
     write_from(out, root, 0, bits)
 }
 
-/// Writes the whole expression of a saved register, which computes an address.
+/// Writes the whole expression for a saved register, which computes an address.
 pub(super) fn write_saved(out: &mut ExpressionWriter<'_, '_>, root: At) -> Result<()> {
+    // The result is always taken as an address, so a location outside memory has no expression.
     let (inner, bits) = out.moved_by(root);
     let is_address = matches!(out.tree.node(inner), Node::Cfa | Node::Memory(_) | Node::OffsetBy);
     if !is_address || bits % 8 != 0 {
@@ -59,7 +62,7 @@ pub(super) fn write_saved(out: &mut ExpressionWriter<'_, '_>, root: At) -> Resul
     write(out, root, Some(8))
 }
 
-/// Writes a whole expression for the bits of a location from bit `from` on.
+/// Writes a whole expression for a location's bits from bit `from` on.
 fn write_from(out: &mut ExpressionWriter<'_, '_>, root: At, from: i64, bits: Option<u64>) -> Result<()> {
     let rest = || out.bits(root)?.checked_sub(u64::try_from(from).ok()?);
     let size = bits.or_else(rest);
@@ -122,6 +125,7 @@ fn fragments_of(
     let outside = || out.context.consumer.inexpressible(Construct::OutsideParts);
     split(out.tree, at, from, bits, &mut fragments).ok_or_else(outside)?;
     for fragment in fragments {
+        // Repetitions within repetitions multiply, so the limit is checked for each fragment.
         if found.len() >= MAX_FRAGMENTS {
             return Err(out.context.consumer.inexpressible(Construct::ManyParts));
         }
@@ -136,6 +140,7 @@ fn fragments_of(
                 let mask = out.tree.constant(operands[2]);
                 let mask = mask.ok_or_else(|| out.context.consumer.inexpressible(Construct::SelectByMask))?;
                 let mut from = fragment.from as u64;
+                // The mask is constant, so each element comes from one operand.
                 let end = fragment.from as u64 + fragment.bits;
                 while from < end {
                     let element = from / bits;
@@ -161,7 +166,7 @@ fn is_simple(out: &ExpressionWriter<'_, '_>, at: At, from: i64) -> bool {
     }
 }
 
-/// Writes a part's location. Returns the first bit of the part within it.
+/// Writes a part's location. Returns the part's first bit within it.
 fn simple_part(out: &mut ExpressionWriter<'_, '_>, Fragment { at, from, .. }: Fragment) -> Result<u64> {
     let consumer = out.context.consumer;
     let not_before =
@@ -207,6 +212,7 @@ fn simple_part(out: &mut ExpressionWriter<'_, '_>, Fragment { at, from, .. }: Fr
         }
         Node::Lane(reg, lane) => {
             out.encoder.regx(reg);
+            // Plain DWARF 5 does not know lanes, so a lane is a bit range in the whole register.
             let first = i64::from(lane) * i64::from(out.register(reg)?.lane_bits());
             not_before(first + from)
         }
@@ -249,7 +255,7 @@ fn simple_part(out: &mut ExpressionWriter<'_, '_>, Fragment { at, from, .. }: Fr
     }
 }
 
-/// Writes the address of a location in the default space.
+/// Writes a location's address in the default space.
 fn address(out: &mut ExpressionWriter<'_, '_>, at: At) -> Result<()> {
     match out.tree.node(at) {
         Node::Memory(SpaceId::DEFAULT) => val(out, out.tree.last(at)),
@@ -275,7 +281,7 @@ fn address(out: &mut ExpressionWriter<'_, '_>, at: At) -> Result<()> {
     }
 }
 
-/// Writes the canonical frame address, if it is in the default space: the frames of waves are not.
+/// Writes the canonical frame address, if it is in the default space: wave frames are not.
 fn cfa(out: &mut ExpressionWriter<'_, '_>) -> Result<()> {
     if out.context.module.target.lanes() > 1 {
         return Err(out.context.consumer.inexpressible(Construct::WaveFrame));
@@ -289,7 +295,7 @@ fn is_of_lane(out: &ExpressionWriter<'_, '_>) -> bool {
     out.context.module.target.has_lane_expressions()
 }
 
-/// Refuses a register without a name that the consumer reads: a name that is packed, or a plain number.
+/// Refuses a register that the consumer cannot name: it reads packed names and plain numbers.
 fn named_register(out: &ExpressionWriter<'_, '_>, reg: Reg) -> Result<()> {
     const PLAIN: u64 = 0xff;
     let register = out.register(reg)?;
@@ -299,7 +305,7 @@ fn named_register(out: &ExpressionWriter<'_, '_>, reg: Reg) -> Result<()> {
     Err(out.context.consumer.inexpressible(Construct::RegisterNumber(register.name().to_string())))
 }
 
-/// Refuses memory in another space than that of the variable's other locations.
+/// Refuses memory outside the space that the variable's other locations use, because the entry states one space.
 fn variable_in(out: &mut ExpressionWriter<'_, '_>, space: SpaceId) -> Result<()> {
     let first = *out.references.facts.space.get_or_insert(space);
     if first == space {
@@ -310,7 +316,7 @@ fn variable_in(out: &mut ExpressionWriter<'_, '_>, space: SpaceId) -> Result<()>
     Err(out.context.consumer.inexpressible(Construct::SecondSpace(name(first), name(space))))
 }
 
-/// Returns the offset of a stack slot, which counts from the canonical frame address.
+/// Returns a stack slot's offset from the canonical frame address.
 fn stack_slot(out: &ExpressionWriter<'_, '_>, address: At) -> Option<i64> {
     match out.tree.node(address) {
         Node::StackAddress(by) if out.context.stack.base.is_none() => Some(by),
@@ -337,7 +343,7 @@ fn is_of_lanes(out: &ExpressionWriter<'_, '_>, space: SpaceId) -> bool {
     out.context.module.target.space(space).is_some_and(|space| space.per == Per::Lane)
 }
 
-/// Writes a number that contains the part. Returns the part's first bit, and the number of bits that may be set.
+/// Writes a number that contains the part. Returns the part's first bit, and how many bits may be set.
 fn read_fragment(
     out: &mut ExpressionWriter<'_, '_>,
     Fragment { at, from, bits }: Fragment,
@@ -353,7 +359,7 @@ fn read_fragment(
             out.encoder.bregx(reg, 0);
             Ok((from as u64, out.register(reg)?.lane_bits().into()))
         }
-        // An expression has no space for what it reads.
+        // An expression cannot state the space that it reads.
         Node::Memory(_) if out.context.consumer.attributes.variable_space.is_some() => {
             Err(out.not_in_dwarf5(at))
         }
@@ -370,6 +376,7 @@ fn read_fragment(
             let first = from.rem_euclid(8) as u64;
             let bytes = (from.rem_euclid(8) as u64 + bits).div_ceil(8);
             no_more_than_an_address(out, bytes)?;
+            // `DW_OP_xderef_size` takes the space from below the address.
             if space != SpaceId::DEFAULT {
                 out.encoder.constu(space.0.into());
             }

@@ -1,4 +1,4 @@
-//! Writer of one expression, from a location's tree.
+//! Writer for one expression, from a location's tree.
 
 use super::linear::plus;
 use super::shared::{At, Shared};
@@ -10,15 +10,15 @@ use crate::model::{Entity, Module, Node, ProcedureId, Stack, Symbol, Tree, Varia
 use crate::op::{Decoder, Encoder, FixupKind, Reg};
 use crate::target::{Register, SpaceId};
 
-/// Writer of one expression, from a location's tree.
+/// Writer for one expression, from a location's tree.
 pub(super) struct ExpressionWriter<'l, 'm> {
     pub(super) context: Context<'l, 'm>,
     pub(super) tree: &'l Tree<'m>,
-    /// Subexpressions with procedures, and the hashes of the tree's nodes.
+    /// Subexpressions with procedures, and the tree's hashes by node.
     pub(super) shared: Option<(&'l Shared, &'l [u64])>,
     pub(super) encoder: Encoder<'l>,
     pub(super) references: References<'l>,
-    /// Number of nested procedures that are inlined at this point.
+    /// How many nested procedures are inlined at this point.
     pub(super) depth: u32,
     pub(super) operands: Operands,
 }
@@ -29,7 +29,7 @@ pub(super) struct Context<'l, 'm> {
     pub(super) module: &'m Module,
     pub(super) consumer: &'m Consumer,
     pub(super) entries: &'l dyn Entries,
-    /// Stack frame of the function.
+    /// The function's stack frame.
     pub(super) stack: Stack,
     /// Whether the expression is in call frame information.
     pub(super) is_call_frame: bool,
@@ -37,17 +37,17 @@ pub(super) struct Context<'l, 'm> {
 
 /// Entries that locations refer to.
 pub(in crate::lower) trait Entries {
-    /// The entry of a variable, type or procedure.
+    /// Returns the entry for a variable, type or procedure.
     fn entity(&self, entity: Entity) -> Option<UnitEntry>;
     /// Returns whether a section offset can refer to the entry. From a split unit, only its own entries qualify.
     fn is_in_reach(&self, entry: UnitEntry) -> bool;
-    /// Offset in the unit of an unsigned base type of `bits` bits.
+    /// Unit offset of the unsigned base type with `bits` bits.
     fn unsigned(&self, bits: u32) -> Option<u64>;
     /// Returns whether a procedure's entry has an expression.
     fn has_expression(&self, procedure: ProcedureId) -> bool;
 }
 
-/// Entries of an expression without a module: no entity has one.
+/// Entries for an expression without a module: no entity has an entry.
 pub(in crate::lower) struct NoEntries;
 
 impl Entries for NoEntries {
@@ -78,10 +78,10 @@ pub(super) fn nameless() -> Error {
     Error::bad_argument("location references a symbol, variable or procedure; expected none without a module")
 }
 
-/// References of an expression to entries and addresses, which are appended as the operations are.
+/// An expression's references to entries and addresses, which are appended along with the operations.
 pub(in crate::lower) struct References<'l> {
     pub(in crate::lower) addresses: &'l mut Addresses,
-    /// Fields of the expression that are filled in later, at their positions in the output.
+    /// Expression fields that are filled in later, at their positions in the output.
     pub(in crate::lower) pending: &'l mut Vec<Pending>,
     pub(in crate::lower) facts: &'l mut Facts,
 }
@@ -92,32 +92,31 @@ impl References<'_> {
     }
 }
 
-/// Facts of a variable's locations that its entry states. All locations of the variable add to them.
+/// Facts about a variable's locations that its entry states. All the variable's locations add to them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::lower) struct Facts {
-    /// Whether a location contains the address of a symbol that the loader relocates.
+    /// Whether a location contains a symbol address that the loader relocates.
     pub(in crate::lower) has_address: bool,
-    /// Space of the locations in memory, for a consumer with an attribute for it.
+    /// Address space for the locations in memory, if the consumer has an attribute for it.
     pub(in crate::lower) space: Option<SpaceId>,
 }
 
-/// Elements of the stack below the operation that is written next.
+/// Stack elements below the operation that is written next.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Operands {
-    /// Number of remaining uses of the canonical frame address at the stack's bottom, if it is on the initial
-    /// stack.
+    /// How often the canonical frame address at the stack's bottom is still used, if the initial stack has it.
     pub(super) cfa_uses: Option<u32>,
-    /// Number of operands of the enclosing operations.
+    /// How many operands the enclosing operations have.
     pub(super) above: u32,
     /// Whether one of these operands is an incomplete composite, which must not be moved.
     pub(super) is_open: bool,
 }
 
-/// Limit of nested procedures that are inlined.
+/// Limit for nested procedures that are inlined.
 pub(super) const MAX_DEPTH: u32 = 16;
 
-/// Returns whether `bits` bits can be read as whole bytes: they are whole bytes, or the storage of `has` bits covers
-/// the last byte.
+/// Returns whether `bits` bits can be read as whole bytes: either they are whole bytes, or the storage, which has `has`
+/// bits, covers the last byte.
 pub(super) fn has_bytes(has: Option<u64>, bits: u32) -> bool {
     bits.is_multiple_of(8) || has.is_some_and(|has| has >= 8 * u64::from(bits.div_ceil(8)))
 }
@@ -132,7 +131,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         })
     }
 
-    /// Writes a call of the procedure for a node, if there is one. Returns whether there is.
+    /// Writes a call to a node's procedure, if there is one. Returns whether there is.
     pub(super) fn call_shared(&mut self, at: At) -> bool {
         let Some((shared, hashes)) = self.shared else { return false };
         let Some(entry) = shared.entry(self.context.module, self.tree, at, hashes[at]) else { return false };
@@ -173,7 +172,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         }
     }
 
-    /// First bit of a lane.
+    /// A lane's first bit.
     pub(super) fn lane_bit(&self, reg: Reg, lane: u32) -> Result<i64> {
         Ok(i64::from(lane) * i64::from(self.register(reg)?.lane_bits()))
     }
@@ -184,6 +183,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         self.reach(entry)?;
         let operand = self.encoder.position() + 1;
         self.encoder.implicit_pointer(0, by);
+        // The variable may be in another unit, so the reference is a section offset.
         let form = RefForm::Section(self.encoder.encoding().entry_bytes());
         self.references.pending.push(Pending { at: operand, wanted: Wanted::Entry { entry, form } });
         Ok(())
@@ -197,7 +197,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         Err(self.context.consumer.inexpressible(Construct::OtherUnit))
     }
 
-    /// Refuses a variable of a function without code, whose entry has no location.
+    /// Refuses a variable in a function without code, because its entry has no location.
     pub(super) fn has_place(&self, variable: VariableId) -> Result<()> {
         let scope = self.context.module.variables.get(variable).ok_or_else(malformed)?.scope;
         match self.context.module.function_of(scope) {
@@ -216,17 +216,18 @@ impl<'m> ExpressionWriter<'_, 'm> {
         Ok((tree, root))
     }
 
-    /// Returns whether the location of a procedure depends on the stack frame of its caller.
+    /// Returns whether a procedure's location depends on its caller's stack frame.
     pub(super) fn has_stack_slot(&self, procedure: ProcedureId, depth: u32) -> bool {
         let Some(procedure) = self.context.module.procedures.get(procedure) else { return false };
         self.context.module.nodes(procedure.loc).any(|node| match node {
             Node::StackAddress(_) => true,
+            // Procedures can call each other, so the search ends at the depth at which inlining ends.
             Node::Call(inner) => depth == MAX_DEPTH || self.has_stack_slot(inner, depth + 1),
             _ => false,
         })
     }
 
-    /// Writer for the tree of an inlined procedure.
+    /// Writer for an inlined procedure's tree.
     pub(super) fn inside<'i>(&'i mut self, tree: &'i Tree<'m>) -> Result<ExpressionWriter<'i, 'm>> {
         if self.depth == MAX_DEPTH {
             return Err(self.context.consumer.inexpressible(Construct::DeepProcedures));
@@ -274,7 +275,8 @@ impl<'m> ExpressionWriter<'_, 'm> {
     /// too (`addr`); in another space it is a constant.
     pub(super) fn symbol(&mut self, symbol: Symbol, by: i64, space: SpaceId) {
         if self.context.consumer.attributes.variable_space.is_some() {
-            // The assembler, which turns some symbols into offsets, ignores an addend.
+            // The assembler, which turns some symbols into offsets, ignores an addend, so an operation adds the
+            // constant.
             let key = AddressKey { symbol: Some(symbol.0.as_u32()), addend: 0 };
             let operand = self.encoder.position() + 1;
             self.references.pending.push(Pending { at: operand, wanted: Wanted::Address(key) });
@@ -311,7 +313,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         let module = self.context.module;
         let (expr, entities) = module.expr(id);
         let start = self.encoder.position();
-        // The meaning of the bytes is the caller's responsibility, but the consumer must know the operations.
+        // The caller is responsible for what the bytes mean, but the consumer must know the operations.
         for operation in Decoder::new(expr.bytes(), self.encoder.encoding()) {
             let version = self.encoder.encoding().version;
             match operation {
@@ -389,6 +391,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
             return;
         };
         *uses = uses.saturating_sub(1);
+        // The last use takes the element: alone, it is on top already, and a swap moves it past one operand.
         match (*uses, self.operands.above) {
             (0, 0) => {}
             (0, 1) if !self.operands.is_open => {
@@ -400,7 +403,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         }
     }
 
-    /// Writes an operand with `more` operands of the same operation below it.
+    /// Writes an operand above `more` operands of the same operation.
     pub(super) fn above<T>(&mut self, more: u32, write: impl FnOnce(&mut Self) -> T) -> T {
         self.operands.above += more;
         let written = write(self);
@@ -408,7 +411,7 @@ impl<'m> ExpressionWriter<'_, 'm> {
         written
     }
 
-    /// Writes the value of a register in the caller.
+    /// Writes a register's value in the caller.
     pub(super) fn caller_register(&mut self, reg: Reg) -> Result<()> {
         if !self.context.consumer.has_locations_on_the_stack() {
             let name = self.register(reg)?.name();

@@ -2,7 +2,7 @@
 
 use crate::model::{Node, Tree};
 
-/// Consecutive bits of a location.
+/// Consecutive bits in a location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fragment {
     /// Node, which [`split`] does not resolve further.
@@ -13,11 +13,11 @@ pub(super) struct Fragment {
     pub(super) bits: u64,
 }
 
-/// Limit of fragments, above that of any location from a compiler.
+/// Fragment limit, above what any location from a compiler needs.
 pub(super) const MAX_FRAGMENTS: usize = 4096;
 
-/// Appends the fragments of `bits` bits from bit `from` of the location `at`. Returns `None` if the location does not
-/// have these bits, or there are too many fragments.
+/// Appends the fragments for `bits` bits from bit `from` on in the location `at`. Returns `None` if the location does
+/// not have these bits, or if there are too many fragments.
 pub(super) fn split(tree: &Tree<'_>, at: usize, from: i64, bits: u64, out: &mut Vec<Fragment>) -> Option<()> {
     if bits == 0 {
         return Some(());

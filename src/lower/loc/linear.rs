@@ -1,5 +1,5 @@
-//! Locations whose operations are in the order of their nodes, as in almost all locations: one pass over the nodes,
-//! without a tree. The bytes are those that the writer of the tree appends.
+//! Locations whose operations are in node order, as in almost all locations: one pass over the nodes, without a tree,
+//! because most time would go into the tree. The bytes are those that the tree's writer appends.
 
 use crate::model::{Module, Node, Nodes, Stack};
 use crate::op::{Encoder, Encoding, Reg};
@@ -8,17 +8,17 @@ use crate::target::{Scaling, SpaceId};
 /// Numbers directly before a node that are added to its address.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
-    /// No offset beyond that of the address.
+    /// No offset beyond the address's own.
     Other,
     /// A constant.
     Const,
     /// A constant that is added to another number.
     Plus,
-    /// Constants that the writer of the tree adds up.
+    /// Constants that the tree's writer adds up.
     Sum,
 }
 
-/// Parts of a composite that are still to be written.
+/// Composite parts that are still to be written.
 struct Parts {
     /// Composite size in bits, if it is known, less the parts so far.
     rest: Option<u64>,
@@ -26,7 +26,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// Returns the bits of the next part that belong to the composite, unless they are the whole composite or none.
+    /// Returns how many bits of the next part belong to the composite, unless they are the whole composite or none.
     #[inline]
     fn next(&mut self, bits: u64) -> Option<u64> {
         let here = bits.min(self.rest.unwrap_or(bits));
@@ -44,7 +44,7 @@ impl Parts {
     }
 }
 
-/// Writer of locations whose operations are in the order of their nodes.
+/// Writer for locations whose operations are in node order.
 pub(super) struct Linear<'m> {
     pub(super) module: &'m Module,
     pub(super) encoding: Encoding,
@@ -60,9 +60,9 @@ impl Linear<'_> {
         self.module.target.register(reg).is_some_and(|register| register.bits == self.address_bits)
     }
 
-    /// Appends the expression of a location whose operations are in the order of its nodes. Returns false, and appends
-    /// nothing, if an operation depends on more than its node and its neighbours, and if there is an error, which the
-    /// writer of the tree reports.
+    /// Appends a location's expression if its operations are in node order. Returns false, and appends nothing, if an
+    /// operation depends on more than its node and its neighbours, and if there is an error, which the tree's writer
+    /// reports.
     #[inline(always)]
     pub(super) fn write(&self, nodes: Nodes<'_>, bits: Option<u64>, stack: Stack, out: &mut Vec<u8>) -> bool {
         let start = out.len();
@@ -88,6 +88,7 @@ impl Linear<'_> {
         let mut from = 0;
         let mut before = Before::Other;
         while let Some(node) = nodes.next() {
+            // Only the number directly before an access to memory can change how the access is written.
             let was = core::mem::replace(&mut before, Before::Other);
             match node {
                 Node::Register(reg) => {
@@ -121,6 +122,7 @@ impl Linear<'_> {
                 Node::Undefined if nodes.is_part() || nodes.is_empty() => {}
                 Node::Memory(SpaceId::DEFAULT) => {
                     // A number becomes a location in the default space without an operation.
+                    // An offset could still be added to the address, which the tree's writer does.
                     if was == Before::Sum || nodes.is_moved() {
                         return None;
                     }
@@ -174,10 +176,11 @@ impl Linear<'_> {
         (!encoder.has_failed()).then_some(())
     }
 
-    /// Writes the offset from the storage on top, `by` bits and those of the next nodes. Returns the offset instead if
-    /// a part ends here.
+    /// Offsets the storage on top by `by` bits and the next nodes' offsets. Returns the offset instead if a part ends
+    /// here, because the piece can contain it.
     #[inline(always)]
     fn after_place(&self, encoder: &mut Encoder<'_>, nodes: &mut Nodes<'_>, by: i64) -> Option<i64> {
+        // Most locations end here.
         if by == 0 && nodes.is_empty() {
             return Some(0);
         }
@@ -196,8 +199,8 @@ impl Linear<'_> {
         Some(0)
     }
 
-    /// Writes memory at a register of `bits` bits plus a constant, if the next node is memory of a space other than the
-    /// default one, whose addresses fit the register. Returns whether the node is.
+    /// Writes memory at a register plus a constant, if the next node is memory outside the default space, and the
+    /// register, which has `bits` bits, holds the space's addresses. Returns whether it is.
     #[inline]
     fn in_space(
         &self,
@@ -218,7 +221,7 @@ impl Linear<'_> {
         (!nodes.is_moved()).then_some(true)
     }
 
-    /// Writes the address of a stack slot.
+    /// Writes a stack slot's address.
     #[inline(never)]
     fn slot(&self, encoder: &mut Encoder<'_>, nodes: &mut Nodes<'_>, stack: Stack, by: i64) -> Option<()> {
         let Some(reg) = stack.base else {
@@ -276,7 +279,7 @@ pub(super) fn bit_offset(encoder: &mut Encoder<'_>, bits: i64) {
     encoder.bit_offset();
 }
 
-/// Makes a piece of the location on top.
+/// Adds the location on top to a composite, as a piece.
 #[inline]
 pub(super) fn piece(encoder: &mut Encoder<'_>, from: i64, bits: u64) {
     if from == 0 && bits.is_multiple_of(8) {
@@ -289,7 +292,7 @@ pub(super) fn piece(encoder: &mut Encoder<'_>, from: i64, bits: u64) {
     }
 }
 
-/// Reads the number of `bits` bits, whole bytes, in the location on top.
+/// Reads the number in the location on top. Its `bits` bits are whole bytes.
 #[inline]
 pub(super) fn deref(encoder: &mut Encoder<'_>, bits: u32, address_bits: u32) {
     if bits == address_bits {
@@ -313,7 +316,7 @@ pub(super) fn plus(encoder: &mut Encoder<'_>, by: i64) {
     }
 }
 
-/// Writes the operation of an arithmetic node, which all dialects have. Returns false if the node is not arithmetic.
+/// Writes an arithmetic node's operation, which all dialects have. Returns false if the node is not arithmetic.
 #[inline(always)]
 pub(super) fn arithmetic(encoder: &mut Encoder<'_>, node: Node<'_>) -> bool {
     match node {

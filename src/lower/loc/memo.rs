@@ -1,49 +1,50 @@
-//! Expressions of locations that were lowered before: most locations of a program recur.
+//! Expressions that were lowered before, by location, because most locations in a program recur.
 
 use crate::model::{LocId, Nodes, Stack};
 
-/// Size in bytes of a key and its dependences.
+/// Bytes for a key and its dependences.
 const HEAD: usize = 9;
-/// Maximum number of bytes of an expression with its length.
+/// Maximum bytes for an expression with its length.
 const COUNTED: usize = 24;
 
-/// Number of starts from which their memory is not kept for another module.
+/// Number of starts from which on their memory is not kept for another module.
 const LARGE: usize = 1 << 12;
 
-/// Starts without an expression: of a location that was not lowered, or once.
+/// Starts without an expression: the location was never lowered, or once.
 const UNKNOWN: u32 = 0;
 const ONCE: u32 = 1;
 
 /// Expression length in bytes, the expression, and any bytes.
 pub(in crate::lower) type Counted = [u8; COUNTED];
 
-/// Short expressions by location. Each is stored once, for the first size and stack frame that it was lowered for.
+/// Short expressions by location. Each is stored once, for the first size and stack frame with which it was lowered.
 #[derive(Debug, Default)]
 pub(in crate::lower) struct Memo {
-    /// Start of each location's record in `records`. A location has at least two words in the pool, so that half of
-    /// its first word's index is its own.
+    /// Each location's record start in `records`. A location has at least two words in the pool, so half its first
+    /// word's index belongs to no other location.
     starts: Vec<u32>,
-    /// Records: a key, what the expression depends on, a length, an expression. The first has a key of no location,
-    /// and zeros follow the last.
+    /// Records: a key, what the expression depends on, a length, an expression. The first has a key that no location
+    /// has, and zeros follow the last, so a record can be copied with its maximum size.
     records: Vec<u8>,
 }
 
-/// Expression context: the size of the object in bits, plus 1, and above it the stack frame.
+/// Expression context: the object's size in bits, plus 1, and above it the stack frame.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::lower) struct Key(u64);
 
-/// Dependence of an expression on the size, which is that of a composite.
+/// Dependence on the size, as a composite has it.
 const ON_SIZE: u8 = 1;
-/// Dependence on the stack frame, which is that of a slot.
+/// Dependence on the stack frame, as a slot has it.
 const ON_STACK: u8 = 2;
-/// Part of a key that an expression depends on.
+/// Key bits that an expression depends on.
 static DEPENDS: [u64; 4] = [0, u32::MAX as u64, (u32::MAX as u64) << 32, u64::MAX];
 
 impl Key {
-    /// Returns the key of an object of `bits` bits, 1 or more where it is known.
+    /// Returns the key for an object with `bits` bits, 1 or more where the size is known.
     #[inline]
     pub(super) fn new(bits: Option<u64>, stack: Stack) -> Option<Self> {
         let bits = bits.unwrap_or(0);
+        // The register number plus 1, so 0 stands for no register.
         let base = stack.base.map_or(0, |reg| reg.0.wrapping_add(1));
         if bits >= u64::from(u32::MAX - 1) || base >> 30 != 0 {
             return None;
@@ -60,13 +61,13 @@ impl Memo {
         let start = self.starts.get(loc.start() / 2).map_or(0, |&start| start as usize);
         let record = self.records.get(start..)?.first_chunk::<{ HEAD + COUNTED }>()?;
         let depends = DEPENDS[usize::from(record[HEAD - 1]) % DEPENDS.len()];
-        // Without a branch for each part, which would often be mispredicted.
+        // A branch for each part would often be mispredicted.
         let differs = (u64::from_le_bytes(*record.first_chunk()?) ^ key.0) & depends;
         if differs == 0 { record.last_chunk() } else { None }
     }
 
-    /// Adds the expression of a location that is lowered again, if it is short and no other is known. Returns without
-    /// it the first time: many locations do not recur.
+    /// Adds the expression when a location is lowered again, if it is short and none is known. Returns without it the
+    /// first time, because many locations do not recur.
     #[inline]
     pub(super) fn add(&mut self, loc: LocId, key: Key, nodes: &Nodes<'_>, expression: &[u8], words: usize) {
         let index = loc.start() / 2;
@@ -84,6 +85,7 @@ impl Memo {
     fn record(&mut self, index: usize, key: Key, nodes: &Nodes<'_>, expression: &[u8]) {
         let mut record = [0; HEAD + COUNTED];
         let len = expression.len();
+        // The record takes the position of the final zeros, which are appended again after it.
         let start = self.records.len() - COUNTED;
         let (true, Ok(place)) = (len < COUNTED, u32::try_from(start)) else { return };
         self.starts[index] = place;
@@ -125,7 +127,7 @@ impl Memo {
 #[inline]
 pub(in crate::lower) fn append(counted: &Counted, out: &mut Vec<u8>) {
     let end = out.len() + 1 + usize::from(counted[0]);
-    // A copy of constant size is faster.
+    // A copy with a constant size is faster.
     out.extend_from_slice(counted);
     out.truncate(end);
 }

@@ -1,4 +1,4 @@
-//! Lowering of locations to expressions.
+//! Lowering locations to expressions.
 //!
 //! The consumer's stack decides: in [`on_stack`], locations are stack elements; in [`dwarf5`], only the end of an
 //! expression is a location. [`numbers`] are the same in both.
@@ -33,21 +33,21 @@ use on_stack::{Follows, OnStack};
 use operations::restrict;
 use shared::{At, Shared};
 
-/// Lowering of one location after the other.
+/// Lowering for locations, one after the other.
 pub(super) struct Lowering<'m> {
     pub(super) module: &'m Module,
     consumer: &'m Consumer,
     encoding: Encoding,
     linear: Linear<'m>,
-    /// Expressions of earlier lowerings of the module for the consumer.
+    /// Expressions that were lowered earlier, for the same module and consumer.
     pub(super) memo: Memo,
     tree: Tree<'m>,
     /// Subexpressions with procedures.
     shared: Shared,
     hashes: Vec<u64>,
-    /// Whether the consumer reads some operations only.
+    /// Whether the consumer reads only some operations.
     is_restricted: bool,
-    /// Whether the expressions are those of call frame information, which refer to no other section.
+    /// Whether the expressions are in call frame information, which refers to no other section.
     is_call_frame: bool,
 }
 
@@ -56,13 +56,13 @@ pub(super) struct Lowering<'m> {
 enum Request {
     /// Location.
     Location { bits: Option<u64>, follows: Follows },
-    /// Number of a value.
+    /// A value's number.
     Number,
-    /// Location of a saved register, with the canonical frame address on the initial stack.
+    /// A saved register's location, with the canonical frame address on the initial stack.
     Saved,
-    /// Number in a saved register, with the same initial stack.
+    /// A saved register's number, with the same initial stack.
     SavedNumber,
-    /// Number in the first bits of a location.
+    /// Number in a location's first bits.
     Read(u32),
 }
 
@@ -79,7 +79,7 @@ impl<'m> Lowering<'m> {
     pub(super) fn new(module: &'m Module, consumer: &'m Consumer) -> Self {
         let mut encoding = consumer.encoding_on(&module.target);
         if consumer.expressions.operations != Operations::All {
-            // The operations are those of the list, whatever version they came with.
+            // The consumer's list decides which operations are written, whatever version introduced them.
             encoding.version = encoding.version.max(4);
         }
         Self {
@@ -103,13 +103,13 @@ impl<'m> Lowering<'m> {
         }
     }
 
-    /// Makes the expressions those of call frame information, which refer to no other section: A.6.4.2.
+    /// Makes the expressions fit call frame information, which refers to no other section: A.6.4.2.
     pub(super) fn for_call_frames(mut self) -> Self {
         self.is_call_frame = true;
         self
     }
 
-    /// Appends the expression of the location of a register of the caller.
+    /// Appends the expression for the location in which a caller's register is saved.
     ///
     /// # Errors
     /// The errors of [`lower`](Self::lower).
@@ -117,7 +117,7 @@ impl<'m> Lowering<'m> {
         self.lower_tree(self.module.nodes(loc), Request::Saved, sink)
     }
 
-    /// Appends the expression of the number in a register of the caller.
+    /// Appends the expression for the number in a caller's register.
     ///
     /// # Errors
     /// The errors of [`lower`](Self::lower).
@@ -134,11 +134,13 @@ impl<'m> Lowering<'m> {
         self.lower_tree(self.module.nodes(loc), request, sink)
     }
 
-    /// Appends a location's expression. `bits` is the size of the object at the location, if it is known.
+    /// Appends a location's expression. `bits` is the object's size, if it is known.
     ///
     /// # Errors
     /// [`ErrorKind::Inexpressible`]; the caller discards the bytes and the references that were appended.
     pub(super) fn lower(&mut self, loc: LocId, bits: Option<u64>, sink: &mut Sink<'_>) -> Result<()> {
+        // Memory at a register plus a constant is the most frequent location, and takes less time to write than to look
+        // up.
         if self.is_direct(bits)
             && let Some((reg, by)) = self.module.nodes(loc).memory_at_register()
             && self.linear.holds_address(reg)
@@ -158,13 +160,13 @@ impl<'m> Lowering<'m> {
         self.lower_anew(loc, bits, key, sink)
     }
 
-    /// Key of an object's expressions, where they are remembered.
+    /// Key for an object's expressions, where they are remembered.
     #[inline]
     pub(super) fn key(&self, bits: Option<u64>, stack: Stack) -> Option<Key> {
         if self.is_direct(bits) { Key::new(bits, stack) } else { None }
     }
 
-    /// Whether the expression of an object of `bits` bits may need no tree.
+    /// Whether the expression for an object with `bits` bits may need no tree.
     #[inline]
     fn is_direct(&self, bits: Option<u64>) -> bool {
         !self.is_restricted && bits != Some(0)
@@ -186,7 +188,7 @@ impl<'m> Lowering<'m> {
             && (is_small || self.shared.is_empty())
             && self.linear.write(nodes.clone(), bits, sink.stack, sink.out)
         {
-            // Large expressions become calls once their subexpressions have procedures.
+            // A large expression is not remembered, because it becomes a call once its subexpressions have procedures.
             if is_small {
                 self.memo.add(loc, key, &nodes, &sink.out[start..], self.module.locs.word_count());
             }
@@ -195,8 +197,8 @@ impl<'m> Lowering<'m> {
         self.lower_tree(nodes, Request::Location { bits, follows: Follows::End }, sink)
     }
 
-    /// Appends the expression of the number of a [value](crate::model::Loc::value). The expression leaves the number
-    /// on the stack, without `stack_value`.
+    /// Appends the expression for a [value's](crate::model::Loc::value) number. The expression leaves the number on the
+    /// stack, without `stack_value`.
     ///
     /// # Errors
     /// The errors of [`lower`](Self::lower).
@@ -204,7 +206,7 @@ impl<'m> Lowering<'m> {
         self.lower_tree(self.module.nodes(loc), Request::Number, sink)
     }
 
-    /// Appends the expression of the number in the first `bits` bits of a location.
+    /// Appends the expression for the number in a location's first `bits` bits.
     ///
     /// # Errors
     /// The errors of [`lower`](Self::lower).
@@ -231,7 +233,7 @@ impl<'m> Lowering<'m> {
             written = restrict(consumer, target, self.encoding, sink.extent, pending, expression);
         }
         if written.is_err() {
-            // The facts are those of the locations that the entry contains.
+            // The facts describe only the locations that the entry contains.
             *sink.references.facts = facts;
         }
         written
@@ -252,7 +254,7 @@ impl<'m> Lowering<'m> {
             (Request::SavedNumber, _) => number(&mut out, tree.last(root))?,
             (Request::Saved, _) if is_on_stack => on_stack::write(&mut out, root, None, Follows::End)?,
             (Request::Saved, _) => dwarf5::write_saved(&mut out, root)?,
-            // Bits beyond those of a mask do not matter.
+            // Bits beyond the mask's do not matter.
             (Request::Read(_), Node::Value) => number(&mut out, tree.last(root))?,
             (Request::Read(bits), _) if is_on_stack => OnStack::read(&mut out, root, bits, SpaceId::DEFAULT)?,
             (Request::Read(bits), _) => Dwarf5::read(&mut out, root, bits, SpaceId::DEFAULT)?,
@@ -265,7 +267,7 @@ impl<'m> Lowering<'m> {
         out.finish()
     }
 
-    /// Writer of the tree that was read last.
+    /// Writer for the tree that was read last.
     fn writer<'l>(&'l mut self, sink: &'l mut Sink<'_>) -> ExpressionWriter<'l, 'm> {
         let context = Context {
             module: self.module,
@@ -312,6 +314,7 @@ impl<'m> Lowering<'m> {
         let start = sink.out.len();
         let is_encoded = times > 1 && self.part(part, sink).is_ok();
         let bytes = (sink.out.len() - start) as u64;
+        // The bytes were needed only to measure the part.
         sink.out.truncate(start);
         sink.references.pending.clear();
         // A call takes up to five bytes; the entry takes its code and the expression's length.
@@ -324,7 +327,7 @@ impl<'m> Lowering<'m> {
         true
     }
 
-    /// Appends the expression of a subexpression that becomes a procedure.
+    /// Appends the expression for a subexpression that becomes a procedure.
     ///
     /// # Errors
     /// The errors of [`lower`](Self::lower).
@@ -339,7 +342,7 @@ impl<'m> Lowering<'m> {
         out.finish()
     }
 
-    /// Records the offset in the unit of a subexpression's procedure.
+    /// Records the unit offset of a subexpression's procedure.
     pub(super) fn settle(&mut self, part: &Part, entry: u64) {
         self.shared.settle(part, entry);
     }

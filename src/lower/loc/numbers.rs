@@ -8,9 +8,9 @@ use crate::model::Node;
 use crate::op::{Encoder, Reg};
 use crate::target::{Scaling, SpaceId};
 
-/// Way of a dialect to read numbers from locations.
+/// How a dialect reads numbers from locations.
 pub(super) trait Read {
-    /// Writes the number in the first `bits` bits of a location. The number is an address in `space`.
+    /// Writes the number in a location's first `bits` bits. The number is an address in `space`.
     fn read(out: &mut ExpressionWriter<'_, '_>, at: At, bits: u32, space: SpaceId) -> Result<()>;
 }
 
@@ -65,7 +65,7 @@ pub(super) fn val_plus<R: Read>(
     Ok(())
 }
 
-/// Returns the register of a node that reads all bits of the current lane, if a lane has the size of an address.
+/// Returns the register if a node reads all bits in the current lane, and a lane is as wide as an address.
 fn whole_lane(out: &ExpressionWriter<'_, '_>, at: At, bits: u32) -> Option<Reg> {
     let module = out.context.module;
     let Node::PerLane(reg) = out.tree.node(at) else { return None };
@@ -74,8 +74,8 @@ fn whole_lane(out: &ExpressionWriter<'_, '_>, at: At, bits: u32) -> Option<Reg> 
     (is_whole && register.is_packed()).then_some(reg)
 }
 
-/// Writes operations that leave the number on top of the stack. `space` is the address space of the symbols in it, as a
-/// number may be the address of memory.
+/// Writes operations that leave the number on top of the stack. `space` is the address space for the symbols in it,
+/// because the number may be a memory address.
 pub(super) fn val<R: Read>(out: &mut ExpressionWriter<'_, '_>, at: At, space: SpaceId) -> Result<()> {
     if out.call_shared(at) {
         return Ok(());
@@ -114,6 +114,7 @@ pub(super) fn val<R: Read>(out: &mut ExpressionWriter<'_, '_>, at: At, space: Sp
             } else {
                 let (first, second) = out.tree.two(at);
                 val::<R>(out, first, space)?;
+                // The first operand is on the stack while the second is written.
                 out.above(1, |out| val::<R>(out, second, space))?;
             }
             if !arithmetic(&mut out.encoder, node) {
@@ -124,8 +125,8 @@ pub(super) fn val<R: Read>(out: &mut ExpressionWriter<'_, '_>, at: At, space: Sp
     Ok(())
 }
 
-/// Writes the address of a stack slot in a lane's private memory. A base register that counts for the wave is
-/// scaled to a lane.
+/// Writes a stack slot's address in a lane's private memory. A base register that counts for the wave is scaled to a
+/// lane.
 fn stack_address(out: &mut ExpressionWriter<'_, '_>, offset: i64) -> Result<()> {
     let Some(reg) = out.context.stack.base else {
         match offset {
@@ -159,7 +160,7 @@ pub(super) fn read_register(out: &mut ExpressionWriter<'_, '_>, reg: Reg) -> Res
     Ok(())
 }
 
-/// Writes the value of a register on entry. The type is as large as the register, so that smaller types are converted.
+/// Writes a register's value on entry. Its type is as wide as the register, so smaller types are converted.
 fn entry_register(out: &mut ExpressionWriter<'_, '_>, reg: Reg) -> Result<()> {
     if out.context.is_call_frame {
         return out.caller_register(reg);

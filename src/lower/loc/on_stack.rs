@@ -21,7 +21,7 @@ impl Read for OnStack {
         let is_whole = bits.is_multiple_of(8);
         let has_more = has_bytes(out.bits(at), bits);
         if !has_more {
-            // Reads exactly these bits: the storage may end behind them.
+            // Reads exactly these bits, because the storage may end after them.
             out.encoder.bit_piece(bits.into(), 0).constu(0).stack_value();
             out.encoder.bit_piece((8 * bytes - bits).into(), 0).piece_end();
         }
@@ -36,14 +36,14 @@ impl Read for OnStack {
 /// What comes after a location's operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Follows {
-    /// End of the expression, which completes a composite.
+    /// The expression's end, which completes a composite.
     End,
-    /// Further operations, before which an operation completes a composite: those of a procedure's caller, or those of
-    /// the location around this location.
+    /// Further operations, before which an operation completes a composite: they belong to a procedure's caller, or to
+    /// the enclosing location.
     Operations,
 }
 
-/// Writes the whole expression of a location.
+/// Writes a location's whole expression.
 pub(super) fn write(
     out: &mut ExpressionWriter<'_, '_>,
     root: At,
@@ -66,8 +66,7 @@ fn loc(out: &mut ExpressionWriter<'_, '_>, at: At) -> Result<()> {
     loc_from(out, at, 0)
 }
 
-/// Writes the location `from` bits further on. Where the location has an offset or an address, the bits are added
-/// to that.
+/// Writes the location `from` bits further on. Where the location has an offset or an address, that absorbs the bits.
 fn loc_from(out: &mut ExpressionWriter<'_, '_>, at: At, from: i64) -> Result<()> {
     if from == 0 && out.call_shared(at) {
         return Ok(());
@@ -155,6 +154,7 @@ fn place(out: &mut ExpressionWriter<'_, '_>, at: At) -> Result<()> {
         }
         Node::PointerTo(variable, by) => out.pointer_to(variable, by)?,
         Node::Call(procedure) => {
+            // A call to an entry without an expression would leave no location on the stack.
             if !out.context.entries.has_expression(procedure) {
                 return Err(out.context.consumer.inexpressible(Construct::Procedure));
             }
@@ -200,7 +200,7 @@ fn memory(out: &mut ExpressionWriter<'_, '_>, space: SpaceId, address: At, more:
     Ok(())
 }
 
-/// Register and constant of an address: also the stack base, where it counts for a lane.
+/// Splits an address into a register and a constant. The stack base counts as well, if it is scaled to a lane.
 fn base_plus(out: &ExpressionWriter<'_, '_>, at: At) -> Option<(Reg, i64)> {
     match (out.tree.node(at), out.context.stack) {
         (Node::StackAddress(by), Stack { base: Some(reg), scaling: Scaling::Lane }) => Some((reg, by)),
@@ -217,10 +217,11 @@ fn is_composite(out: &ExpressionWriter<'_, '_>, at: At) -> bool {
     matches!(out.tree.node(out.moved_by(at).0), Node::Parts(_) | Node::Overlay)
 }
 
-/// Writes a composite. The end of an expression completes it; elsewhere an operation does.
+/// Writes a composite. An expression's end completes it; elsewhere an operation does.
 fn parts(out: &mut ExpressionWriter<'_, '_>, at: At, bits: Option<u64>, follows: Follows) -> Result<()> {
     let bits = bits.or_else(|| out.bits(at));
     let mut fragments = Vec::new();
+    // A composite is written piece by piece if its parts are known. Otherwise operations compute it at run time.
     let flat = bits.and_then(|bits| split(out.tree, at, 0, bits, &mut fragments));
     match fragments[..] {
         _ if flat.is_none() => return composite_operation(out, at),
@@ -240,7 +241,7 @@ fn parts(out: &mut ExpressionWriter<'_, '_>, at: At, bits: Option<u64>, follows:
     }
 }
 
-/// Top of the stack before parts.
+/// What is on top of the stack before parts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Top {
     /// The stack is empty.
@@ -253,6 +254,7 @@ enum Top {
 
 /// Writes parts in their order.
 fn pieces(out: &mut ExpressionWriter<'_, '_>, fragments: &[Fragment], top: Top) -> Result<()> {
+    // Once the parts are written, the composite is complete, and operands before it can be moved again.
     let around = out.operands.is_open;
     let written = each_piece(out, fragments, top);
     out.operands.is_open = around;
@@ -275,7 +277,7 @@ fn each_piece(out: &mut ExpressionWriter<'_, '_>, fragments: &[Fragment], mut to
                 parts_in_place(out, procedure, fragment)?;
                 continue;
             }
-            // Pieces of its own would be added to this composite.
+            // This location's pieces would be added to the open composite.
             _ if is_open && has_open_composite(out, at) => {
                 return Err(out.context.consumer.inexpressible(Construct::SelectedPartsOfPart));
             }
@@ -294,7 +296,7 @@ fn each_piece(out: &mut ExpressionWriter<'_, '_>, fragments: &[Fragment], mut to
     Ok(())
 }
 
-/// Writes a procedure's parts as parts of the current composite.
+/// Writes a procedure's parts into the current composite.
 fn parts_in_place(
     out: &mut ExpressionWriter<'_, '_>,
     procedure: ProcedureId,
@@ -317,7 +319,7 @@ fn composite_operation(out: &mut ExpressionWriter<'_, '_>, at: At) -> Result<()>
     }
 }
 
-/// Returns whether the expression of a location builds a composite from pieces.
+/// Returns whether a location's expression builds a composite from pieces.
 fn has_open_composite(out: &ExpressionWriter<'_, '_>, at: At) -> bool {
     opens_composite(out, out.tree, at, out.depth)
 }

@@ -1,4 +1,4 @@
-//! Expressions of the operations that a consumer reads.
+//! Expressions restricted to the operations that a consumer reads.
 
 use crate::consumer::Consumer;
 use crate::emit::info::Pending;
@@ -13,8 +13,8 @@ pub(in crate::lower) enum Extent {
     SomePcs,
 }
 
-/// Replaces the encodings in an expression by those that the consumer reads, from `start` to the end of `out`.
-/// References move along: `pending` are those of the expression.
+/// Replaces the encodings in an expression, which is from `start` to the end in `out`, by those that the consumer
+/// reads. `pending` are the expression's references, which move along.
 ///
 /// # Errors
 /// [`ErrorKind::Inexpressible`](crate::error::ErrorKind::Inexpressible) for an operation that the consumer does not
@@ -38,6 +38,7 @@ pub(super) fn restrict(
         let from = start + decoded.offset;
         let to = out.len();
         let bytes = &expr[decoded.offset..end];
+        // Earlier operations may have changed their length, so the fields in this one move.
         while let Some(field) = pending.next_if(|field| field.at < start + end) {
             field.at = field.at - from + to;
         }
@@ -54,6 +55,7 @@ pub(super) fn restrict(
             Op::ConstU { value } if consumer.expressions.operations.has(0x10) => {
                 Encoder::new(out, encoding).raw(&[0x10]).raw(&leb(value));
             }
+            // `constu` (0x10) and `neg` (0x1f) replace a signed constant.
             Op::ConstS { value }
                 if consumer.expressions.operations.has(0x10) && consumer.expressions.operations.has(0x1f) =>
             {

@@ -1,4 +1,4 @@
-//! Recurring subexpressions of a unit, which are written once as procedures and called. DWARF 5 section 2.5.1.5.
+//! A unit's recurring subexpressions, which are written once as procedures and called. DWARF 5 section 2.5.1.5.
 
 use hashbrown::{DefaultHashBuilder, HashMap};
 
@@ -7,9 +7,9 @@ use crate::model::{LocId, Module, Node, Tree};
 /// Node index in its tree.
 pub(super) type At = usize;
 
-/// Minimum words of a location with subexpressions worth a call.
+/// Minimum words in a location with subexpressions worth a call.
 pub(super) const WORDS: usize = 14;
-/// Minimum nodes of a subexpression worth a call.
+/// Minimum nodes in a subexpression worth a call.
 const NODES: usize = 3;
 
 /// Subexpressions of locations, by hash.
@@ -25,11 +25,11 @@ pub(in crate::lower) struct Part {
     pub(super) loc: LocId,
     pub(super) at: At,
     hash: u64,
-    /// Number of nodes.
+    /// Node count.
     nodes: usize,
-    /// Number of uses.
+    /// Use count.
     times: u64,
-    /// Offset of its procedure's entry in the unit, once it is written.
+    /// Unit offset of its procedure's entry, once it is written.
     entry: Option<u64>,
 }
 
@@ -58,6 +58,7 @@ impl Shared {
         tree.hashes(&self.hasher, hashes);
         for (at, &hash) in hashes.iter().enumerate() {
             let count = tree.subtree(at).count();
+            // A procedure has one expression for all its callers, so nothing in it may depend on them.
             if count < NODES || !is_wanted(tree.node(at)) || tree.subtree(at).any(depends_on_the_caller) {
                 continue;
             }
@@ -74,7 +75,7 @@ impl Shared {
         parts
     }
 
-    /// Number of uses outside of larger chosen subexpressions.
+    /// Uses outside larger chosen subexpressions.
     pub(super) fn times(&self, part: &Part) -> u64 {
         self.known.get(&part.hash).map_or(0, |part| part.times)
     }
@@ -83,6 +84,7 @@ impl Shared {
     pub(super) fn choose(&mut self, part: &Part, tree: &Tree<'_>, hashes: &[u64]) {
         let times = self.times(part);
         let inner = part.at + 1 - tree.subtree(part.at).count()..part.at;
+        // The subexpressions within it now occur once in the procedure, instead of once for each use.
         for hash in &hashes[inner] {
             if let Some(inner) = self.known.get_mut(hash) {
                 inner.times = inner.times.saturating_sub(times - 1);
@@ -95,25 +97,25 @@ impl Shared {
         self.known.remove(&part.hash);
     }
 
-    /// Records the offset of a subexpression's procedure.
+    /// Records a procedure's offset for its subexpression.
     pub(super) fn settle(&mut self, part: &Part, entry: u64) {
         if let Some(part) = self.known.get_mut(&part.hash) {
             part.entry = Some(entry);
         }
     }
 
-    /// Offset in the unit of the procedure for a subexpression.
+    /// Unit offset of a subexpression's procedure.
     pub(super) fn entry(&self, module: &Module, tree: &Tree<'_>, at: At, hash: u64) -> Option<u64> {
         let part = self.known.get(&hash)?;
         let entry = part.entry?;
+        // Different subexpressions can have the same hash, so the nodes are compared.
         let mut other = Tree::default();
         other.read(module.nodes(part.loc))?;
         other.subtree(part.at).eq(tree.subtree(at)).then_some(entry)
     }
 }
 
-/// Returns whether the encoding of a node depends on its context: the function's frame, or the space of a symbol's
-/// address.
+/// Returns whether a node's encoding depends on its context: the function's frame, or the space for a symbol's address.
 fn depends_on_the_caller(node: Node<'_>) -> bool {
     matches!(node, Node::StackAddress(_) | Node::Address(..) | Node::Call(_) | Node::Expr(_))
 }

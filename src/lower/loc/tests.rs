@@ -80,7 +80,7 @@ fn stacks(scalars: &[Reg]) -> impl Strategy<Value = Stack> + use<> {
     })
 }
 
-/// Compares the two on random locations of a target. Returns the number of locations that the pass took.
+/// Compares the two on random locations for a target. Returns how many locations the pass took.
 fn compare(target: &Target, scalars: Vec<Reg>, vectors: Vec<Reg>, consumer: &Consumer) -> usize {
     let mut runner = TestRunner::deterministic();
     let stack = stacks(&scalars);

@@ -1,4 +1,4 @@
-//! Entries of arrays: DWARF 5 sections 5.5 and 5.13.
+//! Array entries: DWARF 5 sections 5.5 and 5.13.
 
 use crate::error::Result;
 use crate::lower::entry::EntryWriter;
@@ -39,7 +39,7 @@ pub(super) fn stride(out: &mut EntryWriter<'_>, bits: Option<u64>) {
     }
 }
 
-/// Writes a dimension of a constant number of elements.
+/// Writes a dimension with a constant element count.
 pub(super) fn fixed_dimension(out: &mut EntryWriter<'_>, count: u64) {
     out.info.begin_entry(gimli::DW_TAG_subrange_type, gimli::DW_CHILDREN_no, None);
     out.info.unsigned(gimli::DW_AT_count, count);
@@ -56,7 +56,7 @@ fn write_dimension(out: &mut EntryWriter<'_>, array: TypeId, dimension: &Dimensi
         Count::Unknown => {}
         Count::Fixed(count) => out.info.unsigned(gimli::DW_AT_count, count),
         Count::Variable(variable) => {
-            // The entries of a function's variables are in its abstract instance if it has no code.
+            // Without code, a function has its variables' entries in its abstract instance.
             let module = out.module;
             let function = module.function_of(module.variables[variable].scope);
             let has_code = function.is_none_or(|function| module.functions[function].address.is_some());

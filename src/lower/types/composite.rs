@@ -1,4 +1,4 @@
-//! Entries of structures, classes and unions, and of their children: DWARF 5 section 5.7.
+//! Entries for structures, classes and unions, and for their children: DWARF 5 section 5.7.
 
 use super::template;
 use crate::emit::info::children;
@@ -56,7 +56,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId, composite: &Composite
     Ok(Some(Open::new(out.units, *scope, None)))
 }
 
-/// Writes a member, which may be the discriminant of a variant part.
+/// Writes a member, which may be a variant part's discriminant.
 fn write_member(out: &mut EntryWriter<'_>, member: &Member, part: Option<VariantPartId>) {
     let is = part.map(|part| out.expressions.numbers.discriminant(part));
     out.info.begin_entry(gimli::DW_TAG_member, gimli::DW_CHILDREN_no, is);
@@ -82,12 +82,13 @@ fn write_member(out: &mut EntryWriter<'_>, member: &Member, part: Option<Variant
     out.info.end_entry();
 }
 
-/// Writes a bit field before DWARF 4: in a storage unit of its type's size. The offset counts from the
-/// unit's most significant bit to the field's. DWARF 3 section 5.5.6.
+/// Writes a bit field before DWARF 4, in a storage unit as large as its type. The offset counts from the unit's most
+/// significant bit to the field's. DWARF 3 section 5.5.6.
 fn bit_field_in_unit(out: &mut EntryWriter<'_>, member: &Member, bits: u64) {
     let of_type = out.module.types[member.ty].bits.unwrap_or(bits).div_ceil(8).max(1);
+    // The storage unit is aligned to its own size, as compilers place it.
     let aligned = member.offset_bits / 8 / of_type * of_type;
-    // A field that crosses two such units gets a unit of its own.
+    // A field that crosses two such units gets a larger unit.
     let is_in_two = member.offset_bits - 8 * aligned + bits > 8 * of_type;
     let first = if is_in_two { member.offset_bits / 8 } else { aligned };
     let from_first = member.offset_bits - 8 * first;
@@ -99,7 +100,7 @@ fn bit_field_in_unit(out: &mut EntryWriter<'_>, member: &Member, bits: u64) {
     at_byte(out, first);
 }
 
-/// Writes the offset of a member in bytes. In DWARF 2 it is always an expression: section 5.5.4.
+/// Writes a member's byte offset. In DWARF 2 it is always an expression: section 5.5.4.
 fn at_byte(out: &mut EntryWriter<'_>, bytes: u64) {
     if out.consumer.version > 2 {
         out.info.unsigned(gimli::DW_AT_data_member_location, bytes);

@@ -1,4 +1,4 @@
-//! Entries of types: DWARF 5 chapter 5.
+//! Type entries: DWARF 5 chapter 5.
 
 mod array;
 mod composite;
@@ -26,7 +26,7 @@ pub(super) fn write(out: &mut EntryWriter<'_>, id: TypeId) -> Result<Option<Open
         TypeKind::Base { name, encoding } => {
             out.info.begin_entry(gimli::DW_TAG_base_type, gimli::DW_CHILDREN_no, is);
             out.name(Some(*name));
-            // The constant form is chosen for each encoding, as a unit has few base types.
+            // The constant form is chosen for each encoding, because a unit has few base types.
             out.info.unsigned(gimli::DW_AT_encoding, constants::encoding(*encoding).0.into());
             let bits = ty.bits.unwrap_or(0);
             out.info.unsigned(gimli::DW_AT_byte_size, bits.div_ceil(8));

@@ -1,4 +1,4 @@
-//! Entries of templates' parameters: DWARF 5 section 2.23.
+//! Template parameter entries: DWARF 5 section 2.23.
 
 use crate::emit::info::children;
 use crate::error::Result;
@@ -7,7 +7,7 @@ use crate::lower::entry::EntryWriter;
 use crate::model::{LocId, TemplateArgument, TemplateParameter};
 use crate::omission::{Property, Subject};
 
-/// Writes the template parameters of an entity whose tags the consumer knows, as children of its entry.
+/// Writes an entity's template parameters, if the consumer knows their tags, as children in its entry.
 pub(in crate::lower) fn write(
     out: &mut EntryWriter<'_>,
     subject: Subject,
