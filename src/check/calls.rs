@@ -65,7 +65,8 @@ fn compare_argument<'a, 'o>(
     described: &dyn Fn(LocId, bool) -> DescribedLocation,
     of: CallId,
 ) -> Result<(), Difference> {
-    let (at, unit) = (&meanings.described.at(Entity::Call(of)), meanings.described.unit_of(Entity::Call(of)));
+    let at = &meanings.described.at(Entity::Call(of));
+    let unit = meanings.described.unit_of(Entity::Call(of));
     let words = meanings.described.calls();
     let mut compared = Compared::default();
     compared.compare(

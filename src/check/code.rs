@@ -75,7 +75,8 @@ pub(super) fn is_there(module: &Module, object: &Object<'_>, function: FunctionI
     match end {
         Some(end) if end <= section.size => Ok(()),
         _ => {
-            let (bytes, has) = (data.bytes, section.size);
+            let bytes = data.bytes;
+            let has = section.size;
             let what = format!(
                 "code of {bytes:#x} at {what} goes past the end of the section, which has {has:#x}",
                 bytes = Count(bytes, "byte"),
@@ -128,13 +129,15 @@ fn is_code_of(unit: &[Range<u64>], functions: &[Range<u64>]) -> bool {
     let mut steps: Vec<(u128, i64, i64)> = Vec::new();
     for (ranges, unit, functions) in [(unit, 1, 0), (functions, 0, 1)] {
         for range in ranges {
-            let (start, bytes) = (u128::from(range.start), range.end.wrapping_sub(range.start));
+            let start = u128::from(range.start);
+            let bytes = range.end.wrapping_sub(range.start);
             steps.push((start, unit, functions));
             steps.push((start + u128::from(bytes), -unit, -functions));
         }
     }
     steps.sort_unstable();
-    let (mut unit, mut functions) = (0, 0);
+    let mut unit = 0;
+    let mut functions = 0;
     steps.chunk_by(|one, other| one.0 == other.0).all(|here| {
         for step in here {
             (unit, functions) = (unit + step.1, functions + step.2);
@@ -149,7 +152,9 @@ mod tests {
 
     #[test]
     fn code_that_functions_share_may_be_there_once_or_for_each() {
-        let (f, g, h) = (0x10..0x20, 0x10..0x18, 0x20..0x28);
+        let f = 0x10..0x20;
+        let g = 0x10..0x18;
+        let h = 0x20..0x28;
         let functions = [f.clone(), g.clone(), h.clone()];
         let right: [&[Range<u64>]; 6] = [
             &[f.clone(), g.clone(), h.clone()],

@@ -129,7 +129,8 @@ fn compare_units(compare: &mut Compare<'_, '_>) {
 
 /// Compares a unit, if it has a root entry.
 pub(super) fn compare_unit_with_root<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, found: &'a Unit<'o>) {
-    let (module, dwarf) = (compare.described.module, compare.file.dwarf);
+    let module = compare.described.module;
+    let dwarf = compare.file.dwarf;
     let unit = module.unit(id);
     match dwarf.root(found) {
         Some(root) => compare_unit(compare, id, found, root),
@@ -189,7 +190,8 @@ fn compare_unit<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, found: &'a Un
     compare.pending.units.push((id, root));
     compare_macros(compare, id, found, at);
     let program = compare.file.program(found);
-    let (program, rows) = (program.as_deref(), &compare.file.rows);
+    let program = program.as_deref();
+    let rows = &compare.file.rows;
     Lines { described: compare.described, program, rows, report: &mut compare.report }.compare(id, at);
 }
 

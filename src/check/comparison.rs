@@ -110,7 +110,8 @@ pub(super) type TypeUnits<'a, 'o> = BTreeMap<(u16, Cow<'a, str>), Vec<Entry<'a, 
 pub(super) fn compare_unit_header(compare: &mut Compare<'_, '_>, unit: &Unit<'_>, kind: DwUt, at: &At) {
     compare.report.expect_equal(at, "a unit's kind", &kind, &unit.kind);
     compare.report.expect_equal(at, "entries that do not end", &0, &unit.contents.unclosed);
-    let (expected, found) = (compare.described.consumer, &unit.encoding);
+    let expected = compare.described.consumer;
+    let found = &unit.encoding;
     let address_bytes = compare.described.module.target.address_bytes();
     compare.report.expect_equal(at, "bytes of an address", &address_bytes, &found.address_bytes);
     compare.report.expect_equal(at, "the DWARF version", &expected.version, &found.version);

@@ -76,13 +76,16 @@ pub(super) fn problem(expr: &[u8], encoding: Encoding) -> Option<String> {
 fn problem_for(consumer: Option<&Consumer>, expr: &[u8], encoding: Encoding) -> Option<String> {
     let mut unread = None;
     // Whether a location is complete, whether there are pieces, and whether the last operation was a piece.
-    let (mut is_complete, mut has_parts, mut is_end) = (false, false, false);
+    let mut is_complete = false;
+    let mut has_parts = false;
+    let mut is_end = false;
     for decoded in Decoder::new(expr, encoding) {
         let decoded = match decoded {
             Ok(decoded) => decoded,
             Err(error) => return Some(error.to_string()),
         };
-        let (op, code) = (decoded.op, expr[decoded.offset]);
+        let op = decoded.op;
+        let code = expr[decoded.offset];
         unread = unread.or(consumer
             .filter(|consumer| !consumer.expressions.operations.has(code))
             .map(|of| (of.name, code)));

@@ -65,7 +65,8 @@ pub(super) fn compare_in_function<'a, 'o>(
     let start = described.function.and_then(|function| meanings.described.address(function)).unwrap_or(0);
     let size = described.function.map_or(1, |function| meanings.module.function(function).bytes);
     let asked = Asked::default();
-    let (mut pcs, mut unproven) = (Pcs::only(described.pc, size), None);
+    let mut pcs = Pcs::only(described.pc, size);
+    let mut unproven = None;
     while let Some(Tried { pc, .. }) = pcs.next() {
         match same_expression(meanings, DescribedLocation { pc, ..described }, entry, attribute, &asked) {
             Ok(obstacle) => unproven = unproven.or(obstacle),
@@ -130,14 +131,17 @@ pub(super) fn same_expression<'a, 'o>(
     }
     let start = described.function.and_then(|function| meanings.described.address(function));
     asked.clear();
-    let (mut unproven, mut undescribed, mut compared) = (None, None, 0);
+    let mut unproven = None;
+    let mut undescribed = None;
+    let mut compared = 0;
     let combines = || combined_offsets(meanings, &[described.loc], &[expr], entry.unit().encoding);
     let lanes = lanes(&meanings.module.target);
     let mut all = witnesses(&lanes, described.pc, start, asked, combines);
     let difference = all.try_for_each(|witness| {
-        let obstacle = match described.is_number {
-            true => same_number(meanings, described, entry, expr, witness, asked)?,
-            false => same_location(meanings, described, entry, expr, witness, asked)?,
+        let obstacle = if described.is_number {
+            same_number(meanings, described, entry, expr, witness, asked)?
+        } else {
+            same_location(meanings, described, entry, expr, witness, asked)?
         };
         match obstacle {
             None => compared += 1,
@@ -213,9 +217,10 @@ fn same_location<'a, 'o>(
         let found = eval::spans(&found, bits.into()).map_err(|fault| {
             (Kind::Evaluation, show_spans(meanings, &expected), fault_text(meanings, &fault))
         })?;
-        return match eval::are_equal(&expected, &found) {
-            true => Ok(None),
-            false => Err((Kind::Location, show_spans(meanings, &expected), show_spans(meanings, &found))),
+        return if eval::are_equal(&expected, &found) {
+            Ok(None)
+        } else {
+            Err((Kind::Location, show_spans(meanings, &expected), show_spans(meanings, &found)))
         };
     }
     let found = evaluated_at(meanings, entry, expr, witness, asked, eval::Kind::Location);

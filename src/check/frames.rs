@@ -202,7 +202,8 @@ fn frames_from<'o>(
                 }
                 // Other entries can cover the same code.
                 let frames = &frames.only(one);
-                let (entry, rows) = (&frames.fdes[0], &KnownRows::default());
+                let entry = &frames.fdes[0];
+                let rows = &KnownRows::default();
                 compare_frame(meanings, FrameEntry { function, start, frames, entry, rows });
             }
         }
@@ -214,7 +215,8 @@ fn frames_from<'o>(
         }
         (&[function], _) => meanings.report.find(Kind::Frame, at(function), "one frame", "several"),
         (encoded, found) => {
-            let (expected, found) = (Count(encoded.len(), "frame"), found.len());
+            let expected = Count(encoded.len(), "frame");
+            let found = found.len();
             meanings.report.find(Kind::Frame, at(encoded[0]), expected.to_string(), found.to_string());
         }
     }
@@ -274,7 +276,8 @@ fn compare_frame<'o>(meanings: &mut Meanings<'_, '_, 'o>, of: FrameEntry<'_, 'o>
         Column::Cfa => true,
     };
     columns.extend(ruled.iter().copied().filter(is_there));
-    let (mut different, mut unproven) = (BTreeMap::new(), Vec::new());
+    let mut different = BTreeMap::new();
+    let mut unproven = Vec::new();
     for &column in &columns {
         let mut obstacle = None;
         for pc in witness::pcs(changes.of(column), size) {
@@ -321,7 +324,8 @@ fn compare_column<'o>(
     column: Column,
     combines: bool,
 ) -> Result<Option<Obstacle>, Box<Finding>> {
-    let (mut unproven, mut is_proven) = (None, false);
+    let mut unproven = None;
+    let mut is_proven = false;
     let lanes = witness::lanes(&meanings.module.target);
     let asked = Asked::default();
     for witness in witnesses(&lanes, pc, Some(of.start), &asked, || combines.then(Rc::default)) {

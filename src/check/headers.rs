@@ -90,10 +90,8 @@ impl Bytes<'_> {
         let field = at.checked_add(bytes).and_then(|end| self.all.get(at..end));
         let field = field.ok_or_else(|| "a header that is cut off".to_owned())?;
         let join = |number: u64, &byte: &u8| number << 8 | u64::from(byte);
-        let number = match self.big_endian {
-            true => field.iter().fold(0, join),
-            false => field.iter().rev().fold(0, join),
-        };
+        let number =
+            if self.big_endian { field.iter().fold(0, join) } else { field.iter().rev().fold(0, join) };
         usize::try_from(number).map_err(|_| "a table that ends behind its section".to_owned())
     }
 }

@@ -151,7 +151,8 @@ fn lane_bounds<'a, 'o>(
 fn check_lane_ranges<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, code: Code<'a, 'o>, bounds: &[u64]) {
     let size = meanings.module.function(code.function).bytes;
     for range in bounds.chunks_exact(2) {
-        let (first, end) = (range[0], range[1]);
+        let first = range[0];
+        let end = range[1];
         if first >= end || end > size {
             let at = meanings.module.at_scope(code.scope);
             meanings.report.find(
@@ -173,12 +174,14 @@ fn compare_lanes_at<'a, 'o>(
     is_active: bool,
     asked: &Asked,
 ) -> Result<Option<Obstacle>, Box<Finding>> {
-    let (mut unproven, mut is_proven) = (None, false);
+    let mut unproven = None;
+    let mut is_proven = false;
     let (entries, value) = list;
     if let (Some(Value::LocList(_)), [_, _, ..]) = (value, &entries[..]) {
         let at = At { pcs: Some(pc..pc + 1), ..meanings.module.at_scope(code.scope) };
         let found = format!("{} of the list", Count(entries.len(), "entry"));
-        let (expected, trace) = ("one location (3.3.5)".into(), Vec::new());
+        let expected = "one location (3.3.5)".into();
+        let trace = Vec::new();
         return Err(Finding { kind: Kind::Evaluation, at, lane: None, expected, found, trace }.into());
     }
     // An omission leaves out the attribute or the entry: an expression that is there must be right.
@@ -369,11 +372,12 @@ fn described_lanes<'a, 'o>(
     is_active: bool,
 ) -> Result<Vec<Option<u64>>, NoMeaning> {
     let module = meanings.module;
-    with_contents(meanings, code, wave, |contents| match is_active {
-        false => module.lane_pcs(code.scope, wave.pc, contents),
-        true => {
+    with_contents(meanings, code, wave, |contents| {
+        if is_active {
             let mask = module.active_lanes(code.scope, wave.pc, contents)?;
             Ok(flags(mask, module.target.lanes()))
+        } else {
+            module.lane_pcs(code.scope, wave.pc, contents)
         }
     })
 }

@@ -19,7 +19,8 @@ const FILE: &[DwLnct] = &[dw::DW_LNCT_path, dw::DW_LNCT_directory_index, dw::DW_
 impl Lines<'_, '_> {
     /// Compares sizes, and all directories and files, whether rows use them or not.
     pub(super) fn line_header(&mut self, id: UnitId, program: &LineProgram<'_>, at: &At) {
-        let (module, version) = (self.described.module, program.version);
+        let module = self.described.module;
+        let version = program.version;
         let at = &in_section(".debug_line", Some(at.clone()));
         self.report.expect_equal(
             at,

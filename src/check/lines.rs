@@ -141,19 +141,20 @@ impl Lines<'_, '_> {
         let rows = rows.map(|row| if has_flags { row } else { row.without_flags() });
         let of_code = || sequence.iter().filter(|row| !row.end_sequence);
         let found = of_code().map(|row| self::found(program, row, start));
-        let (rows, found) = match consumer.has_line_directives {
-            true => {
-                let scopes = inlined_scopes(self.described, id);
-                let rows = rows.map(|row| Row { inlined: described_calls(module, &scopes, row.pc), ..row });
-                let calls = of_code().map(|row| found_calls(program, sequence, row));
-                let found = found.zip(calls).map(|(row, inlined)| Row { inlined, ..row });
-                (directives(rows), directives(found))
-            }
-            false => (rows.collect(), found.collect()),
+        let (rows, found) = if consumer.has_line_directives {
+            let scopes = inlined_scopes(self.described, id);
+            let rows = rows.map(|row| Row { inlined: described_calls(module, &scopes, row.pc), ..row });
+            let calls = of_code().map(|row| found_calls(program, sequence, row));
+            let found = found.zip(calls).map(|(row, inlined)| Row { inlined, ..row });
+            (directives(rows), directives(found))
+        } else {
+            (rows.collect(), found.collect())
         };
-        let (mut rows, mut found) = (rows.into_iter(), found.into_iter());
+        let mut rows = rows.into_iter();
+        let mut found = found.into_iter();
         loop {
-            let (expected, found) = (rows.next(), found.next());
+            let expected = rows.next();
+            let found = found.next();
             if expected.is_none() && found.is_none() {
                 return;
             }

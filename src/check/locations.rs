@@ -137,10 +137,12 @@ pub(super) fn compare_location<'a, 'o>(
     let mut pcs = Pcs::new(all_bounds(meanings, id, start.zip(list)), size);
     let lanes = lane_count(meanings, entry, start.is_some());
     let setting = pair_setting(meanings, place, lanes);
-    let (tried, asked) = (witness::lanes(&module.target), Asked::default());
+    let tried = witness::lanes(&module.target);
+    let asked = Asked::default();
     let of = Located { place, sizes, start, encoded, setting, lanes, tried, asked };
     let has_omissions = meanings.described.omitted.of_variables.contains_key(&id);
-    let (mut unproven, mut same) = (None, None);
+    let mut unproven = None;
+    let mut same = None;
     while let Some(Tried { pc, is_bound }) = pcs.next() {
         if is_bound || has_omissions || same.is_some_and(|same: Agreement| same.reads.position) {
             same = if omitted_count(meanings, id, pc) == 0 { one_by_one(meanings, &of, pc) } else { None };
@@ -203,7 +205,8 @@ fn one_by_one<'a, 'o>(
     // The object's lists are in ascending order.
     described.reverse();
     let bits = of.sizes.first().copied().filter(|_| of.sizes.len() == 1);
-    let (mut reads, mut is_new) = (Reads::default(), false);
+    let mut reads = Reads::default();
+    let mut is_new = false;
     let mut comparisons = 1;
     for (&loc, &expr) in described.iter().zip(&found) {
         let pair = Pair { setting: of.setting, bits, described: loc, found: expr };
@@ -346,7 +349,8 @@ fn compare_at_witness<'a, 'o>(
     witness: Witness,
     asked: &Asked,
 ) -> Verdict {
-    let (mut place, mut is_undescribed) = (of.place, true);
+    let mut place = of.place;
+    let mut is_undescribed = true;
     for &bits in of.sizes {
         place = Place { bits, ..place };
         let expected = variable_spans(meanings, place, witness, asked);

@@ -84,7 +84,8 @@ pub(super) fn compare_macros<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, 
         macros.iter().map(|&one| expected(module, compare.described.consumer, one, version)).collect();
     compare.report.macros += expected.len() as u64;
     for number in 0..expected.len().max(found.len()) {
-        let (expected, found) = (expected.get(number), found.get(number));
+        let expected = expected.get(number);
+        let found = found.get(number);
         if expected != found {
             let text =
                 |fact: Option<&MacroFact<'_>>| fact.map_or_else(|| "the end".into(), Describe::describe);

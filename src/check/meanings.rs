@@ -38,7 +38,8 @@ impl<'w, 'a, 'o> Meanings<'w, 'a, 'o> {
     ) -> Self {
         let module = described.module;
         let load_bias = witness::load_bias(described.object, &module.target);
-        let (evaluator, pairs) = (Evaluator::new().all_places().into(), Pairs::default());
+        let evaluator = Evaluator::new().all_places().into();
+        let pairs = Pairs::default();
         Self {
             module,
             described,

@@ -113,7 +113,8 @@ use crate::read::{Dwarf, Object, Placing};
 /// # Errors
 /// Returns an error only if the bytes cannot be read. Everything else is a finding of the report.
 pub fn check(module: &Module, consumer: &Consumer, omissions: &[Omission], bytes: &[u8]) -> Result<Report> {
-    let (dialect, sizes) = (dialect(consumer), read_unlinked(module, consumer, bytes)?);
+    let dialect = dialect(consumer);
+    let sizes = read_unlinked(module, consumer, bytes)?;
     // A field without its relocation is right by accident if its value is 0. The object is therefore compared as if it were
     // linked after other objects.
     let object = Object::read_placed(bytes, Placing::Linked(&sizes), Some(module.target()))?;

@@ -186,14 +186,16 @@ fn compare_indexed_units<'o>(tables: &mut Tables<'_, '_, 'o>, indices: &[NameInd
         let offsets = units.map(|unit| unit.offset);
         offsets.filter(|&offset| !is_of_others(tables, offset)).collect::<Vec<_>>()
     };
-    let (expected, expected_types) = (of(false), of(true));
+    let expected = of(false);
+    let expected_types = of(true);
     let all = |list: for<'i> fn(&'i NameIndex<'o>) -> &'i [u64]| {
         let all = indices.iter().flat_map(list).copied();
         let mut all: Vec<u64> = all.filter(|&offset| !is_of_others(tables, offset)).collect();
         all.sort_unstable();
         all
     };
-    let (found, types) = (all(|index| &index.units), all(|index| &index.type_units));
+    let found = all(|index| &index.units);
+    let types = all(|index| &index.type_units);
     let foreign = all(|index| &index.foreign_type_units);
     for (expected, found, what) in [
         (expected, found, "units"),
@@ -202,7 +204,8 @@ fn compare_indexed_units<'o>(tables: &mut Tables<'_, '_, 'o>, indices: &[NameInd
     ] {
         if expected != found {
             let at = in_section(SECTION, None);
-            let (expected, found) = (format!("{what} at {}", offsets(&expected)), offsets(&found));
+            let expected = format!("{what} at {}", offsets(&expected));
+            let found = offsets(&found);
             tables.report.find(Kind::Table, at, expected, found);
         }
     }
@@ -336,9 +339,8 @@ fn report_differences<'a, 'o>(
     if found.tag != entry.tag() {
         all.push((entry.tag().describe(), found.tag.describe()));
     }
-    let expected = in_tables(tables, entry.unit()).map(|unit| match is_type_unit(unit.kind) {
-        true => NameUnit::Type(unit.offset),
-        false => NameUnit::Compile(unit.offset),
+    let expected = in_tables(tables, entry.unit()).map(|unit| {
+        if is_type_unit(unit.kind) { NameUnit::Type(unit.offset) } else { NameUnit::Compile(unit.offset) }
     });
     if found.unit != expected {
         all.push((expected.describe(), found.unit.describe()));

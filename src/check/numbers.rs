@@ -91,7 +91,8 @@ impl Numbers {
 
     /// Returns the next number, in the role that it has in this choice.
     fn chosen(&self, random: u64, bits: u64) -> u64 {
-        let (focus, choice) = (self.choice / self.roles(), self.choice % self.roles());
+        let focus = self.choice / self.roles();
+        let choice = self.choice % self.roles();
         let value = random | 1 | 1 << (bits - 1);
         let distance = (self.known.len() as u32).wrapping_sub(focus);
         if let Some(offset) = choice.checked_sub(CHOICES).and_then(|index| self.offsets.get(index as usize)) {

@@ -34,7 +34,8 @@ pub(super) fn compare_other_types<'a, 'o>(compare: &mut Compare<'a, 'o>, unit: U
             continue;
         }
         let ty = module.ty(id);
-        let (tag, name) = (ty.kind().tag(), ty.name().map_or("", |name| module.string(name)));
+        let tag = ty.kind().tag();
+        let name = ty.name().map_or("", |name| module.string(name));
         let of_kind = entries.entry((tag.0, name.into())).or_default();
         of_kind.retain(|entry| !compare.known.type_entries.contains(&entry.offset()));
         // Entries are in the order of the module: the first that is left matches, in its own scope if there is

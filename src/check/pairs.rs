@@ -96,7 +96,8 @@ impl<'o> Pairs<'o> {
         if self.known.len() == MOST {
             self.known.clear();
         }
-        let (hash, hasher) = (self.hash(module, &pair), &self.hasher);
+        let hash = self.hash(module, &pair);
+        let hasher = &self.hasher;
         self.known.insert_unique(hash, (pair, same), |(pair, _)| hash_of(hasher, module, pair));
     }
 

@@ -99,7 +99,8 @@ pub(super) fn model_contents<'s>(
     asked: &'s Asked,
 ) -> Stopped<'s> {
     let lane = (meanings.module.target.lanes() > 1).then_some(witness.lane);
-    let (target, load_bias) = (&meanings.module.target, meanings.load_bias);
+    let target = &meanings.module.target;
+    let load_bias = meanings.load_bias;
     Stopped { target, fill: witness.fill, lane, symbol, load_bias, asked, patch: None }
 }
 
@@ -195,7 +196,8 @@ pub(super) fn is_at_location<'a, 'o>(
     }
     let target = &meanings.module.target;
     let place = |span: &Span| single(target, span, |variable| variable_entry(meanings, variable));
-    let (mut rest, mut used) = (expected, 0);
+    let mut rest = expected;
+    let mut used = 0;
     let mut is_next = |storage: &eval::Storage, mut from: u128, mut bits: u128| {
         while bits > 0 {
             let Some((span, others)) = rest.split_first() else { return false };
@@ -276,7 +278,8 @@ pub(super) fn lane_count<'a, 'o>(
         return lanes;
     };
     let mut known = meanings.file.lanes.borrow_mut();
-    let (mut at, mut below) = (Some(entry), Vec::new());
+    let mut at = Some(entry);
+    let mut below = Vec::new();
     let version = loop {
         crate::work::step();
         let Some(scope) = at else { break None };
@@ -418,8 +421,10 @@ fn is_same(place: &SingleLocation, skip: u128, storage: &eval::Storage, from: u1
     match (&place.storage, storage) {
         (eval::Storage::Undefined, eval::Storage::Undefined) => true,
         (eval::Storage::Implicit(one), eval::Storage::Implicit(other)) => {
-            let (one, other) = (one.bytes(), other.bytes());
-            let (first, from) = ((place.offset + skip) as usize, from as usize);
+            let one = one.bytes();
+            let other = other.bytes();
+            let first = (place.offset + skip) as usize;
+            let from = from as usize;
             (0..bits as usize).step_by(8).all(|at| {
                 let more = u8::MAX >> (8 - (bits as usize - at).min(8));
                 (byte_at(one, first + at) ^ byte_at(other, from + at)) & more == 0

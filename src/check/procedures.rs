@@ -87,7 +87,8 @@ pub(super) fn compare_procedures<'a, 'o>(
     let units = units.into_iter();
     let mut units: Vec<_> =
         units.map(|(unit, root)| unit_procedures(meanings, unit, root, &has_callers)).collect();
-    let (file, none) = (meanings.file, Referred::new());
+    let file = meanings.file;
+    let none = Referred::new();
     let has_entries = units.iter().any(|of_unit| !of_unit.entries.is_empty());
     // All expressions of a file are decoded for it.
     let referred = if has_entries { file.referred() } else { &none };
@@ -129,9 +130,10 @@ pub(super) fn compare_procedures<'a, 'o>(
                 extra_procedure(meanings, unit, entry);
             }
         }
-        let inlined = match meanings.described.consumer.has_locations_on_the_stack() {
-            true => 0,
-            false => without.len().saturating_sub(described.omitted),
+        let inlined = if meanings.described.consumer.has_locations_on_the_stack() {
+            0
+        } else {
+            without.len().saturating_sub(described.omitted)
         };
         // A procedure without callers is not replaced anywhere.
         let (replaced, others): (Vec<_>, Vec<_>) =
@@ -206,7 +208,8 @@ fn described_procedure(meanings: &Meanings<'_, '_, '_>, procedure: ProcedureId) 
 /// Returns the meaning of a described procedure at the first witness and size with one. A witness at which the
 /// whole location is unreadable does not count: the object may be unreadable for fewer bits, too.
 fn procedure_meaning(meanings: &Meanings<'_, '_, '_>, procedure: ProcedureId) -> Meaning {
-    let (described, asked) = (described_procedure(meanings, procedure), Asked::default());
+    let described = described_procedure(meanings, procedure);
+    let asked = Asked::default();
     let mut without = Meaning::Any;
     for (number, witness) in procedure_witnesses(meanings).into_iter().enumerate() {
         for (size, bits) in SIZES.into_iter().enumerate() {
@@ -240,7 +243,8 @@ fn take_described<'a, 'o>(
     entry: Entry<'a, 'o>,
 ) -> bool {
     let Some(Value::Expr(expr)) = entry.attr(dw::DW_AT_location) else { return false };
-    let (witnesses, asked) = (procedure_witnesses(meanings), Asked::default());
+    let witnesses = procedure_witnesses(meanings);
+    let asked = Asked::default();
     for (&(number, size), by_hash) in &mut described.by_bits {
         let witness = witnesses[number];
         let found = evaluated_at(meanings, entry, expr, witness, &asked, eval::Kind::Location);

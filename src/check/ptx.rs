@@ -206,7 +206,8 @@ impl Compared<'_, '_> {
         let module = self.module;
         let bits = place.variable.and_then(|id| module.ty(module.variable(id).ty).value_bits());
         let mut locs = vec![(loc, Need::Variable(bits))];
-        let (mut registers, mut procedures) = (Vec::new(), HashSet::new());
+        let mut registers = Vec::new();
+        let mut procedures = HashSet::new();
         while let Some((loc, need)) = locs.pop() {
             let nodes: Vec<Node<'_>> = module.nodes(loc).collect();
             self.symbols(place, &nodes);

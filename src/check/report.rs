@@ -147,7 +147,8 @@ impl Report {
     /// Adds a finding.
     #[cold]
     pub(super) fn find(&mut self, kind: Kind, at: At, expected: impl Into<String>, found: impl Into<String>) {
-        let (expected, found) = (expected.into(), found.into());
+        let expected = expected.into();
+        let found = found.into();
         self.findings.push(Finding { kind, at, lane: None, expected, found, trace: Vec::new() });
     }
 
@@ -167,7 +168,8 @@ impl Report {
         found: &T,
     ) {
         if expected != found {
-            let (expected, found) = (format!("{what} {}", expected.describe()), found.describe());
+            let expected = format!("{what} {}", expected.describe());
+            let found = found.describe();
             self.find(Kind::Attribute, at.clone(), expected, found);
         }
     }
@@ -223,7 +225,8 @@ impl fmt::Display for Report {
             writeln!(f, "unproven: {at}: {what}{why}", why = why.text())?;
         }
         let Self { findings, unproven, omitted, locations, entries, rows, names, macros } = self;
-        let (count, unproven) = (Count(findings.len(), "finding"), unproven.len());
+        let count = Count(findings.len(), "finding");
+        let unproven = unproven.len();
         write!(f, "{count}, {unproven} unproven, {omitted} omitted; compared: ")?;
         let counts = [Count(*entries, "entry"), Count(*rows, "line row"), Count(*locations, "location")];
         let [entries, rows, locations] = counts;

@@ -38,7 +38,8 @@ pub fn check_split(
     main: &[u8],
     split: &[&[u8]],
 ) -> Result<Report> {
-    let (dialect, sizes) = (dialect(consumer), read_unlinked(module, consumer, main)?);
+    let dialect = dialect(consumer);
+    let sizes = read_unlinked(module, consumer, main)?;
     let object = Object::read_placed(main, Placing::Linked(&sizes), Some(module.target()))?;
     let skeletons = match Dwarf::read_as(&object, dialect, consumer.expressions.draft) {
         Ok(dwarf) => dwarf,
@@ -60,7 +61,8 @@ pub fn check_split(
             }
         }
     }
-    let (index, names) = (Index::new(module, &object), module.split_names());
+    let index = Index::new(module, &object);
+    let names = module.split_names();
     let omitted = Omitted::new(module, omissions);
     let described = Described { module, consumer, object: &object, index: &index, omitted: &omitted };
     let mut compare = Compare::new(described, &skeletons);

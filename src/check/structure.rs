@@ -25,7 +25,8 @@ struct Child<'a, 'o> {
 
 impl<'a, 'o> Children<'a, 'o> {
     fn new(entry: Entry<'a, 'o>) -> Self {
-        let (parent, mut children) = (entry.tag(), Vec::new());
+        let parent = entry.tag();
+        let mut children = Vec::new();
         for child in entry.children().filter(|&child| !is_compared_apart(child, parent)) {
             let tag = child.tag();
             // Blocks have no name, and calls share the name of the callee.

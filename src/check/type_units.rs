@@ -93,7 +93,8 @@ fn compare_signature(compare: &mut Compare<'_, '_>, unit: &Unit<'_>, described: 
     let is_big_endian = module.target().is_big_endian();
     let computed = Signature::new(module, described).compute(ty, is_big_endian);
     if let Some(computed) = computed.filter(|computed| *computed != written) {
-        let (expected, found) = (format!("signature {computed:#018x}"), format!("{written:#018x}"));
+        let expected = format!("signature {computed:#018x}");
+        let found = format!("{written:#018x}");
         compare.report.find(Kind::Type, at.clone(), expected, found);
     }
     // A linker keeps one group of each key. A linked file has no groups.
@@ -156,7 +157,8 @@ fn qualified_name(compare: &Compare<'_, '_>, id: TypeId) -> Option<Called> {
 /// Returns whether a type keeps its meaning in a type unit: neither its scopes nor its contents belong to one
 /// unit. Namespaces do not, as they can be reopened.
 fn can_be_alone(compare: &Compare<'_, '_>, id: TypeId) -> bool {
-    let (module, ty) = (compare.described.module, compare.described.module.ty(id));
+    let module = compare.described.module;
+    let ty = compare.described.module.ty(id);
     let mut scope = module.scope(ty.scope());
     while let (ScopeKind::Namespace { name: Some(_), .. }, Some(parent)) = (&scope.kind, scope.parent) {
         scope = module.scope(parent);

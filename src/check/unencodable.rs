@@ -8,7 +8,8 @@ use crate::target::SpaceId;
 
 /// Reports each described property without an encoding that is not omitted.
 pub(super) fn report_unencodable(compare: &mut Compare<'_, '_>) {
-    let (module, consumer) = (compare.described.module, compare.described.consumer);
+    let module = compare.described.module;
+    let consumer = compare.described.consumer;
     for (id, unit) in module.units() {
         let has_name = unit.language.is_some_and(|language| language.name().is_some());
         let is_encoded = has_name && consumer.entries.language_names;

@@ -53,7 +53,8 @@ pub(super) fn compare_value<'a, 'o>(
     let location =
         DescribedLocation { function, pc: 0, loc: value.loc, is_number: value.attribute.is_some() };
     let asked = Asked::default();
-    let (mut unproven, mut is_proven) = (None, false);
+    let mut unproven = None;
+    let mut is_proven = false;
     let combines = || {
         let found = names.iter().filter_map(|&name| match entry.attr(name) {
             Some(Value::Expr(expr)) => Some(expr),

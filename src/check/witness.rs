@@ -277,7 +277,8 @@ pub(super) fn read(
 impl Stopped<'_> {
     /// Returns the number in `bits` bits of a storage from bit `from` on, of at most 64.
     fn number(&self, storage: ByteStorage, from: u128, bits: u32) -> u64 {
-        let (first, skip) = ((from / 8) as u64, (from % 8) as u32);
+        let first = (from / 8) as u64;
+        let skip = (from % 8) as u32;
         let mut bytes = [0; 16];
         let needed = (skip + bits).div_ceil(8) as usize;
         read((self.fill, self.patch), self.asked, storage, first, &mut bytes[..needed]);

@@ -169,7 +169,8 @@ fn rows(object: &Object<'_>) -> Result<BTreeMap<u64, Option<u64>>> {
 
 /// Texts of the PTX of a cubin. Their sections do not overlap, so that all are at most as long as the file.
 fn texts(object: &Object<'_>, most: usize) -> Result<Vec<String>> {
-    let (mut texts, mut left) = (Vec::new(), most);
+    let mut texts = Vec::new();
+    let mut left = most;
     for text in PtxText::all(object) {
         let lines: Vec<_> = (1..=text.count() as u64).filter_map(|line| text.line(line)).collect();
         let text = lines.join("\n");
@@ -189,7 +190,8 @@ fn texts(object: &Object<'_>, most: usize) -> Result<Vec<String>> {
 fn positions<'t>(texts: &[Text<'t>]) -> HashMap<&'t str, BTreeMap<u64, u64>> {
     let mut all = HashMap::new();
     for text in texts {
-        let (mut line, mut done) = (1, 0);
+        let mut line = 1;
+        let mut done = 0;
         for function in &text.functions {
             let mut positions = BTreeMap::new();
             for (position, &at) in (0..).zip(&function.instructions) {
@@ -209,13 +211,17 @@ fn covered_pcs(entry: Entry<'_, '_>, pcs: &[u64]) -> u64 {
     let Ok(Some(list)) = entry.locations(gimli::DW_AT_location) else { return 0 };
     let with_location = list.iter().filter(|one| !one.expr.is_empty());
     let mut ranges: Vec<Range<usize>> = with_location
-        .map(|one| match one.is_default() {
-            true => 0..pcs.len(),
-            false => pcs.partition_point(|&pc| pc < one.start)..pcs.partition_point(|&pc| pc < one.end),
+        .map(|one| {
+            if one.is_default() {
+                0..pcs.len()
+            } else {
+                pcs.partition_point(|&pc| pc < one.start)..pcs.partition_point(|&pc| pc < one.end)
+            }
         })
         .collect();
     ranges.sort_unstable_by_key(|range| range.start);
-    let (mut count, mut done) = (0, 0);
+    let mut count = 0;
+    let mut done = 0;
     for range in ranges {
         count += range.end.saturating_sub(range.start.max(done)) as u64;
         done = done.max(range.end);

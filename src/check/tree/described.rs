@@ -143,12 +143,16 @@ impl<'a> Described<'a> {
     /// Returns the entities of a scope that have entries in it. `instance` is the function whose code the entries
     /// describe, `None` in an abstract instance. Parameters are in order.
     pub(in crate::check) fn inside(self, scope: ScopeId, instance: Option<FunctionId>) -> Vec<Entity> {
-        let (module, index) = (self.module, self.index);
+        let module = self.module;
+        let index = self.index;
         let is_abstract = instance.is_none() && module.function_of(scope).is_some();
         let mut all = Vec::new();
-        all.extend(index.variables.of(scope).map(|id| match is_abstract && !module.is_static_member(id) {
-            true => Entity::Abstract(id),
-            false => Entity::Variable(id),
+        all.extend(index.variables.of(scope).map(|id| {
+            if is_abstract && !module.is_static_member(id) {
+                Entity::Abstract(id)
+            } else {
+                Entity::Variable(id)
+            }
         }));
         // A function has these once: in the abstract instance, if there is one.
         let is_first = instance.is_none_or(|function| !self.has_abstract(function));
@@ -291,7 +295,8 @@ impl<'a> Described<'a> {
                 self.declared(node, label.line).pc(dw::DW_AT_low_pc, self.address_of(instance, label.pc))
             }
             Entity::Call(id) => {
-                let (call, names) = (module.call(id), self.calls());
+                let call = module.call(id);
+                let names = self.calls();
                 let address = |pc| self.address_of(instance, pc);
                 // GNU's entry has one address; a second one is that of DWARF 5.
                 let is_gnu = self.has_gnu_calls();
@@ -308,7 +313,8 @@ impl<'a> Described<'a> {
     }
 
     pub(in crate::check) fn argument(self, argument: &Argument) -> Node<'a> {
-        let (module, names) = (self.module, self.calls());
+        let module = self.module;
+        let names = self.calls();
         let parameter = argument.parameter.and_then(|id| {
             let function = module.function_of(module.variable(id).scope)?;
             let has_code = module.function(function).address.is_some() && !self.has_abstract(function);
@@ -398,7 +404,8 @@ impl<'a> Described<'a> {
     }
 
     fn scope(self, id: ScopeId, instance: Option<FunctionId>) -> Node<'a> {
-        let (module, scope) = (self.module, self.module.scope(id));
+        let module = self.module;
+        let scope = self.module.scope(id);
         let mut node = match scope.kind {
             ScopeKind::Namespace { name, is_inline } => {
                 return self.declared(self.namespace(name, is_inline), scope.line);
@@ -451,7 +458,8 @@ impl<'a> Described<'a> {
 
     /// Returns the entry of a function's code.
     fn code(self, id: FunctionId) -> Node<'a> {
-        let (module, consumer) = (self.module, self.consumer);
+        let module = self.module;
+        let consumer = self.consumer;
         let function = module.function(id);
         let has_abstract = self.has_abstract(id);
         let kernel = consumer.entries.kernel_convention.filter(|_| function.is_kernel);

@@ -17,7 +17,8 @@ const COLUMN_MAJOR: u8 = 1;
 impl<'a> Described<'a> {
     /// Returns the entry of a type, without the declarations in its scope.
     pub(super) fn ty(self, id: TypeId) -> Node<'a> {
-        let (module, consumer) = (self.module, self.consumer);
+        let module = self.module;
+        let consumer = self.consumer;
         let ty = module.ty(id);
         let mut node = Node::new(ty.kind.tag());
         if let Some(name) = ty.name() {
@@ -25,7 +26,8 @@ impl<'a> Described<'a> {
         }
         node = self.declared(node, ty.line).number(dw::DW_AT_alignment, ty.alignment);
         node = node.flag(dw::DW_AT_declaration, ty.is_declaration);
-        let (type_, bytes) = (dw::DW_AT_type, dw::DW_AT_byte_size);
+        let type_ = dw::DW_AT_type;
+        let bytes = dw::DW_AT_byte_size;
         let of = |ty: TypeId| Some(Entity::Type(ty));
         let size = ty.bits.map(|bits| bits.div_ceil(8));
         match &ty.kind {
@@ -99,7 +101,8 @@ impl<'a> Described<'a> {
             Count::Fixed(count) => Some(Value::Number(count.into())),
             Count::Variable(variable) => Some(Value::Entity(Entity::Either(variable))),
             Count::Value(loc) => {
-                let (subject, attribute) = (Subject::Type(array), Some(dw::DW_AT_count));
+                let subject = Subject::Type(array);
+                let attribute = Some(dw::DW_AT_count);
                 node.number = Some(Number { subject, loc, bits: Some(64), attribute });
                 Some(Value::Elsewhere)
             }

@@ -47,10 +47,7 @@ impl<'a, 'o> Compared<'a, 'o> {
     }
 
     fn entry(&mut self, found: Found<'_, 'o>, node: &Node<'_>, entry: Entry<'a, 'o>, is_named: bool) {
-        let subject = |text: String| match is_named {
-            true => format!("{} with {text}", node.called()),
-            false => text,
-        };
+        let subject = |text: String| if is_named { format!("{} with {text}", node.called()) } else { text };
         let attributes = Attributes::new(entry);
         for (name, expected) in &node.attributes {
             if let Value::Elsewhere = expected {

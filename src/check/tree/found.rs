@@ -52,7 +52,8 @@ pub(super) struct Attributes<'a, 'o> {
 
 impl<'a, 'o> Attributes<'a, 'o> {
     pub(super) fn new(entry: Entry<'a, 'o>) -> Self {
-        let (mut names, mut values) = (SmallVec::new(), SmallVec::new());
+        let mut names = SmallVec::new();
+        let mut values = SmallVec::new();
         entry.each_with_inherited(|name, value| {
             names.push(name);
             values.push(value);

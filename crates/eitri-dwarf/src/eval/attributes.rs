@@ -189,12 +189,11 @@ impl Evaluator {
     ) -> Result<Location, Fault> {
         let found = self.location(expr, machine, &in_cfi(context, Kind::Location))?;
         let cfa = in_memory(found, "a canonical frame address (A.6.4.2.2)")?;
-        match cfa.single().is_some_and(|place| place.offset.is_multiple_of(8)) {
-            true => Ok(cfa),
-            false => {
-                let cfa = brief(&cfa);
-                Err(ill_formed(format!("a canonical frame address within a byte: {cfa} (A.6.4.2.2)")))
-            }
+        if cfa.single().is_some_and(|place| place.offset.is_multiple_of(8)) {
+            Ok(cfa)
+        } else {
+            let cfa = brief(&cfa);
+            Err(ill_formed(format!("a canonical frame address within a byte: {cfa} (A.6.4.2.2)")))
         }
     }
 

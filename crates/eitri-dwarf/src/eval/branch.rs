@@ -34,9 +34,10 @@ impl Branches {
         by: i16,
     ) -> Result<(usize, u64), Fault> {
         let to = from.wrapping_add_signed(by.into());
-        match self.targets.contains(&to) && to != usize::MAX {
-            true => Ok((to, 0)),
-            false => self.find(expr, encoding, from, by),
+        if self.targets.contains(&to) && to != usize::MAX {
+            Ok((to, 0))
+        } else {
+            self.find(expr, encoding, from, by)
         }
     }
 
@@ -52,9 +53,10 @@ impl Branches {
         left: u64,
     ) -> Option<(usize, u64)> {
         let to = from.wrapping_add_signed(by.into());
-        match self.targets.contains(&to) && to != usize::MAX {
-            true => Some((to, 0)),
-            false => self.find_within(expr, encoding, from, by, left),
+        if self.targets.contains(&to) && to != usize::MAX {
+            Some((to, 0))
+        } else {
+            self.find_within(expr, encoding, from, by, left)
         }
     }
 
@@ -93,7 +95,8 @@ impl Branches {
             return Ok((to, 0));
         }
         let start = if to >= from { from } else { 0 };
-        let (mut at, mut skipped) = (start, 0);
+        let mut at = start;
+        let mut skipped = 0;
         for (end, _) in operations(expr, *encoding, start).take_while(|(end, _)| *end <= to) {
             (at, skipped) = (end, skipped + 1);
         }

@@ -44,7 +44,8 @@ impl Calls {
             })
             .collect();
         sites.sort_unstable();
-        let (mut by_declaration, mut by_name) = (HashMap::new(), HashMap::new());
+        let mut by_declaration = HashMap::new();
+        let mut by_name = HashMap::new();
         for offset in subprograms {
             let Some(subprogram) = dwarf.entry_at(offset) else { continue };
             let all: &mut Vec<u64> = by_declaration.entry(declaration(subprogram).offset()).or_default();
@@ -78,7 +79,8 @@ impl Calls {
     /// Whether a subprogram can be entered again by tail calls before it returns to its caller: then its parameters need
     /// not be those of the call. It is unknown for a tail call to an unknown subprogram, which is taken as such a call.
     pub(super) fn can_call_itself(&self, callee: read::Entry<'_, '_>) -> bool {
-        let (mut known, mut left) = (HashSet::new(), vec![callee]);
+        let mut known = HashSet::new();
+        let mut left = vec![callee];
         while let Some(subprogram) = left.pop() {
             for site in subprogram.descendants().filter(|site| SITES.contains(&site.tag())) {
                 crate::work::step();

@@ -77,7 +77,8 @@ impl core::fmt::Debug for Context<'_> {
 impl<'a> Context<'a> {
     /// Returns a context for a location of the first unit, in the innermost frame, with an empty stack.
     pub fn new(encoding: Encoding, target: &'a dyn Architecture) -> Self {
-        let (kind, place) = (Kind::Location, ExpressionSite::Location);
+        let kind = Kind::Location;
+        let place = ExpressionSite::Location;
         Self {
             encoding,
             target,

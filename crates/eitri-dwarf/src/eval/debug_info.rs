@@ -248,9 +248,10 @@ fn number_bytes(entry: read::Entry<'_, '_>) -> Option<Vec<u8>> {
     };
     let of_type = entry.ty().and_then(read::Entry::size_bits).and_then(|bits| usize::try_from(bits / 8).ok());
     let size = of_type.filter(|size| (1..=16).contains(size)).or(of_form)?;
-    Some(match entry.unit().encoding.big_endian {
-        true => number.to_be_bytes()[16 - size..].to_vec(),
-        false => number.to_le_bytes()[..size].to_vec(),
+    Some(if entry.unit().encoding.big_endian {
+        number.to_be_bytes()[16 - size..].to_vec()
+    } else {
+        number.to_le_bytes()[..size].to_vec()
     })
 }
 

@@ -32,8 +32,10 @@ impl Default for Evaluator {
 impl Evaluator {
     /// Returns an evaluator with the default [`Limits`].
     pub fn new() -> Self {
-        let (stack, slots) = (Vec::with_capacity(16), Slots::new());
-        let (kept, limits) = (Location::undefined(), Limits::default());
+        let stack = Vec::with_capacity(16);
+        let slots = Slots::new();
+        let kept = Location::undefined();
+        let limits = Limits::default();
         Self { stack, slots, kept, limits, all_places: false }
     }
 
@@ -273,7 +275,8 @@ impl Evaluator {
     ) -> Result<T, Fault> {
         self.slots.clear();
         self.stack.clear();
-        let (stack, slots) = (&mut self.stack, &mut self.slots);
+        let stack = &mut self.stack;
+        let slots = &mut self.slots;
         let mut run = Run::new(stack, slots, self.limits, machine, context, trace);
         run.all_places = self.all_places;
         let result = then(&mut run);
@@ -292,7 +295,8 @@ impl Evaluator {
         finish: impl FnOnce(&mut Run<'_, '_>) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         self.stack.clear();
-        let (stack, slots) = (&mut self.stack, &mut self.slots);
+        let stack = &mut self.stack;
+        let slots = &mut self.slots;
         let mut run = Run::new(stack, slots, self.limits, machine, context, None);
         run.all_places = self.all_places;
         run.start(context.initial);

@@ -100,7 +100,8 @@ impl Format {
             // Less than half of the last bit.
             128.. => return 0,
             by @ 1.. => {
-                let (kept, rest) = (mantissa >> by, mantissa & ((1 << by) - 1));
+                let kept = mantissa >> by;
+                let rest = mantissa & ((1 << by) - 1);
                 let half = 1 << (by - 1);
                 let up = rest > half || rest == half && (more || kept & 1 == 1);
                 kept as u64 + u64::from(up)

@@ -65,7 +65,8 @@ fn wide_binary(op: Binary, left: &Value, right: &Value) -> Result<Value, Fault> 
         Binary::Mod => ty.encoding.is_signed(),
         _ => false,
     };
-    let (a, b) = (big(left, signed), big(right, signed));
+    let a = big(left, signed);
+    let b = big(right, signed);
     let divides = matches!(op, Binary::Div | Binary::Mod | Binary::ModFloor);
     if divides && b.sign() == Sign::NoSign {
         return Err(division_by_zero());

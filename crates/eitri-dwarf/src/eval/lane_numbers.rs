@@ -90,7 +90,8 @@ impl Line {
     /// Returns the least and the greatest number of some lanes; `None` without lanes.
     pub fn bounds(self, lanes: u64) -> Option<(i64, i64)> {
         let last = lanes.checked_ilog2()?;
-        let (one, other) = (self.get(lanes.trailing_zeros()), self.get(last));
+        let one = self.get(lanes.trailing_zeros());
+        let other = self.get(last);
         Some((one.min(other), one.max(other)))
     }
 

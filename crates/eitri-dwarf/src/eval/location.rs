@@ -44,9 +44,10 @@ impl ImplicitBits {
     pub(super) fn number(number: u64, bytes: u8, big_endian: bool) -> Self {
         let bits = u64::from(bytes) * 8;
         debug_assert!(bits == 64 || number >> bits == 0);
-        let inline = match big_endian {
-            false => u128::from(number).to_le_bytes(),
-            true => (u128::from(number) << ((128 - bits) & 127)).to_be_bytes(),
+        let inline = if big_endian {
+            (u128::from(number) << ((128 - bits) & 127)).to_be_bytes()
+        } else {
+            u128::from(number).to_le_bytes()
         };
         Self { bits, bytes: Bytes::Inline(inline) }
     }

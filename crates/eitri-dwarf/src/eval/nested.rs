@@ -93,7 +93,8 @@ impl Run<'_, '_> {
 
     /// Evaluates an encoded location list.
     pub fn encoded_list(&mut self, list: EncodedList<'_>) -> Result<Location, Fault> {
-        let (machine, unit) = (self.machine, self.scope.unit);
+        let machine = self.machine;
+        let unit = self.scope.unit;
         self.list(list.bounded(self.scope.encoding, move |index| machine.debug_addr(unit, index)))
     }
 

@@ -324,9 +324,10 @@ impl Run<'_, '_> {
         let Some(bits) = bits else {
             // Undefined storage has no end, except in DWARF 6.
             let is_endless = !self.is_draft() && location.places().all(|it| it.storage == Storage::Undefined);
-            return match is_endless {
-                true => self.push_location(Ok(location)),
-                false => Err(error("the offset exceeds every storage (A.2.5.3)")),
+            return if is_endless {
+                self.push_location(Ok(location))
+            } else {
+                Err(error("the offset exceeds every storage (A.2.5.3)"))
             };
         };
         self.charge(location.places().count() as u64 / 4)?;

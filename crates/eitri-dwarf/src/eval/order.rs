@@ -20,7 +20,9 @@ pub(super) fn copy_high_bits(into: &mut [u8], at: usize, from: &[u8], skip: usiz
 #[inline(always)]
 fn copy(into: &mut [u8], at: usize, from: &[u8], skip: usize, bits: usize, place: impl Fn(usize) -> usize) {
     if at.is_multiple_of(8) && skip.is_multiple_of(8) && bits.is_multiple_of(8) {
-        let (at, skip, bytes) = (at / 8, skip / 8, bits / 8);
+        let at = at / 8;
+        let skip = skip / 8;
+        let bytes = bits / 8;
         into[at..at + bytes].copy_from_slice(&from[skip..skip + bytes]);
         return;
     }

@@ -91,7 +91,9 @@ impl<'m> PtxRegisters<'m> {
         let mut homes = [None; 2];
         for (index, byte) in into.iter_mut().enumerate() {
             let at = at + index as u32;
-            let (lane, word, at) = (at / LANE, at % LANE / WORD, at % WORD);
+            let lane = at / LANE;
+            let word = at % LANE / WORD;
+            let at = at % WORD;
             if word == 1 && is_short {
                 *byte = 0;
                 continue;

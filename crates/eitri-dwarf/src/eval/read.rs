@@ -239,7 +239,8 @@ fn read_all<'l>(
             None => first = Some((place, bytes)),
             Some((_, held)) if *held == bytes => {}
             Some((other, _)) => {
-                let (one, other) = (brief(*other), brief(place));
+                let one = brief(*other);
+                let other = brief(place);
                 return Err(error(format!(
                     "the locations of an object have the same bits: {one} and {other} differ"
                 )));
@@ -259,14 +260,15 @@ fn check_size(place: &SingleLocation, skip: u128, bits: usize, sink: &Sink<'_>) 
         return Ok(());
     }
     let from = place.offset.saturating_add(skip);
-    match size.saturating_sub(from) < bits as u128 {
-        false => Ok(()),
-        true => Err(error(format!(
+    if size.saturating_sub(from) < bits as u128 {
+        Err(error(format!(
             "a read ends within its storage of {size}: {bits} from bit {from} of {}",
             brief(place),
             bits = Count(bits, "bit"),
             size = Count(size, "bit")
-        ))),
+        )))
+    } else {
+        Ok(())
     }
 }
 

@@ -69,8 +69,12 @@ impl<'r, 't> Run<'r, 't> {
         trace: Option<&'t mut dyn FnMut(Step<'_>)>,
     ) -> Self {
         let scope = Scope::of(context);
-        let (target, place, object) = (context.target, context.place, context.object);
-        let (last_register, steps, all_places) = (None, 0, false);
+        let target = context.target;
+        let place = context.place;
+        let object = context.object;
+        let last_register = None;
+        let steps = 0;
+        let all_places = false;
         Self {
             stack,
             slots,
@@ -249,9 +253,10 @@ impl<'r, 't> Run<'r, 't> {
     /// Counts steps against the limit.
     pub fn charge(&mut self, steps: u64) -> Result<(), Fault> {
         self.steps = self.steps.saturating_add(steps);
-        match self.steps <= self.limits.steps {
-            true => Ok(()),
-            false => Err(limit(format!("the evaluation exceeds {}", Count(self.limits.steps, "step")))),
+        if self.steps <= self.limits.steps {
+            Ok(())
+        } else {
+            Err(limit(format!("the evaluation exceeds {}", Count(self.limits.steps, "step"))))
         }
     }
 
@@ -262,9 +267,10 @@ impl<'r, 't> Run<'r, 't> {
     }
 
     pub fn pop(&mut self) -> Result<Element, Fault> {
-        match self.stack.len() > self.scope.floor {
-            true => self.stack.pop().ok_or_else(underflow),
-            false => Err(underflow()),
+        if self.stack.len() > self.scope.floor {
+            self.stack.pop().ok_or_else(underflow)
+        } else {
+            Err(underflow())
         }
     }
 
@@ -294,9 +300,10 @@ impl<'r, 't> Run<'r, 't> {
     pub fn pop_number(&mut self) -> Result<(Value, Option<i128>), Fault> {
         let value = self.pop_value()?;
         integral(&value)?;
-        let number = match signed_like_generic(value.ty()) {
-            true => value.as_i128(),
-            false => value.as_u128().and_then(|number| number.try_into().ok()),
+        let number = if signed_like_generic(value.ty()) {
+            value.as_i128()
+        } else {
+            value.as_u128().and_then(|number| number.try_into().ok())
         };
         Ok((value, number))
     }

@@ -171,7 +171,8 @@ fn cut_place(place: &SingleLocation, skip: u128, bits: u128) -> Result<Vec<Span>
     }
     match &place.storage {
         Storage::Composite(composite) => {
-            let (mut all, mut left) = (Vec::new(), bits);
+            let mut all = Vec::new();
+            let mut left = bits;
             for (part, skip, bits) in composite.slice(place.offset + skip, bits) {
                 all.append(&mut cut(part, skip, bits)?);
                 left -= bits;
@@ -195,7 +196,8 @@ fn undefined(bits: u128) -> Span {
 /// Merges lists of spans of equal total size: each resulting span has the places of all lists.
 fn together(lists: &[Vec<Span>]) -> Result<Vec<Span>, Fault> {
     let mut cuts: Vec<Cut<'_>> = lists.iter().map(|list| Cut::new(list)).collect();
-    let (mut all, mut count) = (Vec::new(), 0);
+    let mut all = Vec::new();
+    let mut count = 0;
     while let Some(bits) = cuts.iter().filter_map(Cut::left).min() {
         let mut places = Vec::new();
         cuts.iter_mut().for_each(|cut| cut.take(bits, &mut places));

@@ -53,9 +53,10 @@ impl core::fmt::Display for Element {
 /// # Errors
 /// Ill-formed for an incomplete composite.
 pub(super) fn complete(location: &Location) -> Result<(), Fault> {
-    match location.is_incomplete() {
-        true => Err(ill_formed("an incomplete composite cannot be used as a location (A.2.5.4.4.6)")),
-        false => Ok(()),
+    if location.is_incomplete() {
+        Err(ill_formed("an incomplete composite cannot be used as a location (A.2.5.4.4.6)"))
+    } else {
+        Ok(())
     }
 }
 

@@ -89,7 +89,8 @@ pub(super) fn binary(op: Binary, signs: Signs, unused: u32, a: u64, b: u64) -> O
         // For unsigned numbers both remainders are equal, so the operation would be redundant for the generic type
         // unless it is taken as signed.
         Binary::ModFloor if is_like_signed => {
-            let (rest, b) = (signed(a).wrapping_rem(signed(b)), signed(b));
+            let rest = signed(a).wrapping_rem(signed(b));
+            let b = signed(b);
             if rest != 0 && (rest < 0) != (b < 0) { (rest + b) as u64 } else { rest as u64 }
         }
         Binary::Mod | Binary::ModFloor => a % b,

@@ -104,7 +104,8 @@ impl<'c> Calculation<'_, 'c> {
 
     #[inline(always)]
     fn pick(&mut self, index: u8) -> Option<()> {
-        let (index, height) = (usize::from(index), self.at.top.height);
+        let index = usize::from(index);
+        let height = self.at.top.height;
         if index >= height {
             return None;
         }

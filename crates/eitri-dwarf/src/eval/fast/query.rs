@@ -182,7 +182,8 @@ impl Fast<'_> {
     /// Returns the number in bytes of a register, from a bit on.
     #[inline(always)]
     pub(super) fn read(&self, one: &Instruction, from: u64) -> Option<u64> {
-        let (reg, bits) = (Reg(one.small.into()), u64::from(one.bytes) * 8);
+        let reg = Reg(one.small.into());
+        let bits = u64::from(one.bytes) * 8;
         if u64::from(self.register_bits(reg)?) < from.checked_add(bits)? {
             return None;
         }
@@ -340,7 +341,8 @@ impl Fast<'_> {
 
     #[inline(always)]
     pub(super) fn known_piece(&self, bits: u64, number: u64, parts: &mut Parts) {
-        let (bytes, big_endian) = (self.encoding.address_bytes, self.machine.is_big_endian());
+        let bytes = self.encoding.address_bytes;
+        let big_endian = self.machine.is_big_endian();
         parts.add(bits, || implicit(number, bytes, big_endian));
     }
 

@@ -35,9 +35,10 @@ impl Fast<'_> {
         match found {
             Found::Top { kind, number, is_flat } => {
                 // Constructed in place: copying a location is slower.
-                match self.is_memory(kind, is_flat)? {
-                    true => kept.replace(|| self.memory(number)),
-                    false => self.keep_other(kind, number, kept)?,
+                if self.is_memory(kind, is_flat)? {
+                    kept.replace(|| self.memory(number))
+                } else {
+                    self.keep_other(kind, number, kept)?
                 }
                 slots.forget_kept();
             }
@@ -72,9 +73,10 @@ impl Fast<'_> {
 
     #[inline(always)]
     fn top_location(&self, kind: Kind, number: u64, is_flat: bool) -> Option<Location> {
-        match self.is_memory(kind, is_flat)? {
-            true => Some(self.memory(number)),
-            false => self.other_location(kind, number),
+        if self.is_memory(kind, is_flat)? {
+            Some(self.memory(number))
+        } else {
+            self.other_location(kind, number)
         }
     }
 

@@ -89,7 +89,8 @@ impl Run<'_, '_> {
 
     /// Adds a part to the composite on top of the stack.
     fn append(&mut self, part: Location, bits: u128) -> Result<(), Fault> {
-        let (max_bits, max_parts) = (self.largest_storage(), self.limits.parts);
+        let max_bits = self.largest_storage();
+        let max_parts = self.limits.parts;
         let mut top = self.pop()?;
         if let Element::Location(location) = &mut top {
             if self.is_draft() {
@@ -178,7 +179,8 @@ impl Run<'_, '_> {
         &mut self,
         parts: impl Iterator<Item = Result<(Location, u128), Fault>>,
     ) -> Result<(), Fault> {
-        let (max_bits, max_parts) = (self.largest_storage(), self.limits.parts);
+        let max_bits = self.largest_storage();
+        let max_parts = self.limits.parts;
         let mut composite = Composite::empty();
         for part in parts {
             let (location, bits) = part?;

@@ -371,12 +371,13 @@ fn no_frame_base() -> Fault {
 
 /// Refuses a size operand that differs from the type's size.
 fn same_size(ty: BaseType, bytes: u64) -> Result<(), Fault> {
-    match ty.size().div_ceil(8) == bytes {
-        true => Ok(()),
-        false => Err(ill_formed(format!(
+    if ty.size().div_ceil(8) == bytes {
+        Ok(())
+    } else {
+        Err(ill_formed(format!(
             "the size operand matches the size of the type: {bytes} given for a type of {}",
             Count(ty.size(), "bit"),
             bytes = Count(bytes, "byte").are()
-        ))),
+        )))
     }
 }

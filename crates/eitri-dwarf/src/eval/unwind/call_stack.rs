@@ -449,10 +449,8 @@ impl<'a, 'o> CallStack<'a, 'o> {
             return Err(level.fault(column, error("the return address is 0")));
         }
         let resumes_at = self.of_file(loaded, cie.encoding.address_bytes);
-        let pc = match cie.is_signal {
-            true => resumes_at,
-            false => self.of_file(loaded - 1, cie.encoding.address_bytes),
-        };
+        let pc =
+            if cie.is_signal { resumes_at } else { self.of_file(loaded - 1, cie.encoding.address_bytes) };
         if number >= self.frame_limit {
             return Err(level.fault(column, error(format!("more than {}", Count(self.frame_limit, "frame")))));
         }
@@ -462,12 +460,13 @@ impl<'a, 'o> CallStack<'a, 'o> {
                 .fault(column, error("the return address has no rule: the frame would be its own caller")));
         }
         let caller = Level::new(number, pc, resumes_at, self.sections, self.known_rows());
-        match self.has_been(&caller) {
-            true => Err(level.fault(
+        if self.has_been(&caller) {
+            Err(level.fault(
                 column,
                 error("a caller differs from all inner frames: its pc and canonical frame address recur"),
-            )),
-            false => Ok(Some(caller)),
+            ))
+        } else {
+            Ok(Some(caller))
         }
     }
 

@@ -281,7 +281,8 @@ impl<'a, 'o> CallStack<'a, 'o> {
     /// of the chain.
     fn chain(&self, level: &Level<'a, 'o>, reg: Reg) -> Result<Chain> {
         let mut known = level.chains.borrow_mut();
-        let (mut last, mut between) = (reg, Vec::new());
+        let mut last = reg;
+        let mut between = Vec::new();
         let chain = loop {
             crate::work::step();
             if let Some(&chain) = known.get(&last) {
@@ -334,9 +335,12 @@ impl<'a, 'o> CallStack<'a, 'o> {
         let context = self.context(level, row);
         let location = self.ask(level, column, || {
             let cfa = self.cfa_of(level)?;
-            self.evaluate(level, column, &context, |evaluator, context| match is_value {
-                true => evaluator.val_expression_rule(expr, reg, &cfa, self, context),
-                false => evaluator.expression_rule(expr, &cfa, self, context),
+            self.evaluate(level, column, &context, |evaluator, context| {
+                if is_value {
+                    evaluator.val_expression_rule(expr, reg, &cfa, self, context)
+                } else {
+                    evaluator.expression_rule(expr, &cfa, self, context)
+                }
             })
         })?;
         level.found.borrow_mut().insert(reg, location.clone());

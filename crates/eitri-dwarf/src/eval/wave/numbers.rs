@@ -199,7 +199,8 @@ impl WaveRun<'_, '_> {
     }
 
     fn binary(&mut self, lanes: u64, op: Binary) -> Option<()> {
-        let (left, right) = (self.number(1)?, self.number(0)?);
+        let left = self.number(1)?;
+        let right = self.number(0)?;
         let line = left.line().zip(right.line()).and_then(|(left, right)| Line::binary(op, left, right));
         if self.push_line(lanes, 2, line).is_some() {
             return Some(());
@@ -272,7 +273,8 @@ impl WaveRun<'_, '_> {
 
     /// Moves the location below the top by the top number, in units of `unit` bits.
     fn offset(&mut self, lanes: u64, unit: i64) -> Option<()> {
-        let (number, unused) = (self.number(0)?, self.unused()?);
+        let number = self.number(0)?;
+        let unused = self.unused()?;
         if let Some(by) = number.signed_line(lanes, unused).and_then(|line| line.times(unit)) {
             return self.move_places(lanes, 1, Distance::Linear(by));
         }

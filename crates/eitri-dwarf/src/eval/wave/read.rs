@@ -92,7 +92,8 @@ impl WaveBits {
             return Err(error("bits are read at a location: the result is a value"));
         };
         let range = range(self.len, lane);
-        let (bytes, defined) = (&mut self.bytes[range.clone()], &mut self.defined[range]);
+        let bytes = &mut self.bytes[range.clone()];
+        let defined = &mut self.defined[range];
         // An attempt at once may have stored bits.
         bytes.fill(0);
         defined.fill(0);

@@ -223,7 +223,8 @@ impl<'r, 't> WaveRun<'r, 't> {
     fn combine(&mut self, left: Vec<Left>, progress: &mut Progress) -> Option<()> {
         let first = left.first()?;
         let are_abreast = left.iter().all(|one| {
-            let (a, b) = (&one.progress, &first.progress);
+            let a = &one.progress;
+            let b = &first.progress;
             (a.at, a.steps, a.register, one.above.len()) == (b.at, b.steps, b.register, first.above.len())
         });
         let above = (0..first.above.len())
