@@ -20,7 +20,7 @@ pub(super) fn compare_call<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, id: Call
     let words = meanings.described.calls();
     let module = meanings.module;
     let call = module.call(id);
-    let at = meanings.described.at(Entity::Call(id));
+    let site = meanings.described.site(Entity::Call(id));
     let Some(function) = module.function_of(call.scope) else { return };
     let pc = call.pc.or(call.return_pc).unwrap_or(0);
     let described = |loc, is_number| DescribedLocation { function: Some(function), pc, loc, is_number };
@@ -31,26 +31,26 @@ pub(super) fn compare_call<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, id: Call
     ] {
         let Some(loc) = loc else { continue };
         if entry.attr(name).is_some() || !is_omitted(Subject::Call(id), property) {
-            compare_attribute(meanings, described(loc, true), entry, name, &at);
+            compare_attribute(meanings, described(loc, true), entry, name, &site);
         }
     }
-    let mut found = entry.children().peekable();
+    let mut entries = entry.children().peekable();
     let arguments = (0..).zip(module.arguments(id));
     for (_, argument) in
         arguments.filter(|&(index, _)| !is_omitted(Subject::Argument(id, index), Property::Entity))
     {
-        let difference = match found.peek() {
+        let difference = match entries.peek() {
             Some(&one) => compare_argument(meanings, argument, one, &described, id).err(),
             None => Some((Kind::MissingEntry, "an argument of a call".into(), "none".into())),
         };
         match difference {
             None => {}
-            Some((kind, expected, text)) => meanings.report.find(kind, at.clone(), expected, text),
+            Some((kind, expected, text)) => meanings.report.find(kind, site.clone(), expected, text),
         }
-        found.next();
+        entries.next();
     }
-    for child in found {
-        report_unexpected(meanings.report, meanings.described, child, at.clone());
+    for child in entries {
+        report_unexpected(meanings.report, meanings.described, child, site.clone());
     }
 }
 
@@ -63,10 +63,10 @@ fn compare_argument<'a, 'o>(
     argument: &Argument,
     entry: Entry<'a, 'o>,
     described: &dyn Fn(LocId, bool) -> DescribedLocation,
-    of: CallId,
+    call: CallId,
 ) -> Result<(), Difference> {
-    let at = &meanings.described.at(Entity::Call(of));
-    let unit = meanings.described.unit_of(Entity::Call(of));
+    let site = &meanings.described.site(Entity::Call(call));
+    let unit = meanings.described.unit_of(Entity::Call(call));
     let words = meanings.described.calls();
     let mut compared = Compared::default();
     compared.compare(
@@ -76,7 +76,8 @@ fn compare_argument<'a, 'o>(
     );
     let Compared { differences, references, unexpected, .. } = compared;
     let references = references.into_iter();
-    let references = references.filter_map(|one| meanings.known.differs(meanings.file.dwarf, one));
+    let references =
+        references.filter_map(|reference| meanings.known.differs(meanings.file.dwarf, reference));
     if let Some((kind, (expected, found))) = differences.into_iter().chain(references).next() {
         return Err((kind, expected, found));
     }
@@ -99,7 +100,7 @@ fn compare_argument<'a, 'o>(
         ));
     }
     for (obstacle, name) in unproven {
-        report_unproven(meanings, obstacle, format!("{} of an argument", name.describe()), at);
+        report_unproven(meanings, obstacle, format!("{} call an argument", name.describe()), site);
     }
     Ok(())
 }

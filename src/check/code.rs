@@ -46,13 +46,14 @@ pub(super) fn is_there(module: &Module, object: &Object<'_>, function: FunctionI
                 Some(_) => {}
                 None if object.is_relocatable() || symbol.is_defined => return Ok(()),
                 None => {
-                    let what = format!("the object does not define the symbol `{name}`, where its code is");
-                    return wrong(None, what);
+                    let problem =
+                        format!("the object does not define the symbol `{name}`, where its code is");
+                    return wrong(None, problem);
                 }
             }
             let what = match by {
                 0 => format!("symbol `{name}`"),
-                _ => format!("{by:#x} behind symbol `{name}`"),
+                _ => format!("{by:#x} after symbol `{name}`"),
             };
             (symbol.address.checked_add(by), section, what)
         }
@@ -77,27 +78,27 @@ pub(super) fn is_there(module: &Module, object: &Object<'_>, function: FunctionI
         _ => {
             let bytes = data.bytes;
             let has = section.size;
-            let what = format!(
+            let problem = format!(
                 "code of {bytes:#x} at {what} goes past the end of the section, which has {has:#x}",
                 bytes = Count(bytes, "byte"),
                 has = Count(has, "byte")
             );
-            wrong(Some(section), what)
+            wrong(Some(section), problem)
         }
     }
 }
 
 /// Compares a unit's ranges with the code of its functions.
 pub(super) fn compare_code<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, root: Entry<'a, 'o>, at: &At) {
-    let found = match root.ranges() {
+    let actual = match root.ranges() {
         Ok(ranges) => ranges,
         Err(error) => return compare.report.unreadable(compare.described.object, &error, at.clone()),
     };
     let [start, end, ranges] =
         [dw::DW_AT_low_pc, dw::DW_AT_high_pc, dw::DW_AT_ranges].map(|name| root.has(name));
     if end && (!start || ranges) {
-        let found = if start { "an end with ranges" } else { "an end without a start" };
-        compare.report.find(Kind::Code, at.clone(), "the start and the end of a unit, or ranges", found);
+        let actual = if start { "an end with ranges" } else { "an end without a start" };
+        compare.report.find(Kind::Code, at.clone(), "the start and the end of a unit, or ranges", actual);
     }
     if compare.described.consumer.lists.has_absolute_bounds {
         // The base of the unit's lists, whose addresses are absolute.
@@ -105,9 +106,9 @@ pub(super) fn compare_code<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, ro
             Some(Value::Address(base)) => base,
             _ => 0,
         };
-        if !found.is_empty() || base != 0 {
-            let found = if found.is_empty() { format!("{base:#x}") } else { hex(&found) };
-            compare.report.find(Kind::Code, at.clone(), "no ranges, and 0 as the base of lists", found);
+        if !actual.is_empty() || base != 0 {
+            let actual = if actual.is_empty() { format!("{base:#x}") } else { hex(&actual) };
+            compare.report.find(Kind::Code, at.clone(), "no ranges, and 0 as the base of lists", actual);
         }
         return;
     }
@@ -117,8 +118,8 @@ pub(super) fn compare_code<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, ro
         Some(start..start.wrapping_add(compare.described.module.function(function).bytes))
     });
     let expected: Vec<Range<u64>> = code.collect();
-    if !is_code_of(&found, &expected) {
-        compare.report.find(Kind::Code, at.clone(), hex(&expected), hex(&found));
+    if !is_code_of(&actual, &expected) {
+        compare.report.find(Kind::Code, at.clone(), hex(&expected), hex(&actual));
     }
 }
 
@@ -138,7 +139,7 @@ fn is_code_of(unit: &[Range<u64>], functions: &[Range<u64>]) -> bool {
     steps.sort_unstable();
     let mut unit = 0;
     let mut functions = 0;
-    steps.chunk_by(|one, other| one.0 == other.0).all(|here| {
+    steps.chunk_by(|left, right| left.0 == right.0).all(|here| {
         for step in here {
             (unit, functions) = (unit + step.1, functions + step.2);
         }

@@ -99,10 +99,10 @@ pub(super) fn compare_pending(compare: &mut Compare<'_, '_>) {
 fn compare_references(compare: &mut Compare<'_, '_>) {
     let dwarf = compare.file.dwarf;
     for Referring { of, attribute, entity, found } in core::mem::take(&mut compare.pending.references) {
-        let found = found.and_then(|index| dwarf.entry_with_index(index as usize));
-        let reference = Reference { attribute, entity, found };
+        let entry = found.and_then(|index| dwarf.entry_with_index(index as usize));
+        let reference = Reference { attribute, entity, found: entry };
         if let Some((kind, (expected, found))) = compare.known.differs(dwarf, reference) {
-            compare.report.find(kind, compare.described.at(of), expected, found);
+            compare.report.find(kind, compare.described.site(of), expected, found);
         }
     }
 }
@@ -140,8 +140,8 @@ pub(super) fn compare_unit_with_root<'a, 'o>(compare: &mut Compare<'a, 'o>, id: 
 
 #[cold]
 pub(super) fn report_missing_unit(compare: &mut Compare<'_, '_>, unit: &model::Unit) {
-    let what = format!("a unit `{}`", compare.described.module.string(unit.name));
-    compare.report.find(Kind::MissingEntry, compare.described.module.at_scope(unit.scope), what, "none");
+    let text = format!("a unit `{}`", compare.described.module.string(unit.name));
+    compare.report.find(Kind::MissingEntry, compare.described.module.at_scope(unit.scope), text, "none");
 }
 
 /// Reports units that the module does not describe. Each unit has the index of its file.
@@ -155,44 +155,44 @@ pub(super) fn report_other_units<'a, 'o>(
     let mut programs = BTreeSet::new();
     for (file, unit) in rest {
         let name = unit.name.as_deref().map(String::from);
-        let what = format!("a unit `{}`", name.as_deref().unwrap_or_default());
-        let at = At { unit: name, ..At::default() };
+        let text = format!("a unit `{}`", name.as_deref().unwrap_or_default());
+        let site = At { unit: name, ..At::default() };
         let dwarf = files[file];
         let kind =
             if overlaps_described_code(compare.described, dwarf, unit) { Kind::Code } else { Kind::Extra };
-        compare.report.find(kind, at.clone(), "no more", what);
+        compare.report.find(kind, site.clone(), "no more", text);
         // Units can share a program, whose rows are compared once.
         if programs.insert((file, unit.stmt_list)) {
-            lines_of_others(compare.described, &mut compare.report, dwarf, unit, &at);
+            lines_of_others(compare.described, &mut compare.report, dwarf, unit, &site);
         }
     }
 }
 
 fn compare_unit<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, found: &'a Unit<'o>, root: Entry<'a, 'o>) {
-    let at = &compare.described.module.at_unit(id);
+    let site = &compare.described.module.at_unit(id);
     compare.report.entries += 1;
     let is_split = compare.split.main.is_some();
     let kind = if is_split { dw::DW_UT_split_compile } else { dw::DW_UT_compile };
-    compare_unit_header(compare, found, kind, at);
+    compare_unit_header(compare, found, kind, site);
     if compare.file.program(found).is_none()
         && let Err(error) = compare.file.dwarf.lines(found)
     {
-        compare.report.unreadable(compare.described.object, &error, at.clone());
+        compare.report.unreadable(compare.described.object, &error, site.clone());
     }
     compare_node(compare, &compare.described.unit(id, is_split), root, Entity::TypeUnit(id));
-    let has_code = if is_split { compare_skeleton(compare, id, found, at) } else { Some(root) };
+    let has_code = if is_split { compare_skeleton(compare, id, found, site) } else { Some(root) };
     if let Some(has_code) = has_code {
         compare.known.units.insert(has_code.unit().offset, id);
-        compare_code(compare, id, has_code, at);
+        compare_code(compare, id, has_code, site);
     }
     compare_scope(compare, compare.described.module.unit(id).scope, root);
     compare_other_types(compare, id, root);
     compare.pending.units.push((id, root));
-    compare_macros(compare, id, found, at);
+    compare_macros(compare, id, found, site);
     let program = compare.file.program(found);
     let program = program.as_deref();
     let rows = &compare.file.rows;
-    Lines { described: compare.described, program, rows, report: &mut compare.report }.compare(id, at);
+    Lines { described: compare.described, program, rows, report: &mut compare.report }.compare(id, site);
 }
 
 /// Compares the skeleton of a split unit, except for its code. Returns its entry.
@@ -202,11 +202,12 @@ pub(super) fn compare_skeleton<'a, 'o>(
     split: &Unit<'o>,
     at: &At,
 ) -> Option<Entry<'a, 'o>> {
-    let is_of = |one: &Unit<'_>| one.kind == dw::DW_UT_skeleton && one.dwo_id == split.dwo_id;
-    let found = compare.split.skeletons.iter_mut().find(|(one, is_taken)| is_of(one) && !is_taken);
-    let Some((unit, is_taken)) = found else {
-        let what = format!("a skeleton with number {}", split.dwo_id.map(Hex).describe());
-        compare.report.find(Kind::MissingEntry, at.clone(), what, "none");
+    let is_of = |skeleton: &Unit<'_>| skeleton.kind == dw::DW_UT_skeleton && skeleton.dwo_id == split.dwo_id;
+    let skeleton =
+        compare.split.skeletons.iter_mut().find(|(skeleton, is_taken)| is_of(skeleton) && !is_taken);
+    let Some((unit, is_taken)) = skeleton else {
+        let text = format!("a skeleton with number {}", split.dwo_id.map(Hex).describe());
+        compare.report.find(Kind::MissingEntry, at.clone(), text, "none");
         return None;
     };
     *is_taken = true;

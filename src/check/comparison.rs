@@ -53,8 +53,8 @@ pub(super) struct Referring {
 
 impl<'a, 'o> Pending<'a, 'o> {
     pub(super) fn refer(&mut self, of: Entity, Reference { attribute, entity, found }: Reference<'a, 'o>) {
-        let found = found.map(|entry| entry.index() as u32);
-        self.references.push(Referring { of, attribute, entity, found });
+        let index = found.map(|entry| entry.index() as u32);
+        self.references.push(Referring { of, attribute, entity, found: index });
     }
 
     pub(super) fn place(&mut self, id: VariableId, entry: Entry<'a, 'o>, function: Option<FunctionId>) {
@@ -111,9 +111,14 @@ pub(super) fn compare_unit_header(compare: &mut Compare<'_, '_>, unit: &Unit<'_>
     compare.report.expect_equal(at, "a unit's kind", &kind, &unit.kind);
     compare.report.expect_equal(at, "entries that do not end", &0, &unit.contents.unclosed);
     let expected = compare.described.consumer;
-    let found = &unit.encoding;
+    let encoding = &unit.encoding;
     let address_bytes = compare.described.module.target.address_bytes();
-    compare.report.expect_equal(at, "bytes of an address", &address_bytes, &found.address_bytes);
-    compare.report.expect_equal(at, "the DWARF version", &expected.version, &found.version);
-    compare.report.expect_equal(at, "bytes of an offset", &expected.format.word_size(), &found.offset_bytes);
+    compare.report.expect_equal(at, "bytes of an address", &address_bytes, &encoding.address_bytes);
+    compare.report.expect_equal(at, "the DWARF version", &expected.version, &encoding.version);
+    compare.report.expect_equal(
+        at,
+        "bytes of an offset",
+        &expected.format.word_size(),
+        &encoding.offset_bytes,
+    );
 }

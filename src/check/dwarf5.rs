@@ -32,8 +32,8 @@ pub(super) fn check_decodable<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, place
         let of_other_class = place.entry.attr(gimli::DW_AT_location);
         let is_location = |value: &Value<'_>| matches!(value, Value::Expr(_) | Value::LocList(_));
         if let Some(value) = of_other_class.filter(|value| !is_location(value)) {
-            let at = meanings.module.at_variable(place.id, None);
-            meanings.report.find(Kind::Evaluation, at, "an expression", value.describe());
+            let site = meanings.module.at_variable(place.id, None);
+            meanings.report.find(Kind::Evaluation, site, "an expression", value.describe());
         }
     }
 }
@@ -50,21 +50,21 @@ fn report_first_problem<'a, 'o>(
         Some(Value::LocList(_)) => {
             let list = meanings.file.list(place.entry);
             let mut entries = list.iter().flat_map(|list| &list.entries);
-            entries.find_map(|one| problem(&one.expr))
+            entries.find_map(|entry| problem(&entry.expr))
         }
         _ => None,
     };
     if let Some(problem) = problem {
-        let at = meanings.module.at_variable(place.id, None);
-        meanings.report.find(Kind::Evaluation, at, expected, problem);
+        let site = meanings.module.at_variable(place.id, None);
+        meanings.report.find(Kind::Evaluation, site, expected, problem);
     }
 }
 
 /// Returns whether the module has a raw expression here, which may be for a particular reader.
 fn has_raw<'a, 'o>(meanings: &Meanings<'_, 'a, 'o>, place: Place<'a, 'o>) -> bool {
     let module = meanings.module;
-    let mut all = module.live(place.id).iter().map(|live| live.loc).chain(module.always(place.id));
-    all.any(|loc| module.nodes(loc).any(|node| matches!(node, Node::Expr(_) | Node::Call(_))))
+    let mut locs = module.live(place.id).iter().map(|live| live.loc).chain(module.always(place.id));
+    locs.any(|loc| module.nodes(loc).any(|node| matches!(node, Node::Expr(_) | Node::Call(_))))
 }
 
 /// Returns the first violation of DWARF 5 in an expression.
@@ -88,7 +88,7 @@ fn problem_for(consumer: Option<&Consumer>, expr: &[u8], encoding: Encoding) -> 
         let code = expr[decoded.offset];
         unread = unread.or(consumer
             .filter(|consumer| !consumer.expressions.operations.has(code))
-            .map(|of| (of.name, code)));
+            .map(|consumer| (consumer.name, code)));
         is_end = matches!(op, Op::Piece { .. } | Op::BitPiece { .. });
         if is_complete && !is_end {
             return Some(format!("`{}` after the end of a location", op.row().text));

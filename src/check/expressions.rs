@@ -41,7 +41,7 @@ pub(super) fn compare_function<'a, 'o>(
     entry: Entry<'a, 'o>,
 ) {
     let data = meanings.module.function(id);
-    let at = meanings.module.at_scope(data.scope);
+    let site = meanings.module.at_scope(data.scope);
     for (property, name, loc) in [
         (Property::Frame, gimli::DW_AT_frame_base, data.frame_base),
         (Property::StaticLink, gimli::DW_AT_static_link, data.static_link),
@@ -49,7 +49,7 @@ pub(super) fn compare_function<'a, 'o>(
         let Some(loc) = loc else { continue };
         if entry.has(name) || meanings.described.omitted.count(Subject::Function(id), property) == 0 {
             let described = DescribedLocation { function: Some(id), pc: 0, loc, is_number: false };
-            compare_in_function(meanings, described, entry, name, &at);
+            compare_in_function(meanings, described, entry, name, &site);
         }
     }
 }
@@ -73,8 +73,13 @@ pub(super) fn compare_in_function<'a, 'o>(
             Err((kind, expected, found)) => {
                 // A difference at the first pc is reported for the whole function.
                 let pcs = (pc != described.pc).then(|| pc..pc + 1);
-                let at = At { pcs, ..at.clone() };
-                return meanings.report.find(kind, at, format!("{} {expected}", attribute.describe()), found);
+                let site = At { pcs, ..at.clone() };
+                return meanings.report.find(
+                    kind,
+                    site,
+                    format!("{} {expected}", attribute.describe()),
+                    found,
+                );
             }
         }
         pcs.follow(&asked, |entry| list_bounds(meanings, entry, start));
@@ -89,8 +94,8 @@ pub(super) fn report_unproven(
     what: String,
     at: &At,
 ) {
-    let one = |why| Unproven { variable: None, at: at.clone(), what: Some(what), why };
-    meanings.report.unproven.extend(obstacle.map(one));
+    let unproven = |why| Unproven { variable: None, at: at.clone(), what: Some(what), why };
+    meanings.report.unproven.extend(obstacle.map(unproven));
 }
 
 /// Compares an attribute with its described location.
@@ -120,8 +125,8 @@ pub(super) fn same_expression<'a, 'o>(
     asked: &Asked,
 ) -> Result<Option<Obstacle>, Difference> {
     let Some(Value::Expr(expr)) = entry.attr(attribute) else {
-        let found = entry.attr(attribute).describe();
-        return Err((Kind::Attribute, "an expression".into(), found));
+        let actual = entry.attr(attribute).describe();
+        return Err((Kind::Attribute, "an expression".into(), actual));
     };
     if meanings.described.consumer.expressions.dialect == Dialect::Dwarf5 {
         let encoding = Encoding { dialect: Dialect::Dwarf5, ..entry.unit().encoding };
@@ -136,8 +141,8 @@ pub(super) fn same_expression<'a, 'o>(
     let mut compared = 0;
     let combines = || combined_offsets(meanings, &[described.loc], &[expr], entry.unit().encoding);
     let lanes = lanes(&meanings.module.target);
-    let mut all = witnesses(&lanes, described.pc, start, asked, combines);
-    let difference = all.try_for_each(|witness| {
+    let mut tried = witnesses(&lanes, described.pc, start, asked, combines);
+    let difference = tried.try_for_each(|witness| {
         let obstacle = if described.is_number {
             same_number(meanings, described, entry, expr, witness, asked)?
         } else {
@@ -168,8 +173,8 @@ fn same_number<'a, 'o>(
     let expected = match described_spans(meanings, described, bits, witness, asked) {
         Ok(Ok(expected)) => expected,
         Ok(Err(Obstacle::Undescribed)) => {
-            let found = evaluated_at(meanings, entry, expr, witness, asked, eval::Kind::Value);
-            return Ok(Some(if found.is_ok() { Obstacle::Undescribed } else { Obstacle::OutOfBounds }));
+            let actual = evaluated_at(meanings, entry, expr, witness, asked, eval::Kind::Value);
+            return Ok(Some(if actual.is_ok() { Obstacle::Undescribed } else { Obstacle::OutOfBounds }));
         }
         Ok(Err(obstacle)) => return Ok(Some(obstacle)),
         Err(why) => return unreadable_too(meanings, entry, expr, witness, asked, eval::Kind::Value, &why),
@@ -210,25 +215,27 @@ fn same_location<'a, 'o>(
             }
         };
         let expected: Vec<_> = expected.iter().map(|span| encoded_span(meanings, span)).collect();
-        let found = evaluated_at(meanings, entry, expr, witness, asked, eval::Kind::Location)?;
-        let Element::Location(found) = found else {
-            return Err((Kind::Evaluation, show_spans(meanings, &expected), found.to_string()));
+        let actual = evaluated_at(meanings, entry, expr, witness, asked, eval::Kind::Location)?;
+        let Element::Location(actual) = actual else {
+            return Err((Kind::Evaluation, show_spans(meanings, &expected), actual.to_string()));
         };
-        let found = eval::spans(&found, bits.into()).map_err(|fault| {
+        let actual = eval::spans(&actual, bits.into()).map_err(|fault| {
             (Kind::Evaluation, show_spans(meanings, &expected), fault_text(meanings, &fault))
         })?;
-        return if eval::are_equal(&expected, &found) {
+        return if eval::are_equal(&expected, &actual) {
             Ok(None)
         } else {
-            Err((Kind::Location, show_spans(meanings, &expected), show_spans(meanings, &found)))
+            Err((Kind::Location, show_spans(meanings, &expected), show_spans(meanings, &actual)))
         };
     }
-    let found = evaluated_at(meanings, entry, expr, witness, asked, eval::Kind::Location);
-    let has_place = |found: &Element| match found {
-        Element::Location(found) => eval::spans(found, SIZES[2].into()).is_ok_and(|it| !is_nowhere(&it)),
+    let element = evaluated_at(meanings, entry, expr, witness, asked, eval::Kind::Location);
+    let has_place = |element: &Element| match element {
+        Element::Location(element) => {
+            eval::spans(element, SIZES[2].into()).is_ok_and(|spans| !is_nowhere(&spans))
+        }
         Element::Value(_) => false,
     };
-    is_undescribed &= found.is_ok_and(|found| has_place(&found));
+    is_undescribed &= element.is_ok_and(|element| has_place(&element));
     Ok(Some(if is_undescribed { Obstacle::Undescribed } else { Obstacle::OutOfBounds }))
 }
 
@@ -279,6 +286,6 @@ pub(super) fn evaluated_at<'a, 'o>(
     let target = &meanings.module.target;
     let context = Context { unit: unit.offset, kind, ..Context::new(unit.encoding, target) };
     let machine = machine_at(meanings, entry, witness, asked);
-    let found = meanings.evaluator.borrow_mut().evaluate(expr, &machine, &context);
-    found.map_err(|fault| (Kind::Evaluation, "an expression".into(), fault_text(meanings, &fault)))
+    let result = meanings.evaluator.borrow_mut().evaluate(expr, &machine, &context);
+    result.map_err(|fault| (Kind::Evaluation, "an expression".into(), fault_text(meanings, &fault)))
 }

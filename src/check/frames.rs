@@ -56,7 +56,7 @@ impl<'o> Changes<'o> {
     }
 
     /// Adds the changes from row to row of an entry whose function starts at `start`.
-    fn found(&mut self, rows: &mut FrameRows<'o>, start: u64) -> Result<(), Error> {
+    fn encoded(&mut self, rows: &mut FrameRows<'o>, start: u64) -> Result<(), Error> {
         let encoding = rows.encoding();
         while let Some(row) = rows.next_row()? {
             crate::work::step();
@@ -74,7 +74,7 @@ impl<'o> Changes<'o> {
                 self.combines |= is_new && does_expression_combine(expr, encoding, || false);
             }
             let rule_before =
-                |reg| before.binary_search_by_key(&reg, |&(known, _)| known).map(|at| before[at].1);
+                |reg| before.binary_search_by_key(&reg, |&(known, _)| known).map(|index| before[index].1);
             for &(reg, rule) in row.rules.iter().filter(|&&(reg, rule)| rule_before(reg) != Ok(rule)) {
                 let column = Column::Register(reg);
                 self.ruled.insert(column);
@@ -95,7 +95,7 @@ impl<'o> Changes<'o> {
 
     /// Returns the pcs at which a column, or a column that it depends on, changes. All depend on the canonical frame
     /// address.
-    fn of(&self, column: Column) -> Vec<u64> {
+    fn pcs(&self, column: Column) -> Vec<u64> {
         if self.is_coupled {
             return self.of_columns.values().flatten().copied().collect();
         }
@@ -174,7 +174,7 @@ fn frames_from<'o>(
     mut found: Vec<&Fde<'o>>,
 ) {
     let module = meanings.module;
-    let at = |function: FunctionId| At {
+    let site = |function: FunctionId| At {
         section: Some(frames.section.name().into()),
         ..module.at_scope(module.function(function).scope)
     };
@@ -187,37 +187,37 @@ fn frames_from<'o>(
     found.sort_by_key(|fde| fde.length);
     match (&encoded[..], &found[..]) {
         (encoded, found) if encoded.len() == found.len() => {
-            for (&function, &one) in encoded.iter().zip(found) {
+            for (&function, &fde) in encoded.iter().zip(found) {
                 meanings.report.entries += 1;
                 let code = start..start.wrapping_add(module.function(function).bytes);
-                let found = one.start..one.start.wrapping_add(one.length);
-                if code != found {
-                    meanings.report.find(Kind::Code, at(function), hex(&[code]), hex(&[found]));
+                let covered = fde.start..fde.start.wrapping_add(fde.length);
+                if code != covered {
+                    meanings.report.find(Kind::Code, site(function), hex(&[code]), hex(&[covered]));
                 }
-                let register = frames.cie(one).return_register;
+                let register = frames.cie(fde).return_register;
                 let expected = module.target.call_frames().return_register;
                 if register != expected {
                     let text = |reg: Reg| format!("return address register {}", reg.0);
-                    meanings.report.find(Kind::Attribute, at(function), text(expected), text(register));
+                    meanings.report.find(Kind::Attribute, site(function), text(expected), text(register));
                 }
                 // Other entries can cover the same code.
-                let frames = &frames.only(one);
+                let frames = &frames.only(fde);
                 let entry = &frames.fdes[0];
                 let rows = &KnownRows::default();
                 compare_frame(meanings, FrameEntry { function, start, frames, entry, rows });
             }
         }
-        ([], _) => meanings.report.find(Kind::Extra, at(functions[0]), "no frame", "one"),
+        ([], _) => meanings.report.find(Kind::Extra, site(functions[0]), "no frame", "one"),
         (encoded, []) => {
             for &function in encoded {
-                meanings.report.find(Kind::MissingEntry, at(function), "a frame", "none");
+                meanings.report.find(Kind::MissingEntry, site(function), "a frame", "none");
             }
         }
-        (&[function], _) => meanings.report.find(Kind::Frame, at(function), "one frame", "several"),
+        (&[function], _) => meanings.report.find(Kind::Frame, site(function), "one frame", "several"),
         (encoded, found) => {
             let expected = Count(encoded.len(), "frame");
-            let found = found.len();
-            meanings.report.find(Kind::Frame, at(encoded[0]), expected.to_string(), found.to_string());
+            let count = found.len();
+            meanings.report.find(Kind::Frame, site(encoded[0]), expected.to_string(), count.to_string());
         }
     }
 }
@@ -238,37 +238,37 @@ fn more_frames<'o>(meanings: &mut Meanings<'_, '_, 'o>, frames: &Frames<'o>, fde
         match before.filter(|(_, (end, _))| *end > pcs.start) {
             Some((_, &(_, function))) => {
                 let section = Some(frames.section.name().into());
-                let at = At { section, ..module.at_scope(module.function(function).scope) };
-                meanings.report.find(Kind::Frame, at, "one frame", format!("another of {}", hex(&[pcs])));
+                let site = At { section, ..module.at_scope(module.function(function).scope) };
+                meanings.report.find(Kind::Frame, site, "one frame", format!("another of {}", hex(&[pcs])));
             }
             None => more.push(pcs),
         }
     }
     if let Some(first) = more.first() {
-        let found = format!("{}, the first of {}", more.len(), hex(core::slice::from_ref(first)));
-        meanings.report.find(Kind::Extra, in_section(frames.section.name(), None), "no more frames", found);
+        let actual = format!("{}, the first of {}", more.len(), hex(core::slice::from_ref(first)));
+        meanings.report.find(Kind::Extra, in_section(frames.section.name(), None), "no more frames", actual);
     }
 }
 
 /// Compares a frame, column by column, where the model's rules or the object's rows change.
-fn compare_frame<'o>(meanings: &mut Meanings<'_, '_, 'o>, of: FrameEntry<'_, 'o>) {
+fn compare_frame<'o>(meanings: &mut Meanings<'_, '_, 'o>, frame: FrameEntry<'_, 'o>) {
     let module = meanings.module;
-    let size = module.function(of.function).bytes;
+    let size = module.function(frame.function).bytes;
     let mut columns =
         BTreeSet::from([Column::Cfa, Column::Register(module.target.call_frames().return_register)]);
     columns.extend(module.target.cfa_register().map(Column::Register));
     columns.extend(module.target.exec().map(Column::Register));
     let mut changes = Changes::default();
-    let frames_encoding = of.frames.cie(of.entry).encoding;
-    for rule in module.frame(of.function) {
+    let frames_encoding = frame.frames.cie(frame.entry).encoding;
+    for rule in module.frame(frame.function) {
         changes.described(module, rule);
         changes.combines |= does_combine(meanings, &[rule.loc], &[], frames_encoding);
         columns.insert(rule.column);
     }
     let described = columns.clone();
-    if let Err(error) = changes.found(&mut of.frames.rows(of.entry), of.start) {
-        let at = module.at_scope(module.function(of.function).scope);
-        return meanings.report.unreadable(meanings.described.object, &error, at);
+    if let Err(error) = changes.encoded(&mut frame.frames.rows(frame.entry), frame.start) {
+        let site = module.at_scope(module.function(frame.function).scope);
+        return meanings.report.unreadable(meanings.described.object, &error, site);
     }
     let ruled = &changes.ruled;
     let is_there = |column: &Column| match column {
@@ -280,9 +280,9 @@ fn compare_frame<'o>(meanings: &mut Meanings<'_, '_, 'o>, of: FrameEntry<'_, 'o>
     let mut unproven = Vec::new();
     for &column in &columns {
         let mut obstacle = None;
-        for pc in witness::pcs(changes.of(column), size) {
-            match compare_column(meanings, of, pc, column, changes.combines) {
-                Ok(found) => obstacle = obstacle.or(found.map(|found| (found, pc))),
+        for pc in witness::pcs(changes.pcs(column), size) {
+            match compare_column(meanings, frame, pc, column, changes.combines) {
+                Ok(next) => obstacle = obstacle.or(next.map(|next| (next, pc))),
                 Err(finding) => {
                     // One finding per column is enough.
                     different.insert((pc, column), *finding);
@@ -290,7 +290,7 @@ fn compare_frame<'o>(meanings: &mut Meanings<'_, '_, 'o>, of: FrameEntry<'_, 'o>
                 }
             }
         }
-        unproven.extend(obstacle.map(|(obstacle, pc)| (obstacle, at_column(meanings, of, pc, column))));
+        unproven.extend(obstacle.map(|(obstacle, pc)| (obstacle, at_column(meanings, frame, pc, column))));
     }
     let is_different: BTreeSet<Column> = different.keys().map(|&(_, column)| column).collect();
     meanings.report.findings.extend(different.into_values());
@@ -299,27 +299,29 @@ fn compare_frame<'o>(meanings: &mut Meanings<'_, '_, 'o>, of: FrameEntry<'_, 'o>
     }
     // Rules of registers that are not described: they keep the caller's value, or the target does not have them.
     for &column in ruled.difference(&described).filter(|&column| !is_different.contains(column)) {
-        let at =
-            in_section(of.frames.section.name(), Some(module.at_scope(module.function(of.function).scope)));
-        let at = At { column: Some(column.name(&module.target)), ..at };
-        meanings.report.find(Kind::Extra, at, "no rule", "one");
+        let site = in_section(
+            frame.frames.section.name(),
+            Some(module.at_scope(module.function(frame.function).scope)),
+        );
+        let site = At { column: Some(column.name(&module.target)), ..site };
+        meanings.report.find(Kind::Extra, site, "no rule", "one");
     }
 }
 
-fn at_column<'o>(meanings: &Meanings<'_, '_, 'o>, of: FrameEntry<'_, 'o>, pc: u64, column: Column) -> At {
+fn at_column<'o>(meanings: &Meanings<'_, '_, 'o>, frame: FrameEntry<'_, 'o>, pc: u64, column: Column) -> At {
     let module = meanings.module;
     At {
         column: Some(column.name(&module.target)),
         pcs: Some(pc..pc + 1),
-        section: Some(of.frames.section.name().into()),
-        ..module.at_scope(module.function(of.function).scope)
+        section: Some(frame.frames.section.name().into()),
+        ..module.at_scope(module.function(frame.function).scope)
     }
 }
 
 /// Compares a column at a pc, in all contents and lanes that it depends on.
 fn compare_column<'o>(
     meanings: &mut Meanings<'_, '_, 'o>,
-    of: FrameEntry<'_, 'o>,
+    frame: FrameEntry<'_, 'o>,
     pc: u64,
     column: Column,
     combines: bool,
@@ -328,8 +330,8 @@ fn compare_column<'o>(
     let mut is_proven = false;
     let lanes = witness::lanes(&meanings.module.target);
     let asked = Asked::default();
-    for witness in witnesses(&lanes, pc, Some(of.start), &asked, || combines.then(Rc::default)) {
-        let (expected, found) = match compare_column_at(meanings, of, witness, column, &asked) {
+    for witness in witnesses(&lanes, pc, Some(frame.start), &asked, || combines.then(Rc::default)) {
+        let (expected, found) = match compare_column_at(meanings, frame, witness, column, &asked) {
             Ok(None) => {
                 meanings.report.locations += 1;
                 is_proven = true;
@@ -346,9 +348,9 @@ fn compare_column<'o>(
             }
             Err(difference) => difference,
         };
-        let at = at_column(meanings, of, pc, column);
+        let site = at_column(meanings, frame, pc, column);
         let lane = (meanings.module.target.lanes() > 1 && asked.lane.get()).then_some(witness.lane);
-        let finding = Finding { kind: Kind::Frame, at, lane, expected, found, trace: Vec::new() };
+        let finding = Finding { kind: Kind::Frame, at: site, lane, expected, found, trace: Vec::new() };
         return Err(finding.into());
     }
     Ok(unproven.or((!is_proven).then_some(Obstacle::OutOfBounds)))
@@ -360,7 +362,7 @@ fn compare_column<'o>(
 /// Expected and found, if they differ.
 fn compare_column_at<'o>(
     meanings: &Meanings<'_, '_, 'o>,
-    of: FrameEntry<'_, 'o>,
+    frame: FrameEntry<'_, 'o>,
     witness: Witness,
     column: Column,
     asked: &Asked,
@@ -368,19 +370,19 @@ fn compare_column_at<'o>(
     let module = meanings.module;
     let symbol = |name: &str| Some(meanings.described.object.symbol(name)?.address);
     let contents = model_contents(meanings, witness, &symbol, asked);
-    let expected = match module.denote_frame(of.function, witness.pc, column, &contents) {
+    let expected = match module.denote_frame(frame.function, witness.pc, column, &contents) {
         Ok(spans) => Ok(spans.iter().map(|span| encoded_span(meanings, span)).collect::<Vec<_>>()),
         Err(NoMeaning::Raw) => return Ok(Some(Obstacle::Raw)),
         Err(why) => Err(why),
     };
-    let rule = module.frame_rule(of.function, column, witness.pc);
-    let subject = Subject::Rule(of.function, column);
+    let rule = module.frame_rule(frame.function, column, witness.pc);
+    let subject = Subject::Rule(frame.function, column);
     let is_omitted =
         rule.is_some_and(|rule| meanings.described.omitted.of_frames.contains(&(subject, rule.pcs().start)));
     let machine = whole_machine(meanings, witness, asked);
-    let sections = core::slice::from_ref(of.frames);
-    let stack = CallStack::new(&machine, sections, &module.target).with_known_rows(of.rows);
-    let found = stack.innermost().and_then(|frame| match column {
+    let sections = core::slice::from_ref(frame.frames);
+    let stack = CallStack::new(&machine, sections, &module.target).with_known_rows(frame.rows);
+    let actual = stack.innermost().and_then(|frame| match column {
         Column::Cfa => frame.cfa(),
         Column::Register(reg) => frame.saved(reg),
     });
@@ -388,13 +390,13 @@ fn compare_column_at<'o>(
         Column::Cfa => 8,
         Column::Register(reg) => module.target.register(reg).map_or(0, |register| register.bits),
     };
-    let found = match found {
-        Ok(found) => eval::spans(&found, bits.into()).map_err(|fault| fault_text(meanings, &fault)),
+    let actual = match actual {
+        Ok(actual) => eval::spans(&actual, bits.into()).map_err(|fault| fault_text(meanings, &fault)),
         Err(fault) => Err(fault.to_string()),
     };
     let expected = match expected {
         Err(why) if why.is_outside() => {
-            let has_place = found.is_ok_and(|found| !super::places::is_nowhere(&found));
+            let has_place = actual.is_ok_and(|actual| !super::places::is_nowhere(&actual));
             let is_left = matches!(why, NoMeaning::OutOfBounds(_));
             return Ok(Some(if is_left && has_place {
                 Obstacle::Undescribed
@@ -404,16 +406,16 @@ fn compare_column_at<'o>(
         }
         expected => expected.map_err(|why| why.to_string()),
     };
-    match (expected, found) {
+    match (expected, actual) {
         // A location that is unreadable in the model must be unreadable in the object.
         (Err(_), Err(_)) => Ok(None),
-        (Ok(expected), Ok(found)) if eval::are_equal(&expected, &found) => Ok(None),
-        (_, Ok(found)) if is_omitted && super::places::is_nowhere(&found) => Ok(None),
-        (expected, found) => {
+        (Ok(expected), Ok(actual)) if eval::are_equal(&expected, &actual) => Ok(None),
+        (_, Ok(actual)) if is_omitted && super::places::is_nowhere(&actual) => Ok(None),
+        (expected, actual) => {
             let text = |spans: Result<Vec<eval::Span>, String>| {
                 spans.map_or_else(|why| why, |spans| show_spans(meanings, &spans))
             };
-            Err((text(expected), text(found)))
+            Err((text(expected), text(actual)))
         }
     }
 }

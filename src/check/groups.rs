@@ -11,7 +11,7 @@ impl<K: Copy + Ord, V: Copy> Groups<K, V> {
     }
 
     /// Returns the items of a key.
-    pub(super) fn of(&self, key: K) -> impl ExactSizeIterator<Item = V> + '_ {
+    pub(super) fn items(&self, key: K) -> impl ExactSizeIterator<Item = V> + '_ {
         let start = self.0.partition_point(|&(other, _)| other < key);
         let count = self.0[start..].partition_point(|&(other, _)| other == key);
         self.0[start..start + count].iter().map(|&(_, item)| item)

@@ -40,18 +40,19 @@ pub(super) fn compare_headers(tables: &mut Tables<'_, '_, '_>, object: &Object<'
         let name = dwarf.sections().name(table.section);
         let Some(section) = object.section(name) else { continue };
         let bytes = Bytes { all: &section.data, big_endian: object.is_big_endian() };
-        let found =
+        let outcome =
             read_tables(table, section.moved as usize, bytes, tables.described.module.target.address_bytes());
         let place = |text: String| (At { section: Some(name.into()), ..At::default() }, text);
-        let starts = match found {
+        let starts = match outcome {
             Ok(starts) => starts,
             Err(text) => {
-                let (at, text) = place(text);
-                tables.report.find(Kind::Unreadable, at, "a table", text);
+                let (site, text) = place(text);
+                tables.report.find(Kind::Unreadable, site, "a table", text);
                 continue;
             }
         };
-        let bases: BTreeMap<u64, _> = starts.into_iter().map(|(at, problem)| (at as u64, problem)).collect();
+        let bases: BTreeMap<u64, _> =
+            starts.into_iter().map(|(start, problem)| (start as u64, problem)).collect();
         for unit in dwarf.units() {
             let base = match table.section {
                 ".debug_loclists" => unit.bases.loclists,
@@ -65,12 +66,12 @@ pub(super) fn compare_headers(tables: &mut Tables<'_, '_, '_>, object: &Object<'
                 // Other producers may write lists without offsets, and count 0.
                 Some(Some(_)) if !is_split && is_of_others(tables, unit.offset) => {}
                 Some(Some(problem)) => {
-                    let (at, text) = place(problem.clone());
-                    tables.report.find(Kind::Unreadable, at, "a table", text);
+                    let (site, text) = place(problem.clone());
+                    tables.report.find(Kind::Unreadable, site, "a table", text);
                 }
                 None => {
-                    let (at, text) = place(format!("offset {:#x}", base.wrapping_sub(section.moved)));
-                    tables.report.find(Kind::Unreadable, at, "the first element of a table", text);
+                    let (site, text) = place(format!("offset {:#x}", base.wrapping_sub(section.moved)));
+                    tables.report.find(Kind::Unreadable, site, "the first element of a table", text);
                 }
             }
         }
@@ -86,8 +87,8 @@ struct Bytes<'b> {
 
 impl Bytes<'_> {
     /// Reads the number in `bytes` bytes at `at`.
-    fn number(self, at: usize, bytes: usize) -> Result<usize, String> {
-        let field = at.checked_add(bytes).and_then(|end| self.all.get(at..end));
+    fn number(self, offset: usize, bytes: usize) -> Result<usize, String> {
+        let field = offset.checked_add(bytes).and_then(|end| self.all.get(offset..end));
         let field = field.ok_or_else(|| "a header that is cut off".to_owned())?;
         let join = |number: u64, &byte: &u8| number << 8 | u64::from(byte);
         let number =
@@ -103,7 +104,7 @@ fn read_tables(
     bytes: Bytes<'_>,
     address_bytes: u8,
 ) -> Result<Vec<(usize, Option<String>)>, String> {
-    let mut all = Vec::new();
+    let mut tables = Vec::new();
     while at < bytes.all.len() {
         let (length, offset_bytes) = match bytes.number(at, 4)? {
             0xffff_ffff => (bytes.number(at + 4, 8)?, 8),
@@ -118,9 +119,9 @@ fn read_tables(
         }
         let sizes = if elements == Elements::Strings { [0, 0] } else { [address_bytes.into(), 0] };
         let expected = [5, sizes[0], sizes[1]];
-        let found = [bytes.number(header, 2)?, bytes.number(header + 2, 1)?, bytes.number(header + 3, 1)?];
-        if found != expected {
-            return Err(format!("a header with {} for {}", found.describe(), expected.describe()));
+        let actual = [bytes.number(header, 2)?, bytes.number(header + 2, 1)?, bytes.number(header + 3, 1)?];
+        if actual != expected {
+            return Err(format!("a header with {} for {}", actual.describe(), expected.describe()));
         }
         let mut problem = None;
         let element = match elements {
@@ -143,8 +144,8 @@ fn read_tables(
         } else if !(end - start).is_multiple_of(element) {
             return Err("a part of an element".into());
         }
-        all.push((start, problem));
+        tables.push((start, problem));
         at = end;
     }
-    Ok(all)
+    Ok(tables)
 }

@@ -46,16 +46,16 @@ impl Known {
     }
 
     /// Indices of the entries of an entity.
-    fn of(&self, entity: Entity) -> Vec<u32> {
-        let one = |entity| self.entries.get(&entity).copied();
+    fn entries_of(&self, entity: Entity) -> Vec<u32> {
+        let entry_index = |entity| self.entries.get(&entity).copied();
         match entity {
             Entity::Either(id) => {
-                [Entity::Variable(id), Entity::Abstract(id)].into_iter().filter_map(one).collect()
+                [Entity::Variable(id), Entity::Abstract(id)].into_iter().filter_map(entry_index).collect()
             }
             Entity::Inside(id) => {
                 self.scopes.range((id, 0)..=(id, u32::MAX)).map(|&(_, index)| index).collect()
             }
-            entity => one(entity).into_iter().collect(),
+            entity => entry_index(entity).into_iter().collect(),
         }
     }
 
@@ -65,15 +65,15 @@ impl Known {
         dwarf: &Dwarf<'_>,
         Reference { attribute, entity, found }: Reference<'_, '_>,
     ) -> Option<(Kind, Different)> {
-        let known = self.of(entity);
-        if found.is_some_and(|found| known.contains(&(found.index() as u32))) {
+        let known = self.entries_of(entity);
+        if found.is_some_and(|entry| known.contains(&(entry.index() as u32))) {
             return None;
         }
         let is_of_type = matches!(entity, Entity::Either(_) | Entity::Inside(_));
         let kind = if is_of_type { Kind::Type } else { Kind::Attribute };
-        let what = attribute.map_or_else(|| "a type in".into(), |name| name.describe());
+        let subject = attribute.map_or_else(|| "a type in".into(), |name| name.describe());
         let expected = known.first().and_then(|&index| dwarf.entry_with_index(index as usize));
-        Some((kind, (format!("{what} {}", expected.describe()), found.describe())))
+        Some((kind, (format!("{subject} {}", expected.describe()), found.describe())))
     }
 
     /// Offset of the entry with the location of a variable.

@@ -62,7 +62,7 @@ pub(super) fn compare_lanes<'a, 'o>(
 ) {
     let module = meanings.module;
     let Some(function) = module.function_of(scope) else { return };
-    let at = module.at_scope(scope);
+    let site = module.at_scope(scope);
     let is_described = module.describes_lanes(function);
     let code = Code { scope, function, entry, start: meanings.described.address(function).unwrap_or(0) };
     let bounds = lane_bounds(meanings, code);
@@ -70,7 +70,7 @@ pub(super) fn compare_lanes<'a, 'o>(
     ranges.sort_unstable_by_key(|range| range.start);
     let is_here = |pcs: &Range<u64>| ranges.is_empty() || meets(&ranges, pcs);
     let has_whole_wave =
-        is_described && module.whole_waves(function).iter().any(|one| is_here(&one.mask.pcs()));
+        is_described && module.whole_waves(function).iter().any(|whole_wave| is_here(&whole_wave.mask.pcs()));
     for (attribute, is_wanted, is_active) in [
         (meanings.described.consumer.attributes.lane_pc, is_described, false),
         (meanings.described.consumer.attributes.active_lane, has_whole_wave, true),
@@ -78,19 +78,19 @@ pub(super) fn compare_lanes<'a, 'o>(
         let Some(attribute) = attribute else { continue };
         if !is_wanted {
             let name = describe::of_location(attribute);
-            meanings.report.expect_equal(&at, &name, &false, &entry.attr(attribute).is_some());
+            meanings.report.expect_equal(&site, &name, &false, &entry.attr(attribute).is_some());
             continue;
         }
         let list = match entry.locations(attribute) {
             Ok(list) => List::new(list.unwrap_or_default().into_iter().map(Into::into).collect()),
             Err(error) => {
-                meanings.report.unreadable(meanings.described.object, &error, at.clone());
+                meanings.report.unreadable(meanings.described.object, &error, site.clone());
                 continue;
             }
         };
-        let listed_bounds = list.entries.iter().filter_map(|one| one.bounds);
+        let listed_bounds = list.entries.iter().filter_map(|entry| entry.bounds);
         let listed_bounds =
-            listed_bounds.flat_map(|(first, end)| [first, end]).map(|one| one.wrapping_sub(code.start));
+            listed_bounds.flat_map(|(first, end)| [first, end]).map(|bound| bound.wrapping_sub(code.start));
         check_lane_ranges(meanings, code, &listed_bounds.collect::<Vec<_>>());
         let mut unproven = None;
         let asked = Asked::default();
@@ -103,7 +103,8 @@ pub(super) fn compare_lanes<'a, 'o>(
                 unproven = unproven.or(Some((Obstacle::Depth, pc)));
                 continue;
             }
-            let entries: DescribedLocation<'o> = list.at(code.start.wrapping_add(pc)).cloned().collect();
+            let entries: DescribedLocation<'o> =
+                list.applicable(code.start.wrapping_add(pc)).cloned().collect();
             let attribute = (&entries, entry.attr(attribute));
             match compare_lanes_at(meanings, code, pc, attribute, is_active, &asked) {
                 Ok(obstacle) => unproven = unproven.or(obstacle.map(|obstacle| (obstacle, pc))),
@@ -115,8 +116,8 @@ pub(super) fn compare_lanes<'a, 'o>(
             check_lane_ranges(meanings, code, &list_bounds(meanings, entry, code.start));
         }
         if let Some((obstacle, pc)) = unproven {
-            let at = At { pcs: Some(pc..pc + 1), ..at.clone() };
-            report_unproven(meanings, Some(obstacle), describe::of_location(attribute).into(), &at);
+            let site = At { pcs: Some(pc..pc + 1), ..site.clone() };
+            report_unproven(meanings, Some(obstacle), describe::of_location(attribute).into(), &site);
         }
     }
 }
@@ -132,15 +133,15 @@ fn lane_bounds<'a, 'o>(
     for &region in module.regions_of(function) {
         bounds.extend(module.masks(region).iter().flat_map(ends));
     }
-    bounds.extend(module.whole_waves(function).iter().flat_map(|one| ends(&one.mask)));
+    bounds.extend(module.whole_waves(function).iter().flat_map(|whole_wave| ends(&whole_wave.mask)));
     for attribute in
         [meanings.described.consumer.attributes.lane_pc, meanings.described.consumer.attributes.active_lane]
             .into_iter()
             .flatten()
     {
         let list = entry.locations(attribute).ok().flatten().unwrap_or_default();
-        let found = list.into_iter().map(ListEntry::from).filter_map(|one| one.bounds);
-        bounds.extend(found.flat_map(|(first, end)| [first, end]).map(|one| one.wrapping_sub(start)));
+        let listed = list.into_iter().map(ListEntry::from).filter_map(|entry| entry.bounds);
+        bounds.extend(listed.flat_map(|(first, end)| [first, end]).map(|bound| bound.wrapping_sub(start)));
     }
     bounds.extend(module.ranges(scope).iter().flat_map(|range| [range.start, range.end]));
     bounds
@@ -154,10 +155,10 @@ fn check_lane_ranges<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, code: Code<'a,
         let first = range[0];
         let end = range[1];
         if first >= end || end > size {
-            let at = meanings.module.at_scope(code.scope);
+            let site = meanings.module.at_scope(code.scope);
             meanings.report.find(
                 Kind::Range,
-                at,
+                site,
                 format!("a range in 0x0..{size:#x}"),
                 format!("{first:#x}..{end:#x}"),
             );
@@ -178,19 +179,21 @@ fn compare_lanes_at<'a, 'o>(
     let mut is_proven = false;
     let (entries, value) = list;
     if let (Some(Value::LocList(_)), [_, _, ..]) = (value, &entries[..]) {
-        let at = At { pcs: Some(pc..pc + 1), ..meanings.module.at_scope(code.scope) };
-        let found = format!("{} of the list", Count(entries.len(), "entry"));
+        let site = At { pcs: Some(pc..pc + 1), ..meanings.module.at_scope(code.scope) };
+        let actual = format!("{} of the list", Count(entries.len(), "entry"));
         let expected = "one location (3.3.5)".into();
         let trace = Vec::new();
-        return Err(Finding { kind: Kind::Evaluation, at, lane: None, expected, found, trace }.into());
+        return Err(
+            Finding { kind: Kind::Evaluation, at: site, lane: None, expected, found: actual, trace }.into()
+        );
     }
     // An omission leaves out the attribute or the entry: an expression that is there must be right.
     let is_there = value.is_some() && (!matches!(value, Some(Value::LocList(_))) || !entries.is_empty());
     let is_omitted = !is_there && are_lanes_omitted(meanings, code.scope, pc, is_active);
     for wave in waves(meanings, code, pc) {
         let expected = described_lanes(meanings, code, &wave, is_active);
-        let found = encoded_lanes(meanings, code, &wave, list, is_active, asked);
-        let (expected, found) = match (expected, found) {
+        let actual = encoded_lanes(meanings, code, &wave, list, is_active, asked);
+        let (expected, actual) = match (expected, actual) {
             // A location that is unreadable in the model must be unreadable in the object.
             (Err(NoMeaning::Unreadable(_)), Err(_)) => {
                 is_proven = true;
@@ -210,11 +213,11 @@ fn compare_lanes_at<'a, 'o>(
                 is_proven = true;
                 continue;
             }
-            (expected, found) => (expected.map_err(|why| why.to_string()), found),
+            (expected, actual) => (expected.map_err(|why| why.to_string()), actual),
         };
         meanings.report.locations += 1;
         is_proven = true;
-        if let Some(finding) = lane_difference(meanings, code, pc, expected, found) {
+        if let Some(finding) = lane_difference(meanings, code, pc, expected, actual) {
             return Err(finding.into());
         }
     }
@@ -231,10 +234,10 @@ fn lane_difference<'a, 'o>(
 ) -> Option<Finding> {
     let module = meanings.module;
     let region = module.regions_at(code.scope, pc).next().map(|region| module.region_text(region));
-    let at = At { region, pcs: Some(pc..pc + 1), ..module.at_scope(code.scope) };
+    let site = At { region, pcs: Some(pc..pc + 1), ..module.at_scope(code.scope) };
     let finding = |kind, lane, expected, found| Finding {
         kind,
-        at: at.clone(),
+        at: site.clone(),
         lane,
         expected,
         found,
@@ -259,10 +262,10 @@ fn lane_difference<'a, 'o>(
 fn are_lanes_omitted(meanings: &Meanings<'_, '_, '_>, scope: ScopeId, pc: u64, is_active: bool) -> bool {
     // Without active lanes of whole-wave code, the pcs of its lanes are still known.
     let active_lanes = Reason::Inexpressible(Construct::WholeWaveLanes);
-    meanings.described.omitted.of_lanes.iter().any(|one| {
-        one.subject == Subject::Scope(scope)
-            && one.pcs.as_ref().is_none_or(|pcs| pcs.contains(&pc))
-            && (is_active || one.reason != active_lanes)
+    meanings.described.omitted.of_lanes.iter().any(|omission| {
+        omission.subject == Subject::Scope(scope)
+            && omission.pcs.as_ref().is_none_or(|pcs| pcs.contains(&pc))
+            && (is_active || omission.reason != active_lanes)
     })
 }
 
@@ -274,13 +277,13 @@ fn waves<'a, 'o>(meanings: &Meanings<'_, 'a, 'o>, code: Code<'a, 'o>, pc: u64) -
         let before = &masks[..masks.partition_point(|mask| mask.pcs().start <= pc)];
         before.last().filter(|mask| mask.pcs().contains(&pc)).map(|mask| mask.loc)
     };
-    let active = module.whole_wave_at(code.function, pc).map(|one| one.mask.loc);
+    let active = module.whole_wave_at(code.function, pc).map(|whole_wave| whole_wave.mask.loc);
     let masks: Vec<Option<LocId>> = core::iter::once(active)
         .chain(module.regions_at(code.scope, pc).map(|region| mask_at(module.masks(region))))
         .collect();
     let lanes = module.target.lanes() as usize;
     let outcomes = masks.len() + 1;
-    let rotated = |by: usize| move |lane: usize, _: usize| (lane + by) % outcomes;
+    let rotated = |shift: usize| move |lane: usize, _: usize| (lane + shift) % outcomes;
     let mut patterns: Vec<Box<dyn Fn(usize, usize) -> Outcome>> = Vec::new();
     for by in (0..outcomes).step_by(lanes) {
         patterns.push(Box::new(rotated(by)));
@@ -414,12 +417,12 @@ fn encoded_lanes<'a, 'o>(
         let mask = mask.as_u64().ok_or("no mask")?;
         return Ok(flags(mask, target.lanes()));
     }
-    let all = evaluator.lane_pcs(body, &machine, &context).map_err(text)?;
+    let located = evaluator.lane_pcs(body, &machine, &context).map_err(text)?;
     let bits = u32::from(target.address_bytes()) * 8;
     let ty = BaseType::new(TypeEncoding::Unsigned, bits);
     let start = loaded_start(meanings, code);
     let element = |lane: u32| {
-        let place = all.clone().moved(i128::from(lane) * i128::from(bits))?;
+        let place = located.clone().moved(i128::from(lane) * i128::from(bits))?;
         if is_nowhere(&eval::spans(&place, bits.into())?) {
             return Ok(None);
         }

@@ -18,24 +18,24 @@ const FILE: &[DwLnct] = &[dw::DW_LNCT_path, dw::DW_LNCT_directory_index, dw::DW_
 
 impl Lines<'_, '_> {
     /// Compares sizes, and all directories and files, whether rows use them or not.
-    pub(super) fn line_header(&mut self, id: UnitId, program: &LineProgram<'_>, at: &At) {
+    pub(super) fn line_header(&mut self, id: UnitId, program: &LineProgram<'_>, site: &At) {
         let module = self.described.module;
         let version = program.version;
-        let at = &in_section(".debug_line", Some(at.clone()));
+        let site = &in_section(".debug_line", Some(site.clone()));
         self.report.expect_equal(
-            at,
+            site,
             "the version of a line program",
             &self.described.consumer.version,
             &version,
         );
         self.report.expect_equal(
-            at,
+            site,
             "bytes of an address",
             &module.target.address_bytes(),
             &program.address_bytes,
         );
         self.report.expect_equal(
-            at,
+            site,
             "bytes of an offset",
             &self.described.consumer.format.word_size(),
             &program.offset_bytes,
@@ -45,7 +45,7 @@ impl Lines<'_, '_> {
                 let text = name.static_string().map_or_else(|| format!("{:#x}", name.0), Into::into);
                 self.report.find(
                     Kind::Extra,
-                    at.clone(),
+                    site.clone(),
                     "paths, directories, MD5 sums and texts of files",
                     text,
                 );
@@ -60,17 +60,17 @@ impl Lines<'_, '_> {
         }
         if is_five {
             let directory = module.unit(id).directory.map_or("", |directory| module.string(directory));
-            let found = program.directory(0).map(text);
-            self.report.expect_equal(at, "the first directory", &Some(directory.to_owned()), &found);
+            let actual = program.directory(0).map(text);
+            self.report.expect_equal(site, "the first directory", &Some(directory.to_owned()), &actual);
         }
-        let mut found = Vec::new();
+        let mut actual = Vec::new();
         for (number, file) in (u64::from(!is_five)..).zip(&program.files) {
             let name = || format!("file {}", text(file.path).describe());
             for (what, number) in [("time", file.modified), ("size", file.size)] {
                 if number != 0 {
                     self.report.find(
                         Kind::Extra,
-                        at.clone(),
+                        site.clone(),
                         format!("no {what} of {}", name()),
                         number.describe(),
                     );
@@ -82,30 +82,30 @@ impl Lines<'_, '_> {
                     let expected = format!("a directory of {}, of {}", name(), is_used.len());
                     self.report.find(
                         Kind::Line,
-                        at.clone(),
+                        site.clone(),
                         expected,
                         format!("directory {}", file.directory),
                     );
                 }
             }
-            found.extend(source(program, number));
+            actual.extend(source(program, number));
         }
         let of_unit = module.files.iter().filter(|(_, file)| file.unit == id);
         let consumer = self.described.consumer;
         let mut expected: Vec<_> = of_unit.map(|(id, _)| described(module, consumer, id, version)).collect();
         expected.sort_unstable();
-        found.sort_unstable();
-        for file in less(&expected, &found) {
-            self.report.find(Kind::Line, at.clone(), format!("file {}", file.describe()), "none");
+        actual.sort_unstable();
+        for file in less(&expected, &actual) {
+            self.report.find(Kind::Line, site.clone(), format!("file {}", file.describe()), "none");
         }
         // A table of directives is that of all units.
-        let extra = if consumer.has_line_directives { Vec::new() } else { less(&found, &expected) };
+        let extra = if consumer.has_line_directives { Vec::new() } else { less(&actual, &expected) };
         for file in extra {
-            self.report.find(Kind::Extra, at.clone(), "no more files", file.describe());
+            self.report.find(Kind::Extra, site.clone(), "no more files", file.describe());
         }
         for (number, _) in (0..).zip(&is_used).filter(|&(_, &is_used)| !is_used) {
-            let found = program.directory(number).map(text).unwrap_or_default();
-            self.report.find(Kind::Extra, at.clone(), "no more directories", found.describe());
+            let actual = program.directory(number).map(text).unwrap_or_default();
+            self.report.find(Kind::Extra, site.clone(), "no more directories", actual.describe());
         }
     }
 }

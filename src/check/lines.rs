@@ -48,9 +48,9 @@ impl Lines<'_, '_> {
         let program = self.program;
         if let Some(program) = program {
             // A reader skips the operands of an unknown opcode by these lengths.
-            let found = program.standard_lengths;
-            let known = &STANDARD_LENGTHS[..found.len().min(STANDARD_LENGTHS.len())];
-            self.report.expect_equal(at, "operands of opcodes", &known, &found);
+            let lengths = program.standard_lengths;
+            let known = &STANDARD_LENGTHS[..lengths.len().min(STANDARD_LENGTHS.len())];
+            self.report.expect_equal(at, "operands of opcodes", &known, &lengths);
             self.line_header(id, program, at);
             self.texts(id, program, at);
         }
@@ -111,16 +111,16 @@ impl Lines<'_, '_> {
             let (directory, name, _) = source(program, number)?;
             Some((directory, name, program.file(number)?.source.unwrap_or_default()))
         });
-        let mut found: Vec<_> = texts.filter(|(_, _, text)| !text.is_empty()).collect();
+        let mut actual: Vec<_> = texts.filter(|(_, _, text)| !text.is_empty()).collect();
         expected.sort_unstable();
-        found.sort_unstable();
+        actual.sort_unstable();
         let text = |text: Option<&(Cow<'_, str>, Cow<'_, str>, &[u8])>| match text {
             Some((_, name, text)) => format!("a text of {} of file `{name}`", Count(text.len(), "byte")),
             None => "no such text".into(),
         };
-        if expected != found {
-            let missing = expected.iter().find(|text| !found.contains(text));
-            let extra = found.iter().find(|text| !expected.contains(text));
+        if expected != actual {
+            let missing = expected.iter().find(|text| !actual.contains(text));
+            let extra = actual.iter().find(|text| !expected.contains(text));
             self.report.find(Kind::Line, at.clone(), text(missing), text(extra));
         }
     }
@@ -140,32 +140,33 @@ impl Lines<'_, '_> {
         let rows = module.rows(id).iter().map(|row| expected(module, consumer, row, version));
         let rows = rows.map(|row| if has_flags { row } else { row.without_flags() });
         let of_code = || sequence.iter().filter(|row| !row.end_sequence);
-        let found = of_code().map(|row| self::found(program, row, start));
-        let (rows, found) = if consumer.has_line_directives {
+        let actual = of_code().map(|row| encoded_row(program, row, start));
+        let (rows, actual) = if consumer.has_line_directives {
             let scopes = inlined_scopes(self.described, id);
             let rows = rows.map(|row| Row { inlined: described_calls(module, &scopes, row.pc), ..row });
             let calls = of_code().map(|row| found_calls(program, sequence, row));
-            let found = found.zip(calls).map(|(row, inlined)| Row { inlined, ..row });
-            (directives(rows), directives(found))
+            let actual = actual.zip(calls).map(|(row, inlined)| Row { inlined, ..row });
+            (directives(rows), directives(actual))
         } else {
-            (rows.collect(), found.collect())
+            (rows.collect(), actual.collect())
         };
         let mut rows = rows.into_iter();
-        let mut found = found.into_iter();
+        let mut actual = actual.into_iter();
         loop {
             let expected = rows.next();
-            let found = found.next();
-            if expected.is_none() && found.is_none() {
+            let actual = actual.next();
+            if expected.is_none() && actual.is_none() {
                 return;
             }
             self.report.rows += 1;
-            if expected == found {
+            if expected == actual {
                 continue;
             }
-            let pc = expected.as_ref().or(found.as_ref()).map_or(0, |row| row.pc);
-            let at = At { pcs: Some(pc..pc.saturating_add(1)), ..module.at_scope(module.function(id).scope) };
+            let pc = expected.as_ref().or(actual.as_ref()).map_or(0, |row| row.pc);
+            let site =
+                At { pcs: Some(pc..pc.saturating_add(1)), ..module.at_scope(module.function(id).scope) };
             let text = |row: Option<Row<'_>>| row.map_or_else(|| "no row".into(), |row| row.describe());
-            return self.report.find(Kind::Line, at, text(expected), text(found));
+            return self.report.find(Kind::Line, site, text(expected), text(actual));
         }
     }
 }
@@ -280,7 +281,7 @@ fn expected<'t>(module: &'t model::Module, consumer: &Consumer, row: &model::Row
     }
 }
 
-fn found<'o>(program: Option<&LineProgram<'o>>, row: &LineRow, start: u64) -> Row<'o> {
+fn encoded_row<'o>(program: Option<&LineProgram<'o>>, row: &LineRow, start: u64) -> Row<'o> {
     Row {
         pc: row.address.wrapping_sub(start),
         file: program.and_then(|program| source(program, row.file)),
@@ -300,7 +301,7 @@ fn inlined_scopes(described: Described<'_>, id: FunctionId) -> Vec<ScopeId> {
     let mut calls = Vec::new();
     let mut pending = vec![described.module.function(id).scope];
     while let Some(scope) = pending.pop() {
-        for inner in described.index.scopes.of(scope) {
+        for inner in described.index.scopes.items(scope) {
             crate::work::step();
             match described.module.scope(inner).kind {
                 ScopeKind::Function(_) => continue,
@@ -348,25 +349,25 @@ fn found_calls(
 
 /// Converts rows to those of directives: the last row at each pc alone.
 fn directives<'t>(rows: impl Iterator<Item = Row<'t>>) -> Vec<Row<'t>> {
-    let mut all: Vec<Row<'t>> = Vec::new();
+    let mut kept: Vec<Row<'t>> = Vec::new();
     for row in rows {
-        match all.last_mut() {
+        match kept.last_mut() {
             Some(last) if last.pc == row.pc => *last = row,
-            _ => all.push(row),
+            _ => kept.push(row),
         }
     }
-    all
+    kept
 }
 
 /// Sequences as ranges of rows, by start address. Each ends with its end-of-sequence row.
 fn sequences(rows: &[LineRow]) -> BTreeMap<u64, VecDeque<Range<usize>>> {
-    let mut all = BTreeMap::<_, VecDeque<_>>::new();
+    let mut by_start = BTreeMap::<_, VecDeque<_>>::new();
     let mut start = 0;
     for (index, row) in rows.iter().enumerate() {
         if row.end_sequence || index + 1 == rows.len() {
-            all.entry(rows[start].address).or_default().push_back(start..index + 1);
+            by_start.entry(rows[start].address).or_default().push_back(start..index + 1);
             start = index + 1;
         }
     }
-    all
+    by_start
 }

@@ -32,7 +32,7 @@ enum Encoded<'o> {
 
 impl<'o> Encoded<'o> {
     /// Returns the expressions that apply at a pc of a function. `None` for a list outside functions.
-    fn at(&self, pc: u64, start: Option<u64>) -> Option<SmallVec<[&'o [u8]; 1]>> {
+    fn exprs_at(&self, pc: u64, start: Option<u64>) -> Option<SmallVec<[&'o [u8]; 1]>> {
         let list = match self {
             Self::Expr(expr) => return Some(smallvec![*expr]),
             Self::List(list) => list,
@@ -41,7 +41,7 @@ impl<'o> Encoded<'o> {
             Cow::Borrowed(expr) => Some(expr),
             Cow::Owned(_) => None,
         };
-        list.at(start?.wrapping_add(pc)).map(expr).collect()
+        list.applicable(start?.wrapping_add(pc)).map(expr).collect()
     }
 }
 
@@ -139,38 +139,39 @@ pub(super) fn compare_location<'a, 'o>(
     let setting = pair_setting(meanings, place, lanes);
     let tried = witness::lanes(&module.target);
     let asked = Asked::default();
-    let of = Located { place, sizes, start, encoded, setting, lanes, tried, asked };
+    let located = Located { place, sizes, start, encoded, setting, lanes, tried, asked };
     let has_omissions = meanings.described.omitted.of_variables.contains_key(&id);
     let mut unproven = None;
     let mut same = None;
     while let Some(Tried { pc, is_bound }) = pcs.next() {
         if is_bound || has_omissions || same.is_some_and(|same: Agreement| same.reads.position) {
-            same = if omitted_count(meanings, id, pc) == 0 { one_by_one(meanings, &of, pc) } else { None };
+            same =
+                if omitted_count(meanings, id, pc) == 0 { one_by_one(meanings, &located, pc) } else { None };
         }
         match same {
             Some(same) => meanings.report.locations += u64::from(same.comparisons),
             None => {
-                of.asked.clear();
-                let found = as_a_whole(meanings, &of, pc, &of.asked);
-                meanings.report.locations += u64::from(found.comparisons);
-                if found.is_raw {
+                located.asked.clear();
+                let result = as_a_whole(meanings, &located, pc, &located.asked);
+                meanings.report.locations += u64::from(result.comparisons);
+                if result.is_raw {
                     unproven = Some((Obstacle::Raw, pc));
-                } else if found.is_undescribed {
+                } else if result.is_undescribed {
                     unproven = unproven.or(Some((Obstacle::Undescribed, pc)));
                 }
-                let is_proven = found.comparisons > 0 || found.is_omitted || found.finding.is_some();
-                if found.is_outside && !is_proven {
+                let is_proven = result.comparisons > 0 || result.is_omitted || result.finding.is_some();
+                if result.is_outside && !is_proven {
                     unproven = unproven.or(Some((Obstacle::OutOfBounds, pc)));
                 }
                 // One finding per variable and pc is enough.
-                meanings.report.findings.extend(found.finding.map(|finding| *finding));
+                meanings.report.findings.extend(result.finding.map(|finding| *finding));
             }
         }
-        pcs.follow(&of.asked, |entry| list_bounds(meanings, entry, start.unwrap_or(0)));
+        pcs.follow(&located.asked, |entry| list_bounds(meanings, entry, start.unwrap_or(0)));
     }
     if let Some((why, pc)) = unproven {
-        let at = module.at_variable(id, start.map(|_| pc..pc + 1));
-        meanings.report.unproven.push(Unproven { variable: Some(id), at, what: None, why });
+        let site = module.at_variable(id, start.map(|_| pc..pc + 1));
+        meanings.report.unproven.push(Unproven { variable: Some(id), at: site, what: None, why });
     }
 }
 
@@ -182,10 +183,10 @@ fn all_bounds<'o>(
 ) -> Vec<u64> {
     let live = meanings.module.live(id).iter();
     let mut bounds: Vec<u64> = live.flat_map(|live| [live.pcs().start, live.pcs().end]).collect();
-    let found = list.into_iter().flat_map(|(start, list)| list.bounds_from(start));
+    let listed = list.into_iter().flat_map(|(start, list)| list.bounds_from(start));
     // Mostly, the bounds of both are the same.
-    if !found.clone().eq(bounds.iter().copied()) {
-        bounds.extend(found);
+    if !listed.clone().eq(bounds.iter().copied()) {
+        bounds.extend(listed);
     }
     bounds
 }
@@ -194,42 +195,45 @@ fn all_bounds<'o>(
 /// together, which debug builds compare too. `None` with a difference, and for other numbers of both.
 fn one_by_one<'a, 'o>(
     meanings: &mut Meanings<'_, 'a, 'o>,
-    of: &Located<'_, 'a, 'o>,
+    located: &Located<'_, 'a, 'o>,
     pc: u64,
 ) -> Option<Agreement> {
-    let found = of.encoded.as_ref()?.at(pc, of.start)?;
-    let mut described: SmallVec<[LocId; 2]> = described_locations(meanings, of.place.id, pc).collect();
-    if described.len() != found.len() {
+    let exprs = located.encoded.as_ref()?.exprs_at(pc, located.start)?;
+    let mut described: SmallVec<[LocId; 2]> = described_locations(meanings, located.place.id, pc).collect();
+    if described.len() != exprs.len() {
         return None;
     }
     // The object's lists are in ascending order.
     described.reverse();
-    let bits = of.sizes.first().copied().filter(|_| of.sizes.len() == 1);
+    let bits = located.sizes.first().copied().filter(|_| located.sizes.len() == 1);
     let mut reads = Reads::default();
     let mut is_new = false;
     let mut comparisons = 1;
-    for (&loc, &expr) in described.iter().zip(&found) {
-        let pair = Pair { setting: of.setting, bits, described: loc, found: expr };
+    for (&loc, &expr) in described.iter().zip(&exprs) {
+        let pair = Pair { setting: located.setting, bits, described: loc, found: expr };
         let known = meanings.pairs.get(meanings.module, &pair);
         let same = match known {
             Some(known) => known,
-            None => compare_pair(meanings, of, pc, loc, expr)?,
+            None => compare_pair(meanings, located, pc, loc, expr)?,
         };
         if known.is_none() && !same.reads.position {
             meanings.pairs.add(meanings.module, pair, same);
         }
         is_new |= known.is_none();
-        let are_all = same.comparisons == of.comparisons(same.reads) && !same.reads.combines;
+        let are_all = same.comparisons == located.comparisons(same.reads) && !same.reads.combines;
         reads = reads.or(same.reads);
         comparisons = match described.len() {
             1 => same.comparisons,
             // The number where both have a meaning is unknown.
             _ if !are_all => return None,
-            _ => of.comparisons(reads),
+            _ => located.comparisons(reads),
         };
     }
     let same = Agreement { comparisons, reads };
-    debug_assert!(!is_new || as_a_whole(meanings, of, pc, &Asked::default()).is(same), "pairs are the whole");
+    debug_assert!(
+        !is_new || as_a_whole(meanings, located, pc, &Asked::default()).is(same),
+        "pairs are the whole"
+    );
     Some(same)
 }
 
@@ -237,22 +241,22 @@ fn one_by_one<'a, 'o>(
 /// without the other locations of the variable.
 fn compare_pair<'a, 'o>(
     meanings: &Meanings<'_, 'a, 'o>,
-    of: &Located<'_, 'a, 'o>,
+    located: &Located<'_, 'a, 'o>,
     pc: u64,
     described: LocId,
     expr: &[u8],
 ) -> Option<Agreement> {
-    let meaning = meanings.module.meaning(of.place.function, described).ok()?;
-    let unit = of.place.entry.unit();
+    let meaning = meanings.module.meaning(located.place.function, described).ok()?;
+    let unit = located.place.entry.unit();
     let context = Context { unit: unit.offset, ..Context::new(unit.encoding, &meanings.module.target) };
     let symbol = |name: &str| Some(meanings.described.object.symbol(name)?.address);
     let mut evaluator = meanings.evaluator.borrow_mut();
-    of.asked.clear();
+    located.asked.clear();
     let mut comparisons = 0;
     let combines = || combined_offsets(meanings, &[described], &[expr], unit.encoding);
-    for witness in witnesses(&of.tried, pc, of.start, &of.asked, combines) {
-        let contents = model_contents(meanings, witness, &symbol, &of.asked);
-        let by_size = of.sizes.iter().map(|&bits| (bits, meaning.spans(bits, &contents)));
+    for witness in witnesses(&located.tried, pc, located.start, &located.asked, combines) {
+        let contents = model_contents(meanings, witness, &symbol, &located.asked);
+        let by_size = located.sizes.iter().map(|&bits| (bits, meaning.spans(bits, &contents)));
         let mut is_undescribed = true;
         let described = { by_size }.find(|(_, meaning)| match meaning {
             Err(why) if why.is_outside() => {
@@ -261,7 +265,8 @@ fn compare_pair<'a, 'o>(
             }
             _ => true,
         });
-        let machine = machine::Stopped { lanes: of.lanes, ..whole_machine(meanings, witness, &of.asked) };
+        let machine =
+            machine::Stopped { lanes: located.lanes, ..whole_machine(meanings, witness, &located.asked) };
         match (described, evaluator.locate(expr, &machine, &context)) {
             (None, Err(_)) => continue,
             (None, Ok(_)) if !is_undescribed => continue,
@@ -271,40 +276,44 @@ fn compare_pair<'a, 'o>(
             // A location that is unreadable in the model must be unreadable in the object.
             (Some((_, Err(_))), Err(_)) => {}
             (Some((bits, Ok(spans))), Ok(found)) => {
-                let place = Place { bits, ..of.place };
+                let place = Place { bits, ..located.place };
                 is_at_location(meanings, found, &spans, place, witness).then_some(())?;
             }
         }
         comparisons += 1;
     }
-    let reads = of.asked.reads();
+    let reads = located.asked.reads();
     (comparisons > 0).then_some(Agreement { comparisons, reads })
 }
 
 /// Compares all locations at a pc at every witness.
 fn as_a_whole<'a, 'o>(
     meanings: &Meanings<'_, 'a, 'o>,
-    of: &Located<'_, 'a, 'o>,
+    located: &Located<'_, 'a, 'o>,
     pc: u64,
     asked: &Asked,
 ) -> AtPc {
-    let mut all = AtPc::default();
+    let mut result = AtPc::default();
     let combines = || {
-        let found = of.encoded.as_ref().and_then(|encoded| encoded.at(pc, of.start)).unwrap_or_default();
-        let described: Vec<LocId> = described_locations(meanings, of.place.id, pc).collect();
-        combined_offsets(meanings, &described, &found, of.place.entry.unit().encoding)
+        let exprs = located
+            .encoded
+            .as_ref()
+            .and_then(|encoded| encoded.exprs_at(pc, located.start))
+            .unwrap_or_default();
+        let described: Vec<LocId> = described_locations(meanings, located.place.id, pc).collect();
+        combined_offsets(meanings, &described, &exprs, located.place.entry.unit().encoding)
     };
-    for witness in witnesses(&of.tried, pc, of.start, asked, combines) {
-        match compare_at_witness(meanings, of, witness, asked) {
-            Verdict::Equal => all.comparisons += 1,
-            Verdict::Raw => all.is_raw = true,
-            Verdict::Omitted => all.is_omitted = true,
-            Verdict::Different(finding) => all.finding = all.finding.or(Some(finding)),
-            Verdict::Undescribed => all.is_undescribed = true,
-            Verdict::Nothing => all.is_outside = true,
+    for witness in witnesses(&located.tried, pc, located.start, asked, combines) {
+        match compare_at_witness(meanings, located, witness, asked) {
+            Verdict::Equal => result.comparisons += 1,
+            Verdict::Raw => result.is_raw = true,
+            Verdict::Omitted => result.is_omitted = true,
+            Verdict::Different(finding) => result.finding = result.finding.or(Some(finding)),
+            Verdict::Undescribed => result.is_undescribed = true,
+            Verdict::Nothing => result.is_outside = true,
         }
     }
-    all
+    result
 }
 
 /// Number of the setting of a variable, for [`Pair`].
@@ -337,25 +346,25 @@ fn report_bad_ranges<'a, 'o>(
     };
     for (first, end) in list.entries.iter().filter_map(|entry| entry.bounds).filter(is_bad) {
         let text = format!("{:#x}..{:#x}", first.wrapping_sub(start), end.wrapping_sub(start));
-        let at = meanings.module.at_variable(place.id, None);
-        meanings.report.find(Kind::Range, at, format!("a range in 0x0..{size:#x}"), text);
+        let site = meanings.module.at_variable(place.id, None);
+        meanings.report.find(Kind::Range, site, format!("a range in 0x0..{size:#x}"), text);
     }
 }
 
 /// Compares a variable at a witness, at the first size at which all locations have a meaning.
 fn compare_at_witness<'a, 'o>(
     meanings: &Meanings<'_, 'a, 'o>,
-    of: &Located<'_, 'a, 'o>,
+    located: &Located<'_, 'a, 'o>,
     witness: Witness,
     asked: &Asked,
 ) -> Verdict {
-    let mut place = of.place;
+    let mut place = located.place;
     let mut is_undescribed = true;
-    for &bits in of.sizes {
+    for &bits in located.sizes {
         place = Place { bits, ..place };
         let expected = variable_spans(meanings, place, witness, asked);
-        let obstacle = |one: &&NoMeaning| **one == NoMeaning::Raw || one.is_outside();
-        match expected.iter().filter_map(|one| one.as_ref().err()).find(obstacle) {
+        let obstacle = |why: &&NoMeaning| **why == NoMeaning::Raw || why.is_outside();
+        match expected.iter().filter_map(|spans| spans.as_ref().err()).find(obstacle) {
             Some(NoMeaning::Raw) => return Verdict::Raw,
             Some(why) => is_undescribed &= matches!(why, NoMeaning::OutOfBounds(_)),
             None => return compare_spans(meanings, place, expected, witness, asked),
@@ -381,22 +390,22 @@ fn compare_spans<'a, 'o>(
     witness: Witness,
     asked: &Asked,
 ) -> Verdict {
-    let found = encoded_spans(meanings, place, witness, asked, None);
+    let actual = encoded_spans(meanings, place, witness, asked, None);
     let all_omitted = omitted_count(meanings, place.id, witness.pc);
     let mut omitted = all_omitted;
     let mut expected = Vec::new();
-    for one in described {
-        match one {
+    for meaning in described {
+        match meaning {
             Ok(spans) => expected.push(spans),
             // A location that is unreadable in the model must be unreadable in the object, or omitted.
-            Err(why) => match &found {
+            Err(why) => match &actual {
                 Err(_) => return Verdict::Equal,
                 Ok(_) if omitted > 0 => omitted -= 1,
-                Ok(found) => {
-                    let found = show_spans(meanings, found);
+                Ok(actual) => {
+                    let actual = show_spans(meanings, actual);
                     return different(
                         meanings,
-                        (Kind::Location, why.to_string(), found),
+                        (Kind::Location, why.to_string(), actual),
                         place,
                         witness,
                         asked,
@@ -405,39 +414,41 @@ fn compare_spans<'a, 'o>(
             },
         }
     }
-    if let (Ok(found), [one]) = (&found, &expected[..])
-        && eval::are_equal(one, found)
+    if let (Ok(actual), [one]) = (&actual, &expected[..])
+        && eval::are_equal(one, actual)
     {
         return Verdict::Equal;
     }
     let has_one = meanings.described.consumer.attributes.variable_space.is_some();
     if has_one
         && expected.len() > 1
-        && let Ok(found) = &found
-        && expected.iter().any(|one| eval::are_equal(&merged(core::slice::from_ref(one), place.bits), found))
+        && let Ok(actual) = &actual
+        && expected
+            .iter()
+            .any(|spans| eval::are_equal(&merged(core::slice::from_ref(spans), place.bits), actual))
     {
         // The first place that the consumer can express.
         return Verdict::Equal;
     }
     let is_omitted = omitted >= expected.len() && all_omitted > 0;
     let whole = merged(&expected, place.bits);
-    match found {
+    match actual {
         Err(None) if is_omitted => Verdict::Omitted,
         Err(fault) => {
-            let found = fault.map_or_else(|| "no location".into(), |fault| fault_text(meanings, &fault));
+            let actual = fault.map_or_else(|| "no location".into(), |fault| fault_text(meanings, &fault));
             different(
                 meanings,
-                (Kind::Evaluation, show_spans(meanings, &whole), found),
+                (Kind::Evaluation, show_spans(meanings, &whole), actual),
                 place,
                 witness,
                 asked,
             )
         }
-        Ok(found) if eval::are_equal(&whole, &found) => Verdict::Equal,
-        Ok(found) if is_omitted && is_nowhere(&found) => Verdict::Omitted,
-        Ok(found) if omitted > 0 && is_rest(&expected, omitted, &found, place.bits) => Verdict::Equal,
-        Ok(found) => {
-            let texts = (Kind::Location, show_spans(meanings, &whole), show_spans(meanings, &found));
+        Ok(actual) if eval::are_equal(&whole, &actual) => Verdict::Equal,
+        Ok(actual) if is_omitted && is_nowhere(&actual) => Verdict::Omitted,
+        Ok(actual) if omitted > 0 && is_rest(&expected, omitted, &actual, place.bits) => Verdict::Equal,
+        Ok(actual) => {
+            let texts = (Kind::Location, show_spans(meanings, &whole), show_spans(meanings, &actual));
             different(meanings, texts, place, witness, asked)
         }
     }
@@ -455,14 +466,14 @@ fn different<'a, 'o>(
     let mut trace = Vec::new();
     let _ = encoded_spans(meanings, place, witness, asked, Some(&mut trace));
     let pcs = witness.start.map(|_| witness.pc..witness.pc + 1);
-    let at = At { pcs, ..meanings.module.at_variable(place.id, None) };
+    let site = At { pcs, ..meanings.module.at_variable(place.id, None) };
     let lane = (meanings.module.target.lanes() > 1).then_some(witness.lane);
-    Verdict::Different(Box::new(Finding { kind, at, lane, expected, found, trace }))
+    Verdict::Different(Box::new(Finding { kind, at: site, lane, expected, found, trace }))
 }
 
 /// Returns the number of omitted locations of a variable at a pc.
 fn omitted_count(meanings: &Meanings<'_, '_, '_>, id: VariableId, pc: u64) -> usize {
-    meanings.described.omitted.of_variables.get(&id).map_or(0, |all| all.at(pc).len())
+    meanings.described.omitted.of_variables.get(&id).map_or(0, |ranges| ranges.containing(pc).len())
 }
 
 /// Returns whether the spans found are those of all locations but `omitted`.
@@ -477,8 +488,8 @@ fn is_rest(expected: &[Spans], omitted: usize, found: &[eval::Span], bits: u64) 
         let rest: Vec<Spans> = expected
             .iter()
             .enumerate()
-            .filter(|(at, _)| chosen >> at & 1 == 1)
-            .map(|(_, it)| it.clone())
+            .filter(|(index, _)| chosen >> index & 1 == 1)
+            .map(|(_, spans)| spans.clone())
             .collect();
         eval::are_equal(&merged(&rest, bits), found)
     })

@@ -34,18 +34,18 @@ pub(super) fn compare_addresses(tables: &mut Tables<'_, '_, '_>) {
         return not_asked_for(tables, ADDRESSES, &sets.iter().map(|set| set.unit).collect::<Vec<_>>());
     }
     for set in sets.iter().filter(|set| !is_of_others(tables, set.unit)).collect::<Vec<_>>() {
-        let at = at_offset(tables, ADDRESSES, set.offset);
+        let site = at_offset(tables, ADDRESSES, set.offset);
         tables.report.expect_equal(
-            &at,
+            &site,
             "bytes of an address",
             &tables.described.module.target.address_bytes(),
             &set.address_bytes,
         );
-        tables.report.expect_equal(&at, "bytes of a segment", &0, &set.segment_bytes);
+        tables.report.expect_equal(&site, "bytes of a segment", &0, &set.segment_bytes);
         if !tables.known.units.contains_key(&set.unit) {
             tables.report.find(
                 Kind::Table,
-                at,
+                site,
                 "a table of a unit",
                 format!("one of offset {:#x}", set.unit),
             );
@@ -60,25 +60,25 @@ pub(super) fn compare_addresses(tables: &mut Tables<'_, '_, '_>) {
         let mut expected: Vec<(u64, u64)> = code.collect();
         expected.sort_unstable();
         let unit = tables.described.module.at_scope(tables.described.module.unit(id).scope);
-        let at = in_section(ADDRESSES, Some(unit));
-        let mut found = Vec::new();
+        let site = in_section(ADDRESSES, Some(unit));
+        let mut actual = Vec::new();
         let mut of_unit = sets.iter().filter(|set| set.unit == offset);
         for range in of_unit.next().into_iter().flat_map(AddressRanges::ranges) {
             match range {
-                Ok(range) => found.push((range.start, range.length)),
-                Err(error) => return tables.report.unreadable(tables.described.object, &error, at),
+                Ok(range) => actual.push((range.start, range.length)),
+                Err(error) => return tables.report.unreadable(tables.described.object, &error, site),
             }
         }
-        found.sort_unstable();
+        actual.sort_unstable();
         if of_unit.next().is_some() {
-            tables.report.find(Kind::Table, at.clone(), "one table of the unit", "another one");
+            tables.report.find(Kind::Table, site.clone(), "one table of the unit", "another one");
         }
-        if expected != found {
+        if expected != actual {
             let text = |ranges: &[(u64, u64)]| {
                 let ranges = ranges.iter().map(|&(start, bytes)| start..start.wrapping_add(bytes));
                 super::tree::hex(&ranges.collect::<Vec<_>>())
             };
-            tables.report.find(Kind::Table, at, text(&expected), text(&found));
+            tables.report.find(Kind::Table, site, text(&expected), text(&actual));
         }
     }
 }
@@ -102,15 +102,15 @@ fn compare_public(tables: &mut Tables<'_, '_, '_>, section: PublicSection) {
     }
     let dwarf = tables.file.dwarf;
     for set in sets.iter().filter(|_| tables.split.is_first).collect::<Vec<_>>() {
-        let at = at_offset(tables, section.name(), set.offset);
+        let site = at_offset(tables, section.name(), set.offset);
         match with_tables(tables).units().iter().find(|unit| unit.offset == set.unit) {
             Some(unit) => {
                 let expected = unit.end - unit.offset;
-                tables.report.expect_equal(&at, "bytes of a unit", &expected, &set.unit_bytes);
+                tables.report.expect_equal(&site, "bytes of a unit", &expected, &set.unit_bytes);
             }
             None => {
-                let found = format!("names of offset {:#x}", set.unit);
-                tables.report.find(Kind::Table, at, "the names of a unit", found);
+                let actual = format!("names of offset {:#x}", set.unit);
+                tables.report.find(Kind::Table, site, "the names of a unit", actual);
             }
         }
     }
@@ -132,9 +132,9 @@ fn compare_public_names<'a, 'o>(
     sets: Vec<&PublicNames<'o>>,
 ) {
     let unit_name = unit.name.as_deref().map(String::from);
-    let at = in_section(section.name(), Some(At { unit: unit_name, ..At::default() }));
+    let site = in_section(section.name(), Some(At { unit: unit_name, ..At::default() }));
     if sets.len() > 1 {
-        tables.report.find(Kind::Table, at.clone(), "one table of the unit", format!("{}", sets.len()));
+        tables.report.find(Kind::Table, site.clone(), "one table of the unit", format!("{}", sets.len()));
     }
     let is_here = |class| (class == Class::Type) == (section == PublicSection::Types);
     let public = tables.file.dwarf.entries_of(unit).filter(|&entry| {
@@ -143,21 +143,21 @@ fn compare_public_names<'a, 'o>(
     });
     let mut expected: Vec<_> = public.map(|entry| (entry.offset() - unit.offset, qualified(entry))).collect();
     tables.report.names += expected.len() as u64;
-    let mut found = Vec::new();
+    let mut actual = Vec::new();
     for name in sets.into_iter().flat_map(PublicNames::names) {
         match name {
-            Ok(name) => found.push((name.entry, String::from_utf8_lossy(name.name).into_owned())),
-            Err(error) => return tables.report.unreadable(tables.described.object, &error, at),
+            Ok(name) => actual.push((name.entry, String::from_utf8_lossy(name.name).into_owned())),
+            Err(error) => return tables.report.unreadable(tables.described.object, &error, site),
         }
     }
     expected.sort_unstable();
-    found.sort_unstable();
+    actual.sort_unstable();
     let text = |offset: u64, name: &str| format!("`{name}` of the entry at {offset:#x} of the unit");
-    for (offset, name) in less(&expected, &found) {
-        tables.report.find(Kind::Table, at.clone(), text(*offset, name), "no such name");
+    for (offset, name) in less(&expected, &actual) {
+        tables.report.find(Kind::Table, site.clone(), text(*offset, name), "no such name");
     }
-    for (offset, name) in less(&found, &expected) {
-        tables.report.find(Kind::Table, at.clone(), "no such name", text(*offset, name));
+    for (offset, name) in less(&actual, &expected) {
+        tables.report.find(Kind::Table, site.clone(), "no such name", text(*offset, name));
     }
 }
 
@@ -211,14 +211,14 @@ pub(super) fn units_are_relocated(report: &mut Report, object: &Object<'_>, behi
 /// Unit offsets of all tables.
 fn units_of_tables(object: &Object<'_>) -> Result<Vec<(&'static str, u64)>> {
     let sections = &Sections::of(object);
-    let mut all = Vec::new();
+    let mut offsets = Vec::new();
     for index in NameIndex::read_all(sections)? {
-        all.extend(index.units.iter().chain(&index.type_units).map(|&unit| (".debug_names", unit)));
+        offsets.extend(index.units.iter().chain(&index.type_units).map(|&unit| (".debug_names", unit)));
     }
-    all.extend(AddressRanges::read_all(sections)?.iter().map(|set| (ADDRESSES, set.unit)));
+    offsets.extend(AddressRanges::read_all(sections)?.iter().map(|set| (ADDRESSES, set.unit)));
     for section in PublicSection::ALL {
         let sets = PublicNames::read_all(sections, section)?;
-        all.extend(sets.iter().map(|set| (section.name(), set.unit)));
+        offsets.extend(sets.iter().map(|set| (section.name(), set.unit)));
     }
-    Ok(all)
+    Ok(offsets)
 }

@@ -30,12 +30,12 @@ impl<'o> List<'o> {
     }
 
     /// Returns the entries that apply at a pc (A.2.5.5): those whose bounds contain it, and the default ones.
-    pub(super) fn at(&self, pc: u64) -> impl ExactSizeIterator<Item = &ListEntry<'o>> + Clone {
-        let mut found = self.bounds.at(pc);
-        if found.is_empty() {
-            found.extend_from_slice(&self.defaults);
+    pub(super) fn applicable(&self, pc: u64) -> impl ExactSizeIterator<Item = &ListEntry<'o>> + Clone {
+        let mut numbers = self.bounds.containing(pc);
+        if numbers.is_empty() {
+            numbers.extend_from_slice(&self.defaults);
         }
-        found.into_iter().map(|number| {
+        numbers.into_iter().map(|number| {
             crate::work::step();
             &self.entries[number]
         })

@@ -72,25 +72,25 @@ pub(super) fn compare_macros<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, 
     };
     let listed = compare.file.program(unit);
     let program = if compare.split.main.is_some() { own.as_ref() } else { listed.as_deref() };
-    let mut found = Vec::new();
-    for one in list.entries() {
-        match one {
-            Ok(one) => found.push(self::found(program, one.entry)),
+    let mut actual = Vec::new();
+    for fact in list.entries() {
+        match fact {
+            Ok(fact) => actual.push(encoded_fact(program, fact.entry)),
             Err(error) => return compare.report.unreadable(compare.described.object, &error, at.clone()),
         }
     }
     let version = program.map_or(compare.described.consumer.version, |program| program.version);
     let expected: Vec<MacroFact<'_>> =
-        macros.iter().map(|&one| expected(module, compare.described.consumer, one, version)).collect();
+        macros.iter().map(|&fact| expected(module, compare.described.consumer, fact, version)).collect();
     compare.report.macros += expected.len() as u64;
-    for number in 0..expected.len().max(found.len()) {
+    for number in 0..expected.len().max(actual.len()) {
         let expected = expected.get(number);
-        let found = found.get(number);
-        if expected != found {
+        let actual = actual.get(number);
+        if expected != actual {
             let text =
                 |fact: Option<&MacroFact<'_>>| fact.map_or_else(|| "the end".into(), Describe::describe);
             let expected = format!("macro {number} to be {}", text(expected));
-            return compare.report.find(Kind::Macro, at.clone(), expected, text(found));
+            return compare.report.find(Kind::Macro, at.clone(), expected, text(actual));
         }
     }
 }
@@ -107,7 +107,7 @@ fn expected<'t>(module: &'t Module, consumer: &Consumer, fact: model::Macro, ver
     }
 }
 
-fn found<'o>(program: Option<&LineProgram<'o>>, fact: read::Macro<'_>) -> MacroFact<'o> {
+fn encoded_fact<'o>(program: Option<&LineProgram<'o>>, fact: read::Macro<'_>) -> MacroFact<'o> {
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     match fact {
         read::Macro::Define { line, text: bytes } => MacroFact::Define(line, text(bytes)),

@@ -70,13 +70,13 @@ fn has_address<'a, 'o>(compare: &Tables<'_, 'a, 'o>, entry: Entry<'a, 'o>) -> bo
     let has = |expr: &[u8]| {
         Decoder::new(expr, encoding)
             .flatten()
-            .any(|one| matches!(one.op, Op::Addr { .. } | Op::Addrx { .. } | Op::FormTlsAddress {}))
+            .any(|decoded| matches!(decoded.op, Op::Addr { .. } | Op::Addrx { .. } | Op::FormTlsAddress {}))
     };
     match entry.attr(dw::DW_AT_location) {
         Some(Value::Expr(expr)) => has(expr),
         Some(Value::LocList(_)) => {
             let list = compare.file.list(entry);
-            list.iter().flat_map(|list| &list.entries).any(|one: &eval::ListEntry<'_>| has(&one.expr))
+            list.iter().flat_map(|list| &list.entries).any(|listed: &eval::ListEntry<'_>| has(&listed.expr))
         }
         _ => false,
     }
@@ -142,9 +142,9 @@ pub(super) fn compare_name_indices(tables: &mut Tables<'_, '_, '_>) {
         compare_indexed_units(tables, &indices);
     }
     let mut indexed = Indexed::new();
-    let mut found = Vec::new();
+    let mut listed = Vec::new();
     for index in &indices {
-        if let Err(error) = compare_index(tables, index, &mut indexed, &mut found) {
+        if let Err(error) = compare_index(tables, index, &mut indexed, &mut listed) {
             tables.report.unreadable(tables.described.object, &error, in_section(SECTION, None));
         }
     }
@@ -161,52 +161,52 @@ pub(super) fn compare_name_indices(tables: &mut Tables<'_, '_, '_>) {
             let linkage = linkage.filter(|_| class == Class::Code);
             for name in [Some(name), linkage].into_iter().flatten() {
                 if !looked_up.contains_key(&name) {
-                    let found = look_up(tables, &indices, &name);
-                    looked_up.insert(name.clone(), found);
+                    let listed = look_up(tables, &indices, &name);
+                    looked_up.insert(name.clone(), listed);
                 }
                 is_found_once(tables, &looked_up[&name], &indexed, entry, &name);
                 expected.insert((entry.offset(), name));
             }
         }
     }
-    for (name, entry, offset) in found {
+    for (name, entry, offset) in listed {
         let is_described = dwarf.unit_at(entry).is_none_or(|unit| is_described(tables, unit));
         if is_described && !expected.contains(&(entry, Cow::Borrowed(&*name))) {
-            let what = dwarf.entry_at(entry).map_or_else(At::default, Entry::place);
-            let at = At { offset, ..in_section(SECTION, Some(what)) };
-            tables.report.find(Kind::Table, at, "nothing of this entry", format!("the name `{name}`"));
+            let entity = dwarf.entry_at(entry).map_or_else(At::default, Entry::place);
+            let site = At { offset, ..in_section(SECTION, Some(entity)) };
+            tables.report.find(Kind::Table, site, "nothing of this entry", format!("the name `{name}`"));
         }
     }
 }
 
 /// Checks that every unit is in exactly one index.
 fn compare_indexed_units<'o>(tables: &mut Tables<'_, '_, 'o>, indices: &[NameIndex<'o>]) {
-    let of = |is_type: bool| {
+    let unit_offsets = |is_type: bool| {
         let units = with_tables(tables).units().iter().filter(move |unit| is_type == is_type_unit(unit.kind));
         let offsets = units.map(|unit| unit.offset);
         offsets.filter(|&offset| !is_of_others(tables, offset)).collect::<Vec<_>>()
     };
-    let expected = of(false);
-    let expected_types = of(true);
-    let all = |list: for<'i> fn(&'i NameIndex<'o>) -> &'i [u64]| {
-        let all = indices.iter().flat_map(list).copied();
-        let mut all: Vec<u64> = all.filter(|&offset| !is_of_others(tables, offset)).collect();
-        all.sort_unstable();
+    let expected = unit_offsets(false);
+    let expected_types = unit_offsets(true);
+    let indexed = |list: for<'i> fn(&'i NameIndex<'o>) -> &'i [u64]| {
+        let listed = indices.iter().flat_map(list).copied();
+        let mut indexed: Vec<u64> = listed.filter(|&offset| !is_of_others(tables, offset)).collect();
+        indexed.sort_unstable();
         all
     };
-    let found = all(|index| &index.units);
-    let types = all(|index| &index.type_units);
-    let foreign = all(|index| &index.foreign_type_units);
-    for (expected, found, what) in [
-        (expected, found, "units"),
+    let actual = indexed(|index| &index.units);
+    let types = indexed(|index| &index.type_units);
+    let foreign = indexed(|index| &index.foreign_type_units);
+    for (expected, actual, what) in [
+        (expected, actual, "units"),
         (expected_types, types, "type units"),
         (Vec::new(), foreign, "type units elsewhere"),
     ] {
-        if expected != found {
-            let at = in_section(SECTION, None);
+        if expected != actual {
+            let site = in_section(SECTION, None);
             let expected = format!("{what} at {}", offsets(&expected));
-            let found = offsets(&found);
-            tables.report.find(Kind::Table, at, expected, found);
+            let actual = offsets(&actual);
+            tables.report.find(Kind::Table, site, expected, actual);
         }
     }
 }
@@ -223,8 +223,8 @@ fn compare_index<'o>(
         if !compare.split.is_first {
             return;
         }
-        let at = in_section(SECTION, None);
-        compare.report.find(Kind::Table, at, expected, found);
+        let site = in_section(SECTION, None);
+        compare.report.find(Kind::Table, site, expected, found);
     };
     if index.augmentation != WITH_PARENTS {
         let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
@@ -269,10 +269,10 @@ fn compare_index<'o>(
         }
     }
     for (bucket, first) in (0..).zip(first) {
-        let found = index.bucket(bucket)?;
-        if found != first {
+        let actual = index.bucket(bucket)?;
+        if actual != first {
             let expected = format!("bucket {bucket} to begin with name {first}");
-            wrong(tables, expected, format!("name {found}"));
+            wrong(tables, expected, format!("name {actual}"));
         }
     }
     Ok(())
@@ -284,18 +284,18 @@ fn look_up<'o>(
     indices: &[NameIndex<'o>],
     name: &str,
 ) -> Result<BTreeMap<u64, Vec<NameEntry>>> {
-    let mut found = BTreeMap::<_, Vec<_>>::new();
+    let mut results = BTreeMap::<_, Vec<_>>::new();
     for index in indices {
         for name in index.find(name.as_bytes())? {
-            for one in index.entries(&name)? {
-                let one = one?;
-                if let Some(named) = named(tables, &one) {
-                    found.entry(named.offset()).or_default().push(one);
+            for entry in index.entries(&name)? {
+                let entry = entry?;
+                if let Some(named) = named(tables, &entry) {
+                    results.entry(named.offset()).or_default().push(entry);
                 }
             }
         }
     }
-    Ok(found)
+    Ok(results)
 }
 
 /// Compares the results of a name with an entry: the index lists the entry once, with its own tag and parent.
@@ -309,22 +309,22 @@ fn is_found_once<'a, 'o>(
     tables.report.names += 1;
     // The place of a deeply nested entry is expensive.
     let place = || in_section(SECTION, Some(entry.place()));
-    let all = match found {
+    let entries = match found {
         Ok(found) => found.get(&entry.offset()).map_or(&[][..], Vec::as_slice),
         Err(error) => return tables.report.unreadable(tables.described.object, error, place()),
     };
-    let [found] = all[..] else {
+    let [found] = entries[..] else {
         let expected = format!("a {} to be found by its name `{name}`, once", entry.tag().describe());
         return tables.report.find(
             Kind::Table,
             place(),
             expected,
-            format!("it {}", Count(all.len(), "time")),
+            format!("it {}", Count(entries.len(), "time")),
         );
     };
     for (expected, found) in report_differences(tables, entry, &found, indexed) {
-        let at = At { offset: at_offset(tables, SECTION, all[0].offset).offset, ..place() };
-        tables.report.find(Kind::Table, at, format!("{expected}, of `{name}`"), found);
+        let site = At { offset: at_offset(tables, SECTION, entries[0].offset).offset, ..place() };
+        tables.report.find(Kind::Table, site, format!("{expected}, of `{name}`"), found);
     }
 }
 
@@ -335,15 +335,15 @@ fn report_differences<'a, 'o>(
     found: &NameEntry,
     indexed: &Indexed,
 ) -> Vec<(String, String)> {
-    let mut all = Vec::new();
+    let mut differences = Vec::new();
     if found.tag != entry.tag() {
-        all.push((entry.tag().describe(), found.tag.describe()));
+        differences.push((entry.tag().describe(), found.tag.describe()));
     }
     let expected = in_tables(tables, entry.unit()).map(|unit| {
         if is_type_unit(unit.kind) { NameUnit::Type(unit.offset) } else { NameUnit::Compile(unit.offset) }
     });
     if found.unit != expected {
-        all.push((expected.describe(), found.unit.describe()));
+        differences.push((expected.describe(), found.unit.describe()));
     }
     let parent = entry.parent().filter(|&parent| class(tables, parent).is_some());
     let is_right = match (parent, found.parent) {
@@ -356,9 +356,9 @@ fn report_differences<'a, 'o>(
             || "a parent that is not indexed".into(),
             |parent| format!("the parent {}", parent.describe()),
         );
-        all.push((expected, found.parent.describe()));
+        differences.push((expected, found.parent.describe()));
     }
-    all
+    differences
 }
 
 fn offsets(all: &[u64]) -> String {

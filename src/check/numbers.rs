@@ -72,7 +72,7 @@ impl Numbers {
             let Some(number) = self.known.iter().find(|number| number.has(storage, next)) else {
                 let left = (into.len() - done).min(8) as u64;
                 let is_new =
-                    |&by: &u64| !self.known.iter().any(|one| one.has(storage, next.wrapping_add(by)));
+                    |&by: &u64| !self.known.iter().any(|number| number.has(storage, next.wrapping_add(by)));
                 let bytes = 1 + (1..left).take_while(is_new).count() as u64;
                 let random = scatter(storage.key() ^ u64::from(self.choice) << 48, next);
                 if self.known.len() < MAX_NUMBERS {
@@ -130,13 +130,13 @@ pub(super) fn offsets<'n, 'e>(
         _ => None,
     });
     let operations = exprs.flat_map(|expr| Decoder::new(expr, encoding).map_while(Result::ok));
-    let found = operations.filter_map(|decoded| match decoded.op {
+    let encoded = operations.filter_map(|decoded| match decoded.op {
         Op::PlusUconst { value } => Some(value),
         Op::BregX { offset, .. } | Op::AspaceBregX { offset, .. } => Some(offset as u64),
         _ => None,
     });
     let mut offsets: Vec<u64> = Vec::new();
-    for offset in described.chain(found).filter(|&offset| offset != 0) {
+    for offset in described.chain(encoded).filter(|&offset| offset != 0) {
         if offsets.len() < MAX_OFFSETS && !offsets.contains(&offset) {
             offsets.push(offset);
         }

@@ -36,11 +36,11 @@ impl<'a> Omitted<'a> {
     pub(super) fn new(module: &Module, omissions: &'a [Omission]) -> Self {
         let mut omitted = Self { all: omissions.len(), ..Self::default() };
         let mut of_variables = BTreeMap::<_, Vec<Range<u64>>>::new();
-        for one in omissions {
-            *omitted.counts.entry((one.subject, one.property)).or_default() += 1;
-            match (one.property, one.subject, &one.reason) {
+        for omission in omissions {
+            *omitted.counts.entry((omission.subject, omission.property)).or_default() += 1;
+            match (omission.property, omission.subject, &omission.reason) {
                 (Property::Rule, subject, _) => {
-                    omitted.of_frames.extend(one.pcs.as_ref().map(|pcs| (subject, pcs.start)));
+                    omitted.of_frames.extend(omission.pcs.as_ref().map(|pcs| (subject, pcs.start)));
                     continue;
                 }
                 (Property::RowFlags, Subject::Function(function), _) => {
@@ -56,18 +56,21 @@ impl<'a> Omitted<'a> {
                     continue;
                 }
                 (Property::Location, Subject::Variable(variable), _) => {
-                    of_variables.entry(variable).or_default().push(one.pcs.clone().unwrap_or(0..u64::MAX));
+                    of_variables
+                        .entry(variable)
+                        .or_default()
+                        .push(omission.pcs.clone().unwrap_or(0..u64::MAX));
                 }
-                (Property::Lanes, ..) => omitted.of_lanes.push(one),
+                (Property::Lanes, ..) => omitted.of_lanes.push(omission),
                 // What is omitted has no expression.
                 (Property::Entity, Subject::Type(_) | Subject::TemplateParameter(..), _) => {
-                    omitted.has_types |= matches!(one.subject, Subject::Type(_));
+                    omitted.has_types |= matches!(omission.subject, Subject::Type(_));
                     continue;
                 }
                 (property, subject, _) if is_unencodable(module, subject, property) => continue,
                 _ => {}
             }
-            if let Some(scope) = one.subject.scope(module) {
+            if let Some(scope) = omission.subject.scope(module) {
                 *omitted.expressions.entry(module.scope(scope).unit).or_default() += 1;
             }
         }

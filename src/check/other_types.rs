@@ -26,7 +26,7 @@ pub(super) fn compare_other_types<'a, 'o>(compare: &mut Compare<'a, 'o>, unit: U
         let key = (entry.tag().0, entry.name().unwrap_or_default());
         entries.entry(key).or_default().push_back(entry);
     }
-    let at = module.at_scope(module.unit(unit).scope);
+    let site = module.at_scope(module.unit(unit).scope);
     let span = root.unit().offset..root.unit().end;
     for &id in &compare.described.index.types[unit] {
         let is_omitted = compare.described.omitted.count(Subject::Type(id), Property::Entity) > 0;
@@ -55,7 +55,7 @@ pub(super) fn compare_other_types<'a, 'o>(compare: &mut Compare<'a, 'o>, unit: U
             None => {
                 compare.report.find(
                     Kind::Type,
-                    at.clone(),
+                    site.clone(),
                     format!("{} `{name}`", tag.describe()),
                     "none like it",
                 );
@@ -72,8 +72,8 @@ pub(super) fn compare_other_types<'a, 'o>(compare: &mut Compare<'a, 'o>, unit: U
         let is_known = compare.known.type_entries.contains(&entry.offset()) || is_own(entry);
         if !is_known && !is_for_expressions(compare, entry) {
             let name = entry.name().unwrap_or_default();
-            let found = format!("{} `{name}`", entry.tag().describe());
-            compare.report.find(Kind::Extra, at.clone(), "no more types", found);
+            let actual = format!("{} `{name}`", entry.tag().describe());
+            compare.report.find(Kind::Extra, site.clone(), "no more types", actual);
         }
     }
 }
@@ -100,8 +100,8 @@ pub(super) fn in_type_units<'a, 'o>(
     tag: DwTag,
     name: &'a str,
 ) -> impl Iterator<Item = Entry<'a, 'o>> {
-    let found = compare.type_units.get(&(tag.0, Cow::Borrowed(name)));
-    found.map_or(&[][..], Vec::as_slice).iter().copied()
+    let entries = compare.type_units.get(&(tag.0, Cow::Borrowed(name)));
+    entries.map_or(&[][..], Vec::as_slice).iter().copied()
 }
 
 /// Returns whether a type was compared with an entry in this range of offsets, or with the subject of a type

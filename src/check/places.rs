@@ -153,9 +153,9 @@ pub(super) fn encoded_spans<'a, 'o>(
     asked: &Asked,
     trace: Option<&mut Vec<String>>,
 ) -> Result<Spans, Option<eval::Fault>> {
-    let found =
+    let located =
         evaluate_location(meanings, &mut meanings.evaluator.borrow_mut(), place, witness, asked, trace);
-    found.map(|spans| spans_in_variable_space(meanings, spans, place.entry, witness))
+    located.map(|spans| spans_in_variable_space(meanings, spans, place.entry, witness))
 }
 
 /// Replaces memory by that of the variable's space, for a consumer with an attribute for it.
@@ -190,8 +190,8 @@ pub(super) fn is_at_location<'a, 'o>(
 ) -> bool {
     if meanings.described.consumer.attributes.variable_space.is_some() {
         let expected: Spans = expected.iter().map(|span| encoded_span(meanings, span)).collect();
-        return eval::spans(found, bits.into()).is_ok_and(|found| {
-            eval::are_equal(&expected, &spans_in_variable_space(meanings, found, entry, witness))
+        return eval::spans(found, bits.into()).is_ok_and(|actual| {
+            eval::are_equal(&expected, &spans_in_variable_space(meanings, actual, entry, witness))
         });
     }
     let target = &meanings.module.target;
@@ -242,7 +242,7 @@ fn evaluate_location<'a, 'o>(
         Some(Value::LocList(_)) => {
             let list = meanings.file.list(entry).ok_or(None)?;
             let entries: Vec<_> = match machine.pc {
-                Some(pc) => list.at(pc).collect(),
+                Some(pc) => list.applicable(pc).collect(),
                 None => list.entries.iter().collect(),
             };
             let entries = entries.iter().copied();
@@ -278,11 +278,11 @@ pub(super) fn lane_count<'a, 'o>(
         return lanes;
     };
     let mut known = meanings.file.lanes.borrow_mut();
-    let mut at = Some(entry);
+    let mut next = Some(entry);
     let mut below = Vec::new();
     let version = loop {
         crate::work::step();
-        let Some(scope) = at else { break None };
+        let Some(scope) = next else { break None };
         if let Some(&version) = known.get(&scope.offset()) {
             break version;
         }
@@ -291,7 +291,7 @@ pub(super) fn lane_count<'a, 'o>(
         }
         // A variable is around no other entry.
         below.extend((scope != entry).then(|| scope.offset()));
-        at = scope.parent();
+        next = scope.parent();
     };
     known.extend(below.into_iter().map(|offset| (offset, version)));
     version.unwrap_or(1)
@@ -321,15 +321,15 @@ fn together<'e>(
     machine: &dyn eval::Machine,
     context: &Context<'_>,
 ) -> Result<Location, eval::Fault> {
-    let mut found: Option<Location> = None;
+    let mut combined: Option<Location> = None;
     for expr in exprs {
         let location = evaluator.location(expr, machine, context)?;
-        found = Some(match found {
+        combined = Some(match combined {
             Some(others) => others.and(location),
             None => location,
         });
     }
-    Ok(found.unwrap_or_else(Location::undefined))
+    Ok(combined.unwrap_or_else(Location::undefined))
 }
 
 /// Converts a span of the model to one of the evaluator. `entry` returns the offset of a variable's entry.
@@ -371,24 +371,24 @@ pub(super) fn merged(places: &[Spans], bits: u64) -> Spans {
     // Cut points of all locations.
     let mut cuts: Vec<u128> = Vec::new();
     for spans in places {
-        let mut at = 0;
+        let mut end = 0;
         cuts.extend(spans.iter().map(|span| {
-            at += span.bits;
-            at
+            end += span.bits;
+            end
         }));
     }
     cuts.sort_unstable();
     cuts.dedup();
     let mut from = 0;
-    let mut all = Vec::new();
+    let mut spans = Vec::new();
     for end in cuts {
         let mut here: Vec<_> = places.iter().filter_map(|spans| slice(spans, from, end - from)).collect();
         here.sort_unstable();
         here.dedup();
-        all.push(eval::Span { bits: end - from, places: here });
+        spans.push(eval::Span { bits: end - from, places: here });
         from = end;
     }
-    all
+    spans
 }
 
 /// Location of bits within one of the spans, if the span has a single location.
@@ -402,10 +402,10 @@ fn slice(spans: &[eval::Span], mut from: u128, bits: u128) -> Option<SingleLocat
         return Some(match &place.storage {
             eval::Storage::Undefined => nowhere(),
             eval::Storage::Implicit(implicit) => {
-                let bit = |at: u128| implicit.bytes()[(at / 8) as usize] >> (at % 8) & 1;
+                let bit = |index: u128| implicit.bytes()[(index / 8) as usize] >> (index % 8) & 1;
                 let mut moved = vec![0; bits.div_ceil(8) as usize];
-                for at in 0..bits {
-                    moved[(at / 8) as usize] |= bit(place.offset + from + at) << (at % 8);
+                for index in 0..bits {
+                    moved[(index / 8) as usize] |= bit(place.offset + from + index) << (index % 8);
                 }
                 let storage = eval::Storage::Implicit(ImplicitBits::new(&moved, bits as u64));
                 SingleLocation { storage, offset: 0 }
@@ -420,23 +420,23 @@ fn slice(spans: &[eval::Span], mut from: u128, bits: u128) -> Option<SingleLocat
 fn is_same(place: &SingleLocation, skip: u128, storage: &eval::Storage, from: u128, bits: u128) -> bool {
     match (&place.storage, storage) {
         (eval::Storage::Undefined, eval::Storage::Undefined) => true,
-        (eval::Storage::Implicit(one), eval::Storage::Implicit(other)) => {
-            let one = one.bytes();
-            let other = other.bytes();
+        (eval::Storage::Implicit(left), eval::Storage::Implicit(right)) => {
+            let left = left.bytes();
+            let right = right.bytes();
             let first = (place.offset + skip) as usize;
             let from = from as usize;
-            (0..bits as usize).step_by(8).all(|at| {
-                let more = u8::MAX >> (8 - (bits as usize - at).min(8));
-                (byte_at(one, first + at) ^ byte_at(other, from + at)) & more == 0
+            (0..bits as usize).step_by(8).all(|bit| {
+                let more = u8::MAX >> (8 - (bits as usize - bit).min(8));
+                (byte_at(left, first + bit) ^ byte_at(right, from + bit)) & more == 0
             })
         }
-        (one, other) => one == other && place.offset + skip == from,
+        (left, right) => left == right && place.offset + skip == from,
     }
 }
 
 /// Returns 8 bits from a bit on.
 fn byte_at(bytes: &[u8], bit: usize) -> u8 {
-    let byte = |at: usize| bytes.get(at).copied().unwrap_or(0);
+    let byte = |index: usize| bytes.get(index).copied().unwrap_or(0);
     (u16::from_le_bytes([byte(bit / 8), byte(bit / 8 + 1)]) >> (bit % 8)) as u8
 }
 

@@ -50,9 +50,9 @@ struct Described {
 impl Described {
     fn into_any(self) -> Vec<ProcedureId> {
         let by_bits = self.by_bits.into_values().flat_map(HashMap::into_values).flatten();
-        let mut all: Vec<_> = by_bits.chain(self.unreadable).chain(self.any).collect();
-        all.sort_unstable();
-        all
+        let mut procedures: Vec<_> = by_bits.chain(self.unreadable).chain(self.any).collect();
+        procedures.sort_unstable();
+        procedures
     }
 }
 
@@ -105,7 +105,7 @@ pub(super) fn compare_procedures<'a, 'o>(
                     of_unit.entries.push(entry);
                     continue;
                 }
-                called.by(entry);
+                called.add_references(entry);
                 match take_described(meanings, &mut of_unit.described, entry) {
                     true => {}
                     // A procedure whose only callers are omitted.
@@ -139,8 +139,13 @@ pub(super) fn compare_procedures<'a, 'o>(
         let (replaced, others): (Vec<_>, Vec<_>) =
             described.into_any().into_iter().partition(|&procedure| has_callers.contains(procedure));
         for procedure in others.into_iter().chain(replaced.into_iter().skip(inlined)) {
-            let at = meanings.module.at_scope(meanings.module.unit(unit).scope);
-            meanings.report.find(Kind::MissingEntry, at, format!("an entry of {procedure}"), "none like it");
+            let site = meanings.module.at_scope(meanings.module.unit(unit).scope);
+            meanings.report.find(
+                Kind::MissingEntry,
+                site,
+                format!("an entry of {procedure}"),
+                "none like it",
+            );
         }
     }
 }
@@ -153,7 +158,7 @@ fn unit_procedures<'a, 'o>(
 ) -> UnitProcedures<'a, 'o> {
     let entries: Vec<_> = root.children().filter(|&child| is_procedure(child)).collect();
     for &entry in &entries {
-        let at = meanings.module.at_unit(unit);
+        let site = meanings.module.at_unit(unit);
         let mut compared = Compared::default();
         compared.compare(
             meanings.file.reader(meanings.described, unit),
@@ -161,10 +166,10 @@ fn unit_procedures<'a, 'o>(
             entry,
         );
         for (kind, (expected, found)) in compared.differences {
-            meanings.report.find(kind, at.clone(), expected, found);
+            meanings.report.find(kind, site.clone(), expected, found);
         }
         for child in compared.unexpected {
-            report_unexpected(meanings.report, meanings.described, child, at.clone());
+            report_unexpected(meanings.report, meanings.described, child, site.clone());
         }
     }
     let mut described = Described::default();
@@ -193,11 +198,11 @@ fn unit_procedures<'a, 'o>(
 }
 
 fn extra_procedure<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, unit: UnitId, entry: Entry<'a, 'o>) {
-    let at = meanings.module.at_scope(meanings.module.unit(unit).scope);
+    let site = meanings.module.at_scope(meanings.module.unit(unit).scope);
     let (section, offset) = meanings.file.dwarf.place(entry.offset());
     let moved = meanings.described.object.section(section).map_or(0, |section| section.moved);
-    let found = format!("{} at {:#x} of {section}", entry.tag().describe(), offset.saturating_sub(moved));
-    meanings.report.find(Kind::Extra, at, "only procedures that are described or called", found);
+    let actual = format!("{} at {:#x} of {section}", entry.tag().describe(), offset.saturating_sub(moved));
+    meanings.report.find(Kind::Extra, site, "only procedures that are described or called", actual);
 }
 
 fn described_procedure(meanings: &Meanings<'_, '_, '_>, procedure: ProcedureId) -> DescribedLocation {
@@ -232,8 +237,8 @@ fn procedure_meaning(meanings: &Meanings<'_, '_, '_>, procedure: ProcedureId) ->
 
 /// Lanes and contents for the search of procedures, those that distinguish most procedures first.
 fn procedure_witnesses(meanings: &Meanings<'_, '_, '_>) -> Vec<Witness> {
-    let at = |lane| Fill::ALL.map(|fill| Witness { pc: 0, start: None, lane, fill });
-    lanes(&meanings.module.target).into_iter().rev().flat_map(at).collect()
+    let in_lane = |lane| Fill::ALL.map(|fill| Witness { pc: 0, start: None, lane, fill });
+    lanes(&meanings.module.target).into_iter().rev().flat_map(in_lane).collect()
 }
 
 /// Removes a described procedure that an entry matches, if there is one. Returns whether there is.
@@ -247,9 +252,9 @@ fn take_described<'a, 'o>(
     let asked = Asked::default();
     for (&(number, size), by_hash) in &mut described.by_bits {
         let witness = witnesses[number];
-        let found = evaluated_at(meanings, entry, expr, witness, &asked, eval::Kind::Location);
-        let Ok(Element::Location(found)) = found else { continue };
-        let Ok(spans) = eval::spans(&found, SIZES[size].into()) else { continue };
+        let location = evaluated_at(meanings, entry, expr, witness, &asked, eval::Kind::Location);
+        let Ok(Element::Location(location)) = location else { continue };
+        let Ok(spans) = eval::spans(&location, SIZES[size].into()) else { continue };
         let hash = eval::hash(&spans);
         let Some(like) = by_hash.get_mut(&hash) else { continue };
         if take_same(meanings, like, entry) {
@@ -273,12 +278,12 @@ fn take_described<'a, 'o>(
 /// with callers can be replaced in all of them.
 fn take_same<'a, 'o>(
     meanings: &mut Meanings<'_, 'a, 'o>,
-    of: &mut Vec<ProcedureId>,
+    candidates: &mut Vec<ProcedureId>,
     entry: Entry<'a, 'o>,
 ) -> bool {
     // The report does not count attempts: their number depends on the order of the entries.
     let locations = meanings.report.locations;
-    let same = of.iter().enumerate().rev().find_map(|(index, &procedure)| {
+    let same = candidates.iter().enumerate().rev().find_map(|(index, &procedure)| {
         crate::work::step();
         let described = described_procedure(meanings, procedure);
         let same = same_expression(meanings, described, entry, dw::DW_AT_location, &Asked::default());
@@ -286,12 +291,12 @@ fn take_same<'a, 'o>(
     });
     meanings.report.locations = locations;
     let Some((index, obstacle)) = same else { return false };
-    let procedure = of.remove(index);
-    let at = meanings
+    let procedure = candidates.remove(index);
+    let site = meanings
         .described
         .module
         .at_scope(meanings.module.unit(meanings.module.procedures[procedure].unit).scope);
-    report_unproven(meanings, obstacle, procedure.to_string(), &at);
+    report_unproven(meanings, obstacle, procedure.to_string(), &site);
     true
 }
 
@@ -313,7 +318,7 @@ impl<'a, 'o> Called<'a, 'o> {
     }
 
     /// Adds the references of an entry.
-    fn by(&mut self, entry: Entry<'a, 'o>) {
+    fn add_references(&mut self, entry: Entry<'a, 'o>) {
         self.add(refers_to(entry));
     }
 

@@ -195,9 +195,9 @@ impl Compared<'_, '_> {
         let Some((id, positions)) = last else { return };
         let is_whole = body.pieces.iter().any(|(_, positions)| positions.start == 0);
         if positions.end > count || (is_whole && positions.end < count) {
-            let at = self.module.at_scope(self.module.function(*id).scope);
+            let site = self.module.at_scope(self.module.function(*id).scope);
             let expected = format!("{} of `{}`", Count(count, "instruction"), body.function.name);
-            self.wrong(Kind::Code, at, expected, Count(positions.end, "instruction").to_string());
+            self.wrong(Kind::Code, site, expected, Count(positions.end, "instruction").to_string());
         }
     }
 
@@ -266,10 +266,10 @@ impl Compared<'_, '_> {
         // Generic addresses of global memory are its addresses.
         let expected = if space == SpaceId::DEFAULT { "global" } else { name };
         // `.tex` is a space of old texts for textures in global memory.
-        let is_same = |directive: &&str| matches!(directive.strip_prefix('.'), Some(found) if found == expected || found == "tex");
+        let is_same = |directive: &&str| matches!(directive.strip_prefix('.'), Some(space) if space == expected || space == "tex");
         if !declared.iter().any(is_same) {
             let expected = format!("`{symbol}` in the state space {}", declared.join(" or "));
-            self.wrong(Kind::Location, self.at(place), expected, format!("`{symbol}` in the space {name}"));
+            self.wrong(Kind::Location, self.site(place), expected, format!("`{symbol}` in the space {name}"));
         }
     }
 
@@ -294,12 +294,14 @@ impl Compared<'_, '_> {
             let expected = format!("a register that `{function}` declares there");
             return self.wrong(
                 Kind::Location,
-                self.at(place),
+                self.site(place),
                 expected,
                 format!("{name}, which is not declared"),
             );
         }
-        if !declared.iter().any(|one| one.is_set) && !self.is_set(place, &name, need, (body, from..to)) {
+        if !declared.iter().any(|registers| registers.is_set)
+            && !self.is_set(place, &name, need, (body, from..to))
+        {
             return;
         }
         self.width(place, &name, need, &declared);
@@ -322,7 +324,7 @@ impl Compared<'_, '_> {
             place.pcs.is_none() || body.flow.is_set(name, positions.start..positions.start + 1);
         if !body.flow.is_set(name, positions) || (is_number && !reaches_start) {
             let expected = format!("pcs that a value of {name} reaches");
-            self.wrong(Kind::Location, self.at(place), expected, format!("{name}, {first}"));
+            self.wrong(Kind::Location, self.site(place), expected, format!("{name}, {first}"));
             return false;
         }
         if !reaches_start {
@@ -350,12 +352,12 @@ impl Compared<'_, '_> {
         }
         let expected = format!("a register of {}", Count(need_bits, "bit"));
         if widest == 0 {
-            let found = format!("{name}, a predicate");
-            return self.wrong(Kind::Location, self.at(place), expected, found);
+            let actual = format!("{name}, a predicate");
+            return self.wrong(Kind::Location, self.site(place), expected, actual);
         }
         if widest < need_bits {
-            let found = format!("{name}, a register of {}", Count(widest, "bit"));
-            return self.wrong(Kind::Location, self.at(place), expected, found);
+            let actual = format!("{name}, a register of {}", Count(widest, "bit"));
+            return self.wrong(Kind::Location, self.site(place), expected, actual);
         }
         let is_whole = matches!(need, Need::Variable(_));
         if is_whole && widest > need_bits.max(NARROWEST) {
@@ -364,7 +366,7 @@ impl Compared<'_, '_> {
         }
     }
 
-    fn at(&self, place: &Place<'_>) -> At {
+    fn site(&self, place: &Place<'_>) -> At {
         let module = self.module;
         match (place.call, place.variable) {
             (Some(call), _) => {
@@ -382,7 +384,7 @@ impl Compared<'_, '_> {
 
     fn warn(&mut self, place: &Place<'_>, what: String) {
         let Some(variable) = place.variable else { return };
-        self.report.warnings.push(Warning { warned: Warned::Register(variable), at: self.at(place), what });
+        self.report.warnings.push(Warning { warned: Warned::Register(variable), at: self.site(place), what });
     }
 }
 

@@ -30,11 +30,11 @@ impl Ranges {
     }
 
     /// Returns the numbers of the ranges that contain a pc, in ascending order.
-    pub(super) fn at(&self, pc: u64) -> SmallVec<[usize; 2]> {
-        let mut found = SmallVec::new();
-        at(&self.sorted, &self.ends, pc, &mut found);
-        found.sort_unstable();
-        found
+    pub(super) fn containing(&self, pc: u64) -> SmallVec<[usize; 2]> {
+        let mut numbers = SmallVec::new();
+        collect_containing(&self.sorted, &self.ends, pc, &mut numbers);
+        numbers.sort_unstable();
+        numbers
     }
 }
 
@@ -57,13 +57,18 @@ fn meet(sorted: &[(Range<u64>, usize)], ends: &[u64], pcs: &Range<u64>) -> bool 
         || range.start < pcs.end && meet(&sorted[middle + 1..], &ends[middle + 1..], pcs)
 }
 
-fn at(sorted: &[(Range<u64>, usize)], ends: &[u64], pc: u64, found: &mut SmallVec<[usize; 2]>) {
+fn collect_containing(
+    sorted: &[(Range<u64>, usize)],
+    ends: &[u64],
+    pc: u64,
+    found: &mut SmallVec<[usize; 2]>,
+) {
     let middle = sorted.len() / 2;
     let Some((range, number)) = sorted.get(middle).filter(|_| ends[middle] > pc) else { return };
-    at(&sorted[..middle], &ends[..middle], pc, found);
+    collect_containing(&sorted[..middle], &ends[..middle], pc, found);
     if range.start <= pc {
         found.extend(range.contains(&pc).then_some(*number));
-        at(&sorted[middle + 1..], &ends[middle + 1..], pc, found);
+        collect_containing(&sorted[middle + 1..], &ends[middle + 1..], pc, found);
     }
 }
 
@@ -79,12 +84,12 @@ mod tests {
         for pc in 0..120 {
             let expected: Vec<usize> =
                 (0..ranges.len()).filter(|&number| ranges[number].contains(&pc)).collect();
-            assert_eq!(index.at(pc)[..], expected, "{pc}");
+            assert_eq!(index.containing(pc)[..], expected, "{pc}");
             for end in pc..120 {
                 let is_met = (pc..end).any(|pc| ranges.iter().any(|range| range.contains(&pc)));
                 assert_eq!(index.meet(&(pc..end)), is_met, "{pc}..{end}");
             }
         }
-        assert!(Ranges::default().at(0).is_empty());
+        assert!(Ranges::default().containing(0).is_empty());
     }
 }

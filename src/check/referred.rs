@@ -15,39 +15,39 @@ pub(super) fn is_procedure(entry: Entry<'_, '_>) -> bool {
 pub(super) type Referred = BTreeMap<u64, bool>;
 
 pub(super) fn referred(dwarf: &Dwarf<'_>) -> Referred {
-    let mut all = Referred::new();
+    let mut offsets = Referred::new();
     for entry in dwarf.entries() {
         for offset in refers_to(entry) {
-            *all.entry(offset).or_default() |= !is_procedure(entry);
+            *offsets.entry(offset).or_default() |= !is_procedure(entry);
         }
     }
-    all
+    offsets
 }
 
 /// Returns the offsets of the entries that the expressions of an entry refer to.
 pub(super) fn refers_to(entry: Entry<'_, '_>) -> Vec<u64> {
-    let mut all = Vec::new();
+    let mut offsets = Vec::new();
     for attribute in entry.attributes() {
         match attribute.value {
-            Value::Expr(expr) => refers(expr, entry.unit(), &mut all),
+            Value::Expr(expr) => refers(expr, entry.unit(), &mut offsets),
             Value::LocList(_) => {
                 // The comparison of the attribute reports a list that cannot be read.
                 let list = entry.locations(attribute.name).ok().flatten().unwrap_or_default();
-                list.iter().for_each(|one| refers(one.expr, entry.unit(), &mut all));
+                list.iter().for_each(|range| refers(range.expr, entry.unit(), &mut offsets));
             }
             _ => {}
         }
     }
-    all
+    offsets
 }
 
-fn refers<'o>(expr: &'o [u8], unit: &Unit<'o>, all: &mut Vec<u64>) {
+fn refers<'o>(expr: &'o [u8], unit: &Unit<'o>, offsets: &mut Vec<u64>) {
     // A work list, as expressions can be nested.
     let mut exprs = vec![expr];
     while let Some(expr) = exprs.pop() {
-        for one in Decoder::new(expr, unit.encoding).map_while(Result::ok) {
+        for decoded in Decoder::new(expr, unit.encoding).map_while(Result::ok) {
             let in_unit = |offset: u64| Some(unit.offset.wrapping_add(offset));
-            let entry = match one.op {
+            let entry = match decoded.op {
                 Op::Call2 { entry } | Op::Call4 { entry } | Op::GnuParameterRef { entry } => in_unit(entry),
                 Op::CallRef { entry }
                 | Op::ImplicitPointer { entry, .. }
@@ -65,7 +65,7 @@ fn refers<'o>(expr: &'o [u8], unit: &Unit<'o>, all: &mut Vec<u64>) {
                 }
                 _ => None,
             };
-            all.extend(entry);
+            offsets.extend(entry);
         }
     }
 }

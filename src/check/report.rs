@@ -147,16 +147,21 @@ impl Report {
     /// Adds a finding.
     #[cold]
     pub(super) fn find(&mut self, kind: Kind, at: At, expected: impl Into<String>, found: impl Into<String>) {
-        let expected = expected.into();
-        let found = found.into();
-        self.findings.push(Finding { kind, at, lane: None, expected, found, trace: Vec::new() });
+        self.findings.push(Finding {
+            kind,
+            at,
+            lane: None,
+            expected: expected.into(),
+            found: found.into(),
+            trace: Vec::new(),
+        });
     }
 
     /// Adds a finding for a part of the object that cannot be read.
     #[cold]
     pub(super) fn unreadable(&mut self, object: &Object<'_>, error: &Error, at: At) {
-        let found = placed(object, error).to_string();
-        self.find(Kind::Unreadable, at, "something that can be read", found);
+        let text = placed(object, error).to_string();
+        self.find(Kind::Unreadable, at, "something that can be read", text);
     }
 
     /// Adds a finding if two values differ.
@@ -169,8 +174,8 @@ impl Report {
     ) {
         if expected != found {
             let expected = format!("{what} {}", expected.describe());
-            let found = found.describe();
-            self.find(Kind::Attribute, at.clone(), expected, found);
+            let actual = found.describe();
+            self.find(Kind::Attribute, at.clone(), expected, actual);
         }
     }
 }
@@ -221,8 +226,8 @@ impl fmt::Display for Report {
             writeln!(f, "{finding}")?;
         }
         for Unproven { variable: _, at, what, why } in &self.unproven {
-            let what = what.as_ref().map_or(String::new(), |what| format!("{what}: "));
-            writeln!(f, "unproven: {at}: {what}{why}", why = why.text())?;
+            let subject = what.as_ref().map_or(String::new(), |what| format!("{what}: "));
+            writeln!(f, "unproven: {at}: {subject}{why}", why = why.text())?;
         }
         let Self { findings, unproven, omitted, locations, entries, rows, names, macros } = self;
         let count = Count(findings.len(), "finding");
@@ -243,8 +248,8 @@ impl fmt::Display for Report {
 
 /// Error with its offset in the section as the file has it.
 pub(super) fn placed(object: &Object<'_>, error: &Error) -> Error {
-    let at = error.at();
-    let section = at.section.as_deref().and_then(|name| object.section(name));
-    let offset = at.offset.zip(section).map(|(offset, section)| offset.saturating_sub(section.moved));
-    Error::new(error.kind().clone()).or_at(At { offset: offset.or(at.offset), ..at.clone() })
+    let site = error.at();
+    let section = site.section.as_deref().and_then(|name| object.section(name));
+    let offset = site.offset.zip(section).map(|(offset, section)| offset.saturating_sub(section.moved));
+    Error::new(error.kind().clone()).or_at(At { offset: offset.or(site.offset), ..site.clone() })
 }

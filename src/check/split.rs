@@ -82,9 +82,9 @@ fn run_split<'a, 'o>(
     compare_header(compare, object);
     report_unencodable(compare);
     compare_headers(&mut compare.tables(), object, skeletons);
-    let all = skeletons.units().iter().map(|unit| (unit, false)).collect();
+    let unmatched = skeletons.units().iter().map(|unit| (unit, false)).collect();
     compare.split.main = Some(skeletons);
-    compare.split.skeletons = all;
+    compare.split.skeletons = unmatched;
 
     for (object, file) in objects.iter().zip(files) {
         compare_header(compare, object);
@@ -114,8 +114,8 @@ fn run_split<'a, 'o>(
     compare_call_frames(&mut compare.meanings(), skeletons);
     let skeletons = core::mem::take(&mut compare.split.skeletons);
     for (unit, _) in skeletons.into_iter().filter(|&(_, is_taken)| !is_taken) {
-        let what = format!("a unit of kind {}, of file {}", unit.kind.describe(), unit.dwo_name.describe());
-        compare.report.find(Kind::Extra, At::default(), "a skeleton for each split unit", what);
+        let text = format!("a unit of kind {}, of file {}", unit.kind.describe(), unit.dwo_name.describe());
+        compare.report.find(Kind::Extra, At::default(), "a skeleton for each split unit", text);
     }
 }
 
@@ -125,8 +125,8 @@ fn report_relocations(compare: &mut Compare<'_, '_>, object: &Object<'_>) {
     const SHT_REL: u32 = 9;
     for section in object.sections() {
         if matches!(section.kind, SHT_RELA | SHT_REL) && section.name.ends_with(".dwo") {
-            let at = At { section: Some(section.name.to_string()), ..At::default() };
-            compare.report.find(Kind::Unreadable, at, "no relocations in a split unit's file", "some");
+            let site = At { section: Some(section.name.to_string()), ..At::default() };
+            compare.report.find(Kind::Unreadable, site, "no relocations in a split unit's file", "some");
         }
     }
 }

@@ -46,7 +46,7 @@ impl<'a, 'o> Children<'a, 'o> {
                 taken: 0,
             });
         }
-        children.sort_by(|one, other| one.key.cmp(&other.key));
+        children.sort_by(|left, right| left.key.cmp(&right.key));
         Self(children)
     }
 
@@ -62,7 +62,7 @@ impl<'a, 'o> Children<'a, 'o> {
 
     /// Returns the entries that are left, in the order of the file.
     fn rest(&self) -> Vec<Entry<'a, 'o>> {
-        let same = self.0.chunk_by(|one, other| one.key == other.key);
+        let same = self.0.chunk_by(|left, right| left.key == right.key);
         let rest = same.flat_map(|same| same.iter().skip(same.first().map_or(0, |first| first.taken)));
         let mut rest: Vec<_> = rest.map(|child| child.entry).collect();
         rest.sort_unstable_by_key(|entry| entry.index());
@@ -108,15 +108,15 @@ fn compare_inside<'a, 'o>(
             let is_function = node.tag == dw::DW_TAG_subprogram;
             let code = if is_function && !is_placed { " without code" } else { "" };
             let expected = format!("{}{code}", node.called());
-            compare.report.find(Kind::MissingEntry, compare.described.at(entity), expected, "none");
+            compare.report.find(Kind::MissingEntry, compare.described.site(entity), expected, "none");
             continue;
         };
         compare.report.entries += 1;
         // A debugger passes arguments in the order of the entries.
         if matches!(node.tag, dw::DW_TAG_formal_parameter | dw::DW_TAG_unspecified_parameters) {
             if entry.index() < last_parameter {
-                let at = compare.described.at(entity);
-                compare.report.find(Kind::Attribute, at, "parameters in order", "another order");
+                let site = compare.described.site(entity);
+                compare.report.find(Kind::Attribute, site, "parameters in order", "another order");
             }
             last_parameter = entry.index();
         }
@@ -128,7 +128,7 @@ fn compare_inside<'a, 'o>(
             &mut compare.report,
             compare.described,
             child,
-            compare.described.at(Entity::Inside(scope)),
+            compare.described.site(Entity::Inside(scope)),
         );
     }
     inner
@@ -172,8 +172,8 @@ fn compare_entity<'a, 'o>(
         Entity::Function(id) | Entity::Instance(id) if instance.is_some() => {
             if let Err(error) = super::code::is_there(compare.described.module, compare.described.object, id)
             {
-                let at = At { section: error.at().section.clone(), ..compare.described.at(entity) };
-                compare.report.find(Kind::Code, at, "code that is in the object", error.kind().to_string());
+                let site = At { section: error.at().section.clone(), ..compare.described.site(entity) };
+                compare.report.find(Kind::Code, site, "code that is in the object", error.kind().to_string());
             }
             compare.pending.frames.push((id, entry));
             compare.pending.lanes.push((compare.described.module.function(id).scope, entry));
@@ -188,8 +188,8 @@ fn compare_entity<'a, 'o>(
                 compare.pending.place(id, entry, instance);
             }
             if has_value && entry.has(dw::DW_AT_location) {
-                let at = compare.described.at(entity);
-                compare.report.find(Kind::Attribute, at, "a location or a value", "both");
+                let site = compare.described.site(entity);
+                compare.report.find(Kind::Attribute, site, "a location or a value", "both");
             }
             if has_value {
                 check_whole_value(compare, id, entry);
@@ -206,27 +206,27 @@ pub(super) fn compare_node<'a, 'o>(
     compare: &mut Compare<'a, 'o>,
     node: &Node<'a>,
     entry: Entry<'a, 'o>,
-    of: Entity,
+    owner: Entity,
 ) {
     let mut compared = Compared::default();
-    compared.compare(compare.file.reader(compare.described, compare.described.unit_of(of)), node, entry);
+    compared.compare(compare.file.reader(compare.described, compare.described.unit_of(owner)), node, entry);
     let Compared { differences, references, numbers, unexpected, errors } = compared;
     for error in errors {
-        compare.report.unreadable(compare.described.object, &error, compare.described.at(of));
+        compare.report.unreadable(compare.described.object, &error, compare.described.site(owner));
     }
     for (kind, (expected, found)) in differences {
-        compare.report.find(kind, compare.described.at(of), expected, found);
+        compare.report.find(kind, compare.described.site(owner), expected, found);
     }
     for child in unexpected {
-        report_unexpected(&mut compare.report, compare.described, child, compare.described.at(of));
+        report_unexpected(&mut compare.report, compare.described, child, compare.described.site(owner));
     }
-    for one in references {
-        match one.entity {
-            Entity::Type(id) => compare_type(compare, id, one.found, of),
-            _ => compare.pending.refer(of, one),
+    for reference in references {
+        match reference.entity {
+            Entity::Type(id) => compare_type(compare, id, reference.found, owner),
+            _ => compare.pending.refer(owner, reference),
         }
     }
-    compare.pending.numbers.extend(numbers.into_iter().map(|(number, entry)| (of, number, entry)));
+    compare.pending.numbers.extend(numbers.into_iter().map(|(number, entry)| (owner, number, entry)));
 }
 
 /// Reports a number in fewer bytes than its type has: some readers extend its sign and some do not. DWARF 5
@@ -244,8 +244,8 @@ fn check_whole_value<'a, 'o>(compare: &mut Compare<'a, 'o>, id: VariableId, entr
         compare.described.module.ty(compare.described.module.variable(id).ty).value_bits().unwrap_or(0);
     if bits < needs {
         let expected = format!("a value of {needs}", needs = Count(needs, "bit"));
-        let at = compare.described.at(Entity::Variable(id));
-        compare.report.find(Kind::Attribute, at, expected, Count(bits, "bit").to_string());
+        let site = compare.described.site(Entity::Variable(id));
+        compare.report.find(Kind::Attribute, site, expected, Count(bits, "bit").to_string());
     }
 }
 

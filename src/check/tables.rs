@@ -17,8 +17,8 @@ pub(super) struct Tables<'t, 'a, 'o> {
 }
 
 /// Place in a section, with the place of an entity.
-pub(super) fn in_section(section: &str, of: Option<At>) -> At {
-    At { section: Some(section.into()), ..of.unwrap_or_default() }
+pub(super) fn in_section(section: &str, entity: Option<At>) -> At {
+    At { section: Some(section.into()), ..entity.unwrap_or_default() }
 }
 
 pub(super) const ADDRESSES: &str = ".debug_aranges";
@@ -89,10 +89,10 @@ pub(super) fn not_asked_for(tables: &mut Tables<'_, '_, '_>, section: &str, unit
 pub(super) fn less<'l, T: Ord>(all: &'l [T], others: &[T]) -> Vec<&'l T> {
     let mut others = others.iter().peekable();
     let mut rest = Vec::new();
-    for one in all {
-        while others.next_if(|other| *other < one).is_some() {}
-        if others.next_if(|other| *other == one).is_none() {
-            rest.push(one);
+    for element in all {
+        while others.next_if(|other| *other < element).is_some() {}
+        if others.next_if(|other| *other == element).is_none() {
+            rest.push(element);
         }
     }
     rest

@@ -51,17 +51,17 @@ pub(super) fn compare_type_units(compare: &mut Compare<'_, '_>) {
     }
     for unit in units_of_types(compare) {
         let Some(root) = compare.file.dwarf.root(unit) else { continue };
-        let at = At::default();
+        let site = At::default();
         compare.report.entries += 1;
         if !root.descendants().any(|entry| compare.known.type_entries.contains(&entry.offset())) {
-            let of = unit.type_offset.and_then(|offset| compare.file.dwarf.entry_at(offset));
-            compare.report.find(Kind::Extra, at, "no more type units", format!("one of {}", of.describe()));
+            let ty = unit.type_offset.and_then(|offset| compare.file.dwarf.entry_at(offset));
+            compare.report.find(Kind::Extra, site, "no more type units", format!("one of {}", ty.describe()));
             continue;
         }
         if !compare.described.consumer.has_type_units {
-            compare.report.find(Kind::Extra, at.clone(), "no type units", root.describe());
+            compare.report.find(Kind::Extra, site.clone(), "no type units", root.describe());
         }
-        compare_unit_header(compare, unit, dw::DW_UT_type, &at);
+        compare_unit_header(compare, unit, dw::DW_UT_type, &site);
         compare_signature(compare, unit, &described);
         for entry in root.descendants() {
             let is_outermost = |entry: Entry<'_, '_>| {
@@ -76,8 +76,8 @@ pub(super) fn compare_type_units(compare: &mut Compare<'_, '_>) {
             };
             if !is_there {
                 let name = entry.name().unwrap_or_default();
-                let found = format!("{} `{name}` in a type unit", entry.tag().describe());
-                compare.report.find(Kind::Extra, at.clone(), "no more", found);
+                let actual = format!("{} `{name}` in a type unit", entry.tag().describe());
+                compare.report.find(Kind::Extra, site.clone(), "no more", actual);
             }
         }
     }
@@ -89,13 +89,13 @@ fn compare_signature(compare: &mut Compare<'_, '_>, unit: &Unit<'_>, described: 
     let ty = unit.type_offset.and_then(|offset| dwarf.entry_at(offset));
     let (Some(written), Some(ty)) = (unit.signature, ty) else { return };
     let module = compare.described.module;
-    let at = described.get(&ty.offset()).map_or_else(At::default, |ids| module.at_type(ids[0]));
+    let site = described.get(&ty.offset()).map_or_else(At::default, |ids| module.at_type(ids[0]));
     let is_big_endian = module.target().is_big_endian();
     let computed = Signature::new(module, described).compute(ty, is_big_endian);
     if let Some(computed) = computed.filter(|computed| *computed != written) {
         let expected = format!("signature {computed:#018x}");
-        let found = format!("{written:#018x}");
-        compare.report.find(Kind::Type, at.clone(), expected, found);
+        let actual = format!("{written:#018x}");
+        compare.report.find(Kind::Type, site.clone(), expected, actual);
     }
     // A linker keeps one group of each key. A linked file has no groups.
     let object = compare.described.object;
@@ -104,8 +104,8 @@ fn compare_signature(compare: &mut Compare<'_, '_>, unit: &Unit<'_>, described: 
         let key = object.group_of(section, offset);
         if key != Some(&*written.to_string()) {
             let expected = format!("section group `{written}`, by the signature");
-            let found = key.map_or_else(|| "no section group".into(), |key| format!("`{key}`"));
-            compare.report.find(Kind::Type, at, expected, found);
+            let actual = key.map_or_else(|| "no section group".into(), |key| format!("`{key}`"));
+            compare.report.find(Kind::Type, site, expected, actual);
         }
     }
 }
@@ -134,9 +134,9 @@ pub(super) fn report_types_outside(compare: &mut Compare<'_, '_>) {
     add_users(compare, &mut stays);
     for (id, offset) in suspicious.into_iter().filter(|(id, _)| !stays.contains(id)) {
         let unit = compare.file.dwarf.unit_at(offset).and_then(|unit| unit.name.as_deref());
-        let found = unit.map_or_else(|| "it in another's".into(), |unit| format!("it in unit `{unit}`"));
+        let actual = unit.map_or_else(|| "it in another's".into(), |unit| format!("it in unit `{unit}`"));
         let expected = format!("{} in a unit of its own", module.called(id));
-        compare.report.find(Kind::Type, module.at_type(id), expected, found);
+        compare.report.find(Kind::Type, module.at_type(id), expected, actual);
     }
 }
 
@@ -167,7 +167,7 @@ fn can_be_alone(compare: &Compare<'_, '_>, id: TypeId) -> bool {
     is_outside
         && match ty.kind() {
             TypeKind::Array { dimensions, .. } => {
-                dimensions.iter().all(|one| matches!(one.count, Count::Unknown | Count::Fixed(_)))
+                dimensions.iter().all(|dimension| matches!(dimension.count, Count::Unknown | Count::Fixed(_)))
             }
             TypeKind::Composite(composite) => {
                 let index = &compare.described.index;
@@ -186,7 +186,7 @@ fn can_be_alone(compare: &Compare<'_, '_>, id: TypeId) -> bool {
 fn add_users(compare: &Compare<'_, '_>, stays: &mut BTreeSet<TypeId>) {
     let mut users = BTreeMap::<TypeId, Vec<TypeId>>::new();
     for (id, ty) in compare.described.module.types() {
-        ty.referred(compare.described.module, |of| users.entry(of).or_default().push(id));
+        ty.referred(compare.described.module, |target| users.entry(target).or_default().push(id));
     }
     let mut next: Vec<TypeId> = stays.iter().copied().collect();
     while let Some(id) = next.pop() {
@@ -196,13 +196,13 @@ fn add_users(compare: &Compare<'_, '_>, stays: &mut BTreeSet<TypeId>) {
 
 /// Adds types with equal qualified names and different contents, which can have equal signatures.
 fn add_namesakes(compare: &mut Compare<'_, '_>, stays: &mut BTreeSet<TypeId>) {
-    let mut all = BTreeMap::<Called, Vec<TypeId>>::new();
+    let mut namesakes = BTreeMap::<Called, Vec<TypeId>>::new();
     for (id, _) in compare.described.module.types() {
         if let Some(called) = qualified_name(compare, id) {
-            all.entry(called).or_default().push(id);
+            namesakes.entry(called).or_default().push(id);
         }
     }
-    for ids in all.into_values() {
+    for ids in namesakes.into_values() {
         let Some((first, others)) = ids.split_first() else { continue };
         if !others.iter().all(|&other| is_same_type(compare, *first, other)) {
             stays.extend(ids);
@@ -219,8 +219,8 @@ fn is_same_type(compare: &mut Compare<'_, '_>, one: TypeId, other: TypeId) -> bo
     if language(one) != language(other) {
         return false;
     }
-    let found = compare.known.types.range((one, 0)..=(one, u64::MAX)).next();
-    let Some(entry) = found.and_then(|&(_, offset)| compare.file.dwarf.entry_at(offset)) else {
+    let pair = compare.known.types.range((one, 0)..=(one, u64::MAX)).next();
+    let Some(entry) = pair.and_then(|&(_, offset)| compare.file.dwarf.entry_at(offset)) else {
         return false;
     };
     same_type(compare, other, entry).is_ok()

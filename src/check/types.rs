@@ -22,14 +22,16 @@ pub(super) fn compare_type<'a, 'o>(
     compare: &mut Compare<'a, 'o>,
     ty: TypeId,
     entry: Option<Entry<'a, 'o>>,
-    of: Entity,
+    owner: Entity,
 ) {
     let Some(entry) = entry else {
-        return compare.report.find(Kind::Type, compare.described.at(of), "a type", "void");
+        return compare.report.find(Kind::Type, compare.described.site(owner), "a type", "void");
     };
     match same_type(compare, ty, entry) {
-        Ok(matched) => defer(compare, matched, of),
-        Err((expected, found)) => compare.report.find(Kind::Type, compare.described.at(of), expected, found),
+        Ok(matched) => defer(compare, matched, owner),
+        Err((expected, found)) => {
+            compare.report.find(Kind::Type, compare.described.site(owner), expected, found)
+        }
     }
 }
 
@@ -37,11 +39,11 @@ pub(super) fn compare_type<'a, 'o>(
 pub(super) fn defer<'a, 'o>(
     compare: &mut Compare<'a, 'o>,
     MatchedType { scopes, references, numbers }: MatchedType<'a, 'o>,
-    of: Entity,
+    owner: Entity,
 ) {
     compare.pending.types.extend(scopes);
-    references.into_iter().for_each(|one| compare.pending.refer(of, one));
-    compare.pending.numbers.extend(numbers.into_iter().map(|(number, entry)| (of, number, entry)));
+    references.into_iter().for_each(|reference| compare.pending.refer(owner, reference));
+    compare.pending.numbers.extend(numbers.into_iter().map(|(number, entry)| (owner, number, entry)));
 }
 
 /// Compares a type with an entry, with all types that it refers to.
@@ -79,11 +81,11 @@ pub(super) fn same_type<'a, 'o>(
         if let TypeKind::Composite(composite) = &compare.described.module.ty(id).kind {
             matched.scopes.push((composite.scope, entry));
         }
-        for one in compared.references {
-            match (one.entity, one.found) {
+        for reference in compared.references {
+            match (reference.entity, reference.found) {
                 (Entity::Type(id), Some(entry)) => pairs.push((id, entry)),
                 (Entity::Type(_), None) => return Err(("a type".into(), "void".into())),
-                _ => matched.references.push(one),
+                _ => matched.references.push(reference),
             }
         }
         matched.numbers.extend(compared.numbers);

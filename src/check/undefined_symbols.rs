@@ -33,7 +33,7 @@ pub(super) fn sizes<'m>(module: &'m Module, object: &Object<'_>) -> Sizes<'m> {
 
 /// Reports the bytes from each symbol in a location to the end of an object of `bytes` bytes there.
 fn reaches(module: &Module, loc: LocId, bytes: u64, reach: &mut impl FnMut(Symbol, u64)) {
-    let forward = |by: i64| u64::try_from(by).unwrap_or(0);
+    let forward = |offset: i64| u64::try_from(offset).unwrap_or(0);
     let bytes = module.nodes(loc).fold(bytes, |bytes, node| {
         bytes.saturating_add(match node {
             Node::Offset(by) | Node::Plus(by) | Node::Address(_, by) => forward(by),

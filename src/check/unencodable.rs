@@ -18,15 +18,15 @@ pub(super) fn report_unencodable(compare: &mut Compare<'_, '_>) {
     }
     if consumer.version < 5 || consumer.has_line_directives {
         for (id, file) in module.files() {
-            let all =
+            let properties =
                 [(file.md5.is_some(), Property::Checksum), (file.source.is_some(), Property::SourceText)];
-            require_omissions(compare, Subject::File(id), &all);
+            require_omissions(compare, Subject::File(id), &properties);
         }
     }
     let has_memory = consumer.attributes.memory_space.is_some();
     let has_address = consumer.attributes.address_space.is_some();
     for (id, ty) in module.types() {
-        let all = match ty.kind() {
+        let properties = match ty.kind() {
             TypeKind::Base { encoding, .. } => &[(encoding.is_other_float(), Property::Encoding)][..],
             TypeKind::CooperativeMatrix { .. } => &[(true, Property::Kind)],
             TypeKind::Pointer { space, memory, .. } => &[
@@ -35,31 +35,31 @@ pub(super) fn report_unencodable(compare: &mut Compare<'_, '_>) {
             ],
             _ => continue,
         };
-        require_omissions(compare, Subject::Type(id), all);
+        require_omissions(compare, Subject::Type(id), properties);
     }
     for (id, function) in module.functions() {
         let has_code = function.address.is_some();
-        let all = [
+        let properties = [
             (function.body_line != 0, Property::BodyLine),
             (function.frame_base.is_some() && !has_code, Property::Frame),
             (function.static_link.is_some() && !has_code, Property::StaticLink),
             (function.calls.is_some() && !has_code, Property::DescribedCalls),
         ];
-        require_omissions(compare, Subject::Function(id), &all);
+        require_omissions(compare, Subject::Function(id), &properties);
     }
     if !has_memory {
         for (id, variable) in module.variables() {
-            let all = [(variable.memory_space.is_some(), Property::MemorySpace)];
-            require_omissions(compare, Subject::Variable(id), &all);
+            let properties = [(variable.memory_space.is_some(), Property::MemorySpace)];
+            require_omissions(compare, Subject::Variable(id), &properties);
         }
     }
 }
 
-fn require_omissions(compare: &mut Compare<'_, '_>, subject: Subject, all: &[(bool, Property)]) {
-    for &(is_lost, property) in all {
+fn require_omissions(compare: &mut Compare<'_, '_>, subject: Subject, properties: &[(bool, Property)]) {
+    for &(is_lost, property) in properties {
         if is_lost && compare.described.omitted.count(subject, property) == 0 {
-            let at = subject.at(compare.described.module);
-            compare.report.find(Kind::Attribute, at, format!("an omission of the {property}"), "none");
+            let site = subject.at(compare.described.module);
+            compare.report.find(Kind::Attribute, site, format!("an omission of the {property}"), "none");
         }
     }
 }

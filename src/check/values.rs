@@ -34,7 +34,7 @@ pub(super) fn compare_value<'a, 'o>(
     if values != 1 {
         return meanings.report.find(
             Kind::Type,
-            meanings.described.at(of),
+            meanings.described.site(of),
             "one value",
             format!("{values} in {}", entry.describe()),
         );
@@ -56,22 +56,22 @@ pub(super) fn compare_value<'a, 'o>(
     let mut unproven = None;
     let mut is_proven = false;
     let combines = || {
-        let found = names.iter().filter_map(|&name| match entry.attr(name) {
+        let exprs = names.iter().filter_map(|&name| match entry.attr(name) {
             Some(Value::Expr(expr)) => Some(expr),
             _ => None,
         });
-        combined_offsets(meanings, &[value.loc], &found.collect::<Vec<_>>(), entry.unit().encoding)
+        combined_offsets(meanings, &[value.loc], &exprs.collect::<Vec<_>>(), entry.unit().encoding)
     };
     let lanes = lanes(&module.target);
     let difference = witnesses(&lanes, 0, None, &asked, combines).find_map(|witness| {
         let expected = described_spans(meanings, location, bits, witness, &asked);
-        let found = encoded_value(meanings, value.attribute, entry, bits, witness, &asked);
-        let expected = match (expected, &found) {
+        let actual = encoded_value(meanings, value.attribute, entry, bits, witness, &asked);
+        let expected = match (expected, &actual) {
             (Ok(Err(Obstacle::Raw)), _) => {
                 unproven = Some(Obstacle::Raw);
                 return None;
             }
-            (Ok(Err(Obstacle::Undescribed)), Ok(found)) if !is_nowhere(found) => {
+            (Ok(Err(Obstacle::Undescribed)), Ok(actual)) if !is_nowhere(actual) => {
                 unproven = unproven.or(Some(Obstacle::Undescribed));
                 return None;
             }
@@ -82,29 +82,29 @@ pub(super) fn compare_value<'a, 'o>(
                 return None;
             }
             (Err(why), Ok(_)) => why.to_string(),
-            (Ok(Ok(spans)), found) => {
+            (Ok(Ok(spans)), actual) => {
                 let expected: Spans = spans.iter().map(|span| encoded_span(meanings, span)).collect();
-                if found.as_ref().is_ok_and(|found| eval::are_equal(&expected, found)) {
+                if actual.as_ref().is_ok_and(|actual| eval::are_equal(&expected, actual)) {
                     is_proven = true;
                     return None;
                 }
                 show_spans(meanings, &expected)
             }
         };
-        let found = match found {
-            Ok(found) => show_spans(meanings, &found),
+        let actual = match actual {
+            Ok(actual) => show_spans(meanings, &actual),
             Err(fault) => fault.map_or_else(|| "no value".into(), |fault| fault_text(meanings, &fault)),
         };
-        Some((expected, found))
+        Some((expected, actual))
     });
     if let Some((expected, found)) = difference {
-        return meanings.report.find(Kind::Type, meanings.described.at(of), expected, found);
+        return meanings.report.find(Kind::Type, meanings.described.site(of), expected, found);
     }
     match unproven.or((!is_proven).then_some(Obstacle::OutOfBounds)) {
         None => meanings.report.locations += 1,
         why => {
-            let what = format!("{} `{}`", entry.tag().describe(), entry.name().unwrap_or_default());
-            report_unproven(meanings, why, what, &meanings.described.at(of));
+            let subject = format!("{} `{}`", entry.tag().describe(), entry.name().unwrap_or_default());
+            report_unproven(meanings, why, subject, &meanings.described.site(of));
         }
     }
 }

@@ -53,10 +53,10 @@ fn tried(bounds: impl IntoIterator<Item = u64>, size: u64) -> Vec<Tried> {
     if !bounds.is_sorted() {
         bounds.sort_unstable();
     }
-    let mut all: Vec<Tried> = Vec::with_capacity(bounds.len() + 2);
+    let mut points: Vec<Tried> = Vec::with_capacity(bounds.len() + 2);
     let mut add = |pc: Option<u64>, is_bound| {
-        let new = pc.filter(|&pc| pc < size && all.last().is_none_or(|last| last.pc < pc));
-        all.extend(new.map(|pc| Tried { pc, is_bound }));
+        let new = pc.filter(|&pc| pc < size && points.last().is_none_or(|last| last.pc < pc));
+        points.extend(new.map(|pc| Tried { pc, is_bound }));
     };
     add(Some(0), true);
     for bound in bounds {
@@ -64,7 +64,7 @@ fn tried(bounds: impl IntoIterator<Item = u64>, size: u64) -> Vec<Tried> {
         add(Some(bound), true);
     }
     add(size.checked_sub(1), false);
-    all
+    points
 }
 
 /// Pcs to try in a function: from the bounds known at the start, and from the location lists of the entries that an
@@ -83,15 +83,15 @@ pub(super) struct Pcs {
 impl Pcs {
     /// Pcs of a function of `size` bytes, given the bounds of ranges.
     pub(super) fn new(bounds: impl IntoIterator<Item = u64>, size: u64) -> Self {
-        Self::of(tried(bounds, size), size)
+        Self::from_tried(tried(bounds, size), size)
     }
 
     /// Single pc of a function of `size` bytes, for an attribute that is the same at all pcs.
     pub(super) fn only(pc: u64, size: u64) -> Self {
-        Self::of([Tried { pc, is_bound: true }].into(), size)
+        Self::from_tried([Tried { pc, is_bound: true }].into(), size)
     }
 
-    fn of(all: Vec<Tried>, size: u64) -> Self {
+    fn from_tried(all: Vec<Tried>, size: u64) -> Self {
         Self { size, all, next: 0, known: BTreeSet::new(), entries: BTreeSet::new() }
     }
 
@@ -234,7 +234,7 @@ impl Patch {
     pub(super) fn store(&mut self, fill: Fill, spans: &[Span], mut value: u64) {
         for span in spans {
             for bit in span.from..span.from + u128::from(span.bits) {
-                let at = (bit / 8) as u64;
+                let address = (bit / 8) as u64;
                 let storage = match span.storage {
                     Storage::Register(reg) => ByteStorage::Register(reg),
                     Storage::Memory(space, lane) => ByteStorage::Memory(space, lane),
@@ -243,10 +243,10 @@ impl Patch {
                         continue;
                     }
                 };
-                let byte = self.byte(fill, storage, at);
+                let byte = self.byte(fill, storage, address);
                 let mask = 1 << (bit % 8);
                 let byte = if value & 1 == 1 { byte | mask } else { byte & !mask };
-                self.0.insert((storage, at), byte);
+                self.0.insert((storage, address), byte);
                 value >>= 1;
             }
         }
@@ -266,10 +266,10 @@ pub(super) fn read(
         return numbers.read(storage, at, into);
     }
     for (index, byte) in into.iter_mut().enumerate() {
-        let at = at.wrapping_add(index as u64);
+        let address = at.wrapping_add(index as u64);
         *byte = match patch {
-            None => fill.byte(storage, at),
-            Some(patch) => patch.byte(fill, storage, at),
+            None => fill.byte(storage, address),
+            Some(patch) => patch.byte(fill, storage, address),
         };
     }
 }

@@ -55,11 +55,11 @@ impl<F: Fn() -> Option<Rc<[u64]>>> Iterator for Witnesses<'_, F> {
             self.choices = self.choices.max(numbers.choices());
         }
         loop {
-            let (at, content) = self.tried;
-            if at > 0 && !asked.lane.get() {
+            let (index, content) = self.tried;
+            if index > 0 && !asked.lane.get() {
                 return None;
             }
-            let lane = *self.lanes.get(at)?;
+            let lane = *self.lanes.get(index)?;
             self.tried.1 += 1;
             if content == 0 {
                 return Some(Witness { pc, start, lane, fill: Fill::Spelled });
@@ -78,7 +78,7 @@ impl<F: Fn() -> Option<Rc<[u64]>>> Iterator for Witnesses<'_, F> {
                     return Some(Witness { pc, start, lane, fill: Fill::Spelled });
                 }
             }
-            self.tried = (at + 1, 0);
+            self.tried = (index + 1, 0);
         }
     }
 }

@@ -53,9 +53,13 @@ impl<'a, 'o> Entries<'a, 'o> {
 
     /// Returns the variables of the function at an address, in the module's order, each with its entry. A variable has
     /// none if the object has more or fewer entries of its name in its scopes: they are indistinguishable.
-    pub(super) fn of(&self, function: FunctionId, address: u64) -> Vec<(VariableId, Option<Entry<'a, 'o>>)> {
+    pub(super) fn in_function(
+        &self,
+        function: FunctionId,
+        address: u64,
+    ) -> Vec<(VariableId, Option<Entry<'a, 'o>>)> {
         let mut paths = Paths::default();
-        let mut found: HashMap<(u32, Cow<'a, str>), Vec<Entry<'a, 'o>>> = HashMap::new();
+        let mut encoded: HashMap<(u32, Cow<'a, str>), Vec<Entry<'a, 'o>>> = HashMap::new();
         let mut waiting: Vec<_> = self.functions.get(&address).map(|&entry| (entry, 0)).into_iter().collect();
         while let Some((entry, path)) = waiting.pop() {
             let first = waiting.len();
@@ -63,7 +67,7 @@ impl<'a, 'o> Entries<'a, 'o> {
                 let name = || child.name().unwrap_or_default();
                 match child.tag() {
                     dw::DW_TAG_variable | dw::DW_TAG_formal_parameter | dw::DW_TAG_constant => {
-                        found.entry((path, name())).or_default().push(child);
+                        encoded.entry((path, name())).or_default().push(child);
                     }
                     dw::DW_TAG_lexical_block => waiting.push((child, paths.inner(path, None))),
                     dw::DW_TAG_inlined_subroutine => {
@@ -77,12 +81,12 @@ impl<'a, 'o> Entries<'a, 'o> {
         let mut described: HashMap<(u32, Cow<'a, str>), Vec<VariableId>> = HashMap::new();
         let mut waiting = vec![(self.module.function(function).scope, 0)];
         while let Some((scope, path)) = waiting.pop() {
-            for id in self.variables.of(scope) {
+            for id in self.variables.items(scope) {
                 let name = self.module.name_of(id).unwrap_or_default();
                 described.entry((path, name.into())).or_default().push(id);
             }
             let first = waiting.len();
-            for inner in self.scopes.of(scope) {
+            for inner in self.scopes.items(scope) {
                 match self.module.scope(inner).kind {
                     ScopeKind::Block => waiting.push((inner, paths.inner(path, None))),
                     ScopeKind::Inlined { function, .. } => {
@@ -94,15 +98,15 @@ impl<'a, 'o> Entries<'a, 'o> {
             }
             waiting[first..].reverse();
         }
-        let mut all: Vec<_> = described
+        let mut variables: Vec<_> = described
             .into_iter()
             .flat_map(|(key, ids)| {
-                let entries = found.remove(&key).filter(|entries| entries.len() == ids.len());
+                let entries = encoded.remove(&key).filter(|entries| entries.len() == ids.len());
                 let entries = entries.unwrap_or_default();
                 ids.into_iter().enumerate().map(move |(index, id)| (id, entries.get(index).copied()))
             })
             .collect();
-        all.sort_unstable_by_key(|&(id, _)| id);
-        all
+        variables.sort_unstable_by_key(|&(id, _)| id);
+        variables
     }
 }

@@ -116,7 +116,7 @@ pub fn coverage(module: &Module, consumer: &Consumer, bytes: &[u8]) -> Result<Co
     let texts = texts.iter().map(|text| Text::read(text)).collect::<Result<Vec<_>>>()?;
     let positions = positions(&texts);
     let info = DebugInfo::new(&dwarf);
-    let one = Compared { module, consumer, object: &object, info: &info };
+    let compared = Compared { module, consumer, object: &object, info: &info };
     let entries = Entries::new(module, &dwarf);
     let findings = super::ptx::compare(module, &texts).findings;
     let mut coverage = Coverage { findings, ..Coverage::default() };
@@ -125,8 +125,8 @@ pub fn coverage(module: &Module, consumer: &Consumer, bytes: &[u8]) -> Result<Co
         let Some(crate::model::Address::Symbol(symbol, by)) = function.address else { continue };
         let name = module.symbol_name(symbol);
         let Some((positions, symbol)) = positions.get(name).zip(object.symbol(name)) else {
-            let what = format!("the cubin has no function `{name}` with its PTX");
-            return Err(Error::bad_argument(what).or_at(module.at_scope(function.scope)));
+            let problem = format!("the cubin has no function `{name}` with its PTX");
+            return Err(Error::bad_argument(problem).or_at(module.at_scope(function.scope)));
         };
         let mut pcs: Vec<(u64, u64)> = code(&object, symbol)
             .step_by(INSTRUCTION_BYTES as usize)
@@ -138,7 +138,7 @@ pub fn coverage(module: &Module, consumer: &Consumer, bytes: &[u8]) -> Result<Co
         pcs.sort_unstable();
         let start = symbol.address;
         let code = FunctionCode { function: id, start, mapped: map.function_at(start) };
-        one.function(code, &entries.of(id, start), &pcs, &mut coverage);
+        compared.function(code, &entries.in_function(id, start), &pcs, &mut coverage);
     }
     Ok(coverage)
 }
@@ -179,8 +179,8 @@ fn texts(object: &Object<'_>, most: usize) -> Result<Vec<String>> {
         texts.push(text);
     }
     if texts.iter().all(String::is_empty) {
-        let what = "coverage needs a cubin with the text of its PTX, as ptxas makes with `-g`";
-        return Err(Error::bad_argument(what));
+        let problem = "coverage needs a cubin with the text of its PTX, as ptxas makes with `-g`";
+        return Err(Error::bad_argument(problem));
     }
     Ok(texts)
 }
@@ -188,7 +188,7 @@ fn texts(object: &Object<'_>, most: usize) -> Result<Vec<String>> {
 /// Positions of the instructions of each function, by line. A line with several instructions has no position: the
 /// line table does not state which of the instructions a pc belongs to.
 fn positions<'t>(texts: &[Text<'t>]) -> HashMap<&'t str, BTreeMap<u64, u64>> {
-    let mut all = HashMap::new();
+    let mut by_function = HashMap::new();
     for text in texts {
         let mut line = 1;
         let mut done = 0;
@@ -200,22 +200,22 @@ fn positions<'t>(texts: &[Text<'t>]) -> HashMap<&'t str, BTreeMap<u64, u64>> {
                 positions.entry(line).and_modify(|known| *known = None).or_insert(Some(position));
             }
             let known = positions.into_iter().filter_map(|(line, position)| Some((line, position?)));
-            all.entry(function.name).or_insert_with(|| known.collect());
+            by_function.entry(function.name).or_insert_with(|| known.collect());
         }
     }
-    all
+    by_function
 }
 
 /// Number of pcs, which are sorted, at which an entry has a location.
 fn covered_pcs(entry: Entry<'_, '_>, pcs: &[u64]) -> u64 {
     let Ok(Some(list)) = entry.locations(gimli::DW_AT_location) else { return 0 };
-    let with_location = list.iter().filter(|one| !one.expr.is_empty());
+    let with_location = list.iter().filter(|range| !range.expr.is_empty());
     let mut ranges: Vec<Range<usize>> = with_location
-        .map(|one| {
-            if one.is_default() {
+        .map(|range| {
+            if range.is_default() {
                 0..pcs.len()
             } else {
-                pcs.partition_point(|&pc| pc < one.start)..pcs.partition_point(|&pc| pc < one.end)
+                pcs.partition_point(|&pc| pc < range.start)..pcs.partition_point(|&pc| pc < range.end)
             }
         })
         .collect();
@@ -250,7 +250,7 @@ impl<'c> Compared<'c, '_> {
         by_pc.sort_unstable();
         for &(id, entry) in variables {
             let bits = module.ty(module.variable(id).ty).value_bits().unwrap_or(8);
-            let mut found = VariableCoverage {
+            let mut counts = VariableCoverage {
                 variable: id,
                 at: module.at_variable(id, None),
                 described: 0,
@@ -261,15 +261,15 @@ impl<'c> Compared<'c, '_> {
             let mut is_different = false;
             for here in self.described(id, pcs).chunk_by(|a, b| a.pc == b.pc).filter(|_| bits != 0) {
                 let Described { pc, position, .. } = here[0];
-                let places: Vec<LocId> = here.iter().map(|one| one.loc).collect();
-                found.described += 1;
+                let places: Vec<LocId> = here.iter().map(|described| described.loc).collect();
+                counts.described += 1;
                 let Some(entry) = entry else { continue };
-                let at = Spot { code, pc, bits };
-                let Some(spans) = self.spans(entry, at) else { continue };
-                found.located += 1;
+                let spot = Spot { code, pc, bits };
+                let Some(spans) = self.spans(entry, spot) else { continue };
+                counts.located += 1;
                 let expected: Vec<Option<Spans>> = places
                     .iter()
-                    .map(|&loc| self.expected(loc, at).filter(|_| !self.is_placed(loc)))
+                    .map(|&loc| self.expected(loc, spot).filter(|_| !self.is_placed(loc)))
                     .collect();
                 let is_same = expected.iter().zip(&places).any(|(expected, &loc)| match expected {
                     Some(expected) => eval::are_equal(expected, &spans),
@@ -287,22 +287,22 @@ impl<'c> Compared<'c, '_> {
                         trace: Vec::new(),
                     });
                 }
-                found.readable += u64::from(self.is_readable(entry, at));
+                counts.readable += u64::from(self.is_readable(entry, spot));
             }
-            if found.readable == 0 && found.described > 0 && self.has_place(id) {
+            if counts.readable == 0 && counts.described > 0 && self.has_place(id) {
                 coverage.findings.push(Finding {
                     kind: Kind::Location,
                     at: module.at_variable(id, None),
                     lane: None,
-                    expected: format!("a readable location at some of {}", Count(found.described, "pc")),
+                    expected: format!("a readable location at some of {}", Count(counts.described, "pc")),
                     found: "none".into(),
                     trace: Vec::new(),
                 });
             }
             let covered = entry.map_or(0, |entry| covered_pcs(entry, &by_pc));
-            found.beyond = covered.saturating_sub(found.located);
-            if found.described > 0 || found.beyond > 0 {
-                coverage.variables.push(found);
+            counts.beyond = covered.saturating_sub(counts.located);
+            if counts.described > 0 || counts.beyond > 0 {
+                coverage.variables.push(counts);
             }
         }
     }
@@ -310,8 +310,8 @@ impl<'c> Compared<'c, '_> {
     /// Returns whether a variable has a location other than the undefined one.
     fn has_place(&self, id: VariableId) -> bool {
         let live = self.module.live(id).iter().map(|live| live.loc);
-        let mut all = live.chain(self.module.always(id));
-        all.any(|loc| self.module.nodes(loc).any(|node| node != Node::Undefined))
+        let mut locs = live.chain(self.module.always(id));
+        locs.any(|loc| self.module.nodes(loc).any(|node| node != Node::Undefined))
     }
 
     /// Returns the places of a variable at the pcs of the cubin, in ascending order of pcs. `pcs` are sorted by
@@ -319,24 +319,24 @@ impl<'c> Compared<'c, '_> {
     fn described(&self, id: VariableId, pcs: &[(u64, u64)]) -> Vec<Described> {
         let always = self.module.always(id).map(|loc| (0..u64::MAX, loc));
         let live = self.module.live(id).iter().map(|live| (live.pcs(), live.loc));
-        let mut all = Vec::new();
+        let mut places = Vec::new();
         for (positions, loc) in always.into_iter().chain(live) {
             let start = pcs.partition_point(|&(position, _)| position < positions.start);
             let rest = pcs[start..].iter().take_while(|(position, _)| *position < positions.end);
-            all.extend(rest.map(|&(position, pc)| Described { pc, position, loc }));
+            places.extend(rest.map(|&(position, pc)| Described { pc, position, loc }));
         }
-        all.sort_by_key(|one| one.pc);
-        all
+        places.sort_by_key(|place| place.pc);
+        places
     }
 
-    fn stopped<'s>(&'s self, at: Spot<'c>, asked: &'s Asked) -> machine::Stopped<'s, 'c> {
+    fn stopped<'s>(&'s self, spot: Spot<'c>, asked: &'s Asked) -> machine::Stopped<'s, 'c> {
         machine::Stopped {
             target: self.module.target(),
             info: self.info,
             fill: Fill::ALL[0],
             lane: Some(LANE),
             lanes: self.module.target().lanes().into(),
-            pc: Some(at.pc),
+            pc: Some(spot.pc),
             load_bias: 0,
             asked,
             patch: None,
@@ -348,12 +348,12 @@ impl<'c> Compared<'c, '_> {
     }
 
     /// Location of an entry, in registers of PTX; `None` without one.
-    fn spans(&self, entry: Entry<'c, 'c>, at: Spot<'c>) -> Option<Spans> {
+    fn spans(&self, entry: Entry<'c, 'c>, spot: Spot<'c>) -> Option<Spans> {
         let asked = Asked::default();
-        let stopped = self.stopped(at, &asked);
+        let stopped = self.stopped(spot, &asked);
         let machine = WithDebugInfo::new(self.info, &stopped, self.context(entry));
         let location = self.location(entry, &machine)?;
-        let spans = eval::spans(&location, at.bits.into()).ok()?;
+        let spans = eval::spans(&location, spot.bits.into()).ok()?;
         let has_place =
             |span: &eval::Span| span.places.iter().any(|place| place.storage != Storage::Undefined);
         spans.iter().any(has_place).then_some(spans)
@@ -371,18 +371,18 @@ impl<'c> Compared<'c, '_> {
     }
 
     /// Whether the bits at a location can be read by way of the map.
-    fn is_readable(&self, entry: Entry<'c, 'c>, at: Spot<'c>) -> bool {
+    fn is_readable(&self, entry: Entry<'c, 'c>, spot: Spot<'c>) -> bool {
         let asked = Asked::default();
-        let stopped = self.stopped(at, &asked);
-        let by = at.pc - at.code.start;
-        let registers = PtxRegisters::new(&stopped, self.module.target(), at.code.mapped, by);
+        let stopped = self.stopped(spot, &asked);
+        let position = spot.pc - spot.code.start;
+        let registers = PtxRegisters::new(&stopped, self.module.target(), spot.code.mapped, position);
         let machine = WithDebugInfo::new(self.info, &registers, self.context(entry));
         let Some(location) = self.location(entry, &machine) else { return false };
-        eval::read_bits(&location, at.bits, &machine).is_ok()
+        eval::read_bits(&location, spot.bits, &machine).is_ok()
     }
 
     /// Meaning of a described location.
-    fn expected(&self, loc: LocId, at: Spot<'c>) -> Option<Spans> {
+    fn expected(&self, loc: LocId, spot: Spot<'c>) -> Option<Spans> {
         let module = self.module;
         let asked = Asked::default();
         let symbol = |name: &str| Some(self.object.symbol(name)?.address);
@@ -395,7 +395,7 @@ impl<'c> Compared<'c, '_> {
             asked: &asked,
             patch: None,
         };
-        let spans = module.denote(Some(at.code.function), loc, at.bits, &contents).ok()?;
+        let spans = module.denote(Some(spot.code.function), loc, spot.bits, &contents).ok()?;
         Some(spans.iter().map(|span| span_of(module.target(), span, |_| None)).collect())
     }
 

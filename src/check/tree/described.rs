@@ -146,8 +146,8 @@ impl<'a> Described<'a> {
         let module = self.module;
         let index = self.index;
         let is_abstract = instance.is_none() && module.function_of(scope).is_some();
-        let mut all = Vec::new();
-        all.extend(index.variables.of(scope).map(|id| {
+        let mut entities = Vec::new();
+        entities.extend(index.variables.items(scope).map(|id| {
             if is_abstract && !module.is_static_member(id) {
                 Entity::Abstract(id)
             } else {
@@ -160,41 +160,41 @@ impl<'a> Described<'a> {
             && module.function(id).is_variadic
             && is_first
         {
-            all.push(Entity::MoreArguments(id));
+            entities.push(Entity::MoreArguments(id));
         }
-        for id in index.scopes.of(scope) {
+        for id in index.scopes.items(scope) {
             match module.scope(id).kind {
                 ScopeKind::Unit | ScopeKind::Type(_) => {}
                 ScopeKind::Function(function) if is_first => {
-                    all.push(Entity::Function(function));
+                    entities.push(Entity::Function(function));
                     let has_code = module.function(function).address.is_some();
-                    all.extend(
+                    entities.extend(
                         (has_code && self.has_abstract(function)).then_some(Entity::Instance(function)),
                     );
                 }
                 ScopeKind::Function(_) => {}
                 ScopeKind::Namespace { .. } | ScopeKind::Block | ScopeKind::Inlined { .. } => {
-                    all.push(Entity::Scope(id));
+                    entities.push(Entity::Scope(id));
                 }
             }
         }
         if is_first {
-            all.extend(index.imports.of(scope).map(Entity::Import));
+            entities.extend(index.imports.items(scope).map(Entity::Import));
         }
         // The labels of a function without code are in its abstract instance, without pcs.
         let function = module.function_of(scope);
         if instance.is_some() || function.is_some_and(|function| module.function(function).address.is_none())
         {
-            all.extend(index.labels.of(scope).map(Entity::Label));
+            entities.extend(index.labels.items(scope).map(Entity::Label));
         }
         if instance.is_some() && self.consumer.entries.knows_tag(self.calls().call) {
-            all.extend(index.calls.of(scope).map(Entity::Call));
+            entities.extend(index.calls.items(scope).map(Entity::Call));
         }
-        all
+        entities
     }
 
     /// Place of an entity, for findings.
-    pub(in crate::check) fn at(self, entity: Entity) -> At {
+    pub(in crate::check) fn site(self, entity: Entity) -> At {
         let module = self.module;
         match entity {
             Entity::TypeUnit(id) => module.at_unit(id),
@@ -253,7 +253,7 @@ impl<'a> Described<'a> {
                 && self.omitted.count(Subject::Type(id), Property::Entity) > 0
                 && let TypeKind::Qualified { of, .. } = self.module.ty(id).kind
             {
-                *value = of.map_or(Value::Absent, |of| Value::Entity(Entity::Type(of)));
+                *value = of.map_or(Value::Absent, |ty| Value::Entity(Entity::Type(ty)));
             }
         }
         node.parts.iter_mut().for_each(|part| self.without_omitted_types(part));
@@ -279,14 +279,14 @@ impl<'a> Described<'a> {
             Entity::MoreArguments(_) => Node::new(dw::DW_TAG_unspecified_parameters),
             Entity::Import(id) => {
                 let import = &module.imports[id];
-                let (tag, of) = match import.what {
+                let (tag, target) = match import.what {
                     Imported::AllOf(scope) => (dw::DW_TAG_imported_module, Entity::Scope(scope)),
                     Imported::Namespace(scope) => (dw::DW_TAG_imported_declaration, Entity::Scope(scope)),
                     Imported::Function(id) => (dw::DW_TAG_imported_declaration, Entity::Function(id)),
                     Imported::Variable(id) => (dw::DW_TAG_imported_declaration, Entity::Variable(id)),
                     Imported::Type(id) => (dw::DW_TAG_imported_declaration, Entity::Type(id)),
                 };
-                let node = Node::new(tag).named(self.text(import.name)).entry(dw::DW_AT_import, Some(of));
+                let node = Node::new(tag).named(self.text(import.name)).entry(dw::DW_AT_import, Some(target));
                 self.declared(node, import.line)
             }
             Entity::Label(id) => {
@@ -541,26 +541,29 @@ impl<'a> Described<'a> {
         let variable = module.variable(id);
         // An instance takes what it does not say from its origin, and a definition from its declaration.
         let chain = || {
-            core::iter::successors(Some(variable), |of| {
-                of.origin.or(of.specification).map(|id| module.variable(id))
+            core::iter::successors(Some(variable), |variable| {
+                variable.origin.or(variable.specification).map(|id| module.variable(id))
             })
         };
         let either = |is: fn(&Variable) -> bool| chain().any(is);
-        let linkage = chain().find_map(|of| of.linkage_name).map(|name| module.string(name));
+        let linkage = chain().find_map(|variable| variable.linkage_name).map(|name| module.string(name));
         let has_abstract = instance.is_some_and(|function| self.has_abstract(function));
         let origin = variable.origin.or(has_abstract.then_some(id));
         let mut node = Node::new(variable_tag(variable.kind))
             .named(module.name_of(id).unwrap_or(""))
             .entry(dw::DW_AT_type, Some(Entity::Type(variable.ty)))
-            .flag(dw::DW_AT_artificial, either(|it| it.is_artificial))
-            .flag(dw::DW_AT_external, either(|it| it.is_external))
+            .flag(dw::DW_AT_artificial, either(|variable| variable.is_artificial))
+            .flag(dw::DW_AT_external, either(|variable| variable.is_external))
             .flag(dw::DW_AT_declaration, variable.is_declaration)
             .text(self.linkage_name(), linkage)
-            .number(dw::DW_AT_accessibility, chain().find_map(|of| of.accessibility).map(accessibility))
+            .number(
+                dw::DW_AT_accessibility,
+                chain().find_map(|variable| variable.accessibility).map(accessibility),
+            )
             .entry(dw::DW_AT_specification, variable.specification.map(Entity::Variable))
             .entry(dw::DW_AT_abstract_origin, origin.map(Entity::Abstract));
         if let Some(name) = self.consumer.attributes.memory_space {
-            node = node.number(name, chain().find_map(|of| of.memory_space).map(memory_space));
+            node = node.number(name, chain().find_map(|variable| variable.memory_space).map(memory_space));
         }
         // A variable that does not move has a location even if its function has no code.
         if entity == Entity::Variable(id) || module.is_placed_without_code(id) {
@@ -568,7 +571,7 @@ impl<'a> Described<'a> {
             node = node.elsewhere([dw::DW_AT_location, dw::DW_AT_const_value]);
             node = node.elsewhere(self.consumer.attributes.variable_space);
         }
-        self.declared(node, chain().find_map(|of| of.line))
+        self.declared(node, chain().find_map(|variable| variable.line))
     }
 
     /// Returns the entry of a static data member, a declaration in its class. Its definition has the location.

@@ -28,12 +28,12 @@ impl<'a> Described<'a> {
         node = node.flag(dw::DW_AT_declaration, ty.is_declaration);
         let type_ = dw::DW_AT_type;
         let bytes = dw::DW_AT_byte_size;
-        let of = |ty: TypeId| Some(Entity::Type(ty));
+        let entity = |ty: TypeId| Some(Entity::Type(ty));
         let size = ty.bits.map(|bits| bits.div_ceil(8));
         match &ty.kind {
-            TypeKind::Base { encoding: of, .. } => {
+            TypeKind::Base { encoding: entity, .. } => {
                 let bits = ty.bits.filter(|bits| !bits.is_multiple_of(8));
-                node = node.number(bytes, size).number(dw::DW_AT_encoding, Some(encoding(*of)));
+                node = node.number(bytes, size).number(dw::DW_AT_encoding, Some(encoding(*entity)));
                 node.number(dw::DW_AT_bit_size, bits)
             }
             TypeKind::Unspecified { .. } | TypeKind::CooperativeMatrix { .. } => node,
@@ -48,12 +48,14 @@ impl<'a> Described<'a> {
                 node
             }
             TypeKind::MemberPointer { class, to } => {
-                node.entry(type_, of(*to)).entry(dw::DW_AT_containing_type, of(*class))
+                node.entry(type_, entity(*to)).entry(dw::DW_AT_containing_type, entity(*class))
             }
             TypeKind::Array { of: element, dimensions, stride_bits } => {
                 node = node.number(dw::DW_AT_bit_stride, *stride_bits);
-                node.parts = dimensions.iter().map(|one| self.dimension(id, one)).collect();
-                node.number(bytes, None::<u64>).flag(dw::DW_AT_GNU_vector, false).entry(type_, of(*element))
+                node.parts = dimensions.iter().map(|dimension| self.dimension(id, dimension)).collect();
+                node.number(bytes, None::<u64>)
+                    .flag(dw::DW_AT_GNU_vector, false)
+                    .entry(type_, entity(*element))
             }
             TypeKind::Vector { of: element, count, .. } | TypeKind::Matrix { of: element, count, .. } => {
                 let is_vector = matches!(ty.kind, TypeKind::Vector { .. });
@@ -62,7 +64,7 @@ impl<'a> Described<'a> {
                     node = node.number(dw::DW_AT_ordering, is_column_major.then_some(COLUMN_MAJOR));
                 }
                 node.parts.push(Node::dimension().number(dw::DW_AT_count, Some(*count)));
-                node = node.number(bytes, size.filter(|_| is_vector)).entry(type_, of(*element));
+                node = node.number(bytes, size.filter(|_| is_vector)).entry(type_, entity(*element));
                 node.flag(dw::DW_AT_GNU_vector, is_vector)
             }
             TypeKind::Composite(composite) => {
@@ -71,11 +73,13 @@ impl<'a> Described<'a> {
                 self.composite(node, id, composite)
             }
             TypeKind::Enum { of: number, enumerators, is_class, .. } => {
-                node =
-                    node.number(bytes, size).flag(dw::DW_AT_enum_class, *is_class).entry(type_, of(*number));
+                node = node
+                    .number(bytes, size)
+                    .flag(dw::DW_AT_enum_class, *is_class)
+                    .entry(type_, entity(*number));
                 node.parts.extend(enumerators.iter().map(|&(name, value)| {
-                    let one = Node::new(dw::DW_TAG_enumerator).named(module.string(name));
-                    one.number(dw::DW_AT_const_value, Some(value))
+                    let enumerator = Node::new(dw::DW_TAG_enumerator).named(module.string(name));
+                    enumerator.number(dw::DW_AT_const_value, Some(value))
                 }));
                 node
             }
@@ -85,7 +89,9 @@ impl<'a> Described<'a> {
             TypeKind::Subroutine { returns, parameters } => {
                 node = node.entry(type_, returns.map(Entity::Type));
                 node.parts.extend(
-                    parameters.iter().map(|&ty| Node::new(dw::DW_TAG_formal_parameter).entry(type_, of(ty))),
+                    parameters
+                        .iter()
+                        .map(|&ty| Node::new(dw::DW_TAG_formal_parameter).entry(type_, entity(ty))),
                 );
                 node.flag(dw::DW_AT_prototyped, self.has_prototypes(ty.unit))
             }

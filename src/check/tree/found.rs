@@ -72,29 +72,29 @@ impl<'a, 'o> Attributes<'a, 'o> {
 
     /// Value of its own first attribute of a name.
     fn attr(&self, name: DwAt) -> Option<read::Value<'o>> {
-        let at = self.names().iter().position(|&one| one == name)?;
-        self.values[at]
+        let index = self.names().iter().position(|&known| known == name)?;
+        self.values[index]
     }
 
     /// Value of its own attribute of a name, or else of an entry that it completes.
     fn inherited(&self, name: DwAt) -> Option<read::Value<'o>> {
-        let named = self.names.iter().zip(&self.values).filter(|&(&one, _)| one == name);
+        let named = self.names.iter().zip(&self.values).filter(|&(&known, _)| known == name);
         named.into_iter().find_map(|(_, &value)| value)
     }
 }
 
 impl<'o> Found<'_, 'o> {
     /// Returns the canonical attribute for an attribute of an entry.
-    pub(super) fn canonical(self, of: &Attributes<'_, 'o>, name: DwAt) -> DwAt {
+    pub(super) fn canonical(self, attributes: &Attributes<'_, 'o>, name: DwAt) -> DwAt {
         let is_encoded = match name {
-            dw::DW_AT_low_pc | dw::DW_AT_high_pc => has_code(of.tag),
+            dw::DW_AT_low_pc | dw::DW_AT_high_pc => has_code(attributes.tag),
             dw::DW_AT_data_member_location | dw::DW_AT_bit_offset | dw::DW_AT_byte_size => {
-                matches!(of.tag, dw::DW_TAG_member | dw::DW_TAG_inheritance)
+                matches!(attributes.tag, dw::DW_TAG_member | dw::DW_TAG_inheritance)
             }
             _ => true,
         };
-        let found = ENCODINGS.iter().find(|(_, names)| is_encoded && names.contains(&name));
-        found.map_or(name, |&(canonical, _)| canonical)
+        let encoding = ENCODINGS.iter().find(|(_, names)| is_encoded && names.contains(&name));
+        encoding.map_or(name, |&(canonical, _)| canonical)
     }
 
     /// Whether all attributes that encode a canonical one are unknown to the consumer, and one of them is omitted.
@@ -109,79 +109,89 @@ impl<'o> Found<'_, 'o> {
     }
 
     /// Returns the value of a canonical attribute. Errors are those of range lists.
-    pub(super) fn value<'a>(self, of: &Attributes<'a, 'o>, name: DwAt) -> crate::Result<Value<'a, 'o>> {
+    pub(super) fn value<'a>(
+        self,
+        attributes: &Attributes<'a, 'o>,
+        name: DwAt,
+    ) -> crate::Result<Value<'a, 'o>> {
         Ok(match name {
-            dw::DW_AT_ranges if has_code(of.tag) => {
+            dw::DW_AT_ranges if has_code(attributes.tag) => {
                 let names = [dw::DW_AT_low_pc, dw::DW_AT_high_pc, dw::DW_AT_ranges];
-                match names.map(|name| of.has(name)) {
+                match names.map(|name| attributes.has(name)) {
                     [false, false, false] => Value::Absent,
                     [false, true, _] => Value::Other("an end without a start".into()),
                     [_, true, true] => Value::Other("an end and ranges".into()),
-                    _ => Value::Code(of.entry.ranges()?),
+                    _ => Value::Code(attributes.entry.ranges()?),
                 }
             }
             dw::DW_AT_decl_file | dw::DW_AT_call_file => {
-                let Some(value) = of.inherited(name) else { return Ok(Value::Absent) };
-                let program = of.entry.unit().stmt_list.and_then(|offset| self.programs.get(&offset));
+                let Some(value) = attributes.inherited(name) else { return Ok(Value::Absent) };
+                let program = attributes.entry.unit().stmt_list.and_then(|offset| self.programs.get(&offset));
                 let file = value.unsigned().zip(program).and_then(|(file, program)| source(program, file));
                 file.map_or_else(|| Value::Other("a file that is not listed".into()), Value::File)
             }
-            dw::DW_AT_data_bit_offset => self.offset(of),
-            dw::DW_AT_bit_stride => match (of.attr(dw::DW_AT_byte_stride), of.attr(name)) {
+            dw::DW_AT_data_bit_offset => self.offset(attributes),
+            dw::DW_AT_bit_stride => match (attributes.attr(dw::DW_AT_byte_stride), attributes.attr(name)) {
                 (Some(bytes), None) => bytes
                     .unsigned()
                     .and_then(|bytes| bytes.checked_mul(8))
                     .map_or_else(|| Value::Other(bytes.describe()), |bits| Value::Number(bits.into())),
-                (None, bits) => one(of.entry, bits),
+                (None, bits) => single_value(attributes.entry, bits),
                 (Some(_), Some(_)) => Value::Other("two strides".into()),
             },
-            dw::DW_AT_byte_size if is_pointer(of.tag) && !of.has(name) => {
-                Value::Number(of.entry.unit().encoding.address_bytes.into())
+            dw::DW_AT_byte_size if is_pointer(attributes.tag) && !attributes.has(name) => {
+                Value::Number(attributes.entry.unit().encoding.address_bytes.into())
             }
             dw::DW_AT_discr => {
-                let Some(value) = of.attr(name) else { return Ok(Value::Absent) };
-                let part = of
+                let Some(value) = attributes.attr(name) else { return Ok(Value::Absent) };
+                let part = attributes
                     .entry
                     .referred(value)
-                    .and_then(|part| of.entry.children().position(|child| child == part));
+                    .and_then(|part| attributes.entry.children().position(|child| child == part));
                 part.map_or_else(|| Value::Other(value.describe()), Value::Part)
             }
             // A reader takes the class of the value from the attribute: a number, or a block.
-            dw::DW_AT_discr_value => match (of.attr(name), of.attr(dw::DW_AT_discr_list)) {
+            dw::DW_AT_discr_value => match (attributes.attr(name), attributes.attr(dw::DW_AT_discr_list)) {
                 (Some(read::Value::Block(_)), None) => {
                     Value::Other("a value with the class of a list".into())
                 }
-                (value, None) | (None, value @ Some(read::Value::Block(_))) => one(of.entry, value),
+                (value, None) | (None, value @ Some(read::Value::Block(_))) => {
+                    single_value(attributes.entry, value)
+                }
                 (None, Some(_)) => Value::Other("a list with the class of a value".into()),
                 (Some(_), Some(_)) => Value::Other("a value and a list".into()),
             },
-            dw::DW_AT_type => match of.inherited(name).and_then(|value| of.entry.referred(value)) {
-                Some(ty) => Value::Entry(ty),
-                None => one(of.entry, of.inherited(name)),
-            },
+            dw::DW_AT_type => {
+                match attributes.inherited(name).and_then(|value| attributes.entry.referred(value)) {
+                    Some(ty) => Value::Entry(ty),
+                    None => single_value(attributes.entry, attributes.inherited(name)),
+                }
+            }
             name => {
                 let is_flag = Function::FLAGS.iter().any(|(flag, _)| *flag == name);
                 let is_inherited = INHERITED.contains(&name)
                     || is_flag
                     || self.consumer.attributes.memory_space == Some(name);
-                let value = if is_inherited { of.inherited(name) } else { of.attr(name) };
+                let value = if is_inherited { attributes.inherited(name) } else { attributes.attr(name) };
                 let is_absent = |value: &read::Value<'_>| match value {
-                    read::Value::Unsigned(0) | read::Value::Signed(0) => self.is_zero_absent(of, name),
+                    read::Value::Unsigned(0) | read::Value::Signed(0) => {
+                        self.is_zero_absent(attributes, name)
+                    }
                     // The comparison of tables follows the offset.
                     read::Value::Offset(_) => BASES.contains(&name),
                     _ => false,
                 };
-                one(of.entry, value.filter(|value| !is_absent(value)))
+                single_value(attributes.entry, value.filter(|value| !is_absent(value)))
             }
         })
     }
 
     /// Returns whether 0 means the absence of an attribute. A column counts only beside a line.
-    fn is_zero_absent(self, of: &Attributes<'_, '_>, name: DwAt) -> bool {
+    fn is_zero_absent(self, attributes: &Attributes<'_, '_>, name: DwAt) -> bool {
         match name {
-            dw::DW_AT_decl_column => of.inherited(dw::DW_AT_decl_line).is_some(),
-            dw::DW_AT_call_column => of.has(dw::DW_AT_call_line),
-            dw::DW_AT_virtuality => of.tag == dw::DW_TAG_inheritance,
+            dw::DW_AT_decl_column => attributes.inherited(dw::DW_AT_decl_line).is_some(),
+            dw::DW_AT_call_column => attributes.has(dw::DW_AT_call_line),
+            dw::DW_AT_virtuality => attributes.tag == dw::DW_TAG_inheritance,
             name => {
                 name == dw::DW_AT_GNU_discriminator || self.consumer.attributes.address_space == Some(name)
             }
@@ -199,7 +209,7 @@ impl<'o> Found<'_, 'o> {
         ]
         .map(|name| part.attr(name));
         let is_base = part.tag == dw::DW_TAG_inheritance;
-        let found = match (bytes, bits, size.or(from_most)) {
+        let offset = match (bytes, bits, size.or(from_most)) {
             (None, None, None) if is_base => return Value::Absent,
             (None, None, None) => Some(0),
             (Some(read::Value::Expr(expr)), None, None) if is_base => {
@@ -218,7 +228,7 @@ impl<'o> Found<'_, 'o> {
             })(),
             _ => None,
         };
-        found.map_or_else(|| Value::Other("no one offset".into()), |bits| Value::Number(bits.into()))
+        offset.map_or_else(|| Value::Other("no one offset".into()), |bits| Value::Number(bits.into()))
     }
 
     /// Offset in bytes from the start of an object. In DWARF 2 an expression adds it.
@@ -261,7 +271,7 @@ fn is_pointer(tag: DwTag) -> bool {
 }
 
 /// Value of one attribute.
-fn one<'a, 'o>(entry: Entry<'a, 'o>, value: Option<read::Value<'o>>) -> Value<'a, 'o> {
+fn single_value<'a, 'o>(entry: Entry<'a, 'o>, value: Option<read::Value<'o>>) -> Value<'a, 'o> {
     let Some(value) = value else { return Value::Absent };
     match value {
         read::Value::Unsigned(number) => Value::Number(number.into()),
@@ -301,14 +311,14 @@ fn list(mut bytes: &[u8], is_signed: bool) -> Option<Vec<VariantValues>> {
         let is_negative = is_signed && number.last()? & 0x40 != 0 && length < 18;
         Some(if is_negative { value - (1 << (7 * length)) } else { value })
     };
-    let mut all = Vec::new();
+    let mut values = Vec::new();
     while let Some((&kind, rest)) = bytes.split_first() {
         bytes = rest;
-        all.push(match kind {
+        values.push(match kind {
             0 => VariantValues::Single(number(&mut bytes)?),
             1 => VariantValues::Range(number(&mut bytes)?, number(&mut bytes)?),
             _ => return None,
         });
     }
-    Some(all)
+    Some(values)
 }
