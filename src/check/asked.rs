@@ -6,18 +6,19 @@ use std::collections::BTreeSet;
 use super::numbers::Numbers;
 use super::pairs::Reads;
 
-/// Facts that an evaluation read from the machine. The result does not depend on others.
+/// Facts that an evaluation read from the machine. The result depends on nothing else, so that a comparison needs to
+/// vary only these.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
     /// Whether it read the current lane.
     pub(super) lane: Cell<bool>,
-    /// Whether it read the contents of a register or of memory.
+    /// Whether it read register or memory contents.
     pub(super) contents: Cell<bool>,
-    /// Whether it read the pc, or the base types and addresses of a unit.
+    /// Whether it read the pc, or a unit's base types and addresses.
     pub(super) position: Cell<bool>,
     /// Entries that it read, by offset.
     pub(super) entries: RefCell<BTreeSet<u64>>,
-    /// Contents that are chosen for the numbers that are read.
+    /// Contents chosen for the numbers that the evaluation reads.
     pub(super) numbers: RefCell<Option<Numbers>>,
     /// Whether some contents were chosen.
     pub(super) combines: Cell<bool>,
@@ -28,11 +29,13 @@ impl Asked {
         self.lane.set(false);
         self.contents.set(false);
         self.position.set(false);
+        // `entries` stays: `Pcs::follow` takes it, after several evaluations.
         self.numbers.take();
         self.combines.set(false);
     }
 
-    /// Returns the facts that were read since the last [`clear`](Self::clear). An entry that was read before counts.
+    /// Returns the facts that were read since the last [`clear`](Self::clear). An entry that was read earlier also
+    /// counts.
     pub(super) fn reads(&self) -> Reads {
         let position = self.position.get() || !self.entries.borrow().is_empty();
         Reads {

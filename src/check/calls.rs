@@ -15,7 +15,7 @@ use crate::model::{Argument, CallId, LocId};
 use crate::omission::{Property, Subject};
 use crate::read::Entry;
 
-/// Compares the expressions of a call, and its arguments.
+/// Compares a call's expressions and arguments.
 pub(super) fn compare_call<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, id: CallId, entry: Entry<'a, 'o>) {
     let words = meanings.described.calls();
     let module = meanings.module;
@@ -30,6 +30,7 @@ pub(super) fn compare_call<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, id: Call
         (Property::ClobberedTarget, words.clobbered, call.clobbered_target),
     ] {
         let Some(loc) = loc else { continue };
+        // An omission permits a missing attribute, not a wrong one.
         if entry.attr(name).is_some() || !is_omitted(Subject::Call(id), property) {
             compare_attribute(meanings, described(loc, true), entry, name, &site);
         }
@@ -37,6 +38,7 @@ pub(super) fn compare_call<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, id: Call
     let mut entries = entry.children().peekable();
     let arguments = (0..).zip(module.arguments(id));
     for (_, argument) in
+        // Entries have no number, so that an omitted argument leaves no gap.
         arguments.filter(|&(index, _)| !is_omitted(Subject::Argument(id, index), Property::Entity))
     {
         let difference = match entries.peek() {

@@ -1,4 +1,4 @@
-//! Code: whether an object has the code of a module, and whether a unit's ranges are those of its functions.
+//! Code: whether an object contains a module's code, and whether a unit's ranges cover its functions.
 
 use core::ops::Range;
 
@@ -11,23 +11,23 @@ use crate::error::{At, Count, Error, Result};
 use crate::model::{Address, FunctionId, Module, UnitId};
 use crate::read::{Entry, Object, Section, Value};
 
-/// Looks for the code of every function in an object, before debug information is added to the object.
+/// Looks for every function's code in an object, before debug information is added to the object.
 ///
-/// A function at a symbol: the object has the symbol, and the code ends before the end of the symbol's section. The
-/// size of the symbol is not compared: it can differ for code in assembly, and for functions with several symbols.
-/// Another object defines a symbol that a relocatable object only refers to.
+/// A function at a symbol: the object has the symbol, and the code ends before the symbol's section does. The
+/// symbol's size is not compared, because it can differ for assembly code and for functions with several symbols. A
+/// symbol that a relocatable object only refers to is defined by another object.
 ///
 /// A function at an address: a linked object has the code in one section.
 ///
 /// # Errors
 /// [`BadArgument`](crate::error::ErrorKind::BadArgument) with function, symbol and section, for the first function
-/// whose code is missing; the errors of [`Object::read`].
+/// whose code is missing; errors from [`Object::read`].
 pub fn check_code(module: &Module, bytes: &[u8]) -> Result<()> {
     let object = Object::read_for(bytes, module.target())?;
     module.functions.keys().try_for_each(|function| is_there(module, &object, function))
 }
 
-/// Returns an error unless the object has the code of a function, or another object defines its symbol.
+/// Returns an error unless the object has a function's code, or another object defines the function's symbol.
 pub(super) fn is_there(module: &Module, object: &Object<'_>, function: FunctionId) -> Result<()> {
     let data = module.function(function);
     let Some(address) = data.address else { return Ok(()) };
@@ -88,7 +88,7 @@ pub(super) fn is_there(module: &Module, object: &Object<'_>, function: FunctionI
     }
 }
 
-/// Compares a unit's ranges with the code of its functions.
+/// Compares a unit's ranges with its functions' code.
 pub(super) fn compare_code<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, root: Entry<'a, 'o>, at: &At) {
     let actual = match root.ranges() {
         Ok(ranges) => ranges,
@@ -123,10 +123,10 @@ pub(super) fn compare_code<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, ro
     }
 }
 
-/// Returns whether the ranges of a unit cover each byte of its functions as often as the functions do. A linker that
-/// folds identical code merges two functions, and leaves a range for each.
+/// Returns whether a unit's ranges cover the same bytes as its functions, and no byte more often. A linker that folds
+/// identical code merges two functions, and leaves a range for each.
 fn is_code_of(unit: &[Range<u64>], functions: &[Range<u64>]) -> bool {
-    // Changes of the numbers of ranges of the unit and of the functions, by address.
+    // Sweep: at each address, by how much the counts change for the unit's and the functions' ranges.
     let mut steps: Vec<(u128, i64, i64)> = Vec::new();
     for (ranges, unit, functions) in [(unit, 1, 0), (functions, 0, 1)] {
         for range in ranges {
@@ -143,6 +143,7 @@ fn is_code_of(unit: &[Range<u64>], functions: &[Range<u64>]) -> bool {
         for step in here {
             (unit, functions) = (unit + step.1, functions + step.2);
         }
+        // Between two addresses: a unit may cover shared code once or once per function.
         unit <= functions && (unit > 0) == (functions > 0)
     })
 }

@@ -1,5 +1,5 @@
-//! Whether a comparison combines numbers: shifts, products and masks of numbers hide a mistake in most contents of a
-//! machine, so that contents are [chosen](super::numbers) for such a comparison.
+//! Whether a comparison combines numbers: shifts, products and masks hide a mistake in most machine contents, so that
+//! contents are [chosen](super::numbers) for such a comparison.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use super::referred::is_procedure;
 use crate::model::LocId;
 use crate::op::Encoding;
 
-/// Returns the constants that described locations, or expressions of the object, add to numbers, if a location or an
+/// Returns the constants that described locations, or the object's expressions, add to numbers, if a location or an
 /// expression [combines](does_combine) numbers.
 pub(super) fn combined_offsets(
     meanings: &Meanings<'_, '_, '_>,
@@ -24,8 +24,8 @@ pub(super) fn combined_offsets(
         .then(|| offsets(nodes, exprs.iter().copied(), encoding))
 }
 
-/// Returns whether a described location, or an expression of the object, combines numbers, in a procedure that it calls
-/// or without a call.
+/// Returns whether a described location, or one of the object's expressions, combines numbers, either directly or in
+/// a procedure that it calls.
 pub(super) fn does_combine(
     meanings: &Meanings<'_, '_, '_>,
     described: &[LocId],
@@ -41,6 +41,7 @@ pub(super) fn does_combine(
 
 fn do_described_combine(meanings: &Meanings<'_, '_, '_>) -> bool {
     let module = meanings.module;
+    // A call counts as combining if any procedure does, because callees are not followed.
     module.procedures.values().any(|procedure| does_location_combine(module.nodes(procedure.loc), || false))
 }
 

@@ -1,4 +1,4 @@
-//! Comparison of a module with an object: units first, then whatever depends on all entries.
+//! Comparison between a module and an object: units first, then whatever depends on all entries.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -29,7 +29,7 @@ use crate::error::At;
 use crate::model::{self, UnitId};
 use crate::read::{Dwarf, Entry, Object, Unit};
 
-/// Units by name, each with the index of its file. Units of one name are in order.
+/// Units by name, each with its file's index. Units with the same name are in order.
 pub(super) struct UnitsByName<'a, 'o>(BTreeMap<&'a str, VecDeque<(usize, &'a Unit<'o>)>>);
 
 impl<'a, 'o> UnitsByName<'a, 'o> {
@@ -46,7 +46,7 @@ impl<'a, 'o> UnitsByName<'a, 'o> {
         Self(by_name)
     }
 
-    /// Takes the next unit of this name.
+    /// Takes the next unit with this name.
     pub(super) fn take(&mut self, name: &str) -> Option<(usize, &'a Unit<'o>)> {
         self.0.get_mut(name)?.pop_front()
     }
@@ -57,11 +57,13 @@ pub(super) fn run(compare: &mut Compare<'_, '_>) {
     let object = compare.described.object;
     compare_header(compare, object);
     report_unencodable(compare);
+    // Type units come first and last: units refer to their types, and what no unit referred to is a finding.
     read_type_units(compare);
     compare_units(compare);
     compare_type_units(compare);
     report_types_outside(compare);
     let dwarf = compare.file.dwarf;
+    // Lookup tables name entries, so that they need `known` in full.
     let mut tables = compare.tables();
     compare_headers(&mut tables, object, dwarf);
     compare_lookups(&mut tables);
@@ -70,7 +72,7 @@ pub(super) fn run(compare: &mut Compare<'_, '_>) {
     compare_call_frames(&mut compare.meanings(), dwarf);
 }
 
-/// Runs the comparisons that depend on all entries of a file.
+/// Runs the comparisons that depend on all entries in a file.
 pub(super) fn compare_pending(compare: &mut Compare<'_, '_>) {
     compare_references(compare);
     let Pending { numbers, places, frames, calls, lanes, units, .. } = core::mem::take(&mut compare.pending);
@@ -107,7 +109,7 @@ fn compare_references(compare: &mut Compare<'_, '_>) {
     }
 }
 
-/// Compares the machine and the processor of the object with the module's target.
+/// Compares the object's machine and processor with the module's target.
 pub(super) fn compare_header(compare: &mut Compare<'_, '_>, object: &Object<'_>) {
     let target = &compare.described.module.target;
     compare.report.expect_equal(&At::default(), "ELF machine", &target.elf().machine, &object.machine());
@@ -115,7 +117,7 @@ pub(super) fn compare_header(compare: &mut Compare<'_, '_>, object: &Object<'_>)
     compare.report.expect_equal(&At::default(), "processor", &name(target.gfx()), &name(object.gfx()));
 }
 
-/// Compares every unit of the module. Units match by name, and those of one name in order.
+/// Compares every unit in the module. Units match by name, and units with the same name match in order.
 fn compare_units(compare: &mut Compare<'_, '_>) {
     let mut known = UnitsByName::new([compare.file.dwarf]);
     for (id, unit) in compare.described.module.units() {
@@ -144,13 +146,14 @@ pub(super) fn report_missing_unit(compare: &mut Compare<'_, '_>, unit: &model::U
     compare.report.find(Kind::MissingEntry, compare.described.module.at_scope(unit.scope), text, "none");
 }
 
-/// Reports units that the module does not describe. Each unit has the index of its file.
+/// Reports units that the module does not describe. Each unit has its file's index.
 pub(super) fn report_other_units<'a, 'o>(
     compare: &mut Compare<'a, 'o>,
     rest: UnitsByName<'a, 'o>,
     files: &[&'a Dwarf<'o>],
 ) {
     let mut rest: Vec<_> = rest.0.into_values().flatten().collect();
+    // File order, so that the report does not depend on names.
     rest.sort_by_key(|&(file, unit)| (file, unit.offset));
     let mut programs = BTreeSet::new();
     for (file, unit) in rest {
@@ -161,7 +164,7 @@ pub(super) fn report_other_units<'a, 'o>(
         let kind =
             if overlaps_described_code(compare.described, dwarf, unit) { Kind::Code } else { Kind::Extra };
         compare.report.find(kind, site.clone(), "no more", text);
-        // Units can share a program, whose rows are compared once.
+        // Units can share a line program, whose rows are compared once.
         if programs.insert((file, unit.stmt_list)) {
             lines_of_others(compare.described, &mut compare.report, dwarf, unit, &site);
         }
@@ -174,6 +177,7 @@ fn compare_unit<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, found: &'a Un
     let is_split = compare.split.main.is_some();
     let kind = if is_split { dw::DW_UT_split_compile } else { dw::DW_UT_compile };
     compare_unit_header(compare, found, kind, site);
+    // `File::new` skipped a program that cannot be read; the second attempt yields the error.
     if compare.file.program(found).is_none()
         && let Err(error) = compare.file.dwarf.lines(found)
     {
@@ -195,7 +199,7 @@ fn compare_unit<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, found: &'a Un
     Lines { described: compare.described, program, rows, report: &mut compare.report }.compare(id, site);
 }
 
-/// Compares the skeleton of a split unit, except for its code. Returns its entry.
+/// Compares a split unit's skeleton, except for its code. Returns the skeleton's entry.
 pub(super) fn compare_skeleton<'a, 'o>(
     compare: &mut Compare<'a, 'o>,
     id: UnitId,
@@ -210,6 +214,7 @@ pub(super) fn compare_skeleton<'a, 'o>(
         compare.report.find(Kind::MissingEntry, at.clone(), text, "none");
         return None;
     };
+    // Units with equal contents have equal numbers: each skeleton matches once.
     *is_taken = true;
     let unit: &'a Unit<'o> = unit;
     compare.split.of_file.insert(split.offset, unit);

@@ -1,4 +1,5 @@
-//! State of a comparison, which all functions that compare entries extend.
+//! State that all functions comparing entries share: what is compared, what matched so far, what must wait, and the
+//! report.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -25,15 +26,15 @@ pub(super) struct Compare<'a, 'o> {
     pub(super) report: Report,
 }
 
-/// Comparisons that depend on all entries of a file.
+/// Comparisons that depend on all entries in a file.
 #[derive(Default)]
 pub(super) struct Pending<'a, 'o> {
     pub(super) references: Vec<Referring>,
-    /// Numbers, each of an entity that locates findings.
+    /// Numbers, each with the entity that locates findings.
     pub(super) numbers: Vec<(Entity, Number, Entry<'a, 'o>)>,
     /// Composite types, whose scopes are compared.
     pub(super) types: Vec<(ScopeId, Entry<'a, 'o>)>,
-    /// Variables, each with the index of its entry, and the function around it.
+    /// Variables, each with its entry's index and the enclosing function.
     pub(super) places: Vec<(VariableId, u32, Option<FunctionId>)>,
     pub(super) frames: Vec<(FunctionId, Entry<'a, 'o>)>,
     pub(super) calls: Vec<(CallId, Entry<'a, 'o>)>,
@@ -43,7 +44,7 @@ pub(super) struct Pending<'a, 'o> {
     pub(super) units: Vec<(UnitId, Entry<'a, 'o>)>,
 }
 
-/// Reference of an entity that locates findings. There are many: the entry that it leads to is an index.
+/// Reference from an entity that locates findings. The target entry is an index because there are many references.
 pub(super) struct Referring {
     pub(super) of: Entity,
     pub(super) attribute: Option<DwAt>,
@@ -78,19 +79,19 @@ impl<'a, 'o> Compare<'a, 'o> {
         }
     }
 
-    /// Returns the comparison of lookup tables.
+    /// Returns the comparison state for lookup tables.
     pub(super) fn tables(&mut self) -> Tables<'_, 'a, 'o> {
         let Self { described, file, known, split, report, .. } = self;
         Tables { described: *described, file, known, split, report }
     }
 
-    /// Returns the comparison of the meaning of locations.
+    /// Returns the comparison state for locations' meanings.
     pub(super) fn meanings(&mut self) -> Meanings<'_, 'a, 'o> {
         let Self { described, file, known, report, .. } = self;
         Meanings::new(*described, file, known, report)
     }
 
-    /// Continues with another file of split units.
+    /// Continues with another file that contains split units.
     pub(super) fn begin_file(&mut self, file: &'a Dwarf<'o>) {
         self.file = File::new(self.described, file, &mut self.report);
         self.known.begin_file();
@@ -103,12 +104,13 @@ pub(super) fn is_type_unit(unit: &Unit<'_>) -> bool {
     unit.kind == dw::DW_UT_type
 }
 
-/// Entries of types with type units, by tag and name.
+/// Entries for types with type units, by tag and name.
 pub(super) type TypeUnits<'a, 'o> = BTreeMap<(u16, Cow<'a, str>), Vec<Entry<'a, 'o>>>;
 
-/// Compares the header of a unit.
+/// Compares a unit's header.
 pub(super) fn compare_unit_header(compare: &mut Compare<'_, '_>, unit: &Unit<'_>, kind: DwUt, at: &At) {
     compare.report.expect_equal(at, "a unit's kind", &kind, &unit.kind);
+    // Without its terminator, a list of children goes on with whatever follows.
     compare.report.expect_equal(at, "entries that do not end", &0, &unit.contents.unclosed);
     let expected = compare.described.consumer;
     let encoding = &unit.encoding;

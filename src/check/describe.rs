@@ -1,4 +1,4 @@
-//! Text of compared values, for findings.
+//! Text for compared values in findings.
 
 use std::borrow::Cow;
 
@@ -92,7 +92,7 @@ describe! {
     };
 }
 
-/// Name of an attribute whose value is an expression or a list of them, whether it is present or not.
+/// Name for an attribute whose value is an expression or a location list, whether it is present or not.
 pub(super) fn of_location(attribute: DwAt) -> Cow<'static, str> {
     names::attribute(attribute, &Value::Expr(&[]))
 }
@@ -134,7 +134,7 @@ impl<T: Describe, const N: usize> Describe for [T; N] {
     }
 }
 
-/// Entry by its tag and name, and whether it is an inline namespace.
+/// An entry's tag and name, and whether the entry is an inline namespace.
 impl Describe for (DwTag, Cow<'_, str>, bool) {
     fn describe(&self) -> String {
         let (tag, name, is_inline) = self;

@@ -1,7 +1,7 @@
 //! Expressions that a consumer of plain DWARF 5 can read: DWARF 5 section 2.6.1.
 //!
-//! In plain DWARF 5 a location is the end of an expression or of a piece, not a stack element. The evaluator accepts
-//! more, so that its result does not show whether such a consumer can read the expression.
+//! In plain DWARF 5 a location ends an expression or a piece; it is not a stack element. The evaluator accepts more,
+//! so that its result does not show whether such a consumer can read the expression.
 
 use super::describe::Describe;
 use super::meanings::Meanings;
@@ -12,7 +12,7 @@ use crate::model::Node;
 use crate::op::{Decoder, Dialect, Encoding, Op};
 use crate::read::Value;
 
-/// Checks the form of a variable's expressions, if the consumer reads plain DWARF 5 only.
+/// Checks the form that a variable's expressions have, if the consumer reads plain DWARF 5 only.
 pub(super) fn check_form<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, place: Place<'a, 'o>) {
     let consumer = meanings.described.consumer;
     if consumer.expressions.dialect != Dialect::Dwarf5 || has_raw(meanings, place) {
@@ -23,7 +23,8 @@ pub(super) fn check_form<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, place: Pla
     report_first_problem(meanings, place, "an expression of DWARF 5", problem);
 }
 
-/// Checks that the operations of a variable without bits can be decoded. Its location is not evaluated.
+/// Checks that the operations for a variable without bits can be decoded. Its location is not evaluated, because no
+/// bit could differ.
 pub(super) fn check_decodable<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, place: Place<'a, 'o>) {
     if !has_raw(meanings, place) {
         let encoding = place.entry.unit().encoding;
@@ -38,7 +39,7 @@ pub(super) fn check_decodable<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, place
     }
 }
 
-/// Reports the first problem of the expressions of a variable.
+/// Reports the first problem in a variable's expressions.
 fn report_first_problem<'a, 'o>(
     meanings: &mut Meanings<'_, 'a, 'o>,
     place: Place<'a, 'o>,
@@ -67,12 +68,12 @@ fn has_raw<'a, 'o>(meanings: &Meanings<'_, 'a, 'o>, place: Place<'a, 'o>) -> boo
     locs.any(|loc| module.nodes(loc).any(|node| matches!(node, Node::Expr(_) | Node::Call(_))))
 }
 
-/// Returns the first violation of DWARF 5 in an expression.
+/// Returns the first DWARF 5 violation in an expression.
 pub(super) fn problem(expr: &[u8], encoding: Encoding) -> Option<String> {
     problem_for(None, expr, encoding)
 }
 
-/// Returns the first violation of DWARF 5 in an expression, or else the first operation that a consumer does not read.
+/// Returns the first DWARF 5 violation in an expression, or else the first operation that a consumer does not read.
 fn problem_for(consumer: Option<&Consumer>, expr: &[u8], encoding: Encoding) -> Option<String> {
     let mut unread = None;
     // Whether a location is complete, whether there are pieces, and whether the last operation was a piece.
@@ -90,6 +91,7 @@ fn problem_for(consumer: Option<&Consumer>, expr: &[u8], encoding: Encoding) -> 
             .filter(|consumer| !consumer.expressions.operations.has(code))
             .map(|consumer| (consumer.name, code)));
         is_end = matches!(op, Op::Piece { .. } | Op::BitPiece { .. });
+        // After a complete location only a piece may follow: section 2.6.1.2.
         if is_complete && !is_end {
             return Some(format!("`{}` after the end of a location", op.row().text));
         }
@@ -99,9 +101,11 @@ fn problem_for(consumer: Option<&Consumer>, expr: &[u8], encoding: Encoding) -> 
             Op::RegX { .. } | Op::ImplicitValue { .. } | Op::StackValue {} | Op::ImplicitPointer { .. }
         );
     }
+    // A composite ends with a piece, otherwise its last part has no size.
     if has_parts && !is_end {
         return Some("a last part without a size".into());
     }
+    // Reported last: a violation explains more than an unread operation.
     let (name, code) = unread?;
     Some(format!("opcode {code:#04x}, over which {name} does not step"))
 }

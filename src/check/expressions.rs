@@ -1,4 +1,4 @@
-//! Expressions other than locations of variables: frame bases, static links, calls and procedures.
+//! Expressions other than variable locations: frame bases, static links, calls and procedures.
 
 use super::asked::Asked;
 use super::combining::combined_offsets;
@@ -18,23 +18,24 @@ use crate::omission::{Property, Subject};
 use crate::op::{Dialect, Encoding};
 use crate::read::{Entry, Value};
 
-/// Described location of an attribute, at a pc of a function. A procedure has no function.
+/// An attribute's described location, at a pc within a function. A procedure has no function.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DescribedLocation {
     pub(super) function: Option<FunctionId>,
     pub(super) pc: u64,
     pub(super) loc: LocId,
-    /// Whether the attribute gives the number of a value, not a location.
+    /// Whether the attribute gives a number, not a location.
     pub(super) is_number: bool,
 }
 
-/// Sizes in bits for the comparison of locations without a size: the first at which the location has a meaning.
+/// Sizes in bits at which a location without a size is compared: the first size at which the location has a meaning
+/// counts.
 pub(super) const SIZES: [u64; 3] = [64, 8, 1];
 
 /// Difference: kind, expected, found.
 pub(super) type Difference = (Kind, String, String);
 
-/// Compares the frame base and the static link of a function.
+/// Compares a function's frame base and static link.
 pub(super) fn compare_function<'a, 'o>(
     meanings: &mut Meanings<'_, 'a, 'o>,
     id: FunctionId,
@@ -54,7 +55,7 @@ pub(super) fn compare_function<'a, 'o>(
     }
 }
 
-/// Compares an attribute whose location holds at all pcs of a function.
+/// Compares an attribute whose location holds at all pcs within a function.
 pub(super) fn compare_in_function<'a, 'o>(
     meanings: &mut Meanings<'_, 'a, 'o>,
     described: DescribedLocation,
@@ -82,6 +83,7 @@ pub(super) fn compare_in_function<'a, 'o>(
                 );
             }
         }
+        // An entry that the expression read can change at other pcs, which become witnesses.
         pcs.follow(&asked, |entry| list_bounds(meanings, entry, start));
     }
     report_unproven(meanings, unproven, attribute.describe(), at);
@@ -114,9 +116,9 @@ pub(super) fn compare_attribute<'a, 'o>(
     }
 }
 
-/// Returns the obstacle to the comparison of an attribute, or its difference at the first witness with one. A raw
-/// expression at any witness is an obstacle; bits outside their storage are one only if all witnesses have
-/// them.
+/// Returns what prevents an attribute from being compared, or its difference at the first witness with a difference.
+/// A raw expression at any witness is an obstacle; bits outside their storage are an obstacle only if all witnesses
+/// have them.
 pub(super) fn same_expression<'a, 'o>(
     meanings: &mut Meanings<'_, 'a, 'o>,
     described: DescribedLocation,
@@ -128,6 +130,7 @@ pub(super) fn same_expression<'a, 'o>(
         let actual = entry.attr(attribute).describe();
         return Err((Kind::Attribute, "an expression".into(), actual));
     };
+    // The evaluator accepts more than DWARF 5, so that a result alone proves nothing here.
     if meanings.described.consumer.expressions.dialect == Dialect::Dwarf5 {
         let encoding = Encoding { dialect: Dialect::Dwarf5, ..entry.unit().encoding };
         if let Some(problem) = dwarf5::problem(expr, encoding) {
@@ -199,12 +202,13 @@ fn same_location<'a, 'o>(
     witness: Witness,
     asked: &Asked,
 ) -> Result<Option<Obstacle>, Difference> {
-    // A location without a size is compared at the first of these sizes at which it has a meaning.
+    // A location without a size is compared at the first size at which it has a meaning.
     let mut is_undescribed = true;
     for bits in SIZES {
         let expected = match described_spans(meanings, described, bits, witness, asked) {
             Ok(Ok(expected)) => expected,
             Ok(Err(Obstacle::OutOfBounds)) => {
+                // A smaller size can still be inside the storage.
                 is_undescribed = false;
                 continue;
             }
@@ -239,7 +243,7 @@ fn same_location<'a, 'o>(
     Ok(Some(if is_undescribed { Obstacle::Undescribed } else { Obstacle::OutOfBounds }))
 }
 
-/// Returns the meaning of a described location, or the obstacle to its comparison.
+/// Returns a described location's meaning, or the obstacle to comparing it.
 pub(super) fn described_spans(
     meanings: &Meanings<'_, '_, '_>,
     described: DescribedLocation,
@@ -252,6 +256,8 @@ pub(super) fn described_spans(
     match meanings.module.denote(described.function, described.loc, bits, &contents) {
         Ok(spans) => Ok(Ok(spans)),
         Err(NoMeaning::Raw) => Ok(Err(Obstacle::Raw)),
+        // Ok(Err(Obstacle::Undescribed)), => The model stops at a storage's end; an expression can still have a
+        // location there.
         Err(NoMeaning::OutOfBounds(_)) => Ok(Err(Obstacle::Undescribed)),
         Err(why) if why.is_outside() => Ok(Err(Obstacle::OutOfBounds)),
         Err(why) => Err(why),

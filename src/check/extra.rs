@@ -8,13 +8,13 @@ use super::tree::Described;
 use crate::error::At;
 use crate::read::{Dwarf, Entry, Unit};
 
-/// Returns whether an entry has code of a described function.
+/// Returns whether an entry covers a described function's code.
 fn has_described_code(described: Described<'_>, entry: Entry<'_, '_>) -> bool {
     // Ranges that cannot be read count as empty.
     entry.ranges().unwrap_or_default().iter().any(|pcs| described.index.code.meet(pcs))
 }
 
-/// Returns whether a unit that is not described, or a function in it, has code of a described function.
+/// Returns whether a unit that is not described, or a function in it, covers a described function's code.
 pub(super) fn overlaps_described_code(described: Described<'_>, dwarf: &Dwarf<'_>, unit: &Unit<'_>) -> bool {
     let is_function = |entry: &Entry<'_, '_>| entry.tag() == dw::DW_TAG_subprogram;
     let root = dwarf.entries_of(unit).next();

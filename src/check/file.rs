@@ -1,4 +1,4 @@
-//! File with entries: an object, or the file of a split unit.
+//! File with entries: an object, or a split unit's file.
 
 use core::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -16,26 +16,27 @@ use crate::eval::DebugInfo;
 use crate::model::UnitId;
 use crate::read::{self, Dwarf, Entry, LineProgram, Unit, Value};
 
-/// Entries of a file, with the lists and line programs that they refer to.
+/// A file's entries, with the lists and line programs that they refer to.
 pub(super) struct File<'a, 'o> {
     pub(super) dwarf: &'a Dwarf<'o>,
-    /// Entries for expressions that refer to some.
+    /// Entries for expressions that refer to entries.
     pub(super) info: DebugInfo<'a, 'o>,
-    /// Last location list that was read, by offset of its entry.
+    /// Last location list that was read, by its entry's offset: the pcs of a variable read the same list in turn.
     last_list: RefCell<Option<(u64, Rc<List<'o>>)>>,
     /// Line programs by offset.
     pub(super) programs: BTreeMap<u64, Rc<LineProgram<'o>>>,
-    /// Rows of the line program that was compared last.
+    /// Rows from the line program that was compared last.
     pub(super) rows: RefCell<Rows>,
     referred: OnceCell<Referred>,
-    /// Memory for the entries of a list while it is read.
+    /// Memory for a list's entries while it is read.
     read: RefCell<Vec<read::ListEntry<'o>>>,
-    /// Numbers of lanes of the subprograms around scopes, by offset of the entry.
+    /// Lane counts of the subprograms around scopes, by entry offset.
     pub(super) lanes: RefCell<HashMap<u64, Option<u64>>>,
 }
 
 impl<'a, 'o> File<'a, 'o> {
-    /// Reads line programs, and the location lists of all entries.
+    /// Reads line programs and all location lists, so that a list that cannot be read is reported even if nothing
+    /// compares it.
     pub(super) fn new(described: Described<'_>, dwarf: &'a Dwarf<'o>, report: &mut Report) -> Self {
         let mut programs = BTreeMap::new();
         for unit in dwarf.units() {
@@ -72,7 +73,7 @@ impl<'a, 'o> File<'a, 'o> {
         self.referred.get_or_init(|| referred(self.dwarf))
     }
 
-    /// Location list of an entry, if it has one that can be read.
+    /// An entry's location list, if it has a list that can be read.
     pub(super) fn list(&self, entry: Entry<'_, 'o>) -> Option<Rc<List<'o>>> {
         let mut last = self.last_list.borrow_mut();
         if let Some((_, list)) = last.as_ref().filter(|(offset, _)| *offset == entry.offset()) {
@@ -86,20 +87,20 @@ impl<'a, 'o> File<'a, 'o> {
         Some(list)
     }
 
-    /// Entries of a unit as the consumer reads them.
+    /// A unit's entries as the consumer reads them.
     pub(super) fn reader(&self, described: Described<'a>, unit: UnitId) -> Found<'_, 'o> {
         let Described { module, consumer, omitted, .. } = described;
         let is_big_endian = module.target.is_big_endian();
         Found { consumer, programs: &self.programs, is_big_endian, omitted: omitted.attributes_of(unit) }
     }
 
-    /// Line program of a unit.
+    /// A unit's line program.
     pub(super) fn program(&self, unit: &Unit<'o>) -> Option<Rc<LineProgram<'o>>> {
         self.programs.get(&unit.stmt_list?).cloned()
     }
 }
 
-/// Offset of the location list of an entry, if it has one.
+/// Offset of an entry's location list, if it has a list.
 fn list_of(entry: Entry<'_, '_>) -> Option<u64> {
     match entry.attr(dw::DW_AT_location)? {
         Value::LocList(offset) => Some(offset),

@@ -1,4 +1,4 @@
-//! Source files of a module and of a line program.
+//! Source files in a module and in a line program, in one form.
 
 use std::borrow::Cow;
 
@@ -9,8 +9,8 @@ use crate::read::LineProgram;
 /// Source file: directory, name, MD5 digest.
 pub(super) type Source<'t> = (Cow<'t, str>, Cow<'t, str>, Option<[u8; 16]>);
 
-/// Source file of the module, as a line program of this version has it. Before DWARF 5 a line program has neither the
-/// unit's directory nor digests, and an empty name ends the list of directories: `.` replaces an empty directory.
+/// A module's source file, as a line program with this version has it. Before DWARF 5 a line program has neither the
+/// unit's directory nor digests, and an empty name ends the directory list: `.` replaces an empty directory.
 pub(super) fn described<'t>(module: &'t Module, consumer: &Consumer, id: FileId, version: u16) -> Source<'t> {
     let File { unit, name, directory, md5, source: _ } = module.file(id);
     let unit = module.unit(*unit).directory.filter(|_| version >= 5);
@@ -32,7 +32,7 @@ pub(super) fn described<'t>(module: &'t Module, consumer: &Consumer, id: FileId,
     (directory.into(), module.string(*name).into(), md5.filter(|_| version >= 5))
 }
 
-/// Source file of a line program; `None` if the file or its directory is not listed.
+/// A line program's source file; `None` if the file or its directory is not listed.
 pub(super) fn source<'o>(program: &LineProgram<'o>, file: u64) -> Option<Source<'o>> {
     let file = program.file(file)?;
     let directory = match program.directory(file.directory) {

@@ -1,4 +1,4 @@
-//! Frames: unwinding by the object's call frame information, against the model's rules, at every witness.
+//! Frames: unwinding by the object's call frame information, compared with the model's rules at every witness.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -21,24 +21,25 @@ use crate::omission::{Property, Subject};
 use crate::op::{Decoder, Encoding, Op, Reg};
 use crate::read::{CfaRule, Dwarf, Fde, FrameRow, FrameRows, FrameSection, Frames, KnownRows, Rule};
 
-/// Function, with the section and the entry of its frame.
+/// Function, with its frame's section and entry.
 #[derive(Clone, Copy)]
 struct FrameEntry<'f, 'o> {
     function: FunctionId,
-    /// Address of the function.
+    /// The function's address.
     start: u64,
     frames: &'f Frames<'o>,
     entry: &'f Fde<'o>,
-    /// Rows of the entry.
+    /// The entry's rows.
     rows: &'f KnownRows<'o>,
 }
 
-/// Pcs at which a frame changes, in bytes from the start of the function. Between them a column is the same.
+/// Pcs at which a frame changes, in bytes from the function's start. Between two changes a column is the same, so
+/// that these pcs and their neighbours are witnesses enough.
 #[derive(Default)]
 struct Changes<'o> {
-    /// Pcs at which a rule of the column begins or ends.
+    /// Pcs at which a rule for the column begins or ends.
     of_columns: BTreeMap<Column, Vec<u64>>,
-    /// Whether a register depends on the rules of other registers, so that all changes are those of each column.
+    /// Whether a register depends on other registers' rules, so that each column can change wherever any column does.
     is_coupled: bool,
     /// Whether a rule combines numbers.
     combines: bool,
@@ -55,7 +56,7 @@ impl<'o> Changes<'o> {
         self.is_coupled |= module.nodes(rule.loc).any(|node| matches!(node, Node::EntryRegister(_)));
     }
 
-    /// Adds the changes from row to row of an entry whose function starts at `start`.
+    /// Adds the changes from row to row in an entry whose function starts at `start`.
     fn encoded(&mut self, rows: &mut FrameRows<'o>, start: u64) -> Result<(), Error> {
         let encoding = rows.encoding();
         while let Some(row) = rows.next_row()? {
@@ -68,6 +69,7 @@ impl<'o> Changes<'o> {
                 Some(last) => *last = pcs[1],
                 None => cfa.extend(pcs),
             }
+            // Put back at the end, so that all rows share its memory.
             let mut before = core::mem::take(&mut self.rules);
             if let CfaRule::Expression(expr) = row.cfa {
                 self.is_coupled |= is_new && reads_caller(expr, encoding);
@@ -93,8 +95,8 @@ impl<'o> Changes<'o> {
         Ok(())
     }
 
-    /// Returns the pcs at which a column, or a column that it depends on, changes. All depend on the canonical frame
-    /// address.
+    /// Returns the pcs at which a column, or a column that it depends on, changes. All columns depend on the
+    /// canonical frame address.
     fn pcs(&self, column: Column) -> Vec<u64> {
         if self.is_coupled {
             return self.of_columns.values().flatten().copied().collect();
@@ -104,8 +106,8 @@ impl<'o> Changes<'o> {
     }
 }
 
-/// Whether a new rule of a register can depend on the rules of others: on values of the caller, or in a cycle of
-/// registers that are saved in each other.
+/// Whether a new rule for a register can depend on other registers' rules: on the caller's values, or in a cycle
+/// where registers are saved in each other.
 fn is_coupled(row: &FrameRow<'_>, reg: Reg, rule: Rule<'_>, encoding: Encoding) -> bool {
     match rule {
         Rule::Register(from) => {
@@ -117,7 +119,7 @@ fn is_coupled(row: &FrameRow<'_>, reg: Reg, rule: Rule<'_>, encoding: Encoding) 
     }
 }
 
-/// Whether an expression reads a register of the caller, or cannot be read.
+/// Whether an expression reads one of the caller's registers, or cannot be read.
 fn reads_caller(expr: &[u8], encoding: Encoding) -> bool {
     Decoder::new(expr, encoding).any(|decoded| {
         decoded.map_or(true, |decoded| {
@@ -126,7 +128,7 @@ fn reads_caller(expr: &[u8], encoding: Encoding) -> bool {
     })
 }
 
-/// Compares the frames of all functions, in each section that the consumer has.
+/// Compares all functions' frames, in each section that the consumer has.
 pub(super) fn compare_call_frames<'o>(meanings: &mut Meanings<'_, '_, 'o>, dwarf: &Dwarf<'o>) {
     let form = &meanings.described.consumer.frames;
     for (section, is_wanted) in [(FrameSection::Debug, form.debug_frame), (FrameSection::Eh, form.eh_frame)] {
@@ -164,8 +166,8 @@ fn frames_in<'o>(meanings: &mut Meanings<'_, '_, 'o>, frames: &Frames<'o>) {
     more_frames(meanings, frames, &fdes);
 }
 
-/// Compares the frames of the functions at an address. The number of entries must be that of described frames, and
-/// those of one size must be in the order of the module.
+/// Compares the frames for the functions at an address. There must be as many entries as described frames, and
+/// entries with the same size must be in module order.
 fn frames_from<'o>(
     meanings: &mut Meanings<'_, '_, 'o>,
     start: u64,
@@ -183,6 +185,7 @@ fn frames_from<'o>(
             && meanings.described.omitted.count(Subject::Rule(function, Column::Cfa), Property::Rule) == 0
     };
     let mut encoded: Vec<_> = functions.iter().copied().filter(is_encoded).collect();
+    // Entries have no name: the sizes decide which entry belongs to which function.
     encoded.sort_by_key(|&function| module.function(function).bytes);
     found.sort_by_key(|fde| fde.length);
     match (&encoded[..], &found[..]) {
@@ -222,8 +225,8 @@ fn frames_from<'o>(
     }
 }
 
-/// Looks for entries that do not start at a function. All entries of code that is not described are one finding.
-/// An entry that starts within a function is a second frame of the function.
+/// Looks for entries that do not start at a function. All entries for code that is not described are one finding. An
+/// entry that starts within a function is a second frame for the function.
 fn more_frames<'o>(meanings: &mut Meanings<'_, '_, 'o>, frames: &Frames<'o>, fdes: &[&Fde<'o>]) {
     let module = meanings.module;
     let code = |(id, data): (FunctionId, &Function)| {
@@ -256,6 +259,7 @@ fn compare_frame<'o>(meanings: &mut Meanings<'_, '_, 'o>, frame: FrameEntry<'_, 
     let size = module.function(frame.function).bytes;
     let mut columns =
         BTreeSet::from([Column::Cfa, Column::Register(module.target.call_frames().return_register)]);
+    // An unwinder needs these columns even if neither side has a rule for them: the default rules must agree.
     columns.extend(module.target.cfa_register().map(Column::Register));
     columns.extend(module.target.exec().map(Column::Register));
     let mut changes = Changes::default();
@@ -297,7 +301,7 @@ fn compare_frame<'o>(meanings: &mut Meanings<'_, '_, 'o>, frame: FrameEntry<'_, 
     for (obstacle, at) in unproven {
         report_unproven(meanings, Some(obstacle), "a frame".into(), &at);
     }
-    // Rules of registers that are not described: they keep the caller's value, or the target does not have them.
+    // Rules for registers that are not described: these keep the caller's value, or the target does not have them.
     for &column in ruled.difference(&described).filter(|&column| !is_different.contains(column)) {
         let site = in_section(
             frame.frames.section.name(),
@@ -378,6 +382,7 @@ fn compare_column_at<'o>(
     let rule = module.frame_rule(frame.function, column, witness.pc);
     let subject = Subject::Rule(frame.function, column);
     let is_omitted =
+        // An omitted rule leaves the column undefined, which is not a difference.
         rule.is_some_and(|rule| meanings.described.omitted.of_frames.contains(&(subject, rule.pcs().start)));
     let machine = whole_machine(meanings, witness, asked);
     let sections = core::slice::from_ref(frame.frames);
@@ -397,6 +402,7 @@ fn compare_column_at<'o>(
     let expected = match expected {
         Err(why) if why.is_outside() => {
             let has_place = actual.is_ok_and(|actual| !super::places::is_nowhere(&actual));
+            // The model has no meaning outside the storage; what the object has there is neither right nor wrong.
             let is_left = matches!(why, NoMeaning::OutOfBounds(_));
             return Ok(Some(if is_left && has_place {
                 Obstacle::Undescribed

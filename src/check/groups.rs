@@ -1,6 +1,6 @@
-//! Items by key, without memory for keys that have none.
+//! Items by key, without memory for keys that have no item.
 
-/// Items, each with its key, sorted by key. Items of one key keep their order.
+/// Items, each with its key, sorted by key. Items with the same key keep their order.
 pub(super) struct Groups<K, V>(Vec<(K, V)>);
 
 impl<K: Copy + Ord, V: Copy> Groups<K, V> {
@@ -10,7 +10,7 @@ impl<K: Copy + Ord, V: Copy> Groups<K, V> {
         Self(items)
     }
 
-    /// Returns the items of a key.
+    /// Returns a key's items.
     pub(super) fn items(&self, key: K) -> impl ExactSizeIterator<Item = V> + '_ {
         let start = self.0.partition_point(|&(other, _)| other < key);
         let count = self.0[start..].partition_point(|&(other, _)| other == key);

@@ -1,5 +1,5 @@
-//! Headers of tables of lists, addresses and strings, which readers check before they use an index. DWARF 5 sections
-//! 7.26 to 7.29.
+//! Headers of list, address and string tables, which readers check before they use an index. DWARF 5 sections 7.26 to
+//! 7.29.
 
 use std::collections::BTreeMap;
 
@@ -16,13 +16,13 @@ struct Table {
     elements: Elements,
 }
 
-/// Elements of a table.
+/// A table's elements.
 #[derive(Clone, Copy, PartialEq)]
 enum Elements {
-    /// Offsets of lists, followed by the lists.
+    /// List offsets, followed by the lists.
     Lists,
     Addresses,
-    /// Offsets of strings.
+    /// String offsets.
     Strings,
 }
 
@@ -33,7 +33,7 @@ const TABLES: [Table; 4] = [
     Table { section: ".debug_str_offsets", elements: Elements::Strings },
 ];
 
-/// Checks that tables fill their sections, and that units refer to the first element of a table.
+/// Checks that tables fill their sections, and that units refer to a table's first element.
 pub(super) fn compare_headers(tables: &mut Tables<'_, '_, '_>, object: &Object<'_>, dwarf: &Dwarf<'_>) {
     let is_split = tables.split.main.is_some();
     for table in TABLES {
@@ -78,7 +78,7 @@ pub(super) fn compare_headers(tables: &mut Tables<'_, '_, '_>, object: &Object<'
     }
 }
 
-/// Bytes of a section.
+/// A section's bytes.
 #[derive(Clone, Copy)]
 struct Bytes<'b> {
     all: &'b [u8],
@@ -97,7 +97,7 @@ impl Bytes<'_> {
     }
 }
 
-/// Offset of the first element of each table of a section, from `at` on, and a problem with the offsets of its lists.
+/// For each table in a section from `at` on, the first element's offset, and a problem with the list offsets.
 fn read_tables(
     Table { elements, .. }: Table,
     mut at: usize,
@@ -114,9 +114,11 @@ fn read_tables(
         let end = header.checked_add(length).filter(|&end| end <= bytes.all.len());
         let Some(end) = end else { return Err("a table that ends behind its section".into()) };
         let start = header + if elements == Elements::Lists { 8 } else { 4 };
+        // The header is inside the table, after the length.
         if start > end {
             return Err("a header that is cut off".into());
         }
+        // Address size and segment selector size; a string table has padding instead.
         let sizes = if elements == Elements::Strings { [0, 0] } else { [address_bytes.into(), 0] };
         let expected = [5, sizes[0], sizes[1]];
         let actual = [bytes.number(header, 2)?, bytes.number(header + 2, 1)?, bytes.number(header + 3, 1)?];

@@ -1,4 +1,4 @@
-//! Contents of scopes and units, collected once.
+//! What scopes and units contain, collected once because the model has only links to parents.
 
 use cranelift_entity::SecondaryMap;
 
@@ -10,7 +10,7 @@ use crate::model::{
 };
 use crate::read::Object;
 
-/// Contents of each scope and unit of a module, in the module's order.
+/// What each scope and unit in a module contains, in module order.
 pub(super) struct Index {
     pub(super) variables: Groups<ScopeId, VariableId>,
     pub(super) scopes: Groups<ScopeId, ScopeId>,
@@ -24,7 +24,7 @@ pub(super) struct Index {
     pub(super) procedures: SecondaryMap<UnitId, Vec<ProcedureId>>,
     /// Whether the function is inlined somewhere.
     pub(super) inlined: SecondaryMap<FunctionId, bool>,
-    /// Code of all functions, as addresses of the object.
+    /// All functions' code, as addresses in the object.
     pub(super) code: Ranges,
 }
 
@@ -66,7 +66,7 @@ impl Index {
     }
 }
 
-/// Address of a function's code in an object.
+/// A function's code address in an object.
 pub(super) fn address(module: &Module, object: &Object<'_>, function: &Function) -> Option<u64> {
     match function.address? {
         Address::Constant(address) => Some(address),

@@ -15,13 +15,13 @@ use crate::read::{Dwarf, Entry};
 pub(super) struct Known {
     /// Entities, each with the index of its entry.
     entries: HashMap<Entity, u32>,
-    /// Scopes and the indices of their entries: a scope in an inlined function has one in the abstract instance and one
-    /// in the code.
+    /// Scopes and their entries' indices: a scope in an inlined function has an entry in the abstract instance and an
+    /// entry in the code.
     scopes: BTreeSet<(ScopeId, u32)>,
-    /// Pairs of a type and an entry that are equal.
+    /// Pairs of a type and an entry that match.
     pub(super) types: BTreeSet<(TypeId, u64)>,
     pub(super) type_entries: BTreeSet<u64>,
-    /// Units by their offsets in lookup tables: for a split unit, that of its skeleton.
+    /// Units by their offsets in lookup tables: for a split unit, its skeleton's offset.
     pub(super) units: BTreeMap<u64, UnitId>,
 }
 
@@ -40,12 +40,12 @@ impl Known {
         self.scopes.insert((scope, entry.index() as u32));
     }
 
-    /// Whether an entry is that of a scope.
+    /// Whether an entry belongs to a scope.
     pub(super) fn is_scope(&self, scope: ScopeId, entry: Entry<'_, '_>) -> bool {
         self.scopes.contains(&(scope, entry.index() as u32))
     }
 
-    /// Indices of the entries of an entity.
+    /// Indices of an entity's entries.
     fn entries_of(&self, entity: Entity) -> Vec<u32> {
         let entry_index = |entity| self.entries.get(&entity).copied();
         match entity {
@@ -69,6 +69,7 @@ impl Known {
         if found.is_some_and(|entry| known.contains(&(entry.index() as u32))) {
             return None;
         }
+        // These entities come from an array's count or a type's scope, so that the difference is the type's.
         let is_of_type = matches!(entity, Entity::Either(_) | Entity::Inside(_));
         let kind = if is_of_type { Kind::Type } else { Kind::Attribute };
         let subject = attribute.map_or_else(|| "a type in".into(), |name| name.describe());
@@ -76,7 +77,7 @@ impl Known {
         Some((kind, (format!("{subject} {}", expected.describe()), found.describe())))
     }
 
-    /// Offset of the entry with the location of a variable.
+    /// Offset of the entry with a variable's location.
     pub(super) fn variable(&self, dwarf: &Dwarf<'_>, id: VariableId) -> Option<u64> {
         let &index = self.entries.get(&Entity::Variable(id))?;
         Some(dwarf.entry_with_index(index as usize)?.offset())
@@ -88,9 +89,9 @@ pub(super) struct Split<'a, 'o> {
     pub(super) main: Option<&'a Dwarf<'o>>,
     /// Skeletons, and whether each is matched with a split unit.
     pub(super) skeletons: Vec<(&'a crate::read::Unit<'o>, bool)>,
-    /// Skeletons of the current file, by the offsets of their split units.
+    /// The current file's skeletons, by their split units' offsets.
     pub(super) of_file: BTreeMap<u64, &'a crate::read::Unit<'o>>,
-    /// Whether this is the first file, with which the parts of tables that belong to no unit are compared.
+    /// Whether this is the first file, with which those table parts are compared that belong to no unit.
     pub(super) is_first: bool,
     pub(super) names: &'a [String],
 }

@@ -1,4 +1,4 @@
-//! Pcs of the lanes of a wave, at every witness and for all lanes: those of the model against those of the evaluator.
+//! The pcs of a wave's lanes, at every witness and for all lanes: the model's pcs compared with the evaluator's.
 
 use core::ops::Range;
 
@@ -19,26 +19,26 @@ use crate::op::Reg;
 use crate::read::{Entry, Value};
 
 /// Index of the innermost mask that a lane is in: 0 for the active lanes, then the regions from the inside out; the
-/// number of masks, or more, for none.
+/// mask count, or more, for no mask.
 type Outcome = usize;
 
-/// Limit of nested regions that are compared. A region's procedure calls that of the enclosing region, and each call
-/// takes stack.
+/// Limit for nested regions that are compared. A region's procedure calls the enclosing region's procedure, and each
+/// call takes stack.
 const MAX_NESTED: usize = 64;
 
-/// Entries of an attribute that apply at a pc; an expression is one entry without bounds.
+/// Those of an attribute's entries that apply at a pc; an expression is one entry without bounds.
 type DescribedLocation<'o> = Vec<ListEntry<'o>>;
 
 /// Entries that apply, and the attribute's value.
 type Attribute<'s, 'o> = (&'s DescribedLocation<'o>, Option<Value<'o>>);
 
-/// Code of a function or inlined call, with its entry.
+/// A function's or inlined call's code, with its entry.
 #[derive(Clone, Copy)]
 struct Code<'a, 'o> {
     scope: ScopeId,
     function: FunctionId,
     entry: Entry<'a, 'o>,
-    /// Address of the function.
+    /// The function's address.
     start: u64,
 }
 
@@ -50,11 +50,10 @@ struct Wave {
     patch: Patch,
 }
 
-/// Pc of each lane in bytes from the start of the function, or 1 for each active lane; or the reason why that is
-/// unknown.
+/// Each lane's pc in bytes from the function's start, or 1 for each active lane; or the reason why that is unknown.
 type Standing = Result<Vec<Option<u64>>, String>;
 
-/// Compares the pcs of the lanes of a function or inlined call.
+/// Compares the lane pcs in a function or inlined call.
 pub(super) fn compare_lanes<'a, 'o>(
     meanings: &mut Meanings<'_, 'a, 'o>,
     scope: ScopeId,
@@ -99,6 +98,7 @@ pub(super) fn compare_lanes<'a, 'o>(
             if !is_here(&(pc..pc + 1)) {
                 continue;
             }
+            // Deeper calls could exhaust the stack: unproven, not wrong.
             if module.regions_at(scope, pc).nth(MAX_NESTED).is_some() {
                 unproven = unproven.or(Some((Obstacle::Depth, pc)));
                 continue;
@@ -147,8 +147,8 @@ fn lane_bounds<'a, 'o>(
     bounds
 }
 
-/// Reports ranges that are empty, reversed, or outside the function, which contain no witness. `bounds` are
-/// pairs of start and end, in bytes from the start of the function.
+/// Reports ranges that are empty, reversed, or outside the function, which contain no witness. `bounds` are pairs of
+/// start and end, in bytes from the function's start.
 fn check_lane_ranges<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, code: Code<'a, 'o>, bounds: &[u64]) {
     let size = meanings.module.function(code.function).bytes;
     for range in bounds.chunks_exact(2) {
@@ -269,8 +269,8 @@ fn are_lanes_omitted(meanings: &Meanings<'_, '_, '_>, scope: ScopeId, pc: u64, i
     })
 }
 
-/// Returns the waves to try at a pc: each content of the machine; and masks that put lanes in turn into each
-/// region, into the active lanes and into none; that alternate; and that make one lane active and another wait.
+/// Returns the waves to try at a pc: all machine contents; and masks that put lanes in turn into each region, into
+/// the active lanes and into no mask; that alternate; and that make one lane active while another lane waits.
 fn waves<'a, 'o>(meanings: &Meanings<'_, 'a, 'o>, code: Code<'a, 'o>, pc: u64) -> Vec<Wave> {
     let module = meanings.module;
     let mask_at = |masks: &[Mask]| {
@@ -288,7 +288,7 @@ fn waves<'a, 'o>(meanings: &Meanings<'_, 'a, 'o>, code: Code<'a, 'o>, pc: u64) -
     for by in (0..outcomes).step_by(lanes) {
         patterns.push(Box::new(rotated(by)));
     }
-    // Alternating masks, which are not nested as those of a program.
+    // Alternating masks, which are not nested as a program's masks are.
     patterns.push(Box::new(|lane, mask| if (lane + mask) % 2 == 0 { mask } else { usize::MAX }));
     patterns.push(Box::new(move |lane, mask| match lane {
         0 => 0,
@@ -299,7 +299,7 @@ fn waves<'a, 'o>(meanings: &Meanings<'_, 'a, 'o>, code: Code<'a, 'o>, pc: u64) -
         Fill::ALL.into_iter().map(|fill| stopped_wave(meanings, code, pc, fill)).collect();
     for pattern in patterns {
         let mut wave = stopped_wave(meanings, code, pc, Fill::Spelled);
-        // Outermost first: where two masks share a location, that of the inner one counts.
+        // Outermost first: where two masks share a location, the inner mask counts.
         for (index, mask) in masks.iter().enumerate().rev() {
             let has = |&lane: &usize| pattern(lane, index) <= index;
             let number = (0..lanes).filter(has).fold(0u64, |mask, lane| mask | 1 << lane);
@@ -312,7 +312,7 @@ fn waves<'a, 'o>(meanings: &Meanings<'_, 'a, 'o>, code: Code<'a, 'o>, pc: u64) -
     waves
 }
 
-/// Address of the function's first instruction after loading.
+/// Address at which the function's first instruction is loaded.
 fn loaded_start<'a, 'o>(meanings: &Meanings<'_, 'a, 'o>, code: Code<'a, 'o>) -> u64 {
     code.start.wrapping_add(meanings.load_bias)
 }
@@ -324,14 +324,15 @@ fn stopped_wave<'a, 'o>(meanings: &Meanings<'_, 'a, 'o>, code: Code<'a, 'o>, pc:
     wave
 }
 
-/// Writes the address at which a wave is stopped into its pc register.
+/// Writes the address at which a wave is stopped into its pc register, so that the register and the pc that the
+/// machine reports agree.
 fn put_pc<'a, 'o>(meanings: &Meanings<'_, 'a, 'o>, code: Code<'a, 'o>, wave: &mut Wave) {
     if let Some(reg) = meanings.module.target.pc() {
         wave.patch.store(wave.fill, &[whole(reg, 64)], loaded_start(meanings, code).wrapping_add(wave.pc));
     }
 }
 
-/// Writes a number into the location of a mask, or into EXEC for a mask without a location.
+/// Writes a number into a mask's location, or into EXEC for a mask without a location.
 fn put_mask<'a, 'o>(
     meanings: &Meanings<'_, 'a, 'o>,
     code: Code<'a, 'o>,
@@ -367,7 +368,7 @@ fn with_contents<'a, 'o, T>(
     then(&Stopped { lane: None, patch: Some(&wave.patch), ..contents })
 }
 
-/// Returns the described pc of each lane, or 1 for each active lane.
+/// Returns each lane's described pc, or 1 for each active lane.
 fn described_lanes<'a, 'o>(
     meanings: &Meanings<'_, 'a, 'o>,
     code: Code<'a, 'o>,
@@ -385,7 +386,7 @@ fn described_lanes<'a, 'o>(
     })
 }
 
-/// Returns the pc of each lane in the object, or 1 for each active lane.
+/// Returns each lane's pc in the object, or 1 for each active lane.
 fn encoded_lanes<'a, 'o>(
     meanings: &Meanings<'_, 'a, 'o>,
     code: Code<'a, 'o>,
@@ -406,8 +407,8 @@ fn encoded_lanes<'a, 'o>(
     let machine = machine_at(meanings, code.entry, witness, asked);
     // The machine has no current lane, as the attribute describes all lanes at once.
     let machine = machine::Stopped { lane: None, patch: Some(&wave.patch), ..machine };
-    // Each region's procedure calls that of the region around it. The list calls the first one. The last one
-    // calls a mask that moves, whose location may contain calls, too.
+    // Each region's procedure calls the procedure of the region around it. The list calls the first procedure. The
+    // last procedure calls a mask that moves, whose location may contain calls, too.
     let limits = eval::Limits::default();
     let depth = limits.depth + MAX_NESTED as u32;
     let mut evaluator = Evaluator::new().all_places().with_limits(eval::Limits { depth, ..limits });
@@ -423,6 +424,7 @@ fn encoded_lanes<'a, 'o>(
     let start = loaded_start(meanings, code);
     let element = |lane: u32| {
         let place = located.clone().moved(i128::from(lane) * i128::from(bits))?;
+        // A lane that is in no mask has an undefined pc.
         if is_nowhere(&eval::spans(&place, bits.into())?) {
             return Ok(None);
         }
@@ -432,18 +434,18 @@ fn encoded_lanes<'a, 'o>(
     (0..target.lanes()).map(element).collect::<Result<_, Fault>>().map_err(text)
 }
 
-/// Returns whether pcs overlap one of the ranges, which are sorted.
+/// Returns whether pcs overlap any of the ranges, which are sorted.
 fn meets(ranges: &[Range<u64>], pcs: &Range<u64>) -> bool {
     let before = &ranges[..ranges.partition_point(|range| range.start < pcs.end)];
     before.last().is_some_and(|last| pcs.start < last.end)
 }
 
-/// Span of a register's first bits.
+/// Span with a register's first bits.
 fn whole(reg: Reg, bits: u64) -> crate::model::Span {
     crate::model::Span { storage: crate::model::Storage::Register(reg), from: 0, bits }
 }
 
-/// Returns 1 for each lane of a mask.
+/// Returns 1 for each lane in a mask.
 fn flags(mask: u64, lanes: u32) -> Vec<Option<u64>> {
     (0..lanes).map(|lane| (mask >> lane & 1 == 1).then_some(1)).collect()
 }

@@ -1,4 +1,4 @@
-//! Directories and files in the header of a line program. DWARF 5 section 6.2.4.
+//! Directories and files in a line program's header. DWARF 5 section 6.2.4.
 
 use gimli::{DwLnct, constants as dw};
 
@@ -12,7 +12,7 @@ use crate::error::At;
 use crate::model::UnitId;
 use crate::read::LineProgram;
 
-/// Content types of directories and files that a module describes. The source text of a file is an extension of LLVM.
+/// Content types that a module describes for directories and files. A file's source text is an LLVM extension.
 const DIRECTORY: &[DwLnct] = &[dw::DW_LNCT_path];
 const FILE: &[DwLnct] = &[dw::DW_LNCT_path, dw::DW_LNCT_directory_index, dw::DW_LNCT_MD5, DwLnct(0x2001)];
 
@@ -52,10 +52,11 @@ impl Lines<'_, '_> {
             }
         }
         let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-        // Before DWARF 5 the directory of the compilation is not listed, and indices start at 1.
+        // Before DWARF 5 the compilation directory is not listed, and indices start at 1.
         let is_five = version >= 5;
         let mut is_used = vec![false; program.directories.len() + usize::from(!is_five)];
         if let Some(first) = is_used.first_mut() {
+            // The compilation directory is there whether a file uses it or not.
             *first = true;
         }
         if is_five {
@@ -93,12 +94,13 @@ impl Lines<'_, '_> {
         let of_unit = module.files.iter().filter(|(_, file)| file.unit == id);
         let consumer = self.described.consumer;
         let mut expected: Vec<_> = of_unit.map(|(id, _)| described(module, consumer, id, version)).collect();
+        // The order is the writer's choice: rows refer to files by number.
         expected.sort_unstable();
         actual.sort_unstable();
         for file in less(&expected, &actual) {
             self.report.find(Kind::Line, site.clone(), format!("file {}", file.describe()), "none");
         }
-        // A table of directives is that of all units.
+        // A directive table belongs to all units.
         let extra = if consumer.has_line_directives { Vec::new() } else { less(&actual, &expected) };
         for file in extra {
             self.report.find(Kind::Extra, site.clone(), "no more files", file.describe());

@@ -1,4 +1,4 @@
-//! Rows of line tables.
+//! Line table rows, function by function.
 
 use core::cell::RefCell;
 use core::ops::Range;
@@ -14,10 +14,10 @@ use crate::error::{At, Count, Result};
 use crate::model::{self, FunctionId, ScopeId, ScopeKind, UnitId};
 use crate::read::{Dwarf, LineProgram, LineRow, Unit};
 
-/// Rows of a line program, with its sequences by start address. Each sequence ends with its end-of-sequence row.
+/// A line program's rows, with its sequences by start address. Each sequence ends with its end-of-sequence row.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
-    /// Offset of the program; `None` without a program.
+    /// The program's offset; `None` without a program.
     program: Option<u64>,
     rows: Vec<LineRow>,
     sequences: BTreeMap<u64, VecDeque<Range<usize>>>,
@@ -31,23 +31,23 @@ impl Rows {
     }
 }
 
-/// Comparison of the line program of a unit.
+/// Comparison of a unit's line program.
 pub(super) struct Lines<'l, 'o> {
     pub(super) described: Described<'l>,
     pub(super) program: Option<&'l LineProgram<'o>>,
-    /// Rows that the unit before this unit left, if all units share a program.
+    /// Rows that the previous unit left, if all units share a program.
     pub(super) rows: &'l RefCell<Rows>,
     pub(super) report: &'l mut Report,
 }
 
 impl Lines<'_, '_> {
-    /// Compares the rows of every function of a unit, and the end of its sequence. The sequence of a function starts
-    /// at the address of its first row.
+    /// Compares every function's rows in a unit, and where its sequence ends. A function's sequence starts at its
+    /// first row's address.
     pub(super) fn compare(mut self, id: UnitId, at: &At) {
         let module = self.described.module;
         let program = self.program;
         if let Some(program) = program {
-            // A reader skips the operands of an unknown opcode by these lengths.
+            // A reader skips an unknown opcode's operands by these lengths.
             let lengths = program.standard_lengths;
             let known = &STANDARD_LENGTHS[..lengths.len().min(STANDARD_LENGTHS.len())];
             self.report.expect_equal(at, "operands of opcodes", &known, &lengths);
@@ -55,7 +55,7 @@ impl Lines<'_, '_> {
             self.texts(id, program, at);
         }
         let mut known = self.rows.borrow_mut();
-        // The table of line directives is that of all units: reading it for each unit would take quadratic time.
+        // All units share the table of line directives: reading it for each unit would take quadratic time.
         if !self.described.consumer.has_line_directives
             || program.is_none_or(|program| known.program != Some(program.offset))
         {
@@ -87,6 +87,7 @@ impl Lines<'_, '_> {
             return;
         }
         let Rows { rows: found, sequences, .. } = std::mem::take(&mut *known);
+        // What no function took describes other code, or describes it a second time.
         let mut rest: Vec<_> = sequences.into_values().flatten().collect();
         rest.sort_unstable_by_key(|range| range.start);
         for range in rest {
@@ -96,7 +97,8 @@ impl Lines<'_, '_> {
         }
     }
 
-    /// Compares the embedded texts of a unit's files, which begin with DWARF 5. An empty text stands for no text.
+    /// Compares the source texts embedded for a unit's files, which DWARF 5 introduced. An empty text stands for no
+    /// text.
     fn texts(&mut self, id: UnitId, program: &LineProgram<'_>, at: &At) {
         if program.version < 5 {
             return;
@@ -125,7 +127,7 @@ impl Lines<'_, '_> {
         }
     }
 
-    /// Compares the rows of a function. The first difference is a finding.
+    /// Compares a function's rows. The first difference is a finding, because an inserted row shifts all later rows.
     fn sequence(
         &mut self,
         id: FunctionId,
@@ -171,7 +173,7 @@ impl Lines<'_, '_> {
     }
 }
 
-/// Looks for rows of described code in the line program of units that are not described. The other rows of such a
+/// Looks for rows over described code in the line programs of units that are not described. Other rows in such a
 /// program are not compared.
 pub(super) fn lines_of_others(
     described: Described<'_>,
@@ -190,7 +192,7 @@ pub(super) fn lines_of_others(
     }
 }
 
-/// Returns whether rows of a sequence cover code of a described function.
+/// Returns whether a sequence's rows cover a described function's code.
 fn are_over(described: Described<'_>, rows: &[LineRow]) -> bool {
     rows.windows(2).any(|rows| described.index.code.meet(&(rows[0].address..rows[1].address)))
 }
@@ -200,10 +202,10 @@ fn more_rows(rows: &[LineRow]) -> String {
     format!("{} from {from:#x} on", Count(rows.len(), "row"))
 }
 
-/// Numbers of operands of the standard opcodes: DWARF 5 section 6.2.5.2.
+/// Operand counts for the standard opcodes: DWARF 5 section 6.2.5.2.
 const STANDARD_LENGTHS: [u8; 12] = [0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1];
 
-/// Contents of a row.
+/// What a row contains.
 #[derive(Debug, PartialEq)]
 struct Row<'t> {
     pc: u64,
@@ -216,13 +218,13 @@ struct Row<'t> {
     is_epilogue_begin: bool,
     /// Registers that the module does not describe: instruction set, operation index, basic block.
     other: (u64, u64, bool),
-    /// Inlined calls around the instruction, the innermost first, in a table of directives: the function, and line and
-    /// column of the call.
+    /// Inlined calls around the instruction, the innermost first, in a directive table: the function, and the call's
+    /// line and column.
     inlined: Vec<(String, u64, u64)>,
 }
 
 impl Row<'_> {
-    /// Returns the row with the flags and the discriminator of a row without any.
+    /// Returns the row with default flags and discriminator.
     fn without_flags(self) -> Self {
         Row { discriminator: 0, is_stmt: true, is_prologue_end: false, is_epilogue_begin: false, ..self }
     }
@@ -337,6 +339,7 @@ fn found_calls(
 ) -> Vec<(String, u64, u64)> {
     let mut calls = Vec::new();
     let mut next = row.inlined;
+    // A damaged table can have a cycle: no chain is longer than the sequence.
     while let Some(inlined) = next.filter(|_| calls.len() < sequence.len()) {
         let name = program.and_then(|program| program.inlined_name(inlined)).unwrap_or_default();
         let index = usize::try_from(inlined.call).ok().and_then(|call| call.checked_sub(1));
@@ -347,7 +350,7 @@ fn found_calls(
     calls
 }
 
-/// Converts rows to those of directives: the last row at each pc alone.
+/// Converts rows as line directives do: only the last row at each pc stays.
 fn directives<'t>(rows: impl Iterator<Item = Row<'t>>) -> Vec<Row<'t>> {
     let mut kept: Vec<Row<'t>> = Vec::new();
     for row in rows {
@@ -359,7 +362,7 @@ fn directives<'t>(rows: impl Iterator<Item = Row<'t>>) -> Vec<Row<'t>> {
     kept
 }
 
-/// Sequences as ranges of rows, by start address. Each ends with its end-of-sequence row.
+/// Sequences as row ranges, by start address. Each sequence ends with its end-of-sequence row.
 fn sequences(rows: &[LineRow]) -> BTreeMap<u64, VecDeque<Range<usize>>> {
     let mut by_start = BTreeMap::<_, VecDeque<_>>::new();
     let mut start = 0;

@@ -1,4 +1,6 @@
-//! Locations of variables, at every witness: the model's denotation against the evaluator's result.
+//! Variable locations, at every witness: the model's denotation compared with the evaluator's result. Each pair of a
+//! described and an encoded location is compared by itself and remembered, because most pairs recur; where that
+//! decides nothing, all locations at the pc are compared together.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -24,14 +26,14 @@ use crate::eval::{self, Context};
 use crate::model::{FunctionId, LocId, NoMeaning, VariableId};
 use crate::read::{Entry, Value};
 
-/// Location attribute of an entry.
+/// An entry's location attribute.
 enum Encoded<'o> {
     Expr(&'o [u8]),
     List(Rc<List<'o>>),
 }
 
 impl<'o> Encoded<'o> {
-    /// Returns the expressions that apply at a pc of a function. `None` for a list outside functions.
+    /// Returns the expressions that apply at a pc within a function. `None` for a list outside functions.
     fn exprs_at(&self, pc: u64, start: Option<u64>) -> Option<SmallVec<[&'o [u8]; 1]>> {
         let list = match self {
             Self::Expr(expr) => return Some(smallvec![*expr]),
@@ -62,14 +64,14 @@ enum Verdict {
 /// Variable whose location is compared.
 struct Located<'s, 'a, 'o> {
     place: Place<'a, 'o>,
-    /// Numbers of bits at which it is compared: the first at which it has a meaning.
+    /// Sizes in bits at which it is compared: the first size at which it has a meaning counts.
     sizes: &'s [u64],
-    /// Address of its function.
+    /// Its function's address.
     start: Option<u64>,
     encoded: Option<Encoded<'o>>,
-    /// Number of the [`Setting`].
+    /// The [`Setting`]'s number.
     setting: u32,
-    /// Number of lanes in the function's entry.
+    /// Lane count in the function's entry.
     lanes: u64,
     /// Lanes to try.
     tried: Vec<u32>,
@@ -77,14 +79,14 @@ struct Located<'s, 'a, 'o> {
 }
 
 impl Located<'_, '_, '_> {
-    /// Returns the number of witnesses at a pc for comparisons that read these facts.
+    /// Returns how many witnesses there are at a pc for comparisons that read these facts.
     fn comparisons(&self, reads: Reads) -> u32 {
         let lanes = if reads.lane { self.tried.len() } else { 1 };
         (lanes * if reads.contents { Fill::ALL.len() } else { 1 }) as u32
     }
 }
 
-/// Result of the comparison of all locations at a pc.
+/// What comparing all locations at a pc resulted in.
 #[derive(Default)]
 struct AtPc {
     comparisons: u32,
@@ -98,7 +100,7 @@ struct AtPc {
 }
 
 impl AtPc {
-    /// Whether these comparisons were made, without a difference. There are more if one location reads contents and
+    /// Whether these comparisons took place, without a difference. There are more if one location reads contents and
     /// another location combines numbers.
     fn is(&self, same: Agreement) -> bool {
         self.comparisons >= same.comparisons
@@ -117,7 +119,7 @@ pub(super) fn compare_location<'a, 'o>(
     let module = meanings.module;
     let start = function.map(|function| meanings.described.address(function).unwrap_or(0));
     let size = function.map_or(1, |function| module.function(function).bytes);
-    // A variable without a size is compared at the first of these sizes at which it has a meaning.
+    // A variable without a size is compared at the first size at which it has a meaning.
     let bits = module.ty(module.variable(id).ty).bits();
     let sizes = bits.as_ref().map_or(&SIZES[..], core::slice::from_ref);
     let place = Place { id, entry, function, bits: sizes[0] };
@@ -144,6 +146,7 @@ pub(super) fn compare_location<'a, 'o>(
     let mut unproven = None;
     let mut same = None;
     while let Some(Tried { pc, is_bound }) = pcs.next() {
+        // Between two bounds the same ranges apply, so that a result that read no position still holds.
         if is_bound || has_omissions || same.is_some_and(|same: Agreement| same.reads.position) {
             same =
                 if omitted_count(meanings, id, pc) == 0 { one_by_one(meanings, &located, pc) } else { None };
@@ -175,7 +178,7 @@ pub(super) fn compare_location<'a, 'o>(
     }
 }
 
-/// Bounds of the ranges of a variable, and of the list at an address.
+/// Bounds of a variable's ranges, and of the list at an address.
 fn all_bounds<'o>(
     meanings: &Meanings<'_, '_, 'o>,
     id: VariableId,
@@ -184,15 +187,16 @@ fn all_bounds<'o>(
     let live = meanings.module.live(id).iter();
     let mut bounds: Vec<u64> = live.flat_map(|live| [live.pcs().start, live.pcs().end]).collect();
     let listed = list.into_iter().flat_map(|(start, list)| list.bounds_from(start));
-    // Mostly, the bounds of both are the same.
+    // Usually, both have the same bounds.
     if !listed.clone().eq(bounds.iter().copied()) {
         bounds.extend(listed);
     }
     bounds
 }
 
-/// Compares each location at a pc with one expression of the object, in order. Where no pair differs, neither do all
-/// together, which debug builds compare too. `None` with a difference, and for other numbers of both.
+/// Compares each location at a pc with an expression in the object, in order. Where no pair differs, all together do
+/// not differ either, which debug builds also check. `None` with a difference, and if there are more locations than
+/// expressions or fewer.
 fn one_by_one<'a, 'o>(
     meanings: &mut Meanings<'_, 'a, 'o>,
     located: &Located<'_, 'a, 'o>,
@@ -216,6 +220,7 @@ fn one_by_one<'a, 'o>(
             Some(known) => known,
             None => compare_pair(meanings, located, pc, loc, expr)?,
         };
+        // A result that depends on the pc or another entry holds nowhere else.
         if known.is_none() && !same.reads.position {
             meanings.pairs.add(meanings.module, pair, same);
         }
@@ -224,7 +229,7 @@ fn one_by_one<'a, 'o>(
         reads = reads.or(same.reads);
         comparisons = match described.len() {
             1 => same.comparisons,
-            // The number where both have a meaning is unknown.
+            // At how many witnesses both have a meaning is unknown.
             _ if !are_all => return None,
             _ => located.comparisons(reads),
         };
@@ -238,7 +243,7 @@ fn one_by_one<'a, 'o>(
 }
 
 /// Compares a described location with an expression at every witness. `None` if they differ, or cannot be compared
-/// without the other locations of the variable.
+/// without the variable's other locations.
 fn compare_pair<'a, 'o>(
     meanings: &Meanings<'_, 'a, 'o>,
     located: &Located<'_, 'a, 'o>,
@@ -268,6 +273,7 @@ fn compare_pair<'a, 'o>(
         let machine =
             machine::Stopped { lanes: located.lanes, ..whole_machine(meanings, witness, &located.asked) };
         match (described, evaluator.locate(expr, &machine, &context)) {
+            // continue, => Neither has a meaning here, which is agreement without evidence.
             (None, Err(_)) => continue,
             (None, Ok(_)) if !is_undescribed => continue,
             (Some((_, Err(NoMeaning::Raw) | Ok(_))), Err(_)) | (None | Some((_, Err(_))), Ok(_)) => {
@@ -316,7 +322,7 @@ fn as_a_whole<'a, 'o>(
     result
 }
 
-/// Number of the setting of a variable, for [`Pair`].
+/// The number of a variable's setting, for [`Pair`].
 fn pair_setting<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, place: Place<'a, 'o>, lanes: u64) -> u32 {
     let stack = meanings.module.stack_of(place.function);
     let class =
@@ -324,7 +330,7 @@ fn pair_setting<'a, 'o>(meanings: &mut Meanings<'_, 'a, 'o>, place: Place<'a, 'o
     meanings.pairs.setting(Setting { encoding: place.entry.unit().encoding, stack, lanes, class })
 }
 
-/// Returns the encoded location of an entry, if it has one that can be read.
+/// Returns an entry's encoded location, if it has a location that can be read.
 fn encoded_location<'a, 'o>(meanings: &Meanings<'_, 'a, 'o>, entry: Entry<'a, 'o>) -> Option<Encoded<'o>> {
     match entry.attr(gimli::DW_AT_location)? {
         Value::Expr(expr) => Some(Encoded::Expr(expr)),
@@ -374,7 +380,7 @@ fn compare_at_witness<'a, 'o>(
         Ok(found) if is_undescribed && !is_nowhere(&found) => {}
         _ => return Verdict::Nothing,
     }
-    // The locations outside their storage may be the omitted ones; then the object has the rest.
+    // The locations outside their storage may be omitted; then the object has the rest.
     let expected = variable_spans(meanings, place, witness, asked);
     match compare_spans(meanings, place, expected, witness, asked) {
         Verdict::Equal => Verdict::Equal,
@@ -427,10 +433,11 @@ fn compare_spans<'a, 'o>(
             .iter()
             .any(|spans| eval::are_equal(&merged(core::slice::from_ref(spans), place.bits), actual))
     {
-        // The first place that the consumer can express.
+        // The consumer has one location per variable: any location that it can express will do.
         return Verdict::Equal;
     }
     let is_omitted = omitted >= expected.len() && all_omitted > 0;
+    // Simultaneous locations: the object must have all, in any order.
     let whole = merged(&expected, place.bits);
     match actual {
         Err(None) if is_omitted => Verdict::Omitted,
@@ -471,14 +478,14 @@ fn different<'a, 'o>(
     Verdict::Different(Box::new(Finding { kind, at: site, lane, expected, found, trace }))
 }
 
-/// Returns the number of omitted locations of a variable at a pc.
+/// Returns how many of a variable's locations at a pc are omitted.
 fn omitted_count(meanings: &Meanings<'_, '_, '_>, id: VariableId, pc: u64) -> usize {
     meanings.described.omitted.of_variables.get(&id).map_or(0, |ranges| ranges.containing(pc).len())
 }
 
-/// Returns whether the spans found are those of all locations but `omitted`.
+/// Returns whether the spans found belong to all locations but `omitted`.
 fn is_rest(expected: &[Spans], omitted: usize, found: &[eval::Span], bits: u64) -> bool {
-    // Limit of locations at once, above that of any variable from a compiler.
+    // Limit for locations at once, more than a compiler gives any variable: the search tries each subset.
     const MAX_PLACES: usize = 12;
     let count = expected.len();
     if count > MAX_PLACES || omitted > count {

@@ -14,7 +14,7 @@ use crate::read::{
     AddressRanges, Entry, INFO_BEHIND, NameIndex, Object, PublicNames, PublicSection, Sections, Unit, Value,
 };
 
-/// Compares the consumer's name tables, and reports others.
+/// Compares the consumer's name tables, and reports name tables that the consumer does not have.
 pub(super) fn compare_lookups(tables: &mut Tables<'_, '_, '_>) {
     compare_name_indices(tables);
     for section in PublicSection::ALL {
@@ -22,7 +22,7 @@ pub(super) fn compare_lookups(tables: &mut Tables<'_, '_, '_>) {
     }
 }
 
-/// Compares the address ranges of each unit with its functions.
+/// Compares each unit's address ranges with its functions.
 pub(super) fn compare_addresses(tables: &mut Tables<'_, '_, '_>) {
     let sets = match AddressRanges::read_all(with_tables(tables).sections()) {
         Ok(sets) => sets,
@@ -114,7 +114,7 @@ fn compare_public(tables: &mut Tables<'_, '_, '_>, section: PublicSection) {
             }
         }
     }
-    // Tables refer to offsets in `.debug_info`, of units that no linker drops.
+    // Tables refer to offsets in `.debug_info`, for units that no linker drops.
     for unit in dwarf.units().iter().filter(|unit| !is_type_unit(unit)) {
         if !is_described(tables, unit) {
             continue;
@@ -169,7 +169,7 @@ fn is_public(entry: Entry<'_, '_>, class: Class) -> bool {
     !is_inside && (is_external || class == Class::Type)
 }
 
-/// Name qualified by the enclosing namespaces and types; for a definition, those of its declaration.
+/// Name qualified by the enclosing namespaces and types; a definition is qualified by those around its declaration.
 fn qualified(entry: Entry<'_, '_>) -> String {
     let mut declared = entry;
     for _ in 0..MOST_STEPS {
@@ -186,8 +186,8 @@ fn qualified(entry: Entry<'_, '_>) -> String {
     names.join("::")
 }
 
-/// Checks that the linker relocates the unit offsets of tables, also that of the first unit, which is right without
-/// relocation by accident.
+/// Checks that the linker relocates the unit offsets in tables, including the first unit's offset, which without
+/// relocation is right by accident.
 pub(super) fn units_are_relocated(report: &mut Report, object: &Object<'_>, behind: &Object<'_>) {
     if !object.is_relocatable() {
         return;
@@ -208,7 +208,7 @@ pub(super) fn units_are_relocated(report: &mut Report, object: &Object<'_>, behi
     }
 }
 
-/// Unit offsets of all tables.
+/// Unit offsets in all tables.
 fn units_of_tables(object: &Object<'_>) -> Result<Vec<(&'static str, u64)>> {
     let sections = &Sections::of(object);
     let mut offsets = Vec::new();

@@ -1,4 +1,4 @@
-//! Stopped program for the evaluator: registers and memory of the [witnesses](super::witness), and the object's own
+//! Stopped program for the evaluator: registers and memory from the [witnesses](super::witness), and the object's own
 //! debug information.
 
 use super::asked::Asked;
@@ -15,9 +15,9 @@ use crate::target::{SpaceId, Target};
 #[derive(Debug)]
 pub(super) struct List<'o> {
     pub(super) entries: Vec<ListEntry<'o>>,
-    /// Bounds of the entries with bounds.
+    /// Bounds, for the entries that have bounds.
     bounds: Ranges,
-    /// Indices of the default entries, without bounds.
+    /// Indices of default entries, which have no bounds.
     defaults: Vec<usize>,
 }
 
@@ -29,7 +29,8 @@ impl<'o> List<'o> {
         Self { entries, bounds, defaults }
     }
 
-    /// Returns the entries that apply at a pc (A.2.5.5): those whose bounds contain it, and the default ones.
+    /// Returns the entries that apply at a pc (A.2.5.5): those whose bounds contain it; if there are none, the
+    /// default entries.
     pub(super) fn applicable(&self, pc: u64) -> impl ExactSizeIterator<Item = &ListEntry<'o>> + Clone {
         let mut numbers = self.bounds.containing(pc);
         if numbers.is_empty() {
@@ -41,7 +42,7 @@ impl<'o> List<'o> {
         })
     }
 
-    /// Returns the bounds of all entries with bounds, in bytes from an address.
+    /// Returns all entries' bounds, in bytes from an address.
     pub(super) fn bounds_from(&self, start: u64) -> impl Iterator<Item = u64> + Clone {
         let bounds = self.entries.iter().filter_map(|entry| entry.bounds);
         bounds.flat_map(move |(first, end)| [first.wrapping_sub(start), end.wrapping_sub(start)])
@@ -53,9 +54,9 @@ pub(super) struct Stopped<'a, 'o> {
     pub(super) info: &'a DebugInfo<'a, 'o>,
     pub(super) fill: Fill,
     pub(super) lane: Option<u32>,
-    /// Number of lanes in the function's entry; 1 without the attribute.
+    /// Lane count in the function's entry; 1 without the attribute.
     pub(super) lanes: u64,
-    /// Program location, an address of the object.
+    /// Program location, an address in the object.
     pub(super) pc: Option<u64>,
     pub(super) load_bias: u64,
     pub(super) asked: &'a Asked,
@@ -100,7 +101,7 @@ impl Machine for Stopped<'_, '_> {
         self.pc.filter(|_| frame == 0)
     }
 
-    /// Frame base of the function at the pc, for stack slots of a thread.
+    /// Frame base for the function at the pc, which a thread's stack slots need.
     fn frame_base(&self, frame: u32) -> Option<Entry<'_>> {
         let pc = self.pc.filter(|_| frame == 0 && self.target.has_lane_expressions())?;
         self.info.frame_base(pc)
@@ -108,14 +109,14 @@ impl Machine for Stopped<'_, '_> {
 
     fn cfa(&self, frame: u32) -> Option<Location> {
         let (space, address) = witness::cfa(self.target);
-        // On NVIDIA's processors it is a number: the class of the variable names the space.
+        // On NVIDIA's processors it is a number, because the variable's class names the space.
         let space = if self.target.has_lane_expressions() { SpaceId::DEFAULT } else { space };
         let bits = self.target.space(space)?.address_bits;
         (frame == 0).then(|| Location::memory(space, bits, address))
     }
 
-    /// Location of a register of the caller: the register in the caller's frame, whose value is that on entry.
-    /// Nothing describes where it is saved.
+    /// Location of a caller's register: the register in the caller's frame, which has the value on entry. Nothing
+    /// describes where it is saved.
     fn saved(&self, reg: Reg, frame: u32) -> Option<Location> {
         let bits = self.target.register(reg)?.bits;
         let storage = Storage::Register { reg, frame, bits };

@@ -9,7 +9,7 @@ use crate::error::At;
 use crate::model::{self, Module, UnitId};
 use crate::read::{self, LineProgram, Unit};
 
-/// Directive of a preprocessor.
+/// Preprocessor directive.
 #[derive(Debug, PartialEq)]
 enum MacroFact<'t> {
     Define(u64, String),
@@ -32,7 +32,8 @@ impl Describe for MacroFact<'_> {
     }
 }
 
-/// Compares the macros of a unit. The first difference is a finding.
+/// Compares a unit's macros. The first difference is a finding, because an inserted directive shifts all later
+/// directives.
 pub(super) fn compare_macros<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, unit: &'a Unit<'o>, at: &At) {
     let module = compare.described.module;
     let list = match compare.file.dwarf.macros(unit) {
@@ -58,7 +59,7 @@ pub(super) fn compare_macros<'a, 'o>(compare: &mut Compare<'a, 'o>, id: UnitId, 
             &compare.described.consumer.format.word_size(),
             &list.offset_bytes,
         );
-        // A split unit uses the first line program of its own file.
+        // A split unit uses the first line program in its own file.
         let program = if compare.split.main.is_some() { unit.stmt_list.map(|_| 0) } else { unit.stmt_list };
         compare.report.expect_equal(at, "the line program of macros", &program, &list.line_program);
     }

@@ -1,4 +1,5 @@
-//! The meaning of locations of variables, frames, calls, lanes and procedures, compared at [witnesses](super::witness).
+//! What the comparisons at [witnesses](super::witness) share: those for variables, frames, calls, lanes and
+//! procedures.
 
 use core::cell::{OnceCell, RefCell};
 
@@ -11,7 +12,7 @@ use super::witness;
 use crate::eval::Evaluator;
 use crate::model::Module;
 
-/// Comparison of the meaning of locations.
+/// State for comparing locations by meaning.
 pub(super) struct Meanings<'w, 'a, 'o> {
     pub(super) module: &'a Module,
     pub(super) described: Described<'a>,
@@ -25,7 +26,7 @@ pub(super) struct Meanings<'w, 'a, 'o> {
     pub(super) report: &'w mut Report,
     /// Whether a described procedure [combines](super::combining) numbers, once a comparison has asked.
     pub(super) described_procedures_combine: OnceCell<bool>,
-    /// Whether a procedure of the object combines numbers, once a comparison has asked.
+    /// Whether a procedure in the object combines numbers, once a comparison has asked.
     pub(super) encoded_procedures_combine: OnceCell<bool>,
 }
 

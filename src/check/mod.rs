@@ -1,21 +1,23 @@
-//! Comparison of the meaning of an object with the description that it was written from.
+//! Comparison of an object's meaning with the description that it was written from.
 //!
-//! The property, formally. Let *M* be a module and *B* the bytes of an object. For every variable *v* of
-//! *M* of size *n*, every pc *p* of its function, every lane *l* of the wave and every content *c* of the
-//! machine, wherever *B* is loaded:
+//! The property, formally. Let *M* be a module and *B* an object's bytes. For every variable *v* in *M* with size
+//! *n*, every pc *p* in its function, every lane *l* in the wave and all machine contents *c*, wherever *B* is
+//! loaded:
 //!
 //! > the spans of the first *n* bits of `denote(v at p, l, c)` are the spans of the first *n* bits of
-//! > `eval(the location of v's entry in B, p, l, c)`: the same bits of the same storages, in every place
-//! > that *v* is in.
+//! > `eval(the location of v's entry in B, p, l, c)`: the same bits of the same storages, in every location
+//! > that *v* has.
 //!
 //! `denote` is [the model's own meaning](crate::model), which knows nothing of DWARF; `eval` is the [reference
-//! evaluator](crate::eval), which reads *B* and knows nothing of *M*. `denote` and `eval` share no code with the writer
-//! of *B*, but for the table of operations.
+//! evaluator](crate::eval), which reads *B* and knows nothing of *M*. Neither shares code with the writer, apart from
+//! the operation table, so that a mistake in the writer shows as a difference.
 //!
-//! Not every *p*, *l* and *c* is tried, but [witnesses](witness): those at which a mistake shows. Besides locations,
-//! every other property of *M* is looked up in *B*: names, types, scopes and their code, line rows, macros. Anything
-//! further in *B* is a finding, too: [`Kind::Extra`], which [`Report::without`] leaves out. Lookup tables are used as
-//! a reader would, and must find everything.
+//! Not every *p*, *l* and *c* is tried, but [witnesses](witness): those at which a mistake shows. The limits: a raw
+//! expression has no denotation, so that its variable is [unproven](Unproven); and a mistake that needs other
+//! contents than the witnesses have stays unseen. Besides locations, every other property in *M* is looked up in *B*:
+//! names, types, scopes and their code, line rows, macros. Anything further in *B* is a finding, too:
+//! [`Kind::Extra`], which [`Report::without`] leaves out. Lookup tables are used as a reader would use them, and must
+//! find everything.
 //!
 //! ```
 //! # use eitri::build::Builder;
@@ -107,11 +109,11 @@ use crate::read::{Dwarf, Object, Placing};
 
 /// Compares an object with the module that it was written from.
 ///
-/// `omissions` are those of the consumer, from [`lower`](crate::lower::lower). The object need not describe these.
+/// `omissions` are the consumer's, from [`lower`](crate::lower::lower). The object need not describe what these list.
 /// Anything that it does describe is compared all the same.
 ///
 /// # Errors
-/// Returns an error only if the bytes cannot be read. Everything else is a finding of the report.
+/// Returns an error only if the bytes cannot be read. Everything else is a finding in the report.
 pub fn check(module: &Module, consumer: &Consumer, omissions: &[Omission], bytes: &[u8]) -> Result<Report> {
     let dialect = dialect(consumer);
     let sizes = read_unlinked(module, consumer, bytes)?;

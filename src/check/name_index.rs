@@ -1,6 +1,6 @@
 //! Name index, as a reader uses it: DWARF 5 section 6.1.1.
 //!
-//! The required contents of an index follow from the entries of `.debug_info`, which are compared with the module.
+//! What an index must contain follows from the entries in `.debug_info`, which are compared with the module.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +18,7 @@ use crate::eval;
 use crate::op::{Decoder, Op};
 use crate::read::{Entry, NameEntry, NameIndex, NameParent, NameUnit, Value, name_hash};
 
-/// Kind of an entry for lookup by name.
+/// An entry's kind for lookup by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
     Code,
@@ -28,10 +28,10 @@ pub(super) enum Class {
 }
 
 const SECTION: &str = ".debug_names";
-/// Name of an unnamed namespace: DWARF 5 section 6.1.1.1.
+/// Name for an unnamed namespace: DWARF 5 section 6.1.1.1.
 const ANONYMOUS: &str = "(anonymous namespace)";
-/// Augmentation that lets `DW_IDX_parent` be a flag, if the parent is not in the index, or the offset of an index
-/// entry. The standard fixes no form for either.
+/// Augmentation that lets `DW_IDX_parent` be a flag, if the parent is not in the index, or an index entry's offset.
+/// The standard fixes no form for either.
 const WITH_PARENTS: &[u8] = b"LLVM0700";
 
 /// Name in the index for an entry, if it has one.
@@ -40,11 +40,11 @@ pub(super) fn name<'o>(entry: Entry<'_, 'o>) -> Option<Cow<'o, str>> {
     entry.name().or(is_namespace.then_some(Cow::Borrowed(ANONYMOUS)))
 }
 
-/// Class of an entry by the rules of DWARF 5 section 6.1.1.1, except for linkage names; `None` if the entry is not
+/// An entry's class by the rules in DWARF 5 section 6.1.1.1, except for linkage names; `None` if the entry is not
 /// indexed.
 ///
-/// A constant counts as data, although it has no location. Location and `DW_AT_declaration` are those of the entry
-/// itself: the definition of a static member refers to a declaration.
+/// A constant counts as data, although it has no location. Location and `DW_AT_declaration` are not inherited,
+/// because a static member's definition refers to a declaration.
 pub(super) fn class<'a, 'o>(compare: &Tables<'_, 'a, 'o>, entry: Entry<'a, 'o>) -> Option<Class> {
     let is_declaration = matches!(entry.attr(dw::DW_AT_declaration), Some(Value::Flag(true)));
     if is_declaration || name(entry).is_none() {
@@ -64,7 +64,7 @@ pub(super) fn class<'a, 'o>(compare: &Tables<'_, 'a, 'o>, entry: Entry<'a, 'o>) 
     Some(class)
 }
 
-/// Returns whether a variable's location has an operation whose operand is an address for the linker.
+/// Returns whether a variable's location has an operation whose operand is a link-time address.
 fn has_address<'a, 'o>(compare: &Tables<'_, 'a, 'o>, entry: Entry<'a, 'o>) -> bool {
     let encoding = entry.unit().encoding;
     let has = |expr: &[u8]| {
@@ -82,7 +82,7 @@ fn has_address<'a, 'o>(compare: &Tables<'_, 'a, 'o>, entry: Entry<'a, 'o>) -> bo
     }
 }
 
-/// Returns whether the tag is that of a type: DWARF 5 chapter 5.
+/// Returns whether the tag belongs to a type: DWARF 5 chapter 5.
 fn is_type(tag: DwTag) -> bool {
     const TYPES: [DwTag; 30] = [
         dw::DW_TAG_array_type,
@@ -119,10 +119,10 @@ fn is_type(tag: DwTag) -> bool {
     TYPES.contains(&tag)
 }
 
-/// Offsets of the entries that the indices list, by offset of the index entry.
+/// Offsets of the entries that the indices list, by the index entry's offset.
 type Indexed = BTreeMap<u64, u64>;
 
-/// Lookup results by name, so that a name of many entries is looked up once.
+/// Lookup results by name, so that a name with many entries is looked up once.
 type LookedUp<'o> = BTreeMap<Cow<'o, str>, Result<BTreeMap<u64, Vec<NameEntry>>>>;
 
 /// Checks that a reader finds each name with all its entries, and no others.
@@ -158,6 +158,7 @@ pub(super) fn compare_name_indices(tables: &mut Tables<'_, '_, '_>) {
         for entry in dwarf.entries_of(unit) {
             let Some((class, name)) = class(tables, entry).zip(name(entry)) else { continue };
             let linkage = entry.inherited(dw::DW_AT_linkage_name).and_then(Value::text);
+            // The linkage name is a second name: section 6.1.1.1 requires both.
             let linkage = linkage.filter(|_| class == Class::Code);
             for name in [Some(name), linkage].into_iter().flatten() {
                 if !looked_up.contains_key(&name) {
@@ -192,7 +193,7 @@ fn compare_indexed_units<'o>(tables: &mut Tables<'_, '_, 'o>, indices: &[NameInd
         let listed = indices.iter().flat_map(list).copied();
         let mut indexed: Vec<u64> = listed.filter(|&offset| !is_of_others(tables, offset)).collect();
         indexed.sort_unstable();
-        all
+        indexed
     };
     let actual = indexed(|index| &index.units);
     let types = indexed(|index| &index.type_units);
@@ -211,8 +212,8 @@ fn compare_indexed_units<'o>(tables: &mut Tables<'_, '_, 'o>, indices: &[NameInd
     }
 }
 
-/// Checks the hash table by DWARF 5 section 6.1.1.4.5. Collects all index entries: names, offsets of their
-/// entries, and offsets of their own.
+/// Checks the hash table by DWARF 5 section 6.1.1.4.5. Collects all index entries: the name, the named entry's
+/// offset, and the index entry's offset.
 fn compare_index<'o>(
     tables: &mut Tables<'_, '_, 'o>,
     index: &NameIndex<'o>,
@@ -278,7 +279,7 @@ fn compare_index<'o>(
     Ok(())
 }
 
-/// Looks a name up, as a reader does. Returns the index entries, by offset of the entry in `.debug_info`.
+/// Looks a name up, as a reader does. Returns the index entries, by the offset that their entry has in `.debug_info`.
 fn look_up<'o>(
     tables: &Tables<'_, '_, 'o>,
     indices: &[NameIndex<'o>],
@@ -298,7 +299,7 @@ fn look_up<'o>(
     Ok(results)
 }
 
-/// Compares the results of a name with an entry: the index lists the entry once, with its own tag and parent.
+/// Compares a name's results with an entry: the index must list the entry once, with its own tag and parent.
 fn is_found_once<'a, 'o>(
     tables: &mut Tables<'_, 'a, 'o>,
     found: &Result<BTreeMap<u64, Vec<NameEntry>>>,
@@ -307,7 +308,7 @@ fn is_found_once<'a, 'o>(
     name: &str,
 ) {
     tables.report.names += 1;
-    // The place of a deeply nested entry is expensive.
+    // A deeply nested entry's location is expensive, so that it is computed for findings alone.
     let place = || in_section(SECTION, Some(entry.place()));
     let entries = match found {
         Ok(found) => found.get(&entry.offset()).map_or(&[][..], Vec::as_slice),
@@ -328,7 +329,7 @@ fn is_found_once<'a, 'o>(
     }
 }
 
-/// Returns the properties of an entry that the index has wrong.
+/// Returns the properties that the index has wrong for an entry.
 fn report_differences<'a, 'o>(
     tables: &Tables<'_, 'a, 'o>,
     entry: Entry<'a, 'o>,

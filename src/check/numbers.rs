@@ -1,15 +1,16 @@
-//! Contents that are chosen for the numbers that a comparison reads.
+//! Machine contents that are chosen for the numbers that a comparison reads.
 //!
-//! In contents that are the same for all comparisons, most numbers are large: a shift by one of them is 0 whatever it
-//! shifts, and an offset by one leaves every storage. Here, the role of a number depends on its position among the
-//! numbers that the comparison reads, so that each number has each role while the other numbers have a different role:
+//! In contents that are the same for all comparisons, most numbers are large: a shift by such a number is 0 whatever
+//! it shifts, and an offset by it leaves every storage. Here, a number's role depends on its position among the
+//! numbers that the comparison reads, so that each number has each role while the other numbers have a different
+//! role:
 //!
 //! | role | number |
 //! |---|---|
 //! | value | any number whose lowest and highest bit are 1 |
-//! | count | 1 to 63: number of bits, or an offset within a register |
-//! | small count | 1 to 7: sums and products of several are still counts |
-//! | zero | the upper half of a count in two registers |
+//! | count | 1 to 63: a bit count, or an offset within a register |
+//! | small count | 1 to 7: sums and products are still counts |
+//! | zero | a count's upper half, in two registers |
 //! | offset count | a number that is a count after a constant is added to it |
 
 use std::rc::Rc;
@@ -18,59 +19,61 @@ use crate::model::Node;
 use crate::op::{Decoder, Encoding, Op, Reg};
 use crate::target::SpaceId;
 
-/// Number of choices for each number that is read.
+/// How many choices there are for each number that is read.
 const CHOICES: u32 = 5;
 
-/// Limit of the numbers with a role. All further numbers are values.
+/// Limit for numbers with a role. All further numbers are values.
 const MAX_NUMBERS: usize = 6;
 
-/// Limit of the constants that are added to numbers. A location rarely adds more, and each is a choice for each number.
+/// Limit for constants that are added to numbers. A location rarely adds more, and each constant is a choice for each
+/// number.
 const MAX_OFFSETS: usize = 4;
 
-/// Contents of a machine, chosen while they are read.
+/// Machine contents, chosen while they are read.
 #[derive(Debug)]
 pub(super) struct Numbers {
     choice: u32,
     /// Constants that the comparison adds to numbers.
     offsets: Rc<[u64]>,
-    /// Numbers with a role, in the order of the first reads.
+    /// Numbers with a role, in the order in which they were first read.
     known: Vec<Number>,
 }
 
-/// Number in consecutive bytes of a storage.
+/// Number in a storage's consecutive bytes.
 #[derive(Debug)]
 struct Number {
     storage: ByteStorage,
     /// The first byte.
     at: u64,
-    /// Number of bytes, at most 8.
+    /// Byte count, at most 8.
     bytes: u64,
     value: u64,
 }
 
 impl Numbers {
-    /// Contents of a choice: one of [`choices`](Self::choices).
+    /// Contents for a choice, which is less than [`choices`](Self::choices).
     pub(super) fn new(choice: u32, offsets: Rc<[u64]>) -> Self {
         Self { choice, offsets, known: Vec::new() }
     }
 
-    /// Number of choices for each number.
+    /// How many choices there are for each number.
     fn roles(&self) -> u32 {
         CHOICES + self.offsets.len() as u32
     }
 
-    /// Returns the number of choices for the numbers that were read.
+    /// Returns how many choices there are for the numbers that were read.
     pub(super) fn choices(&self) -> u32 {
         self.roles() * self.known.len() as u32
     }
 
-    /// Reads consecutive bytes of a storage.
+    /// Reads a storage's consecutive bytes.
     pub(super) fn read(&mut self, storage: ByteStorage, at: u64, into: &mut [u8]) {
         let mut done = 0;
         while done < into.len() {
             let next = at.wrapping_add(done as u64);
             let Some(number) = self.known.iter().find(|number| number.has(storage, next)) else {
                 let left = (into.len() - done).min(8) as u64;
+                // A number ends where a known number begins: both reads must see the same bytes.
                 let is_new =
                     |&by: &u64| !self.known.iter().any(|number| number.has(storage, next.wrapping_add(by)));
                 let bytes = 1 + (1..left).take_while(is_new).count() as u64;
@@ -91,6 +94,8 @@ impl Numbers {
 
     /// Returns the next number, in the role that it has in this choice.
     fn chosen(&self, random: u64, bits: u64) -> u64 {
+        // Choices enumerate (number in focus, its role); the other numbers get the roles that leave its effect
+        // visible.
         let focus = self.choice / self.roles();
         let choice = self.choice % self.roles();
         let value = random | 1 | 1 << (bits - 1);
@@ -106,7 +111,7 @@ impl Numbers {
             (0..=2, _) | (3, 0) => value,
             (3, _) => 1 + random % 7,
             (_, 0 | 1) => value,
-            // Pairs of registers before and after the pair in focus.
+            // Register pairs before and after the pair in focus.
             (_, distance) if distance.is_multiple_of(2) => 1 + random % 7,
             _ => 0,
         }
@@ -144,8 +149,9 @@ pub(super) fn offsets<'n, 'e>(
     offsets.into()
 }
 
-/// Returns whether a location computes with numbers of which most hide a mistake: shifts, products and masks of numbers
-/// that are not constant, and offsets by them. `has_combining_procedures` is the result for all procedures.
+/// Returns whether a location computes in a way that hides a mistake for most numbers: shifts, products and masks
+/// with numbers that are not constant, and offsets by such numbers. `has_combining_procedures` is the result for all
+/// procedures.
 pub(super) fn does_location_combine<'n>(
     nodes: impl Iterator<Item = Node<'n>>,
     has_combining_procedures: impl Fn() -> bool,
@@ -161,7 +167,7 @@ pub(super) fn does_location_combine<'n>(
     }))
 }
 
-/// Returns whether an expression computes with numbers of which most hide a mistake, as
+/// Returns whether an expression computes in a way that hides a mistake for most numbers, as
 /// [`does_location_combine`] does for a location. Comparisons and divisions also do so.
 pub(super) fn does_expression_combine(
     expr: &[u8],
@@ -186,7 +192,7 @@ pub(super) fn does_expression_combine(
     }))
 }
 
-/// Kind of an operation in postfix order.
+/// An operation's kind. Operations are in postfix order.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Constant,
@@ -205,7 +211,7 @@ fn combine(kinds: impl Iterator<Item = Kind>) -> bool {
         let is_combined = match kind {
             Kind::Combined => true,
             Kind::Combining | Kind::Shl => before[1] != Kind::Constant,
-            // A number in two registers is a value like that of one register.
+            // A number joined from two registers is a value like a single register's.
             Kind::Or => before[1] != Kind::Constant && before != [Kind::Constant, Kind::Shl],
             Kind::Constant | Kind::Other => false,
         };
@@ -217,7 +223,7 @@ fn combine(kinds: impl Iterator<Item = Kind>) -> bool {
     false
 }
 
-/// Storage of bytes.
+/// Storage that consists of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ByteStorage {
     Register(Reg),
@@ -227,7 +233,7 @@ pub(super) enum ByteStorage {
 }
 
 impl ByteStorage {
-    /// Returns a number that differs from those of other storages.
+    /// Returns a number that differs for each storage.
     pub(super) fn key(self) -> u64 {
         match self {
             Self::Register(reg) => reg.0.wrapping_mul(0x1_0001).wrapping_add(1 << 40),
@@ -241,7 +247,7 @@ impl ByteStorage {
 
 /// Returns a number that depends on a storage and an address, in all bits.
 pub(super) fn scatter(storage: u64, at: u64) -> u64 {
-    // Finalizer of SplitMix64: every bit of the input affects every bit of the output.
+    // The SplitMix64 finalizer: every input bit affects every output bit.
     let mut bits = storage.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ at.wrapping_mul(0xd1b5_4a32_d192_ed03);
     bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -13,22 +13,22 @@ use crate::omission::{Omission, Property, Reason, Subject};
 /// Omissions, by entity.
 #[derive(Default)]
 pub(super) struct Omitted<'a> {
-    /// Number of all omissions.
+    /// How many omissions there are.
     pub(super) all: usize,
-    /// Pcs of omitted locations of variables.
+    /// Pcs at which variable locations are omitted.
     pub(super) of_variables: BTreeMap<VariableId, Ranges>,
     pub(super) of_lanes: Vec<&'a Omission>,
-    /// Omissions of frames, each with the start pc of its rule.
+    /// Omitted frame rules, each with its start pc.
     pub(super) of_frames: BTreeSet<(Subject, u64)>,
-    /// Functions whose rows have no flags.
+    /// Functions whose rows have no flags, because these are omitted.
     pub(super) of_rows: BTreeSet<FunctionId>,
-    /// Whether entries of types are omitted.
+    /// Whether entries for types are omitted.
     pub(super) has_types: bool,
-    /// Attributes that a unit has no entry with.
+    /// Attributes that no entry in a unit has.
     attributes: BTreeMap<UnitId, Vec<DwAt>>,
-    /// Numbers of omitted expressions in the entries of a unit.
+    /// How many expressions are omitted in a unit's entries.
     expressions: BTreeMap<UnitId, usize>,
-    /// Numbers of omissions by entity and property.
+    /// Omission counts by entity and property.
     counts: BTreeMap<(Subject, Property), usize>,
 }
 
@@ -81,23 +81,23 @@ impl<'a> Omitted<'a> {
         omitted
     }
 
-    /// Returns the number of omissions of a property of an entity.
+    /// Returns how often an entity's property is omitted.
     pub(super) fn count(&self, subject: Subject, property: Property) -> usize {
         self.counts.get(&(subject, property)).copied().unwrap_or(0)
     }
 
-    /// Returns the number of omitted expressions in the entries of a unit.
+    /// Returns how many expressions are omitted in a unit's entries.
     pub(super) fn expressions_of(&self, unit: UnitId) -> usize {
         self.expressions.get(&unit).copied().unwrap_or(0)
     }
 
-    /// Returns the attributes that are omitted in all entries of a unit.
+    /// Returns the attributes that are omitted in all of a unit's entries.
     pub(super) fn attributes_of(&self, unit: UnitId) -> &[DwAt] {
         self.attributes.get(&unit).map_or(&[], Vec::as_slice)
     }
 }
 
-/// Returns whether the property of an entity has neither an expression nor a pc range.
+/// Returns whether an entity's property has neither an expression nor a pc range.
 fn is_unencodable(module: &Module, subject: Subject, property: Property) -> bool {
     match property {
         Property::LanguageVersion

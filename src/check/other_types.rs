@@ -16,8 +16,7 @@ use crate::model::{TypeId, UnitId};
 use crate::omission::{Property, Subject};
 use crate::read::Entry;
 
-/// Compares the types that no entity of the module refers to with the remaining entries, and the scopes of
-/// composite types.
+/// Compares the types that no entity in the module refers to with the remaining entries, and composite types' scopes.
 pub(super) fn compare_other_types<'a, 'o>(compare: &mut Compare<'a, 'o>, unit: UnitId, root: Entry<'a, 'o>) {
     let module = compare.described.module;
     compare_type_scopes(compare);
@@ -38,8 +37,8 @@ pub(super) fn compare_other_types<'a, 'o>(compare: &mut Compare<'a, 'o>, unit: U
         let name = ty.name().map_or("", |name| module.string(name));
         let of_kind = entries.entry((tag.0, name.into())).or_default();
         of_kind.retain(|entry| !compare.known.type_entries.contains(&entry.offset()));
-        // Entries are in the order of the module: the first that is left matches, in its own scope if there is
-        // one.
+        // Entries are in module order: the first entry that is left matches; an entry in the type's own scope has
+        // priority.
         let is_in_scope = |entry: &Entry<'_, '_>| {
             let parent = entry.parent();
             parent.is_some_and(|parent| compare.known.is_scope(ty.scope(), parent))
@@ -50,6 +49,7 @@ pub(super) fn compare_other_types<'a, 'o>(compare: &mut Compare<'a, 'o>, unit: U
         match candidates.into_iter().find_map(|entry| same_type(compare, id, entry).ok()) {
             Some(matched) => {
                 defer(compare, matched, Entity::Inside(module.unit(unit).scope));
+                // A matched type can declare types, whose entries are then taken.
                 compare_type_scopes(compare);
             }
             None => {
@@ -63,7 +63,7 @@ pub(super) fn compare_other_types<'a, 'o>(compare: &mut Compare<'a, 'o>, unit: U
         }
     }
     for entry in root.descendants().filter(|entry| is_type(entry.tag())) {
-        // Expressions use base types of their own, even if all expressions that need one are omitted.
+        // Expressions use base types of their own, even if all expressions that need such a type are omitted.
         let is_own = |entry: Entry<'_, '_>| {
             entry.tag() == dw::DW_TAG_base_type
                 && !entry.has(dw::DW_AT_location)
@@ -87,14 +87,14 @@ fn is_for_expressions<'a, 'o>(compare: &Compare<'a, 'o>, entry: Entry<'a, 'o>) -
     is_typed && entry.name().is_some_and(|name| name == format!("unsigned_{bits}"))
 }
 
-/// Compares the scopes of the composite types seen so far.
+/// Compares the scopes of composite types seen so far.
 fn compare_type_scopes(compare: &mut Compare<'_, '_>) {
     while let Some((scope, entry)) = compare.pending.types.pop() {
         compare_scope(compare, scope, entry);
     }
 }
 
-/// Entries of types of this tag and name that have type units.
+/// Entries for types with this tag and name that have type units.
 pub(super) fn in_type_units<'a, 'o>(
     compare: &Compare<'a, 'o>,
     tag: DwTag,
@@ -104,8 +104,7 @@ pub(super) fn in_type_units<'a, 'o>(
     entries.map_or(&[][..], Vec::as_slice).iter().copied()
 }
 
-/// Returns whether a type was compared with an entry in this range of offsets, or with the subject of a type
-/// unit.
+/// Returns whether a type was compared with an entry in this offset range, or with a type unit's subject.
 pub(super) fn is_compared(compare: &Compare<'_, '_>, id: TypeId, unit: &Range<u64>) -> bool {
     let mut entries = compare.known.types.range((id, 0)..=(id, u64::MAX)).map(|&(_, offset)| offset);
     entries.any(|offset| {

@@ -11,20 +11,20 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Setting {
     pub(super) encoding: Encoding,
-    /// Stack frame of the function.
+    /// The function's stack frame.
     pub(super) stack: Stack,
-    /// Number of lanes in the function's entry.
+    /// Lane count in the function's entry.
     pub(super) lanes: u64,
-    /// Space of the variable's memory places, as the entry has it.
+    /// Space for the variable's memory locations, as the entry states it.
     pub(super) class: Option<u64>,
 }
 
-/// Location of a variable, and an expression of the object.
+/// A variable's location, and an expression in the object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Pair<'o> {
-    /// Number of the [`Setting`].
+    /// The [`Setting`]'s number.
     pub(super) setting: u32,
-    /// Number of compared bits; `None` for a variable without a size.
+    /// How many bits are compared; `None` for a variable without a size.
     pub(super) bits: Option<u64>,
     pub(super) described: LocId,
     pub(super) found: &'o [u8],
@@ -33,7 +33,7 @@ pub(super) struct Pair<'o> {
 /// Comparisons without a difference.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Agreement {
-    /// Number of comparisons: one for each witness at which the described location has a meaning.
+    /// How many comparisons there were: one for each witness at which the described location has a meaning.
     pub(super) comparisons: u32,
     pub(super) reads: Reads,
 }
@@ -50,7 +50,7 @@ pub(super) struct Reads {
 }
 
 impl Reads {
-    /// Returns the facts that one of two comparisons read.
+    /// Returns the facts that either comparison read.
     pub(super) fn or(self, other: Self) -> Self {
         Self {
             lane: self.lane || other.lane,
@@ -69,11 +69,12 @@ pub(super) struct Pairs<'o> {
     hasher: DefaultHashBuilder,
 }
 
-/// Maximum number of pairs, for a limit of memory: those of a table of 2^15 slots. Then the search for pairs begins anew.
+/// Maximum number of pairs, which limits memory: as many as fit into 2^15 slots. The table is then cleared and fills
+/// again.
 const MOST: usize = 7 << 12;
 
 impl<'o> Pairs<'o> {
-    /// Returns the number of a setting. There are few: one for each stack register.
+    /// Returns a setting's number. There are few settings, one for each stack register, so that a list is searched.
     pub(super) fn setting(&mut self, setting: Setting) -> u32 {
         let known = self.settings.iter().position(|known| *known == setting);
         known.unwrap_or_else(|| {
@@ -82,7 +83,7 @@ impl<'o> Pairs<'o> {
         }) as u32
     }
 
-    /// Returns the comparisons of a pair, if it is known.
+    /// Returns a pair's comparisons, if it is known.
     pub(super) fn get(&self, module: &Module, pair: &Pair<'o>) -> Option<Agreement> {
         let is_same = |(other, _): &(Pair<'o>, Agreement)| {
             (other.setting, other.bits, other.found) == (pair.setting, pair.bits, pair.found)

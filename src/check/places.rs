@@ -1,4 +1,4 @@
-//! Bits of a variable at one witness, from the model and from the object, in the same form.
+//! A variable's bits at one witness, from the model and from the object, in the same form.
 
 use std::borrow::Cow;
 
@@ -19,24 +19,24 @@ pub(super) struct Place<'a, 'o> {
     pub(super) id: VariableId,
     pub(super) entry: Entry<'a, 'o>,
     pub(super) function: Option<FunctionId>,
-    /// Number of bits to compare.
+    /// How many bits to compare.
     pub(super) bits: u64,
 }
 
-/// Bits of a location.
+/// A location's bits.
 pub(super) type Spans = Vec<eval::Span>;
 
-/// Text of spans.
+/// Text for spans.
 pub(super) fn show_spans(meanings: &Meanings<'_, '_, '_>, spans: &[eval::Span]) -> String {
     show(spans, meanings.module.target())
 }
 
-/// Text of a fault, with the target's names of registers.
+/// Text for a fault, with the target's register names.
 pub(super) fn fault_text(meanings: &Meanings<'_, '_, '_>, fault: &eval::Fault) -> String {
     fault.in_names(meanings.module.target()).to_string()
 }
 
-/// Bytes of an entry's `DW_AT_const_value`, in memory order.
+/// An entry's `DW_AT_const_value` as bytes, in memory order.
 pub(super) fn const_value<'a, 'o>(
     meanings: &Meanings<'_, 'a, 'o>,
     entry: Entry<'a, 'o>,
@@ -59,7 +59,7 @@ pub(super) fn const_value<'a, 'o>(
     }
 }
 
-/// Returns the described spans of each of the variable's locations.
+/// Returns the described spans for each of the variable's locations.
 pub(super) fn variable_spans<'a, 'o>(
     meanings: &Meanings<'_, 'a, 'o>,
     place: Place<'a, 'o>,
@@ -76,7 +76,7 @@ pub(super) fn variable_spans<'a, 'o>(
     denoted.collect()
 }
 
-/// Returns the described locations of a variable at a pc.
+/// Returns a variable's described locations at a pc.
 pub(super) fn described_locations<'a, 'o>(
     meanings: &Meanings<'_, 'a, 'o>,
     id: VariableId,
@@ -115,7 +115,7 @@ pub(super) fn machine_at<'a, 'o, 's>(
     machine::Stopped { lanes, ..whole_machine(meanings, witness, asked) }
 }
 
-/// Stopped program for the evaluator, with all lanes of the target.
+/// Stopped program for the evaluator, with all of the target's lanes.
 pub(super) fn whole_machine<'o, 's>(
     meanings: &'s Meanings<'_, '_, 'o>,
     witness: Witness,
@@ -135,17 +135,17 @@ pub(super) fn whole_machine<'o, 's>(
     }
 }
 
-/// Converts a span of the model to one of the evaluator.
+/// Converts a model span to an evaluator span.
 pub(super) fn encoded_span(meanings: &Meanings<'_, '_, '_>, span: &Span) -> eval::Span {
     span_of(&meanings.module.target, span, |variable| variable_entry(meanings, variable))
 }
 
-/// Offset of the entry with the location of a variable.
+/// Offset of the entry with a variable's location.
 fn variable_entry(meanings: &Meanings<'_, '_, '_>, variable: VariableId) -> Option<u64> {
     meanings.known.variable(meanings.file.dwarf, variable)
 }
 
-/// Returns the spans of the object's location; `Err(None)` without one.
+/// Returns the spans at the object's location; `Err(None)` without a location.
 pub(super) fn encoded_spans<'a, 'o>(
     meanings: &Meanings<'_, 'a, 'o>,
     place: Place<'a, 'o>,
@@ -158,7 +158,7 @@ pub(super) fn encoded_spans<'a, 'o>(
     located.map(|spans| spans_in_variable_space(meanings, spans, place.entry, witness))
 }
 
-/// Replaces memory by that of the variable's space, for a consumer with an attribute for it.
+/// Replaces memory by memory in the variable's space, for a consumer with an attribute for it.
 fn spans_in_variable_space<'a, 'o>(
     meanings: &Meanings<'_, 'a, 'o>,
     mut spans: Spans,
@@ -174,13 +174,13 @@ fn spans_in_variable_space<'a, 'o>(
     spans
 }
 
-/// Returns the space of a variable's memory places, if its entry has a known one.
+/// Returns the space for a variable's memory locations, if its entry names a known space.
 fn variable_space<'a, 'o>(meanings: &Meanings<'_, 'a, 'o>, entry: Entry<'a, 'o>) -> Option<&'a Space> {
     let class = entry.number(meanings.described.consumer.attributes.variable_space?)?;
     meanings.module.target.space_of_class(class)
 }
 
-/// Returns whether a location of the object has exactly these bits.
+/// Returns whether a location in the object has exactly these bits.
 pub(super) fn is_at_location<'a, 'o>(
     meanings: &Meanings<'_, 'a, 'o>,
     found: &Location,
@@ -198,6 +198,7 @@ pub(super) fn is_at_location<'a, 'o>(
     let place = |span: &Span| single(target, span, |variable| variable_entry(meanings, variable));
     let mut rest = expected;
     let mut used = 0;
+    // Walks both sides in step: the evaluator's parts and the model's spans need not end at the same bits.
     let mut is_next = |storage: &eval::Storage, mut from: u128, mut bits: u128| {
         while bits > 0 {
             let Some((span, others)) = rest.split_first() else { return false };
@@ -250,6 +251,7 @@ fn evaluate_location<'a, 'o>(
                 None if machine.pc.is_some() => {
                     let exprs = entries.clone().map(|entry| &*entry.expr);
                     together(evaluator, exprs, &machine, &context)
+                        // The reported fault is the whole list's.
                         .or_else(|_| evaluator.list(entries, &machine, &context))
                         .map_err(Some)?
                 }
@@ -267,7 +269,7 @@ fn evaluate_location<'a, 'o>(
     eval::spans(&location, bits.into()).map_err(Some)
 }
 
-/// Number of lanes of the function around an entry. A consumer without the attribute knows the target's lanes.
+/// Lane count of the function around an entry. A consumer without the attribute knows the target's lanes.
 pub(super) fn lane_count<'a, 'o>(
     meanings: &Meanings<'_, 'a, 'o>,
     entry: Entry<'a, 'o>,
@@ -297,8 +299,8 @@ pub(super) fn lane_count<'a, 'o>(
     version.unwrap_or(1)
 }
 
-/// Replaces memory by that of the variable's space, whatever space the expression made, as a debugger does; memory of a
-/// variable without a space is nowhere.
+/// Replaces memory by memory in the variable's space, whatever space the expression selected, as a debugger does;
+/// memory for a variable without a space is nowhere.
 fn in_variable_space(place: &mut SingleLocation, class: Option<&Space>, lane: u32) {
     if !matches!(place.storage, eval::Storage::Memory { .. }) {
         return;
@@ -313,8 +315,8 @@ fn in_variable_space(place: &mut SingleLocation, class: Option<&Space>, lane: u3
     };
 }
 
-/// Evaluates the expressions of the entries of a location list that apply at the program location (A.2.5.5): without reading it, unlike
-/// the evaluation of a whole list.
+/// Evaluates those location list entries that apply at the program location (A.2.5.5), already selected: unlike
+/// evaluating a whole list, this does not read the pc, so that the result can hold at other pcs.
 fn together<'e>(
     evaluator: &mut eval::Evaluator,
     exprs: impl Iterator<Item = &'e [u8]>,
@@ -332,7 +334,7 @@ fn together<'e>(
     Ok(combined.unwrap_or_else(Location::undefined))
 }
 
-/// Converts a span of the model to one of the evaluator. `entry` returns the offset of a variable's entry.
+/// Converts a model span to an evaluator span. `entry` returns the offset of a variable's entry.
 pub(super) fn span_of(target: &Target, span: &Span, entry: impl Fn(VariableId) -> Option<u64>) -> eval::Span {
     let place = single(target, span, entry).unwrap_or_else(nowhere);
     eval::Span { bits: span.bits.into(), places: vec![place] }
@@ -361,14 +363,14 @@ fn single(target: &Target, span: &Span, entry: impl Fn(VariableId) -> Option<u64
     Some(SingleLocation { storage, offset: span.from })
 }
 
-/// Merges the spans of several locations at once; undefined if there are none.
+/// Merges the spans of several simultaneous locations; undefined without any.
 pub(super) fn merged(places: &[Spans], bits: u64) -> Spans {
     match places {
         [] => return vec![eval::Span { bits: bits.into(), places: vec![nowhere()] }],
         [one] => return one.clone(),
         _ => {}
     }
-    // Cut points of all locations.
+    // Where any location begins a new span, the merged list does, too.
     let mut cuts: Vec<u128> = Vec::new();
     for spans in places {
         let mut end = 0;
@@ -391,7 +393,7 @@ pub(super) fn merged(places: &[Spans], bits: u64) -> Spans {
     spans
 }
 
-/// Location of bits within one of the spans, if the span has a single location.
+/// Location of bits within a span, if the span has a single location.
 fn slice(spans: &[eval::Span], mut from: u128, bits: u128) -> Option<SingleLocation> {
     for span in spans {
         if from >= span.bits {
@@ -416,7 +418,8 @@ fn slice(spans: &[eval::Span], mut from: u128, bits: u128) -> Option<SingleLocat
     None
 }
 
-/// Returns whether bits of a place from `skip` on are those of a storage from `from` on. Known bits are compared by value.
+/// Returns whether a location's bits from `skip` on are a storage's bits from `from` on. Known bits are compared by
+/// value.
 fn is_same(place: &SingleLocation, skip: u128, storage: &eval::Storage, from: u128, bits: u128) -> bool {
     match (&place.storage, storage) {
         (eval::Storage::Undefined, eval::Storage::Undefined) => true,
@@ -426,6 +429,7 @@ fn is_same(place: &SingleLocation, skip: u128, storage: &eval::Storage, from: u1
             let first = (place.offset + skip) as usize;
             let from = from as usize;
             (0..bits as usize).step_by(8).all(|bit| {
+                // The last byte can be partial.
                 let more = u8::MAX >> (8 - (bits as usize - bit).min(8));
                 (byte_at(left, first + bit) ^ byte_at(right, from + bit)) & more == 0
             })
@@ -449,7 +453,7 @@ pub(super) fn is_nowhere(spans: &[eval::Span]) -> bool {
     spans.iter().all(|span| span.places.iter().all(|place| place.storage == eval::Storage::Undefined))
 }
 
-/// Text of an evaluation step: the operation, and the stack after it.
+/// Text for an evaluation step: the operation, and the stack after it.
 fn step_text(step: &eval::Step<'_>, context: &Context<'_>, target: &Target) -> String {
     let mut bytes = Vec::new();
     Encoder::new(&mut bytes, context.encoding).op(step.op);
@@ -468,7 +472,7 @@ fn step_text(step: &eval::Step<'_>, context: &Context<'_>, target: &Target) -> S
     format!("{:#04x} {op} -> {}", step.offset, stack.join(", "))
 }
 
-/// Text of spans, with the target's names of registers and spaces.
+/// Text for spans, with the target's names for registers and spaces.
 pub(super) fn show(spans: &[eval::Span], target: &Target) -> String {
     let places = |span: &eval::Span| {
         let place = |place: &eval::SingleLocation| Location::from(place.clone()).in_names(target).to_string();
@@ -486,7 +490,7 @@ pub(super) fn show(spans: &[eval::Span], target: &Target) -> String {
     }
 }
 
-/// Bounds of the location list of an entry, in bytes from the start of the function.
+/// Bounds in an entry's location list, in bytes from the function's start.
 pub(super) fn list_bounds(meanings: &Meanings<'_, '_, '_>, entry: u64, start: u64) -> Vec<u64> {
     let list = meanings.file.dwarf.entry_at(entry).and_then(|entry| meanings.file.list(entry));
     list.iter().flat_map(|list| list.bounds_from(start)).collect()

@@ -1,8 +1,8 @@
 //! Procedures, which expressions call: DWARF 5 section 2.5.1.5.
 //!
-//! Besides described procedures, an object has procedures of shared subexpressions and of lanes. The meaning of a
+//! Besides described procedures, an object has procedures for shared subexpressions and for lanes. The meaning of a
 //! procedure with callers is compared at the callers. An entry without callers must be a described procedure, which
-//! is found by its meaning.
+//! is found by its meaning because procedures have no names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,22 +28,22 @@ use crate::model::{ProcedureId, UnitId};
 use crate::omission::{Property, Subject};
 use crate::read::{Dwarf, Entry, Value};
 
-/// Described procedures of a unit without a matching entry so far.
+/// A unit's described procedures without a matching entry so far.
 #[derive(Default)]
 struct Described {
-    /// Procedures by the indices of a witness and of one of the [`SIZES`], and by the hash of these bits: the first
-    /// of each at which the procedure has a meaning. Larger sizes come first, as fewer bits of an entry match more
-    /// procedures. In all lists, those without callers come last.
+    /// Procedures by a witness index, an index into [`SIZES`], and the hash of these bits: the first witness and size
+    /// at which the procedure has a meaning. Larger sizes come first, as fewer bits match more procedures. In all
+    /// lists, procedures without callers come last.
     by_bits: BTreeMap<(usize, usize), HashMap<u64, Vec<ProcedureId>>>,
     /// Procedures that cannot be read at any witness.
     unreadable: Vec<ProcedureId>,
     /// Procedures that every entry matches: raw expressions, and locations outside their storages.
     any: Vec<ProcedureId>,
-    /// Number of these procedures.
+    /// How many procedures these are.
     count: usize,
-    /// Number of procedures whose location is omitted.
+    /// How many procedures' locations are omitted.
     omitted: usize,
-    /// Number of the others that have callers, with those that an entry matches.
+    /// How many procedures with a location have callers, whether an entry matches them or not.
     called: usize,
 }
 
@@ -56,9 +56,9 @@ impl Described {
     }
 }
 
-/// Meaning of a described procedure, for the search of its entry.
+/// A described procedure's meaning, by which its entry is found.
 enum Meaning {
-    /// Indices of a witness and of one of the [`SIZES`], and the hash of these bits.
+    /// A witness index, an index into [`SIZES`], and the hash of these bits.
     Bits((usize, usize), u64),
     /// The procedure is unreadable at all witnesses.
     Unreadable,
@@ -66,21 +66,21 @@ enum Meaning {
     Any,
 }
 
-/// Unit, and its procedures that match no described one so far.
+/// A unit, and its procedures that match no described procedure so far.
 struct UnitProcedures<'a, 'o> {
     unit: UnitId,
     entries: Vec<Entry<'a, 'o>>,
     described: Described,
-    /// Number of omitted expressions of the unit, whose procedures the object may have.
+    /// How many of the unit's expressions are omitted: the object may have their procedures.
     omitted: usize,
 }
 
-/// Compares the procedures of the units of a file.
+/// Compares the procedures in a file's units.
 pub(super) fn compare_procedures<'a, 'o>(
     meanings: &mut Meanings<'_, 'a, 'o>,
     units: Vec<(UnitId, Entry<'a, 'o>)>,
 ) {
-    // Shared expressions and lanes, also those of a function without regions, have procedures that are not described.
+    // Shared expressions and lanes, even in a function without regions, have procedures that are not described.
     let has_others = meanings.described.consumer.expressions.shared_from_bytes.is_some()
         || meanings.module.functions().any(|(_, function)| function.lanes.is_described);
     let has_callers = meanings.module.called_procedures();
@@ -90,10 +90,10 @@ pub(super) fn compare_procedures<'a, 'o>(
     let file = meanings.file;
     let none = Referred::new();
     let has_entries = units.iter().any(|of_unit| !of_unit.entries.is_empty());
-    // All expressions of a file are decoded for it.
+    // It decodes all expressions in a file.
     let referred = if has_entries { file.referred() } else { &none };
     let mut called = Called::new(file.dwarf, referred);
-    // Unreferenced procedures come first, so that the procedures that they call are not findings of their own.
+    // Unreferenced procedures come first, so that the procedures that they call are not separate findings.
     for is_referred in [false, true] {
         for of_unit in &mut units {
             let is_referred_to =
@@ -116,7 +116,8 @@ pub(super) fn compare_procedures<'a, 'o>(
         }
     }
     for UnitProcedures { unit, entries, mut described, .. } in units {
-        // An omitted procedure has an entry without a location, and one that is inlined in its callers.
+        // An omitted procedure has an entry without a location, and so has a procedure that is inlined in its
+        // callers.
         let (with, without): (Vec<_>, Vec<_>) =
             entries.into_iter().partition(|entry| entry.has(dw::DW_AT_location));
         // An undescribed entry can match a procedure that is inlined.
@@ -135,7 +136,7 @@ pub(super) fn compare_procedures<'a, 'o>(
         } else {
             without.len().saturating_sub(described.omitted)
         };
-        // A procedure without callers is not replaced anywhere.
+        // A procedure without callers is replaced nowhere, so that its entry must exist.
         let (replaced, others): (Vec<_>, Vec<_>) =
             described.into_any().into_iter().partition(|&procedure| has_callers.contains(procedure));
         for procedure in others.into_iter().chain(replaced.into_iter().skip(inlined)) {
@@ -210,8 +211,8 @@ fn described_procedure(meanings: &Meanings<'_, '_, '_>, procedure: ProcedureId) 
     DescribedLocation { function: None, pc: 0, loc, is_number: false }
 }
 
-/// Returns the meaning of a described procedure at the first witness and size with one. A witness at which the
-/// whole location is unreadable does not count: the object may be unreadable for fewer bits, too.
+/// Returns a described procedure's meaning at the first witness and size with a meaning. A witness at which the whole
+/// location is unreadable does not count, because the object may be unreadable for fewer bits, too.
 fn procedure_meaning(meanings: &Meanings<'_, '_, '_>, procedure: ProcedureId) -> Meaning {
     let described = described_procedure(meanings, procedure);
     let asked = Asked::default();
@@ -235,7 +236,7 @@ fn procedure_meaning(meanings: &Meanings<'_, '_, '_>, procedure: ProcedureId) ->
     without
 }
 
-/// Lanes and contents for the search of procedures, those that distinguish most procedures first.
+/// Lanes and contents for finding procedures. Those that distinguish most procedures come first.
 fn procedure_witnesses(meanings: &Meanings<'_, '_, '_>) -> Vec<Witness> {
     let in_lane = |lane| Fill::ALL.map(|fill| Witness { pc: 0, start: None, lane, fill });
     lanes(&meanings.module.target).into_iter().rev().flat_map(in_lane).collect()
@@ -274,14 +275,14 @@ fn take_described<'a, 'o>(
     is_same
 }
 
-/// Removes the last procedure of a list that an entry matches. Procedures without callers are matched first, as one
-/// with callers can be replaced in all of them.
+/// Removes the last procedure in a list that an entry matches. Procedures without callers are matched first, because
+/// a procedure with callers can be replaced in each of them.
 fn take_same<'a, 'o>(
     meanings: &mut Meanings<'_, 'a, 'o>,
     candidates: &mut Vec<ProcedureId>,
     entry: Entry<'a, 'o>,
 ) -> bool {
-    // The report does not count attempts: their number depends on the order of the entries.
+    // The report does not count attempts, because their number depends on the entries' order.
     let locations = meanings.report.locations;
     let same = candidates.iter().enumerate().rev().find_map(|(index, &procedure)| {
         crate::work::step();
@@ -300,7 +301,7 @@ fn take_same<'a, 'o>(
     true
 }
 
-/// Offsets of entries that are called, by an entry other than a procedure, or by a procedure that is called.
+/// Offsets of called entries: the caller is an entry other than a procedure, or a procedure that is called.
 struct Called<'a, 'o> {
     dwarf: &'a Dwarf<'o>,
     all: BTreeSet<u64>,
@@ -317,7 +318,7 @@ impl<'a, 'o> Called<'a, 'o> {
         self.all.contains(&entry.offset())
     }
 
-    /// Adds the references of an entry.
+    /// Adds an entry's references.
     fn add_references(&mut self, entry: Entry<'a, 'o>) {
         self.add(refers_to(entry));
     }

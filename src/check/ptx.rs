@@ -1,4 +1,4 @@
-//! A description, and the PTX text that it describes: sizes of functions, registers, memory spaces of symbols.
+//! A description, and the PTX that it describes: function sizes, registers, symbols' memory spaces.
 
 use core::ops::Range;
 
@@ -17,7 +17,7 @@ use crate::target::SpaceId;
 /// Differences between a description and a PTX text.
 #[derive(Debug, Clone, Default)]
 pub struct PtxReport {
-    /// Mistakes of the description.
+    /// Mistakes in the description.
     pub findings: Vec<Finding>,
     /// Properties that can be mistakes: [`DoubtfulRegister`](crate::model::WarningKind::DoubtfulRegister).
     pub warnings: Vec<Warning>,
@@ -28,18 +28,18 @@ pub struct PtxReport {
 /// ptxas accepts these mistakes, and a debugger shows wrong values or none:
 ///
 /// * A function has another number of instructions.
-/// * A location contains a register that the function does not declare in the blocks of the pc range, a register with
+/// * A location contains a register that the function does not declare in the pc range's blocks, a register with
 ///   fewer bits than the variable or the part, or a predicate for a variable that is not a Boolean.
-/// * No value that an instruction gives to the register reaches the pc range along the control flow of the PTX; or, if
-///   an address or a value is computed from the register, the start of the range.
-/// * An operand of a call site is such a register: the value of an argument and the target of an indirect call at the
-///   call, the location of an argument in the called function.
-/// * A location is at a symbol that the PTX declares in another state space. A generic address is that of a symbol in
+/// * No value that an instruction gives to the register reaches the pc range along the PTX control flow; or, if an
+///   address or a value is computed from the register, the range's start.
+/// * A call site's operand is such a register: an argument's value and an indirect call's target at the call, an
+///   argument's location in the called function.
+/// * A location is at a symbol that the PTX declares in another state space. A generic address belongs to a symbol in
 ///   `.global`.
 ///
-/// A register with more bits than the variable is a warning, as the upper bits may be unused. Registers of up to 32 bits
-/// are not: PTX has no registers of 8 bits, and nvcc puts variables of 8 and 16 bits into registers of 16 and 32 bits.
-/// A register whose values reach the pc range, but not its start, is a warning, too, because the variable may be
+/// A register with more bits than the variable is a warning, as the upper bits may be unused. Registers up to 32 bits
+/// are not: PTX has no 8-bit registers, and nvcc puts 8-bit and 16-bit variables into 16-bit and 32-bit registers. A
+/// register whose values reach the pc range, but not its start, is a warning, too, because the variable may be
 /// uninitialized.
 ///
 /// # Errors
@@ -48,7 +48,7 @@ pub fn check_ptx(module: &Module, text: &str) -> Result<PtxReport> {
     Ok(compare(module, &[Text::read(text)?]))
 }
 
-/// Compares a description with the texts of one or more compilations.
+/// Compares a description with the PTX from one or more compilations.
 pub(super) fn compare(module: &Module, texts: &[Text<'_>]) -> PtxReport {
     let mut by_name: HashMap<&str, (&Text<'_>, &Function<'_>)> = HashMap::new();
     let mut spaces: HashMap<&str, Vec<&str>> = HashMap::new();
@@ -75,6 +75,7 @@ pub(super) fn compare(module: &Module, texts: &[Text<'_>]) -> PtxReport {
     }
     let mut in_order: Vec<_> =
         bodies.values().filter_map(|body| Some((body.pieces.first()?.0, body))).collect();
+    // Module order, because the map's order is arbitrary.
     in_order.sort_unstable_by_key(|(id, _)| *id);
     for (_, body) in in_order {
         compared.size(body);
@@ -111,7 +112,7 @@ pub(super) fn compare(module: &Module, texts: &[Text<'_>]) -> PtxReport {
     compared.report
 }
 
-/// A function of the PTX.
+/// A PTX function.
 struct Body<'t, 'r> {
     function: &'r Function<'t>,
     declared: Declarations<'t, 'r>,
@@ -127,18 +128,18 @@ impl<'t, 'r> Body<'t, 'r> {
     }
 }
 
-/// Code of a described function.
+/// A described function's code.
 #[derive(Clone, Copy)]
 struct Code<'b> {
     body: &'b Body<'b, 'b>,
-    /// Position of the described function's pc 0.
+    /// Instruction position at which the described function's pc is 0.
     start: u64,
     bytes: u64,
 }
 
-/// Location of a variable or of an operand of a call in a pc range; without a range, in the whole function.
+/// Where a variable's or call operand's location holds: in a pc range or, without a range, in the whole function.
 struct Place<'b> {
-    /// The variable or parameter; none for other operands of a call.
+    /// The variable or parameter; none for a call's other operands.
     variable: Option<VariableId>,
     call: Option<CallId>,
     pcs: Option<Range<u64>>,
@@ -148,17 +149,17 @@ struct Place<'b> {
 /// Bits that a node needs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Need {
-    /// The whole value of the variable, of this size if it is known.
+    /// The variable's whole value, with this size if it is known.
     Variable(Option<u64>),
-    /// Bits of a part.
+    /// A part's bits.
     Part(u64),
-    /// The bits of a number, from which an address or a value is computed.
+    /// A number's bits, from which an address or a value is computed.
     Number(Option<u64>),
     Unknown,
 }
 
 impl Need {
-    /// The bits further on in the same storage.
+    /// The bits that are further on in the same storage.
     fn after(self, bits: i64) -> Self {
         let Ok(bits) = u64::try_from(bits) else { return Self::Unknown };
         match self {
@@ -184,15 +185,16 @@ struct Compared<'m, 't> {
     report: PtxReport,
 }
 
-/// Size of a register in bits up to which nvcc puts smaller variables into the register.
+/// Register size in bits up to which nvcc puts smaller variables into the register.
 const NARROWEST: u64 = 32;
 
 impl Compared<'_, '_> {
-    /// Compares the size of a function. Several described functions can share the code of one.
+    /// Compares a function's size. Several described functions can share one PTX function's code.
     fn size(&mut self, body: &Body<'_, '_>) {
         let count = body.function.instructions.len() as u64;
         let last = body.pieces.iter().max_by_key(|(_, positions)| positions.end);
         let Some((id, positions)) = last else { return };
+        // A function described from the middle need not reach the end.
         let is_whole = body.pieces.iter().any(|(_, positions)| positions.start == 0);
         if positions.end > count || (is_whole && positions.end < count) {
             let site = self.module.at_scope(self.module.function(*id).scope);
@@ -201,10 +203,11 @@ impl Compared<'_, '_> {
         }
     }
 
-    /// Compares the nodes of a location, the root first.
+    /// Compares a location's nodes, the root first.
     fn location(&mut self, place: &Place<'_>, loc: LocId) {
         let module = self.module;
         let bits = place.variable.and_then(|id| module.ty(module.variable(id).ty).value_bits());
+        // A work list: procedures can call each other, and `procedures` ends cycles.
         let mut locs = vec![(loc, Need::Variable(bits))];
         let mut registers = Vec::new();
         let mut procedures = HashSet::new();
@@ -212,6 +215,7 @@ impl Compared<'_, '_> {
             let nodes: Vec<Node<'_>> = module.nodes(loc).collect();
             self.symbols(place, &nodes);
             let mut needs = vec![need];
+            // Nodes are in postfix order: from the root back, each node's need is known before its operands' needs.
             for &node in nodes.iter().rev() {
                 let need = needs.pop().unwrap_or(Need::Unknown);
                 match node {
@@ -232,7 +236,7 @@ impl Compared<'_, '_> {
                 }
             }
         }
-        // One finding for each location: that of the first register in the order of the description.
+        // One finding for each location: the first register, in description order, that has a finding.
         let before = self.report.findings.len();
         for (reg, need) in registers.into_iter().rev() {
             if self.report.findings.len() == before {
@@ -241,7 +245,7 @@ impl Compared<'_, '_> {
         }
     }
 
-    /// Compares the space of memory at a symbol, or a constant number of bytes after the symbol.
+    /// Compares the memory space at a symbol, or at a constant distance after the symbol.
     fn symbols(&mut self, place: &Place<'_>, nodes: &[Node<'_>]) {
         let module = self.module;
         let mut last = None;
@@ -263,9 +267,9 @@ impl Compared<'_, '_> {
     fn space(&mut self, place: &Place<'_>, symbol: &str, space: SpaceId) {
         let Some(declared) = self.spaces.get(symbol) else { return };
         let Some(name) = self.module.target.space(space).map(|space| &*space.name) else { return };
-        // Generic addresses of global memory are its addresses.
+        // In global memory, generic addresses are the space's own addresses.
         let expected = if space == SpaceId::DEFAULT { "global" } else { name };
-        // `.tex` is a space of old texts for textures in global memory.
+        // `.tex` is the space that old PTX has for textures in global memory.
         let is_same = |directive: &&str| matches!(directive.strip_prefix('.'), Some(space) if space == expected || space == "tex");
         if !declared.iter().any(is_same) {
             let expected = format!("`{symbol}` in the state space {}", declared.join(" or "));
@@ -278,7 +282,7 @@ impl Compared<'_, '_> {
         let Some(code) = &place.code else { return };
         let Some(register) = self.module.target.register(reg) else { return };
         let name = register.name().to_string();
-        // Registers of the processor have other names.
+        // The processor's registers have other names.
         if !name.starts_with('%') {
             return;
         }
@@ -307,7 +311,8 @@ impl Compared<'_, '_> {
         self.width(place, &name, need, &declared);
     }
 
-    /// Compares a pc range with the instructions that can set a register. Returns whether some of these reach the range.
+    /// Compares a pc range with the instructions that can set a register. Returns whether any of these reaches the
+    /// range.
     fn is_set(
         &mut self,
         place: &Place<'_>,
@@ -333,7 +338,7 @@ impl Compared<'_, '_> {
         true
     }
 
-    /// Compares the bits that a location needs with those of a register, by the declarations in scope.
+    /// Compares how many bits a location needs with a register's size, by the declarations in scope.
     fn width(&mut self, place: &Place<'_>, name: &str, need: Need, declared: &[&Registers<'_>]) {
         let Some(need_bits) = need.bits() else { return };
         let mut widest = 0;
@@ -388,7 +393,7 @@ impl Compared<'_, '_> {
     }
 }
 
-/// Returns the pc range of a call instruction, which is one position of the PTX.
+/// Returns a call instruction's pc range, which is one PTX position.
 fn pcs_of(call: &Call) -> Option<Range<u64>> {
     let pc = call.pc.or(call.return_pc.and_then(|pc| pc.checked_sub(1)))?;
     Some(pc..pc.saturating_add(1))

@@ -1,16 +1,17 @@
-//! Ranges of pcs, indexed by the pcs that they contain.
+//! Pc ranges, indexed by the pcs that they contain.
 
 use core::ops::Range;
 
 use smallvec::SmallVec;
 
-/// Ranges that can overlap. Finding those that contain a pc takes time linear in their number and logarithmic in the
-/// number of all.
+/// Ranges that can overlap. Finding the ranges that contain a pc takes time linear in how many these are, and
+/// logarithmic in how many there are.
 #[derive(Debug, Default)]
 pub(super) struct Ranges {
     /// Ranges by start, each with its number.
     sorted: Vec<(Range<u64>, usize)>,
-    /// Tree over the ranges: the middle of a part has the largest end of the part.
+    /// Implicit tree over the ranges: the middle of each part holds the part's largest end, so that a search skips
+    /// parts that end too early.
     ends: Vec<u64>,
 }
 
@@ -24,12 +25,12 @@ impl Ranges {
         Self { sorted, ends }
     }
 
-    /// Returns whether one of the ranges overlaps `pcs`. Empty ranges overlap nothing.
+    /// Returns whether any range overlaps `pcs`. Empty ranges overlap nothing.
     pub(super) fn meet(&self, pcs: &Range<u64>) -> bool {
         meet(&self.sorted, &self.ends, pcs)
     }
 
-    /// Returns the numbers of the ranges that contain a pc, in ascending order.
+    /// Returns the numbers that belong to the ranges containing a pc, in ascending order.
     pub(super) fn containing(&self, pc: u64) -> SmallVec<[usize; 2]> {
         let mut numbers = SmallVec::new();
         collect_containing(&self.sorted, &self.ends, pc, &mut numbers);

@@ -9,14 +9,15 @@ use crate::omission::Omission;
 use crate::op::Dialect;
 use crate::read::{Dwarf, Object, Sizes};
 
-/// Reads an object without placing its sections, and returns the sizes of symbols for [`Placing::Linked`].
+/// Reads an object without placing its sections, and returns the symbol sizes for [`Placing::Linked`].
 pub(super) fn read_unlinked<'m>(module: &'m Module, consumer: &Consumer, bytes: &[u8]) -> Result<Sizes<'m>> {
     let object = Object::read_for(bytes, module.target())?;
     Dwarf::read_as(&object, dialect(consumer), consumer.expressions.draft)?;
     Ok(undefined_symbols::sizes(module, &object))
 }
 
-/// Returns the dialect for reading. Vendor operations are always decoded; `plain` checks whether they are allowed.
+/// Returns the dialect for reading. Vendor operations are always decoded; `dwarf5` checks whether the consumer allows
+/// them.
 pub(super) fn dialect(consumer: &Consumer) -> Dialect {
     match consumer.expressions.dialect {
         Dialect::Dwarf5 => Dialect::Llvm,
@@ -24,7 +25,7 @@ pub(super) fn dialect(consumer: &Consumer) -> Dialect {
     }
 }
 
-/// Report of an object that is readable before linking, but not after.
+/// Report for an object that is readable before linking, but not after.
 pub(super) fn unreadable(object: &Object<'_>, error: &Error, omissions: &[Omission]) -> Report {
     let finding = Finding {
         kind: Kind::Unreadable,

@@ -1,4 +1,4 @@
-//! Entries that the expressions of a file refer to.
+//! Entries that a file's expressions refer to.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub(super) fn referred(dwarf: &Dwarf<'_>) -> Referred {
     offsets
 }
 
-/// Returns the offsets of the entries that the expressions of an entry refer to.
+/// Returns offsets: the entries that an entry's expressions refer to.
 pub(super) fn refers_to(entry: Entry<'_, '_>) -> Vec<u64> {
     let mut offsets = Vec::new();
     for attribute in entry.attributes() {

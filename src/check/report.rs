@@ -7,25 +7,25 @@ use crate::error::{At, Count, Error};
 use crate::model::VariableId;
 use crate::read::Object;
 
-/// Result of a comparison, in the order of the module.
+/// A comparison's result, in module order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
     /// Differences between the module and the object.
     pub findings: Vec<Finding>,
-    /// Locations that could not be compared: one for each variable, attribute or column of a frame.
+    /// Locations that could not be compared: one for each variable, attribute or frame column.
     pub unproven: Vec<Unproven>,
-    /// Number of omissions: properties that the consumer cannot express.
+    /// How many properties are omitted, because the consumer cannot express them.
     pub omitted: usize,
-    /// Number of locations that were compared: variables × pcs, × lanes and contents of the machine where the
-    /// location depends on them.
+    /// How many locations were compared: variables × pcs, × lanes and machine contents where the location depends on
+    /// them.
     pub locations: u64,
-    /// Number of entries that were compared.
+    /// How many entries were compared.
     pub entries: u64,
-    /// Number of line rows that were compared.
+    /// How many line rows were compared.
     pub rows: u64,
-    /// Number of names that were looked up in the consumer's tables.
+    /// How many names were looked up in the consumer's tables.
     pub names: u64,
-    /// Number of macro directives that were compared.
+    /// How many macro directives were compared.
     pub macros: u64,
 }
 
@@ -35,8 +35,8 @@ impl Report {
         self.findings.is_empty()
     }
 
-    /// Returns the report without the findings of a kind: without [`Kind::Extra`], for an object to which others may
-    /// add.
+    /// Returns the report without one kind's findings: without [`Kind::Extra`], for an object to which other tools
+    /// may add.
     #[must_use]
     pub fn without(mut self, kind: Kind) -> Self {
         self.findings.retain(|finding| finding.kind != kind);
@@ -47,9 +47,9 @@ impl Report {
 /// Location that could not be compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unproven {
-    /// Variable; `None` for the location of another entity.
+    /// Variable; `None` if the location belongs to another entity.
     pub variable: Option<VariableId>,
-    /// Place in the program.
+    /// Where in the program it is.
     pub at: At,
     /// Attribute or entry with the location, unless it is a variable's.
     pub what: Option<String>,
@@ -67,7 +67,7 @@ pub enum Obstacle {
     OutOfBounds,
     /// The described location is outside its storage in some machines in which the object has a location.
     Undescribed,
-    /// Regions of lanes are nested more deeply than the comparison allows.
+    /// Lane regions are nested more deeply than the comparison allows.
     Depth,
 }
 
@@ -85,9 +85,9 @@ impl Obstacle {
 /// Difference between the module and the object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// Kind of the difference.
+    /// The difference's kind.
     pub kind: Kind,
-    /// Place in the program.
+    /// Where in the program it is.
     pub at: At,
     /// Lane, if the difference depends on it.
     pub lane: Option<u32>,
@@ -95,15 +95,15 @@ pub struct Finding {
     pub expected: String,
     /// Property in the object.
     pub found: String,
-    /// Trace of the evaluation, operation by operation.
+    /// The evaluation's trace, operation by operation.
     pub trace: Vec<String>,
 }
 
-/// Kind of a difference.
+/// A difference's kind.
 ///
-/// An entry of the object that the module does not describe is [`Extra`](Self::Extra) if it does not change the
-/// meaning of a described one. Otherwise it has the kind of the part that it changes: a row of the line table over
-/// described code is [`Line`](Self::Line), an entry with a range of described code is [`Code`](Self::Code), a frame
+/// An entry in the object that the module does not describe is [`Extra`](Self::Extra) if it does not change a
+/// described entry's meaning. Otherwise its kind is that of the part that it changes: a line table row over described
+/// code is [`Line`](Self::Line), an entry with a range over described code is [`Code`](Self::Code), a frame
 /// description entry that starts within a described function is [`Frame`](Self::Frame), and a name or an address in a
 /// table that leads elsewhere is [`Table`](Self::Table).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -111,8 +111,8 @@ pub struct Finding {
 pub enum Kind {
     /// An entry is missing.
     MissingEntry,
-    /// The object has something that the module does not describe: a unit, an entry, a file, the frame of a function.
-    /// The described entries can still be right, so that a user who adds to an object can [leave these
+    /// The object has something that the module does not describe: a unit, an entry, a file, a function's frame. The
+    /// described entries can still be right, so that a user who adds to an object can [leave these
     /// out](Report::without). Units, functions and rows over described code are [`Self::Code`] or [`Self::Line`]
     /// instead.
     Extra,
@@ -120,26 +120,26 @@ pub enum Kind {
     Attribute,
     /// A type differs.
     Type,
-    /// The code of a scope differs, or a unit or function that is not described has it, too.
+    /// A scope's code differs, or a unit or function that is not described also covers it.
     Code,
-    /// The location of a variable differs.
+    /// A variable's location differs.
     Location,
-    /// The frame of a function, or the location of a caller's register, differs.
+    /// A function's frame, or the location of a caller's register, differs.
     Frame,
     /// A location could not be evaluated.
     Evaluation,
-    /// An entry of a list is empty, reversed, or outside the function.
+    /// A list entry is empty, reversed, or outside the function.
     Range,
-    /// A row of the line table is missing, differs, or is an additional one over described code.
+    /// A line table row is missing, differs, or is an additional row over described code.
     Line,
     /// A macro is missing or differs.
     Macro,
     /// A lookup table, by name or by address, leads elsewhere.
     Table,
-    /// A part of the object cannot be read.
+    /// Part of the object cannot be read.
     Unreadable,
-    /// The code refutes a location of the module: [`Tracked::judge`](crate::track::Tracked::judge). Comparing a module
-    /// with an object finds none of these.
+    /// The code refutes a location in the module: [`Tracked::judge`](crate::track::Tracked::judge). Comparing a
+    /// module with an object finds none of these.
     Stale,
 }
 
@@ -157,7 +157,7 @@ impl Report {
         });
     }
 
-    /// Adds a finding for a part of the object that cannot be read.
+    /// Adds a finding for an object part that cannot be read.
     #[cold]
     pub(super) fn unreadable(&mut self, object: &Object<'_>, error: &Error, at: At) {
         let text = placed(object, error).to_string();
@@ -246,7 +246,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// Error with its offset in the section as the file has it.
+/// Error with its offset in the section as the file has it, because the comparison reads sections at other addresses.
 pub(super) fn placed(object: &Object<'_>, error: &Error) -> Error {
     let site = error.at();
     let section = site.section.as_deref().and_then(|name| object.section(name));

@@ -1,8 +1,8 @@
-//! Signatures of type units, computed again from their entries: DWARF 5 section 7.32.
+//! Type unit signatures, computed again from their entries: DWARF 5 section 7.32.
 //!
-//! A type is flattened to letters, codes and values in the order of the specification, whatever forms and units its
-//! entries have. A type that was visited before is its number; types of several units are the same type if the same
-//! described type was compared with them. The signature is the last eight bytes of the MD5 digest.
+//! A type is flattened to letters, codes and values in the specification's order, whatever forms and units its
+//! entries have. A type that was visited before becomes its number; types in several units are the same type if the
+//! same described type was compared with them. The signature is the MD5 digest's last eight bytes.
 
 use std::collections::BTreeMap;
 
@@ -67,7 +67,7 @@ const ATTRIBUTES: [DwAt; 50] = [
     dw::DW_AT_vtable_elem_location,
 ];
 
-/// Returns the position of an attribute in a description, if a signature depends on it.
+/// Returns an attribute's position in a description, if a signature depends on it.
 fn position(name: DwAt) -> Option<usize> {
     if name.0 >= dw::DW_AT_lo_user.0 {
         return Some(usize::from(name.0));
@@ -80,33 +80,33 @@ fn is_named_only(child: Entry<'_, '_>) -> bool {
     (is_type(child.tag()) || child.tag() == dw::DW_TAG_subprogram) && child.has(dw::DW_AT_name)
 }
 
-/// Pending part of a description.
+/// A description's pending part.
 enum Task<'a, 'o> {
     /// An entry: steps 3 to 7.
     Entry(Entry<'a, 'o>),
-    /// An attribute of an entry: step 4.
+    /// An entry's attribute: step 4.
     Attribute(Entry<'a, 'o>, Attribute<'o>),
-    /// `DW_AT_type` of an entry: steps 4 and 5.
+    /// An entry's `DW_AT_type`: steps 4 and 5.
     Type(Entry<'a, 'o>, Value<'o>),
-    /// A child of an entry: step 7.
+    /// An entry's child: step 7.
     Child(Entry<'a, 'o>),
-    /// End of children.
+    /// Where children end.
     End,
 }
 
-/// Description of a type, during construction.
+/// A type's description, during construction.
 pub(super) struct Signature<'k, 'a, 'o> {
-    /// Described types by the offset of an entry that was compared with them.
+    /// Described types by the offset of an entry that each was compared with.
     known: &'k BTreeMap<u64, Vec<TypeId>>,
     module: &'k Module,
     out: Vec<u8>,
     /// Pending tasks, the next one last: a list, because types can be nested deeply.
     tasks: Vec<Task<'a, 'o>>,
-    /// Numbers of visited types, counted from 1, by offset and by described type.
+    /// Visited types' numbers, counted from 1, by offset and by described type.
     offsets: BTreeMap<u64, u64>,
     types: BTreeMap<TypeId, u64>,
     count: u64,
-    /// Whether the identity of all types is known.
+    /// Whether all types' identities are known.
     is_certain: bool,
 }
 
@@ -124,9 +124,10 @@ impl<'k, 'a, 'o> Signature<'k, 'a, 'o> {
         }
     }
 
-    /// Returns the signature of the type of an entry. `None` if an entry has several described types of one unit, which
+    /// Returns the signature for an entry's type. `None` if an entry has several described types in one unit, which
     /// the description can visit twice.
     pub(super) fn compute(mut self, ty: Entry<'a, 'o>, is_big_endian: bool) -> Option<u64> {
+        // The type itself is number 1: it can refer to itself.
         self.visit(ty);
         self.context(ty);
         self.tasks.push(Task::Entry(ty));
@@ -161,7 +162,7 @@ impl<'k, 'a, 'o> Signature<'k, 'a, 'o> {
         self.is_certain &= units.windows(2).all(|pair| pair[0] != pair[1]);
     }
 
-    /// Returns the number of a type that was visited before.
+    /// Returns a type's number, if the type was visited before.
     fn number(&self, ty: Entry<'a, 'o>) -> Option<u64> {
         let described = self.known.get(&ty.offset()).into_iter().flatten();
         let mut numbers = described.filter_map(|id| self.types.get(id));
@@ -208,7 +209,7 @@ impl<'k, 'a, 'o> Signature<'k, 'a, 'o> {
             }
             Value::Block(bytes) | Value::Expr(bytes) => self.block(name, bytes),
             Value::Reference(_) | Value::Signature(_) => {
-                // The discriminant of a variant part is a child, which is visited later.
+                // A variant part's discriminant is a child, which is visited later.
                 if let Some(ty) = entry.referred(value).filter(|to| is_type(to.tag())) {
                     self.refer(name, ty);
                 }
@@ -228,6 +229,7 @@ impl<'k, 'a, 'o> Signature<'k, 'a, 'o> {
                 | dw::DW_TAG_ptr_to_member_type
                 | dw::DW_TAG_friend
         );
+        // Step 5: a pointer to a named type needs the name alone, so that a declaration is enough.
         if is_pointer && ty.has(dw::DW_AT_name) {
             self.out.push(b'N');
             self.uleb(dw::DW_AT_type.0.into());
@@ -285,7 +287,7 @@ impl<'k, 'a, 'o> Signature<'k, 'a, 'o> {
     }
 }
 
-/// Returns the value of a number without a sign in its form. The highest bit of a constant is its sign.
+/// Returns a number's value where its form has no sign. A constant's highest bit is its sign.
 fn extended(name: DwAt, form: DwForm, number: u64) -> i64 {
     let bits = match form {
         _ if name != dw::DW_AT_const_value => 64,

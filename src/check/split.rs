@@ -22,15 +22,15 @@ use crate::model::Module;
 use crate::omission::Omission;
 use crate::read::{Dwarf, Object, Placing};
 
-/// Compares an object, `main`, and the files of its split units with the module that they were written from, for a
-/// consumer that [splits units](Consumer::is_split). Beyond the comparison of [`check`](super::check), each split
-/// unit must match its skeleton.
+/// Compares an object, `main`, and its split units' files with the module that they were written from, for a consumer
+/// that [splits units](Consumer::is_split). Beyond what [`check`](super::check) compares, each split unit must match
+/// its skeleton.
 ///
-/// `omissions` is as for [`check`](super::check). The split files may come in any order; units of one name come in
-/// the order of the module.
+/// `omissions` is as for [`check`](super::check). The split files may come in any order; units with the same name
+/// come in module order.
 ///
 /// # Errors
-/// Returns an error only if the bytes cannot be read. Everything else is a finding of the report.
+/// Returns an error only if the bytes cannot be read. Everything else is a finding in the report.
 pub fn check_split(
     module: &Module,
     consumer: &Consumer,
@@ -102,6 +102,7 @@ fn run_split<'a, 'o>(
     }
     report_other_units(compare, known, &files.iter().collect::<Vec<_>>());
     for (file, units) in files.iter().zip(of_file) {
+        // Offsets of one file mean nothing in another.
         compare.begin_file(file);
         for (id, found) in units {
             compare_unit_with_root(compare, id, found);

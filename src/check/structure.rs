@@ -13,13 +13,14 @@ use crate::error::{At, Count};
 use crate::model::{FunctionId, ScopeId, ScopeKind, VariableId};
 use crate::read::{Attribute, Entry};
 
-/// Children of an entry, sorted by tag and name, and by whether they have code; those of equal ones are in order.
+/// An entry's children, sorted by tag and name, and by whether they have code; children with equal keys are in file
+/// order.
 struct Children<'a, 'o>(Vec<Child<'a, 'o>>);
 
 struct Child<'a, 'o> {
     key: (u16, Cow<'a, str>, bool),
     entry: Entry<'a, 'o>,
-    /// Number of entries taken of this key, at the first of them.
+    /// How many entries with this key are taken, stored at the first such entry.
     taken: usize,
 }
 
@@ -50,7 +51,7 @@ impl<'a, 'o> Children<'a, 'o> {
         Self(children)
     }
 
-    /// Takes the next entry of a tag and name. Entries of one name are in the order of the module.
+    /// Takes the next entry with a tag and name. Entries with the same name are in module order.
     fn take(&mut self, tag: DwTag, name: &str, is_placed: bool) -> Option<Entry<'a, 'o>> {
         let key = (tag.0, Cow::Borrowed(name), is_placed);
         let first = self.0.partition_point(|child| child.key < key);
@@ -60,7 +61,7 @@ impl<'a, 'o> Children<'a, 'o> {
         Some(entry)
     }
 
-    /// Returns the entries that are left, in the order of the file.
+    /// Returns the entries that are left, in file order.
     fn rest(&self) -> Vec<Entry<'a, 'o>> {
         let same = self.0.chunk_by(|left, right| left.key == right.key);
         let rest = same.flat_map(|same| same.iter().skip(same.first().map_or(0, |first| first.taken)));
@@ -73,9 +74,9 @@ impl<'a, 'o> Children<'a, 'o> {
 /// Scope, its entry, and the function whose code the entry describes: `None` in an abstract instance.
 type Inside<'a, 'o> = (ScopeId, Entry<'a, 'o>, Option<FunctionId>);
 
-/// Compares the entities in a scope, and in the scopes within it, with the children of an entry.
+/// Compares the entities in a scope, and in the scopes within it, with an entry's children.
 ///
-/// Inner scopes are in a list, so that the depth of scopes does not affect the depth of recursion.
+/// Inner scopes are in a list, so that deeply nested scopes do not exhaust the stack.
 pub(super) fn compare_scope<'a, 'o>(compare: &mut Compare<'a, 'o>, scope: ScopeId, entry: Entry<'a, 'o>) {
     let mut waiting = Vec::from([(scope, entry, None)]);
     while let Some(next) = waiting.pop() {
@@ -112,7 +113,7 @@ fn compare_inside<'a, 'o>(
             continue;
         };
         compare.report.entries += 1;
-        // A debugger passes arguments in the order of the entries.
+        // A debugger passes arguments in the entries' order.
         if matches!(node.tag, dw::DW_TAG_formal_parameter | dw::DW_TAG_unspecified_parameters) {
             if entry.index() < last_parameter {
                 let site = compare.described.site(entity);
@@ -134,7 +135,7 @@ fn compare_inside<'a, 'o>(
     inner
 }
 
-/// Scope of an entity, if it has one.
+/// An entity's scope, if it has a scope.
 fn scope_of(compare: &Compare<'_, '_>, entity: Entity) -> Option<ScopeId> {
     match entity {
         Entity::Scope(id) => Some(id),
@@ -151,7 +152,7 @@ fn compare_entity<'a, 'o>(
     entry: Entry<'a, 'o>,
     instance: Option<FunctionId>,
 ) {
-    // The other instances of a block refer to its entry in the abstract instance.
+    // A block's other instances refer to its entry in the abstract instance.
     let is_origin = match entity {
         Entity::Scope(id) => {
             instance.is_none()
@@ -182,7 +183,7 @@ fn compare_entity<'a, 'o>(
             compare.pending.place(id, entry, None);
         }
         Entity::Variable(id) => {
-            // The entry of a static member has no location, and only sometimes a value.
+            // A static member's entry has no location, and only sometimes a value.
             let has_value = entry.has(dw::DW_AT_const_value);
             if has_value || !compare.described.module.is_static_member(id) {
                 compare.pending.place(id, entry, instance);
@@ -200,7 +201,7 @@ fn compare_entity<'a, 'o>(
     }
 }
 
-/// Compares an entry of an entity, which locates findings. The types that the entry refers to are compared now,
+/// Compares an entity's entry; the entity locates findings. The types that the entry refers to are compared now,
 /// other entities after all entries are known.
 pub(super) fn compare_node<'a, 'o>(
     compare: &mut Compare<'a, 'o>,
@@ -229,8 +230,8 @@ pub(super) fn compare_node<'a, 'o>(
     compare.pending.numbers.extend(numbers.into_iter().map(|(number, entry)| (owner, number, entry)));
 }
 
-/// Reports a number in fewer bytes than its type has: some readers extend its sign and some do not. DWARF 5
-/// section 7.5.5.
+/// Reports a number in fewer bytes than its type has: some readers extend its sign and others do not. DWARF 5 section
+/// 7.5.5.
 fn check_whole_value<'a, 'o>(compare: &mut Compare<'a, 'o>, id: VariableId, entry: Entry<'a, 'o>) {
     let is_value = |attribute: &Attribute<'_>| attribute.name == dw::DW_AT_const_value;
     let Some(value) = entry.attributes().find(is_value) else { return };
@@ -249,8 +250,8 @@ fn check_whole_value<'a, 'o>(compare: &mut Compare<'a, 'o>, id: VariableId, entr
     }
 }
 
-/// Returns whether entries of this kind are compared separately: types at their uses or at the end; procedures after
-/// all their callers are known; parts with their owner.
+/// Returns whether such entries are compared separately: types at their uses or at the end; procedures after all
+/// their callers are known; parts with their owner.
 fn is_compared_apart(entry: Entry<'_, '_>, parent: DwTag) -> bool {
     match entry.tag() {
         dw::DW_TAG_dwarf_procedure => parent == dw::DW_TAG_compile_unit,

@@ -1,4 +1,5 @@
-//! Lookup tables by address, and by name before DWARF 5: DWARF 5 section 6.1.2, DWARF 4 section 6.1.1.
+//! What the comparisons of lookup tables share: which units and entries a table refers to, and whether the module
+//! describes these.
 
 use super::file::File;
 use super::known::{Known, Split};
@@ -7,7 +8,7 @@ use super::tree::Described;
 use crate::error::At;
 use crate::read::{Dwarf, Entry, NameEntry, NameUnit, Unit};
 
-/// Comparison of lookup tables, by name and by address.
+/// State for comparing lookup tables, by name and by address.
 pub(super) struct Tables<'t, 'a, 'o> {
     pub(super) described: Described<'a>,
     pub(super) file: &'t File<'a, 'o>,
@@ -16,16 +17,16 @@ pub(super) struct Tables<'t, 'a, 'o> {
     pub(super) report: &'t mut Report,
 }
 
-/// Place in a section, with the place of an entity.
+/// Position in a section, with an entity's position.
 pub(super) fn in_section(section: &str, entity: Option<At>) -> At {
     At { section: Some(section.into()), ..entity.unwrap_or_default() }
 }
 
 pub(super) const ADDRESSES: &str = ".debug_aranges";
-/// Limit of steps along references, which can be circular.
+/// Limit for steps along references, which can be circular.
 pub(super) const MOST_STEPS: usize = 16;
 
-/// Object with the tables: for split units, that of their skeletons.
+/// Object with the tables: for split units, the object with their skeletons.
 pub(super) fn with_tables<'a, 'o>(tables: &Tables<'_, 'a, 'o>) -> &'a Dwarf<'o> {
     tables.split.main.unwrap_or(tables.file.dwarf)
 }
@@ -45,14 +46,14 @@ pub(super) fn named<'a, 'o>(tables: &Tables<'_, 'a, 'o>, entry: &NameEntry) -> O
     tables.file.dwarf.entry_at(unit.checked_add(entry.entry?)?)
 }
 
-/// Returns whether an index entry refers to the file of another skeleton.
+/// Returns whether an index entry refers to another skeleton's file.
 pub(super) fn is_in_another_file(tables: &Tables<'_, '_, '_>, entry: &NameEntry) -> bool {
     let Some((main, NameUnit::Compile(offset))) = tables.split.main.zip(entry.unit) else { return false };
     let is_here = tables.split.of_file.values().any(|skeleton| skeleton.offset == offset);
     !is_here && main.units().iter().any(|unit| unit.offset == offset)
 }
 
-/// Returns whether the module describes the unit. Table entries of other units are not compared.
+/// Returns whether the module describes the unit. Table entries for other units are not compared.
 pub(super) fn is_described<'a, 'o>(tables: &Tables<'_, 'a, 'o>, unit: &'a Unit<'o>) -> bool {
     match unit.type_offset {
         Some(ty) => tables.known.type_entries.contains(&ty),
@@ -69,13 +70,13 @@ pub(super) fn is_of_others(tables: &Tables<'_, '_, '_>, offset: u64) -> bool {
     })
 }
 
-/// Place of an offset in a section of the file before linking.
+/// Position of an offset in the file's section, before linking.
 pub(super) fn at_offset(tables: &Tables<'_, '_, '_>, section: &str, offset: u64) -> At {
     let moved = tables.described.object.section(section).map_or(0, |section| section.moved);
     At { offset: Some(offset.saturating_sub(moved)), ..in_section(section, None) }
 }
 
-/// Reports tables of these units that the consumer does not have.
+/// Reports these units' tables, which the consumer does not have.
 pub(super) fn not_asked_for(tables: &mut Tables<'_, '_, '_>, section: &str, units: &[u64]) {
     if units.is_empty() {
         return;
@@ -85,7 +86,7 @@ pub(super) fn not_asked_for(tables: &mut Tables<'_, '_, '_>, section: &str, unit
     tables.report.find(kind, in_section(section, None), "no such table", "one");
 }
 
-/// Returns the elements of one sorted list that another does not have.
+/// Returns the elements in a sorted list that another sorted list does not have.
 pub(super) fn less<'l, T: Ord>(all: &'l [T], others: &[T]) -> Vec<&'l T> {
     let mut others = others.iter().peekable();
     let mut rest = Vec::new();

@@ -1,7 +1,7 @@
 //! Types in type units: DWARF 5 section 3.1.4.
 //!
-//! The target of a signature reference is compared as if it were in place. Every entry in a type unit belongs to such
-//! a type. A type that can have a type unit has one, so that a linker keeps one of several copies.
+//! A signature reference's target is compared as if it were at the reference. Every entry in a type unit belongs to
+//! such a type. A type that can have a type unit must have it, so that a linker keeps a single copy.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,12 +20,12 @@ use crate::read::{Entry, Unit};
 /// Tag, enclosing namespaces, name.
 type Called = (u16, Vec<StringId>, StringId);
 
-/// Type units of the file.
+/// The file's type units.
 fn units_of_types<'a, 'o>(compare: &Compare<'a, 'o>) -> impl Iterator<Item = &'a Unit<'o>> + use<'a, 'o> {
     compare.file.dwarf.units().iter().filter(|unit| is_type_unit(unit))
 }
 
-/// Reads the entries and line programs of type units.
+/// Reads type units' entries and line programs.
 pub(super) fn read_type_units(compare: &mut Compare<'_, '_>) {
     for unit in units_of_types(compare) {
         if let Some(entry) = unit.type_offset.and_then(|offset| compare.file.dwarf.entry_at(offset)) {
@@ -83,7 +83,7 @@ pub(super) fn compare_type_units(compare: &mut Compare<'_, '_>) {
     }
 }
 
-/// Compares the signature of a type unit with the contents, and with the key of its section group.
+/// Compares a type unit's signature with its contents, and with its section group's key.
 fn compare_signature(compare: &mut Compare<'_, '_>, unit: &Unit<'_>, described: &BTreeMap<u64, Vec<TypeId>>) {
     let dwarf = compare.file.dwarf;
     let ty = unit.type_offset.and_then(|offset| dwarf.entry_at(offset));
@@ -97,7 +97,7 @@ fn compare_signature(compare: &mut Compare<'_, '_>, unit: &Unit<'_>, described: 
         let actual = format!("{written:#018x}");
         compare.report.find(Kind::Type, site.clone(), expected, actual);
     }
-    // A linker keeps one group of each key. A linked file has no groups.
+    // A linker keeps one group for each key. A linked file has no groups.
     let object = compare.described.object;
     if object.is_relocatable() {
         let (section, offset) = dwarf.place(unit.offset);
@@ -110,7 +110,7 @@ fn compare_signature(compare: &mut Compare<'_, '_>, unit: &Unit<'_>, described: 
     }
 }
 
-/// Reports types in a compile unit or in another type's unit that could have their own.
+/// Reports types in a compile unit or in another type's unit that could have a type unit.
 pub(super) fn report_types_outside(compare: &mut Compare<'_, '_>) {
     if !compare.described.consumer.has_type_units {
         return;
@@ -140,7 +140,7 @@ pub(super) fn report_types_outside(compare: &mut Compare<'_, '_>) {
     }
 }
 
-/// Qualified name of a type that gets a type unit if possible: a named structure, class, union or enumeration.
+/// The qualified name, for a type that gets a type unit if possible: a named structure, class, union or enumeration.
 fn qualified_name(compare: &Compare<'_, '_>, id: TypeId) -> Option<Called> {
     let ty = compare.described.module.ty(id);
     let is_one = matches!(ty.kind(), TypeKind::Composite(_) | TypeKind::Enum { .. });
@@ -154,8 +154,8 @@ fn qualified_name(compare: &Compare<'_, '_>, id: TypeId) -> Option<Called> {
     Some((ty.kind().tag().0, around, name))
 }
 
-/// Returns whether a type keeps its meaning in a type unit: neither its scopes nor its contents belong to one
-/// unit. Namespaces do not, as they can be reopened.
+/// Returns whether a type keeps its meaning in a type unit: neither its scopes nor its contents belong to a single
+/// unit. Namespaces do not, because they can be reopened.
 fn can_be_alone(compare: &Compare<'_, '_>, id: TypeId) -> bool {
     let module = compare.described.module;
     let ty = compare.described.module.ty(id);
@@ -210,7 +210,7 @@ fn add_namesakes(compare: &mut Compare<'_, '_>, stays: &mut BTreeSet<TypeId>) {
     }
 }
 
-/// Returns whether the entry of a type also matches another type.
+/// Returns whether a type's entry also matches another type.
 fn is_same_type(compare: &mut Compare<'_, '_>, one: TypeId, other: TypeId) -> bool {
     let language = |id: TypeId| {
         let unit = compare.described.module.unit(compare.described.module.ty(id).unit());

@@ -8,7 +8,7 @@ use super::tree::{Compared, Different, Entity, Number, Reference};
 use crate::model::{ScopeId, ScopeKind, TypeId, TypeKind};
 use crate::read::Entry;
 
-/// References, numbers and scopes of a type that matches an entry.
+/// What a type that matches an entry leaves to compare: references, numbers and scopes.
 #[derive(Default)]
 pub(super) struct MatchedType<'a, 'o> {
     /// Composite types as scopes.
@@ -17,7 +17,7 @@ pub(super) struct MatchedType<'a, 'o> {
     numbers: Vec<(Number, Entry<'a, 'o>)>,
 }
 
-/// Compares the type of an entity with an entry.
+/// Compares an entity's type with an entry.
 pub(super) fn compare_type<'a, 'o>(
     compare: &mut Compare<'a, 'o>,
     ty: TypeId,
@@ -55,11 +55,12 @@ pub(super) fn same_type<'a, 'o>(
     ty: TypeId,
     entry: Entry<'a, 'o>,
 ) -> Result<MatchedType<'a, 'o>, Different> {
-    // A pair that was seen before is compared once: a difference is found where it was seen first.
+    // A pair is compared once: a difference was reported where the pair was seen first.
     if compare.known.types.contains(&(ty, entry.offset())) {
         return Ok(MatchedType::default());
     }
-    // A work list, as types may be nested deeply.
+    // A work list, because types may be nested deeply. Types that match provisionally are in `seen`, so that cycles
+    // end; they become known once all match.
     let mut seen = BTreeSet::new();
     let mut matched = MatchedType::default();
     let mut pairs = Vec::from([(ty, entry)]);

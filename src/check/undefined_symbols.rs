@@ -1,10 +1,9 @@
-//! Sizes of symbols that the object does not define: the bytes that the module describes after them.
+//! Sizes for symbols that the object does not define: how many bytes the module describes after them.
 
 use crate::model::{Address, LocId, Module, Node, Symbol};
 use crate::read::{Object, Sizes};
 
-/// Returns the bytes that the module describes after each of its symbols; empty if the object defines all its
-/// symbols.
+/// Returns how many bytes the module describes after each symbol; empty if the object defines all its symbols.
 pub(super) fn sizes<'m>(module: &'m Module, object: &Object<'_>) -> Sizes<'m> {
     let mut sizes = Sizes::new();
     if object.symbols().iter().all(|symbol| symbol.is_defined || symbol.name.is_empty()) {
@@ -31,7 +30,7 @@ pub(super) fn sizes<'m>(module: &'m Module, object: &Object<'_>) -> Sizes<'m> {
     sizes
 }
 
-/// Reports the bytes from each symbol in a location to the end of an object of `bytes` bytes there.
+/// Reports the distance from each symbol in a location to where an object with `bytes` bytes ends there.
 fn reaches(module: &Module, loc: LocId, bytes: u64, reach: &mut impl FnMut(Symbol, u64)) {
     let forward = |offset: i64| u64::try_from(offset).unwrap_or(0);
     let bytes = module.nodes(loc).fold(bytes, |bytes, node| {

@@ -1,4 +1,4 @@
-//! Described properties that no attribute of the consumer encodes: each is an omission, or a finding.
+//! Described properties that none of the consumer's attributes encodes: each is an omission, or a finding.
 
 use super::comparison::Compare;
 use super::report::Kind;

@@ -1,5 +1,5 @@
-//! Numbers and values of entities other than variables: the model's denotation against the evaluator's result,
-//! wherever the program stops.
+//! Numbers and values that belong to entities other than variables: the model's denotation compared with the
+//! evaluator's result, wherever the program stops.
 
 use gimli::{DwAt, constants as dw};
 
@@ -17,7 +17,7 @@ use crate::eval::{self, Context, Evaluator, Fault, Location};
 use crate::omission::{Property, Subject};
 use crate::read::{Entry, Value};
 
-/// Compares a value of an entity with that of an entry, wherever the program stops.
+/// Compares an entity's value with an entry's, wherever the program stops.
 pub(super) fn compare_value<'a, 'o>(
     meanings: &mut Meanings<'_, 'a, 'o>,
     value: Number,
@@ -109,7 +109,7 @@ pub(super) fn compare_value<'a, 'o>(
     }
 }
 
-/// Returns the value in the object; `Err(None)` without one.
+/// Returns the value in the object; `Err(None)` without a value.
 fn encoded_value<'a, 'o>(
     meanings: &Meanings<'_, 'a, 'o>,
     attribute: Option<DwAt>,

@@ -1,20 +1,20 @@
-//! Witnesses: the pcs, lanes and contents of the machine at which a mistake shows.
+//! Witnesses: the pcs, lanes and machine contents at which a mistake shows.
 //!
-//! * Pcs: the first and the last byte of each range, of the module and of the object, and the byte on either side.
-//!   The object's ranges include those of entries that an expression calls or points to, directly or not. Between two
-//!   bounds nothing depends on the pc.
-//! * Lanes: 0, 1, 15, 16, 31, 32 and the last: a wrong stride, an offset in a signed byte, half of a wave.
-//! * Contents: one in which every byte of registers and memory depends on its own address, so that a wrong location
-//!   does not match by accident; one in which every dword is a number from 1 to 7, so that locations at run-time
-//!   offsets are within their storages; and all bits 0 and all bits 1, for carries and signs. Where arithmetic hides
-//!   most numbers, there are more: contents that are chosen for the numbers that are read.
+//! * Pcs: the first and the last byte in each range, the module's and the object's, and the byte on either side. The
+//!   object's ranges include the ranges for entries that an expression calls or points to, directly or not. Between
+//!   two bounds nothing depends on the pc.
+//! * Lanes: 0, 1, 15, 16, 31, 32 and the last: a wrong stride, an offset in a signed byte, half a wave.
+//! * Contents: every register and memory byte depends on its own address, so that a wrong location does not match by
+//!   accident; every dword is a number from 1 to 7, so that locations at run-time offsets are within their storages;
+//!   and all bits 0 and all bits 1, for carries and signs. Where arithmetic hides most numbers, there are more:
+//!   contents that are chosen for the numbers that are read.
 //!
 //! * Load addresses: one, different from the link address.
 //!
-//! The value of a register on entry differs from its current value, in each of the contents.
+//! A register's value on entry differs from its current value, in all contents.
 //!
-//! A location that does not read the lane is compared in one lane, and one that does not read contents with one
-//! content: its result is the same in all others.
+//! A location that does not read the lane is compared in one lane, and a location that does not read contents with
+//! one fill, because its result is the same in all others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +35,7 @@ pub fn lanes(target: &Target) -> Vec<u32> {
     lanes
 }
 
-/// Returns the pcs to try in a function of `size` bytes, given the bounds of ranges.
+/// Returns the pcs to try in a function with `size` bytes, given range bounds.
 pub fn pcs(bounds: impl IntoIterator<Item = u64>, size: u64) -> Vec<u64> {
     tried(bounds, size).into_iter().map(|tried| tried.pc).collect()
 }
@@ -44,7 +44,7 @@ pub fn pcs(bounds: impl IntoIterator<Item = u64>, size: u64) -> Vec<u64> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tried {
     pub(super) pc: u64,
-    /// Whether ranges begin or end here. Otherwise, the same ranges contain this pc and the one tried before.
+    /// Whether ranges begin or end here. Otherwise, the same ranges contain this pc and the previous pc.
     pub(super) is_bound: bool,
 }
 
@@ -67,12 +67,12 @@ fn tried(bounds: impl IntoIterator<Item = u64>, size: u64) -> Vec<Tried> {
     points
 }
 
-/// Pcs to try in a function: from the bounds known at the start, and from the location lists of the entries that an
-/// evaluation reads.
+/// Pcs to try in a function: from the bounds known at the start, and from the location lists that belong to entries
+/// which an evaluation reads.
 pub(super) struct Pcs {
     size: u64,
     all: Vec<Tried>,
-    /// Number of witnesses.
+    /// How many pcs were returned.
     next: usize,
     /// All pcs, once an entry was read.
     known: BTreeSet<u64>,
@@ -81,12 +81,12 @@ pub(super) struct Pcs {
 }
 
 impl Pcs {
-    /// Pcs of a function of `size` bytes, given the bounds of ranges.
+    /// Pcs in a function with `size` bytes, given range bounds.
     pub(super) fn new(bounds: impl IntoIterator<Item = u64>, size: u64) -> Self {
         Self::from_tried(tried(bounds, size), size)
     }
 
-    /// Single pc of a function of `size` bytes, for an attribute that is the same at all pcs.
+    /// A single pc in a function with `size` bytes, for an attribute that is the same at all pcs.
     pub(super) fn only(pc: u64, size: u64) -> Self {
         Self::from_tried([Tried { pc, is_bound: true }].into(), size)
     }
@@ -107,7 +107,7 @@ impl Pcs {
         self.entries
     }
 
-    /// Adds the bounds of entries that an evaluation read: its result changes where they do.
+    /// Adds bounds from entries that an evaluation read, because its result changes where they do.
     pub(super) fn follow(&mut self, asked: &Asked, bounds: impl Fn(u64) -> Vec<u64>) {
         if asked.entries.borrow().is_empty() {
             return;
@@ -136,12 +136,12 @@ pub(super) fn load_bias(object: &Object<'_>, target: &Target) -> u64 {
     }
 }
 
-/// Contents of a machine.
+/// Machine contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fill {
     /// Every byte depends on its address.
     Spelled,
-    /// Every dword of a register is a number from 1 to 7.
+    /// Every dword in a register is a number from 1 to 7.
     Small,
     /// All bits are 0.
     Zeros,
@@ -153,7 +153,7 @@ impl Fill {
     /// All contents to try.
     pub const ALL: [Self; 4] = [Self::Spelled, Self::Small, Self::Zeros, Self::Ones];
 
-    /// Returns byte `at` of a register, counted from the least significant one, 0.
+    /// Returns a register's byte `at`, counted from the least significant byte, 0.
     pub fn register_byte(self, reg: Reg, at: u32) -> u8 {
         match self {
             Self::Spelled => spell(ByteStorage::Register(reg).key(), at.into()),
@@ -163,8 +163,8 @@ impl Fill {
         }
     }
 
-    /// Returns byte `at` of a register on entry, which differs from the current value in all contents, so that the
-    /// two cannot be confused.
+    /// Returns the byte `at` that a register has on entry, which differs from the current value in all contents, so
+    /// that the two cannot be confused.
     pub fn entry_byte(self, reg: Reg, at: u32) -> u8 {
         match self {
             Self::Spelled => !self.register_byte(reg, at),
@@ -183,7 +183,7 @@ impl Fill {
         }
     }
 
-    /// Returns a byte of memory.
+    /// Returns a memory byte.
     pub fn memory_byte(self, space: SpaceId, lane: Option<u32>, address: u64) -> u8 {
         let storage = ByteStorage::Memory(space, lane).key();
         match self {
@@ -201,7 +201,7 @@ fn spell(storage: u64, at: u64) -> u8 {
     scatter(storage, at) as u8
 }
 
-/// Space and address of the canonical frame address, an arbitrary choice that the model and the bytes share.
+/// The canonical frame address, as a space and an address: an arbitrary choice that the model and the bytes share.
 pub(super) fn cfa(target: &Target) -> (SpaceId, u64) {
     let space = if target.has_lane_expressions() { SpaceId::PRIVATE_LANE } else { SpaceId::PRIVATE_WAVE };
     match target.space(space) {
@@ -221,7 +221,7 @@ pub(super) struct Stopped<'a> {
     pub(super) patch: Option<&'a Patch>,
 }
 
-/// Bytes that replace the contents of a machine.
+/// Bytes that replace machine contents.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Patch(BTreeMap<(ByteStorage, u64), u8>);
 
@@ -230,7 +230,7 @@ impl Patch {
         self.0.get(&(storage, at)).copied().unwrap_or_else(|| fill.byte(storage, at))
     }
 
-    /// Writes the low bits of a number to a described location. Bits without a storage are not written.
+    /// Writes a number's low bits to a described location. Bits without a storage are not written.
     pub(super) fn store(&mut self, fill: Fill, spans: &[Span], mut value: u64) {
         for span in spans {
             for bit in span.from..span.from + u128::from(span.bits) {
@@ -253,7 +253,7 @@ impl Patch {
     }
 }
 
-/// Reads bytes of a stopped program.
+/// Reads a stopped program's bytes.
 pub(super) fn read(
     (fill, patch): (Fill, Option<&Patch>),
     asked: &Asked,
@@ -275,7 +275,7 @@ pub(super) fn read(
 }
 
 impl Stopped<'_> {
-    /// Returns the number in `bits` bits of a storage from bit `from` on, of at most 64.
+    /// Returns the number in a storage's bits from `from` on, `bits` of them, at most 64.
     fn number(&self, storage: ByteStorage, from: u128, bits: u32) -> u64 {
         let first = (from / 8) as u64;
         let skip = (from % 8) as u32;

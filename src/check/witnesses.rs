@@ -1,4 +1,4 @@
-//! Witnesses of one comparison: lanes and contents at a pc, as many as the comparison turns out to depend on.
+//! Witnesses for one comparison: lanes and contents at a pc, as many as the comparison turns out to depend on.
 
 use std::rc::Rc;
 
@@ -6,19 +6,19 @@ use super::asked::Asked;
 use super::numbers::Numbers;
 use super::witness::Fill;
 
-/// Pc, lane and contents of a comparison.
+/// A comparison's pc, lane and contents.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Witness {
-    /// Pc in bytes from the start of the function.
+    /// Pc in bytes from the function's start.
     pub(super) pc: u64,
-    /// Address of the function; `None` outside functions.
+    /// The function's address; `None` outside functions.
     pub(super) start: Option<u64>,
     pub(super) lane: u32,
     pub(super) fill: Fill,
 }
 
-/// Witnesses at a pc. A comparison that does not depend on the lane has one lane; one that does not depend on contents
-/// has one content; one that does not combine numbers has no [chosen contents](Numbers).
+/// Witnesses at a pc. A comparison that does not depend on the lane has one lane; a comparison that does not depend
+/// on contents has one fill; a comparison that does not combine numbers has no [chosen contents](Numbers).
 pub(super) struct Witnesses<'w, F> {
     lanes: &'w [u32],
     pc: u64,
@@ -27,9 +27,9 @@ pub(super) struct Witnesses<'w, F> {
     /// Returns the constants that the comparison adds to numbers, if it combines numbers.
     combines: F,
     offsets: Option<Rc<[u64]>>,
-    /// Numbers of lanes and of contents of the lane that were tried.
+    /// How many lanes were tried, and how many contents in the current lane.
     tried: (usize, usize),
-    /// Number of contents that are chosen, with the first comparison that chose some.
+    /// How many contents are chosen; known after the first comparison with chosen contents.
     choices: u32,
 }
 
@@ -61,6 +61,7 @@ impl<F: Fn() -> Option<Rc<[u64]>>> Iterator for Witnesses<'_, F> {
             }
             let lane = *self.lanes.get(index)?;
             self.tried.1 += 1;
+            // The first comparison shows what later comparisons depend on.
             if content == 0 {
                 return Some(Witness { pc, start, lane, fill: Fill::Spelled });
             }
@@ -69,6 +70,7 @@ impl<F: Fn() -> Option<Rc<[u64]>>> Iterator for Witnesses<'_, F> {
                     return Some(Witness { pc, start, lane, fill });
                 }
                 let choice = (content - Fill::ALL.len()) as u32;
+                // Looked up late, because it decodes expressions and few comparisons get here.
                 if self.choices == 0 && choice == 0 {
                     self.offsets = (self.combines)();
                 }

@@ -1,8 +1,8 @@
-//! Entries of a function's variables, found by their scopes.
+//! Entries for a function's variables, found by their scopes.
 //!
-//! An assembler keeps the tree of entries and changes their addresses. A variable therefore has its entry in the same
-//! scopes, by kind and by name of the inlined function, as in the description. Scopes of one kind and name are in the
-//! order of the description.
+//! An assembler keeps the entry tree and changes the entries' addresses. A variable's entry is therefore in the same
+//! scopes, by kind and by the inlined function's name, as in the description. Scopes with the same kind and name are
+//! in description order.
 
 use std::borrow::Cow;
 
@@ -13,10 +13,10 @@ use crate::check::groups::Groups;
 use crate::model::{FunctionId, Module, ScopeId, ScopeKind, VariableId};
 use crate::read::{Dwarf, Entry};
 
-/// Name of the inlined function; `None` for a block.
+/// The inlined function's name; `None` for a block.
 type Scope<'a> = Option<Cow<'a, str>>;
 
-/// Kinds and names of scopes from a function inwards, each with a number. 0 is the function itself.
+/// Scope paths from a function inwards by kind and name, each with a number. 0 is the function itself.
 #[derive(Default)]
 struct Paths<'a>(HashMap<(u32, Scope<'a>), u32>);
 
@@ -27,7 +27,7 @@ impl<'a> Paths<'a> {
     }
 }
 
-/// Variables and scopes of a description by scope, and functions of an object by address.
+/// A description's variables and scopes by scope, and an object's functions by address.
 pub(super) struct Entries<'a, 'o> {
     module: &'a Module,
     variables: Groups<ScopeId, VariableId>,
@@ -51,8 +51,9 @@ impl<'a, 'o> Entries<'a, 'o> {
         }
     }
 
-    /// Returns the variables of the function at an address, in the module's order, each with its entry. A variable has
-    /// none if the object has more or fewer entries of its name in its scopes: they are indistinguishable.
+    /// Returns the variables in the function at an address, in the module's order, each with its entry. A variable
+    /// has no entry if the object has more or fewer entries with that name in these scopes, because nothing tells
+    /// them apart.
     pub(super) fn in_function(
         &self,
         function: FunctionId,
@@ -76,6 +77,7 @@ impl<'a, 'o> Entries<'a, 'o> {
                     _ => {}
                 }
             }
+            // The stack visits the first scope first, as the description does below.
             waiting[first..].reverse();
         }
         let mut described: HashMap<(u32, Cow<'a, str>), Vec<VariableId>> = HashMap::new();

@@ -1,8 +1,9 @@
-//! Coverage of a cubin that ptxas made of a text with debug information: at how many pcs of the machine's code a
-//! variable has a place in the description, in the cubin's entries, and in its map of registers.
+//! Coverage of a cubin that ptxas generated from PTX with debug information: at how many machine-code pcs a variable
+//! has a location in the description, in the cubin's entries, and in its register map.
 //!
-//! The lines of the PTX lead from a pc to an instruction of the PTX, and so to a pc of the description. There, the
-//! location in the cubin's entry is compared with the description, in registers of PTX, and read by way of the map.
+//! The PTX lines lead from a machine-code pc to a PTX instruction, which is a pc in the description. There, the
+//! location in the cubin's entry is compared with the description, in PTX registers, and read through the register
+//! map.
 
 use core::fmt;
 use core::ops::Range;
@@ -28,30 +29,30 @@ use crate::ptx::Text;
 use crate::read::nvidia::{INSTRUCTION_BYTES, MappedFunction, PtxText, RegisterMap, ptx_lines};
 use crate::read::{Dwarf, Entry, Object, Symbol};
 
-/// Coverage of the variables of a description in a cubin.
+/// A cubin's coverage of the described variables.
 #[derive(Debug, Clone, Default)]
 pub struct Coverage {
-    /// Variables that have a place somewhere, in the order of the module.
+    /// Variables that have a location somewhere, in module order.
     pub variables: Vec<VariableCoverage>,
     /// Locations that differ from the description.
     pub findings: Vec<Finding>,
 }
 
-/// Numbers of pcs at which a variable has a place.
+/// Numbers of pcs at which a variable has a location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VariableCoverage {
     /// The variable.
     pub variable: VariableId,
     /// Names for messages.
     pub at: At,
-    /// Pcs of the cubin at which the description has a place.
+    /// Cubin pcs at which the description has a location.
     pub described: u64,
-    /// Pcs of these at which the variable's entry has a location.
+    /// Pcs among these at which the variable's entry has a location.
     pub located: u64,
-    /// Pcs of these at which the location can be read: the map has a home for each register.
+    /// Pcs among these at which the location can be read, because the map has a home for each register.
     pub readable: u64,
-    /// Other pcs of the cubin at which the variable's entry has a location: ptxas puts some labels an instruction
-    /// beside the line that they belong to.
+    /// Other cubin pcs at which the variable's entry has a location: ptxas puts some labels an instruction away from
+    /// the line that they belong to.
     pub beyond: u64,
 }
 
@@ -61,7 +62,7 @@ impl Coverage {
         self.findings.is_empty()
     }
 
-    /// Sums of the counts of all variables: described, located, readable.
+    /// Sums over all variables: described, located, readable.
     pub fn totals(&self) -> (u64, u64, u64) {
         self.variables.iter().fold((0, 0, 0), |(described, located, readable), one| {
             (described + one.described, located + one.located, readable + one.readable)
@@ -69,7 +70,7 @@ impl Coverage {
     }
 }
 
-/// Displays a line for each variable, and one for all.
+/// Displays a line for each variable, and a line with the totals.
 impl fmt::Display for Coverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for finding in &self.findings {
@@ -100,14 +101,14 @@ impl fmt::Display for Coverage {
     }
 }
 
-/// Compares a cubin with the description of the PTX from which ptxas made it.
+/// Compares a cubin with the description of the PTX from which ptxas generated it.
 ///
-/// A location at a symbol, and a stack slot, is compared by its space alone: ptxas places it. Pcs of a line of PTX with
-/// several instructions are not counted.
+/// A location at a symbol, and a stack slot, is compared by its space alone, because ptxas chooses the address. Pcs
+/// that belong to a PTX line with several instructions are not counted.
 ///
 /// # Errors
-/// The errors of [`Object::read`] and [`Dwarf::read`]; [`BadArgument`](crate::error::ErrorKind::BadArgument) for an
-/// object without the text of the PTX, or without a function of the description.
+/// Errors from [`Object::read`] and [`Dwarf::read`]; [`BadArgument`](crate::error::ErrorKind::BadArgument) for an
+/// object without its PTX, or without a described function.
 pub fn coverage(module: &Module, consumer: &Consumer, bytes: &[u8]) -> Result<Coverage> {
     let object = Object::read_for(bytes, module.target())?;
     let dwarf = Dwarf::read_as(&object, dialect(consumer), consumer.expressions.draft)?;
@@ -143,14 +144,14 @@ pub fn coverage(module: &Module, consumer: &Consumer, bytes: &[u8]) -> Result<Co
     Ok(coverage)
 }
 
-/// Addresses of a function's code. A damaged file can have a size beyond the section.
+/// A function's code addresses, cut at the section's end because a damaged file can have a larger size.
 fn code(object: &Object<'_>, symbol: &Symbol<'_>) -> Range<u64> {
     let section = symbol.section.and_then(|index| object.sections().get(index));
     let end = section.map_or(0, |section| section.address.saturating_add(section.data.len() as u64));
     symbol.address..symbol.address.saturating_add(symbol.size).min(end)
 }
 
-/// Lines of the PTX by address; `None` after the end of a sequence.
+/// PTX lines by address; `None` after a sequence ends.
 fn rows(object: &Object<'_>) -> Result<BTreeMap<u64, Option<u64>>> {
     let mut rows = BTreeMap::new();
     for program in ptx_lines(object) {
@@ -158,6 +159,7 @@ fn rows(object: &Object<'_>) -> Result<BTreeMap<u64, Option<u64>>> {
         for row in program.rows() {
             let row = row?;
             if row.end_sequence {
+                // A sequence that starts where another ends has priority.
                 rows.entry(row.address).or_insert(None);
             } else {
                 rows.insert(row.address, Some(row.line));
@@ -167,7 +169,8 @@ fn rows(object: &Object<'_>) -> Result<BTreeMap<u64, Option<u64>>> {
     Ok(rows)
 }
 
-/// Texts of the PTX of a cubin. Their sections do not overlap, so that all are at most as long as the file.
+/// A cubin's PTX texts. Their sections do not overlap, so that together they are at most as long as the file; the
+/// check bounds memory for a damaged file.
 fn texts(object: &Object<'_>, most: usize) -> Result<Vec<String>> {
     let mut texts = Vec::new();
     let mut left = most;
@@ -185,8 +188,8 @@ fn texts(object: &Object<'_>, most: usize) -> Result<Vec<String>> {
     Ok(texts)
 }
 
-/// Positions of the instructions of each function, by line. A line with several instructions has no position: the
-/// line table does not state which of the instructions a pc belongs to.
+/// Instruction positions in each function, by line. A line with several instructions has no position, because the
+/// line table does not state which instruction a pc belongs to.
 fn positions<'t>(texts: &[Text<'t>]) -> HashMap<&'t str, BTreeMap<u64, u64>> {
     let mut by_function = HashMap::new();
     for text in texts {
@@ -206,7 +209,7 @@ fn positions<'t>(texts: &[Text<'t>]) -> HashMap<&'t str, BTreeMap<u64, u64>> {
     by_function
 }
 
-/// Number of pcs, which are sorted, at which an entry has a location.
+/// Number of pcs at which an entry has a location. `pcs` is sorted.
 fn covered_pcs(entry: Entry<'_, '_>, pcs: &[u64]) -> u64 {
     let Ok(Some(list)) = entry.locations(gimli::DW_AT_location) else { return 0 };
     let with_location = list.iter().filter(|range| !range.expr.is_empty());
@@ -221,6 +224,7 @@ fn covered_pcs(entry: Entry<'_, '_>, pcs: &[u64]) -> u64 {
         .collect();
     ranges.sort_unstable_by_key(|range| range.start);
     let mut count = 0;
+    // Ranges can overlap: each pc counts once.
     let mut done = 0;
     for range in ranges {
         count += range.end.saturating_sub(range.start.max(done)) as u64;
@@ -237,7 +241,7 @@ struct Compared<'c, 'o> {
 }
 
 impl<'c> Compared<'c, '_> {
-    /// Compares the variables of a function at pcs of the cubin, sorted by their positions.
+    /// Compares a function's variables at cubin pcs, which are sorted by their positions.
     fn function(
         &self,
         code: FunctionCode<'c>,
@@ -259,6 +263,7 @@ impl<'c> Compared<'c, '_> {
                 beyond: 0,
             };
             let mut is_different = false;
+            // Several locations at a pc are alternatives: the cubin's entry may have any.
             for here in self.described(id, pcs).chunk_by(|a, b| a.pc == b.pc).filter(|_| bits != 0) {
                 let Described { pc, position, .. } = here[0];
                 let places: Vec<LocId> = here.iter().map(|described| described.loc).collect();
@@ -275,6 +280,7 @@ impl<'c> Compared<'c, '_> {
                     Some(expected) => eval::are_equal(expected, &spans),
                     None => self.is_placed(loc) && self.is_in_space(loc, &spans),
                 });
+                // One finding per variable is enough: a mistake usually recurs at each pc.
                 if !is_same && !is_different {
                     is_different = true;
                     let whole: Vec<Spans> = expected.into_iter().flatten().collect();
@@ -314,7 +320,7 @@ impl<'c> Compared<'c, '_> {
         locs.any(|loc| self.module.nodes(loc).any(|node| node != Node::Undefined))
     }
 
-    /// Returns the places of a variable at the pcs of the cubin, in ascending order of pcs. `pcs` are sorted by
+    /// Returns a variable's described locations at the cubin's pcs, in ascending pc order. `pcs` is sorted by
     /// position.
     fn described(&self, id: VariableId, pcs: &[(u64, u64)]) -> Vec<Described> {
         let always = self.module.always(id).map(|loc| (0..u64::MAX, loc));
@@ -347,7 +353,7 @@ impl<'c> Compared<'c, '_> {
         Context { unit: entry.unit().offset, ..Context::new(entry.unit().encoding, self.module.target()) }
     }
 
-    /// Location of an entry, in registers of PTX; `None` without one.
+    /// An entry's location, in PTX registers; `None` without a location.
     fn spans(&self, entry: Entry<'c, 'c>, spot: Spot<'c>) -> Option<Spans> {
         let asked = Asked::default();
         let stopped = self.stopped(spot, &asked);
@@ -362,6 +368,7 @@ impl<'c> Compared<'c, '_> {
     fn location(&self, entry: Entry<'c, 'c>, machine: &dyn eval::Machine) -> Option<eval::Location> {
         let location =
             Evaluator::new().variable_location(self.info.body(entry), machine, &self.context(entry)).ok()?;
+        // NVIDIA's debugger takes the memory space from an attribute, not from the expression.
         let class = self.consumer.attributes.variable_space.and_then(|name| entry.number(name));
         let Some(space) = class.and_then(|class| self.module.target().space_of_class(class)) else {
             return Some(location);
@@ -370,7 +377,7 @@ impl<'c> Compared<'c, '_> {
         Some(location.in_space(space.id, layout, Some(LANE)))
     }
 
-    /// Whether the bits at a location can be read by way of the map.
+    /// Whether the bits at a location can be read through the register map.
     fn is_readable(&self, entry: Entry<'c, 'c>, spot: Spot<'c>) -> bool {
         let asked = Asked::default();
         let stopped = self.stopped(spot, &asked);
@@ -381,7 +388,7 @@ impl<'c> Compared<'c, '_> {
         eval::read_bits(&location, spot.bits, &machine).is_ok()
     }
 
-    /// Meaning of a described location.
+    /// A described location's meaning.
     fn expected(&self, loc: LocId, spot: Spot<'c>) -> Option<Spans> {
         let module = self.module;
         let asked = Asked::default();
@@ -399,12 +406,12 @@ impl<'c> Compared<'c, '_> {
         Some(spans.iter().map(|span| span_of(module.target(), span, |_| None)).collect())
     }
 
-    /// Whether ptxas chooses the address of a location: that of a symbol or of a stack slot.
+    /// Whether ptxas chooses a location's address, as it does for symbols and stack slots.
     fn is_placed(&self, loc: LocId) -> bool {
         self.module.nodes(loc).any(|node| matches!(node, Node::Address(..) | Node::StackAddress(_)))
     }
 
-    /// Whether all bits are in memory of the spaces of a location.
+    /// Whether all bits are in the memory spaces that a location names.
     fn is_in_space(&self, loc: LocId, spans: &[eval::Span]) -> bool {
         let is_there = |space| self.module.nodes(loc).any(|node| node == Node::Memory(space));
         spans.iter().flat_map(|span| &span.places).all(|place| match place.storage {
@@ -414,20 +421,20 @@ impl<'c> Compared<'c, '_> {
     }
 }
 
-/// Lane of the comparison: the expressions do not depend on it otherwise.
+/// Lane for the comparison. One lane is enough because the expressions do not depend on it.
 const LANE: u32 = 5;
 
-/// Code of a function in the cubin.
+/// A function's code in the cubin.
 #[derive(Clone, Copy)]
 struct FunctionCode<'c> {
     function: FunctionId,
-    /// Address of the function.
+    /// The function's address.
     start: u64,
-    /// Homes of its PTX registers.
+    /// Homes for its PTX registers.
     mapped: Option<&'c MappedFunction<'c>>,
 }
 
-/// A place of a variable in the description, at a pc of the cubin.
+/// A variable's described location at a cubin pc.
 #[derive(Clone, Copy)]
 struct Described {
     pc: u64,
@@ -435,11 +442,11 @@ struct Described {
     loc: LocId,
 }
 
-/// Place of a comparison.
+/// Where a comparison takes place.
 #[derive(Clone, Copy)]
 struct Spot<'c> {
     code: FunctionCode<'c>,
-    /// Pc of the cubin.
+    /// Cubin pc.
     pc: u64,
     bits: u64,
 }

@@ -1,12 +1,12 @@
-//! Tags and attributes of calls: DWARF 5 section 3.4, and GNU's before DWARF 5, where GNU has them.
+//! Call tags and attributes: DWARF 5 section 3.4, and GNU's before DWARF 5, where GNU has them.
 
 use gimli::{DwAt, DwTag, constants as dw};
 
-/// Tags and attributes of calls.
+/// Call tags and attributes.
 pub(in crate::check) struct Names {
     pub(in crate::check) call: DwTag,
     pub(in crate::check) argument: DwTag,
-    /// Pc after the call; in GNU's entry, that of the call if the pc after it is not known.
+    /// Pc after the call; in GNU's entry, the call's own pc if the pc after it is not known.
     pub(in crate::check) return_pc: DwAt,
     pub(in crate::check) callee: DwAt,
     pub(in crate::check) target: DwAt,

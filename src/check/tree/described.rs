@@ -18,12 +18,12 @@ use crate::model::{
 use crate::omission::{Property, Subject};
 use crate::read::Object;
 
-/// Language attributes of a unit. The last two are `DW_AT_language_name` and `DW_AT_language_version` of DWARF 6.
+/// A unit's language attributes. The last two are DWARF 6's `DW_AT_language_name` and `DW_AT_language_version`.
 const LANGUAGE: [DwAt; 3] = [dw::DW_AT_language, DwAt(0x90), DwAt(0x91)];
 const DECLARED: [DwAt; 3] = [dw::DW_AT_decl_file, dw::DW_AT_decl_line, dw::DW_AT_decl_column];
 const CALLED: [DwAt; 3] = [dw::DW_AT_call_file, dw::DW_AT_call_line, dw::DW_AT_call_column];
 
-/// Constant attributes of functions.
+/// Functions' constant attributes.
 type NumberOf = fn(&Function) -> Option<u64>;
 const NUMBERS: [(DwAt, NumberOf); 3] = [
     (dw::DW_AT_accessibility, |function| function.member.accessibility.map(accessibility)),
@@ -31,24 +31,24 @@ const NUMBERS: [(DwAt, NumberOf); 3] = [
     (dw::DW_AT_defaulted, |function| function.member.defaulted.map(defaulted)),
 ];
 
-/// Attributes for the described calls of a function: of DWARF 5, and GNU's before.
+/// Attributes for a function's described calls: DWARF 5's, and GNU's before DWARF 5.
 const CALLS: [(DescribedCalls, [DwAt; 2]); 3] = [
     (DescribedCalls::Tail, [dw::DW_AT_call_all_tail_calls, dw::DW_AT_GNU_all_tail_call_sites]),
     (DescribedCalls::All, [dw::DW_AT_call_all_calls, dw::DW_AT_GNU_all_call_sites]),
     (DescribedCalls::Source, [dw::DW_AT_call_all_source_calls, dw::DW_AT_GNU_all_source_call_sites]),
 ];
 
-/// Described entry: its attributes, and the entries of its parts.
+/// Described entry: its attributes, and the entries for its parts.
 pub(in crate::check) struct Node<'a> {
     pub(in crate::check) tag: DwTag,
     pub(in crate::check) name: &'a str,
     pub(super) attributes: Vec<(DwAt, Value<'a, 'a>)>,
     pub(super) parts: Vec<Node<'a>>,
-    /// Location that gives a number or value of the entry, which witnesses compare.
+    /// Location that gives the entry's number or value, which witnesses compare.
     pub(super) number: Option<Number>,
 }
 
-/// Number or value of an entity other than a variable.
+/// Number or value that belongs to an entity other than a variable.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::check) struct Number {
     pub(in crate::check) subject: Subject,
@@ -121,7 +121,7 @@ pub(in crate::check) struct Described<'a> {
 }
 
 impl<'a> Described<'a> {
-    /// Address of a function's code in the object.
+    /// A function's code address in the object.
     pub(in crate::check) fn address(self, function: FunctionId) -> Option<u64> {
         address(self.module, self.object, self.module.function(function))
     }
@@ -140,7 +140,7 @@ impl<'a> Described<'a> {
         self.index.inlined[function]
     }
 
-    /// Returns the entities of a scope that have entries in it. `instance` is the function whose code the entries
+    /// Returns a scope's entities that have entries in it. `instance` is the function whose code the entries
     /// describe, `None` in an abstract instance. Parameters are in order.
     pub(in crate::check) fn inside(self, scope: ScopeId, instance: Option<FunctionId>) -> Vec<Entity> {
         let module = self.module;
@@ -181,7 +181,7 @@ impl<'a> Described<'a> {
         if is_first {
             entities.extend(index.imports.items(scope).map(Entity::Import));
         }
-        // The labels of a function without code are in its abstract instance, without pcs.
+        // Labels in a function without code are in its abstract instance, without pcs.
         let function = module.function_of(scope);
         if instance.is_some() || function.is_some_and(|function| module.function(function).address.is_none())
         {
@@ -193,7 +193,7 @@ impl<'a> Described<'a> {
         entities
     }
 
-    /// Place of an entity, for findings.
+    /// An entity's position, for findings.
     pub(in crate::check) fn site(self, entity: Entity) -> At {
         let module = self.module;
         match entity {
@@ -218,7 +218,7 @@ impl<'a> Described<'a> {
         }
     }
 
-    /// Returns the unit of an entity.
+    /// Returns an entity's unit.
     pub(in crate::check) fn unit_of(self, entity: Entity) -> UnitId {
         let module = self.module;
         let scope = match entity {
@@ -236,8 +236,7 @@ impl<'a> Described<'a> {
         module.scope(scope).unit
     }
 
-    /// Returns the entry of an entity, in the code of a function or in no code, with references to types that have
-    /// entries.
+    /// Returns an entity's entry, in a function's code or in no code, with references to types that have entries.
     pub(in crate::check) fn node(self, entity: Entity, instance: Option<FunctionId>) -> Node<'a> {
         let mut node = self.whole_node(entity, instance);
         if self.omitted.has_types {
@@ -298,7 +297,7 @@ impl<'a> Described<'a> {
                 let call = module.call(id);
                 let names = self.calls();
                 let address = |pc| self.address_of(instance, pc);
-                // GNU's entry has one address; a second one is that of DWARF 5.
+                // GNU's entry has one address; a second address uses DWARF 5's attribute.
                 let is_gnu = self.has_gnu_calls();
                 let return_pc = call.return_pc.or(call.pc.filter(|_| is_gnu));
                 let pc = call.pc.filter(|_| !is_gnu || call.return_pc.is_some());
@@ -353,7 +352,7 @@ impl<'a> Described<'a> {
         node.with(names[0], file).number(names[1], line.map(|line| line.line)).number(names[2], column)
     }
 
-    /// Returns the entry of a unit without its code. The skeleton of a split unit has the other attributes.
+    /// Returns a unit's entry without its code. A split unit's skeleton has the other attributes.
     pub(in crate::check) fn unit(self, id: UnitId, is_split: bool) -> Node<'a> {
         let unit = self.module.unit(id);
         let producer = match (unit.producer, unit.command_line) {
@@ -387,7 +386,7 @@ impl<'a> Described<'a> {
         self.language(node, self.module.unit(id))
     }
 
-    /// Adds the language of a unit, with its name and version for consumers that read these.
+    /// Adds a unit's language, with its name and version for consumers that read these.
     fn language(self, node: Node<'a>, unit: &Unit) -> Node<'a> {
         let name = unit.language.and_then(|language| language.name());
         let name = name.filter(|_| self.consumer.entries.language_names);
@@ -397,7 +396,7 @@ impl<'a> Described<'a> {
         node.number(LANGUAGE[1], name.map(|(name, _)| name)).number(LANGUAGE[2], version)
     }
 
-    /// Returns the entry of a namespace, without its source position.
+    /// Returns a namespace's entry, without its source position.
     pub(in crate::check) fn namespace(self, name: Option<StringId>, is_inline: bool) -> Node<'a> {
         let node = Node::new(dw::DW_TAG_namespace).named(self.text(name));
         node.flag(dw::DW_AT_export_symbols, is_inline)
@@ -444,7 +443,7 @@ impl<'a> Described<'a> {
         node
     }
 
-    /// Returns the entry of a function without code, or the abstract instance of an inlined one.
+    /// Returns the entry for a function without code, or an inlined function's abstract instance.
     fn abstract_function(self, id: FunctionId) -> Node<'a> {
         let function = self.module.function(id);
         let inline = inline(self.has_abstract(id), function.is_declared_inline);
@@ -456,7 +455,7 @@ impl<'a> Described<'a> {
         self.templates(node, Subject::Function(id), &function.templates)
     }
 
-    /// Returns the entry of a function's code.
+    /// Returns the entry for a function's code.
     fn code(self, id: FunctionId) -> Node<'a> {
         let module = self.module;
         let consumer = self.consumer;
@@ -466,7 +465,7 @@ impl<'a> Described<'a> {
         let own = (!has_abstract && function.is_declared_inline).then(|| inline(false, true));
         let mut node = self.function(id, has_abstract, kernel).number(dw::DW_AT_inline, own);
         node = node.entry(dw::DW_AT_abstract_origin, has_abstract.then_some(Entity::Function(id)));
-        // The comparison of code reports a function without an address.
+        // `code::is_there` reports a function without an address.
         node = match self.address(id) {
             Some(start) => {
                 let code = Vec::from([start..start.wrapping_add(function.bytes)]);
@@ -498,15 +497,15 @@ impl<'a> Described<'a> {
         self.templates(node, Subject::Function(id), templates)
     }
 
-    /// Returns the attributes that a function has itself or inherits. `kernel` is the calling convention of code
-    /// without a described one.
+    /// Returns the attributes that a function has itself or inherits. `kernel` is the calling convention for code
+    /// without a described convention.
     fn function(self, id: FunctionId, is_instance: bool, kernel: Option<u8>) -> Node<'a> {
         let module = self.module;
         let data = module.function(id);
         let declaration = data.specification.map(|id| module.function(id));
         let either = |is: fn(&Function) -> bool| is(data) || declaration.is_some_and(is);
         let mut node = Node::new(dw::DW_TAG_subprogram).named(self.text(Some(data.name)));
-        // The code of an inlined function refers to its abstract instance instead.
+        // An inlined function's code refers to its abstract instance instead.
         let specification = data.specification.filter(|_| !is_instance).map(Entity::Function);
         node = node.entry(dw::DW_AT_specification, specification);
         let linkage = data.linkage_name.or(declaration.and_then(|declaration| declaration.linkage_name));
@@ -531,7 +530,7 @@ impl<'a> Described<'a> {
         matches!(language, Some(0x01 | 0x02 | 0x0c | 0x15 | 0x1d | 0x2c | 0x3e))
     }
 
-    /// Attribute for a linkage name: that of the standard, or the MIPS compilers' before DWARF 4.
+    /// Attribute for a linkage name: the standard's, or the MIPS compilers' before DWARF 4.
     fn linkage_name(self) -> DwAt {
         if self.consumer.version >= 4 { dw::DW_AT_linkage_name } else { DwAt(0x2007) }
     }
@@ -567,14 +566,14 @@ impl<'a> Described<'a> {
         }
         // A variable that does not move has a location even if its function has no code.
         if entity == Entity::Variable(id) || module.is_placed_without_code(id) {
-            // The space of the places is compared with the places.
+            // The locations' space is compared with the locations.
             node = node.elsewhere([dw::DW_AT_location, dw::DW_AT_const_value]);
             node = node.elsewhere(self.consumer.attributes.variable_space);
         }
         self.declared(node, chain().find_map(|variable| variable.line))
     }
 
-    /// Returns the entry of a static data member, a declaration in its class. Its definition has the location.
+    /// Returns a static data member's entry, a declaration in its class. Its definition has the location.
     fn member(self, id: VariableId) -> Node<'a> {
         let member = self.module.variable(id);
         let tag = if self.consumer.version < 5 { dw::DW_TAG_member } else { dw::DW_TAG_variable };

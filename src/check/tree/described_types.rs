@@ -11,11 +11,11 @@ use crate::model::{
 };
 use crate::omission::{Property, Subject, TemplateOwner};
 
-/// `DW_ORD_col_major`: table 7.22. Rows are the default of all languages but Fortran.
+/// `DW_ORD_col_major`: table 7.22. Rows are the default in all languages but Fortran.
 const COLUMN_MAJOR: u8 = 1;
 
 impl<'a> Described<'a> {
-    /// Returns the entry of a type, without the declarations in its scope.
+    /// Returns a type's entry, without the declarations in its scope.
     pub(super) fn ty(self, id: TypeId) -> Node<'a> {
         let module = self.module;
         let consumer = self.consumer;
@@ -182,7 +182,7 @@ impl<'a> Described<'a> {
         node
     }
 
-    /// Adds the parameters of a template: DWARF 5 section 2.23.
+    /// Adds a template's parameters: DWARF 5 section 2.23.
     pub(super) fn templates(
         self,
         mut node: Node<'a>,

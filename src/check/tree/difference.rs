@@ -1,4 +1,4 @@
-//! Difference between a described entry and an entry of an object.
+//! Difference between a described entry and an object's entry.
 
 use gimli::{DwAt, constants as dw};
 
@@ -16,7 +16,7 @@ use crate::read::{self, Entry};
 /// Difference, as expected and found.
 pub(in crate::check) type Different = (String, String);
 
-/// Reference to an entry that must be that of an entity.
+/// Reference to an entry that must belong to an entity.
 #[derive(Clone, Copy)]
 pub(in crate::check) struct Reference<'a, 'o> {
     /// Attribute that refers to the entry; `None` for the entry around a type.
@@ -25,11 +25,11 @@ pub(in crate::check) struct Reference<'a, 'o> {
     pub(in crate::check) found: Option<Entry<'a, 'o>>,
 }
 
-/// Result of a comparison: differences, and comparisons that need more than the entry.
+/// What comparing an entry results in: differences, and comparisons that need more than the entry.
 #[derive(Default)]
 pub(in crate::check) struct Compared<'a, 'o> {
     pub(in crate::check) differences: Vec<(Kind, Different)>,
-    /// Children of an entry that is neither a scope nor a type.
+    /// Children that belong to an entry which is neither a scope nor a type.
     pub(in crate::check) unexpected: Vec<Entry<'a, 'o>>,
     pub(in crate::check) errors: Vec<Error>,
     pub(in crate::check) references: Vec<Reference<'a, 'o>>,
@@ -37,7 +37,7 @@ pub(in crate::check) struct Compared<'a, 'o> {
 }
 
 impl<'a, 'o> Compared<'a, 'o> {
-    /// Compares an entry and its parts. Messages name the entry if it is a type or a part of one.
+    /// Compares an entry and its parts. Messages name the entry if it is a type or part of a type.
     pub(in crate::check) fn compare(&mut self, found: Found<'_, 'o>, node: &Node<'_>, entry: Entry<'a, 'o>) {
         if node.tag == entry.tag() {
             self.entry(found, node, entry, is_type_tag(node.tag));
@@ -53,6 +53,7 @@ impl<'a, 'o> Compared<'a, 'o> {
             if let Value::Elsewhere = expected {
                 continue;
             }
+            // An omission states that the attribute is absent, so that an attribute that is there is a difference.
             let expected = if found.is_omitted(*name) { &Value::Absent } else { expected };
             let value = match found.value(&attributes, *name) {
                 Ok(value) => value,
@@ -118,7 +119,7 @@ impl<'a, 'o> Compared<'a, 'o> {
     }
 }
 
-/// Kind of a difference in an attribute.
+/// The kind that a difference in an attribute has.
 fn kind(name: DwAt) -> Kind {
     match name {
         dw::DW_AT_type | dw::DW_AT_containing_type => Kind::Type,
@@ -131,7 +132,7 @@ fn kind(name: DwAt) -> Kind {
     }
 }
 
-/// Returns a difference unless all attributes of an entry are allowed, and occur once. Names are those of the unit's
+/// Returns a difference unless all of an entry's attributes are allowed, and occur once. Names follow the unit's
 /// dialect.
 fn only(entry: Entry<'_, '_>, names: &[DwAt], is_allowed: impl Fn(DwAt) -> bool) -> Result<(), Different> {
     for (index, &name) in names.iter().enumerate() {

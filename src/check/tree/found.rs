@@ -1,4 +1,4 @@
-//! Entries of an object, in the form of the [described](super::Described) ones.
+//! An object's entries, in the form that [described](super::Described) entries have.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use crate::consumer::Consumer;
 use crate::model::{Function, VariantValues};
 use crate::read::{self, Entry, LineProgram};
 
-/// Attributes that an entry inherits from the entry that it completes, besides the flags of functions.
+/// Attributes that an entry inherits from the entry that it completes, besides functions' flags.
 const INHERITED: [DwAt; 11] = [
     dw::DW_AT_name,
     dw::DW_AT_decl_line,
@@ -32,21 +32,21 @@ const INHERITED: [DwAt; 11] = [
 #[derive(Clone, Copy)]
 pub(in crate::check) struct Found<'f, 'o> {
     pub(in crate::check) consumer: &'f Consumer,
-    /// Line programs by offset, for the names of files.
+    /// Line programs by offset, for file names.
     pub(in crate::check) programs: &'f BTreeMap<u64, Rc<LineProgram<'o>>>,
     pub(in crate::check) is_big_endian: bool,
     /// Attributes that are omitted in the entry's unit.
     pub(in crate::check) omitted: &'f [DwAt],
 }
 
-/// Entry with its attributes, and with those of the entries that it completes.
+/// Entry with its attributes, and with the attributes inherited from the entries that it completes.
 pub(super) struct Attributes<'a, 'o> {
     entry: Entry<'a, 'o>,
     tag: DwTag,
-    /// Number of attributes of its own, which are first.
+    /// How many attributes are its own; these are first.
     own: usize,
     names: SmallVec<[DwAt; 24]>,
-    /// Values by the same index; `None` for one that refers to what the file does not have.
+    /// Values by the same index; `None` for a reference to what the file does not have.
     values: SmallVec<[Option<read::Value<'o>>; 24]>,
 }
 
@@ -61,7 +61,7 @@ impl<'a, 'o> Attributes<'a, 'o> {
         Self { entry, tag: entry.tag(), own: entry.names().len(), names, values }
     }
 
-    /// Names of its own attributes, in order.
+    /// Its own attributes' names, in order.
     pub(super) fn names(&self) -> &[DwAt] {
         &self.names[..self.own]
     }
@@ -70,13 +70,13 @@ impl<'a, 'o> Attributes<'a, 'o> {
         self.names().contains(&name)
     }
 
-    /// Value of its own first attribute of a name.
+    /// The value that its own first attribute with a name has.
     fn attr(&self, name: DwAt) -> Option<read::Value<'o>> {
         let index = self.names().iter().position(|&known| known == name)?;
         self.values[index]
     }
 
-    /// Value of its own attribute of a name, or else of an entry that it completes.
+    /// The value that an attribute has in the entry itself, or else in an entry that it completes.
     fn inherited(&self, name: DwAt) -> Option<read::Value<'o>> {
         let named = self.names.iter().zip(&self.values).filter(|&(&known, _)| known == name);
         named.into_iter().find_map(|(_, &value)| value)
@@ -84,7 +84,7 @@ impl<'a, 'o> Attributes<'a, 'o> {
 }
 
 impl<'o> Found<'_, 'o> {
-    /// Returns the canonical attribute for an attribute of an entry.
+    /// Returns the canonical attribute for an entry's attribute.
     pub(super) fn canonical(self, attributes: &Attributes<'_, 'o>, name: DwAt) -> DwAt {
         let is_encoded = match name {
             dw::DW_AT_low_pc | dw::DW_AT_high_pc => has_code(attributes.tag),
@@ -97,7 +97,7 @@ impl<'o> Found<'_, 'o> {
         encoding.map_or(name, |&(canonical, _)| canonical)
     }
 
-    /// Whether all attributes that encode a canonical one are unknown to the consumer, and one of them is omitted.
+    /// Whether the consumer knows no attribute that encodes a canonical attribute, and such an attribute is omitted.
     pub(super) fn is_omitted(self, name: DwAt) -> bool {
         if self.omitted.is_empty() {
             return false;
@@ -108,7 +108,7 @@ impl<'o> Found<'_, 'o> {
             && !names.any(|&name| self.consumer.entries.knows(name))
     }
 
-    /// Returns the value of a canonical attribute. Errors are those of range lists.
+    /// Returns a canonical attribute's value. Errors come from range lists.
     pub(super) fn value<'a>(
         self,
         attributes: &Attributes<'a, 'o>,
@@ -150,7 +150,7 @@ impl<'o> Found<'_, 'o> {
                     .and_then(|part| attributes.entry.children().position(|child| child == part));
                 part.map_or_else(|| Value::Other(value.describe()), Value::Part)
             }
-            // A reader takes the class of the value from the attribute: a number, or a block.
+            // A reader takes the value's class from the attribute: a number, or a block.
             dw::DW_AT_discr_value => match (attributes.attr(name), attributes.attr(dw::DW_AT_discr_list)) {
                 (Some(read::Value::Block(_)), None) => {
                     Value::Other("a value with the class of a list".into())
@@ -177,7 +177,7 @@ impl<'o> Found<'_, 'o> {
                     read::Value::Unsigned(0) | read::Value::Signed(0) => {
                         self.is_zero_absent(attributes, name)
                     }
-                    // The comparison of tables follows the offset.
+                    // Comparing the tables follows the offset.
                     read::Value::Offset(_) => BASES.contains(&name),
                     _ => false,
                 };
@@ -186,7 +186,7 @@ impl<'o> Found<'_, 'o> {
         })
     }
 
-    /// Returns whether 0 means the absence of an attribute. A column counts only beside a line.
+    /// Returns whether 0 means that an attribute is absent. A column counts only beside a line.
     fn is_zero_absent(self, attributes: &Attributes<'_, '_>, name: DwAt) -> bool {
         match name {
             dw::DW_AT_decl_column => attributes.inherited(dw::DW_AT_decl_line).is_some(),
@@ -198,8 +198,8 @@ impl<'o> Found<'_, 'o> {
         }
     }
 
-    /// Returns the offset of a part in bits from the start of an object, or the expression that computes it. Before
-    /// DWARF 4, a bit field counts from the most significant bit of its storage unit.
+    /// Returns a part's offset in bits from the object's start, or the expression that computes it. Before DWARF 4, a
+    /// bit field counts from its storage unit's most significant bit.
     fn offset<'a>(self, part: &Attributes<'a, 'o>) -> Value<'a, 'o> {
         let [bytes, bits, size, from_most] = [
             dw::DW_AT_data_member_location,
@@ -231,7 +231,7 @@ impl<'o> Found<'_, 'o> {
         offset.map_or_else(|| Value::Other("no one offset".into()), |bits| Value::Number(bits.into()))
     }
 
-    /// Offset in bytes from the start of an object. In DWARF 2 an expression adds it.
+    /// Offset in bytes from an object's start. In DWARF 2 an expression adds it.
     fn bytes(self, value: read::Value<'_>) -> Option<u64> {
         match value {
             read::Value::Expr(expr) => self.constant(expr),
@@ -240,7 +240,7 @@ impl<'o> Found<'_, 'o> {
         }
     }
 
-    /// Constant that an expression of DWARF 2 adds, if it adds one.
+    /// Constant that a DWARF 2 expression adds, if it adds a constant.
     fn constant(self, expr: &[u8]) -> Option<u64> {
         constant(self.consumer.version, expr)
     }
@@ -254,7 +254,7 @@ const ENCODINGS: [(DwAt, &[DwAt]); 4] = [
     (dw::DW_AT_discr_value, &[dw::DW_AT_discr_list]),
 ];
 
-/// Returns whether entries of this kind have code.
+/// Returns whether entries with this tag have code.
 fn has_code(tag: DwTag) -> bool {
     matches!(
         tag,
@@ -270,7 +270,7 @@ fn is_pointer(tag: DwTag) -> bool {
     matches!(tag, dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type | dw::DW_TAG_rvalue_reference_type)
 }
 
-/// Value of one attribute.
+/// A single attribute's value.
 fn single_value<'a, 'o>(entry: Entry<'a, 'o>, value: Option<read::Value<'o>>) -> Value<'a, 'o> {
     let Some(value) = value else { return Value::Absent };
     match value {
@@ -289,7 +289,7 @@ fn single_value<'a, 'o>(entry: Entry<'a, 'o>, value: Option<read::Value<'o>>) ->
 }
 
 impl Value<'_, '_> {
-    /// Values of a variant; empty for the default variant.
+    /// A variant's values; empty for the default variant.
     pub(super) fn variants(&self, is_signed: bool) -> Option<Vec<VariantValues>> {
         match *self {
             Self::Absent => Some(Vec::new()),

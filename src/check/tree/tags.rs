@@ -5,7 +5,7 @@ use gimli::{DwTag, constants as dw};
 use crate::model::{Accessibility, BaseEncoding, Defaulted, MemorySpace, Passed, VariableKind, Virtuality};
 use crate::read::Entry;
 
-/// Constants of base type encodings: table 7.11.
+/// Constants for base type encodings: table 7.11.
 pub(super) fn encoding(encoding: BaseEncoding) -> u64 {
     match encoding {
         BaseEncoding::Address => 0x01,
@@ -32,7 +32,7 @@ pub(super) fn encoding(encoding: BaseEncoding) -> u64 {
     }
 }
 
-/// Constants of accessibilities: section 7.9.
+/// Constants for accessibilities: section 7.9.
 pub(super) fn accessibility(accessibility: Accessibility) -> u64 {
     match accessibility {
         Accessibility::Public => 1,
@@ -41,7 +41,7 @@ pub(super) fn accessibility(accessibility: Accessibility) -> u64 {
     }
 }
 
-/// Constants of virtualities: section 7.11.
+/// Constants for virtualities: section 7.11.
 pub(super) fn virtuality(virtuality: Virtuality) -> u64 {
     match virtuality {
         Virtuality::Virtual => 1,
@@ -49,7 +49,7 @@ pub(super) fn virtuality(virtuality: Virtuality) -> u64 {
     }
 }
 
-/// Constants of defaulted member functions: table 7.24.
+/// Constants for defaulted member functions: table 7.24.
 pub(super) fn defaulted(defaulted: Defaulted) -> u64 {
     match defaulted {
         Defaulted::InClass => 1,
@@ -57,12 +57,12 @@ pub(super) fn defaulted(defaulted: Defaulted) -> u64 {
     }
 }
 
-/// Constants of `DW_AT_inline`: table 7.20.
+/// Constants for `DW_AT_inline`: table 7.20.
 pub(super) fn inline(is_inlined: bool, is_declared: bool) -> u64 {
     u64::from(is_inlined) + 2 * u64::from(is_declared)
 }
 
-/// Calling conventions of composite types: section 7.15.
+/// Calling conventions for composite types: section 7.15.
 pub(super) fn passed(passed: Passed) -> u64 {
     match passed {
         Passed::ByReference => 4,
@@ -70,7 +70,7 @@ pub(super) fn passed(passed: Passed) -> u64 {
     }
 }
 
-/// Constants of memory spaces in the AMD extension.
+/// Constants for memory spaces in the AMD extension.
 pub(super) fn memory_space(memory: MemorySpace) -> u64 {
     match memory {
         MemorySpace::Global => 1,
@@ -88,7 +88,7 @@ pub(super) fn variable_tag(kind: VariableKind) -> DwTag {
     }
 }
 
-/// Returns whether the tag is that of a template parameter.
+/// Returns whether the tag belongs to a template parameter.
 pub(in crate::check) fn is_template(tag: DwTag) -> bool {
     matches!(
         tag,
@@ -99,12 +99,12 @@ pub(in crate::check) fn is_template(tag: DwTag) -> bool {
     )
 }
 
-/// Returns whether the tag is that of a composite type.
+/// Returns whether the tag belongs to a composite type.
 pub(in crate::check) fn is_composite(tag: DwTag) -> bool {
     matches!(tag, dw::DW_TAG_structure_type | dw::DW_TAG_class_type | dw::DW_TAG_union_type)
 }
 
-/// Returns whether an entry is a part of its parent, not a declaration in the parent's scope.
+/// Returns whether an entry is part of its parent, not a declaration in the parent's scope.
 pub(in crate::check) fn is_part(entry: Entry<'_, '_>, parent: DwTag) -> bool {
     match parent {
         parent if is_composite(parent) => match entry.tag() {

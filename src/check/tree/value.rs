@@ -1,4 +1,4 @@
-//! Entities that have entries, and values of attributes.
+//! Entities that have entries, and attribute values.
 
 use core::ops::Range;
 use std::borrow::Cow;
@@ -16,7 +16,7 @@ use crate::read::Entry;
 pub(in crate::check) const BASES: [DwAt; 4] =
     [dw::DW_AT_addr_base, dw::DW_AT_str_offsets_base, dw::DW_AT_rnglists_base, dw::DW_AT_loclists_base];
 
-/// Entity of a module that has an entry.
+/// A module's entity that has an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::check) enum Entity {
     /// Type unit.
@@ -26,7 +26,7 @@ pub(in crate::check) enum Entity {
     Type(TypeId),
     /// Function; its abstract instance, if there is one.
     Function(FunctionId),
-    /// Code of a function that has an abstract instance.
+    /// Code for a function that has an abstract instance.
     Instance(FunctionId),
     /// Variable in an abstract instance.
     Abstract(VariableId),
@@ -34,7 +34,7 @@ pub(in crate::check) enum Entity {
     Variable(VariableId),
     /// Variable in either instance.
     Either(VariableId),
-    /// Any entry of a scope.
+    /// Any entry that a scope has.
     Inside(ScopeId),
     MoreArguments(FunctionId),
     Import(ImportId),
@@ -42,7 +42,7 @@ pub(in crate::check) enum Entity {
     Call(CallId),
 }
 
-/// Value of an attribute.
+/// An attribute's value.
 #[derive(Debug, PartialEq)]
 pub(in crate::check) enum Value<'t, 'o> {
     /// The attribute is missing.
@@ -58,16 +58,16 @@ pub(in crate::check) enum Value<'t, 'o> {
     Code(Vec<Range<u64>>),
     File(Source<'t>),
     Expr(&'t [u8]),
-    /// Expression of a class with omitted expressions: this expression, or none.
+    /// Expression in a class with omitted expressions: this expression, or none.
     PerhapsExpr(&'t [u8]),
     Block(&'t [u8]),
-    /// Discriminant values of a variant, empty for the default one; and whether they are signed.
+    /// A variant's discriminant values, empty for the default variant; and whether they are signed.
     Variants(Vec<VariantValues>, bool),
-    /// Child of this entry, by its index.
+    /// This entry's child, by its index.
     Part(usize),
-    /// Entry of an entity, in the module.
+    /// An entity's entry, in the module.
     Entity(Entity),
-    /// Entry of the object.
+    /// Entry in the object.
     Entry(Entry<'t, 'o>),
     /// Value that no module describes, as text.
     Other(String),
@@ -107,18 +107,18 @@ impl Describe for Value<'_, '_> {
     }
 }
 
-/// Text of ranges.
+/// Text for ranges.
 pub(in crate::check) fn hex(ranges: &[Range<u64>]) -> String {
     let ranges: Vec<_> = ranges.iter().map(|range| format!("{:#x}..{:#x}", range.start, range.end)).collect();
     if ranges.is_empty() { "no code".into() } else { ranges.join(", ") }
 }
 
-/// Text of an entry: its tag and name.
+/// Text for an entry: its tag and name.
 pub(super) fn called(tag: DwTag, name: &str) -> String {
     if name.is_empty() { tag.describe() } else { format!("{} `{name}`", tag.describe()) }
 }
 
-/// Bytes that an expression adds, where DWARF 2 has one instead of a constant.
+/// Bytes that an expression adds, where DWARF 2 has an expression instead of a constant.
 pub(super) fn constant(version: u16, expr: &[u8]) -> Option<u64> {
     let [0x23, bytes @ ..] = expr else { return None };
     let (last, rest) = bytes.split_last()?;
